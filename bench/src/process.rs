@@ -1,7 +1,7 @@
 //! Processes that end with the benchmark, however that ends.
 
 use std::io;
-use std::process::{Child, ChildStdout, Command};
+use std::process::{Child, ChildStderr, ChildStdout, Command};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -54,6 +54,13 @@ impl Process {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    pub(crate) fn stderr(&mut self) -> anyhow::Result<ChildStderr> {
+        self.child
+            .stderr
+            .take()
+            .context("its standard error is no pipe")
     }
 
     pub(crate) fn stdout(&mut self) -> anyhow::Result<ChildStdout> {

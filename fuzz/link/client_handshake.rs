@@ -20,6 +20,7 @@ fuzz_target!(|data: &[u8]| {
         let greeting = Greeting {
             tls: choice & 32 != 0,
             token: choice & 4 != 0,
+            certificate: choice & 64 != 0,
             nonce: [7; 32],
         };
         bytes.extend(greeting.to_bytes());

@@ -3,6 +3,8 @@
 mod api_cost;
 mod burst;
 mod decode;
+mod emulator;
+mod fleet;
 mod footprint;
 mod ioctl_cost;
 mod latency;
@@ -11,6 +13,7 @@ pub(crate) mod passing;
 mod pytorch;
 mod remote;
 mod report;
+mod resume;
 mod startup;
 mod store;
 
@@ -37,8 +40,12 @@ pub(crate) enum Name {
     Libcuda,
     /// Throughput of the kernel-log decoder
     Decode,
+    /// The CPU emulator's PTX executor, beside plain Rust
+    Emulator,
     /// Append rate, query time and size of the store
     Store,
+    /// Ingest and memory of the head of a fleet
+    Fleet,
     /// Time and size of an incident's report
     Report,
     /// A burst of kernel log lines
@@ -62,7 +69,9 @@ impl Name {
             Self::ApiCost => "api-cost",
             Self::Libcuda => "libcuda",
             Self::Decode => "decode",
+            Self::Emulator => "emulator",
             Self::Store => "store",
+            Self::Fleet => "fleet",
             Self::Report => "report",
             Self::Burst => "burst",
             Self::Remote => "remote",
@@ -76,7 +85,9 @@ impl Name {
         !matches!(
             self,
             Self::Decode
+                | Self::Emulator
                 | Self::Store
+                | Self::Fleet
                 | Self::Report
                 | Self::Remote
                 | Self::PassThrough
@@ -144,7 +155,9 @@ pub(crate) fn run(name: Name, context: &Context) -> Report {
         Name::ApiCost => api_cost::run(context),
         Name::Libcuda => libcuda::run(context),
         Name::Decode => decode::run(context),
+        Name::Emulator => emulator::run(context),
         Name::Store => store::run(context),
+        Name::Fleet => fleet::run(context),
         Name::Report => report::run(context),
         Name::Burst => burst::run(context),
         Name::Remote => remote::run(context),

@@ -13,6 +13,7 @@ use gtrace_e2e::server::{Server, Via};
 use serde_json::Value;
 
 use super::Context;
+use super::resume::Resume;
 use crate::remote::client::{self, Found};
 use crate::remote::raw::Limits;
 use crate::remote::{BULK, LAUNCHES};
@@ -47,12 +48,14 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let server = Server::start(&context.gtrace, &[], &["--launch=skip"])?;
     let direct = Direct::find(context)?;
     let mut measured = Measured::default();
+    let mut resume = Resume::default();
     for round in 1..=rounds {
         context.say(&format!("round {round} of {rounds}"));
         measured.limits.push(Limits::measure(count)?);
         for (at, via) in Via::ALL.into_iter().enumerate() {
-            measured.links[at].push(through(&server, via, count)?);
+            measured.links[at].push(through(&server, via, count, &[])?);
         }
+        resume.round(round, |via, options| through(&server, via, count, options))?;
         if let Some(direct) = &direct {
             measured.direct.push(direct.run(count)?);
         }
@@ -62,6 +65,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         report.note(split(&server, via, count)?);
     }
     measured.figures(&mut report);
+    resume.figures(&mut report);
     Ok(report)
 }
 
@@ -76,9 +80,10 @@ fn client_output(command: &mut Command) -> anyhow::Result<Found> {
     Found::parse(&outcome.stdout)
 }
 
-fn through(server: &Server, via: Via, count: usize) -> anyhow::Result<Found> {
+fn through(server: &Server, via: Via, count: usize, options: &[&str]) -> anyhow::Result<Found> {
     let mut command = server.exec(via);
     command
+        .args(options)
         .arg("--")
         .arg(std::env::current_exe()?)
         .args([client::ARGUMENT, &count.to_string()]);

@@ -189,10 +189,15 @@ fn export(
         (_, Hand::None | Hand::Server) => match fills {
             Some(stream) => writeln!(
                 out,
-                "let code = unsafe {{ remote::{name}({arguments}) }};
-                    crate::managed::filled(dstDevice, {stream}, code)"
+                "entry::{guard}(|| {{
+                    let code = unsafe {{ remote::{name}({arguments}) }};
+                    crate::managed::filled(dstDevice, {stream}, code)
+                }})"
             )?,
-            None => writeln!(out, "unsafe {{ remote::{name}({arguments}) }}")?,
+            None => writeln!(
+                out,
+                "entry::{guard}(|| unsafe {{ remote::{name}({arguments}) }})"
+            )?,
         },
     }
     out.push_str("}\n\n");

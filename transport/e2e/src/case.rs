@@ -45,6 +45,10 @@ pub const WAYS: [(Via, &[&str]); 4] = [
     (Via::Unix, &["--strict"]),
 ];
 
+/// Programs whose processes share memory by handles. Those of the CPU emulator lead to a file of the other process, which
+/// no worker may open in its sandbox; those of a driver lead to the driver.
+const SHARING: [&str; 1] = ["ipc"];
+
 /// A program, and what its environment and its server's add.
 #[derive(Clone, Debug)]
 pub struct Case {
@@ -109,7 +113,11 @@ impl Case {
             .iter()
             .map(|(k, v)| (k.as_str(), v.as_str()))
             .collect();
-        Server::start_with(&ground.gtrace, &ground.gpu, &variables, arguments)
+        let name = self.program.file_name().and_then(|name| name.to_str());
+        let shares = !ground.real && name.is_some_and(|name| SHARING.contains(&name));
+        let open: &[&str] = if shares { &["--sandbox", "off"] } else { &[] };
+        let arguments = [arguments, open].concat();
+        Server::start_with(&ground.gtrace, &ground.gpu, &variables, &arguments)
     }
 
     /// Directly on the driver; the program is content.

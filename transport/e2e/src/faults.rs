@@ -37,6 +37,8 @@ pub struct Plan {
     pub most_bytes: u64,
     /// Longest stall.
     pub stall: Duration,
+    /// Connections that pass as they are before any breaks.
+    pub whole: u64,
 }
 
 struct State {
@@ -44,6 +46,8 @@ struct State {
     server: String,
     /// Connections break from now on.
     armed: AtomicBool,
+    /// Connections so far.
+    connections: AtomicU64,
     /// By kind, in the order of [`Fault::ALL`].
     broken: [AtomicU64; 4],
     random: Mutex<u64>,
@@ -106,6 +110,7 @@ impl Faults {
                 plan,
                 server: server.to_owned(),
                 armed: AtomicBool::new(false),
+                connections: AtomicU64::new(0),
                 broken: [const { AtomicU64::new(0) }; 4],
                 random: Mutex::new(plan.seed | 1),
             }),
@@ -114,9 +119,10 @@ impl Faults {
         thread::spawn(move || {
             while let Ok((client, _)) = listener.accept() {
                 let state = Arc::clone(&state);
+                let number = state.connections.fetch_add(1, Ordering::SeqCst);
                 thread::spawn(move || {
                     if let Ok(server) = TcpStream::connect(&state.server) {
-                        carry(&state, &client, &server);
+                        carry(&state, &client, &server, number >= state.plan.whole);
                     }
                 });
             }
@@ -151,12 +157,15 @@ impl Faults {
 }
 
 /// Both directions of a connection, until one of them breaks or both are at their end.
-fn carry(state: &State, client: &TcpStream, server: &TcpStream) {
+fn carry(state: &State, client: &TcpStream, server: &TcpStream, breaks: bool) {
     for socket in [client, server] {
         let _ = socket.set_nodelay(true);
     }
     // Whichever direction has carried so much first.
-    let left = AtomicU64::new(1 + state.random(state.plan.most_bytes));
+    let left = AtomicU64::new(match breaks {
+        true => 1 + state.random(state.plan.most_bytes),
+        false => u64::MAX,
+    });
     thread::scope(|scope| {
         scope.spawn(|| pass(state, client, server, &left));
         pass(state, server, client, &left);

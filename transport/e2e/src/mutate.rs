@@ -206,6 +206,11 @@ struct Numbers {
 impl Numbers {
     /// The server's number of the next frame.
     fn give(&mut self, client: u64) -> u64 {
+        if self.clients.is_empty() {
+            // The first call of a lane may have come with HELLO, without a frame.
+            self.clients.extend(1..client);
+            self.last = client.saturating_sub(1);
+        }
         self.last += 1;
         self.clients.push(client);
         self.last

@@ -4,6 +4,7 @@
 mod support;
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -14,25 +15,31 @@ use serde_json::Value;
 use support::artefacts;
 
 const CLIENT: &str = env!("CARGO_BIN_EXE_gtrace-e2e-client");
-const THREADS: &str = "4";
 
-/// How many breaks, and how long they may take.
-fn extent() -> (u64, Duration) {
+/// How many breaks, by default `few`, and how long they may take.
+fn extent(few: u64) -> (u64, Duration) {
     match std::env::var_os("GTRACE_TEST_LONG") {
         Some(_) => (10_000, Duration::from_secs(1800)),
-        None => (200, support::LIMIT),
+        None => (few, support::LIMIT),
     }
 }
 
-fn client(address: &str, options: &[&str], arguments: &[&str]) -> Child {
-    Command::new(&artefacts().gtrace)
+/// `gtrace exec` against that address.
+fn exec(address: &str, options: &[&str]) -> Command {
+    let mut command = Command::new(&artefacts().gtrace);
+    command
         .args(["exec", "--remote", address, "--link", "tcp"])
         .args(options)
         .arg("--")
+        .env("GTRACE_KERNELS", artefacts::kernels())
+        .env_remove("CUDA_VISIBLE_DEVICES");
+    command
+}
+
+fn client(address: &str, options: &[&str], arguments: &[&str]) -> Child {
+    exec(address, options)
         .arg(CLIENT)
         .args(arguments)
-        .env("GTRACE_KERNELS", artefacts::kernels())
-        .env_remove("CUDA_VISIBLE_DEVICES")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -46,26 +53,152 @@ fn executed(server: &Server) -> Value {
     status["counters"]["ops"].clone()
 }
 
+/// A server behind a proxy that breaks connections.
+struct Ground {
+    breaks: u64,
+    server: Server,
+    faults: Faults,
+    /// What a client needs besides the address.
+    options: Vec<String>,
+    folder: tempfile::TempDir,
+}
+
+impl Ground {
+    fn new(tls: bool, breaks: u64, most_bytes: u64) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).display().to_string();
+        let (mut serving, mut options) = (Vec::new(), Vec::new());
+        if tls {
+            let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+            std::fs::write(path("cert"), made.cert.pem()).unwrap();
+            std::fs::write(path("key"), made.signing_key.serialize_pem()).unwrap();
+            let secret = std::fs::Permissions::from_mode(0o600);
+            std::fs::set_permissions(path("key"), secret).unwrap();
+            serving = vec![
+                "--tls-cert".into(),
+                path("cert"),
+                "--tls-key".into(),
+                path("key"),
+            ];
+            options = vec!["--tls-ca".into(), path("cert")];
+            options.extend(["--tls-name".into(), "localhost".into()]);
+        }
+        let serving: Vec<&str> = serving.iter().map(String::as_str).collect();
+        let server = Server::start(&artefacts().gtrace, &[], &serving).unwrap();
+        let seed = std::time::SystemTime::UNIX_EPOCH
+            .elapsed()
+            .unwrap()
+            .as_secs();
+        println!("seed {seed}");
+        let plan = Plan {
+            seed,
+            breaks,
+            most_bytes,
+            stall: Duration::from_millis(20),
+            whole: 0,
+        };
+        let faults = Faults::to(&server.address(Via::Tcp), plan).unwrap();
+        Self {
+            breaks,
+            server,
+            faults,
+            options,
+            folder,
+        }
+    }
+
+    fn options(&self) -> Vec<&str> {
+        self.options.iter().map(String::as_str).collect()
+    }
+
+    /// Runs a program again and again until all breaks have come; what it printed each time.
+    fn until_broken(
+        &self,
+        limit: Duration,
+        mut command: impl FnMut(Command) -> Command,
+    ) -> Vec<String> {
+        self.faults.arm();
+        let began = std::time::Instant::now();
+        let mut said = Vec::new();
+        while said.is_empty() || self.faults.count() < self.breaks {
+            let mut command = command(exec(self.faults.address(), &self.options()));
+            let outcome = process::run(&mut command, limit).unwrap();
+            let log = self.server.log();
+            assert!(
+                outcome.status.success(),
+                "{} after {} breaks: {}{}{log}",
+                outcome.status,
+                self.faults.count(),
+                outcome.stdout,
+                outcome.stderr
+            );
+            said.push(outcome.stdout);
+            assert!(began.elapsed() < 2 * limit, "{:?}", self.faults.by_kind());
+        }
+        println!(
+            "{} runs in {:?}: {:?}",
+            said.len(),
+            began.elapsed(),
+            self.faults.by_kind()
+        );
+        said
+    }
+}
+
 #[test]
 fn each_call_is_executed_once_however_often_connections_break() {
-    let (breaks, limit) = extent();
-    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
-    let seed = std::time::SystemTime::UNIX_EPOCH
-        .elapsed()
-        .unwrap()
-        .as_secs();
-    let plan = Plan {
-        seed,
-        breaks,
-        most_bytes: 400_000,
-        stall: Duration::from_millis(20),
+    counted(false, "4", 400_000, 200);
+}
+
+/// Threads open their lanes while connections break already.
+#[test]
+fn each_call_of_64_threads_is_executed_once_over_tls() {
+    counted(true, "64", 100_000, 80);
+}
+
+/// Managed memory holds what the model says.
+#[test]
+fn managed_memory_is_coherent_however_often_connections_break() {
+    let (breaks, limit) = extent(50);
+    let ground = Ground::new(false, breaks, 60_000);
+    let case = support::Case::c("coherence").arguments(&["3000", "4"]);
+    let direct = case.direct().stdout;
+    let program = gtrace_e2e::programs::c_program(artefacts(), "coherence").unwrap();
+    let run = |mut command: Command| {
+        command.arg(&program).args(["3000", "4"]);
+        command
     };
-    println!("seed {seed}");
-    let faults = Faults::to(&server.address(Via::Tcp), plan).unwrap();
-    let folder = tempfile::tempdir().unwrap();
-    let stats = folder.path().join("stats");
-    let options = ["--stats-file", stats.to_str().unwrap()];
-    let mut child = client(faults.address(), &options, &["count", THREADS]);
+    for said in ground.until_broken(limit, run) {
+        assert_eq!(said, direct);
+    }
+}
+
+/// 64 threads do random things and compare every byte.
+#[test]
+fn a_stress_of_64_threads_goes_on_however_often_connections_break() {
+    let (breaks, limit) = extent(50);
+    let ground = Ground::new(true, breaks, 40_000);
+    let mut seed = 0;
+    let run = |mut command: Command| {
+        seed += 1;
+        command
+            .arg(CLIENT)
+            .args(["random", &seed.to_string(), "64", "0.3"]);
+        command
+    };
+    for said in ground.until_broken(limit, run) {
+        assert!(said.contains("bytes compared"), "{said}");
+    }
+}
+
+fn counted(tls: bool, threads: &str, most_bytes: u64, few: u64) {
+    let (breaks, limit) = extent(few);
+    let ground = Ground::new(tls, breaks, most_bytes);
+    let (server, faults) = (&ground.server, &ground.faults);
+    let stats = ground.folder.path().join("stats");
+    let mut options = ground.options();
+    options.extend(["--stats-file", stats.to_str().unwrap()]);
+    let mut child = client(faults.address(), &options, &["count", threads]);
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let mut line = String::new();
     stdout.read_line(&mut line).unwrap();
@@ -116,7 +249,7 @@ fn each_call_is_executed_once_however_often_connections_break() {
         "{} connections broke, {resumed} took their place",
         stats["severed"]
     );
-    let executed = executed(&server);
+    let executed = executed(server);
     let count = |op: &Value, part: &str| op[part].as_u64().unwrap();
     let mut sums = (0, 0);
     for op in stats["operations"].as_array().unwrap() {
@@ -142,6 +275,7 @@ fn a_server_that_was_killed_or_started_again_is_lost_at_once() {
         breaks: 0,
         most_bytes: 1,
         stall: Duration::ZERO,
+        whole: 0,
     };
     let faults = Faults::to(&server.address(Via::Tcp), plan).unwrap();
     let mut child = client(faults.address(), &["--resume", "60s"], &["poll"]);

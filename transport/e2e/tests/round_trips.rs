@@ -4,7 +4,11 @@
 mod support;
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gtrace_e2e::artefacts;
@@ -60,6 +64,83 @@ fn a_vector_addition_waits_seven_times_and_a_further_round_once() {
         // Two copies in and a launch.
         assert_eq!(total(&many, "one_way") - total(&one, "one_way"), 3 * ROUNDS);
     }
+}
+
+/// A proxy on which connections are as they are, and which counts how often each turns from what its client says to what
+/// its server answers.
+fn turns(server: &str) -> (String, Arc<Mutex<Vec<u32>>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, server) = (
+        listener.local_addr().unwrap().to_string(),
+        server.to_owned(),
+    );
+    let all = Arc::new(Mutex::new(Vec::new()));
+    let counted = Arc::clone(&all);
+    std::thread::spawn(move || {
+        while let Ok((client, _)) = listener.accept() {
+            let server = TcpStream::connect(&server).unwrap();
+            let at = {
+                let mut all = counted.lock().unwrap();
+                all.push(0);
+                all.len() - 1
+            };
+            // Whether the client has said something that nothing has come behind.
+            let asked = Arc::new(AtomicBool::new(false));
+            for (mut from, mut to, is_client) in [
+                (
+                    client.try_clone().unwrap(),
+                    server.try_clone().unwrap(),
+                    true,
+                ),
+                (server, client, false),
+            ] {
+                let (counted, asked) = (Arc::clone(&counted), Arc::clone(&asked));
+                std::thread::spawn(move || {
+                    let mut bytes = vec![0; 64 << 10];
+                    while let Ok(read @ 1..) = from.read(&mut bytes) {
+                        if is_client {
+                            asked.store(true, Ordering::SeqCst);
+                        } else if asked.swap(false, Ordering::SeqCst) {
+                            counted.lock().unwrap()[at] += 1;
+                        }
+                        if to.write_all(&bytes[..read]).is_err() {
+                            break;
+                        }
+                    }
+                    let _ = to.shutdown(std::net::Shutdown::Write);
+                });
+            }
+        }
+    });
+    (address, all)
+}
+
+/// From `cuInit` to a context a program waits for the network twice besides TCP's own connect: for WELCOME, behind which the
+/// answer to `cuInit` follows, and for the context.
+#[test]
+fn a_start_takes_two_round_trips() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    let (address, turns) = turns(&server.address(Via::Tcp));
+    let mut child = Command::new(&artefacts().gtrace)
+        .args(["exec", "--remote", &address, "--link", "tcp", "--"])
+        .args([env!("CARGO_BIN_EXE_gtrace-e2e-client"), "start"])
+        .env_remove("CUDA_VISIBLE_DEVICES")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let counted = turns.lock().unwrap().clone();
+    child.stdin.take().unwrap().write_all(b"end\n").unwrap();
+    assert!(process::wait(&mut child, LIMIT).unwrap().is_some());
+    assert_eq!(line, "ready\n");
+    // The first connection is that of `gtrace exec`, which looks whether the server is there. The greeting and what
+    // follows WELCOME may come one by one.
+    assert_eq!(counted.len(), 2, "{counted:?}");
+    assert!(counted[1] <= 2, "{counted:?}");
 }
 
 /// A graph is launched by one one-way frame, and whether a stream is captured the client

@@ -246,10 +246,7 @@ fn serve(name: &str, address: &str, ca: &str) -> Outcome<()> {
     let mut target = Target::parse(address)?;
     target.link = match name {
         "tls" => {
-            target.tls = Some(TlsClient {
-                ca: ca.into(),
-                name: None,
-            });
+            target.tls = Some(TlsClient::new(ca.into(), None));
             Preference::Tcp
         }
         other if other.starts_with(RDMA) => Preference::Rdma,

@@ -11,17 +11,19 @@ use gtrace_protocol::{
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
+use zeroize::Zeroize as _;
 
 use crate::link::LinkError;
+use crate::tcp::TlsSecrets;
 
 /// Fewest bytes of a token.
 const TOKEN_MIN: usize = 16;
 /// Most bytes of a file with a token.
 const TOKEN_MAX: u64 = 4096;
 
-/// What both sides know and never send.
+/// What both sides know and never send: the SHA-256 of a token's text, which is what files of tokens have.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Token(Vec<u8>);
+pub struct Token([u8; 32]);
 
 impl Token {
     /// Of these bytes, without white space around them.
@@ -38,7 +40,7 @@ impl Token {
                 bytes.len()
             )));
         }
-        Ok(Self(bytes.to_vec()))
+        Ok(Self(Sha256::digest(bytes).into()))
     }
 
     /// Read from a file.
@@ -58,9 +60,15 @@ impl Token {
         Self::new(&bytes).map_err(|e| usage(&e))
     }
 
-    /// The secret itself.
-    pub fn as_bytes(&self) -> &[u8] {
+    /// The secret.
+    pub const fn secret(&self) -> &[u8; 32] {
         &self.0
+    }
+}
+
+impl Drop for Token {
+    fn drop(&mut self) {
+        self.0.zeroize();
     }
 }
 
@@ -102,6 +110,12 @@ impl Beginning {
     pub(crate) fn key(&self, secret: &[u8]) -> ConnectionKey {
         let input = key_input(&self.greeting, &self.preamble);
         ConnectionKey(mac(secret, &input).finalize().into_bytes().into())
+    }
+
+    /// The key of a connection whose client has shown a certificate, which TLS has verified: TLS knows no more than both of
+    /// them, and the key is of these first bytes too.
+    pub fn key_in_tls(&self, tls: &TlsSecrets) -> ConnectionKey {
+        self.key(&tls.exporter)
     }
 
     /// The key of the connection, if the client has made its preamble for this greeting with `secret`. Takes the same
@@ -251,7 +265,8 @@ mod tests {
         let error = Token::new(b"  abc\n").unwrap_err().to_string();
         assert!(error.contains("16 characters, this one has 3"), "{error}");
         let token = Token::new(b"0123456789abcdef\n").unwrap();
-        assert_eq!(token.as_bytes(), b"0123456789abcdef");
+        let hash: [u8; 32] = Sha256::digest(b"0123456789abcdef").into();
+        assert_eq!(*token.secret(), hash);
         assert!(!format!("{token:?}").contains("0123"));
     }
 }

@@ -29,6 +29,13 @@ impl OutBuffer {
         &self.bytes[..self.committed]
     }
 
+    /// The first `len` bytes of what was committed were sent.
+    pub(crate) fn sent(&mut self, len: usize) {
+        let len = len.min(self.committed);
+        self.bytes.copy_within(len..self.committed, 0);
+        self.committed -= len;
+    }
+
     /// Forgets what was committed. Memory of a rare large message is given back.
     pub(crate) fn clear(&mut self) {
         self.committed = 0;

@@ -37,10 +37,12 @@ pub(crate) trait Channel: Endable + 'static {
 
 /// A link over `channel`.
 pub(crate) fn link<C: Channel>(channel: Arc<C>, info: LinkInfo) -> Link {
+    let host = channel.socket().host();
     Link {
         tx: Box::new(ChannelTx {
             channel: Arc::clone(&channel),
             out: OutBuffer::default(),
+            undrained: false,
             spin: Spin::never(),
         }),
         end: Ender::new(&channel),
@@ -48,7 +50,7 @@ pub(crate) fn link<C: Channel>(channel: Arc<C>, info: LinkInfo) -> Link {
         rx: Box::new(ChannelRx {
             channel,
             buffer: InBuffer::new(IN_BUFFER),
-            spin: Spin::new(),
+            spin: Spin::new(host),
         }),
         info,
     }
@@ -57,6 +59,8 @@ pub(crate) fn link<C: Channel>(channel: Arc<C>, info: LinkInfo) -> Link {
 struct ChannelTx<C> {
     channel: Arc<C>,
     out: OutBuffer,
+    /// The channel has bytes that the socket did not take.
+    undrained: bool,
     spin: Spin,
 }
 
@@ -107,7 +111,26 @@ impl<C: Channel> Tx for ChannelTx<C> {
     }
 
     fn flush(&mut self) -> Result<(), LinkError> {
-        self.send(&[])
+        // What the channel took and could not send yet is drained, too.
+        match std::mem::take(&mut self.undrained) && self.pending() == 0 {
+            true => self
+                .channel
+                .socket()
+                .wait(PollFlags::OUT, None)
+                .until(&mut self.spin, || self.channel.drain()),
+            false => self.send(&[]),
+        }
+    }
+
+    fn flush_some(&mut self) -> Result<bool, LinkError> {
+        while self.pending() > 0 {
+            match self.channel.send(self.out.committed(), &[])? {
+                Some(sent) => self.out.sent(sent),
+                None => return Ok(false),
+            }
+        }
+        self.undrained = self.channel.drain()?.is_none();
+        Ok(!self.undrained)
     }
 
     #[inline]

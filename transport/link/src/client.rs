@@ -2,18 +2,19 @@
 
 use std::fs;
 use std::io;
-use std::net::{TcpStream, ToSocketAddrs as _};
-use std::os::fd::{AsFd as _, OwnedFd};
-use std::os::unix::net::UnixStream;
+use std::net::ToSocketAddrs as _;
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::process;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gtrace_protocol::{
-    ClientHello, Features, GREETING_LEN, Greeting, LaneResumed, Preamble, Proof, Prover,
-    RefusalKind, ResumeLane, SessionId, Welcome, control,
+    Begin, ClientHello, DecodeError, Features, GREETING_LEN, Greeting, LaneResumed, Preamble,
+    Proof, Prover, RefusalKind, ResumeLane, SessionId, Welcome, control,
 };
 
+use rustix::net::SocketAddrUnix;
 use rustls::ClientConnection;
 
 use crate::auth::{self, Beginning, ConnectionKey, Transcript};
@@ -31,6 +32,9 @@ use crate::{channel, socket};
 
 /// A round trip below this is worth being measured again, to know it without its outliers.
 const QUICK: Duration = Duration::from_millis(2);
+
+/// Why a link is not there.
+const NOT_OFFERED: &str = "not offered, as the server runs on another host or has it turned off";
 
 /// Longest time for taking an offer, and again for its probe.
 const PROBE: Duration = Duration::from_millis(250);
@@ -67,8 +71,14 @@ pub fn hello(strict: bool) -> ClientHello {
         host: line("/proc/sys/kernel/hostname"),
         boot_id: boot_id(),
         strict,
-        resume_ms: 0,
+        pid_namespace: pid_namespace(),
+        ..ClientHello::default()
     }
+}
+
+/// Identifies the PID namespace of this process under the running kernel; 0 if it cannot be seen.
+pub fn pid_namespace() -> u64 {
+    fs::metadata("/proc/self/ns/pid").map_or(0, |namespace| namespace.ino())
 }
 
 /// Identifies the running kernel: equal for two processes under one kernel.
@@ -123,21 +133,27 @@ pub(crate) fn open_lane(
     session: Option<&Session>,
 ) -> Result<(Link, Welcome, Session), LinkError> {
     let deadline = Instant::now() + target.handshake();
+    let begin = when_to_begin(target, stream.is_tcp());
     // RDMA watches the connection by it.
-    let watch = stream
-        .as_fd()
-        .try_clone_to_owned()
-        .map_err(|error| io_error(stream.peer(), error))?;
-    let (mut link, key, exported) = secure(stream, tls, target, session, deadline)?;
+    let watch = match stream.is_tcp() && wants_rdma(target) {
+        false => None,
+        true => {
+            let fd = stream.as_fd().try_clone_to_owned();
+            let fd = fd.map_err(|error| io_error(stream.peer(), error))?;
+            Some(socket::Socket::new(fd, stream.peer().to_owned(), true))
+        }
+    };
+    let (mut link, proved) = secure(stream, tls, target, session, deadline)?;
     if let Some(emulation) = target.emulate {
         link = emulate(link, emulation)?;
     }
-    let proved = Proved {
-        key: key.as_ref(),
-        channel: exported,
-    };
     let resume_ms = u32::try_from(target.resume.as_millis()).unwrap_or(u32::MAX);
     let hello = ClientHello {
+        begin,
+        first: match begin {
+            Begin::Chosen => None,
+            _ => hello.first.clone(),
+        },
         // An emulated network is between what is above it and the connection, and knows of one connection only.
         resume_ms: if target.emulate.is_none() {
             resume_ms
@@ -146,47 +162,92 @@ pub(crate) fn open_lane(
         },
         ..hello.clone()
     };
-    let (welcome, round_trip) = introduce(&mut link, target, &hello, proved, deadline)?;
+    let (welcome, round_trip) = introduce(&mut link, target, &hello, &proved, deadline)?;
     let first = session.is_none();
-    let mut link = choose(
-        link,
-        &watch,
-        (target, first),
-        &welcome,
-        round_trip,
-        deadline,
-    )?;
-    send_frame(&mut *link.tx, control::SWITCH, &[])?;
     let session = Session {
         id: welcome.session,
         secret: welcome.secret,
     };
-    if welcome.resume_ms > 0 {
-        let lane = ClientLane {
-            target: target.clone(),
-            session: session.clone(),
-            number: welcome.lane,
-            server_is_here: !welcome.offers.is_empty(),
-        };
-        let patience = Duration::from_millis(welcome.resume_ms.min(resume_ms).into());
-        link = resume::client(link, lane, patience);
-    }
+    let patience = Duration::from_millis(welcome.resume_ms.min(hello.resume_ms).into());
+    let lane = || ClientLane {
+        target: target.clone(),
+        session: session.clone(),
+        number: welcome.lane,
+        server_is_here: welcome.here,
+    };
+    let info = link.info.clone();
+    let opened = match welcome.begun {
+        true => {
+            link.info.probe_ns = u64::try_from(round_trip.as_nanos()).unwrap_or(u64::MAX);
+            let wanted = offers_wanted(target, info.kind).iter();
+            link.info.fallbacks = wanted
+                .map(|name| format!("{name}: {NOT_OFFERED}"))
+                .collect();
+            Ok(link)
+        }
+        false => {
+            let whose = (target, first);
+            let watch = watch.as_ref();
+            choose(link, watch, whose, &welcome, round_trip, deadline).and_then(|mut link| {
+                send_frame(&mut *link.tx, control::SWITCH, &[])?;
+                Ok(link)
+            })
+        }
+    };
+    // From WELCOME on the server waits for a lane whose connection breaks.
+    let may_go_on =
+        !patience.is_zero() && (begin != Begin::Chosen || target.link == Preference::Auto);
+    let link = match opened {
+        Ok(link) if patience.is_zero() => link,
+        Ok(link) => resume::client(link, lane(), patience),
+        Err(error) if may_go_on && error.is_break() => {
+            resume::client_severed(info, error, lane(), patience)?
+        }
+        Err(error) => return Err(error),
+    };
     Ok((link, welcome, session))
 }
 
-/// From the connected socket to a link that carries TLS if it is to; also the connection's key, if there is a secret,
-/// and what TLS exports.
+/// Whether RDMA is to be asked for over TCP.
+fn wants_rdma(target: &Target) -> bool {
+    match target.link {
+        Preference::Rdma => true,
+        Preference::Auto => !target.rdma_trusted.is_empty(),
+        _ => false,
+    }
+}
+
+/// When a lane over a socket of this kind begins: there may be nothing to choose.
+fn when_to_begin(target: &Target, tcp: bool) -> Begin {
+    match target.link {
+        _ if tcp && wants_rdma(target) => Begin::Chosen,
+        Preference::Auto => Begin::UnlessOffered,
+        Preference::Tcp => Begin::AtOnce,
+        Preference::Unix if !tcp => Begin::AtOnce,
+        _ => Begin::Chosen,
+    }
+}
+
+/// From the connected socket to a link that carries TLS if it is to, and by what its client proves itself.
 fn secure(
     stream: Stream,
     tls: Option<ClientConnection>,
     target: &Target,
     session: Option<&Session>,
     deadline: Instant,
-) -> Result<(Link, Option<ConnectionKey>, [u8; 32]), LinkError> {
+) -> Result<(Link, Proved), LinkError> {
     let (socket, mut info) = stream.prepare();
-    let key = begin(&socket, tls.is_some(), target, session, deadline)?;
+    let (begun, greeted) = begin(&socket, tls.is_some(), target, session, deadline)?;
     let Some(connection) = tls else {
-        return Ok((channel::link(Arc::new(socket), info), key, [0; 32]));
+        let proved = Proved {
+            key: match begun {
+                Begun::Key(key) => key,
+                Begun::Certificate(_) => None,
+            },
+            channel: [0; 32],
+            greeted,
+        };
+        return Ok((channel::link(Arc::new(socket), info), proved));
     };
     let (tls, address) = (target.tls.clone(), target.address.clone());
     let explain = move |error: &rustls::Error| match (&tls, &address) {
@@ -196,7 +257,15 @@ fn secure(
     let channel = TlsChannel::handshake(socket, connection.into(), explain, deadline)?;
     info.kind = LinkKind::Tls;
     let exported = channel.exporter()?;
-    Ok((channel::link(Arc::new(channel), info), key, exported))
+    let proved = Proved {
+        key: match begun {
+            Begun::Key(key) => key,
+            Begun::Certificate(beginning) => Some(beginning.key(&exported)),
+        },
+        channel: exported,
+        greeted,
+    };
+    Ok((channel::link(Arc::new(channel), info), proved))
 }
 
 /// Opens a connection by which a lane of `session` goes on, and says where: the link that it travels on, and the server's
@@ -216,11 +285,12 @@ pub(crate) fn resume(
     };
     let stream = open(target)?;
     let deadline = Instant::now() + target.handshake();
-    let (mut link, key, exported) = secure(stream, tls, target, Some(session), deadline)?;
+    let (mut link, Proved { key, channel, .. }) =
+        secure(stream, tls, target, Some(session), deadline)?;
     let mut transcript = Transcript {
         hello: auth::hash(asked),
         welcome: [0; 32],
-        channel: exported,
+        channel,
     };
     let prove = |key: &ConnectionKey| transcript.prove(Prover::Client, key);
     let proof = key.as_ref().map_or([0; 32], prove);
@@ -280,14 +350,17 @@ fn open(target: &Target) -> Result<Stream, LinkError> {
         };
         LinkError::Io(format!("cannot connect to {}", target.address), error)
     };
-    let stream: Stream = match &target.address {
-        Address::Unix(path) => UnixStream::connect(path).map_err(failed)?.into(),
+    let stream = match &target.address {
+        Address::Unix(path) => SocketAddrUnix::new(path)
+            .map_err(io::Error::from)
+            .and_then(|address| Stream::connect_unix(&address))
+            .map_err(failed)?,
         Address::Tcp(host, port) => {
             let addresses = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
             let mut last = io::Error::other("the name has no address");
             let mut connected = None;
             for address in addresses {
-                match TcpStream::connect_timeout(&address, target.timeout) {
+                match Stream::connect_tcp(&address, target.timeout) {
                     Ok(stream) => {
                         connected = Some(stream);
                         break;
@@ -295,55 +368,101 @@ fn open(target: &Target) -> Result<Stream, LinkError> {
                     Err(error) => last = error,
                 }
             }
-            connected.ok_or_else(|| failed(last))?.into()
+            connected.ok_or_else(|| failed(last))?
         }
     };
     Ok(stream.named(target.address.to_string()))
 }
 
-/// Reads the greeting and sends the preamble; the connection's key, if there is a secret.
+/// What a connection's key is made of.
+enum Begun {
+    /// It is made, if there is a secret.
+    Key(Option<ConnectionKey>),
+    /// Of this, and of what TLS exports.
+    Certificate(Beginning),
+}
+
+/// The error of a server that does not greet.
+fn no_greeting(error: LinkError) -> LinkError {
+    match error {
+        LinkError::TimedOut(peer) => LinkError::TimedOut(format!(
+            "{peer}, which does not greet as `gtrace serve` of this version does"
+        )),
+        error => error,
+    }
+}
+
+/// Whether the first lane of a session is to prove itself by its certificate.
+fn shows_certificate(target: &Target, first: bool) -> bool {
+    let has_certificate = target.tls.as_ref().is_some_and(|tls| tls.own.is_some());
+    first && target.token.is_none() && has_certificate
+}
+
+/// That the server is one of ours, and wants what there is: for the first lane of a session a token, a certificate or
+/// nothing.
+fn check_greeting(
+    greeting: &[u8; GREETING_LEN],
+    target: &Target,
+    first: bool,
+) -> Result<Greeting, LinkError> {
+    let wanted = Greeting::parse(greeting)?;
+    let shows = shows_certificate(target, first);
+    match (first, wanted.token, target.token.is_some()) {
+        (true, true, false) if shows && wanted.certificate => Ok(wanted),
+        (true, true, false) if shows => Err(LinkError::refused(
+            RefusalKind::Token,
+            "it takes no certificates of clients (--tls-client-ca): name the file of a token with --token-file",
+        )),
+        (true, true, false) => {
+            let or = match wanted.certificate {
+                true => ", or a certificate with --tls-cert and --tls-key",
+                false => "",
+            };
+            Err(LinkError::refused(
+                RefusalKind::Token,
+                format!(
+                    "it wants a token: name its file with --token-file or GTRACE_TOKEN_FILE{or}"
+                ),
+            ))
+        }
+        // Else whoever answers at this address would pass for the server.
+        (true, false, true) => Err(LinkError::Usage(format!(
+            "{} does not ask for the token, so it may not be the server that has it: start the \
+             server with --token-file, or leave the token out here",
+            target.address
+        ))),
+        _ => Ok(wanted),
+    }
+}
+
+/// Reads the greeting and sends the preamble. False: the greeting was not waited for, as nothing that is said depends on
+/// it, and is still to be read.
 fn begin(
     socket: &socket::Socket,
     tls: bool,
     target: &Target,
     session: Option<&Session>,
     deadline: Instant,
-) -> Result<Option<ConnectionKey>, LinkError> {
-    let mut greeting = [0; GREETING_LEN];
-    socket::receive_exact(socket, &mut greeting, deadline).map_err(|error| match error {
-        LinkError::TimedOut(peer) => LinkError::TimedOut(format!(
-            "{peer}, which does not greet as `gtrace serve` of this version does"
-        )),
-        error => error,
-    })?;
-    if let Some(emulation) = target.emulate {
-        // Its way here would have taken that.
-        std::thread::sleep(emulation.rtt);
-    }
-    let wanted = Greeting::parse(&greeting)?;
+) -> Result<(Begun, bool), LinkError> {
     let secret: Option<&[u8]> = match (session, &target.token) {
         (Some(session), _) => Some(&session.secret),
-        (None, Some(token)) => Some(token.as_bytes()),
+        (None, Some(token)) => Some(token.secret()),
         (None, None) => None,
     };
-    match (session, wanted.token, secret) {
-        (None, true, None) => {
-            return Err(LinkError::refused(
-                RefusalKind::Token,
-                "it wants a token: name its file with --token-file or GTRACE_TOKEN_FILE",
-            ));
+    let first = session.is_none();
+    let mut greeting = [0; GREETING_LEN];
+    let mut takes_certificate = false;
+    let greeted = secret.is_some() || tls;
+    if greeted {
+        socket::receive_exact(socket, &mut greeting, deadline).map_err(no_greeting)?;
+        if let Some(emulation) = target.emulate {
+            // Its way here would have taken that.
+            std::thread::sleep(emulation.rtt);
         }
-        // Else whoever answers at this address would pass for the server.
-        (None, false, Some(_)) => {
-            return Err(LinkError::Usage(format!(
-                "{} does not ask for the token, so it may not be the server that has it: start the \
-                 server with --token-file, or leave the token out here",
-                target.address
-            )));
-        }
-        _ => {}
+        takes_certificate = check_greeting(&greeting, target, first)?.certificate;
     }
     let mut preamble = Preamble::new(tls, session.is_some());
+    preamble.certificate = shows_certificate(target, first) && takes_certificate;
     let mut beginning = Beginning {
         greeting,
         preamble: preamble.to_bytes(),
@@ -353,13 +472,20 @@ fn begin(
         beginning.preamble = preamble.to_bytes();
     }
     socket::send_all(socket, &beginning.preamble, deadline)?;
-    Ok(secret.map(|secret| beginning.key(secret)))
+    let begun = match preamble.certificate {
+        true => Begun::Certificate(beginning),
+        false => Begun::Key(secret.map(|secret| beginning.key(secret))),
+    };
+    Ok((begun, greeted))
 }
 
 /// What a client proves by.
-struct Proved<'a> {
-    key: Option<&'a ConnectionKey>,
+struct Proved {
+    key: Option<ConnectionKey>,
+    /// What TLS exports.
     channel: [u8; 32],
+    /// The greeting was read.
+    greeted: bool,
 }
 
 /// HELLO to WELCOME; also the time that it took.
@@ -367,7 +493,7 @@ fn introduce(
     link: &mut Link,
     target: &Target,
     hello: &ClientHello,
-    proved: Proved<'_>,
+    proved: &Proved,
     deadline: Instant,
 ) -> Result<(Welcome, Duration), LinkError> {
     let mut transcript = Transcript {
@@ -376,18 +502,32 @@ fn introduce(
         channel: proved.channel,
     };
     let prove = |key: &ConnectionKey| transcript.prove(Prover::Client, key);
-    let proof = proved.key.map_or([0; 32], prove);
+    let proof = proved.key.as_ref().map_or([0; 32], prove);
     let sent = Instant::now();
     put(&mut *link.tx, hello)?;
     send(&mut *link.tx, &Proof(proof))?;
+    if !proved.greeted {
+        let bytes = link.rx.peek(GREETING_LEN, Some(deadline));
+        let mut greeting = [0; GREETING_LEN];
+        greeting.copy_from_slice(&bytes.map_err(no_greeting)?[..GREETING_LEN]);
+        link.rx.consume(GREETING_LEN);
+        check_greeting(&greeting, target, true)?;
+    }
     let welcome: Welcome = receive(&mut *link.rx, deadline)?.message()?;
     let round_trip = sent.elapsed();
+    if welcome.begun && hello.begin == Begin::Chosen {
+        return Err(DecodeError::BadValue {
+            what: "a lane that begins before its link is chosen",
+            value: welcome.begun.into(),
+        }
+        .into());
+    }
     transcript.welcome = auth::hash(&Welcome {
         proof: [0; 32],
         ..welcome.clone()
     });
     let wrong = |key: &ConnectionKey| !transcript.proves(Prover::Server, key, &welcome.proof);
-    if proved.key.is_some_and(wrong) {
+    if proved.key.as_ref().is_some_and(wrong) {
         let reason = format!(
             "{} let this client in without knowing the token itself: it is not the server that the \
              token is for",
@@ -398,25 +538,29 @@ fn introduce(
     Ok((welcome, round_trip))
 }
 
-/// The best link that works and is wanted; its `fallbacks` list why others are not used. A session whose `first` lane had
-/// RDMA goes on without where a port is down when a further one is opened, as its lanes do that are open then.
-fn choose(
-    mut link: Link,
-    socket: &OwnedFd,
-    (target, first): (&Target, bool),
-    welcome: &Welcome,
-    round_trip: Duration,
-    deadline: Instant,
-) -> Result<Link, LinkError> {
-    let wanted: &[&str] = match (target.link, link.info.kind) {
+/// Offers that are better than a connection of this kind, and wanted, the best first.
+fn offers_wanted(target: &Target, kind: LinkKind) -> &'static [&'static str] {
+    match (target.link, kind) {
         (Preference::Auto, LinkKind::Unix) => &[offer::SHARED_MEMORY],
         (Preference::Auto, _) => &[offer::SHARED_MEMORY, offer::UNIX],
         (Preference::SharedMemory, _) => &[offer::SHARED_MEMORY],
         (Preference::Unix, LinkKind::Unix) | (Preference::Tcp | Preference::Rdma, _) => &[],
         (Preference::Unix, _) => &[offer::UNIX],
-    };
+    }
+}
+
+/// The best link that works and is wanted; its `fallbacks` list why others are not used. A session whose `first` lane had
+/// RDMA goes on without where a port is down when a further one is opened, as its lanes do that are open then.
+fn choose(
+    mut link: Link,
+    watch: Option<&socket::Socket>,
+    (target, first): (&Target, bool),
+    welcome: &Welcome,
+    round_trip: Duration,
+    deadline: Instant,
+) -> Result<Link, LinkError> {
     let mut fallbacks = Vec::new();
-    for name in wanted {
+    for name in offers_wanted(target, link.info.kind) {
         match take(name, &link, target, welcome, deadline) {
             Ok(mut better) => {
                 better.info.fallbacks = fallbacks;
@@ -425,13 +569,8 @@ fn choose(
             Err(reason) => fallbacks.push(format!("{name}: {reason}")),
         }
     }
-    let rdma = match (target.link, link.info.kind) {
-        (Preference::Rdma, _) => true,
-        (Preference::Auto, LinkKind::Tcp | LinkKind::Tls) => !target.rdma_trusted.is_empty(),
-        _ => false,
-    };
-    if rdma {
-        match take_rdma(&mut link, socket, target, welcome, deadline) {
+    if let Some(watch) = watch {
+        match take_rdma(&mut link, watch, target, welcome, deadline) {
             Ok((mut better, settled)) => {
                 better.info.fallbacks = fallbacks;
                 better.info.under = Some(link.info.kind);
@@ -454,6 +593,8 @@ fn choose(
         _ => false,
     };
     if !may_fall && !fallbacks.is_empty() {
+        // Else the server would wait for a connection in place of this one.
+        let _ = send_frame(&mut *link.tx, control::GOODBYE, &[]);
         return Err(LinkError::Usage(format!(
             "{} by {}; use --link auto to take what works",
             target.address,
@@ -472,12 +613,12 @@ fn choose(
 /// Agrees with the server on RDMA and probes it.
 fn take_rdma(
     link: &mut Link,
-    socket: &OwnedFd,
+    watch: &socket::Socket,
     target: &Target,
     welcome: &Welcome,
     deadline: Instant,
 ) -> Result<(Link, Arc<rdma::Shared>), String> {
-    let (mut better, shared) = rdma::ask(link, socket, &target.rdma_trusted, welcome, deadline)?;
+    let (mut better, shared) = rdma::ask(link, &watch.fd, &target.rdma_trusted, welcome, deadline)?;
     if let Some(emulation) = target.emulate {
         better = emulate(better, emulation).map_err(|e| e.to_string())?;
     }
@@ -496,7 +637,7 @@ fn take(
 ) -> Result<Link, String> {
     let offer = welcome.offers.iter().find(|offer| offer.link == name);
     let Some(offer) = offer else {
-        return Err("not offered, as the server runs on another host or has it turned off".into());
+        return Err(NOT_OFFERED.into());
     };
     let timeout = target.timeout.min(PROBE);
     let mut better = offer::take(offer, &link.info.peer, timeout).map_err(|e| e.to_string())?;

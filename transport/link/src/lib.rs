@@ -20,7 +20,12 @@ mod common;
 mod conformance;
 mod control;
 mod emulated;
+#[cfg(test)]
+#[path = "../../e2e/src/faults.rs"]
+#[allow(dead_code, unreachable_pub)]
+mod faults;
 mod halves;
+mod inherited;
 mod link;
 mod mapping;
 mod networks;
@@ -44,8 +49,9 @@ mod wait;
 
 pub use auth::{Beginning, ConnectionKey, Token};
 pub use changes::Changes;
-pub use client::{Session, connect, connect_over, hello};
+pub use client::{Session, connect, connect_over, hello, pid_namespace};
 pub use emulated::{Emulation, emulate};
+pub use inherited::forget_in_child;
 pub use link::{End, Ended, Ender, Link, LinkError, LinkInfo, LinkKind, Rx, Tx};
 pub use networks::Networks;
 pub use pinned::PinnedRegion;
@@ -55,7 +61,7 @@ pub use resume::Resumption;
 pub use ring::RingError;
 pub use server::{
     Admitted, NO_SESSION, OneSession, Opened, Opening, ServerTerms, Sessions, WRONG_TOKEN, accept,
-    new_greeting, new_secret, new_session_id, refuse, take, welcome,
+    new_greeting, new_secret, new_session_id, refuse, take, tls_mismatch, welcome,
 };
 pub use shm::RING;
 pub use stream::Stream;
@@ -63,11 +69,12 @@ pub use sys::without_signals;
 pub use target::{
     Address, CONNECT, DEFAULT_PORT, HANDSHAKE, Preference, RESUME, Target, parse_resume,
 };
-pub use tcp::{TlsClient, server_tls};
+pub use tcp::{ALPN, TlsClient, TlsHandshake, TlsSecrets, server_provider, server_tls};
 
 /// Entries of the fuzz targets to what is not public.
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
     pub use crate::rdma::hostile as hostile_peer;
     pub use crate::shm::hostile as hostile_ring;
+    pub use crate::tcp::hostile as hostile_records;
 }

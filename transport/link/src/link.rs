@@ -62,6 +62,15 @@ fn remedy(error: &io::Error) -> &'static str {
 }
 
 impl LinkError {
+    /// Whether a connection has broken, or failed: another one may do.
+    pub(crate) fn is_break(&self) -> bool {
+        match self {
+            Self::Closed(ended) => !matches!(ended.how, End::Goodbye(_)),
+            Self::TimedOut(_) | Self::Io(..) | Self::Tls(..) => true,
+            _ => false,
+        }
+    }
+
     /// A refusal of this kind.
     pub(crate) fn refused(kind: RefusalKind, reason: impl Into<String>) -> Self {
         Self::Refused(Refused::new(kind, reason))
@@ -231,6 +240,16 @@ pub trait Tx: Send {
     /// [`LinkError::Closed`] and [`LinkError::Io`]: the link is at its end.
     fn flush(&mut self) -> Result<(), LinkError>;
 
+    /// As [`Tx::flush`], without waiting for the other side; whether all is sent. What is left is sent by the next call of
+    /// either, or by what is sent behind it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tx::flush`].
+    fn flush_some(&mut self) -> Result<bool, LinkError> {
+        self.flush().map(|()| true)
+    }
+
     /// Bytes committed and not yet flushed.
     fn pending(&self) -> usize;
 
@@ -309,7 +328,6 @@ pub struct Link {
 /// What can be ended.
 pub(crate) trait Endable: Send + Sync {
     fn end(&self);
-    fn forget_in_child(&self);
     fn is_alive(&self) -> bool;
     /// Breaks the connection without ending what outlives it.
     fn break_connection(&self) {
@@ -331,16 +349,6 @@ impl Ender {
     pub fn end(&self) {
         if let Some(link) = self.0.upgrade() {
             link.end();
-        }
-    }
-
-    /// In the child of a fork: gives the child's copy of the descriptor up without ending the link
-    /// of the parent, so that the server sees the parent's end while the child lives on. The child
-    /// finds the link closed. Makes system calls only, and so may be called from a handler of
-    /// `pthread_atfork`.
-    pub fn forget_in_child(&self) {
-        if let Some(link) = self.0.upgrade() {
-            link.forget_in_child();
         }
     }
 

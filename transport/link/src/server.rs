@@ -7,12 +7,6 @@ use std::os::fd::AsFd as _;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use gtrace_protocol::{
-    ClientHello, Features, Greeting, MAGIC, Message as _, PREAMBLE_LEN, Preamble, PreambleError,
-    Proof, Prover, RefusalKind, Refused, ResumeLane, SessionId, Welcome, Writer, control,
-};
-use rustls::ServerConnection;
-
 use crate::auth::{self, Beginning, ConnectionKey, Token, Transcript};
 use crate::channel;
 use crate::client::boot_id;
@@ -20,12 +14,17 @@ use crate::control::{frame, receive, send};
 use crate::link::{Link, LinkError, LinkKind};
 use crate::networks::Networks;
 use crate::offer::{self, Offers};
-use crate::resume::{self, Resumption};
+use crate::resume::{OpeningLane, Resumption};
 use crate::settling::Settling;
 use crate::socket;
 use crate::stream::Stream;
-use crate::tcp::{TlsChannel, explain_to_server};
+use crate::tcp::{RecordChannel, TlsSecrets, shake_hands};
 use crate::wait::io_error;
+use gtrace_protocol::{
+    Begin, ClientHello, Features, Greeting, MAGIC, Message as _, PREAMBLE_LEN, Preamble,
+    PreambleError, Proof, Prover, RefusalKind, Refused, ResumeLane, SessionId, Welcome, Writer,
+    control,
+};
 
 /// Time that a client has besides for its queue pairs, where RDMA may be asked for.
 const RDMA_SETUP: Duration = Duration::from_secs(8);
@@ -182,14 +181,19 @@ pub fn new_secret() -> Result<[u8; 32], LinkError> {
 /// If the system has no random numbers.
 pub fn new_greeting(tls: bool, token: bool) -> Result<Greeting, LinkError> {
     let nonce = auth::random_array()?;
-    Ok(Greeting { tls, token, nonce })
+    Ok(Greeting {
+        tls,
+        token,
+        certificate: false,
+        nonce,
+    })
 }
 
 /// How a connection has begun, as far as the one who serves it has to know.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Opening {
-    /// TLS follows.
-    pub tls: bool,
+    /// What came of the handshake of TLS, where there was one.
+    pub tls: Option<TlsSecrets>,
     /// The lane belongs to a session that there is.
     pub further: bool,
     /// The version that both speak.
@@ -203,7 +207,7 @@ pub struct Opening {
 pub struct ServerTerms {
     /// What a client of a new session must know, for [`accept`]; none lets everybody in.
     pub token: Option<Token>,
-    /// TLS over TCP; with it, clients that do not use it are refused.
+    /// TLS over TCP, for [`accept`]; with it, clients that do not use it are refused.
     pub tls: Option<Arc<rustls::ServerConfig>>,
     /// What the server can do.
     pub features: Features,
@@ -282,7 +286,7 @@ pub fn take(stream: Stream, terms: &ServerTerms) -> Result<Opened, LinkError> {
     let beginning = Beginning { greeting, preamble };
     let key = match (parsed.further, &terms.token) {
         (false, None) => None,
-        (false, Some(token)) => match beginning.key_of(token.as_bytes()) {
+        (false, Some(token)) => match beginning.key_of(token.secret()) {
             Some(key) => Some(key),
             None => return Err(turn_away(&stream, RefusalKind::Token, WRONG_TOKEN)),
         },
@@ -294,8 +298,15 @@ pub fn take(stream: Stream, terms: &ServerTerms) -> Result<Opened, LinkError> {
             }
         }
     };
+    if let Some(reason) = tls_mismatch(terms.tls.is_some(), stream.is_tcp(), parsed.tls) {
+        return Err(turn_away(&stream, RefusalKind::Tls, reason));
+    }
+    let tls = match &terms.tls {
+        Some(config) if parsed.tls => Some(shake_hands(stream.socket(), config, deadline)?),
+        _ => None,
+    };
     let opening = Opening {
-        tls: parsed.tls,
+        tls,
         further: parsed.further,
         version: parsed.version(),
         key,
@@ -320,13 +331,29 @@ pub fn refuse(stream: &Stream, kind: RefusalKind, reason: &str) {
     }
 }
 
+/// Why a client is refused that wants TLS where there is none (`asked`), or none where a server with `configured` TLS
+/// wants it.
+pub const fn tls_mismatch(configured: bool, is_tcp: bool, asked: bool) -> Option<&'static str> {
+    match (configured, is_tcp, asked) {
+        (true, true, true) | (false, true, false) | (_, false, false) => None,
+        (true, true, false) => {
+            Some("this server speaks TLS only: name its certificate with --tls-ca")
+        }
+        (false, true, true) => Some(
+            "this server does not speak TLS: leave out --tls-ca, or start it with --tls-cert and --tls-key",
+        ),
+        (_, false, true) => Some("a Unix socket needs no TLS: leave out --tls-ca"),
+    }
+}
+
 /// Refuses a client before there is a link.
 fn turn_away(stream: &Stream, kind: RefusalKind, reason: &str) -> LinkError {
     refuse(stream, kind, reason);
     LinkError::refused(kind, reason)
 }
 
-/// Lets a lane in, or refuses it with a reason that its user sees.
+/// Lets a lane in, or refuses it with a reason that its user sees. The handshake of TLS has been gone through already
+/// ([`crate::TlsHandshake`]).
 ///
 /// Returns the link, ready for the first frame of the lane, the client's description of itself, and what
 /// the lane is; or which lane goes on by this connection.
@@ -341,48 +368,18 @@ pub fn welcome(
     terms: &ServerTerms,
 ) -> Result<Opened, LinkError> {
     let deadline = Instant::now() + terms.timeout;
-    let config = match (&terms.tls, stream.is_tcp(), opening.tls) {
-        (Some(config), true, true) => Some(Arc::clone(config)),
-        (None, true, false) | (_, false, false) => None,
-        (Some(_), true, false) => {
-            return Err(turn_away(
-                &stream,
-                RefusalKind::Tls,
-                "this server speaks TLS only: name its certificate with --tls-ca",
-            ));
-        }
-        (None, true, true) => {
-            return Err(turn_away(
-                &stream,
-                RefusalKind::Tls,
-                "this server does not speak TLS: leave out --tls-ca, or start it with --tls-cert \
-                 and --tls-key",
-            ));
-        }
-        (_, false, true) => {
-            return Err(turn_away(
-                &stream,
-                RefusalKind::Tls,
-                "a Unix socket needs no TLS: leave out --tls-ca",
-            ));
-        }
-    };
     let watch = stream
         .as_fd()
         .try_clone_to_owned()
         .map_err(|e| io_error(stream.peer(), e))?;
     let (socket, mut info) = stream.prepare();
     let mut exported = [0; 32];
-    let mut link = match config {
+    let mut link = match &opening.tls {
         None => channel::link(Arc::new(socket), info),
-        Some(config) => {
-            let connection = ServerConnection::new(config)
-                .map_err(|e| LinkError::Tls(socket.peer.clone(), e.to_string()))?;
+        Some(secrets) => {
             info.kind = LinkKind::Tls;
-            let tls =
-                TlsChannel::handshake(socket, connection.into(), explain_to_server, deadline)?;
-            exported = tls.exporter()?;
-            channel::link(Arc::new(tls), info)
+            exported = secrets.exporter;
+            channel::link(Arc::new(RecordChannel::new(socket, secrets)?), info)
         }
     };
     let first = receive(&mut *link.rx, deadline)?;
@@ -394,20 +391,20 @@ pub fn welcome(
         }
         return resumed.map(|()| Opened::Resumed(asked.lane));
     }
-    let hello: ClientHello = first.message()?;
-    let mut offers = None;
-    let introduced = introduce(
-        &mut link,
-        (opening, exported),
-        terms,
-        &hello,
-        &mut offers,
-        deadline,
-    );
+    let mut hello: ClientHello = first.message()?;
+    let introduced = introduce(&mut link, (opening, exported), terms, &hello, deadline);
     if let Err(LinkError::Refused(_)) = &introduced {
         socket::linger(watch.as_fd());
     }
-    let admitted = introduced?;
+    let Introduced {
+        admitted,
+        offers,
+        begun,
+        lane,
+    } = introduced?;
+    if !begun {
+        hello.first = None;
+    }
     // Letting the lane in may have taken its time.
     // Devices take their time for being opened and for registering memory, on both sides.
     let rdma_setup = match terms.rdma_trusted.is_empty() {
@@ -420,17 +417,16 @@ pub fn welcome(
         deadline: Instant::now() + terms.timeout + rdma_setup,
         echoed: Cell::new(0),
     };
-    let mut link = settling.settle(link, offers)?;
-    let resume = resume_ms(terms, &hello);
-    if resume > 0 {
-        let sessions = Arc::clone(&terms.sessions);
-        let (resumable, resumption) =
-            resume::server(link, sessions, Duration::from_millis(resume.into()));
-        link = resumable;
-        if let Some(resumption) = resumption {
-            terms.sessions.opened(admitted.lane, resumption);
-        }
-    }
+    let settled = match begun {
+        true => Ok(link),
+        false => settling.settle(link, offers),
+    };
+    let link = match (settled, lane) {
+        (Ok(link), None) => link,
+        (Ok(link), Some(lane)) => lane.settled(link),
+        (Err(error), Some(lane)) => lane.severed(error)?,
+        (Err(error), None) => return Err(error),
+    };
     Ok(Opened::Lane(Box::new(link), hello, admitted))
 }
 
@@ -483,15 +479,25 @@ fn refused(link: &mut Link, kind: RefusalKind, reason: String) -> LinkError {
     }
 }
 
+/// What came of HELLO.
+struct Introduced {
+    admitted: Admitted,
+    /// Better links.
+    offers: Option<Offers>,
+    /// The lane begins on this connection.
+    begun: bool,
+    /// It, if it goes on by another connection when its own breaks.
+    lane: Option<OpeningLane>,
+}
+
 /// HELLO to WELCOME.
 fn introduce(
     link: &mut Link,
     (opening, channel): (&Opening, [u8; 32]),
     terms: &ServerTerms,
     hello: &ClientHello,
-    offers: &mut Option<Offers>,
     deadline: Instant,
-) -> Result<Admitted, LinkError> {
+) -> Result<Introduced, LinkError> {
     let Proof(proof) = receive(&mut *link.rx, deadline)?.message()?;
     let mut transcript = Transcript {
         hello: auth::hash(hello),
@@ -506,7 +512,23 @@ fn introduce(
         Ok(admitted) => admitted,
         Err(reason) => return Err(refused(link, RefusalKind::Lanes, reason)),
     };
-    *offers = open_offers(link, hello, terms);
+    let offers = match hello.begin {
+        Begin::AtOnce => None,
+        _ => open_offers(link, hello, terms),
+    };
+    let begun = match hello.begin {
+        Begin::Chosen => false,
+        Begin::UnlessOffered => offers.is_none(),
+        Begin::AtOnce => true,
+    };
+    let resume_ms = resume_ms(terms, hello);
+    // Before the client knows of the lane, which may come back from then on.
+    let lane = (resume_ms > 0).then(|| {
+        let patience = Duration::from_millis(resume_ms.into());
+        let (lane, resumption) = OpeningLane::new(link, Arc::clone(&terms.sessions), patience);
+        terms.sessions.opened(admitted.lane, resumption);
+        lane
+    });
     let mut welcome = Welcome {
         version: opening.version,
         features: match terms.rdma_trusted.is_empty() {
@@ -521,7 +543,9 @@ fn introduce(
         driver_version: terms.driver_version,
         nvml: terms.nvml,
         host: terms.host.clone(),
-        resume_ms: resume_ms(terms, hello),
+        resume_ms,
+        begun,
+        here: is_here(hello),
         offers: offers.as_ref().map(Offers::list).unwrap_or_default(),
     };
     transcript.welcome = auth::hash(&welcome);
@@ -529,13 +553,23 @@ fn introduce(
         welcome.proof = transcript.prove(Prover::Server, key);
     }
     send(&mut *link.tx, &welcome)?;
-    Ok(admitted)
+    Ok(Introduced {
+        admitted,
+        offers,
+        begun,
+        lane,
+    })
+}
+
+/// Whether the client runs under this kernel, by its own word.
+fn is_here(hello: &ClientHello) -> bool {
+    let ours = boot_id();
+    !ours.is_empty() && ours == hello.boot_id
 }
 
 /// What is offered to a client on the same host. A server that cannot offer goes on without.
 fn open_offers(link: &Link, hello: &ClientHello, terms: &ServerTerms) -> Option<Offers> {
-    let ours = boot_id();
-    if ours.is_empty() || ours != hello.boot_id || terms.ring == 0 {
+    if !is_here(hello) || terms.ring == 0 {
         return None;
     }
     let mut links = Vec::new();

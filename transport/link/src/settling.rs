@@ -1,16 +1,15 @@
 //! From WELCOME to SWITCH: which link a client that was let in uses.
 
 use std::cell::Cell;
-use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gtrace_protocol::{HEADER_LEN, control};
+use gtrace_protocol::{DecodeError, HEADER_LEN, control};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::control::{receive, send_frame};
-use crate::link::{Link, LinkError, LinkKind};
+use crate::link::{End, Ended, Link, LinkError, LinkKind};
 use crate::networks::Networks;
 use crate::offer::Offers;
 use crate::rdma;
@@ -108,13 +107,11 @@ impl Settling<'_> {
             control::ECHO => {
                 let echoed = self.echoed.get() + HEADER_LEN + frame.payload.len();
                 if echoed > ECHOED_MOST {
-                    return Err(LinkError::Io(
-                        link.info.peer.clone(),
-                        io::Error::new(
-                            io::ErrorKind::InvalidData,
-                            "more echoes came than a probe has",
-                        ),
-                    ));
+                    return Err(DecodeError::TooLong {
+                        len: echoed as u64,
+                        cap: ECHOED_MOST,
+                    }
+                    .into());
                 }
                 self.echoed.set(echoed);
                 send_frame(&mut *link.tx, control::ECHO, &frame.payload).map(|()| Step::Probe)
@@ -124,13 +121,15 @@ impl Settling<'_> {
                 let made = rdma::answer(link, self.socket, self.trusted, &frame)?;
                 Ok(made.map_or(Step::Probe, |(better, shared)| Step::Rdma(better, shared)))
             }
-            op => Err(LinkError::Io(
-                link.info.peer.clone(),
-                io::Error::new(
-                    io::ErrorKind::InvalidData,
-                    format!("frame {op:#x} came where the client should say which link it uses"),
-                ),
-            )),
+            control::GOODBYE => {
+                let how = End::Goodbye("it takes none of the links".into());
+                Err(Ended::new(&link.info.peer, how).into())
+            }
+            op => Err(DecodeError::BadValue {
+                what: "a frame where the client should say which link it uses",
+                value: op.into(),
+            }
+            .into()),
         }
     }
 }

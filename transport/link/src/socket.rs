@@ -1,7 +1,7 @@
 //! Connected stream sockets, TCP and Unix.
 
 use std::io::IoSlice;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -9,10 +9,11 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, Shutdown};
 
 use crate::channel::Channel;
+use crate::inherited::Inherited;
 use crate::link::{End as How, Endable, Ended, LinkError};
-use crate::spin::Spin;
-use crate::sys;
+use crate::spin::{Peer, Spin};
 use crate::wait::{Wait, io_error, poll};
+use crate::{sys, tcp};
 
 /// Longest time that a refused client has for reading why.
 const LINGER: Duration = Duration::from_millis(300);
@@ -22,6 +23,8 @@ const LINGER_READS: u32 = 64;
 /// A connected socket that both halves have.
 #[derive(Debug)]
 pub(crate) struct Socket {
+    /// Given up before the descriptor is.
+    _inherited: Inherited,
     pub(crate) fd: OwnedFd,
     /// What the descriptor named when it was taken: device and number.
     identity: Option<(u64, u64)>,
@@ -32,7 +35,9 @@ pub(crate) struct Socket {
 impl Socket {
     pub(crate) fn new(fd: OwnedFd, peer: String, tcp: bool) -> Self {
         let identity = sys::identity(fd.as_fd());
+        let inode = identity.map_or(0, |(_, inode)| inode);
         Self {
+            _inherited: Inherited::new(fd.as_fd(), inode),
             fd,
             identity,
             peer,
@@ -44,6 +49,14 @@ impl Socket {
     /// and may open something else by its number.
     pub(crate) fn is_own(&self) -> bool {
         sys::identity(self.fd.as_fd()) == self.identity
+    }
+
+    /// Where the other side runs, as far as its address says: behind a tunnel or a proxy of this host it is another one.
+    pub(crate) fn host(&self) -> Peer {
+        match self.tcp && !tcp::is_local(&self.fd) {
+            true => Peer::AnotherHost,
+            false => Peer::ThisHost,
+        }
     }
 
     pub(crate) fn closed(&self) -> LinkError {
@@ -132,10 +145,6 @@ impl Endable for Socket {
     fn end(&self) {
         // A socket that is not connected any more is at its end already.
         let _ = rustix::net::shutdown(&self.fd, Shutdown::Both);
-    }
-
-    fn forget_in_child(&self) {
-        let _ = sys::disconnect(self.fd.as_raw_fd());
     }
 
     fn is_alive(&self) -> bool {

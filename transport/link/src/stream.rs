@@ -1,15 +1,19 @@
 //! Connected sockets before there is a link.
 
 use std::io;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use rustix::net::{AddressFamily, sockopt};
+use rustix::event::{PollFd, PollFlags};
+use rustix::io::{Errno, ioctl_fionbio};
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
 use crate::link::{LinkInfo, LinkKind};
 use crate::socket::Socket;
+use crate::wait::poll;
 use crate::{tcp, unix};
 
 /// A connected stream socket, TCP or Unix.
@@ -33,6 +37,40 @@ impl Stream {
                 other.as_raw()
             ))),
         }
+    }
+
+    /// Connects by TCP. The child of a fork gives the socket up, also while it is being connected.
+    pub(crate) fn connect_tcp(address: &SocketAddr, timeout: Duration) -> io::Result<Self> {
+        let deadline = Instant::now() + timeout;
+        let family = match address {
+            SocketAddr::V4(_) => AddressFamily::INET,
+            SocketAddr::V6(_) => AddressFamily::INET6,
+        };
+        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+        let fd = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+        let socket = Socket::new(fd, address.to_string(), true);
+        match rustix::net::connect(&socket.fd, address) {
+            Ok(()) => {}
+            Err(Errno::INPROGRESS) => {
+                let mut fds = [PollFd::new(&socket.fd, PollFlags::OUT)];
+                if !poll(&mut fds, Some(deadline))? {
+                    return Err(io::ErrorKind::TimedOut.into());
+                }
+                sockopt::socket_error(&socket.fd)??;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        ioctl_fionbio(&socket.fd, false)?;
+        Ok(Self(socket))
+    }
+
+    /// Connects to a Unix socket, likewise.
+    pub(crate) fn connect_unix(address: &SocketAddrUnix) -> io::Result<Self> {
+        let flags = SocketFlags::CLOEXEC;
+        let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+        let socket = Socket::new(fd, "a local server".to_owned(), false);
+        rustix::net::connect(&socket.fd, address)?;
+        Ok(Self(socket))
     }
 
     /// The other side, for messages.

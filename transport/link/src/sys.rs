@@ -48,9 +48,18 @@ pub(crate) fn liveness(socket: BorrowedFd<'_>) -> io::Result<Liveness> {
 
 /// What a descriptor names: device and inode, which no other file has as long as it is open.
 pub(crate) fn identity(fd: BorrowedFd<'_>) -> Option<(u64, u64)> {
+    stat(fd.as_raw_fd())
+}
+
+/// The inode of what a number names, if it is a descriptor. Safe to call between fork and exec.
+pub(crate) fn inode(descriptor: RawFd) -> Option<u64> {
+    stat(descriptor).map(|(_, inode)| inode)
+}
+
+fn stat(descriptor: RawFd) -> Option<(u64, u64)> {
     let mut stat = mem::MaybeUninit::<libc::stat>::zeroed();
-    // SAFETY: the kernel writes a `stat` there.
-    let status = unsafe { libc::fstat(fd.as_raw_fd(), stat.as_mut_ptr()) };
+    // SAFETY: the kernel writes a `stat` there, whatever the number names.
+    let status = unsafe { libc::fstat(descriptor, stat.as_mut_ptr()) };
     // SAFETY: all fields are integers, for which zeros are values.
     let stat = unsafe { stat.assume_init() };
     (status == 0).then_some((stat.st_dev, stat.st_ino))

@@ -218,7 +218,7 @@ impl Target {
     }
 
     /// What the environment says: `GTRACE_REMOTE`, `GTRACE_TOKEN_FILE`, `GTRACE_TLS_CA`,
-    /// `GTRACE_TLS_NAME`, `GTRACE_LINK`, `GTRACE_RDMA_TRUSTED_NET`, `GTRACE_EMULATE`, `GTRACE_RESUME`.
+    /// `GTRACE_TLS_NAME`, `GTRACE_TLS_CERT`, `GTRACE_TLS_KEY`, `GTRACE_LINK`, `GTRACE_RDMA_TRUSTED_NET`, `GTRACE_EMULATE`, `GTRACE_RESUME`.
     ///
     /// # Errors
     ///
@@ -258,11 +258,27 @@ impl Target {
             target.token = Some(token.map_err(named("GTRACE_TOKEN_FILE"))?);
         }
         let name = text("GTRACE_TLS_NAME")?;
+        let own = match (get("GTRACE_TLS_CERT"), get("GTRACE_TLS_KEY")) {
+            (Some(certificate), Some(key)) => Some((certificate.into(), key.into())),
+            (None, None) => None,
+            _ => {
+                return Err(LinkError::Usage(
+                    "GTRACE_TLS_CERT and GTRACE_TLS_KEY go together: a client's certificate and its key".into(),
+                ));
+            }
+        };
         target.tls = match get("GTRACE_TLS_CA") {
             Some(ca) => Some(TlsClient {
                 ca: ca.into(),
                 name,
+                own,
             }),
+            None if own.is_some() => {
+                return Err(LinkError::Usage(
+                    "GTRACE_TLS_CERT without GTRACE_TLS_CA: name the file with the server's certificate, too (--tls-ca)"
+                        .into(),
+                ));
+            }
             None if name.is_some() => {
                 return Err(LinkError::Usage(
                     "GTRACE_TLS_NAME without GTRACE_TLS_CA: name the file with the certificate \

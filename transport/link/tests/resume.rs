@@ -13,6 +13,7 @@ mod faults;
 
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -131,12 +132,20 @@ fn receive(rx: &mut dyn Rx, seed: u64, bytes: usize) {
 
 /// Both directions at once, each with its own bytes.
 fn exchange(here: &mut Link, there: &mut Link, bytes: usize) {
+    let (end, done) = (here.end.clone(), AtomicUsize::new(0));
     thread::scope(|scope| {
         let (Link { tx, rx, .. }, theirs) = (here, there);
+        // As a client's library does, which finds out also where it sends and reads nothing.
+        scope.spawn(|| {
+            while done.load(Ordering::Relaxed) == 0 && end.is_alive() {
+                thread::sleep(Duration::from_millis(2));
+            }
+        });
         scope.spawn(|| send(&mut **tx, 3, bytes));
         scope.spawn(|| receive(&mut **rx, 5, bytes));
         scope.spawn(|| send(&mut *theirs.tx, 5, bytes));
         receive(&mut *theirs.rx, 3, bytes);
+        done.store(1, Ordering::Relaxed);
     });
 }
 
@@ -153,6 +162,7 @@ fn breaks(tls: bool, seed: u64) {
         breaks: 40,
         most_bytes: 600_000,
         stall: Duration::from_millis(5),
+        whole: 0,
     };
     let faults = Faults::to(&address, plan).unwrap();
     let mut target = target(faults.address());
@@ -211,6 +221,7 @@ fn a_server_that_is_not_there_in_time_is_lost_with_the_reason() {
         breaks: 1,
         most_bytes: 1,
         stall: Duration::ZERO,
+        whole: 0,
     };
     let faults = Faults::to(&address, plan).unwrap();
     let mut target = target(faults.address());
@@ -285,4 +296,209 @@ fn payload(message: &impl gtrace_protocol::Message) -> Vec<u8> {
     let mut writer = gtrace_protocol::Writer::default();
     message.write(&mut writer);
     writer.into_inner()
+}
+
+/// What a proxy lets pass of the connections of a client, one after the other.
+enum Passing {
+    /// So many bytes from the client; when more come, both ends are closed.
+    Cut(usize),
+    /// Everything.
+    Whole,
+    /// Nothing: the connection is handed out.
+    Held(std::sync::mpsc::Sender<std::net::TcpStream>),
+}
+
+/// A proxy to `server` that treats its connections so; the last way is for all further ones. Also, the bytes that the
+/// first connection has carried from the client.
+fn proxy(server: &str, mut ways: Vec<Passing>) -> (String, std::sync::Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (address, server) = (
+        listener.local_addr().unwrap().to_string(),
+        server.to_owned(),
+    );
+    let carried = std::sync::Arc::new(AtomicUsize::new(0));
+    let counted = std::sync::Arc::clone(&carried);
+    ways.reverse();
+    thread::spawn(move || {
+        let mut first = true;
+        while let Ok((client, _)) = listener.accept() {
+            let limit = match ways.last().unwrap() {
+                Passing::Held(sender) => {
+                    let _ = sender.send(client);
+                    continue;
+                }
+                Passing::Cut(bytes) => *bytes,
+                Passing::Whole => usize::MAX,
+            };
+            if ways.len() > 1 {
+                ways.pop();
+            }
+            let counted = std::mem::take(&mut first).then(|| std::sync::Arc::clone(&counted));
+            let to = std::net::TcpStream::connect(&server).unwrap();
+            let (from, mut back) = (client.try_clone().unwrap(), client);
+            let mut answers = to.try_clone().unwrap();
+            thread::spawn(move || {
+                let _ = std::io::copy(&mut answers, &mut back);
+                let _ = back.shutdown(std::net::Shutdown::Both);
+            });
+            thread::spawn(move || pass(from, to, limit, counted.as_deref()));
+        }
+    });
+    (address, carried)
+}
+
+/// Passes `limit` bytes on, and closes both ends when more come.
+fn pass(
+    mut from: std::net::TcpStream,
+    mut to: std::net::TcpStream,
+    limit: usize,
+    counted: Option<&AtomicUsize>,
+) {
+    use std::io::{Read as _, Write as _};
+    let (mut passed, mut bytes) = (0, [0; 16 << 10]);
+    while let Ok(read @ 1..) = from.read(&mut bytes) {
+        let now = read.min(limit - passed);
+        if to.write_all(&bytes[..now]).is_err() || now < read {
+            break;
+        }
+        passed += now;
+        if let Some(counted) = counted {
+            counted.store(passed, Ordering::SeqCst);
+        }
+    }
+    for socket in [from, to] {
+        let _ = socket.shutdown(std::net::Shutdown::Both);
+    }
+}
+
+/// A client that chooses its link asks for RDMA, in vain, probes the connection, and says SWITCH. Wherever the connection
+/// breaks once the server has let the lane in, the lane goes on.
+#[test]
+fn a_connection_that_breaks_while_its_lane_is_opened_is_replaced() {
+    let target = |address: &str| {
+        let mut target = target(address);
+        target.rdma_trusted = "127.0.0.1".parse().unwrap();
+        target
+    };
+    let (address, lanes) = server(resuming(terms()));
+    let (through, carried) = proxy(&address, vec![Passing::Whole]);
+    drop(connect(&target(&through), &hello(false), None).unwrap());
+    let wait = Duration::from_secs(10);
+    drop(lanes.recv_timeout(wait).unwrap());
+    // Nothing of the lane was sent, so that SWITCH was the last.
+    let all = carried.load(Ordering::SeqCst);
+    let switch = gtrace_protocol::HEADER_LEN;
+    for cut in [all, all - 1, all - switch + 1, all - switch] {
+        let (address, lanes) = server(resuming(terms()));
+        let (through, _) = proxy(&address, vec![Passing::Cut(cut), Passing::Whole]);
+        let (mut here, _, _) = connect(&target(&through), &hello(false), None).unwrap();
+        let mut there = lanes.recv_timeout(wait).expect("the server has the lane");
+        exchange(&mut here, &mut there, 100_000);
+        assert_eq!(here.info.changes.resumptions(), 1, "cut after {cut} bytes");
+    }
+}
+
+/// A child of a fork that happens in the middle of an attempt to attach a lane again has no part of the new connection: its
+/// end is seen while the child lives.
+#[test]
+#[allow(unsafe_code)]
+fn a_child_of_a_fork_keeps_no_connection_that_is_being_opened() {
+    use std::io::Read as _;
+    let (address, lanes) = server(resuming(terms()));
+    let (sender, held) = channel();
+    let (through, _) = proxy(&address, vec![Passing::Cut(4000), Passing::Held(sender)]);
+    let mut target = target(&through);
+    target.link = Preference::Tcp;
+    target.timeout = Duration::from_secs(2);
+    let (mut here, _, _) = connect(&target, &hello(false), None).unwrap();
+    let _there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+    here.tx.bulk(&[7; 10_000]).unwrap();
+    // Nobody greets there, so that the attempt waits.
+    let began = Instant::now();
+    let mut attempt = loop {
+        assert!(here.end.is_alive() && began.elapsed() < Duration::from_secs(10));
+        if let Ok(attempt) = held.recv_timeout(Duration::from_millis(5)) {
+            break attempt;
+        }
+    };
+    // SAFETY: the child makes system calls only.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        gtrace_link::forget_in_child();
+        loop {
+            // SAFETY: a system call.
+            unsafe { libc::pause() };
+        }
+    }
+    drop(here);
+    // The attempt is given up after some seconds, and its socket closed.
+    attempt
+        .set_read_timeout(Some(Duration::from_secs(8)))
+        .unwrap();
+    let end = attempt.read(&mut [0]);
+    // SAFETY: a child of this process, which is waited for.
+    unsafe {
+        libc::kill(child, libc::SIGKILL);
+        libc::waitpid(child, std::ptr::null_mut(), 0);
+    }
+    assert!(
+        matches!(end, Ok(0)),
+        "the child holds the connection: {end:?}"
+    );
+}
+
+/// A thread that sends for others does not wait for one that reads nothing, and loses none of its bytes.
+#[test]
+fn what_does_not_fit_is_sent_later_by_who_does_not_wait() {
+    const PIECE: usize = 16 << 10;
+    for (tls, resumes) in [(false, false), (true, false), (false, true), (true, true)] {
+        let certificates = tls.then(Certificates::new);
+        let mut terms = resuming(
+            certificates
+                .as_ref()
+                .map_or_else(terms, Certificates::terms),
+        );
+        if !resumes {
+            terms.resume = Duration::ZERO;
+        }
+        let (address, lanes) = server(terms);
+        let mut target = target(&address);
+        target.link = Preference::Tcp;
+        target.tls = certificates
+            .as_ref()
+            .and_then(|c| c.client("ca", Some("localhost")));
+        let (mut here, _, _) = connect(&target, &hello(false), None).unwrap();
+        let mut there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+        let mut stream = Bytes::new(7);
+        let mut pieces = 0;
+        // Until the socket is full; it holds some megabytes.
+        loop {
+            stream.fill(here.tx.reserve(PIECE).unwrap());
+            here.tx.commit(PIECE);
+            pieces += 1;
+            if !here.tx.flush_some().unwrap() {
+                break;
+            }
+            assert!(pieces < 4096, "it takes everything");
+        }
+        let reader = thread::spawn(move || {
+            let mut stream = Bytes::new(7);
+            let (mut wanted, mut read) = (vec![0; PIECE], vec![0; PIECE]);
+            for piece in 0..pieces {
+                stream.fill(&mut wanted);
+                there.rx.read(&mut read).unwrap();
+                assert!(
+                    read == wanted,
+                    "piece {piece}, TLS {tls}, resumes {resumes}"
+                );
+            }
+            there
+        });
+        let began = Instant::now();
+        while !here.tx.flush_some().unwrap() {
+            assert!(began.elapsed() < Duration::from_secs(20));
+            thread::sleep(Duration::from_millis(1));
+        }
+        reader.join().unwrap();
+    }
 }

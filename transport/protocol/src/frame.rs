@@ -34,7 +34,8 @@ pub mod control {
     pub const CREDIT: u32 = 7;
     /// Client to server: what follows comes on the other link.
     pub const SWITCH: u32 = 8;
-    /// Either: no more frames follow; an empty payload or the reason.
+    /// Either: no more frames follow; an empty payload or the reason. From a client also in place of SWITCH, as it takes none
+    /// of the links.
     pub const GOODBYE: u32 = 9;
     /// Server to client: what kernels printed, a [`crate::Output`]. It comes before the answer to the call
     /// that had it printed. Clients of earlier versions drop it.

@@ -13,6 +13,10 @@
 //! ECHO, on any link that is offered ◀────▶  ECHO
 //! SWITCH, on the link of its choice ─────▶  what follows there is the lane's
 //! ```
+//! A client that has no secret to prove does not wait for the greeting: its preamble, HELLO and PROOF are on their way when
+//! it comes. One that has no link to choose says so in HELLO ([`Begin`]). The lane then begins with WELCOME, without SWITCH,
+//! and the server executes the lane's first call, which HELLO carries ([`FirstCall`]), at once.
+//!
 //! A client whose lane has lost its connection says RESUME in place of HELLO, and the server answers RESUMED, behind
 //! which the lane goes on; the secret is that of the session, and the proofs cover both.
 //!
@@ -20,8 +24,9 @@
 //!
 //! A server that turns a client away before TLS or HELLO answers REFUSED in clear.
 //!
-//! A secret is a token for the first lane of a session, and what WELCOME brings for its others. It never travels in clear,
-//! and neither does a name of the session:
+//! A secret is the SHA-256 of a token for the first lane of a session, and what WELCOME brings for its others. It never
+//! travels in clear, and neither does a name of the session. A client that shows a certificate in TLS instead has no
+//! secret before; the exporter of its TLS connection is one then, and its preamble has no tag:
 //! * the preamble's tag is HMAC-SHA-256 of [`tag_input`](crate::tag_input) under the secret. The greeting's random numbers make each good
 //!   once, so that nothing is started for one who only repeats what he has seen;
 //! * [`key_input`](crate::key_input) under the secret gives a key for this connection. Who serves the lane needs no more than that key;
@@ -32,11 +37,14 @@
 use std::fmt;
 
 use crate::codec::{DecodeError, Reader, Writer};
+use crate::id::OpId;
 
 /// Longest text in a message of the handshake.
 const TEXT_MAX: usize = 4096;
 /// Most offers in a [`Welcome`].
 const OFFERS_MAX: usize = 16;
+/// Most bytes of arguments of a [`FirstCall`].
+pub const FIRST_CALL_MAX: usize = 8 << 10;
 
 /// Names a session, for people. It opens nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -83,6 +91,37 @@ pub struct ClientHello {
     pub strict: bool,
     /// How long a lane whose connection broke is to be waited for, ms; 0 for not at all.
     pub resume_ms: u32,
+    /// Inode of /proc/self/ns/pid, which says whose processes [`pid`](Self::pid) is one of; 0: not known.
+    pub pid_namespace: u64,
+    /// When the lane begins.
+    pub begin: Begin,
+    /// What is executed if the lane begins with WELCOME.
+    pub first: Option<FirstCall>,
+}
+
+/// When a lane begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Begin {
+    /// When the client has chosen its link, and says SWITCH.
+    #[default]
+    Chosen,
+    /// With WELCOME, unless there is a better link to choose.
+    UnlessOffered,
+    /// With WELCOME.
+    AtOnce,
+}
+
+impl Begin {
+    const ALL: [Self; 3] = [Self::Chosen, Self::UnlessOffered, Self::AtOnce];
+}
+
+/// The first call of a lane: its frame has the number 1 and does not travel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FirstCall {
+    /// The operation.
+    pub op: OpId,
+    /// Its arguments, at most [`FIRST_CALL_MAX`] bytes.
+    pub arguments: Vec<u8>,
 }
 
 /// PROOF: HMAC-SHA-256 of [`proof_input`]; zeros where there is no secret.
@@ -203,6 +242,10 @@ pub struct Welcome {
     /// How long both wait for another connection when the lane's breaks, ms; 0 for not at all. Only lanes over TCP, TLS
     /// and Unix sockets are waited for: their bytes travel in [pieces](crate::Piece) behind SWITCH then.
     pub resume_ms: u32,
+    /// The lane begins here, on this connection.
+    pub begun: bool,
+    /// The server runs under the client's kernel.
+    pub here: bool,
     /// Better links.
     pub offers: Vec<Offer>,
 }
@@ -220,6 +263,7 @@ impl fmt::Debug for Welcome {
             .field("nvml", &self.nvml)
             .field("host", &self.host)
             .field("resume_ms", &self.resume_ms)
+            .field("begun", &self.begun)
             .field("offers", &self.offers.len())
             .finish_non_exhaustive()
     }
@@ -300,6 +344,13 @@ impl Message for ClientHello {
         writer.str(&self.boot_id);
         writer.u8(self.strict.into());
         writer.u32(self.resume_ms);
+        writer.u64(self.pid_namespace);
+        writer.u8(self.begin as u8);
+        writer.u8(self.first.is_some().into());
+        if let Some(first) = &self.first {
+            writer.u32(first.op);
+            writer.bytes(&first.arguments);
+        }
     }
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
@@ -311,6 +362,25 @@ impl Message for ClientHello {
             boot_id: reader.str(TEXT_MAX)?.to_owned(),
             strict: flag("strict", reader.u8()?)?,
             resume_ms: reader.u32()?,
+            pid_namespace: reader.u64()?,
+            begin: {
+                let begin = reader.u8()?;
+                let known = Begin::ALL.get(usize::from(begin)).copied();
+                known.ok_or(DecodeError::BadValue {
+                    what: "when a lane begins",
+                    value: begin.into(),
+                })?
+            },
+            first: match flag("the first call", reader.u8()?)? {
+                false => None,
+                true => Some(FirstCall {
+                    op: reader.u32()?,
+                    arguments: {
+                        let len = reader.len(FIRST_CALL_MAX)?;
+                        reader.raw(len)?.to_vec()
+                    },
+                }),
+            },
         })
     }
 }
@@ -363,6 +433,8 @@ impl Message for Welcome {
         writer.u8(self.nvml.into());
         writer.str(&self.host);
         writer.u32(self.resume_ms);
+        writer.u8(self.begun.into());
+        writer.u8(self.here.into());
         writer.u64(self.offers.len() as u64);
         for offer in &self.offers {
             writer.str(&offer.link);
@@ -384,6 +456,8 @@ impl Message for Welcome {
             nvml: flag("nvml", reader.u8()?)?,
             host: reader.str(TEXT_MAX)?.to_owned(),
             resume_ms: reader.u32()?,
+            begun: flag("begun", reader.u8()?)?,
+            here: flag("here", reader.u8()?)?,
             offers: Vec::new(),
         };
         for _ in 0..reader.len(OFFERS_MAX)? {
@@ -415,6 +489,12 @@ mod tests {
             program: "python3".into(),
             strict: true,
             resume_ms: 30_000,
+            pid_namespace: 1 << 40,
+            begin: Begin::AtOnce,
+            first: Some(FirstCall {
+                op: 7,
+                arguments: vec![1, 2, 3],
+            }),
             ..ClientHello::default()
         };
         assert_eq!(ClientHello::parse(&payload(&hello)), Ok(hello));
@@ -427,6 +507,7 @@ mod tests {
             credits: 1024,
             driver_version: 12_040,
             host: "gpu-host".into(),
+            begun: true,
             offers: vec![Offer {
                 link: "shm".into(),
                 address: "gtrace-1".into(),

@@ -23,8 +23,8 @@ pub use frame::{
     checksum, control,
 };
 pub use handshake::{
-    ClientHello, Features, Message, Offer, Proof, Prover, RefusalKind, Refused, SessionId, Welcome,
-    proof_input,
+    Begin, ClientHello, FIRST_CALL_MAX, Features, FirstCall, Message, Offer, Proof, Prover,
+    RefusalKind, Refused, SessionId, Welcome, proof_input,
 };
 pub use id::{FIRST_OPERATION, OpId, op_id};
 pub use output::{OUTPUT_MAX, Output, Stream};

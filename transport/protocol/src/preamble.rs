@@ -24,6 +24,8 @@ pub struct Greeting {
     pub tls: bool,
     /// It wants a token of a new session.
     pub token: bool,
+    /// It takes a certificate of the client in place of a token, in TLS.
+    pub certificate: bool,
     /// Random.
     pub nonce: [u8; 32],
 }
@@ -31,11 +33,17 @@ pub struct Greeting {
 impl Greeting {
     const TLS: u32 = 1;
     const TOKEN: u32 = 2;
+    const CERTIFICATE: u32 = 4;
 
     /// The bytes on the wire.
     pub fn to_bytes(&self) -> [u8; GREETING_LEN] {
         let mut flags = if self.tls { Self::TLS } else { 0 };
         flags |= if self.token { Self::TOKEN } else { 0 };
+        flags |= if self.certificate {
+            Self::CERTIFICATE
+        } else {
+            0
+        };
         let mut bytes = [0; GREETING_LEN];
         bytes[..8].copy_from_slice(&GREETING_MAGIC);
         bytes[8..10].copy_from_slice(&VERSION_MIN.to_le_bytes());
@@ -61,7 +69,7 @@ impl Greeting {
             return Err(PreambleError::ServerVersion(version_min, version_max));
         }
         let flags = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-        if flags & !(Self::TLS | Self::TOKEN) != 0 {
+        if flags & !(Self::TLS | Self::TOKEN | Self::CERTIFICATE) != 0 {
             return Err(PreambleError::Flags(flags));
         }
         let mut nonce = [0; 32];
@@ -69,6 +77,7 @@ impl Greeting {
         Ok(Self {
             tls: flags & Self::TLS != 0,
             token: flags & Self::TOKEN != 0,
+            certificate: flags & Self::CERTIFICATE != 0,
             nonce,
         })
     }
@@ -97,6 +106,8 @@ pub struct Preamble {
     pub tls: bool,
     /// The lane belongs to a session that there is.
     pub further: bool,
+    /// The client of a new session shows a certificate in TLS, and no token.
+    pub certificate: bool,
     /// HMAC-SHA-256 of [`tag_input`] under the secret; zeros where there is none.
     pub tag: [u8; 32],
 }
@@ -130,6 +141,7 @@ pub enum PreambleError {
 impl Preamble {
     const TLS: u32 = 1;
     const FURTHER: u32 = 2;
+    const CERTIFICATE: u32 = 4;
 
     /// Of a client that speaks the versions of this crate, without its tag.
     pub const fn new(tls: bool, further: bool) -> Self {
@@ -138,6 +150,7 @@ impl Preamble {
             version_max: VERSION_MAX,
             tls,
             further,
+            certificate: false,
             tag: [0; 32],
         }
     }
@@ -150,6 +163,11 @@ impl Preamble {
         bytes[10..12].copy_from_slice(&self.version_max.to_le_bytes());
         let mut flags = if self.tls { Self::TLS } else { 0 };
         flags |= if self.further { Self::FURTHER } else { 0 };
+        flags |= if self.certificate {
+            Self::CERTIFICATE
+        } else {
+            0
+        };
         bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         bytes[PREAMBLE_HEAD..].copy_from_slice(&self.tag);
         bytes
@@ -171,7 +189,7 @@ impl Preamble {
             return Err(PreambleError::Version(version_min, version_max));
         }
         let flags = u32::from_le_bytes([bytes[12], bytes[13], bytes[14], bytes[15]]);
-        if flags & !(Self::TLS | Self::FURTHER) != 0 {
+        if flags & !(Self::TLS | Self::FURTHER | Self::CERTIFICATE) != 0 {
             return Err(PreambleError::Flags(flags));
         }
         let mut tag = [0; 32];
@@ -181,6 +199,7 @@ impl Preamble {
             version_max,
             tls: flags & Self::TLS != 0,
             further: flags & Self::FURTHER != 0,
+            certificate: flags & Self::CERTIFICATE != 0,
             tag,
         })
     }
@@ -213,6 +232,7 @@ mod tests {
     #[test]
     fn a_preamble_comes_back_and_others_are_distinguished() {
         let mut preamble = Preamble::new(true, true);
+        preamble.certificate = true;
         preamble.tag = [9; 32];
         assert_eq!(Preamble::parse(&preamble.to_bytes()), Ok(preamble));
         assert_eq!(preamble.version(), VERSION_MAX);
@@ -230,6 +250,7 @@ mod tests {
         let greeting = Greeting {
             tls: true,
             token: false,
+            certificate: true,
             nonce: [3; 32],
         };
         assert_eq!(Greeting::parse(&greeting.to_bytes()), Ok(greeting));

@@ -273,6 +273,11 @@ impl Lifecycle {
         self.state
     }
 
+    /// Whether it has its first connection still.
+    pub const fn is_first(&self) -> bool {
+        self.current == 0 && matches!(self.state, Attachment::Attached)
+    }
+
     /// By which attempt its connection was made.
     pub const fn current(&self) -> u32 {
         self.current

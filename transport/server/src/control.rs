@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::options::Limits;
+use crate::sandbox::{Confinement, Layer};
 use crate::stats::SessionStats;
 use crate::supervisor::{Device, DriverInfo};
 
@@ -34,8 +35,6 @@ pub(crate) struct Start {
     pub(crate) libnvml: Option<PathBuf>,
     /// By which its further lanes prove themselves.
     pub(crate) secret: [u8; 32],
-    /// Certificate and key, PEM files.
-    pub(crate) tls: Option<(PathBuf, PathBuf)>,
     /// Networks whose fabric is trusted with plaintext by RDMA, as `gtrace_link::Networks` are
     /// written; empty for none.
     pub(crate) rdma_trusted: String,
@@ -45,27 +44,27 @@ pub(crate) struct Start {
     pub(crate) limits: Limits,
     /// Devices that clients can see.
     pub(crate) permitted: Vec<Device>,
-    /// Where kernel images are kept.
-    pub(crate) image_cache: Option<PathBuf>,
-    /// Most bytes of it.
-    pub(crate) image_cache_max: u64,
+    /// Largest kernel image that the supervisor keeps; 0 for none.
+    pub(crate) image_max: u64,
     /// The driver's version, as cuDriverGetVersion says.
     pub(crate) driver_version: i32,
     /// Name of this host.
     pub(crate) host: String,
     /// Process of the supervisor, with which the worker ends.
     pub(crate) supervisor: u32,
+    /// How the worker confines itself; `None`: not at all.
+    pub(crate) sandbox: Option<Confinement>,
 }
 
 /// Supervisor to worker.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum ToWorker {
-    /// The first message.
+    /// The first message. A descriptor that comes with it is that of the driver's library, where no path leads to it.
     Start(Box<Start>),
     /// A connection whose client has shown that it knows the secret; the descriptor comes with it.
     Lane {
-        /// TLS follows.
-        tls: bool,
+        /// What came of the handshake of TLS, where there was one.
+        tls: Option<Tls>,
         /// It is not the first of the session.
         further: bool,
         /// The version that both speak.
@@ -75,6 +74,49 @@ pub(crate) enum ToWorker {
         /// Where it comes from, for the log.
         peer: String,
     },
+    /// The process of the client, which is on this host: a descriptor of it comes with this, unless it has ended already.
+    ClientProcess,
+    /// The answer to [`FromWorker::WantImage`]: the file comes with it, if there is one.
+    Image([u8; 32]),
+}
+
+/// [`TlsSecrets`](gtrace_link::TlsSecrets) in a message.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct Tls {
+    suite: u16,
+    client: Vec<u8>,
+    server: Vec<u8>,
+    exporter: [u8; 32],
+}
+
+impl From<&gtrace_link::TlsSecrets> for Tls {
+    fn from(secrets: &gtrace_link::TlsSecrets) -> Self {
+        Self {
+            suite: secrets.suite,
+            client: secrets.client.clone(),
+            server: secrets.server.clone(),
+            exporter: secrets.exporter,
+        }
+    }
+}
+
+impl From<Tls> for gtrace_link::TlsSecrets {
+    fn from(tls: Tls) -> Self {
+        Self {
+            suite: tls.suite,
+            client: tls.client,
+            server: tls.server,
+            exporter: tls.exporter,
+        }
+    }
+}
+
+impl std::fmt::Debug for Tls {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tls")
+            .field("suite", &self.suite)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Who the client of a session is.
@@ -88,13 +130,23 @@ pub struct Client {
     pub program: String,
     /// Where the first connection came from.
     pub peer: String,
+    /// By which credential it was let in, as `token NAME` or `certificate NAME`; `None`: the server's only token, or none.
+    #[serde(default)]
+    pub credential: Option<String>,
 }
 
 /// Worker to supervisor.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum FromWorker {
     /// The first lane was let in.
-    Welcomed(Client),
+    Welcomed {
+        /// Whose it is.
+        client: Client,
+        /// Which host that is, as far as one can tell: /proc/sys/kernel/random/boot_id.
+        boot_id: String,
+        /// Its PID namespace there.
+        pid_namespace: u64,
+    },
     /// A further lane was let in.
     Lane,
     /// A connection was not let in, and the handshake's word for it.
@@ -104,12 +156,16 @@ pub(crate) enum FromWorker {
         /// The whole story.
         reason: String,
     },
-    /// Driver and devices.
-    Probed(Box<DriverInfo>),
+    /// Driver and devices, and how the worker is confined.
+    Probed(Box<DriverInfo>, Vec<Layer>),
     /// What it did so far.
     Stats(Box<SessionStats>),
     /// It cannot go on.
     Failed(String),
+    /// It wants the image with this SHA-256, and waits for [`ToWorker::Image`].
+    WantImage([u8; 32]),
+    /// Its client has sent the image with this SHA-256: sealed memory with it comes with this.
+    KeepImage([u8; 32]),
 }
 
 /// One end.
@@ -237,7 +293,7 @@ mod tests {
         let (supervisor, worker) = Channel::pair().unwrap();
         let (mut near, far) = UnixStream::pair().unwrap();
         let lane = ToWorker::Lane {
-            tls: false,
+            tls: None,
             further: true,
             version: 2,
             key: Some([7; 32]),

@@ -93,6 +93,8 @@ pub(crate) struct Exec {
     records: Records,
     /// Bytes on their way between link and device.
     pub(crate) staging: Staging,
+    /// Bytes of asynchronous uploads that the driver may still read.
+    pub(crate) uploads: special::Uploads,
 }
 
 impl Exec {
@@ -118,6 +120,7 @@ impl Exec {
             context: Some(0),
             records: Records::default(),
             staging: Staging::new(libraries.driver),
+            uploads: special::Uploads::default(),
         }
     }
 

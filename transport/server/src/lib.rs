@@ -11,18 +11,20 @@ mod exec;
 mod generated;
 mod names;
 pub mod options;
+mod sandbox;
 mod special;
 mod staging;
 pub mod stats;
 mod supervisor;
-mod tls;
 mod worker;
 
 pub use control::Client;
-pub use options::{Limits, Listen, Options, PORT, parse_size};
+pub use gtrace_tls::parse_size;
+pub use options::{Limits, Listen, Options, PORT};
+pub use sandbox::{Layer, SandboxMode, UserError, Users, protect_process};
 pub use supervisor::{
     Counters, Device, DriverInfo, ListenError, ServerStatus, SessionStatus, StartError, Stopper,
     Supervisor, WorkerCommand,
 };
-pub use worker::main as worker_main;
 pub use worker::output::Log as WorkerLog;
+pub use worker::{main as worker_main, main_then as worker_main_then};

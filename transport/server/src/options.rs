@@ -2,12 +2,14 @@
 
 use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use gtrace_link::Networks;
 use serde::{Deserialize, Serialize};
+
+use crate::sandbox::{Confinement, SandboxMode, Users};
 
 /// Port of GPU-over-IP.
 pub const PORT: u16 = 7471;
@@ -99,8 +101,14 @@ pub struct Options {
     pub libnvml: Option<PathBuf>,
     /// What clients have to know.
     pub token: Option<String>,
+    /// File of named tokens and certificates of clients; each is enough, as is the token above.
+    pub credentials: Option<PathBuf>,
     /// Certificate and key, PEM files.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// Authorities whose certificates clients may show, and what those have revoked, PEM files.
+    pub tls_client_ca: Option<PathBuf>,
+    /// See above.
+    pub tls_client_crl: Option<PathBuf>,
     /// Networks whose fabric is trusted with plaintext, to whose hosts RDMA is used.
     pub rdma_trusted: Networks,
     /// Listen beyond loopback without token and TLS.
@@ -119,6 +127,12 @@ pub struct Options {
     pub preamble_deadline: Duration,
     /// How long a lane whose connection breaks is kept for its client, at most; zero: not at all.
     pub resume: Duration,
+    /// Whether workers are confined.
+    pub sandbox: SandboxMode,
+    /// Whom workers become; `None`: users that nobody has, where the server may give them out.
+    pub worker_users: Option<Users>,
+    /// Most memory of this host that each worker has, bytes, where there are control groups.
+    pub worker_memory: Option<u64>,
     /// Environment of the workers in addition.
     pub environment: Vec<(String, String)>,
 }
@@ -133,7 +147,10 @@ impl Default for Options {
             libcuda: None,
             libnvml: None,
             token: None,
+            credentials: None,
             tls: None,
+            tls_client_ca: None,
+            tls_client_crl: None,
             rdma_trusted: Networks::default(),
             insecure: false,
             limits: Limits {
@@ -148,18 +165,31 @@ impl Default for Options {
             image_cache_max: 2 << 30,
             preamble_deadline: Duration::from_secs(2),
             resume: gtrace_link::RESUME,
+            sandbox: SandboxMode::On,
+            worker_users: None,
+            worker_memory: None,
             environment: Vec::new(),
         }
     }
 }
 
 impl Options {
-    /// That nothing beyond this host is reachable without token and TLS.
+    /// That nothing beyond this host is reachable without token and TLS, and that nothing is given which is not used.
     ///
     /// # Errors
     ///
     /// What is missing and what to do.
     pub fn check(&self) -> Result<(), String> {
+        if self.tls_client_ca.is_some() && (self.tls.is_none() || self.credentials.is_none()) {
+            return Err(
+                "--tls-client-ca needs --tls-cert and --tls-key, and --credentials, whose [[certificate]] entries say \
+                 which certificates may do what"
+                    .into(),
+            );
+        }
+        if self.tls_client_crl.is_some() && self.tls_client_ca.is_none() {
+            return Err("--tls-client-crl needs --tls-client-ca".into());
+        }
         let open: Vec<String> = self
             .listen
             .iter()
@@ -169,11 +199,12 @@ impl Options {
         if open.is_empty() || self.insecure {
             return Ok(());
         }
-        let missing = match (&self.token, &self.tls) {
-            (Some(_), Some(_)) => return Ok(()),
-            (Some(_), None) => "--tls-cert and --tls-key",
-            (None, Some(_)) => "--token-file",
-            (None, None) => "--token-file, --tls-cert and --tls-key",
+        let asks = self.token.is_some() || self.credentials.is_some();
+        let missing = match (asks, &self.tls) {
+            (true, Some(_)) => return Ok(()),
+            (true, None) => "--tls-cert and --tls-key",
+            (false, Some(_)) => "--token-file or --credentials",
+            (false, None) => "--token-file or --credentials, and --tls-cert and --tls-key",
         };
         Err(format!(
             "{} can be reached from other hosts, and whoever reaches it runs programs on the GPU: \
@@ -182,30 +213,25 @@ impl Options {
             open.join(", ")
         ))
     }
-}
 
-/// Bytes from `512`, `16M`, `8GiB`: K, M, G and T are powers of 1024.
-///
-/// # Errors
-///
-/// What is wrong with it.
-pub fn parse_size(text: &str) -> Result<u64, String> {
-    let wrong = || format!("`{text}` is no size: use a number with K, M, G or T, such as 8G");
-    let end = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (digits, unit) = text.split_at(end);
-    let unit = unit.trim().trim_end_matches("iB").trim_end_matches('B');
-    let shift = match unit {
-        "" => 0,
-        "k" | "K" => 10,
-        "M" => 20,
-        "G" => 30,
-        "T" => 40,
-        _ => return Err(wrong()),
-    };
-    let number: u64 = digits.parse().map_err(|_| wrong())?;
-    number.checked_mul(1 << shift).ok_or_else(wrong)
+    /// How a worker confines itself that becomes `user` and opens these libraries; `None`: not at all.
+    pub(crate) fn confinement<'a>(
+        &self,
+        user: Result<(u32, u32), String>,
+        libraries: impl Iterator<Item = &'a Path>,
+    ) -> Option<Confinement> {
+        if self.sandbox == SandboxMode::Off {
+            return None;
+        }
+        let folders = libraries.filter_map(Path::parent).map(Path::to_owned);
+        let mps = std::env::var_os("CUDA_MPS_PIPE_DIRECTORY");
+        Some(Confinement {
+            user,
+            rdma: !self.rdma_trusted.is_empty(),
+            folders: folders.collect(),
+            mps: mps.map(PathBuf::from),
+        })
+    }
 }
 
 #[cfg(test)]
@@ -241,15 +267,5 @@ mod tests {
             ..Options::default()
         };
         assert_eq!(options.check(), Ok(()));
-    }
-
-    #[test]
-    fn sizes_are_read() {
-        assert_eq!(parse_size("512"), Ok(512));
-        assert_eq!(parse_size("8G"), Ok(8 << 30));
-        assert_eq!(parse_size("8GiB"), Ok(8 << 30));
-        assert_eq!(parse_size("64MB"), Ok(64 << 20));
-        assert!(parse_size("many").is_err());
-        assert!(parse_size("99999999999T").is_err());
     }
 }

@@ -173,11 +173,6 @@ impl Staging {
         }
     }
 
-    /// Whether the memory is page-locked.
-    pub(crate) fn is_locked(&self) -> bool {
-        self.locked
-    }
-
     /// How the next piece is to be copied in the current context. Locks the memory if that way needs
     /// it.
     pub(crate) fn way(&mut self, direction: Direction) -> Way {

@@ -217,3 +217,46 @@ fn an_answer_has_pieces_no_larger_than_the_client_wants() {
         }
     }
 }
+
+/// A driver may read pageable bytes of an asynchronous copy when the stream comes to it. What the link and the lane's own
+/// memory have there meanwhile are other bytes.
+#[test]
+fn bytes_that_the_driver_has_not_read_are_not_used_again() {
+    for link in ["tcp", "shm"] {
+        let server = Server::start(|options| {
+            for (name, value) in [
+                ("GTRACE_SOFTGPU_PAGEABLE", "late"),
+                ("GTRACE_STAGING", "pageable"),
+            ] {
+                options.environment.push((name.into(), value.into()));
+            }
+        });
+        let mut client = client(&server, link);
+        let [waits, goes] = [1, 2].map(|number| new_stream(&mut client, number));
+        let flag = client.alloc(4).unwrap();
+        let at = client.alloc(1 << 20).unwrap();
+        let other = client.alloc(1 << 20).unwrap();
+        upload(&mut client, flag, &[0; 4], SYNCHRONOUS);
+        let mut w = Writer::default();
+        w.u64(waits);
+        w.u64(flag);
+        w.u32(1);
+        w.u32(1); // CU_STREAM_WAIT_VALUE_EQ
+        client.one_way("cuStreamWaitValue32_v2", w.as_slice(), &[]);
+        let sent = random(60 << 10, 5);
+        for (number, piece) in sent.chunks(20 << 10).enumerate() {
+            let to = at + (number * (20 << 10)) as u64;
+            upload(&mut client, to, piece, waits);
+        }
+        // More than the ring has, and all of the lane's own memory.
+        let junk = random(60 << 10, 6);
+        for _ in 0..80 {
+            upload(&mut client, other, &junk, goes);
+        }
+        upload(&mut client, flag, &1u32.to_le_bytes(), SYNCHRONOUS);
+        let back = download(&mut client, at, sent.len(), waits).unwrap();
+        assert!(back == sent, "{link}: other bytes were copied");
+        let back = download(&mut client, other, junk.len(), goes).unwrap();
+        assert!(back == junk, "{link}: other bytes were copied");
+    }
+}

@@ -15,8 +15,8 @@ use gtrace_cuda::payload::{
 };
 use gtrace_link::{LinkError, Token};
 use gtrace_protocol::{
-    ECHO_BULK_MAX, Flags, GREETING_LEN, Greeting, HEADER_LEN, Header, PREAMBLE_LEN, Preamble,
-    Reader, Refused, control, op_id,
+    ClientHello, ECHO_BULK_MAX, Flags, GREETING_LEN, Greeting, HEADER_LEN, Header, PREAMBLE_LEN,
+    Preamble, Reader, Refused, control, op_id,
 };
 use sha2::{Digest as _, Sha256};
 use support::{Client, Server, bytes, random, target};
@@ -861,8 +861,18 @@ fn lanes_count_before_their_link_is_chosen() {
     let server = Server::start(|options| options.limits.max_lanes = 3);
     let one = Client::ready(server.tcp(), "tcp");
     let open = |address: &str| Client::open(&target(address, "tcp"), Some(&one.session));
+    // Of another host, and with RDMA to ask for: they choose a link, and say so at the end.
+    let choosing = |address: &str| {
+        let mut target = target(address, "auto");
+        target.rdma_trusted = "127.0.0.1".parse().unwrap();
+        let hello = ClientHello {
+            boot_id: "another".into(),
+            ..gtrace_link::hello(false)
+        };
+        gtrace_link::connect(&target, &hello, Some(&one.session))
+    };
     let _unsettled: Vec<_> = (0..2)
-        .map(|_| open(&never_idle(&server)).unwrap())
+        .map(|_| choosing(&never_idle(&server)).unwrap())
         .collect();
     let refused = open(server.tcp());
     assert!(

@@ -37,8 +37,7 @@ impl ByHand {
             program: "liar".into(),
             host: "in_flight_on_other_lanes".into(),
             boot_id: "another".into(),
-            strict: false,
-            resume_ms: 0,
+            ..ClientHello::default()
         });
         client.say(&Proof([0; 32]));
         let welcome = client.hear();

@@ -4,12 +4,14 @@
 
 mod support;
 
+use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 
 use gtrace_link::{LinkError, LinkKind, TlsClient, Token};
 use gtrace_protocol::{GREETING_LEN, PREAMBLE_LEN, Preamble};
-use gtrace_server::{Listen, Options, StartError, Supervisor, WorkerCommand};
+use gtrace_server::{Listen, Options, StartError, Supervisor};
 use support::{Client, Server, target};
 
 const TOKEN: &str = "the token of this server";
@@ -21,11 +23,7 @@ fn start(change: impl FnOnce(&mut Options)) -> Result<Supervisor, StartError> {
         ..Options::default()
     };
     change(&mut options);
-    let command = WorkerCommand {
-        program: env!("CARGO_BIN_EXE_gtrace-test-worker").into(),
-        arguments: Vec::new(),
-    };
-    Supervisor::start(options, command)
+    support::supervisor(options)
 }
 
 #[test]
@@ -35,6 +33,7 @@ fn tls_and_token_let_a_client_in_and_clear_text_is_refused() {
     let made = rcgen::generate_simple_self_signed(["gpu-host".to_owned()]).unwrap();
     std::fs::write(&certificate, made.cert.pem()).unwrap();
     std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    std::fs::set_permissions(&key, Permissions::from_mode(0o600)).unwrap();
     let server = Server::start(|options| {
         options.token = Some(TOKEN.into());
         options.tls = Some((certificate.clone(), key));
@@ -42,10 +41,7 @@ fn tls_and_token_let_a_client_in_and_clear_text_is_refused() {
     let mut secure = target(server.tcp(), "tcp");
     secure.token = Some(Token::new(TOKEN.as_bytes()).unwrap());
     let clear = secure.clone();
-    secure.tls = Some(TlsClient {
-        ca: certificate,
-        name: Some("gpu-host".into()),
-    });
+    secure.tls = Some(TlsClient::new(certificate, Some("gpu-host".into())));
     let mut client = Client::open(&secure, None).unwrap();
     assert_eq!(client.link.info.kind, LinkKind::Tls);
     client.snapshot();

@@ -33,6 +33,8 @@ const ACTIVE: CUstreamCaptureStatus = cuda::CU_STREAM_CAPTURE_STATUS_ACTIVE;
 struct Capture {
     id: u64,
     graph: u64,
+    /// The graph is the program's.
+    into: bool,
     /// Streams that are known to take part, the one that it began in first. The stream of a thread is
     /// known by its own number only.
     streams: Vec<u64>,
@@ -316,13 +318,14 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v3(
 }
 
 /// A capture has begun in `stream`.
-fn begun(session: &'static Session, stream: CUstream) -> Result<(), CUresult> {
+fn begun(session: &'static Session, stream: CUstream, into: bool) -> Result<(), CUresult> {
     let captures = &session.state.captures;
     captures.count.fetch_add(1, Ordering::Relaxed);
     let info = ask(session, number(stream))?;
     lock(&captures.all).push(Capture {
         id: info.id,
         graph: info.graph,
+        into,
         streams: vec![number(stream)],
         held: Held::default(),
     });
@@ -337,7 +340,7 @@ pub(crate) unsafe fn cuStreamBeginCapture_v2(
         let session = session::cuda()?;
         // SAFETY: a handle.
         check(unsafe { remote::cuStreamBeginCapture_v2(hStream, mode) })?;
-        begun(session, hStream)
+        begun(session, hStream, false)
     })
 }
 
@@ -362,15 +365,20 @@ pub(crate) unsafe fn cuStreamBeginCaptureToGraph(
                 mode,
             )
         })?;
-        begun(session, hStream)
+        begun(session, hStream, true)
     })
 }
 
 pub(crate) unsafe fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        // SAFETY: a pointer of the program, passed on.
-        let ended = check(unsafe { remote::cuStreamEndCapture(hStream, phGraph) });
+        // A program that captures into a graph of its own has it already, and may ask for none.
+        if phGraph.is_null() && !is_into_graph(session, number(hStream)) {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        let mut captured = null_mut();
+        // SAFETY: the pointer is writable.
+        let ended = check(unsafe { remote::cuStreamEndCapture(hStream, &raw mut captured) });
         if ended == Err(cuda::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
             || ended == Err(cuda::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)
         {
@@ -378,18 +386,24 @@ pub(crate) unsafe fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph
             return ended;
         }
         let own = over(session, number(hStream));
-        if ended.is_ok() {
-            // SAFETY: the call has succeeded, and so has written there.
-            let graph = unsafe { phGraph.read() }.addr() as u64;
-            if let Some(own) = own {
-                crate::graph::captured(session, graph, own.held);
-            }
-        } else if !phGraph.is_null() {
-            // SAFETY: a pointer of the program.
-            unsafe { phGraph.write(null_mut()) };
+        if ended.is_err() {
+            captured = null_mut();
+        } else if let Some(own) = own {
+            crate::graph::captured(session, captured.addr() as u64, own.held);
         }
+        // SAFETY: a pointer of the program.
+        unsafe { put_wanted(phGraph, captured) };
         ended
     })
+}
+
+/// Whether the capture that began in `stream` puts its nodes into a graph that there was before.
+fn is_into_graph(session: &Session, stream: u64) -> bool {
+    let all = lock(&session.state.captures.all);
+    let own = all
+        .iter()
+        .find(|capture| capture.streams.first() == Some(&stream));
+    own.is_some_and(|capture| capture.into)
 }
 
 /// The capture that began in `stream` is over, also if it failed.

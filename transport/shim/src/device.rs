@@ -7,7 +7,7 @@ use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint};
 
 use gtrace_cuda::payload::{DeviceSnapshot, Payload as _, SNAPSHOT, Snapshot, SnapshotRequest};
 use gtrace_cuda::types::driver::{self as cuda, CUdevice, CUdevprop, CUresult, CUuuid};
-use gtrace_protocol::Flags;
+use gtrace_protocol::{FirstCall, Flags, Writer};
 use gtrace_tables::results;
 
 use crate::context::put;
@@ -15,6 +15,7 @@ use crate::entry::{check, done, exchange};
 use crate::generated::driver::remote;
 use crate::managed;
 use crate::session::{self, Session};
+use crate::settings::Settings;
 use crate::state::lock;
 use crate::stats::local;
 
@@ -26,7 +27,14 @@ pub(crate) unsafe fn cuInit(flags: c_uint) -> CUresult {
         if session::is_forked() {
             return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
         }
-        let session = session::open()?;
+        let session = session::open_with(|settings| {
+            let mut arguments = Writer::default();
+            request(settings).write(&mut arguments);
+            Some(FirstCall {
+                op: SNAPSHOT,
+                arguments: arguments.into_inner(),
+            })
+        })?;
         let _alone = lock(&session.initialising);
         if session.snapshot.get().is_none() {
             let snapshot = snapshot(session)?;
@@ -42,11 +50,15 @@ pub(crate) unsafe fn cuInit(flags: c_uint) -> CUresult {
     })
 }
 
+fn request(settings: &Settings) -> SnapshotRequest {
+    SnapshotRequest {
+        visible_devices: settings.visible_devices.clone(),
+        device_order: settings.device_order.clone(),
+    }
+}
+
 fn snapshot(session: &'static Session) -> Result<Snapshot, CUresult> {
-    let request = SnapshotRequest {
-        visible_devices: session.settings.visible_devices.clone(),
-        device_order: session.settings.device_order.clone(),
-    };
+    let request = request(&session.settings);
     let mut snapshot = Snapshot::default();
     exchange(
         session,

@@ -90,8 +90,13 @@ pub(crate) unsafe fn cuMemHostAlloc(
         let known = cuda::CU_MEMHOSTALLOC_PORTABLE
             | cuda::CU_MEMHOSTALLOC_DEVICEMAP
             | cuda::CU_MEMHOSTALLOC_WRITECOMBINED;
-        if pp.is_null() || bytesize == 0 || flags & !known != 0 {
+        if pp.is_null() || flags & !known != 0 {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        if bytesize == 0 {
+            // As driver 590.48 does.
+            // SAFETY: a pointer of the program.
+            return unsafe { put(pp, ptr::null_mut()) };
         }
         if flags & cuda::CU_MEMHOSTALLOC_DEVICEMAP != 0 && managed::is_possible() {
             let attach = cuda::CU_MEM_ATTACH_GLOBAL;
@@ -187,8 +192,12 @@ pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         local!("cuMemHostUnregister");
-        let found = begins(session, p, Place::HostRegistered)
-            .map_err(|_| cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED)?;
+        // Driver 590.48 distinguishes memory that it knows otherwise from what it does not know.
+        let known = read(&session.state.allocations).find(p.addr() as u64);
+        let found = begins(session, p, Place::HostRegistered).map_err(|code| match known {
+            Some(known) if known.place.is_host() => code,
+            _ => cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+        })?;
         deferred_copies::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
         release(session, &found);
@@ -221,6 +230,15 @@ pub(crate) unsafe fn cuMemHostGetDevicePointer_v2(
     })
 }
 
+/// With unified addressing, which is the only one that there is, a driver says of all that it has allocated that it is
+/// mapped (driver 590.48).
+fn reported_flags(found: &Allocation) -> c_uint {
+    match found.place {
+        Place::HostRegistered => found.flags,
+        _ => found.flags | cuda::CU_MEMHOSTALLOC_DEVICEMAP,
+    }
+}
+
 pub(crate) unsafe fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) -> CUresult {
     done(|| {
         let session = session::cuda()?;
@@ -229,6 +247,6 @@ pub(crate) unsafe fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) -> C
         let found = found.filter(|a| a.place.is_host());
         let found = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         // SAFETY: a pointer of the program.
-        unsafe { put(pFlags, found.flags) }
+        unsafe { put(pFlags, reported_flags(&found)) }
     })
 }

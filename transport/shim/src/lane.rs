@@ -16,8 +16,8 @@ use gtrace_link::{
     End, Ended, Ender, Link, LinkError, LinkInfo, LinkKind, PinnedRegion, Rx, Tx, printable,
 };
 use gtrace_protocol::{
-    After, BULK_MAX, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, SMALL_MAX,
-    Writer, control, op_id,
+    After, BULK_MAX, DecodeError, FirstCall, Flags, FrameError, HEADER_LEN, Header, OpId, Reader,
+    SMALL_MAX, Writer, control, op_id,
 };
 
 pub(crate) use self::lanes::Lanes;
@@ -63,6 +63,16 @@ struct Sending {
 }
 
 impl Sending {
+    /// As [`Sending::flush`], without waiting for the server; what is left is sent with what comes next, or by another call.
+    fn flush_some(&mut self) -> Result<(), LinkError> {
+        self.left.publish();
+        if self.tx.flush_some()? {
+            self.frames = 0;
+            self.flushed_ns = clock::now();
+        }
+        Ok(())
+    }
+
     fn flush(&mut self) -> Result<(), LinkError> {
         self.frames = 0;
         self.flushed_ns = clock::now();
@@ -76,7 +86,8 @@ impl Outgoing {
         self.sending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends what lies here, unless the owner is about to.
+    /// Sends what lies here, unless the owner is about to. It does not wait for a server that reads nothing: other lanes would
+    /// wait too.
     ///
     /// True if something lay here or may come at once.
     pub(crate) fn flush_from_outside(&self) -> bool {
@@ -93,10 +104,15 @@ impl Outgoing {
             sending.left.publish();
             return false;
         }
-        let flushed = sending.flush();
+        let flushed = sending.flush_some();
         drop(sending);
         self.lost_if(flushed);
         true
+    }
+
+    /// Has the flusher look after what is left.
+    fn arm_flusher(&self) {
+        self.session.flusher.arm();
     }
 
     /// A lane on which nothing can be sent has lost calls that other threads may rely on, and its own thread may never
@@ -255,6 +271,8 @@ pub(crate) struct Lane {
     apart: bool,
     /// The server's thread captures streams in another mode than a new thread would.
     captures_otherwise: bool,
+    /// The server executes this call, whose frame did not travel and has the number 1.
+    first: Option<FirstCall>,
 }
 
 /// A stream that is through with all that was sent until then.
@@ -314,7 +332,22 @@ impl Lane {
             drained: None,
             apart: false,
             captures_otherwise: false,
+            first: None,
         }
+    }
+
+    /// The server has been given its first call with HELLO.
+    pub(crate) fn begins_with(&mut self, call: FirstCall) {
+        self.out.lock().seq = 1;
+        self.credits = self.credits.saturating_sub(1);
+        self.sent = 1;
+        self.first = Some(call);
+    }
+
+    /// The number of the frame of this call, if it is the first one, which is under way already.
+    pub(crate) fn take_first(&mut self, op: OpId, arguments: &[u8]) -> Option<u64> {
+        let first = self.first.take()?;
+        (first.op == op && first.arguments == arguments).then_some(1)
     }
 
     /// The server's thread was given this mode of capture.

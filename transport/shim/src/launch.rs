@@ -200,6 +200,20 @@ pub(crate) unsafe fn gather(
     Ok(())
 }
 
+/// The words of the parameter buffer, each of which may be an address.
+///
+/// # Safety
+///
+/// As for [`gather`].
+#[cold]
+unsafe fn words(record: &Record, arguments: Arguments, len: usize) -> Result<Vec<u64>, CUresult> {
+    let mut w = Writer::over(Vec::with_capacity(len));
+    // SAFETY: the caller's promise.
+    unsafe { gather(&mut w, record, arguments) }?;
+    let (words, _) = w.as_slice().as_chunks::<8>();
+    Ok(words.iter().copied().map(u64::from_le_bytes).collect())
+}
+
 /// # Safety
 ///
 /// The program's promise to `cuLaunchKernel`.
@@ -216,7 +230,9 @@ unsafe fn launch(
     // SAFETY: the caller's promise.
     let len = unsafe { len(record, arguments) }?;
     if managed::in_use() {
-        managed::before_launch(session, launch.stream)?;
+        // SAFETY: the caller's promise.
+        let words = || unsafe { words(record, arguments, len) };
+        managed::before_launch(session, launch.stream, words)?;
     }
     for attribute in attributes {
         if matches!(

@@ -129,6 +129,42 @@ impl Managed {
         Ok(())
     }
 
+    /// Lets a kernel in `stream` have all of it.
+    ///
+    /// CUDA leaves open what a kernel finds in memory that is attached to another stream or to the host. GPUs with concurrent
+    /// access, for which many programs are written, give it the memory as it is. So it gets what the host has changed there
+    /// too, where one of its `arguments` points there. The host may be using that memory, and keeps its pages until it has
+    /// waited for something.
+    fn before_kernel(
+        &mut self,
+        session: &'static Session,
+        stream: u64,
+        arguments: &[u64],
+    ) -> Result<(), CUresult> {
+        self.release_where(session, |region| region.attach.allows(stream))?;
+        let others: Vec<u64> = self
+            .regions
+            .iter()
+            .filter(|(_, region)| region.is_touched() && !region.attach.allows(stream))
+            .filter(|(_, region)| arguments.iter().any(|at| region.run(*at, 1).is_some()))
+            .map(|(base, _)| *base)
+            .collect();
+        for base in others {
+            if self.regions.get(&base).is_some_and(Region::is_changed) {
+                self.send(session, base, None)?;
+            }
+            if let Some(region) = self.regions.get_mut(&base) {
+                region.all_sent();
+                region.used();
+                if region.is_at_host() {
+                    region.provisional = true;
+                    PROVISIONAL.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn release_where(
         &mut self,
         session: &'static Session,
@@ -173,19 +209,26 @@ fn drop_pages(pager: &dyn Pager, region: &mut Region, runs: &[Run]) {
     region.stale(runs);
 }
 
-/// A kernel is about to be launched in `stream`.
+/// A kernel is about to be launched in `stream`; `arguments` are the aligned words of its parameters.
 ///
 /// # Errors
 ///
-/// What became of an earlier call; [`crate::status::LOST`].
-pub(crate) fn before_launch(session: &'static Session, stream: u64) -> Result<(), CUresult> {
+/// What became of an earlier call; [`crate::status::LOST`]; what `arguments` says.
+pub(crate) fn before_launch(
+    session: &'static Session,
+    stream: u64,
+    arguments: impl FnOnce() -> Result<Vec<u64>, CUresult>,
+) -> Result<(), CUresult> {
     // What is captured runs with its graph.
     if capture::takes_part(session, stream) {
         return Ok(());
     }
     GIVEN.fetch_add(1, Ordering::AcqRel);
     match TOUCHED.load(Ordering::Relaxed) {
-        true => lock(&STATE).release_where(session, |region| region.attach.allows(stream)),
+        true => {
+            let arguments = arguments()?;
+            lock(&STATE).before_kernel(session, stream, &arguments)
+        }
         false => Ok(()),
     }
 }

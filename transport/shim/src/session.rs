@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use gtrace_cuda::payload::Snapshot;
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
-use gtrace_link::{Ender, LinkError, LinkInfo, Target};
-use gtrace_protocol::{ClientHello, Features, RefusalKind};
+use gtrace_link::{Link, LinkError, LinkInfo, Target};
+use gtrace_protocol::{ClientHello, FIRST_CALL_MAX, Features, FirstCall, RefusalKind, Welcome};
 
 use crate::device_idle::DeviceIdleTracker;
 use crate::flusher::Flusher;
@@ -30,6 +30,8 @@ const OPENING: usize = 16;
 /// Pauses before a lane is asked for again, each twice as long as the one before: some five seconds together.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LAST_PAUSE: Duration = Duration::from_secs(3);
+/// The longest pause before a session is asked for again, in first pauses.
+const FIRST_RETRIES: u32 = 4;
 
 /// Whether a lane that was not opened for this reason may be opened a little later.
 fn may_pass(error: &LinkError) -> bool {
@@ -127,12 +129,6 @@ const READY: u32 = 1;
 const FORKED: u32 = 2;
 static CUDA: AtomicU32 = AtomicU32::new(NEW);
 
-/// Links to be given up in the child of a fork. A place is written once, and read by a handler that
-/// may not take a lock. As many as a session may have lanes in its life.
-const ENDERS: usize = 1 << 16;
-static LINKS: [AtomicPtr<Ender>; ENDERS] = [const { AtomicPtr::new(ptr::null_mut()) }; ENDERS];
-static LINKS_USED: AtomicU32 = AtomicU32::new(0);
-
 /// The session, if there is one.
 #[inline]
 #[allow(unsafe_code)]
@@ -160,6 +156,18 @@ pub(crate) fn cuda() -> Result<&'static Session, CUresult> {
 ///
 /// [`status::UNREACHABLE`], after the reason was reported.
 pub(crate) fn open() -> Result<&'static Session, CUresult> {
+    open_with(|_| None)
+}
+
+/// The same; a session that is opened executes the call that `first` gives as soon as it has begun, so that asking for it
+/// takes no round trip.
+///
+/// # Errors
+///
+/// As [`open`].
+pub(crate) fn open_with(
+    first: impl FnOnce(&Settings) -> Option<FirstCall>,
+) -> Result<&'static Session, CUresult> {
     let usable = |session: &Session| {
         !session.lost.load(Ordering::Relaxed) || CUDA.load(Ordering::Relaxed) == READY
     };
@@ -177,7 +185,7 @@ pub(crate) fn open() -> Result<&'static Session, CUresult> {
     }
     let result = match current() {
         Some(session) if usable(session) => Ok(session),
-        _ => connect(),
+        _ => connect(first),
     };
     CONNECTING.store(false, Ordering::Release);
     result
@@ -194,29 +202,13 @@ pub(crate) fn is_forked() -> bool {
 }
 
 /// In the child of a fork, from a handler that may do next to nothing.
-#[allow(unsafe_code)]
 pub(crate) fn in_child() {
     if CUDA.load(Ordering::Relaxed) == READY {
         CUDA.store(FORKED, Ordering::Relaxed);
     }
     SESSION.store(ptr::null_mut(), Ordering::Relaxed);
     CONNECTING.store(false, Ordering::Relaxed);
-    let used = LINKS_USED.swap(0, Ordering::AcqRel) as usize;
-    for place in LINKS.iter().take(used) {
-        // SAFETY: null, or leaked by `remember`.
-        if let Some(ender) = unsafe { place.load(Ordering::Acquire).as_ref() } {
-            ender.forget_in_child();
-        }
-        place.store(ptr::null_mut(), Ordering::Relaxed);
-    }
-}
-
-fn remember(ender: &Ender) {
-    // Each has a place of its own, also where threads open lanes at the same time.
-    let at = LINKS_USED.fetch_add(1, Ordering::AcqRel) as usize;
-    if let Some(place) = LINKS.get(at) {
-        place.store(Box::into_raw(Box::new(ender.clone())), Ordering::Release);
-    }
+    gtrace_link::forget_in_child();
 }
 
 /// Says why there is no connection, and answers with the error for it.
@@ -225,14 +217,21 @@ fn unreachable(error: &LinkError) -> CUresult {
     status::UNREACHABLE
 }
 
-fn connect() -> Result<&'static Session, CUresult> {
+fn connect(
+    first: impl FnOnce(&Settings) -> Option<FirstCall>,
+) -> Result<&'static Session, CUresult> {
+    // Before there is a socket that a child could have.
+    fork::watch();
     let settings = Settings::from_env();
     let target = Target::from_env().map_err(|error| unreachable(&error))?;
     let hello = gtrace_link::hello(settings.strict);
+    let first = first(&settings).filter(|call| call.arguments.len() <= FIRST_CALL_MAX);
+    let with_first = ClientHello {
+        first: first.clone(),
+        ..hello.clone()
+    };
     let (link, welcome, key) =
-        gtrace_link::connect(&target, &hello, None).map_err(|error| unreachable(&error))?;
-    fork::watch();
-    remember(&link.end);
+        connect_first(&target, &with_first).map_err(|error| unreachable(&error))?;
     let info = link.info.clone();
     let session: &'static Session = Box::leak(Box::new(Session {
         target,
@@ -261,12 +260,34 @@ fn connect() -> Result<&'static Session, CUresult> {
         initialising: Mutex::new(()),
         state: State::default(),
     }));
-    let lane = Lane::new(session, link, welcome.lane, welcome.credits);
+    let mut lane = Lane::new(session, link, welcome.lane, welcome.credits);
+    if let (true, Some(call)) = (welcome.begun, first) {
+        lane.begins_with(call);
+    }
     session.retire(Box::new(lane));
     session.flusher.start(session);
     stats::begin(session);
     SESSION.store(ptr::from_ref(session).cast_mut(), Ordering::Release);
     Ok(session)
+}
+
+/// The first lane of a session. A connection that breaks before there is a session is tried again.
+fn connect_first(
+    target: &Target,
+    hello: &ClientHello,
+) -> Result<(Link, Welcome, gtrace_link::Session), LinkError> {
+    let mut pause = FIRST_PAUSE;
+    loop {
+        match gtrace_link::connect(target, hello, None) {
+            Err(LinkError::Closed(_))
+                if !target.resume.is_zero() && pause <= FIRST_PAUSE * FIRST_RETRIES =>
+            {
+                thread::sleep(pause);
+                pause *= 2;
+            }
+            connected => return connected,
+        }
+    }
 }
 
 impl Session {
@@ -375,7 +396,6 @@ impl Session {
         loop {
             let error = match gtrace_link::connect(&self.target, &self.hello, Some(&self.key)) {
                 Ok((link, welcome, _)) => {
-                    remember(&link.end);
                     let lane = Lane::new(self, link, welcome.lane, welcome.credits);
                     return Ok(Box::new(lane));
                 }

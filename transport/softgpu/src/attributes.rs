@@ -142,6 +142,7 @@ pub(crate) fn attribute(device: &Device, id: u32) -> Answer<i32> {
         97 => SHARED_OPTIN,
         99 => 1,
         102 => 1, // addresses and pages managed apart
+        103 => 1, // whose handles for others are file descriptors
         106 => BLOCKS_PER_SM,
         111 => SHARED_RESERVED,
         113 => 1,

@@ -72,6 +72,12 @@ impl Config {
     }
 }
 
+/// Whether asynchronous copies read pageable memory when their stream comes to them, as where a GPU reaches it itself.
+pub(crate) fn pageable_is_read_late() -> bool {
+    static LATE: OnceLock<bool> = OnceLock::new();
+    *LATE.get_or_init(|| std::env::var_os("GTRACE_SOFTGPU_PAGEABLE").is_some_and(|it| it == "late"))
+}
+
 /// Whether causes are reported that CUDA's error codes do not have room for.
 pub(crate) fn verbose() -> bool {
     static VERBOSE: OnceLock<bool> = OnceLock::new();

@@ -64,6 +64,8 @@ pub(crate) struct Allocation {
     pub(crate) id: u64,
     /// Other processes may have it open.
     pub(crate) exported: bool,
+    /// Copies of it wait (`CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`), which they do anyway.
+    pub(crate) waits: bool,
     /// `cuMemFreeAsync` was called, and the stream has not got there: no longer in use of its pool.
     leaving: bool,
 }
@@ -82,6 +84,14 @@ pub(crate) fn set_exported(base: u64) -> bool {
     match map.get_mut(&base) {
         Some(found) => !std::mem::replace(&mut found.exported, true),
         None => false,
+    }
+}
+
+/// Notes whether the program wants copies of the allocation at `base` to wait.
+pub(crate) fn set_waits(base: u64, waits: bool) {
+    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = map.get_mut(&base) {
+        found.waits = waits;
     }
 }
 
@@ -114,6 +124,7 @@ fn insert(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
         context,
         id,
         exported: false,
+        waits: false,
         leaving: false,
     };
     MAP.write()
@@ -269,6 +280,7 @@ pub(crate) fn register(
             context,
             id,
             exported: false,
+            waits: false,
             leaving: false,
         },
     );

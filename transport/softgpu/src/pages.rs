@@ -1,9 +1,12 @@
 //! Memory of the process by mmap: the address range of a device, and page-locked host memory.
 #![allow(unsafe_code)]
 
-use std::ffi::CStr;
-use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::ffi::{CStr, CString};
+use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, OwnedFd};
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::abi::Answer;
+use crate::error::INVALID_VALUE;
 
 /// Where the range of the first device is asked for; each further device is [`STEP`] above. Device
 /// addresses are host addresses here, and this range makes them easy to recognise.
@@ -106,7 +109,7 @@ pub(crate) fn create(name: &CStr, length: u64) -> Result<OwnedFd, MapError> {
     };
     // SAFETY: a name, and a descriptor that is nobody else's.
     unsafe {
-        let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC);
+        let fd = libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING);
         if fd < 0 {
             return Err(failed());
         }
@@ -116,6 +119,50 @@ pub(crate) fn create(name: &CStr, length: u64) -> Result<OwnedFd, MapError> {
             _ => Err(failed()),
         }
     }
+}
+
+/// What memory that processes hand to each other is named, before the index of its device.
+const PHYSICAL: &str = "softgpu-physical-";
+
+/// Memory of a device without an address, which other processes may be given. Its size stays.
+pub(crate) fn physical(device: usize, length: u64) -> Result<OwnedFd, MapError> {
+    let name = CString::new(format!("{PHYSICAL}{device}")).unwrap_or_default();
+    let fd = create(&name, length)?;
+    // SAFETY: a descriptor of this function. Where it is refused, the memory is as good for this process.
+    unsafe {
+        libc::fcntl(
+            fd.as_raw_fd(),
+            libc::F_ADD_SEALS,
+            libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL,
+        )
+    };
+    Ok(fd)
+}
+
+/// The memory of a descriptor that a program has received: a descriptor for it, its bytes, and the index
+/// of its device.
+///
+/// # Errors
+/// `CUDA_ERROR_INVALID_VALUE` for a descriptor that is none, or of something else.
+pub(crate) fn received(fd: i32) -> Answer<(OwnedFd, u64, usize)> {
+    let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+    // SAFETY: asks about a descriptor, whatever it is.
+    let has = unsafe { libc::fcntl(fd, libc::F_GET_SEALS) };
+    // Else whoever has it too could cut it off while a kernel uses it.
+    if has < 0 || has & seals != seals {
+        return Err(INVALID_VALUE);
+    }
+    let link = std::fs::read_link(format!("/proc/self/fd/{fd}")).map_err(|_| INVALID_VALUE)?;
+    let name = link.to_string_lossy();
+    let device = name.strip_prefix("/memfd:").and_then(|name| {
+        let rest = name.strip_prefix(PHYSICAL)?;
+        rest.split(' ').next()?.parse().ok()
+    });
+    // SAFETY: the descriptor is open, as it has just been asked.
+    let own = unsafe { BorrowedFd::borrow_raw(fd) }.try_clone_to_owned();
+    let file = std::fs::File::from(own.map_err(|_| INVALID_VALUE)?);
+    let size = file.metadata().map_err(|_| INVALID_VALUE)?.len();
+    Ok((file.into(), size, device.ok_or(INVALID_VALUE)?))
 }
 
 /// Puts the first `length` bytes of memory at addresses of [`keep`].

@@ -116,6 +116,16 @@ pub struct MemAllocationProp {
     pub reserved: [c_uchar; 4],
 }
 
+/// `CUctxCreateParams`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of the driver API")]
+pub struct CtxCreateParams {
+    pub affinity: u64,
+    pub affinity_count: c_int,
+    pub cig: u64,
+}
+
 /// `CUmemPoolProps`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]

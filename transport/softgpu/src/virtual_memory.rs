@@ -1,8 +1,8 @@
 //! Memory whose addresses and pages are managed apart: reserved ranges of addresses, physical memory
-//! (a memfd of this process), and mappings of the one at the other.
+//! (a memfd, which another process may have made), and mappings of the one at the other.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{IntoRawFd as _, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::abi::Answer;
@@ -29,12 +29,25 @@ pub(crate) struct Physical {
     /// Index of the device.
     device: usize,
     fd: OwnedFd,
+    /// Another process has taken it, where it is counted.
+    imported: bool,
     /// How often the program has the handle.
     held: Mutex<u64>,
 }
 
+impl Physical {
+    /// A file descriptor for other processes, which the program closes.
+    pub(crate) fn descriptor(&self) -> Answer<i32> {
+        let fd = self.fd.try_clone().map_err(|_| OUT_OF_MEMORY)?;
+        Ok(fd.into_raw_fd())
+    }
+}
+
 impl Drop for Physical {
     fn drop(&mut self) {
+        if self.imported {
+            return;
+        }
         if let Some(device) = shared().and_then(|state| state.devices.get(self.device)) {
             device.refund(self.size);
         }
@@ -123,10 +136,19 @@ pub(crate) fn create(device: &Device, size: u64, prop: MemAllocationProp) -> Ans
     if !device.charge(size) {
         return Err(OUT_OF_MEMORY);
     }
-    let fd = pages::create(c"softgpu-physical", size).map_err(|_| {
+    let fd = pages::physical(device.index, size).map_err(|_| {
         device.refund(size);
         OUT_OF_MEMORY
     })?;
+    Ok(insert(device, fd, size, prop, false))
+}
+
+/// Registers memory that another process, or this one, has exported.
+pub(crate) fn import(device: &Device, fd: OwnedFd, size: u64, prop: MemAllocationProp) -> u64 {
+    insert(device, fd, size, prop, true)
+}
+
+fn insert(device: &Device, fd: OwnedFd, size: u64, prop: MemAllocationProp, imported: bool) -> u64 {
     let handle = mint(KIND);
     let physical = Physical {
         handle,
@@ -134,10 +156,11 @@ pub(crate) fn create(device: &Device, size: u64, prop: MemAllocationProp) -> Ans
         prop,
         device: device.index,
         fd,
+        imported,
         held: Mutex::new(1),
     };
     PHYSICAL.insert(handle, Arc::new(physical));
-    Ok(handle)
+    handle
 }
 
 /// The physical memory of a handle.

@@ -83,6 +83,27 @@ fn memory_and_processes_follow_the_driver_api() {
 }
 
 #[test]
+fn devices_say_how_they_reach_each_other() {
+    let _fixture = Fixture::new();
+    let handle = nvml();
+    // Read, write, NVLink (none), atomics, PCI.
+    for (index, expected) in [0, 0, 5, 0, 0].into_iter().enumerate() {
+        let mut status = 99;
+        let index = index as u32;
+        ok!(
+            device::nvmlDeviceGetP2PStatus,
+            handle,
+            handle,
+            index,
+            out(&mut status)
+        );
+        assert_eq!(status, expected, "{index}");
+    }
+    let code = call!(device::nvmlDeviceGetP2PStatus, handle, handle, 9, nowhere());
+    assert_eq!(code, 2);
+}
+
+#[test]
 fn utilisation_is_the_time_in_which_kernels_run() {
     let _fixture = Fixture::new();
     let handle = nvml();

@@ -9,6 +9,6 @@ mod run;
 mod source;
 
 pub use enroll::{EnrollError, Enrolled, enroll};
-pub use frames::{Measured, Sampler};
+pub use frames::{Measured, Read, Sampled, Sampler, Wanted};
 pub use link::{HeadUrl, LinkError, UrlError};
-pub use run::{Options, Progress, run};
+pub use run::{Clock, Options, Progress, now_ns, run};

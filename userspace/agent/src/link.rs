@@ -130,6 +130,23 @@ impl LinkError {
     }
 }
 
+/// A refusal that is no JSON.
+fn plain(status: StatusCode, body: &[u8]) -> ProblemBody {
+    let reason = status.canonical_reason().unwrap_or("refused").to_owned();
+    let text = String::from_utf8_lossy(body);
+    let text: String = text.chars().take(200).collect();
+    let text = text.replace(char::is_control, " ").trim().to_owned();
+    ProblemBody {
+        cause: if text.is_empty() {
+            reason.clone()
+        } else {
+            text
+        },
+        error: reason,
+        remedy: "is another program, or a proxy, listening there?".to_owned(),
+    }
+}
+
 /// Begins HTTP/2.
 async fn begin<T>(io: T) -> Result<http2::SendRequest<Full<Bytes>>, String>
 where
@@ -235,6 +252,11 @@ impl Link {
                 status: status.as_u16(),
                 body,
             }),
+            // Its limits, and a proxy before it, answer in plain text.
+            Err(_) if status.is_client_error() => Err(LinkError::Refused {
+                status: status.as_u16(),
+                body: plain(status, &body),
+            }),
             Err(_) => Err(LinkError::NotUnderstood(format!("status {status}"))),
         }
     }
@@ -267,5 +289,18 @@ impl Link {
     ) -> Result<T, LinkError> {
         let (_, answer) = self.send("GET", path, Some(credential), Vec::new()).await?;
         serde_json::from_slice(&answer).map_err(|e| LinkError::NotUnderstood(e.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_in_plain_text_is_one() {
+        let body = plain(StatusCode::PAYLOAD_TOO_LARGE, b"length limit exceeded\n");
+        assert_eq!(body.cause, "length limit exceeded");
+        let body = plain(StatusCode::PAYLOAD_TOO_LARGE, b"\x1b\n");
+        assert_eq!(body.cause, "Payload Too Large");
     }
 }

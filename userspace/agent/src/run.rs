@@ -7,20 +7,31 @@ use std::time::{Duration, Instant};
 
 use gtrace_event::Timestamp;
 use gtrace_fleet::{
-    Action, BatchAnswer, ClockAnswer, ClockFilter, Exchange, HostState, Limits, Offset, Outcome,
-    Position, Shipper, StateAnswer, encode,
+    Action, BatchAnswer, ClockAnswer, ClockFilter, Exchange, HostState, Limits, Measure,
+    MeasureAnswer, Outcome, Position, Shipper, StateAnswer, encode,
 };
 use tokio::sync::{Notify, watch};
+use tokio::task::JoinHandle;
 
 use crate::enroll::Enrolled;
-use crate::frames::{Recordings, Sampler};
+use crate::frames::{Recordings, Sampler, Wanted};
 use crate::link::{HeadUrl, Link, LinkError};
 use crate::source::{Place, Source};
 
 /// How often the store is looked at where nobody says that it has grown.
 const LOOK: Duration = Duration::from_secs(1);
-/// Between measurements of the clock: with the drift that clocks may have, each ages by less than half a millisecond.
+/// Between measurements of the clock: with the drift that clocks may have, each ages by 3 ms.
 const CLOCK: Duration = Duration::from_secs(30);
+/// The same while a session is on: by 0.1 ms.
+const CLOCK_IN_SESSION: Duration = Duration::from_secs(1);
+/// Between two looks at what was sampled, while a session is on.
+const FRAMES: Duration = Duration::from_millis(500);
+/// Before sessions are asked for again where the head did not answer that.
+const ASK_AGAIN: Duration = Duration::from_secs(5);
+/// Before what sessions have is sent again where that has failed.
+const FRAMES_AGAIN: Duration = Duration::from_secs(5);
+/// How long an agent that is stopped may take to send the frames that it has.
+const FLUSH: Duration = Duration::from_secs(2);
 /// Bytes of a state at most.
 const STATE_MAX: usize = 448 * 1024;
 
@@ -37,7 +48,12 @@ pub struct Options {
     pub rate: Option<u64>,
     /// Whether the head may start profiling sessions here.
     pub allow_sessions: bool,
+    /// This host's clock: [`now_ns`], or that of a test.
+    pub clock: Clock,
 }
+
+/// Gives nanoseconds since 1970-01-01.
+pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
 
 /// What an agent has come to, for who watches it.
 #[derive(Clone, Debug, Default)]
@@ -112,9 +128,15 @@ pub async fn run(
         began: Instant::now(),
         recordings: Recordings::default(),
         sampled: Instant::now(),
+        wanted: None,
+        problem: None,
+        asking: None,
+        asked: None,
         link: None,
         tip: None,
         warned: None,
+        frames_failed: None,
+        frames_warned: None,
         options,
         url,
         state,
@@ -129,9 +151,27 @@ pub async fn run(
                 agent.shipper.grew();
                 agent.shipper.state_changed();
             }
-            () = async { drop(stop.wait_for(|end| *end).await) } => return Ok(()),
+            answer = answered(&mut agent.asking) => agent.answered(answer),
+            () = async { drop(stop.wait_for(|end| *end).await) } => {
+                // What a session has so far is not in the store.
+                let _ = tokio::time::timeout(FLUSH, agent.flush()).await;
+                return Ok(());
+            }
         }
     }
+}
+
+/// The head's answer to the question for sessions.
+type Asking = JoinHandle<Result<MeasureAnswer, LinkError>>;
+
+/// Waits for it, for ever where nothing was asked.
+async fn answered(asking: &mut Option<Asking>) -> Option<MeasureAnswer> {
+    let Some(task) = asking else {
+        return std::future::pending().await;
+    };
+    let answer = task.await;
+    *asking = None;
+    answer.ok()?.ok()
 }
 
 struct Agent<S> {
@@ -145,17 +185,63 @@ struct Agent<S> {
     measured: Option<Instant>,
     began: Instant,
     recordings: Recordings,
+    /// When what was sampled was taken over last.
     sampled: Instant,
+    /// What the sampler was asked for.
+    wanted: Option<Wanted>,
+    /// Why it has nothing.
+    problem: Option<String>,
+    /// The question for sessions, which the head answers when something has changed.
+    asking: Option<Asking>,
+    /// When it was asked last.
+    asked: Option<Instant>,
     link: Option<Link>,
     tip: Option<u64>,
     warned: Option<String>,
+    /// When sending what sessions have failed last, and what was said of it.
+    frames_failed: Option<Instant>,
+    frames_warned: Option<String>,
     progress: Progress,
 }
 
 impl<S: FnMut() -> HostState> Agent<S> {
-    /// Does one thing; how long to wait before the next.
+    /// Does one thing, and sends frames; how long to wait before the next.
     async fn round(&mut self) -> Duration {
         self.sample();
+        let wait = self.ship().await;
+        let paused = |at: Instant| at.elapsed() < FRAMES_AGAIN;
+        if !self.shipper.may_send(self.began.elapsed()) || self.frames_failed.is_some_and(paused) {
+            return wait;
+        }
+        // State and records do not wait for it, and go on whatever comes of it.
+        match self.session_traffic().await {
+            Ok(()) => {
+                self.frames_failed = None;
+                self.frames_warned = None;
+                match self.recordings.is_ready() && self.link.is_some() {
+                    true => Duration::ZERO,
+                    false => wait,
+                }
+            }
+            Err(error) => {
+                self.frames_failed = Some(Instant::now());
+                if matches!(error, LinkError::Unreachable { .. }) {
+                    self.link = None;
+                    // The next state shows whether there is a head again.
+                    self.shipper.state_changed();
+                }
+                let text = error.to_string();
+                if self.frames_warned.as_ref() != Some(&text) {
+                    tracing::warn!("{text}; frames of sessions wait");
+                    self.frames_warned = Some(text);
+                }
+                wait
+            }
+        }
+    }
+
+    /// Sends a state or a batch where one is due; how long to wait before the next.
+    async fn ship(&mut self) -> Duration {
         // Whoever writes the store may not be in this process.
         if let Ok(tip) = self.source.tip()
             && self.tip.replace(tip) != Some(tip)
@@ -167,17 +253,10 @@ impl<S: FnMut() -> HostState> Agent<S> {
         let action = self.shipper.next(now);
         let done = match action {
             Action::WaitUntil(until) => {
-                if let Err(error) = self.send_frames().await {
-                    self.failed(&error);
-                }
                 let wait = until.saturating_sub(now).min(LOOK);
-                let sample = self
-                    .recordings
-                    .interval_ms()
-                    .filter(|_| self.sampler.is_some());
-                return match sample {
-                    Some(ms) => wait.min(Duration::from_millis(u64::from(ms))),
-                    None => wait,
+                return match self.recordings.is_empty() {
+                    true => wait,
+                    false => wait.min(FRAMES),
                 };
             }
             Action::SendState => self.send_state().await.map(Some),
@@ -239,18 +318,67 @@ impl<S: FnMut() -> HostState> Agent<S> {
         let mut state = (self.state)();
         state.tip = self.tip.unwrap_or_default();
         state.labels.clone_from(&self.options.labels);
-        state.clock = self.clock.at(now_ns());
+        state.clock = self.clock.at((self.options.clock)());
+        state.allows_sessions = self.options.allow_sessions && self.sampler.is_some();
+        state.session_problem.clone_from(&self.problem);
         bound(&mut state);
         let credential = Some(self.options.enrolled.credential.as_str());
         let (answer, sent) = link
             .post::<StateAnswer>("/fleet/v1/state", credential, &state)
             .await?;
-        // What a head may ask is this list, and the host permits it or not.
-        match self.options.allow_sessions {
-            true => self.recordings.set(&answer.measure),
-            false => self.recordings.set(&[]),
-        }
+        self.set_sessions(&answer.measure);
         Ok((answer.cursor, sent))
+    }
+
+    /// What a head may ask is this list, and the host permits it or not.
+    fn set_sessions(&mut self, measure: &[Measure]) {
+        // What was read until now belongs to those that end.
+        self.sample_now();
+        let permitted = self.options.allow_sessions && self.sampler.is_some();
+        self.recordings.set(if permitted { measure } else { &[] });
+        let wanted = self.recordings.wanted();
+        if let Some(sampler) = &mut self.sampler
+            && self.wanted != wanted
+        {
+            sampler.want(wanted.as_ref());
+            self.wanted = wanted;
+        }
+    }
+
+    fn answered(&mut self, answer: Option<MeasureAnswer>) {
+        if let Some(answer) = answer {
+            let known = self.recordings.known();
+            self.set_sessions(&answer.measure);
+            // A head that asks for more than is taken here answers at once: it is not asked without pause.
+            if self.recordings.known() != known {
+                self.asked = None;
+            }
+        }
+    }
+
+    /// What sessions need besides states: the question for them, the clock, and frames. One message of frames at a time, so
+    /// that nothing waits for long.
+    async fn session_traffic(&mut self) -> Result<(), LinkError> {
+        // Only after a state: the first request shows whether there is a head, and backs off.
+        let Some(link) = self.link.clone() else {
+            return Ok(());
+        };
+        if !self.options.allow_sessions || self.sampler.is_none() {
+            return Ok(());
+        }
+        if self.asking.is_none() && self.asked.is_none_or(|at| at.elapsed() >= ASK_AGAIN) {
+            let known: Vec<String> = self.recordings.known().iter().map(i64::to_string).collect();
+            let path = format!("/fleet/v1/measure?known={}", known.join(","));
+            let (link, credential) = (link.clone(), self.options.enrolled.credential.clone());
+            self.asked = Some(Instant::now());
+            self.asking = Some(tokio::spawn(async move {
+                link.get::<MeasureAnswer>(&path, &credential).await
+            }));
+        }
+        if !self.recordings.is_empty() {
+            self.measure_clock(&link).await?;
+        }
+        self.send_frames(&link).await
     }
 
     /// `None` where there is nothing to send.
@@ -302,15 +430,19 @@ impl<S: FnMut() -> HostState> Agent<S> {
     }
 
     async fn measure_clock(&mut self, link: &Link) -> Result<(), LinkError> {
-        if self.measured.is_some_and(|at| at.elapsed() < CLOCK) {
+        let (every, exchanges) = match self.recordings.is_empty() {
+            // Several, of which the quickest counts.
+            true => (CLOCK, 4),
+            false => (CLOCK_IN_SESSION, 1),
+        };
+        if self.measured.is_some_and(|at| at.elapsed() < every) {
             return Ok(());
         }
-        // Several, of which the quickest counts.
-        for _ in 0..4 {
-            let asked = now_ns();
+        for _ in 0..exchanges {
+            let asked = (self.options.clock)();
             let credential = &self.options.enrolled.credential;
             let ClockAnswer { taken, answered } = link.get("/fleet/v1/clock", credential).await?;
-            let got = now_ns();
+            let got = (self.options.clock)();
             self.clock.add(Exchange {
                 asked,
                 taken,
@@ -323,37 +455,71 @@ impl<S: FnMut() -> HostState> Agent<S> {
     }
 
     fn sample(&mut self) {
-        let Some(ms) = self.recordings.interval_ms() else {
-            return;
-        };
+        if self.sampled.elapsed() >= FRAMES / 2 {
+            self.sample_now();
+        }
+    }
+
+    fn sample_now(&mut self) {
         let Some(sampler) = &mut self.sampler else {
             return;
         };
-        // Other rounds come in between.
-        if self.sampled.elapsed() + Duration::from_millis(1) < Duration::from_millis(u64::from(ms))
-        {
+        if self.recordings.is_empty() {
             return;
         }
         self.sampled = Instant::now();
-        let read = sampler.sample();
-        let now = now_ns();
+        let now = (self.options.clock)();
+        let sampled = sampler.take(now);
+        if self.problem != sampled.problem {
+            self.problem = sampled.problem;
+            self.shipper.state_changed();
+        }
         // Without a measured clock nobody can say when it was.
-        let unknown = Offset {
-            offset_ns: 0,
-            error_ns: i64::MAX / 4,
+        let (Some(offset), Some(measured)) = (self.clock.at(now), self.clock.newest()) else {
+            return;
         };
-        let offset = self.clock.at(now).unwrap_or(unknown);
-        self.recordings.take(now, offset, &read);
+        for reading in &sampled.readings {
+            self.recordings.take(offset, reading);
+        }
+        self.recordings.close(now, measured, offset);
     }
 
-    async fn send_frames(&mut self) -> Result<(), LinkError> {
+    async fn flush(&mut self) {
+        self.set_sessions(&[]);
+        let now = (self.options.clock)();
+        let (Some(offset), Some(link)) = (self.clock.at(now), self.link.clone()) else {
+            return;
+        };
+        self.recordings.close(now, now, offset);
+        while self.recordings.is_ready() && self.send_frames(&link).await.is_ok() {}
+    }
+
+    async fn send_frames(&mut self, link: &Link) -> Result<(), LinkError> {
         let Some(frames) = self.recordings.ready() else {
             return Ok(());
         };
-        let link = self.link().await?;
         let credential = Some(self.options.enrolled.credential.as_str());
-        link.post::<()>("/fleet/v1/frames", credential, &frames)
-            .await?;
+        let done = link
+            .post::<()>("/fleet/v1/frames", credential, &frames)
+            .await;
+        match done {
+            Ok(((), sent)) => self.shipper.spent(self.began.elapsed(), sent),
+            // They would be refused again for ever.
+            Err(LinkError::Refused {
+                status: status @ (400 | 404 | 413),
+                body,
+            }) => {
+                self.recordings.refused(&frames);
+                tracing::warn!(
+                    "the head refuses {} frames ({status}: {}); {} frames and readings are lost so far",
+                    frames.frames.len(),
+                    body.cause,
+                    self.recordings.lost
+                );
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        }
         self.recordings.sent(&frames);
         Ok(())
     }
@@ -382,6 +548,7 @@ fn bound(state: &mut HostState) {
     }
 }
 
-fn now_ns() -> i64 {
+/// The system's clock.
+pub fn now_ns() -> i64 {
     i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
 }

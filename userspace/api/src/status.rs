@@ -295,6 +295,13 @@ pub struct Status {
     /// Trouble with the store, if any: records wait in memory until it is over.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub store_problem: Option<String>,
+    /// Records that wait in memory meanwhile.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub store_waiting: u64,
+}
+
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 impl Status {

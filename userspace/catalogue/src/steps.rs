@@ -1,6 +1,10 @@
 //! The steps that several codes share. Each follows one of the action buckets of NVIDIA's public
 //! Xid documentation, in our own words.
 
+/// Before whatever resets or restarts the GPU or its host, which destroys their state.
+pub(crate) const EVIDENCE: &str = "Keep the evidence first, as a reset or restart destroys it: gtrace capture, gtrace report, nvidia-bug-report.sh.";
+/// The same where no GPU is at fault.
+pub(crate) const HOST_EVIDENCE: &str = "Keep the evidence first, as a reset or restart destroys it: gtrace capture, gtrace report, journalctl -k -b.";
 pub(crate) const RESTART_APP: &str = "Restart the application; the GPU itself needs nothing.";
 pub(crate) const IGNORE: &str = "Nothing has to be done at once.";
 pub(crate) const FOLLOW_OTHER: &str =
@@ -15,8 +19,7 @@ pub(crate) const DIAG_IF_REPEAT: &str =
     "If it stays with one GPU over different programs, drain the GPU and run dcgmi diag -r 3.";
 pub(crate) const SUPPORT: &str =
     "If it returns, run nvidia-bug-report.sh and open a case with the vendor.";
-pub(crate) const SUPPORT_NOW: &str =
-    "Run nvidia-bug-report.sh before any reset and open a case with the vendor.";
+pub(crate) const SUPPORT_NOW: &str = "Run gtrace capture, gtrace report and nvidia-bug-report.sh before any reset, and open a case with the vendor.";
 pub(crate) const INVESTIGATE_SW: &str =
     "If it returns, compare driver, firmware and CUDA versions with the vendor's release notes.";
 pub(crate) const UPDATE: &str = "Bring driver, firmware and guest software to matching versions.";

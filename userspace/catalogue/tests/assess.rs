@@ -410,11 +410,27 @@ fn oom_kills_tell_a_full_host_from_a_full_control_group() {
     let of = |constraint: &str| {
         assess(occurrence(Kind::OomKill, |d| {
             d.host.constraint = Some(constraint.to_owned());
+            d.host.limit_cgroup = Some("/slurm/job_1".to_owned());
         }))
-        .0
     };
-    assert_eq!(of("CONSTRAINT_MEMCG"), Warning);
-    assert_eq!(of("CONSTRAINT_NONE"), Critical);
+    let (severity, advice) = of("CONSTRAINT_MEMCG");
+    assert_eq!((severity, advice.action), (Warning, Some(Action::Ticket)));
+    let text = format!("{} {}", advice.meaning.unwrap(), advice.vendor.join(" "));
+    assert!(
+        text.contains("/slurm/job_1") && text.contains("limit"),
+        "{text}"
+    );
+    for wrong in ["memory of the host ran out", "larger host"] {
+        assert!(!text.contains(wrong), "{text}");
+    }
+    let (severity, advice) = of("CONSTRAINT_NONE");
+    assert_eq!((severity, advice.action), (Critical, Some(Action::Page)));
+    assert!(
+        advice
+            .meaning
+            .unwrap()
+            .contains("memory of the host ran out")
+    );
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Rows of profiles from where calls are counted: own probes on the CUDA driver, the daemon's counts of
-//! driver calls, the server of a remote GPU, and the files that a client of it writes; the state of that server as text.
+//! driver calls, the server of a remote GPU, and the files that a client of it writes; the state of that server as text;
+//! readings for profiling sessions of a fleet.
 
 mod api_rows;
 mod daemon;
@@ -8,6 +9,7 @@ pub mod record;
 mod remote;
 pub mod report;
 pub mod server_status;
+mod session;
 pub mod stats_file;
 
 use std::time::Duration;
@@ -17,6 +19,7 @@ use gtrace_profile::Row;
 pub use api_rows::Calls;
 pub use daemon::{Daemon, inactive_reason};
 pub use remote::Server;
+pub use session::{HostSampler, NvmlOf, gpu_state};
 pub use stats_file::Files;
 
 /// Longest time between two polls.

@@ -26,12 +26,28 @@ pub fn text(status: &ServerStatus) -> String {
     );
     let _ = writeln!(text, "listen    {}", clean(&status.listen.join(", ")));
     let yes = |what: bool| if what { "required" } else { "none" };
+    let or = match status.certificates {
+        true => " or certificate",
+        false => "",
+    };
     let _ = writeln!(
         text,
-        "security  token {}, TLS {}",
+        "security  token{or} {}, TLS {}, sandbox {}",
         yes(status.token),
-        yes(status.tls)
+        yes(status.tls),
+        status.sandbox
     );
+    for layer in status.layers.iter().filter(|layer| !layer.active) {
+        let (name, note) = (clean(&layer.name), clean(&layer.note));
+        let _ = writeln!(text, "          not in force: {name}: {note}");
+    }
+    if let Some(error) = &status.credentials_error {
+        let _ = writeln!(
+            text,
+            "          {}; what was read before holds",
+            clean(error)
+        );
+    }
     let _ = writeln!(
         text,
         "driver    CUDA {}.{}, {}",
@@ -61,6 +77,16 @@ pub fn text(status: &ServerStatus) -> String {
     );
     for (reason, count) in &totals.refused {
         let _ = writeln!(text, "refused   {count} {}", clean(reason));
+    }
+    for (name, count) in &totals.by_credential {
+        let _ = writeln!(text, "let in    {count} by the {}", clean(name));
+    }
+    if totals.sessions_revoked > 0 {
+        let _ = writeln!(
+            text,
+            "revoked   {} clients whose credential was good no longer",
+            totals.sessions_revoked
+        );
     }
     if totals.workers_failed > 0 {
         let _ = writeln!(text, "failed    {} workers", totals.workers_failed);
@@ -113,6 +139,9 @@ fn sessions(text: &mut String, sessions: &[SessionStatus]) {
             quantiles(&stats.queue),
             quantiles(&stats.driver)
         );
+        if let Some(credential) = &client.credential {
+            let _ = writeln!(text, "         by the {}", clean(credential));
+        }
         if stats.lasting_error != 0 {
             let _ = writeln!(
                 text,
@@ -166,7 +195,7 @@ fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gtrace_server::{Client, DriverInfo};
+    use gtrace_server::{Client, DriverInfo, Layer};
 
     #[test]
     fn a_client_is_a_line_and_what_it_says_of_itself_cannot_reach_the_terminal() {
@@ -177,6 +206,7 @@ mod tests {
                 pid: 42,
                 program: "python3\u{1b}[2J".into(),
                 peer: "10.0.0.2:5".into(),
+                credential: Some("token alice".into()),
             }),
             ..SessionStatus::default()
         };
@@ -193,13 +223,33 @@ mod tests {
                 ..DriverInfo::default()
             },
             sessions: vec![session],
+            layers: vec![
+                Layer {
+                    name: "files".into(),
+                    active: true,
+                    note: "Landlock".into(),
+                },
+                Layer {
+                    name: "cgroup".into(),
+                    active: false,
+                    note: "not delegated".into(),
+                },
+            ],
             ..ServerStatus::default()
         };
         let text = text(&status);
-        for wanted in ["CUDA 13.2", "laptop", "42", "3.0 MiB", "1.5 us/2.0 ms"] {
+        for wanted in [
+            "CUDA 13.2",
+            "laptop",
+            "42",
+            "3.0 MiB",
+            "1.5 us/2.0 ms",
+            "by the token alice",
+            "not in force: cgroup: not delegated",
+        ] {
             assert!(text.contains(wanted), "{wanted}: {text}");
         }
-        assert!(!text.contains('\u{1b}'));
+        assert!(!text.contains("Landlock") && !text.contains('\u{1b}'));
     }
 
     #[test]

@@ -92,7 +92,9 @@ impl Decoder {
         self.tick += 1;
         let pending = self.has_pending();
         let multiline = memchr::memchr(b'\n', record.text.as_bytes()).is_some();
-        if !pending && !multiline && !may_match(record.text) && !record.text.starts_with(INJECT) {
+        let says_nothing =
+            !multiline && !may_match(record.text) && !record.text.starts_with(INJECT);
+        if says_nothing && !pending {
             return;
         }
         let Some((text, provenance)) = provenance(record) else {
@@ -110,6 +112,9 @@ impl Decoder {
         if pending {
             self.expire(&meta, out);
         }
+        if says_nothing {
+            return;
+        }
         if multiline {
             self.multiline(text, meta, out);
         } else {
@@ -121,6 +126,11 @@ impl Decoder {
                 out,
             );
         }
+    }
+
+    /// How many lines with a code of the driver (Xid, SXid) were read.
+    pub(crate) fn codes_read(&self) -> u64 {
+        self.nvrm.xids_read() + self.sxid.lines_read()
     }
 
     /// Number of the first record that is held.
@@ -276,48 +286,89 @@ fn one_line(line: &Line<'_>) -> Option<Occurrence> {
         .or_else(|| block::beyond(line))
 }
 
+/// How a line begins. The first eight bytes as one number refuse most lines without a comparison of texts.
+struct Beginning {
+    mask: u64,
+    value: u64,
+    text: &'static str,
+}
+
+impl Beginning {
+    const fn new(text: &'static str) -> Self {
+        let bytes = text.as_bytes();
+        let (mut mask, mut value, mut at) = (0, 0, 0);
+        while at < bytes.len() && at < 8 {
+            mask |= 0xff << (8 * at);
+            value |= (bytes[at] as u64) << (8 * at);
+            at += 1;
+        }
+        Self { mask, value, text }
+    }
+}
+
+macro_rules! begin {
+    ($($text:literal),+ $(,)?) => {
+        const { &[$(Beginning::new($text)),+] }
+    };
+}
+
+/// The first eight bytes, the first in the lowest place.
+fn first_word(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => {
+            let mut chunk = [0; 8];
+            chunk
+                .iter_mut()
+                .zip(bytes)
+                .for_each(|(to, from)| *to = *from);
+            u64::from_le_bytes(chunk)
+        }
+    }
+}
+
 /// What lines without a PCI device begin with, by their first byte: few, so that most records are refused after one or
 /// two comparisons.
-const fn beginnings(first: u8) -> &'static [&'static str] {
+const fn beginnings(first: u8) -> &'static [Beginning] {
     match first {
-        b'A' => &["AMD-Vi: Event logged [IO_PAGE", "Aborting journal on"],
-        b'B' => &["BUG: ", "BTRFS", "Buffer I/O error on dev"],
-        b'C' => &["CPU", "CIFS"],
-        b'D' => &["DMAR:"],
-        b'E' => &["EDAC MC"],
-        b'I' => &[
+        b'A' => begin!["AMD-Vi: Event logged [IO_PAGE", "Aborting journal on"],
+        b'B' => begin!["BUG: ", "BTRFS", "Buffer I/O error on dev"],
+        b'C' => begin!["CPU", "CIFS"],
+        b'D' => begin!["DMAR:"],
+        b'E' => begin!["EDAC MC"],
+        b'I' => begin![
             "INFO: task ",
             "INFO: rcu_",
             "I/O error, dev ",
             "Internal error: ",
         ],
-        b'J' => &["JBD2: Detected IO errors"],
-        b'K' => &["Kernel panic - ", "Killed process "],
-        b'L' => &["Lustre: "],
-        b'M' => &["Memory cgroup out", "Memory failure: "],
-        b'N' => &["NVRM: ", "NMI watchdog: ", "NETDEV WATCHDOG: "],
-        b'O' => &["Out of memory", "Oops: "],
-        b'T' => &["Task in "],
-        b'U' => &["Unable to handle kernel "],
-        b'V' => &["VFS: file-max limit "],
-        b'X' => &["XFS ("],
-        b'b' => &["blk_update_request: ", "block nvme"],
-        b'c' => &["critical ", "ceph: "],
-        b'd' => &["divide error: ", "double fault: "],
-        b'g' => &["general protection fault"],
-        b'i' => &["infiniband ", "invalid opcode: ", "int3: "],
-        b'k' => &["kernel BUG at "],
-        b'l' => &["lockd: server "],
-        b'm' => &["md/", "mce: "],
-        b'n' => &["nvidia", "nvme", "nfs: server ", "nv_peer", "nv-peer"],
-        b'o' => &["oom-kill:"],
-        b'p' => &["print_req_error: ", "protection error, dev "],
-        b'r' => &["rcu: "],
-        b's' => &["stack segment: "],
-        b't' => &["timeout error, dev "],
-        b'w' => &["watchdog: "],
-        b'[' => &["[Hardware Error]:"],
-        b'{' => &["{"],
+        b'J' => begin!["JBD2: Detected IO errors"],
+        b'K' => begin!["Kernel panic - ", "Killed process "],
+        b'L' => begin!["Lustre: "],
+        b'M' => begin!["Memory cgroup out", "Memory failure: "],
+        b'N' => begin!["NVRM: ", "NMI watchdog: ", "NETDEV WATCHDOG: "],
+        b'O' => begin!["Out of memory", "Oops: "],
+        b'T' => begin!["Task in "],
+        b'U' => begin!["Unable to handle kernel "],
+        b'V' => begin!["VFS: file-max limit "],
+        b'X' => begin!["XFS ("],
+        b'b' => begin!["blk_update_request: ", "block nvme"],
+        b'c' => begin!["critical ", "ceph: "],
+        b'd' => begin!["divide error: ", "double fault: "],
+        b'g' => begin!["general protection fault"],
+        b'i' => begin!["infiniband ", "invalid opcode: ", "int3: "],
+        b'k' => begin!["kernel BUG at "],
+        b'l' => begin!["lockd: server "],
+        b'm' => begin!["md/", "mce: "],
+        b'n' => begin!["nvidia", "nvme", "nfs: server ", "nv_peer", "nv-peer"],
+        b'o' => begin!["oom-kill:"],
+        b'p' => begin!["print_req_error: ", "protection error, dev "],
+        b'r' => begin!["rcu: "],
+        b's' => begin!["stack segment: "],
+        b't' => begin!["timeout error, dev "],
+        b'w' => begin!["watchdog: "],
+        b'[' => begin!["[Hardware Error]:"],
+        b'{' => begin!["{"],
         _ => &[],
     }
 }
@@ -330,8 +381,11 @@ fn may_match(text: &str) -> bool {
     if matches!(first, b' ' | b'\t') {
         return may_match(text.trim_start());
     }
-    beginnings(*first).iter().any(|b| text.starts_with(b))
-        || (first.is_ascii_uppercase() && memmem::find(head(text, 16), b"-fs ").is_some())
+    let word = first_word(text.as_bytes());
+    beginnings(*first)
+        .iter()
+        .any(|b| word & b.mask == b.value && text.starts_with(b.text))
+        || (first.is_ascii_uppercase() && head(text, 16).windows(4).any(|w| w == b"-fs "))
         || scan::device_line(text).is_some()
         || block::is_beyond(text)
         || NCCL.find(text.as_bytes()).is_some()

@@ -88,8 +88,9 @@ pub(crate) fn device_line(text: &str) -> Option<(&str, PciAddress, &str)> {
     let space = memchr::memchr(b' ', window)?;
     // Cheap refusal first: a domain of four to eight digits and the second colon in place.
     let address = bytes.get(space + 1..)?;
-    let colon = address.iter().take(9).position(|b| *b == b':')?;
-    if colon < 4 || address.get(colon + 3) != Some(&b':') || address.get(colon + 6) != Some(&b'.') {
+    let is = |at: usize, byte: u8| address.get(at) == Some(&byte);
+    let colon = (4..=8).find(|at| is(*at, b':'))?;
+    if !is(colon + 3, b':') || !is(colon + 6, b'.') {
         return None;
     }
     let rest = text.get(space + 1..)?;
@@ -110,7 +111,13 @@ pub(crate) fn requester(id: u16, domain: u32) -> PciAddress {
 
 /// What the text begins with, or the empty text.
 pub(crate) fn word(text: &str) -> &str {
-    text.split([' ', '\t']).next().unwrap_or("")
+    let end = memchr::memchr2(b' ', b'\t', text.as_bytes());
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+/// What the text ends with.
+pub(crate) fn last_word(text: &str) -> &str {
+    text.rsplit([' ', '\t']).next().unwrap_or("")
 }
 
 #[cfg(test)]

@@ -95,10 +95,19 @@ fn oom_kill_with_its_constraint() {
         ("process/cgroup", j!("/slurm/job_1/step,a")),
         ("detail/cgroup", j!("/slurm/job_1/step,a")),
         ("detail/constraint", j!("CONSTRAINT_MEMCG")),
+        ("detail/oom_scope", j!("cgroup")),
+        ("detail/limit_cgroup", j!("/slurm/job_1")),
         ("detail/total_vm_kib", j!(10)),
         ("lines", j!([1, 2])),
     ];
     group(&text, &want);
+    // The last line alone says as much.
+    let alone = [
+        ("detail/constraint", j!("CONSTRAINT_MEMCG")),
+        ("detail/oom_scope", j!("cgroup")),
+        ("detail/limit_cgroup", Value::Null),
+    ];
+    check(killed, &alone);
     // With the report of another kill, and other lines, between.
     let other = text.replace("2343", "99").replace("job_1", "job_2");
     let lines: Vec<&str> = text.lines().collect();
@@ -116,6 +125,8 @@ fn oom_kill_with_its_constraint() {
         &[
             ("detail/cgroup", j!("/user.slice")),
             ("detail/constraint", j!("CONSTRAINT_NONE")),
+            ("detail/oom_scope", j!("host")),
+            ("detail/limit_cgroup", Value::Null),
             ("process/comm", j!("node")),
         ],
     );

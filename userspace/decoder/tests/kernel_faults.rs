@@ -3,6 +3,7 @@
 mod common;
 
 use common::{assert_fields, check, json, live, only, saved};
+use gtrace_event::Kind;
 use serde_json::{Value, json as j};
 
 /// Lines with kind, severity and further fields.
@@ -910,4 +911,49 @@ fn prefixes_of_saved_logs() {
             }
         }
     }
+}
+
+#[test]
+fn a_pcie_error_that_the_firmware_reports_is_one_of_the_device() {
+    let report = |severity: &str, address: &str, class: &str| {
+        [
+            "Hardware error from APEI Generic Hardware Error Source: 514",
+            &format!("event severity: {severity}"),
+            &format!(" Error 0, type: {severity}"),
+            "  section_type: PCIe error",
+            "  port_type: 0, PCIe end point",
+            "  version: 3.0",
+            "  command: 0x0547, status: 0x4010",
+            &format!("  device_id: {address}"),
+            "  slot: 0",
+            "  secondary_bus: 0x00",
+            "  vendor_id: 0x10de, device_id: 0x2330",
+            &format!("  class_code: {class}"),
+            "  aer_uncor_status: 0x00100000, aer_uncor_mask: 0x00010000",
+        ]
+        .map(|line| format!("{{1}}[Hardware Error]: {line}\n"))
+        .concat()
+    };
+    for (severity, word) in [
+        ("corrected", "Corrected"),
+        ("recoverable", "Uncorrectable (Non-Fatal)"),
+        ("fatal", "Uncorrectable (Fatal)"),
+    ] {
+        let found = live(&report(severity, "0000:96:01.0", "030200"));
+        assert_eq!(found.len(), 1, "{found:#?}");
+        let want = [
+            ("kind", j!("aer")),
+            ("detail/pci_device", j!("0000:96:01.0")),
+            ("gpu/pci", j!("0000:96:01.0")),
+            ("detail/severity", j!(word)),
+            ("detail/status", j!("0x100000")),
+            ("detail/device_id", j!("10de:2330")),
+        ];
+        common::assert_fields(severity, &common::json(&found[0]), &want);
+    }
+    let bridge = live(&report("fatal", "0000:96:01.0", "060400"));
+    assert_eq!((bridge[0].kind, &bridge[0].gpu), (Kind::Aer, &None));
+    // Without a place it stays the firmware's.
+    let nowhere = live(&report("fatal", "?", "030200"));
+    assert_eq!(nowhere[0].kind, Kind::MachineCheck);
 }

@@ -302,6 +302,200 @@ fn a_whole_log_of_each_prefix() {
     }
 }
 
+/// What other programs put before the lines of a log, and host and time that the output has of it.
+fn wrappers() -> Vec<(
+    &'static str,
+    &'static str,
+    Option<&'static str>,
+    Option<&'static str>,
+)> {
+    let xid_at = Some("Nov 25 10:11:12");
+    vec![
+        ("gpu01: [   12.300000] ", "", Some("gpu01"), None),
+        (
+            "gpu01: Nov 25 10:11:12 node7 kernel: ",
+            "",
+            Some("node7"),
+            xid_at,
+        ),
+        (
+            "gpu01: /var/log/syslog:Nov 25 10:11:12 kernel: ",
+            "",
+            Some("gpu01"),
+            xid_at,
+        ),
+        ("10.0.0.7: [   12.300000] ", "", Some("10.0.0.7"), None),
+        (
+            "/var/log/messages:123:Nov 25 10:11:12 gpu01 kernel: ",
+            "",
+            Some("gpu01"),
+            xid_at,
+        ),
+        (
+            "/var/log/syslog:Nov 25 10:11:12 gpu01 kernel: ",
+            "",
+            Some("gpu01"),
+            xid_at,
+        ),
+        (
+            "123:Nov 25 10:11:12 gpu01 kernel: ",
+            "",
+            Some("gpu01"),
+            xid_at,
+        ),
+        ("messages-20240501:[   12.300000] ", "", None, None),
+        ("messages-20240501:7:[   12.300000] ", "", None, None),
+        ("[12345.678901@3] ", "", None, None),
+        (
+            "2024 May  1 10:11:12 gpu01 kernel: ",
+            "",
+            Some("gpu01"),
+            Some("2024 May  1 10:11:12"),
+        ),
+        (
+            "May  1 10:11:12 2024 gpu01 kernel: ",
+            "",
+            Some("gpu01"),
+            Some("May  1 10:11:12 2024"),
+        ),
+        ("[1714558272] ", "", None, Some("2024-05-01T10:11:12Z")),
+        (
+            "[1714558272.500000] ",
+            "",
+            None,
+            Some("2024-05-01T10:11:12.5Z"),
+        ),
+        ("10:11:12 ", "", None, Some("10:11:12")),
+        (
+            "10:11:12.123 gpu01 kernel: ",
+            "",
+            Some("gpu01"),
+            Some("10:11:12.123"),
+        ),
+        (
+            "E1125 10:11:12.123456    1234 file.go:12] ",
+            "",
+            None,
+            Some("1125 10:11:12.123456"),
+        ),
+        (
+            "I1125 10:11:12.123456    1234 file.go:12] [   12.300000] ",
+            "",
+            None,
+            Some("1125 10:11:12.123456"),
+        ),
+        (
+            "time=2024-05-01T10:11:12Z level=error msg=\"",
+            "\"",
+            None,
+            Some("2024-05-01T10:11:12Z"),
+        ),
+        (
+            "time=\"2024-05-01T10:11:12Z\" host=gpu01 plain msg=\"[   12.300000] ",
+            "\" n=1",
+            Some("gpu01"),
+            Some("2024-05-01T10:11:12Z"),
+        ),
+        ("{\"msg\":\"", "\"}", None, None),
+        (
+            "{\"log\":\"",
+            "\\n\",\"stream\":\"stderr\",\"time\":\"2024-05-01T10:11:12Z\"}",
+            None,
+            Some("2024-05-01T10:11:12Z"),
+        ),
+        (
+            "{\"hostname\":\"gpu01\",\"ts\":1714558272.5,\"message\":\"kernel: [   12.300000] ",
+            "\"}",
+            Some("gpu01"),
+            Some("2024-05-01T10:11:12.5Z"),
+        ),
+        (
+            "2024-05-01T10:11:12.000000000Z stderr F ",
+            "",
+            None,
+            Some("2024-05-01T10:11:12Z"),
+        ),
+        (
+            "2024-05-01T10:11:12.000000000Z stdout F [   12.300000] ",
+            "",
+            None,
+            Some("2024-05-01T10:11:12Z"),
+        ),
+    ]
+}
+
+#[test]
+fn a_line_is_read_behind_whatever_another_program_put_before_it() {
+    for (before, after, host, time) in wrappers() {
+        for (line, kind) in SAMPLES {
+            let text = format!("{before}{line}{after}\n");
+            let found = saved(&text);
+            assert_eq!(found.len(), 1, "{text:?}: {found:#?}");
+            let found = json(&found[0]);
+            assert_fields(
+                &text,
+                &found,
+                &[
+                    ("kind", j!(kind)),
+                    ("message", j!(line)),
+                    ("log/host", j!(host)),
+                ],
+            );
+            let at = found.get("time").or_else(|| found.pointer("/log/time"));
+            assert_eq!(at.and_then(Value::as_str), time, "{text:?}: {found:#}");
+            let mut bare = json(&saved(&format!("{line}\n"))[0]);
+            let mut same = found;
+            for field in ["log", "time", "boottime_ns", "provenance"] {
+                bare.as_object_mut().unwrap().remove(field);
+                same.as_object_mut().unwrap().remove(field);
+            }
+            assert_eq!(same, bare, "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn lines_with_a_code_that_cannot_be_read_are_counted() {
+    let unread = |text: &str| {
+        let mut log = SavedLog::new(Options::default());
+        let mut out = Vec::new();
+        // Cut so that marks lie across the pieces too.
+        for piece in text.as_bytes().chunks(7) {
+            log.feed_bytes(piece, &mut out);
+        }
+        log.finish(&mut out);
+        let mut whole = SavedLog::new(Options::default());
+        whole.feed_bytes(text.as_bytes(), &mut out);
+        whole.finish(&mut out);
+        assert_eq!(log.unread(), whole.unread(), "{text}");
+        let unread = log.unread();
+        (unread.lines, unread.first.as_ref().map(|(line, _)| *line))
+    };
+    let sxid = "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 32 x";
+    assert_eq!(
+        unread(&format!("{XID}\n{sxid}\n[ 1.0] {XID}\nusb 1-1: Xid\n")),
+        (0, None)
+    );
+    assert_eq!(
+        unread(&format!("x\n%% {XID}\n{XID}\n~ {sxid}\n?? {XID}")),
+        (3, Some(2))
+    );
+    assert_eq!(
+        unread(&format!("Mar  3 04:05:06 host app[7]: {XID}\n")),
+        (1, Some(1))
+    );
+    assert_eq!(unread("[ 1.0] NVRM: Xid of another form\n"), (1, Some(1)));
+    for (before, after, ..) in wrappers() {
+        assert_eq!(
+            unread(&format!("{before}{XID}{after}\n")),
+            (0, None),
+            "{before}"
+        );
+    }
+    let many = "a:".repeat(30_000);
+    assert_eq!(unread(&format!("{many}{XID}\n")), (1, Some(1)));
+}
+
 #[test]
 fn host_and_time_of_a_line_are_kept_as_written() {
     for (prefix, log) in [

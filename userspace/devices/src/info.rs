@@ -94,6 +94,14 @@ impl GpuInfo {
         self.sample.as_ref().map_or(&[], |s| &s.processes)
     }
 
+    /// Whether it was given to a virtual machine, so that this host's driver has no business with it.
+    pub fn is_passed_through(&self) -> bool {
+        let driver = self.driver_bound.as_deref();
+        driver.is_some_and(|driver| {
+            driver.ends_with("vfio-pci") || matches!(driver, "pci-stub" | "xen-pciback" | "pciback")
+        })
+    }
+
     /// How events name this GPU.
     pub fn event_gpu(&self) -> Gpu {
         Gpu {

@@ -20,7 +20,6 @@
 //! # Ok(())
 //! # }
 //! ```
-#![forbid(unsafe_code)]
 
 mod baseline;
 mod clock_event;
@@ -44,14 +43,14 @@ pub use baseline::{
 pub use clock_event::ClockEventReasons;
 pub use devices::{DeviceReport, Devices};
 pub use host::{
-    ClockReading, HostOutcome, HostReading, HostRoots, HostState, HostWatch, PARTS, PartInfo,
-    Unread, answer, probe_program,
+    ClockReading, HostOutcome, HostReading, HostRoots, HostState, HostThresholds, HostWatch, PARTS,
+    PartInfo, Unread, answer, probe_program, service_runs,
 };
 pub use info::{GpuInfo, PciId, PcieLink, PresentIn};
 pub use metric::{Metric, MetricKind, metrics};
 pub use nvml::{
-    NvmlClient, NvmlConfig, NvmlError, NvmlGpu, NvmlSnapshot, NvmlState, NvmlStatus, UnreadableGpu,
-    child_main,
+    NvmlClient, NvmlConfig, NvmlError, NvmlGpu, NvmlSnapshot, NvmlState, NvmlStatus, Readings,
+    UnreadableGpu, child_main,
 };
 pub use observed::Observed;
 pub use pci::{
@@ -64,9 +63,9 @@ pub use rdma::{
     RdmaState, RdmaWatch,
 };
 pub use sample::{
-    Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuProcess, GpuSample, MigMode,
-    NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature, Utilization,
-    Violations,
+    Activity, Clocks, EccCounts, EccErrors, Fabric, FabricState, GpuBoard, GpuMemory, GpuProcess,
+    GpuSample, MigMode, NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature,
+    Utilization, Violations,
 };
 pub use sysfs::{ProcRoot, SysRoot};
 pub use watch::SampleWatch;

@@ -144,6 +144,25 @@ families! {
         |g| one(g, |s| ratio(s.utilization.encoder));
     Gauge "gtrace_gpu_decoder_utilization_ratio" ["ratio"] "Share of time with the video decoder at work" =>
         |g| one(g, |s| ratio(s.utilization.decoder));
+    Gauge "gtrace_gpu_activity_ratio" ["ratio"] "Share of time that a part of the GPU was active (unit: graphics, sm, tensor, dram, fp64, fp32, fp16, integer)" =>
+        |g| by(g, "unit", |s| {
+            let a = &s.activity;
+            [
+                ("graphics", a.graphics), ("sm", a.sm), ("tensor", a.tensor), ("dram", a.dram), ("fp64", a.fp64),
+                ("fp32", a.fp32), ("fp16", a.fp16), ("integer", a.integer),
+            ]
+        });
+    Gauge "gtrace_gpu_sm_occupancy_ratio" ["ratio"] "Warps of the most that the multiprocessors can have" =>
+        |g| one(g, |s| s.activity.sm_occupancy);
+    Gauge "gtrace_gpu_nvlink_throughput_bytes_per_second" ["bytes_per_second"] "Traffic over all NVLinks (direction: tx, rx)" =>
+        |g| by(g, "direction", |s| [("tx", count(s.activity.nvlink_tx)), ("rx", count(s.activity.nvlink_rx))]);
+    Gauge "gtrace_gpu_fabric_state" [""] "1 for the state of the registration with the NVLink fabric (state; clique, cluster where known)" =>
+        fabric_state;
+    Gauge "gtrace_gpu_fabric_healthy" [""] "Whether the NVLink fabric is well, where it has been registered with" =>
+        |g| one(g, |s| {
+            let fabric = s.fabric.as_ref().filter(|f| f.state == crate::FabricState::Completed)?;
+            flag(Some(fabric.fault().is_none()))
+        });
     Gauge "gtrace_gpu_memory_size_bytes" ["bytes"] "Device memory" =>
         |g| one(g, |s| count(s.memory.total));
     Gauge "gtrace_gpu_memory_used_bytes" ["bytes"] "Device memory allocated" =>
@@ -295,6 +314,16 @@ fn ecc_errors(gpu: &GpuInfo) -> Vec<Reading> {
         }
     }
     readings
+}
+
+fn fabric_state(gpu: &GpuInfo) -> Vec<Reading> {
+    let Some(fabric) = gpu.sample.as_ref().and_then(|s| s.fabric.as_ref()) else {
+        return Vec::new();
+    };
+    let mut labels = vec![("state", fabric.state.name().to_owned())];
+    labels.extend(fabric.clique.map(|clique| ("clique", clique.to_string())));
+    labels.extend(fabric.cluster.clone().map(|cluster| ("cluster", cluster)));
+    vec![(labels, 1.0)]
 }
 
 fn nvlink_active(gpu: &GpuInfo) -> Vec<Reading> {

@@ -219,6 +219,91 @@ pub struct NvLinkSample {
     pub crc_data: Option<u64>,
 }
 
+section! {
+    /// Shares of the time since the sample before, from 0 to 1, by GPU performance monitoring (Hopper and later), and NVLink traffic.
+    Activity {
+        /// The graphics and compute engine was active.
+        graphics: f64,
+        /// A multiprocessor had a warp, mean of all.
+        sm: f64,
+        /// Warps of the most that there can be, mean of all multiprocessors.
+        sm_occupancy: f64,
+        /// Tensor cores were active.
+        tensor: f64,
+        /// Bandwidth of device memory in use.
+        dram: f64,
+        /// Pipe of 64-bit floating point.
+        fp64: f64,
+        /// Pipe of 32-bit floating point.
+        fp32: f64,
+        /// Pipe of 16-bit floating point.
+        fp16: f64,
+        /// Integer pipe.
+        integer: f64,
+        /// Sent over all NVLinks, bytes a second.
+        nvlink_tx: u64,
+        /// Received over all NVLinks, bytes a second.
+        nvlink_rx: u64,
+    }
+}
+
+/// Whether a GPU has been registered with its NVLink fabric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FabricState {
+    /// The fabric manager has not begun.
+    NotStarted,
+    /// It is at it.
+    InProgress,
+    /// It has ended; `status` says how.
+    Completed,
+}
+
+impl FabricState {
+    /// Every state.
+    pub const ALL: [Self; 3] = [Self::NotStarted, Self::InProgress, Self::Completed];
+
+    /// The name used in JSON and metrics.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::NotStarted => "not_started",
+            Self::InProgress => "in_progress",
+            Self::Completed => "completed",
+        }
+    }
+}
+
+/// How a GPU stands with its NVLink fabric.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Fabric {
+    /// Whether it is registered.
+    pub state: FabricState,
+    /// How the registration ended, as nvmlReturn_t; 0 is success.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub status: Option<u32>,
+    /// Clique: GPUs of one reach each other's memory.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub clique: Option<u32>,
+    /// UUID of the cluster.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cluster: Option<String>,
+    /// What the fabric says is wrong.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub faults: Vec<String>,
+}
+
+impl Fabric {
+    /// What is wrong; `None` where it is well or not known yet.
+    pub fn fault(&self) -> Option<String> {
+        if let Some(status) = self.status.filter(|status| *status != 0) {
+            return Some(format!(
+                "registration with the NVLink fabric failed (NVML error {status})"
+            ));
+        }
+        (!self.faults.is_empty()).then(|| format!("NVLink fabric: {}", self.faults.join(", ")))
+    }
+}
+
 /// How a process uses a GPU.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
@@ -330,6 +415,12 @@ pub struct GpuSample {
     /// Fan speed, percent of its maximum; the fastest of several.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fan: Option<u32>,
+    /// How busy its parts were.
+    #[serde(default)]
+    pub activity: Activity,
+    /// The NVLink fabric.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fabric: Option<Fabric>,
 }
 
 impl GpuSample {
@@ -356,6 +447,8 @@ impl GpuSample {
             mig: None,
             persistence_mode: None,
             fan: None,
+            activity: Activity::default(),
+            fabric: None,
         }
     }
 }

@@ -7,7 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{
-    ClockEventReasons, NvmlClient, NvmlConfig, NvmlError, NvmlSnapshot, NvmlState, ProcessType,
+    Activity, ClockEventReasons, FabricState, NvmlClient, NvmlConfig, NvmlError, NvmlSnapshot,
+    NvmlState, ProcessType, Readings,
 };
 use support::{child_program, fake_nvml};
 
@@ -53,6 +54,37 @@ fn client(config: NvmlConfig) -> NvmlClient {
 fn attempt(client: &NvmlClient) -> Result<NvmlSnapshot, NvmlError> {
     std::thread::sleep(Duration::from_millis(150));
     client.sample()
+}
+
+#[test]
+fn quick_readings_have_what_sessions_measure_and_pcie_in_turn() {
+    let client = client(NvmlConfig {
+        readings: Readings::Quick { pcie: 1 },
+        ..config(&[("FAKE_NVML_GPUS", "2")])
+    });
+    let mut with_pcie = Vec::new();
+    for _ in 0..2 {
+        let snapshot = client.sample().unwrap();
+        for gpu in &snapshot.gpus {
+            let s = &gpu.sample;
+            assert!(gpu.name.is_some() && gpu.errors.is_empty());
+            assert_eq!(
+                (s.utilization.gpu, s.utilization.memory),
+                (Some(87), Some(41))
+            );
+            assert_eq!(
+                (s.memory.used, s.temperature.gpu),
+                (Some(30 << 30), Some(64))
+            );
+            assert_eq!((s.power.draw_w, s.clocks.sm), (Some(312.5), Some(1411)));
+            assert!(s.processes.is_empty() && s.violations.power.is_none());
+            if s.pcie_tx.is_some() && s.pcie_rx.is_some() {
+                with_pcie.push(gpu.index);
+            }
+        }
+    }
+    with_pcie.sort_unstable();
+    assert_eq!(with_pcie, [0, 1]);
 }
 
 #[test]
@@ -552,4 +584,54 @@ fn a_gpu_that_does_not_initialise_is_left_alone_and_one_that_worked_is_asked_aga
     assert_eq!((again.gpus.len(), client.status().starts), (1, 2));
     assert_eq!(children.lock().unwrap().len(), 4);
     assert!(children.lock().unwrap().contains(&pid));
+}
+
+#[test]
+fn activity_comes_with_the_second_sample_and_the_fabric_with_each() {
+    let dir = tempfile::tempdir().unwrap();
+    let readings = dir.path().join("readings");
+    std::fs::write(&readings, "fabric 2\n").unwrap();
+    let file = readings.to_str().unwrap();
+    let of = |env: &[(&str, &str)]| client(config(env));
+    let client = of(&[("FAKE_NVML_READINGS", file)]);
+    let first = client.sample().unwrap().gpus.remove(0).sample;
+    assert_eq!(first.activity, Activity::default());
+    assert_eq!(first.fabric.unwrap().state, FabricState::InProgress);
+    std::fs::write(&readings, "fabric_health 1\n").unwrap();
+    let second = client.sample().unwrap().gpus.remove(0).sample;
+    let a = &second.activity;
+    assert_eq!(
+        (a.graphics, a.sm, a.sm_occupancy),
+        (Some(0.11), Some(0.12), Some(0.13))
+    );
+    assert_eq!((a.tensor, a.dram, a.fp64), (Some(0.15), Some(0.20), None));
+    assert_eq!(a.nvlink_tx, Some(161 << 20));
+    let fabric = second.fabric.unwrap();
+    assert_eq!(
+        (fabric.state, fabric.clique),
+        (FabricState::Completed, Some(7))
+    );
+    assert_eq!(fabric.fault().unwrap(), "NVLink fabric: degraded bandwidth");
+    assert!(fabric.cluster.unwrap().starts_with("01020300-"));
+    // The pipe stays in step: a third sample is of the time since the second.
+    assert!(
+        client.sample().unwrap().gpus[0]
+            .sample
+            .activity
+            .sm
+            .is_some()
+    );
+
+    std::fs::write(&readings, "fabric_status 999\n").unwrap();
+    let old = of(&[("FAKE_NVML_READINGS", file), ("FAKE_NVML_OLD", "1")]);
+    old.sample().unwrap();
+    let sample = old.sample().unwrap().gpus.remove(0).sample;
+    assert_eq!(sample.activity, Activity::default());
+    assert!(sample.fabric.unwrap().fault().unwrap().contains("999"));
+    let bare = of(&[("FAKE_NVML_BARE", "1")]);
+    let sample = bare.sample().unwrap().gpus.remove(0).sample;
+    assert_eq!(
+        (sample.activity, sample.fabric),
+        (Activity::default(), None)
+    );
 }

@@ -4,6 +4,7 @@
 mod address;
 mod parse;
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use std::time::Duration;
 
 use clap::Args;
 use gtrace_abi::{DeviceFilter, STATUS_BITS};
-use gtrace_devices::RdmaExpected;
+use gtrace_devices::{HostThresholds, RdmaExpected};
 use gtrace_event::WitnessName;
 use gtrace_tls::AccessFiles;
 use serde::{Deserialize, Serialize};
@@ -22,18 +23,22 @@ pub use self::address::{NotLoopback, ReadAddress};
 pub use self::parse::parse_devices;
 use self::parse::{
     CALL_FAILURES, parse_access, parse_after, parse_alertmanager, parse_budget,
-    parse_call_failures, parse_compat, parse_disabled_sources, parse_evidence, parse_history,
-    parse_listen, parse_share,
+    parse_call_failures, parse_compat, parse_disabled_sources, parse_evidence, parse_head,
+    parse_history, parse_listen, parse_otlp, parse_plugins, parse_share, parse_thresholds,
 };
 use crate::alertmanager;
-use crate::component::{self, driver_modules, pressure};
+use crate::component::{self, driver_modules, plugins, pressure, runtimes};
 use crate::hub::Hub;
 use crate::nvsentinel;
+use crate::otlp;
 use crate::previous_boot;
 use crate::recorder;
 
 /// Where the configuration is read from unless `--config` names another file.
 pub const DEFAULT_FILE: &str = "/etc/gtrace/gtrace.toml";
+
+/// Where `gtrace agent enroll` keeps the credential unless `head_credential` names another file.
+const DEFAULT_HEAD_CREDENTIAL: &str = "/var/lib/gtrace/head.json";
 
 /// Where the baseline is unless `baseline` names another file.
 const DEFAULT_BASELINE: &str = "/etc/gtrace/baseline.toml";
@@ -163,6 +168,30 @@ keys! {
     rdma_ports: u32 = "GTRACE_RDMA_PORTS",
     /// Their minimum rate in Gb/s; 0: the highest rate of each so far.
     rdma_rate_gbps: u32 = "GTRACE_RDMA_RATE_GBPS",
+    /// Percent of the space or inodes of a file system left below which it counts as degraded; 0 for never.
+    disk_low_percent: f64 = "GTRACE_DISK_LOW_PERCENT",
+    /// And below which it counts as unhealthy; 0 for never.
+    disk_empty_percent: f64 = "GTRACE_DISK_EMPTY_PERCENT",
+    /// Percent of the host's file handles or tasks in use from which on it counts as degraded; 0 for never.
+    limits_high_percent: f64 = "GTRACE_LIMITS_HIGH_PERCENT",
+    /// And from which on it counts as unhealthy; 0 for never.
+    limits_full_percent: f64 = "GTRACE_LIMITS_FULL_PERCENT",
+    /// Percent of the memory available below which the host counts as degraded; 0 for never.
+    memory_low_percent: f64 = "GTRACE_MEMORY_LOW_PERCENT",
+    /// Corrected errors of a memory controller within an hour above which memory counts as degraded; 0 for never.
+    memory_errors_hourly: u64 = "GTRACE_MEMORY_ERRORS_HOURLY",
+    /// Milliseconds that the clock may be wrong by, as the kernel knows, before it counts as degraded; 0 for any.
+    clock_error_ms: u64 = "GTRACE_CLOCK_ERROR_MS",
+    /// Milliseconds that the clock may be off by, as its daemon estimates, before it counts as degraded; 0 for any.
+    clock_offset_ms: u64 = "GTRACE_CLOCK_OFFSET_MS",
+    /// Percent of the CPUs' time that a hypervisor may take before they count as degraded; 0 for any.
+    cpu_stolen_percent: f64 = "GTRACE_CPU_STOLEN_PERCENT",
+    /// Seconds of uninterruptible sleep after which a process with a GPU open counts as stuck, and tenfold as unhealthy; 0 for never.
+    stuck_process_s: u64 = "GTRACE_STUCK_PROCESS_S",
+    /// Zombies above which tasks count as degraded; 0 for any number.
+    zombie_processes: u32 = "GTRACE_ZOMBIE_PROCESSES",
+    /// Seconds that an enabled service may not run before it counts as degraded; 0 for ever.
+    service_down_s: u64 = "GTRACE_SERVICE_DOWN_S",
     /// Seconds between readings of /proc/pressure; 0 for none.
     pressure_interval_s: u64 = "GTRACE_PRESSURE_INTERVAL_S",
     /// The host's memory counts as degraded while all work stands still for lack of it for more than this
@@ -200,6 +229,15 @@ keys! {
     /// Runbook link of alerts; `{class}` stands for the class of failure:
     /// `https://wiki.example.com/gpu/{class}`.
     alertmanager_runbook_url: String = "GTRACE_ALERTMANAGER_RUNBOOK_URL",
+    /// Base URL of a collector of OpenTelemetry that gets metrics and events by OTLP over HTTP: `http://127.0.0.1:4318`.
+    /// None by default.
+    otlp_url: String = "GTRACE_OTLP_URL",
+    /// File with the bearer token for the collector.
+    otlp_token_file: PathBuf = "GTRACE_OTLP_TOKEN_FILE",
+    /// CA certificates (PEM) for the collector over https; those of the system by default.
+    otlp_ca_file: PathBuf = "GTRACE_OTLP_CA_FILE",
+    /// Seconds between two sendings of metrics, 5 to 3600. Events are sent within a second.
+    otlp_interval_s: u64 = "GTRACE_OTLP_INTERVAL_S",
     /// The kubelet's pod-resources socket, which names the pods that have a GPU; it need not be there.
     kubelet_socket: PathBuf = "GTRACE_KUBELET_SOCKET",
     /// Socket of NVSentinel's platform connector, which gets the health of GPUs, NVSwitches, ports and the host:
@@ -208,14 +246,47 @@ keys! {
     /// NVSentinel only stores what it gets: no quarantine and no drain follows.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     nvsentinel_store_only: bool = "GTRACE_NVSENTINEL_STORE_ONLY",
+    /// Head of a fleet, to which the records of this host go: `https://head.example.com:7481`; none by default. `gtrace agent
+    /// enroll` takes the host into the fleet.
+    head: String = "GTRACE_HEAD_URL",
+    /// File with the credential for the head, as `gtrace agent enroll` writes it.
+    head_credential: PathBuf = "GTRACE_HEAD_CREDENTIAL",
+    /// Labels of the host in the fleet, separated by commas: `rack=r7,switch=s2,feed=b`.
+    head_labels: String = "GTRACE_HEAD_LABELS",
+    /// Most bytes a second to the head, on average; 0 for no limit.
+    head_rate: u64 = "GTRACE_HEAD_RATE",
+    /// Let the head start profiling sessions: GPUs are read by NVML while one is on.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    head_sessions: bool = "GTRACE_HEAD_SESSIONS",
     /// Answer as another program too, for its clients: `gpud` or `none`.
     compat: String = "GTRACE_COMPAT",
+    /// Folder of plugins, executables of root that say what they found: `/etc/gtrace/plugins.d`. None by default.
+    plugins: PathBuf = "GTRACE_PLUGINS",
+    /// Seconds between two runs of a plugin, 10 to 86400.
+    plugins_interval_s: u64 = "GTRACE_PLUGINS_INTERVAL_S",
+    /// Seconds until a plugin that has not ended is killed; less than plugins_interval_s.
+    plugins_deadline_s: u64 = "GTRACE_PLUGINS_DEADLINE_S",
     /// Kill switch: every probe is detached while this file exists.
     kill_switch: PathBuf = "GTRACE_KILL_SWITCH",
     /// Root of sysfs; other values are for tests.
     sysfs_root: PathBuf = "GTRACE_SYSFS_ROOT",
     /// Root of procfs; other values are for tests.
     proc_root: PathBuf = "GTRACE_PROC_ROOT",
+}
+
+/// The head of the fleet that this host belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeadConfig {
+    /// Its URL.
+    pub url: String,
+    /// File with the host's credential.
+    pub credential: PathBuf,
+    /// Labels of the host.
+    pub labels: BTreeMap<String, String>,
+    /// Most bytes a second, on average.
+    pub rate: Option<u64>,
+    /// Whether it may start profiling sessions.
+    pub sessions: bool,
 }
 
 /// The configuration in force.
@@ -273,6 +344,8 @@ pub struct Config {
     pub pci_interval: Option<Duration>,
     /// What is expected of RDMA ports.
     pub rdma: RdmaExpected,
+    /// From where on parts of the host count as wrong.
+    pub thresholds: HostThresholds,
     /// How pressure is watched.
     pub pressure: pressure::Options,
     /// Between measurements of the probes' cost.
@@ -289,12 +362,18 @@ pub struct Config {
     pub recording_after: Duration,
     /// Where alerts go; `None`: nowhere.
     pub alertmanager: Option<alertmanager::Options>,
+    /// Where metrics and events go by OTLP; `None`: nowhere.
+    pub otlp: Option<otlp::Options>,
     /// The kubelet's socket.
     pub kubelet_socket: PathBuf,
     /// How health is reported to NVSentinel; `None`: not.
     pub nvsentinel: Option<nvsentinel::Options>,
+    /// The head that the host's records go to; `None`: nowhere.
+    pub head: Option<HeadConfig>,
     /// Whether GPUd's routes are answered.
     pub compat_gpud: bool,
+    /// How plugins are run; `None`: not.
+    pub plugins: Option<plugins::Options>,
     /// Kill-switch file.
     pub kill_switch: PathBuf,
     /// Root of sysfs.
@@ -327,6 +406,10 @@ impl Config {
             compared: Arc::default(),
             rdma: Arc::default(),
             host: Arc::default(),
+            thresholds: self.thresholds,
+            cgroups: Arc::default(),
+            runtimes: Arc::new(runtimes::Runtimes::of_host(&self.kubelet_socket)),
+            plugins: Arc::new(plugins::Plugins::new(self.plugins.clone())),
         }
     }
 
@@ -420,6 +503,18 @@ impl Config {
             pci_interval_s: Some(10),
             rdma_ports: Some(0),
             rdma_rate_gbps: Some(0),
+            disk_low_percent: Some(5.0),
+            disk_empty_percent: Some(1.0),
+            limits_high_percent: Some(80.0),
+            limits_full_percent: Some(95.0),
+            memory_low_percent: Some(0.0),
+            memory_errors_hourly: Some(100),
+            clock_error_ms: Some(1000),
+            clock_offset_ms: Some(100),
+            cpu_stolen_percent: Some(10.0),
+            stuck_process_s: Some(60),
+            zombie_processes: Some(100),
+            service_down_s: Some(60),
             pressure_interval_s: Some(10),
             memory_pressure_percent: Some(10.0),
             probe_cost_interval_s: Some(60),
@@ -435,10 +530,22 @@ impl Config {
             alertmanager_ca_file: None,
             alertmanager_drills: Some(false),
             alertmanager_runbook_url: None,
+            otlp_url: Some(String::new()),
+            otlp_token_file: None,
+            otlp_ca_file: None,
+            otlp_interval_s: Some(60),
             kubelet_socket: Some(gtrace_grpc::kubelet::SOCKET.into()),
             nvsentinel_socket: None,
             nvsentinel_store_only: Some(false),
+            head: None,
+            head_credential: Some(DEFAULT_HEAD_CREDENTIAL.into()),
+            head_labels: Some(String::new()),
+            head_rate: Some(0),
+            head_sessions: Some(false),
             compat: Some("none".into()),
+            plugins: None,
+            plugins_interval_s: Some(60),
+            plugins_deadline_s: Some(20),
             kill_switch: Some("/run/gtrace/pause".into()),
             sysfs_root: Some("/sys".into()),
             proc_root: Some("/proc".into()),
@@ -449,8 +556,10 @@ impl Config {
     pub fn from_keys(keys: Keys) -> Result<Self, ConfigError> {
         let keys = keys.over(Self::defaults());
         let alertmanager = parse_alertmanager(&keys)?;
+        let otlp = parse_otlp(&keys)?;
         let access = parse_access(&keys)?;
         let listen = parse_listen(keys.listen.as_deref().unwrap_or_default(), access.is_some())?;
+        let head = parse_head(&keys)?;
         let nvsentinel = keys
             .nvsentinel_socket
             .clone()
@@ -459,6 +568,8 @@ impl Config {
                 store_only: keys.nvsentinel_store_only.unwrap_or_default(),
                 state_dir: keys.state_dir.clone().unwrap_or_default(),
             });
+        let plugins = parse_plugins(&keys)?;
+        let thresholds = parse_thresholds(&keys)?;
         let seconds = |value: Option<u64>| value.filter(|&s| s > 0).map(Duration::from_secs);
         let ring_bytes = keys.ring_bytes.unwrap_or(0);
         if ring_bytes < 4096 || !ring_bytes.is_power_of_two() {
@@ -510,6 +621,7 @@ impl Config {
                 ports: keys.rdma_ports.filter(|ports| *ports > 0),
                 rate_gbps: keys.rdma_rate_gbps.filter(|rate| *rate > 0).map(f64::from),
             },
+            thresholds,
             pressure: pressure::Options {
                 interval: seconds(keys.pressure_interval_s)
                     .filter(|_| !disabled.contains(&pressure::NAME)),
@@ -528,9 +640,12 @@ impl Config {
             evidence_bytes: parse_evidence(keys.flight_recorder, keys.evidence_mb)?,
             recording_after: parse_after(keys.recording_after_s)?,
             alertmanager,
+            otlp,
             kubelet_socket: keys.kubelet_socket.unwrap_or_default(),
             nvsentinel,
+            head,
             compat_gpud: parse_compat(&keys.compat.unwrap_or_default())?,
+            plugins,
             kill_switch: keys.kill_switch.unwrap_or_default(),
             sysfs_root: keys.sysfs_root.unwrap_or_default(),
             proc_root: keys.proc_root.unwrap_or_default(),
@@ -591,7 +706,43 @@ mod tests {
     #[test]
     fn bad_values_name_key_cause_and_what_is_allowed() {
         type Change = fn(&mut Keys);
-        let cases: [(Change, &str, &str); 16] = [
+        let cases: [(Change, &str, &str); 22] = [
+            (
+                |k| k.otlp_url = Some("collector:4317".into()),
+                "otlp_url",
+                "http://127.0.0.1:4318",
+            ),
+            (
+                |k| {
+                    k.otlp_url = Some("http://collector:4318".into());
+                    k.otlp_token_file = Some("/token".into());
+                },
+                "otlp_url",
+                "https",
+            ),
+            (
+                |k| k.disk_low_percent = Some(101.0),
+                "disk_low_percent",
+                "0 to 100",
+            ),
+            (
+                |k| k.limits_high_percent = Some(99.0),
+                "limits_high_percent",
+                "limits_full_percent",
+            ),
+            (
+                |k| k.plugins = Some("plugins.d".into()),
+                "plugins",
+                "absolute",
+            ),
+            (
+                |k| {
+                    k.plugins = Some("/plugins.d".into());
+                    k.plugins_deadline_s = Some(60);
+                },
+                "plugins_deadline_s",
+                "less than",
+            ),
             (
                 |k| k.alertmanager_url = Some("127.0.0.1:9093".into()),
                 "alertmanager_url",
@@ -749,6 +900,28 @@ mod tests {
     }
 
     #[test]
+    fn a_head_has_labels_and_bounds() {
+        assert_eq!(with(|_| {}).unwrap().head, None);
+        let of = |labels: &str| {
+            with(|keys| {
+                keys.head = Some("https://head:7481".into());
+                keys.head_labels = Some(labels.into());
+                keys.head_rate = Some(0);
+            })
+        };
+        let head = of("rack=r7, feed=b").unwrap().head.unwrap();
+        let (rack, feed) = (&head.labels["rack"], &head.labels["feed"]);
+        assert_eq!((rack.as_str(), feed.as_str()), ("r7", "b"));
+        assert_eq!((head.rate, head.sessions), (None, false));
+        for wrong in ["rack", "rack=a b", "=x"] {
+            let error = of(wrong).unwrap_err().to_string();
+            assert!(error.contains("head_labels"), "{error}");
+        }
+        let error = with(|keys| keys.head = Some("head:7481".into())).unwrap_err();
+        assert!(error.to_string().contains("https://"), "{error}");
+    }
+
+    #[test]
     fn the_packaged_example_has_every_key_at_its_default() {
         let example = include_str!("../../../packaging/gtrace.toml");
         let keys: String = example
@@ -767,6 +940,8 @@ mod tests {
             alertmanager_token_file: example.alertmanager_token_file.clone(),
             alertmanager_ca_file: example.alertmanager_ca_file.clone(),
             alertmanager_runbook_url: example.alertmanager_runbook_url.clone(),
+            otlp_token_file: example.otlp_token_file.clone(),
+            otlp_ca_file: example.otlp_ca_file.clone(),
             tls_cert: example.tls_cert.clone(),
             tls_key: example.tls_key.clone(),
             tls_client_ca: example.tls_client_ca.clone(),
@@ -775,15 +950,19 @@ mod tests {
             triggers: example.triggers.clone(),
             nvml_library: example.nvml_library.clone(),
             nvsentinel_socket: example.nvsentinel_socket.clone(),
+            plugins: example.plugins.clone(),
+            head: example.head.clone(),
             ..defaults
         };
         assert!(expected.site_policy.is_some() && expected.nvml_library.is_some());
-        assert!(expected.triggers.is_some());
+        assert!(expected.triggers.is_some() && expected.plugins.is_some());
+        assert!(expected.head.is_some());
         assert!(expected.tls_cert.is_some() && expected.tls_key.is_some());
         assert!(expected.tls_client_ca.is_some() && expected.tls_client_crl.is_some());
         assert!(expected.alertmanager_token_file.is_some());
         assert!(expected.alertmanager_ca_file.is_some());
         assert!(expected.alertmanager_runbook_url.is_some());
+        assert!(expected.otlp_token_file.is_some() && expected.otlp_ca_file.is_some());
         assert_eq!(example, expected);
     }
 }

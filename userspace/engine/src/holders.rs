@@ -2,8 +2,9 @@
 //! that use a GPU. One table for events, processes and metrics.
 
 mod names;
+mod patient;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -142,6 +143,8 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
         known: BTreeMap::new(),
         until: Instant::now() + PATIENCE,
     };
+    let users: BTreeSet<u32> = reading.clients.iter().map(|client| client.pid).collect();
+    places.forget_others(|pid| users.contains(&pid));
     for client in reading.clients {
         let mut holder = identify(client.pid, places, &mut containers);
         if holder.is_empty() {
@@ -245,7 +248,7 @@ fn identify(pid: u32, places: &Places, containers: &mut Containers) -> Holder {
         job: process.cgroup.as_deref().and_then(gtrace_incident::job_of),
         ..Holder::default()
     };
-    let slurm = names::Slurm::of(pid);
+    let slurm = places.slurm_of(pid);
     match &holder.job {
         Some(job)
             if slurm.job.as_ref() == job.strip_prefix("slurm:").map(str::to_owned).as_ref() =>

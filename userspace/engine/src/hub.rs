@@ -18,6 +18,7 @@ use gtrace_event::{
 use gtrace_store::StoreError;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::checks::{Checked, Looked};
 use crate::flight::Recorder;
 use crate::holders;
 use crate::metrics::Metrics;
@@ -30,7 +31,7 @@ use crate::tally::Tally;
 const STREAM_DEPTH: usize = 2048;
 
 /// Incidents that are known one by one; the store has them all.
-const INCIDENTS_MAX: usize = 256;
+pub const INCIDENTS_MAX: usize = 256;
 
 /// What a live reader begins with, all of one moment.
 #[derive(Debug)]
@@ -95,10 +96,14 @@ pub enum Command {
         /// What is not there.
         missing: Vec<MissingEvidence>,
         /// How it ended.
-        answer: oneshot::Sender<Result<(), String>>,
+        answer: oneshot::Sender<Result<(), Unchanged>>,
     },
     /// Something was observed that changes health and is no event.
     Observed(Occasion),
+    /// A plugin of the site was run.
+    Checked(Checked),
+    /// It was looked which plugins there are.
+    Looked(Looked),
     /// Begin or end a maintenance window; the answer comes once the store has it.
     Maintenance(
         MaintenanceWindow,
@@ -108,6 +113,17 @@ pub enum Command {
     Flush(oneshot::Sender<Result<(), String>>),
     /// Detach (true) or attach (false) every probe.
     Pause(bool, oneshot::Sender<Result<(), String>>),
+}
+
+/// Why an incident is as it was.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unchanged {
+    /// Neither the daemon nor its store has it.
+    #[error("there is no incident {0}")]
+    NoIncident(IncidentId),
+    /// Any other reason.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// The shared state.
@@ -127,6 +143,8 @@ pub struct Hub {
     commands: mpsc::UnboundedSender<Command>,
     status: Mutex<Status>,
     gpus: Mutex<Vec<GpuInfo>>,
+    /// Whether somebody has looked for them.
+    looked_for_gpus: AtomicBool,
     calls: Mutex<Vec<CallStats>>,
     /// Who waits for the next reading of driver calls.
     calls_wanted: Mutex<Vec<oneshot::Sender<()>>>,
@@ -138,6 +156,10 @@ pub struct Hub {
     incidents: Mutex<BTreeMap<IncidentId, Incident>>,
     /// The health of host and parts, as the core saw it last.
     health_report: Mutex<Option<Arc<HealthReport>>>,
+    /// Whether the health of earlier runs was read back.
+    health_restored: AtomicBool,
+    /// Whether the unresolved incidents of earlier runs were read back, all of them.
+    incidents_taken_up: AtomicBool,
     /// Parts and reasons of health that found no room.
     health_dropped: AtomicU64,
     /// Processes that the daemon has started, and that use the GPUs on its behalf.
@@ -198,6 +220,7 @@ impl Hub {
             commands,
             status: Mutex::new(status),
             gpus: Mutex::default(),
+            looked_for_gpus: AtomicBool::new(false),
             calls: Mutex::default(),
             calls_wanted: Mutex::default(),
             cuda: Mutex::default(),
@@ -209,6 +232,8 @@ impl Hub {
             remote: Mutex::default(),
             incidents: Mutex::default(),
             health_report: Mutex::default(),
+            health_restored: AtomicBool::new(false),
+            incidents_taken_up: AtomicBool::new(false),
             health_dropped: AtomicU64::new(0),
             own: Mutex::default(),
             store_suspect: AtomicBool::new(false),
@@ -277,6 +302,27 @@ impl Hub {
         *lock(&self.health_report) = Some(Arc::new(report));
         self.health_dropped.store(dropped, Ordering::Relaxed);
         self.tasks.wake(names::ALERTMANAGER);
+    }
+
+    /// The unresolved incidents of earlier runs were read back, all of them.
+    pub fn set_incidents_taken_up(&self) {
+        self.incidents_taken_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether every incident that nobody has resolved is among [`Self::incidents`], while these are fewer than
+    /// [`INCIDENTS_MAX`].
+    pub fn has_taken_up_incidents(&self) -> bool {
+        self.incidents_taken_up.load(Ordering::Relaxed)
+    }
+
+    /// The health of earlier runs was read back, from a snapshot on.
+    pub fn set_health_restored(&self) {
+        self.health_restored.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether what the health report does not have is known to be over.
+    pub fn is_health_restored(&self) -> bool {
+        self.health_restored.load(Ordering::Relaxed)
     }
 
     /// The health as the core saw it last.
@@ -424,6 +470,11 @@ impl Hub {
         gpus
     }
 
+    /// Whether somebody has looked for GPUs: before that nobody knows which there are.
+    pub fn has_looked_for_gpus(&self) -> bool {
+        self.looked_for_gpus.load(Ordering::Acquire)
+    }
+
     /// The health that `component` saw when it was checked last; unknown once that is long ago.
     pub fn health(&self, component: &str) -> Option<ComponentHealth> {
         lock(&self.health).get(component).map(Judged::now)
@@ -482,6 +533,7 @@ impl Hub {
     /// Replaces the GPUs.
     pub fn set_gpus(&self, gpus: Vec<GpuInfo>) {
         self.publish_value(&self.gpus, gpus);
+        self.looked_for_gpus.store(true, Ordering::Release);
     }
 
     /// Driver-call statistics, as last read from the kernel.

@@ -6,6 +6,7 @@
 pub mod alertmanager;
 pub mod baseline;
 pub mod bpf;
+pub mod checks;
 pub mod clock;
 pub mod component;
 pub mod config;
@@ -24,6 +25,8 @@ pub mod memory;
 pub mod metrics;
 pub mod nvsentinel;
 pub mod open_record;
+pub mod otlp;
+mod outgoing;
 pub mod pipeline;
 pub mod poll;
 pub mod previous_boot;

@@ -3,7 +3,7 @@
 //! Each reason of a GPU, NVSwitch, port or the host is a check of NVSentinel; when it ends, the same check is healthy. What was
 //! taken is kept in a file beside the store, so that an end is reported also after a restart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -94,12 +94,34 @@ fn reported(part: &SubjectHealth, reason: &HealthReason) -> Reported {
     }
 }
 
-/// What is to be reported: checks that are new or another, and those that have ended, with whether they are well.
-fn changes(before: &Checks, now: &Checks) -> Vec<(String, Reported, bool)> {
+/// Whether gtrace knows the part and can judge it: of one that nobody has seen since a reboot it does not know that anything is
+/// over.
+fn can_judge(report: &HealthReport, reported: &Reported) -> bool {
+    let mut parts = report.subjects.iter();
+    let part =
+        parts.find(|part| part.subject.part == reported.part && part.subject.name == reported.name);
+    part.is_some_and(|part| {
+        let mut holds = part
+            .reasons
+            .iter()
+            .filter(|reason| reason.status == ReasonStatus::Active);
+        holds.all(|reason| reason.state != HealthState::Unknown)
+    })
+}
+
+/// What is to be reported: checks that are new or another, and those that have ended, with whether they are well. One that is not
+/// bad now has ended if `is_over` says so.
+fn changes(
+    before: &Checks,
+    now: &Checks,
+    is_over: impl Fn(&str, &Reported) -> bool,
+) -> Vec<(String, Reported, bool)> {
     let other = now
         .iter()
         .filter(|(key, reported)| before.get(*key) != Some(*reported));
-    let ended = before.iter().filter(|(key, _)| !now.contains_key(*key));
+    let ended = before
+        .iter()
+        .filter(|(key, reported)| !now.contains_key(*key) && is_over(key, reported));
     let other = other.map(|(key, reported)| (key.clone(), reported.clone(), false));
     other
         .chain(ended.map(|(key, reported)| (key.clone(), reported.clone(), true)))
@@ -179,6 +201,8 @@ struct Teller {
     options: Options,
     node: String,
     reported: Checks,
+    /// What was bad at some time since the start.
+    seen: BTreeSet<String>,
 }
 
 impl Teller {
@@ -188,12 +212,19 @@ impl Teller {
             reported: serde_json::from_slice(&text).unwrap_or_default(),
             options,
             node,
+            seen: BTreeSet::new(),
         }
     }
 
-    /// Tells what has changed; how many events that were.
-    fn tell(&mut self, report: &HealthReport) -> Result<usize, CallError> {
-        let changes = changes(&self.reported, &bad(report));
+    /// Tells what has changed; how many events that were. Unless the health of earlier runs was read back (`is_restored`), nobody
+    /// knows whether what they have reported is over.
+    fn tell(&mut self, report: &HealthReport, is_restored: bool) -> Result<usize, CallError> {
+        let now = bad(report);
+        self.seen.extend(now.keys().cloned());
+        let is_over = |key: &str, reported: &Reported| {
+            (is_restored || self.seen.contains(key)) && can_judge(report, reported)
+        };
+        let changes = changes(&self.reported, &now, is_over);
         for some in changes.chunks(BATCH) {
             let now = Timestamp::now();
             let store_only = self.options.store_only;
@@ -203,7 +234,10 @@ impl Teller {
             nvsentinel::send(&self.options.socket, events.collect(), DEADLINE)?;
             for (key, reported, well) in some {
                 match well {
-                    true => drop(self.reported.remove(key)),
+                    true => {
+                        self.reported.remove(key);
+                        self.seen.remove(key);
+                    }
                     false => drop(self.reported.insert(key.clone(), reported.clone())),
                 }
             }
@@ -261,7 +295,7 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
         while !pulse.is_stopping() {
             beat();
             if let Some(report) = of_task.health_report() {
-                match teller.tell(&report) {
+                match teller.tell(&report, of_task.is_health_restored()) {
                     Ok(events) => {
                         if failing {
                             tracing::info!("NVSentinel takes health events again");
@@ -373,8 +407,12 @@ mod tests {
             (HealthState::Healthy, "a-notice"),
         ]);
         let mut teller = Teller::new(options.clone(), "node-1".to_owned());
-        assert_eq!(teller.tell(&bad).unwrap(), 1);
-        assert_eq!(teller.tell(&bad).unwrap(), 0, "it was reported before");
+        assert_eq!(teller.tell(&bad, true).unwrap(), 1);
+        assert_eq!(
+            teller.tell(&bad, true).unwrap(),
+            0,
+            "it was reported before"
+        );
         let events = reported();
         assert_eq!(events.len(), 1);
         let event = &events[0];
@@ -398,14 +436,45 @@ mod tests {
         };
         let well = report(Vec::new());
         Teller::new(nowhere, "node-1".to_owned())
-            .tell(&well)
+            .tell(&well, true)
             .unwrap_err();
         let mut teller = Teller::new(options, "node-1".to_owned());
-        assert_eq!(teller.tell(&well).unwrap(), 1);
+        assert_eq!(teller.tell(&well, true).unwrap(), 1);
         let end = reported().remove(0);
         assert!(end.is_healthy && !end.is_fatal);
         assert_eq!(end.check_name, "off-the-bus");
         assert_eq!(end.entities_impacted.len(), 2);
-        assert_eq!(teller.tell(&well).unwrap(), 0);
+        assert_eq!(teller.tell(&well, true).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_nobody_knows_to_be_over_is_not_reported_as_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let (socket, calls) = serve(dir.path(), Reply::Message(Bytes::from_static(&[0; 5])));
+        let options = Options {
+            socket,
+            store_only: false,
+            state_dir: dir.path().to_owned(),
+        };
+        let teller = || Teller::new(options.clone(), "node-1".to_owned());
+        let bad = report(vec![(HealthState::Unhealthy, "off-the-bus")]);
+        assert_eq!(teller().tell(&bad, true).unwrap(), 1);
+        drop(calls.recv().unwrap());
+
+        // After a reboot nobody has seen the GPU yet.
+        let unseen = report(vec![(HealthState::Unknown, "not-seen")]);
+        assert_eq!(teller().tell(&unseen, true).unwrap(), 0);
+        // The store could not be read: the GPU is there and nothing is known of it; or not even that it was there.
+        let well = report(Vec::new());
+        assert_eq!(teller().tell(&well, false).unwrap(), 0);
+        let mut empty = well.clone();
+        empty.subjects.clear();
+        assert_eq!(teller().tell(&empty, true).unwrap(), 0);
+        // What was bad since the start can end, whatever was read.
+        let mut teller = teller();
+        assert_eq!(teller.tell(&bad, false).unwrap(), 0);
+        assert_eq!(teller.tell(&well, false).unwrap(), 1);
+        let end = parse::<HealthEvents>(&calls.recv().unwrap().1).unwrap();
+        assert!(end.events[0].is_healthy);
     }
 }

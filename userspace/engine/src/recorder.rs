@@ -14,7 +14,7 @@ use jiff::SignedDuration;
 use tokio::sync::oneshot::error::TryRecvError;
 
 use crate::flight::{Attachment, nanoseconds};
-use crate::hub::{Command, Hub};
+use crate::hub::{Command, Hub, Unchanged};
 use crate::samples::Batch;
 use crate::snapshot::{Subject, Taking};
 use crate::supervise::{self, Task, names};
@@ -113,7 +113,7 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
 }
 
 /// What comes of a recording once it has ended, until the core has it.
-type Answer = tokio::sync::oneshot::Receiver<Result<(), String>>;
+type Answer = tokio::sync::oneshot::Receiver<Result<(), Unchanged>>;
 
 /// What goes into an incident's record.
 struct Submitted {
@@ -324,12 +324,12 @@ impl<'a> Keeper<'a> {
                 self.counts.recordings += 1;
                 let taking = match is_past {
                     true => Err("it happened before gtrace was there to ask".to_owned()),
-                    false => Taking::begin(Subject::of(
+                    false => Ok(Taking::begin(Subject::of(
                         incident,
                         self.hub,
                         &self.options.proc_root,
                         &self.options.sysfs_root,
-                    )),
+                    ))),
                 };
                 if let Err(why) = &taking {
                     recording.miss("state of the host", why.clone());
@@ -394,6 +394,10 @@ impl<'a> Keeper<'a> {
         if let Err(why) = self.keep_samples(&recording) {
             recording.miss("samples", why);
         }
+        self.submit_finished(recording);
+    }
+
+    fn submit_finished(&mut self, recording: Recording) {
         let id = recording.plan().incident;
         match recording.finish() {
             Ok((evidence, missing)) => self.submit(id, evidence, missing),
@@ -484,10 +488,18 @@ impl<'a> Keeper<'a> {
             let id = submitted.incident;
             submitted.rounds += 1;
             match answer.try_recv() {
-                Ok(Ok(())) => {
-                    if let Err(error) = evidence::settle(&self.root, id) {
-                        tracing::warn!("a plan stays: {error}");
-                    }
+                Ok(Ok(())) => self.forget_plan(id),
+                // The power went before the store had the incident: its record will never come.
+                Ok(Err(Unchanged::NoIncident(_))) => {
+                    tracing::warn!(
+                        "what was kept in {} is of an incident that the store does not have; it goes with its age",
+                        self.root.join(id.to_string()).display()
+                    );
+                    self.forget_plan(id);
+                }
+                // A store that fails for a moment; what it has already is not added twice.
+                Ok(Err(Unchanged::Failed(_))) if submitted.rounds < SETTLE_ROUNDS => {
+                    self.send(submitted);
                 }
                 // The next start finds it again.
                 Ok(Err(why)) => {
@@ -504,6 +516,12 @@ impl<'a> Keeper<'a> {
         }
     }
 
+    fn forget_plan(&self, id: IncidentId) {
+        if let Err(error) = evidence::settle(&self.root, id) {
+            tracing::warn!("a plan stays: {error}");
+        }
+    }
+
     /// Finishes what an earlier process, or an earlier thread, was recording.
     fn take_up_interrupted(&mut self) {
         let found = match evidence::interrupted(&self.root) {
@@ -511,6 +529,11 @@ impl<'a> Keeper<'a> {
             Err(error) => return self.log(Err(error), "earlier recordings cannot be read"),
         };
         for mut recording in found {
+            if recording.is_finished() {
+                // Whole; only its record was not confirmed.
+                self.submit_finished(recording);
+                continue;
+            }
             self.counts.interrupted += 1;
             let plan = recording.plan();
             if plan.until > Timestamp::now() {

@@ -255,3 +255,57 @@ fn a_recording_that_a_killed_process_left_is_finished_by_the_next() {
     assert_eq!(texts(&kept), ["before"]);
     assert!(evidence::interrupted(&next.root).unwrap().is_empty());
 }
+
+#[test]
+fn a_store_that_fails_for_a_moment_costs_no_recording_nor_the_next_start_its_end() {
+    let bench = Bench::new();
+    let incident = incidents(1).remove(0);
+    let mut keeper = bench.keeper();
+    bench.open(&incident);
+    keeper.round();
+    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+    let Some(Command::Evidence { answer, .. }) = bench.command() else {
+        panic!("only evidence comes");
+    };
+    answer
+        .send(Err(Unchanged::Failed("no space left".to_owned())))
+        .unwrap();
+    keeper.settle();
+    let (_, first, _) = answered(bench.command().expect("it is handed in again"));
+    // It was taken; the daemon ends before it learns that.
+    drop(keeper);
+    let mut next = bench.keeper();
+    next.take_up_interrupted();
+    let (id, again, missing) = answered(bench.command().unwrap());
+    assert_eq!((id, again), (incident.id, first));
+    assert!(
+        missing.iter().all(|m| !m.why.contains("interrupted")),
+        "{missing:?}"
+    );
+    next.settle();
+    assert!(evidence::interrupted(&next.root).unwrap().is_empty());
+}
+
+#[test]
+fn what_was_kept_of_an_incident_that_the_store_never_got_goes_with_its_age() {
+    let bench = Bench::new();
+    let incident = incidents(1).remove(0);
+    let mut keeper = bench.keeper();
+    bench.open(&incident);
+    keeper.round();
+    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+    let Some(Command::Evidence { answer, .. }) = bench.command() else {
+        panic!("only evidence comes");
+    };
+    answer
+        .send(Err(Unchanged::NoIncident(incident.id)))
+        .unwrap();
+    keeper.settle();
+    assert!(bench.command().is_none());
+    assert!(evidence::interrupted(&keeper.root).unwrap().is_empty());
+    let kept = keeper.root.join(incident.id.to_string());
+    assert!(kept.join(evidence::RECORDING).exists());
+    keeper.options.evidence_bytes = 0;
+    keeper.retain();
+    assert!(!kept.exists());
+}

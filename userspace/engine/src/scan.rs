@@ -20,13 +20,13 @@ use crate::component::{self, pressure};
 use crate::config::Config;
 use crate::host;
 use crate::hub::Hub;
-use crate::snapshot;
 use crate::sources::{devices, kmsg};
 
-/// A component that has a judgement but no thread yet.
-const FILE_SYSTEMS: &str = "file_systems";
+/// The part of the host that judges file systems on disks.
+const DISK: &str = "disk";
 
-/// Looks at everything once. `progress` gets each step.
+/// Looks at everything once. `progress` gets each step. What could not be looked at and matters makes the host unknown, unless it
+/// is known to be bad; if `strict`, whatever could not be looked at.
 ///
 /// # Errors
 ///
@@ -34,16 +34,10 @@ const FILE_SYSTEMS: &str = "file_systems";
 pub fn scan(
     config: &Config,
     catalogue: &Catalogue,
+    strict: bool,
     mut progress: impl FnMut(&str),
 ) -> anyhow::Result<HealthReport> {
-    let mut scan = Scan {
-        fold: Fold::new(Rules::builtin()?),
-        catalogue,
-        tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
-        gpus: Vec::new(),
-        boot: host::boot_id(),
-        not_checked: Vec::new(),
-    };
+    let mut scan = Scan::new(config, catalogue)?;
     let boot = scan.boot.clone();
     scan.observe(Occasion::Boot { boot });
     progress("devices: PCI, /proc/driver/nvidia, RDMA ports, NVML");
@@ -54,12 +48,7 @@ pub fn scan(
     scan.pressure(config);
     scan.file_systems(config);
     scan.observe(Occasion::Quiet);
-    let mut report = scan.fold.report(Timestamp::now());
-    report.host = Some(host::name());
-    report.machine_id = host::machine_id();
-    report.boot_id = Some(scan.boot);
-    report.not_checked = scan.not_checked;
-    Ok(report)
+    Ok(scan.report(strict))
 }
 
 /// Devices and NVML as they are now, and why NVML says nothing if it does not.
@@ -85,12 +74,51 @@ struct Scan<'a> {
     gpus: Vec<GpuInfo>,
     boot: String,
     not_checked: Vec<String>,
+    /// Something of it matters: without it nobody knows of faults.
+    blind: bool,
+    /// Something of it may matter.
+    incomplete: bool,
 }
 
-impl Scan<'_> {
+impl<'a> Scan<'a> {
+    fn new(config: &Config, catalogue: &'a Catalogue) -> anyhow::Result<Self> {
+        Ok(Self {
+            fold: Fold::new(Rules::builtin()?),
+            catalogue,
+            tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
+            gpus: Vec::new(),
+            boot: host::boot_id(),
+            not_checked: Vec::new(),
+            blind: false,
+            incomplete: false,
+        })
+    }
+
+    fn report(self, strict: bool) -> HealthReport {
+        let mut report = self.fold.report(Timestamp::now());
+        report.host = Some(host::name());
+        report.machine_id = host::machine_id();
+        report.boot_id = Some(self.boot);
+        report.not_checked = self.not_checked;
+        let is_unsure = self.blind || strict && self.incomplete;
+        if is_unsure && report.state == HealthState::Healthy {
+            report.state = HealthState::Unknown;
+            let mut subjects = report.subjects.iter_mut();
+            if let Some(host) = subjects.find(|known| known.subject.part == SubjectKind::Host) {
+                host.state = HealthState::Unknown;
+            }
+        }
+        report
+    }
+
     fn observe(&mut self, occasion: Occasion) {
         let record = HealthRecord::observed(Timestamp::now(), occasion);
         self.fold.record(&record);
+    }
+
+    fn miss(&mut self, what: String) {
+        self.not_checked.push(what);
+        self.incomplete = true;
     }
 
     fn judge(&mut self, name: &str, state: HealthState, reasons: Vec<String>) {
@@ -137,7 +165,8 @@ impl Scan<'_> {
     fn devices(&mut self, config: &Config) {
         let (report, missing) = look(config);
         if let Some(error) = &report.pci_error {
-            self.not_checked.push(format!("PCI devices: {error}"));
+            self.miss(format!("PCI devices: {error}"));
+            self.blind = true;
         } else {
             self.judge(
                 WitnessName::SysfsPci.name(),
@@ -146,7 +175,7 @@ impl Scan<'_> {
             );
         }
         if let Some(error) = missing {
-            match report.gpus.is_empty() {
+            match report.gpus.iter().all(GpuInfo::is_passed_through) {
                 true => self.not_checked.push(format!("NVML: {error}")),
                 // GPUs that nobody can use.
                 false => self.judge(
@@ -175,14 +204,14 @@ impl Scan<'_> {
         let expected = match baseline::load(&config.baseline) {
             Ok(Some(expected)) => expected,
             Ok(None) => return,
-            Err(error) => return self.not_checked.push(error.to_string()),
+            Err(error) => return self.miss(error.to_string()),
         };
         for (judgement, found) in baseline::judge(&expected, facts) {
             let subject = judgement.subject.clone();
             if !found.unread.is_empty() {
                 let names: Vec<_> = found.unread.iter().map(|setting| setting.name()).collect();
                 let text = format!("baseline of {subject}: {}", names.join(", "));
-                self.not_checked.push(text);
+                self.miss(text);
             }
             let (state, action) = judgement.health();
             self.observe(Occasion::Judged {
@@ -211,7 +240,7 @@ impl Scan<'_> {
         match read {
             Ok(()) => {
                 if let Some(first @ 1..) = first {
-                    self.not_checked.push(format!(
+                    self.miss(format!(
                         "the first {first} records of this boot's kernel log, which are overwritten"
                     ));
                 }
@@ -224,7 +253,8 @@ impl Scan<'_> {
                     HealthState::Unknown,
                     vec![text.clone()],
                 );
-                self.not_checked.push(text);
+                self.miss(text);
+                self.blind = true;
                 for subject in self.gpu_subjects() {
                     self.observe(Occasion::Judged {
                         subject,
@@ -252,7 +282,7 @@ impl Scan<'_> {
         let context = config.components(&hub);
         let interval = std::time::Duration::from_secs(60);
         if let Err(error) = pressure::sample(&context, interval) {
-            self.not_checked.push(format!("pressure: {error}"));
+            self.miss(format!("pressure: {error}"));
             return;
         }
         let Some(component) = component::find(pressure::NAME) else {
@@ -264,14 +294,69 @@ impl Scan<'_> {
         }
     }
 
+    /// As the daemon judges them: those on disks. A program that fills /dev/shm makes no host unfit.
     fn file_systems(&mut self, config: &Config) {
-        match snapshot::nearly_full(&config.proc_root) {
-            Ok(None) => self.judge(FILE_SYSTEMS, HealthState::Healthy, Vec::new()),
-            Ok(Some(full)) => {
-                let reasons = full.lines().map(|line| format!("nearly full: {line}"));
-                self.judge(FILE_SYSTEMS, HealthState::Degraded, reasons.collect());
-            }
-            Err(error) => self.not_checked.push(format!("file systems: {error}")),
+        let (hub, _commands) = Hub::new(Status::default());
+        match component::host::look(&config.components(&hub), DISK) {
+            Ok((state, reasons)) => self.judge(DISK, state, reasons),
+            Err(error) => self.miss(format!("file systems: {error}")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Keys;
+
+    #[test]
+    fn a_host_whose_faults_nobody_can_read_is_unknown_and_a_gap_makes_it_so_only_if_strict() {
+        let config = Config::load(Some("/dev/null".as_ref()), Keys::default()).unwrap();
+        let catalogue = Catalogue::builtin();
+        let well = || {
+            let mut scan = Scan::new(&config, &catalogue).unwrap();
+            scan.judge(DISK, HealthState::Healthy, Vec::new());
+            scan
+        };
+        assert_eq!(well().report(true).state, HealthState::Healthy);
+        let mut blind = well();
+        blind.kernel_log(Path::new("/nonexistent/kmsg"));
+        let report = blind.report(false);
+        assert_eq!(report.state, HealthState::Unknown);
+        assert!(report.not_checked[0].contains("/nonexistent/kmsg"));
+        let gap = || {
+            let mut scan = well();
+            scan.miss("the first 5 records of this boot's kernel log".to_owned());
+            scan
+        };
+        assert_eq!(gap().report(false).state, HealthState::Healthy);
+        assert_eq!(gap().report(true).state, HealthState::Unknown);
+        // What is known to be bad stays so.
+        blind = well();
+        blind.judge(DISK, HealthState::Degraded, vec!["/ is full".to_owned()]);
+        blind.kernel_log(Path::new("/nonexistent/kmsg"));
+        assert_eq!(blind.report(true).state, HealthState::Degraded);
+    }
+
+    #[test]
+    fn a_full_tmpfs_makes_no_host_unfit() {
+        let proc = tempfile::tempdir().unwrap();
+        let dir = proc.path().join("1");
+        std::fs::create_dir(&dir).unwrap();
+        // Only what is on disks is looked at; nothing here is.
+        let mounts = "tmpfs /dev/shm tmpfs rw 0 0\noverlay / overlay rw 0 0\n";
+        std::fs::write(dir.join("mounts"), mounts).unwrap();
+        let keys = Keys {
+            proc_root: Some(proc.path().to_owned()),
+            ..Keys::default()
+        };
+        let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+        let catalogue = Catalogue::builtin();
+        let mut scan = Scan::new(&config, &catalogue).unwrap();
+        scan.file_systems(&config);
+        let report = scan.report(true);
+        assert_eq!(report.state, HealthState::Healthy, "{report:?}");
+        let name = |known: &gtrace_event::SubjectHealth| known.subject.name.clone();
+        assert!(report.subjects.iter().map(name).any(|name| name == DISK));
     }
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -100,8 +99,46 @@ impl Subject {
     }
 }
 
-/// Readers that run, over all incidents.
-static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// Readings under way, over all incidents: what is read, and since when.
+#[derive(Debug, Default)]
+struct Readers(Mutex<Vec<(String, Instant)>>);
+
+static RUNNING: Readers = Readers(Mutex::new(Vec::new()));
+
+impl Readers {
+    fn lock(&self) -> MutexGuard<'_, Vec<(String, Instant)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Why `what` is not read now, if it is not.
+    fn begin(&self, what: &str, now: Instant) -> Result<(), String> {
+        let mut running = self.lock();
+        let stuck = running.iter().find(|(other, since)| {
+            other == what && now.saturating_duration_since(*since) >= DEADLINE
+        });
+        if let Some((_, since)) = stuck {
+            let age = now.saturating_duration_since(*since).as_secs();
+            return Err(format!(
+                "not asked: an earlier reading has not ended for {age} s"
+            ));
+        }
+        if running.len() >= READERS {
+            return Err("not asked: too many readings have not ended".to_owned());
+        }
+        running.push((what.to_owned(), now));
+        Ok(())
+    }
+
+    fn end(&self, what: &str, since: Instant) {
+        let mut running = self.lock();
+        let place = running
+            .iter()
+            .position(|(other, at)| other == what && *at == since);
+        if let Some(place) = place {
+            running.swap_remove(place);
+        }
+    }
+}
 
 /// A snapshot that is being taken.
 #[derive(Debug)]
@@ -127,12 +164,17 @@ fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
 type Reading = Box<dyn FnOnce() -> Part + Send>;
 
 impl Taking {
-    /// Begins to read.
-    ///
-    /// # Errors
-    ///
-    /// If too many earlier readings have not ended.
-    pub(crate) fn begin(subject: Subject) -> Result<Self, String> {
+    /// Begins to read. What too many earlier readings leave no room for, and what has not answered before, is said to be missing.
+    pub(crate) fn begin(subject: Subject) -> Self {
+        Self::begin_with(subject, &RUNNING)
+    }
+
+    fn begin_with(subject: Subject, running: &'static Readers) -> Self {
+        let roots = format!(
+            "{} {}",
+            subject.proc_root.display(),
+            subject.sysfs_root.display()
+        );
         let known = subject.known.clone();
         let readings = readings(subject);
         let asked = readings.iter().map(|(name, _)| name.clone());
@@ -146,29 +188,34 @@ impl Taking {
             began: Instant::now(),
             shared: Arc::clone(&shared),
         };
-        for (place, (_, reading)) in (first..).zip(readings) {
-            if RUNNING.fetch_add(1, Ordering::Relaxed) >= READERS {
-                RUNNING.fetch_sub(1, Ordering::Relaxed);
-                return Err(format!(
-                    "{READERS} readings of devices and processes have not ended yet"
-                ));
+        for (place, (name, reading)) in (first..).zip(readings) {
+            let (what, since) = (format!("{roots}: {name}"), Instant::now());
+            let leave_out = |why: String| {
+                let mut shared = lock(&shared);
+                shared.outstanding.retain(|(other, _)| *other != place);
+                let left_out = part(&name, Err(io::Error::other(why)));
+                shared.parts.push((place, left_out));
+            };
+            if let Err(why) = running.begin(&what, since) {
+                leave_out(why);
+                continue;
             }
-            let of_reader = Arc::clone(&shared);
+            let (of_reader, of_thread) = (Arc::clone(&shared), what.clone());
             let read = move || {
                 let part = bounded(reading());
                 let mut shared = lock(&of_reader);
                 shared.outstanding.retain(|(other, _)| *other != place);
                 shared.parts.push((place, part));
                 drop(shared);
-                RUNNING.fetch_sub(1, Ordering::Relaxed);
+                running.end(&of_thread, since);
             };
             let thread = std::thread::Builder::new().name("gtrace-read".to_owned());
             if let Err(error) = thread.spawn(read) {
-                RUNNING.fetch_sub(1, Ordering::Relaxed);
-                return Err(format!("a thread cannot be started: {error}"));
+                running.end(&what, since);
+                leave_out(format!("a thread cannot be started: {error}"));
             }
         }
-        Ok(taking)
+        taking
     }
 
     /// Whether all is read, or nothing more is waited for.
@@ -430,7 +477,7 @@ fn clock_state() -> io::Result<String> {
 }
 
 /// File systems that are nearly full, a line each; `None` where there are none.
-pub(crate) fn nearly_full(root: &Path) -> io::Result<Option<String>> {
+fn nearly_full(root: &Path) -> io::Result<Option<String>> {
     let mounts = read_text(&root.join("self/mounts"))?;
     let mut lines = BTreeSet::new();
     for mount in mounts.lines() {
@@ -546,7 +593,7 @@ mod tests {
     }
 
     fn ended(subject: Subject) -> Snapshot {
-        let taking = Taking::begin(subject).unwrap();
+        let taking = Taking::begin(subject);
         while !taking.is_over() {
             std::thread::yield_now();
         }
@@ -603,7 +650,7 @@ mod tests {
             .arg(gpu.join("config"))
             .status();
         assert!(fifo.unwrap().success());
-        let taking = Taking::begin(subject(Vec::new(), sysfs.path())).unwrap();
+        let taking = Taking::begin(subject(Vec::new(), sysfs.path()));
         let others = || lock(&taking.shared).outstanding.len();
         while others() > 1 {
             std::thread::yield_now();
@@ -612,6 +659,50 @@ mod tests {
         let gpu = named(&snapshot, "0000:3b:00.0");
         assert!(gpu.error.as_deref().unwrap().contains("no answer"));
         assert!(named(&snapshot, "host").error.is_none());
+    }
+
+    #[test]
+    fn readings_that_never_end_take_nothing_from_the_others() {
+        let sysfs = tempfile::tempdir().unwrap();
+        let running: &'static Readers = Box::leak(Box::default());
+        let begin = || Taking::begin_with(subject(Vec::new(), sysfs.path()), running);
+        let what = |name: &str| format!("/proc {}: {name}", sysfs.path().display());
+        let now = Instant::now();
+        let old = now.checked_sub(DEADLINE).unwrap();
+        // What did not answer is not asked again.
+        running
+            .begin(&what("PCI device 0000:3b:00.0"), old)
+            .unwrap();
+        let taking = begin();
+        while lock(&taking.shared).outstanding.iter().any(|_| true) {
+            std::thread::yield_now();
+        }
+        let snapshot = taking.end();
+        let gpu = named(&snapshot, "0000:3b:00.0");
+        assert!(
+            gpu.error.as_deref().unwrap().contains("an earlier reading"),
+            "{gpu:?}"
+        );
+        assert!(named(&snapshot, "host").error.is_none());
+        while running.lock().len() > 1 {
+            std::thread::yield_now();
+        }
+        // With room for one more, what is known and one part are there, and the others say why not.
+        for n in 0..READERS - 2 {
+            running.begin(&format!("stuck {n}"), old).unwrap();
+        }
+        let taking = begin();
+        while !taking.is_over() {
+            std::thread::yield_now();
+        }
+        let snapshot = taking.end();
+        assert_eq!(snapshot.parts[0].text, "before");
+        let left_out = snapshot.parts.iter().filter(|part| {
+            let error = part.error.as_deref();
+            error.is_some_and(|error| error.contains("too many readings"))
+        });
+        assert!(left_out.count() > 0);
+        assert!(named(&snapshot, "uninterruptible").error.is_none());
     }
 
     #[test]

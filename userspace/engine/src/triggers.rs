@@ -9,7 +9,8 @@ use std::time::Duration;
 use gtrace_api::Published;
 use gtrace_devices::Metric;
 use gtrace_event::{
-    Event, EventId, Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName,
+    Event, EventId, Gpu, Kind, Occurrence, PciAddress, Provenance, Record, Severity, Timestamp,
+    WitnessName,
 };
 use jiff::SignedDuration;
 use serde::Deserialize;
@@ -227,10 +228,12 @@ struct Series {
 #[derive(Debug, Default)]
 struct Known {
     series: HashMap<Vec<(&'static str, String)>, Series>,
-    /// Times of occurrences of its kind, and how many.
-    times: VecDeque<(Timestamp, u64)>,
-    /// How often each event was seen to occur.
+    /// How often its kind occurred, by second, and all of it.
+    times: BTreeMap<i64, u64>,
+    sum: u64,
+    /// How often each event was seen to occur, and the order in which they were seen first.
     events: BTreeMap<EventId, u64>,
+    order: VecDeque<EventId>,
     said_at: Option<Timestamp>,
 }
 
@@ -269,13 +272,14 @@ impl Watching {
         found
     }
 
-    fn event(&mut self, event: &Event) -> Vec<Occurrence> {
+    /// `is_new`: it is the event's first record.
+    fn event(&mut self, event: &Event, is_new: bool) -> Vec<Occurrence> {
         let mut found = Vec::new();
         let counts = event.provenance == Provenance::Kernel;
         for (rule, known) in self.rules.iter_mut().filter(|_| counts) {
             if rule.kind == Some(event.kind)
                 && let (Some(count), Some(within)) = (rule.count, rule.within_s)
-                && known.take(event, count, within)
+                && known.take(event, is_new, count, within)
             {
                 let (kind, gpu) = (event.kind, event.gpu.as_ref().and_then(|gpu| gpu.pci));
                 let what = format!("{kind} {count} times or more within {within} s");
@@ -315,29 +319,48 @@ impl Series {
 
 impl Known {
     /// Whether events have become too many.
-    fn take(&mut self, event: &Event, count: u64, within_s: u32) -> bool {
-        let seen = self.events.insert(event.id, event.repeats + 1).unwrap_or(0);
-        if self.events.len() > EVENTS {
-            self.events.pop_first();
-        }
-        let new = (event.repeats + 1).saturating_sub(seen);
+    fn take(&mut self, event: &Event, is_new: bool, count: u64, within_s: u32) -> bool {
+        let new = self.new_of(event, is_new);
         if new == 0 {
             return false;
         }
         let time = event.last_time.unwrap_or(event.time);
         let within = SignedDuration::from_secs(i64::from(within_s));
-        self.times.push_back((time, new));
-        self.times
-            .retain(|(at, _)| time.duration_since(*at) < within);
-        let sum: u64 = self.times.iter().map(|(_, count)| count).sum();
+        let second = time.as_second();
+        *self.times.entry(second).or_default() += new;
+        self.sum += new;
+        while let Some(oldest) = self.times.first_entry()
+            && second.saturating_sub(*oldest.key()) >= i64::from(within_s)
+        {
+            self.sum -= oldest.remove();
+        }
         let is_said = self
             .said_at
             .is_some_and(|at| time.duration_since(at) < within);
-        if sum < count || is_said {
+        if self.sum < count || is_said {
             return false;
         }
         self.said_at = Some(time);
         true
+    }
+
+    /// How often it occurred since it was last seen. Of one that is unknown and not new, as after a restart, nobody knows when
+    /// it did.
+    fn new_of(&mut self, event: &Event, is_new: bool) -> u64 {
+        let count = event.repeats.saturating_add(1);
+        if let Some(seen) = self.events.get_mut(&event.id) {
+            let new = count.saturating_sub(*seen);
+            *seen = count.max(*seen);
+            return new;
+        }
+        self.events.insert(event.id, count);
+        self.order.push_back(event.id);
+        if self.order.len() > EVENTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.events.remove(&oldest);
+        }
+        if is_new { count } else { 0 }
     }
 }
 
@@ -395,7 +418,8 @@ pub fn start(hub: &Arc<Hub>, inputs: InputSender, triggers: Triggers) -> std::io
             loop {
                 match live.try_recv() {
                     Ok(News::Event(published)) if is_final(&published) => {
-                        found.extend(watching.event(&published.event));
+                        let is_new = matches!(published.record, Record::Event(_));
+                        found.extend(watching.event(&published.event, is_new));
                     }
                     Ok(_) => {}
                     Err(tokio::sync::broadcast::error::TryRecvError::Lagged(missed)) => {
@@ -423,9 +447,9 @@ pub fn start(hub: &Arc<Hub>, inputs: InputSender, triggers: Triggers) -> std::io
     })
 }
 
-/// What is published provisionally comes again.
+/// What is published provisionally comes again. That somebody has seen an event is no occurrence of it.
 fn is_final(published: &Published) -> bool {
-    published.id.is_some()
+    published.id.is_some() && !matches!(published.record, Record::Ack(_))
 }
 
 #[cfg(test)]
@@ -522,23 +546,65 @@ mod tests {
             Event::new(at(second), witness, occurrence)
         };
         let mut first = event(0);
-        assert!(watching.event(&first).is_empty());
+        assert!(watching.event(&first, true).is_empty());
         first.repeats = 3;
         first.last_time = Some(at(10));
-        assert!(watching.event(&first).is_empty());
-        assert!(watching.event(&first).is_empty(), "nothing new");
+        assert!(watching.event(&first, false).is_empty());
+        assert!(watching.event(&first, false).is_empty(), "nothing new");
         let mut drill = event(11);
         drill.provenance = Provenance::Injected;
-        assert!(watching.event(&drill).is_empty());
-        let found = watching.event(&event(12));
+        assert!(watching.event(&drill, true).is_empty());
+        let found = watching.event(&event(12), true);
         assert_eq!(
             found[0].message,
             "calls: api_error 5 times or more within 60 s"
         );
-        assert!(watching.event(&event(13)).is_empty(), "once in its time");
+        assert!(
+            watching.event(&event(13), true).is_empty(),
+            "once in its time"
+        );
         first.repeats = 20;
         first.last_time = Some(at(90));
-        assert_eq!(watching.event(&first).len(), 1);
+        assert_eq!(watching.event(&first, false).len(), 1);
+    }
+
+    #[test]
+    fn an_old_event_that_is_amended_after_a_restart_is_not_many_new_ones() {
+        let text = "[[trigger]]\nname = \"calls\"\nkind = \"xid\"\ncount = 5\nwithin_s = 86400";
+        let mut watching = watching(text);
+        let event = |second: i64, repeats: u64| {
+            let mut occurrence = Occurrence::new(Kind::Xid, Severity::Warning, "x");
+            occurrence.provenance = Provenance::Kernel;
+            let witness = Witness {
+                source: WitnessName::Kmsg,
+                count: 1,
+                first_time: at(second),
+            };
+            let mut event = Event::new(at(second), witness, occurrence);
+            event.repeats = repeats;
+            event
+        };
+        let mut old = event(0, 40);
+        assert!(watching.event(&old, false).is_empty(), "nobody knows when");
+        old.repeats = 43;
+        old.last_time = Some(at(10));
+        assert!(watching.event(&old, false).is_empty(), "three");
+        // An event that others have pushed out is unknown again.
+        for n in 0..EVENTS as u64 {
+            let mut other = event(100, 0);
+            other.provenance = Provenance::Kernel;
+            let found = watching.event(&other, false);
+            assert!(found.is_empty(), "{n}");
+        }
+        assert!(watching.event(&old, false).is_empty());
+        let known = &watching.rules[0].1;
+        assert_eq!((known.events.len(), known.order.len()), (EVENTS, EVENTS));
+        // Many in one second are one entry.
+        for _ in 0..100 {
+            watching.event(&event(200, 0), true);
+        }
+        let known = &watching.rules[0].1;
+        assert_eq!((known.times.len(), known.sum), (2, 103));
     }
 
     #[test]

@@ -292,6 +292,18 @@ pub struct ReasonTally {
     pub settled: u64,
     /// When the newest happened.
     pub last: Timestamp,
+    /// The newest of them, as more may become known of each. Bounded.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub events: Vec<ReasonCount>,
+}
+
+/// How often an event of a [`ReasonTally`] is counted there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ReasonCount {
+    /// The event.
+    pub id: EventId,
+    /// How often it happened.
+    pub count: u64,
 }
 
 fn is_zero(n: &u64) -> bool {
@@ -438,6 +450,11 @@ pub enum Occasion {
         /// Why.
         #[serde(skip_serializing_if = "String::is_empty", default)]
         text: String,
+    },
+    /// A part is no longer watched by anybody: it goes, with all that is known of it.
+    Forgotten {
+        /// Which.
+        subject: HealthSubject,
     },
     /// Time has passed: what has been quiet for long enough is over.
     Quiet,

@@ -88,13 +88,38 @@ impl Incident {
         self.history.drain(..surplus);
     }
 
-    /// Adds what was kept of it, and what could not be, which makes a new revision.
+    /// Why it cannot go over into `state`, if it cannot: what is resolved is opened again first.
+    pub fn refuses(&self, state: IncidentState) -> Option<String> {
+        if self.state != IncidentState::Resolved || state == IncidentState::Open {
+            return None;
+        }
+        let id = self.id;
+        Some(match (state, self.history.last()) {
+            (IncidentState::Resolved, Some(last)) => {
+                format!(
+                    "incident {id} is resolved already, by {} at {}",
+                    last.by, last.time
+                )
+            }
+            (IncidentState::Resolved, None) => format!("incident {id} is resolved already"),
+            _ => format!(
+                "incident {id} is resolved; `gtrace incidents reopen {id}` opens it again first"
+            ),
+        })
+    }
+
+    /// Adds what was kept of it, and what could not be, which makes a new revision. Whether any of it is news.
     pub fn add_evidence(
         &mut self,
         time: Timestamp,
         evidence: Vec<Evidence>,
         missing: Vec<MissingEvidence>,
-    ) {
+    ) -> bool {
+        let is_known = evidence.iter().all(|file| self.evidence.contains(file))
+            && missing.iter().all(|gap| self.missing.contains(gap));
+        if is_known {
+            return false;
+        }
         self.revision += 1;
         self.time = time;
         for file in evidence {
@@ -106,6 +131,7 @@ impl Incident {
                 self.missing.push(gap);
             }
         }
+        true
     }
 }
 

@@ -135,6 +135,8 @@ kinds! {
     RecordsRemoved = "records_removed",
     /// A trigger of the site fired.
     SiteTrigger = "site_trigger",
+    /// A check of a plugin of the site changed.
+    PluginCheck = "plugin_check",
     /// Somebody asked for the state of the host to be kept.
     Capture = "capture",
 }

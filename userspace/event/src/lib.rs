@@ -35,15 +35,15 @@ pub use advice::Advice;
 pub use amend::Amendment;
 pub use detail::{
     AerDetail, ApiDetail, BaselineDetail, Detail, Drift, FabricDetail, Holder, HolderDetail,
-    HostDetail, PcieDetail, PortChange, ProcessExitDetail, RdmaDetail, RemovalCause, RemovalDetail,
-    RemovedRange, SampleDetail, SlotChange, SourceDetail, XidDetail,
+    HostDetail, PcieDetail, PluginDetail, PortChange, ProcessExitDetail, RdmaDetail, RemovalCause,
+    RemovalDetail, RemovedRange, SampleDetail, SlotChange, SourceDetail, XidDetail,
 };
 pub use event::Event;
 pub use gpu::{Gpu, PciAddress, PciAddressError};
 pub use health::{
     Cleared, Clearing, HealthAction, HealthNews, HealthReason, HealthRecord, HealthReport,
-    HealthSnapshot, HealthState, HealthSubject, MaintenanceWindow, Occasion, ReasonEvent,
-    ReasonStatus, ReasonTally, SubjectHealth, SubjectKind,
+    HealthSnapshot, HealthState, HealthSubject, MaintenanceWindow, Occasion, ReasonCount,
+    ReasonEvent, ReasonStatus, ReasonTally, SubjectHealth, SubjectKind,
 };
 pub use id::{EventId, HealthId, IdError, IncidentId};
 pub use incident::{

@@ -8,8 +8,11 @@
 mod accept;
 mod batch;
 mod clock;
+mod gswarm;
+pub mod lemon;
 mod message;
 mod position;
+mod session;
 mod ship;
 pub mod topology;
 
@@ -18,9 +21,17 @@ pub use batch::{
     Batch, BatchError, COMPRESSED_MAX, Carried, PLAIN_MAX, RECORDS_MAX, decode, encode,
 };
 pub use clock::{ClockFilter, Exchange, Offset};
+pub use gswarm::GswarmWriter;
 pub use message::{
-    BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, FRAMES_MAX, Frames, GpuFrame, GpuState,
-    HostFrame, HostState, LABELS_MAX, Measure, NAME_MAX, StateAnswer, check_labels, check_name,
+    BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, GpuState, HostState, LABELS_MAX,
+    StateAnswer, check_labels, check_name,
 };
 pub use position::Position;
+pub use session::{
+    COLUMNS, CallFrame, Column, FRAMES_MAX, Frames, FramesError, GapFinder, GpuFrame, HostFrame,
+    INTERVAL_MS, Measure, MeasureAnswer, Metric, SESSIONS_MAX, slot_begin, slots_within,
+};
 pub use ship::{Action, Limits, Outcome, Shipper};
+
+/// Longest name of a host, in bytes: that of a domain name.
+pub const NAME_MAX: usize = 253;

@@ -5,10 +5,8 @@ use std::collections::BTreeMap;
 use gtrace_event::{HealthReport, Incident, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::{Offset, Position};
+use crate::{Measure, NAME_MAX, Offset, Position};
 
-/// Longest name of a host, in bytes: that of a domain name.
-pub const NAME_MAX: usize = 253;
 /// Most labels of a host.
 pub const LABELS_MAX: usize = 32;
 const LABEL_MAX: usize = 64;
@@ -85,6 +83,12 @@ pub struct HostState {
     /// The head's clock less that of the host, once measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub clock: Option<Offset>,
+    /// Whether the host lets the head start profiling sessions.
+    #[serde(default)]
+    pub allows_sessions: bool,
+    /// Why it has nothing to measure, or only a part.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session_problem: Option<String>,
 }
 
 /// The answer to a state.
@@ -149,69 +153,3 @@ pub fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), String> {
     }
     Ok(())
 }
-
-/// What the head asks a host to measure: one of a closed list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Measure {
-    /// Number of the session.
-    pub session: i64,
-    /// Length of a frame, from 20 ms.
-    pub interval_ms: u32,
-}
-
-/// What a GPU was in one interval: averages over the samples that were taken in it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct GpuFrame {
-    /// NVML's index.
-    pub index: u32,
-    /// Name of the model.
-    #[serde(skip_serializing_if = "String::is_empty", default)]
-    pub name: String,
-    /// Samples that were taken in the interval.
-    pub samples: u32,
-    /// Share of the time in which a kernel ran, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub utilization: Option<f64>,
-    /// Share of the device memory in use, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub memory: Option<f64>,
-    /// Share of the time in which device memory was read or written, 0 to 1.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub memory_busy: Option<f64>,
-    /// Watts.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub power_w: Option<f64>,
-    /// Bytes a second over PCIe, to the GPU.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub pcie_rx: Option<f64>,
-    /// Bytes a second over PCIe, from the GPU.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub pcie_tx: Option<f64>,
-}
-
-/// What a host measured in one interval.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HostFrame {
-    /// Number of the interval: its beginning by the head's clock, in nanoseconds since 1970-01-01, divided by its length.
-    pub slot: i64,
-    /// The true time of the samples is not farther from the interval than this, in nanoseconds.
-    pub error_ns: i64,
-    /// Whether nothing was measured although the session was on: the agent was started anew, or its buffer was full.
-    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
-    pub gap: bool,
-    /// Its GPUs.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub gpus: Vec<GpuFrame>,
-}
-
-/// Frames on their way.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Frames {
-    /// Number of the session.
-    pub session: i64,
-    /// By time. Bounded by [`FRAMES_MAX`].
-    pub frames: Vec<HostFrame>,
-}
-
-/// Most frames of a message.
-pub const FRAMES_MAX: usize = 600;

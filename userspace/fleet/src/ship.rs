@@ -115,6 +115,19 @@ impl Shipper {
         self.cursor.flatten()
     }
 
+    /// Whether frames of sessions may be sent at `now`: nothing failed lately, and what was sent before is paid for.
+    pub fn may_send(&self, now: Duration) -> bool {
+        now >= self.not_before && now >= self.paid_at
+    }
+
+    /// Bytes that were sent beside batches and states.
+    pub fn spent(&mut self, now: Duration, sent: usize) {
+        if let Some(rate) = self.limits.rate {
+            let cost = Duration::from_secs_f64(sent as f64 / rate.max(1) as f64);
+            self.paid_at = self.paid_at.max(now) + cost;
+        }
+    }
+
     /// Whether all that is known to be there has been taken.
     pub fn is_caught_up(&self) -> bool {
         self.cursor.is_some() && !self.behind && !self.state_changed
@@ -154,10 +167,7 @@ impl Shipper {
                 if was_state {
                     self.state_at = Some(now);
                 }
-                if let Some(rate) = self.limits.rate {
-                    let cost = Duration::from_secs_f64(sent as f64 / rate.max(1) as f64);
-                    self.paid_at = self.paid_at.max(now) + cost;
-                }
+                self.spent(now, sent);
             }
             Outcome::Failed => {
                 self.state_changed |= was_state;

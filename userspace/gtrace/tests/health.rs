@@ -135,6 +135,33 @@ fn a_copied_store_says_what_its_records_come_to() {
 }
 
 #[test]
+fn a_store_that_nobody_has_written_for_hours_is_unknown() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("copy.db");
+    let time = Timestamp::now() - jiff::SignedDuration::from_hours(3);
+    let record = |occasion| {
+        let record = HealthRecord::observed(time, occasion);
+        Record::Health(Box::new(record))
+    };
+    let subject = gtrace_event::HealthSubject::new(gtrace_event::SubjectKind::Gpu, "0000:3b:00.0");
+    let boot = Occasion::Boot {
+        boot: "one".to_owned(),
+    };
+    let found = Occasion::Found {
+        subject,
+        uuid: None,
+    };
+    store(&path, &[record(boot), record(found)]);
+    let place = ["health", "--store", path.to_str().unwrap()];
+    let old = gtrace(&place);
+    assert_eq!(old.status.code(), Some(3), "{old:?}");
+    assert!(text(&old).contains("3 h ago"), "{old:?}");
+    let npd = gtrace(&[&place[..], &["--npd"]].concat());
+    assert_eq!(npd.status.code(), Some(2), "{npd:?}");
+    assert!(text(&npd).starts_with("unknown: as of "), "{npd:?}");
+}
+
+#[test]
 fn a_maintenance_window_is_begun_and_refused_as_it_should() {
     let daemon = Daemon::start();
     let socket = daemon.dir.path().join("socket");

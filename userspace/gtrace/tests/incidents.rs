@@ -84,7 +84,25 @@ fn incidents_are_listed_from_hub_and_store_and_their_state_is_changed_over_the_u
     let changed: Incident = daemon.client().post(&target, &request).unwrap();
     assert_eq!(changed.state, IncidentState::Resolved);
     assert_eq!(changed.history[0].note, "reseated");
-    assert_eq!(incidents(&daemon, "?open=true"), [second]);
+    for (state, says) in [
+        (IncidentState::Resolved, "resolved already, by alice"),
+        (IncidentState::Acknowledged, "incidents reopen"),
+    ] {
+        let request = IncidentRequest {
+            state,
+            by: "bob".to_owned(),
+            note: String::new(),
+        };
+        let refused = daemon.client().post::<Incident>(&target, &request);
+        let Err(ClientError::Refused { status: 409, .. }) = refused else {
+            panic!("{refused:?}");
+        };
+        assert!(refused.unwrap_err().to_string().contains(says));
+    }
+    assert_eq!(
+        incidents(&daemon, "?open=true"),
+        std::slice::from_ref(&second)
+    );
     for (query, part) in [
         ("limit=0", "1 to 1000"),
         ("opne=true", "known: since"),
@@ -104,6 +122,21 @@ fn incidents_are_listed_from_hub_and_store_and_their_state_is_changed_over_the_u
         none,
         Err(ClientError::Refused { status: 404, .. })
     ));
+
+    // The store is gone: a part is no answer, what goes on now is one.
+    let store = daemon.dir.path().join("store.db");
+    std::fs::rename(&store, daemon.dir.path().join("elsewhere.db")).unwrap();
+    daemon.hub.set_incidents_taken_up();
+    let ask = |query: &str| {
+        let target = format!("/api/v1/incidents{query}");
+        daemon.tcp_client().get::<Vec<Incident>>(&target)
+    };
+    let refused = ask("?since=2026-03-01T00:00:00Z");
+    let Err(ClientError::Refused { status: 503, .. }) = refused else {
+        panic!("{refused:?}");
+    };
+    assert!(refused.unwrap_err().to_string().contains("--open"));
+    assert_eq!(ask("?open=true").unwrap(), [second]);
 }
 
 #[test]
@@ -194,6 +227,10 @@ fn the_command_works_on_the_store_alone_and_on_a_copy_of_it() {
         (changed.state, changed.history[0].by.as_str()),
         (IncidentState::Resolved, "me")
     );
+    let acked = gtrace(&["incidents", "ack", &id, "--store", store]);
+    assert_eq!(acked.status.code(), Some(1));
+    let why = text(&acked.stderr);
+    assert!(why.contains(&format!("incidents reopen {id}")), "{why}");
     let open = gtrace(&["incidents", "--open", "--store", store]);
     assert!(open.status.success() && open.stdout.is_empty(), "{open:?}");
     assert!(text(&open.stderr).contains("no incidents match"));

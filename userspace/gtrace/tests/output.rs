@@ -69,6 +69,9 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["events", "--verify"],
         &["decode", log],
         &["decode", "--json", log],
+        &["decode", "--summary", log],
+        &["explain", "xid", "79"],
+        &["explain", "sxid:20034", "--json"],
         &["top"],
         &["top", "--once"],
         &["top", "--once", "--json"],
@@ -97,8 +100,10 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["incidents", "--json"],
         &["runbook"],
         &["runbook", "pcie"],
+        &["runbook", "xid", "79"],
         &["report", "verify", "/nonexistent/report.html"],
         &["capture", "--note", "x"],
+        &["mcp"],
         &["samples"],
         &["schema", "incident"],
         &["completions", "bash"],
@@ -126,6 +131,9 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
             "--head",
             "/nonexistent/socket",
         ],
+        &["fleet", "lemons", "--head", "/nonexistent/socket"],
+        &["session", "list", "--head", "/nonexistent/socket"],
+        &["session", "export", "x", "--head", "/nonexistent/socket"],
         &["config", "check"],
         &["config", "show"],
     ];
@@ -192,8 +200,8 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     without_text.sort();
     without_text.dedup();
     let expected = [
-        "agent", "baseline", "bench", "capture", "exec", "fleet", "head", "inject", "profile",
-        "report", "run", "samples", "serve", "status", "token", "top",
+        "agent", "baseline", "bench", "capture", "exec", "fleet", "head", "inject", "mcp",
+        "profile", "report", "run", "samples", "serve", "session", "status", "token", "top",
     ];
     assert_eq!(without_text, expected, "those that say nothing here");
 }

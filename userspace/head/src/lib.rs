@@ -9,5 +9,7 @@ mod secret;
 mod view;
 mod writer;
 
-pub use http::{AuditLine, By, SessionExport, SessionRequest, TokenAnswer, TokenRequest};
+pub use http::{
+    AuditLine, By, FramesPage, SessionHost, SessionRequest, SessionView, TokenAnswer, TokenRequest,
+};
 pub use view::HostView;

@@ -57,9 +57,7 @@ pub struct HostView {
 impl HostView {
     pub(crate) fn new(row: &HostRow, now: Timestamp) -> Self {
         let state = row.state.as_ref();
-        let silent = row
-            .seen
-            .is_none_or(|seen| now.duration_since(seen).as_secs() >= SILENT_S);
+        let silent = is_silent(row, now);
         let mut reasons = Vec::new();
         let mut health = match state.and_then(|state| state.health.as_ref()) {
             Some(report) => {
@@ -117,6 +115,12 @@ impl HostView {
             || !self.chain_faults.is_empty()
             || self.unexplained_gaps > 0
     }
+}
+
+/// Whether a host has said nothing for so long that nobody knows how it is.
+pub(crate) fn is_silent(row: &HostRow, now: Timestamp) -> bool {
+    row.seen
+        .is_none_or(|seen| now.duration_since(seen).as_secs() >= SILENT_S)
 }
 
 /// Incidents of several hosts that are one.

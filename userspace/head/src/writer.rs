@@ -1,14 +1,16 @@
 //! The one thread that writes: what comes while it is busy goes into the next transaction together.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use gtrace_event::Timestamp;
 use gtrace_fleet::Batch;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
-use crate::db::{Arrived, Database, DbError, Ingested};
+use crate::db::{Arrived, Database, DbError, Ingested, NewFrames, NewState};
 
 /// Jobs that wait; those who send more wait themselves.
 const QUEUE: usize = 256;
@@ -19,12 +21,16 @@ const RECORDS_TOGETHER: usize = 32_768;
 /// Changes of incidents that a slow reader may be behind.
 const LIVE: usize = 1024;
 
+/// Between two notes of where the GPUs of a host are.
+const PLACES: Duration = Duration::from_secs(60);
+
 /// What somebody waits for.
 type Answer<T> = oneshot::Sender<Result<T, String>>;
 
 pub(crate) enum Job {
     Batch(i64, Batch, Answer<Ingested>),
-    State(i64, String, u64, Answer<()>),
+    State(NewState, Answer<()>),
+    Frames(NewFrames, Answer<()>),
     /// Anything else, in a turn of its own.
     Other(Box<dyn FnOnce(&mut Database) + Send>),
 }
@@ -37,6 +43,7 @@ pub(crate) struct Counters {
     pub(crate) missing: AtomicU64,
     pub(crate) transactions: AtomicU64,
     pub(crate) failures: AtomicU64,
+    pub(crate) frames: AtomicU64,
 }
 
 /// A record that was committed: its host and its JSON.
@@ -58,6 +65,7 @@ impl Writer {
         let live = broadcast::Sender::new(LIVE);
         let mut thread = Thread {
             database,
+            placed: HashMap::new(),
             counters: Arc::clone(&counters),
             live: live.clone(),
         };
@@ -95,16 +103,29 @@ impl Writer {
 
 struct Thread {
     database: Database,
+    /// When the places of the GPUs of each host were noted last.
+    placed: HashMap<i64, Instant>,
     counters: Arc<Counters>,
     live: broadcast::Sender<Live>,
 }
 
 impl Thread {
+    /// Places of GPUs are noted once a minute: a state comes every 10 s.
+    fn place_now(&mut self, state: &mut NewState) {
+        let due = |at: &Instant| at.elapsed() >= PLACES;
+        if self.placed.get(&state.host).is_none_or(due) {
+            self.placed.insert(state.host, Instant::now());
+        } else {
+            state.gpus.clear();
+        }
+    }
+
     fn run(&mut self, mut queue: mpsc::Receiver<Job>) {
         let mut first = queue.blocking_recv();
         while let Some(job) = first.take() {
             let (mut batches, mut answers, mut states, mut state_answers) =
                 (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+            let (mut frames, mut frame_answers) = (Vec::new(), Vec::new());
             let mut records = 0;
             let mut next = Some(job);
             let mut other = None;
@@ -115,16 +136,23 @@ impl Thread {
                         batches.push(Arrived { host, batch });
                         answers.push(answer);
                     }
-                    Job::State(host, state, tip, answer) => {
-                        states.push((host, state, tip));
+                    Job::State(mut state, answer) => {
+                        self.place_now(&mut state);
+                        states.push(state);
                         state_answers.push(answer);
+                    }
+                    Job::Frames(new, answer) => {
+                        records += new.frames.len();
+                        frames.push(new);
+                        frame_answers.push(answer);
                     }
                     Job::Other(work) => {
                         other = Some(work);
                         break;
                     }
                 }
-                if batches.len() + states.len() < TOGETHER && records < RECORDS_TOGETHER {
+                let jobs = batches.len() + states.len() + frames.len();
+                if jobs < TOGETHER && records < RECORDS_TOGETHER {
                     next = queue.try_recv().ok();
                 }
             }
@@ -133,6 +161,15 @@ impl Thread {
                 let done = self.database.put_states(&states, Timestamp::now());
                 let done = done.map_err(|e| self.failed(&e));
                 for answer in state_answers {
+                    let _ = answer.send(done.clone());
+                }
+            }
+            if !frames.is_empty() {
+                let done = self.database.put_frames(&frames, Timestamp::now());
+                let done = done.map_err(|e| self.failed(&e)).map(|new| {
+                    self.counters.frames.fetch_add(new, Ordering::Relaxed);
+                });
+                for answer in frame_answers {
                     let _ = answer.send(done.clone());
                 }
             }

@@ -3,197 +3,14 @@
 
 mod support;
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-use gtrace_agent::{Enrolled, Options, Progress, enroll};
-use gtrace_api::client::Client;
+use gtrace_agent::{Enrolled, enroll};
 use gtrace_event::{FailureClass, HealthState, Record, Severity, Timestamp};
-use gtrace_fleet::{EnrollRequest, HostState};
+use gtrace_fleet::EnrollRequest;
 use gtrace_head::db::{ChainReport, FleetEvent, FleetIncident, Place};
-use gtrace_head::http::{Listen, bind, serve};
-use gtrace_head::{HostView, TokenAnswer, TokenRequest};
+use support::fleet::{Agent, Agents, Head, block, enrolled, request};
 use support::{Host, Postgres, amendment, event, incident};
-use tokio::sync::{Notify, watch};
-
-struct Head {
-    url: String,
-    client: Client,
-    stop: Option<watch::Sender<bool>>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Head {
-    fn start(dir: &Path, database: &Place, address: &str) -> Self {
-        let socket = dir.join("head.sock");
-        let bound = bind(Listen {
-            tcp: Some(address.parse().unwrap()),
-            https: None,
-            socket: Some(socket.clone()),
-            database: database.clone(),
-            retention_days: Some(30),
-        })
-        .unwrap();
-        let url = format!("http://{}", bound.tcp_addr().unwrap());
-        let (stop, stopped) = watch::channel(false);
-        let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_multi_thread()
-                .worker_threads(2)
-                .enable_all()
-                .build()
-                .unwrap();
-            runtime.block_on(serve(bound, stopped)).unwrap();
-        });
-        Self {
-            url,
-            client: Client::unix(socket),
-            stop: Some(stop),
-            thread: Some(thread),
-        }
-    }
-
-    fn token(&self, host: Option<&str>, uses: u32) -> String {
-        let request = TokenRequest {
-            host: host.map(str::to_owned),
-            for_s: 60,
-            uses,
-            by: "test".to_owned(),
-        };
-        let answer: TokenAnswer = self.client.post("/fleet/v1/tokens", &request).unwrap();
-        answer.token
-    }
-
-    fn hosts(&self) -> Vec<HostView> {
-        self.client.get("/fleet/v1/hosts").unwrap()
-    }
-}
-
-impl Drop for Head {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
-
-fn request(host: &str, token: &str, machine: &str) -> EnrollRequest {
-    EnrollRequest {
-        token: token.to_owned(),
-        host: host.to_owned(),
-        machine_id: Some(machine.to_owned()),
-        simulated: true,
-    }
-}
-
-fn block<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .unwrap()
-        .block_on(future)
-}
-
-fn enrolled(head: &Head, host: &str, token: &str) -> Enrolled {
-    let request = request(host, token, host);
-    block(enroll(&head.url.parse().unwrap(), None, &request)).unwrap()
-}
-
-/// Agents in a thread of their own, until they are dropped.
-struct Agents {
-    progress: Vec<Progress>,
-    wake: Vec<Arc<Notify>>,
-    stop: Option<watch::Sender<bool>>,
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-impl Agents {
-    fn start(hosts: &[(&Host, Enrolled, &str)]) -> Self {
-        let (stop, stopped) = watch::channel(false);
-        let progress: Vec<Progress> = hosts.iter().map(|_| Progress::default()).collect();
-        let wake: Vec<Arc<Notify>> = hosts.iter().map(|_| Arc::default()).collect();
-        let all: Vec<_> = hosts
-            .iter()
-            .zip(&progress)
-            .zip(&wake)
-            .map(|(((host, enrolled, rack), progress), wake)| {
-                let labels = BTreeMap::from([("rack".to_owned(), (*rack).to_owned())]);
-                let options = Options {
-                    enrolled: enrolled.clone(),
-                    store: host.path.clone(),
-                    labels,
-                    rate: None,
-                    allow_sessions: true,
-                };
-                (options, Arc::clone(wake), progress.clone())
-            })
-            .collect();
-        let thread = std::thread::spawn(move || {
-            let local = async move {
-                let mut tasks = tokio::task::JoinSet::new();
-                for (options, wake, progress) in all {
-                    let state = || HostState {
-                        time: Timestamp::now(),
-                        version: "test".to_owned(),
-                        ..HostState::default()
-                    };
-                    let stopped = stopped.clone();
-                    let agent = gtrace_agent::run(options, state, None, wake, progress, stopped);
-                    tasks.spawn_local(agent);
-                }
-                while tasks.join_next().await.is_some() {}
-            };
-            let runtime = tokio::runtime::Builder::new_current_thread()
-                .enable_all()
-                .build()
-                .unwrap();
-            tokio::task::LocalSet::new().block_on(&runtime, local);
-        });
-        Self {
-            progress,
-            wake,
-            stop: Some(stop),
-            thread: Some(thread),
-        }
-    }
-
-    fn wake(&self) {
-        self.wake.iter().for_each(|wake| wake.notify_one());
-    }
-
-    /// Waits until the head has the newest record of each store.
-    fn caught_up(&self, hosts: &[&Host]) {
-        self.wake();
-        for (progress, host) in self.progress.iter().zip(hosts) {
-            for _ in 0..6000 {
-                let there = progress.cursor().map(|cursor| cursor.hash);
-                if there == Some(host.store.last_hash()) {
-                    break;
-                }
-                std::thread::sleep(Duration::from_millis(10));
-            }
-            let there = progress.cursor().map(|cursor| cursor.hash);
-            assert_eq!(
-                there,
-                Some(host.store.last_hash()),
-                "{}: {:?}",
-                host.name,
-                progress.error()
-            );
-        }
-    }
-}
-
-impl Drop for Agents {
-    fn drop(&mut self) {
-        drop(self.stop.take());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
-}
 
 /// What is asked of either database.
 fn fleet(database: &Place) {
@@ -226,9 +43,9 @@ fn fleet(database: &Place) {
     let start = |hosts: &[Host]| {
         let of: Vec<_> = with(hosts)
             .into_iter()
-            .map(|(n, key)| (&hosts[n], key, "r7"))
+            .map(|(n, key)| Agent::new(&hosts[n], key, "r7"))
             .collect();
-        Agents::start(&of)
+        Agents::start(of)
     };
     let agents = start(&hosts);
     agents.caught_up(&hosts.iter().collect::<Vec<_>>());

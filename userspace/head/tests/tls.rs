@@ -27,8 +27,33 @@ fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
         socket: Some(dir.join("head.sock")),
         database: Place::File(dir.join("fleet.db")),
         retention_days: None,
+        gswarm: None,
     });
     (bound.unwrap(), credentials)
+}
+
+type Secured = tokio_rustls::client::TlsStream<TcpStream>;
+
+/// An answer of which the head was read.
+async fn stream(port: u16, files: &ClientFiles, path: &str, token: &str) -> Secured {
+    let config = client_config(files, &[b"http/1.1"]).unwrap();
+    let tcp = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
+    let name = ServerName::try_from("localhost").unwrap();
+    let connected = TlsConnector::from(config).connect(name, tcp).await;
+    let mut stream = connected.unwrap();
+    let request = format!(
+        "GET {path} HTTP/1.1\r\nHost: head\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    let mut first = [0; 12];
+    stream.read_exact(&mut first).await.unwrap();
+    assert_eq!(&first, b"HTTP/1.1 200");
+    stream
+}
+
+async fn to_end(mut stream: Secured) {
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest).await;
 }
 
 /// The status of an answer over TLS; `None` where the connection is refused.
@@ -63,6 +88,7 @@ fn agents_and_people_of_other_hosts_have_credentials() {
             role,
             expires: None,
             requests_per_minute: None,
+            gpu: gtrace_tls::GpuShare::default(),
         };
         new_token(&credentials, &token, Timestamp::now()).unwrap()
     };
@@ -74,7 +100,7 @@ fn agents_and_people_of_other_hosts_have_credentials() {
         .enable_all()
         .build()
         .unwrap();
-    let serving = runtime.spawn(serve(bound, stopped));
+    let serving = runtime.spawn(serve(bound, stopped, || ()));
     let client = Client::unix(dir.path().join("head.sock"));
     let asked = TokenRequest {
         host: None,
@@ -122,7 +148,11 @@ fn agents_and_people_of_other_hosts_have_credentials() {
         assert_eq!(ask(hosts, Some(&enrolled.credential)).await, Some(401));
         assert_eq!(ask(stop_session, Some(&reader)).await, Some(403));
         assert_ne!(ask(stop_session, Some(&operator)).await, Some(403));
+        // A stream that is open ends with its credential.
+        let live = stream(port, &anonymous, "/fleet/v1/incidents/stream", &operator).await;
         revoke_token(&credentials, "operator", Timestamp::now()).unwrap();
+        let ended = tokio::time::timeout(std::time::Duration::from_secs(30), to_end(live)).await;
+        assert!(ended.is_ok(), "the stream of a revoked credential goes on");
         let mut revoked = None;
         for _ in 0..50 {
             revoked = ask(hosts, Some(&operator)).await;

@@ -13,14 +13,15 @@ use gtrace_event::{
 };
 
 use self::judge::{Shown, judge, overall, shown};
+pub use self::occasions::own_reason;
 use self::table::Table;
 use crate::pattern::code_of;
 use crate::reason;
 use crate::rules::{Recovery, Rule, Rules, counts};
 use crate::subject;
 
-/// A GPU or NVSwitch that nobody has seen since the host was started.
-const NOT_SEEN: &str = "not-seen";
+/// The rule of a GPU or NVSwitch that nobody has seen since the host was started.
+pub const NOT_SEEN: &str = "not-seen";
 
 /// A part whose health has changed.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,5 +12,5 @@ mod reason;
 mod rules;
 mod subject;
 
-pub use fold::{Change, Fold};
+pub use fold::{Change, Fold, NOT_SEEN, own_reason};
 pub use rules::{Row, RuleError, Rules};

@@ -1,8 +1,8 @@
 //! One reason: what it rests on, when it holds and when it is over.
 
 use gtrace_event::{
-    Cleared, Clearing, Event, EventId, HealthReason, ReasonEvent, ReasonStatus, ReasonTally,
-    Timestamp,
+    Cleared, Clearing, Event, EventId, HealthReason, ReasonCount, ReasonEvent, ReasonStatus,
+    ReasonTally, Timestamp,
 };
 use jiff::SignedDuration;
 
@@ -15,6 +15,8 @@ const EVENTS: usize = 16;
 const TALLIES: usize = 24;
 /// Events of so many seconds share a tally.
 const TALLY_S: u32 = 3600;
+/// Events of the tallies whose counts are known, so that what becomes known of them later is not counted twice.
+const TALLIED: usize = 64;
 /// Boots that it keeps.
 const BOOTS: usize = 8;
 
@@ -72,21 +74,24 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
             }
             more
         }
-        None => {
-            reason.events.push(ReasonEvent {
-                id: event.id,
-                count,
-                before: 0,
-                settled: 0,
-                last,
-            });
-            if reason.events.len() > EVENTS {
-                let oldest = reason.events.remove(0);
-                learned.evicted = Some(oldest.id);
-                tally(&mut reason.earlier, &oldest);
+        None => match amend_tally(&mut reason.earlier, event.id, count, last) {
+            Some(more) => more,
+            None => {
+                reason.events.push(ReasonEvent {
+                    id: event.id,
+                    count,
+                    before: 0,
+                    settled: 0,
+                    last,
+                });
+                if reason.events.len() > EVENTS {
+                    let oldest = reason.events.remove(0);
+                    learned.evicted = Some(oldest.id);
+                    tally(&mut reason.earlier, &oldest);
+                }
+                count
             }
-            count
-        }
+        },
     };
     if !reason.escalated {
         reason.text = rule.text_of(event);
@@ -122,6 +127,8 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
     if over {
         if let Some(known) = reason.events.iter_mut().find(|known| known.id == event.id) {
             known.before = known.count;
+        } else if let Some(tally) = tally_of(&mut reason.earlier, event.id) {
+            tally.before = tally.count.min(tally.before.saturating_add(more));
         }
         return learned;
     }
@@ -145,6 +152,10 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
 
 /// Counts an event that is no longer kept.
 fn tally(earlier: &mut Vec<ReasonTally>, event: &ReasonEvent) {
+    let counted = ReasonCount {
+        id: event.id,
+        count: event.count,
+    };
     let into = earlier.last_mut();
     match into.filter(|tally| after(tally.last, TALLY_S) >= event.last) {
         Some(tally) => {
@@ -152,16 +163,49 @@ fn tally(earlier: &mut Vec<ReasonTally>, event: &ReasonEvent) {
             tally.before += event.before;
             tally.settled += event.settled;
             tally.last = tally.last.max(event.last);
+            tally.events.push(counted);
         }
         None => earlier.push(ReasonTally {
             count: event.count,
             before: event.before,
             settled: event.settled,
             last: event.last,
+            events: vec![counted],
         }),
     }
     let surplus = earlier.len().saturating_sub(TALLIES);
     earlier.drain(..surplus);
+    let known: usize = earlier.iter().map(|tally| tally.events.len()).sum();
+    let mut surplus = known.saturating_sub(TALLIED);
+    for tally in earlier {
+        let some = surplus.min(tally.events.len());
+        tally.events.drain(..some);
+        surplus -= some;
+    }
+}
+
+/// The tally that an event is counted in, if that is still known.
+fn tally_of(earlier: &mut [ReasonTally], id: EventId) -> Option<&mut ReasonTally> {
+    let mut tallies = earlier.iter_mut();
+    tallies.find(|tally| tally.events.iter().any(|known| known.id == id))
+}
+
+/// More is known of an event that is counted in a tally: how often it happened besides.
+fn amend_tally(
+    earlier: &mut [ReasonTally],
+    id: EventId,
+    count: u64,
+    last: Timestamp,
+) -> Option<u64> {
+    let tally = tally_of(earlier, id)?;
+    let known = tally.events.iter_mut().find(|known| known.id == id)?;
+    let more = count.saturating_sub(known.count);
+    if more > 0 {
+        known.count = count;
+        tally.count = tally.count.saturating_add(more);
+        tally.last = tally.last.max(last);
+    }
+    Some(more)
 }
 
 /// Count, those before it was cleared, those before a person's word, and the newest time of all that is kept.
@@ -260,5 +304,57 @@ pub(crate) fn deadline(reason: &HealthReason, rule: Option<&Rule>) -> Option<Tim
             let cleared = reason.cleared.as_ref()?;
             Some(after(cleared.time.max(reason.last), rule.remembered_s()))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{Gpu, Kind, Occurrence, Provenance, Severity, Witness, WitnessName};
+
+    use super::*;
+    use crate::rules::Rules;
+
+    fn event(second: i64) -> Event {
+        let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, "Xid 13");
+        occurrence.provenance = Provenance::Kernel;
+        occurrence.detail.xid.xid = Some(13);
+        occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+        let time = Timestamp::from_second(1_772_500_000 + second).unwrap();
+        let witness = Witness {
+            source: WitnessName::Kmsg,
+            count: 1,
+            first_time: time,
+        };
+        Event::new(time, witness, occurrence)
+    }
+
+    #[test]
+    fn what_becomes_known_of_an_event_that_is_no_longer_kept_is_counted_once() {
+        let rules = Rules::builtin().unwrap();
+        let mut events: Vec<Event> = (0..40).map(event).collect();
+        let rule = rules.of(&events[0]).unwrap();
+        let mut reason = begin(rule, &events[0]);
+        for event in &mut events {
+            event.repeats = 2;
+            learn(&mut reason, rule, event);
+        }
+        assert_eq!((reason.events.len(), reason.occurrences), (EVENTS, 120));
+        // The same again, and two more of one.
+        for event in &events {
+            assert!(!learn(&mut reason, rule, event).fresh);
+        }
+        events[3].repeats = 4;
+        assert!(learn(&mut reason, rule, &events[3]).fresh);
+        assert_eq!((reason.events.len(), reason.occurrences), (EVENTS, 122));
+        assert_eq!(happened(&reason, reason.last, None), 122);
+        let last = reason.last;
+        clear(&mut reason, last, Clearing::Acknowledgement);
+        assert_eq!(happened(&reason, last, None), 0);
+        // What is counted one by one is bounded, and so is what is known of the others.
+        for second in 100..400 {
+            learn(&mut reason, rule, &event(second));
+        }
+        let known: usize = reason.earlier.iter().map(|tally| tally.events.len()).sum();
+        assert_eq!((known, reason.occurrences), (TALLIED, 422));
     }
 }

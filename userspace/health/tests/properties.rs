@@ -382,6 +382,31 @@ fn the_first_boot_that_is_seen_is_no_reboot() {
 }
 
 #[test]
+fn a_part_that_is_forgotten_is_gone_and_the_host_is_judged_without_it() {
+    let mut host = Host::new();
+    let part = HealthSubject::new(SubjectKind::Component, "plugin/site");
+    let state = |host: &Host| host.fold.subject(&HealthSubject::host()).unwrap().state;
+    let (gpu, uuid) = (subject(1), None);
+    host.observe(begin(), Occasion::Found { subject: gpu, uuid });
+    host.observe(
+        begin(),
+        Occasion::Judged {
+            subject: part.clone(),
+            rule: "plugin/site".to_owned(),
+            state: HealthState::Degraded,
+            action: HealthAction::Watch,
+            text: "it is slow".to_owned(),
+        },
+    );
+    assert_eq!(state(&host), HealthState::Degraded);
+    for subject in [part.clone(), part.clone(), HealthSubject::host()] {
+        host.observe(begin(), Occasion::Forgotten { subject });
+        assert!(host.fold.subject(&part).is_none());
+        assert_eq!(state(&host), HealthState::Healthy);
+    }
+}
+
+#[test]
 fn a_storm_of_everything_stays_bounded() {
     let mut player = Player::new();
     let begun = std::time::Instant::now();

@@ -401,8 +401,9 @@ fn of_component(name: &str) -> &'static str {
         "sysfs:pci" | "/proc/driver/nvidia" => "accelerator-nvidia-gpu-counts",
         "sysfs:rdma" => INFINIBAND,
         "cpu" => "cpu",
-        "disk" => "disk",
-        "memory" | "pressure" => "memory",
+        "disk" | "nvme" => "disk",
+        "memory" | "pressure" | "cgroups" => "memory",
+        "isolation" => "pci",
         "network_file_systems" => "nfs",
         "kernel" | "tasks" | "limits" | "/dev/kmsg" | "printk:console" => "os",
         "driver_modules" => "kernel-module",
@@ -450,7 +451,11 @@ fn of_kind(kind: Kind) -> &'static str {
         | Kind::HostRestart
         | Kind::KernelOops
         | Kind::FileLimit => "os",
-        Kind::SourceLost | Kind::RecordsRemoved | Kind::SiteTrigger | Kind::Capture => "gtrace",
+        Kind::SourceLost
+        | Kind::RecordsRemoved
+        | Kind::SiteTrigger
+        | Kind::PluginCheck
+        | Kind::Capture => "gtrace",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gtrace_event::{CausalLink, EventId};
+use gtrace_event::{CausalLink, Confidence, EventId};
 
 use crate::member::{Key, Member};
 use crate::rules::{CauseRule, Relation, Rules};
@@ -19,28 +19,49 @@ pub(crate) fn chain(members: &[Member], rules: &Rules) -> Vec<CausalLink> {
             let rule = connects(from, to, rules)?;
             // What came later is the cause only if it cannot be the effect.
             let backwards = apart(from, to) < 0 && connects(to, from, rules).is_some();
-            (!backwards).then_some((from, rule))
+            (!backwards).then(|| (from, rule, sureness(from, to, rule)))
         });
         let mut candidates: Vec<_> = candidates.collect();
         // The surest, of these the nearest.
-        candidates.sort_by_key(|(from, rule)| {
-            (std::cmp::Reverse(rule.confidence), apart(from, to).abs())
+        candidates.sort_by_key(|(from, _, confidence)| {
+            (std::cmp::Reverse(*confidence), apart(from, to).abs())
         });
         let best = candidates
             .into_iter()
-            .find(|(from, _)| !leads_to(&cause_of, from.id, to.id));
-        if let Some((from, rule)) = best {
+            .find(|(from, ..)| !leads_to(&cause_of, from.id, to.id));
+        if let Some((from, rule, confidence)) = best {
             cause_of.insert(to.id, from.id);
             links.push(CausalLink {
                 from: from.id,
                 to: to.id,
-                why: rule.why.clone(),
-                confidence: rule.confidence,
+                why: match is_reversed(from, to) {
+                    true => format!(
+                        "{}; it was seen {} ms later, which is at the same time as far as the clocks tell",
+                        rule.why,
+                        apart(to, from) / 1_000_000
+                    ),
+                    false => rule.why.clone(),
+                },
+                confidence,
                 rule: rule.name.clone(),
             });
         }
     }
     links
+}
+
+/// How sure it is that `rule` fits. What was seen after its effect, though within the slack, is no more than at the same
+/// time.
+fn sureness(from: &Member, to: &Member, rule: &CauseRule) -> Confidence {
+    match is_reversed(from, to) {
+        true => Confidence::Low,
+        false => rule.confidence,
+    }
+}
+
+/// Whether `from` was seen after `to`.
+pub(crate) fn is_reversed(from: &Member, to: &Member) -> bool {
+    apart(from, to) < 0
 }
 
 /// Whether `id` has `origin` among its causes: a link from it back would make a circle.

@@ -130,7 +130,8 @@ impl Correlator {
     /// Whether it is the same fault of the same device once more.
     fn recurs(&self, live: &Live, member: &Member) -> bool {
         let since = member.time.duration_since(live.last);
-        let soon = since <= signed(self.options.recurs_within) && since >= SignedDuration::ZERO;
+        let age = member.time.duration_since(live.stirred());
+        let soon = age <= signed(self.options.recurs_within) && since >= SignedDuration::ZERO;
         soon && member.class == live.incident.class && {
             let same = |known: &Member| {
                 known.kind == member.kind
@@ -251,8 +252,8 @@ impl Correlator {
         let mut changed = Vec::new();
         let mut gone = Vec::new();
         for (id, live) in &mut self.live {
+            let quiet = now.duration_since(live.stirred()).as_secs();
             let incident = &mut live.incident;
-            let quiet = now.duration_since(live.last).as_secs();
             if incident.state == IncidentState::Resolved {
                 let since = incident
                     .closed

@@ -98,6 +98,13 @@ impl Live {
         }
     }
 
+    /// When something last happened to it, or a person opened it again.
+    pub(crate) fn stirred(&self) -> Timestamp {
+        let last = self.incident.history.last();
+        let reopened = last.filter(|change| change.state == IncidentState::Open);
+        reopened.map_or(self.last, |change| self.last.max(change.time))
+    }
+
     /// Its members in the order in which they happened.
     pub(crate) fn members(&self) -> &[Member] {
         &self.members

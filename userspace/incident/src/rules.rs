@@ -60,6 +60,8 @@ pub(crate) struct Pattern {
     corrected: Option<bool>,
     /// Whether it names a GPU, or a port above one.
     gpu: Option<bool>,
+    /// Which memory ran out, of an OOM kill: `cgroup`, `numa` or `host`.
+    oom_scope: Option<String>,
     /// A text in the message.
     contains: Option<String>,
 }
@@ -181,6 +183,12 @@ impl Rules {
         self.classes.iter().find(|rule| rule.pattern.matches(event))
     }
 
+    /// The class of the incident that `event` opens or joins, if it weighs most there.
+    pub fn class(&self, event: &Event) -> FailureClass {
+        self.class_of(event)
+            .map_or(FailureClass::Unknown, |rule| rule.class)
+    }
+
     pub(crate) fn causes(&self) -> &[CauseRule] {
         &self.causes
     }
@@ -226,6 +234,10 @@ impl Pattern {
             && self
                 .corrected
                 .is_none_or(|corrected| corrected == detail.aer.is_corrected())
+            && self
+                .oom_scope
+                .as_ref()
+                .is_none_or(|scope| detail.host.oom_scope.as_ref() == Some(scope))
             && self
                 .contains
                 .as_ref()

@@ -2,6 +2,7 @@
 
 use gtrace_event::{CausalLink, Kind};
 
+use crate::chain::is_reversed;
 use crate::member::{Member, who};
 
 /// Longest title, characters.
@@ -15,7 +16,10 @@ pub(crate) fn title(main: &Member, members: &[Member], chain: &[CausalLink]) -> 
     let cause = chain.iter().find(|link| link.to == main.id);
     let cause = cause.and_then(|link| members.iter().find(|member| member.id == link.from));
     if let Some(cause) = cause.filter(|cause| cause.title != main.title) {
-        text.push_str(" after ");
+        text.push_str(match is_reversed(cause, main) {
+            true => ", at the same time as ",
+            false => " after ",
+        });
         text.push_str(&cause.title);
     }
     let ended: Vec<&Member> = members

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use gtrace_catalogue::Catalogue;
 use gtrace_decoder::{Decoder, LogRecord};
 use gtrace_event::{
-    Event, EventId, FailureClass, Gpu, Incident, IncidentId, Kind, Occurrence, PciAddress, Process,
-    Provenance, Severity, Timestamp, Witness, WitnessName,
+    Confidence, Event, EventId, FailureClass, Gpu, Incident, IncidentId, Kind, Occurrence,
+    PciAddress, Process, Provenance, Severity, Timestamp, Witness, WitnessName,
 };
 use gtrace_incident::{Correlator, Options, Rules};
 use serde::Deserialize;
@@ -77,6 +77,9 @@ struct Expected {
     chain: Vec<[usize; 2]>,
     #[serde(default)]
     gpus: Vec<PciAddress>,
+    /// How sure its causes are, in the order of the effects.
+    #[serde(default)]
+    confidence: Vec<Confidence>,
     #[serde(default)]
     pids: Vec<u32>,
     #[serde(default)]
@@ -245,6 +248,10 @@ fn check(path: &Path) {
             .iter()
             .map(|link| [played.steps[&link.from], played.steps[&link.to]])
             .collect();
+        if !expected.confidence.is_empty() {
+            let sure: Vec<_> = incident.chain.iter().map(|link| link.confidence).collect();
+            assert_eq!(sure, expected.confidence, "{name}");
+        }
         for link in &expected.chain {
             assert!(
                 chain.contains(link),

@@ -124,6 +124,13 @@ impl Recording {
         self.plan
     }
 
+    /// Whether it was finished before, so that nothing is to be added: only its plan is left.
+    pub fn is_finished(&self) -> bool {
+        self.file.is_none()
+            && self.dir.join(RECORDING).exists()
+            && !self.dir.join(OPEN_RECORDING).exists()
+    }
+
     /// Where samples of this time are to be put.
     pub fn samples(&self) -> PathBuf {
         self.dir.join(SAMPLES)
@@ -271,7 +278,7 @@ pub fn interrupted(root: &Path) -> Result<Vec<Recording>, FileError> {
     Ok(found)
 }
 
-/// The store has the record that names the files.
+/// The store has the record that names the files, or no record will ever name them. From here on they go with their age.
 ///
 /// # Errors
 ///

@@ -217,3 +217,20 @@ fn repeats_that_differ_are_shown_below_the_message() {
     let want = "  variants  at 0x2\n            at \\x1b[2J0x3\n";
     assert!(text.contains(want), "{text}");
 }
+
+#[test]
+fn what_gtrace_has_found_itself_is_not_from_the_kernel() {
+    for kind in [Kind::BaselineDrift, Kind::SiteTrigger, Kind::PluginCheck] {
+        let mut occurrence = Occurrence::new(kind, Severity::Warning, "it differs");
+        occurrence.provenance = Provenance::Kernel;
+        let witness = Witness {
+            source: WitnessName::Gtrace,
+            count: 1,
+            first_time: xid().time,
+        };
+        let mut found = Event::new(xid().time, witness, occurrence);
+        assert_eq!(provenance(&found), "gtrace itself", "{kind:?}");
+        found.witnesses.extend(xid().witnesses);
+        assert_eq!(provenance(&found), "the kernel", "{kind:?}");
+    }
+}

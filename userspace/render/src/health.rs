@@ -144,8 +144,12 @@ pub fn health_line(report: &HealthReport) -> String {
         own.map(|reason| format!("{}: {}", known.subject, clean(&reason.text)))
     });
     let reasons: Vec<String> = reasons.take(4).collect();
-    match reasons.is_empty() {
-        true => report.state.name().to_owned(),
-        false => format!("{}: {}", report.state.name(), reasons.join("; ")),
+    let unchecked = report.not_checked.first();
+    match (reasons.is_empty(), unchecked) {
+        (true, Some(why)) if report.state == HealthState::Unknown => {
+            format!("{}: {}", report.state.name(), clean(why))
+        }
+        (true, _) => report.state.name().to_owned(),
+        (false, _) => format!("{}: {}", report.state.name(), reasons.join("; ")),
     }
 }

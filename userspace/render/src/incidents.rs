@@ -149,8 +149,14 @@ fn chain(block: &mut Block<'_>, incident: &Incident, known: &BTreeMap<EventId, &
         None => id.to_string(),
     };
     let links = incident.chain.iter().map(|link| {
+        let time = |id| known.get(id).map(|event: &&Event| event.time);
+        // What was seen after its effect happened at the same time, as far as is known.
+        let arrow = match time(&link.from) > time(&link.to) && known.contains_key(&link.to) {
+            true => "at the same time as",
+            false => "->",
+        };
         format!(
-            "{} -> {}: {} ({} confidence)",
+            "{} {arrow} {}: {} ({} confidence)",
             name(&link.from),
             name(&link.to),
             clean(&link.why),

@@ -94,9 +94,11 @@ impl Lane {
             Kind::OomKill | Kind::GpuProcessExit | Kind::NcclSegfault | Kind::MemoryGrowth => {
                 Self::Processes
             }
-            Kind::SourceLost | Kind::RecordsRemoved | Kind::SiteTrigger | Kind::Capture => {
-                Self::Gtrace
-            }
+            Kind::SourceLost
+            | Kind::RecordsRemoved
+            | Kind::SiteTrigger
+            | Kind::PluginCheck
+            | Kind::Capture => Self::Gtrace,
         }
     }
 

@@ -82,6 +82,11 @@ impl Report {
         self.material.file_stem()
     }
 
+    /// The postmortem in it: filled in as far as the evidence goes, Markdown.
+    pub fn postmortem(&self) -> String {
+        postmortem::write(&self.material)
+    }
+
     /// The page, at most [`PAGE_MAX`] bytes: parts that it has no room for are named in it and left out.
     ///
     /// # Errors

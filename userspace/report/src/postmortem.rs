@@ -164,8 +164,9 @@ fn cause(out: &mut String, material: &Material) {
         };
         line!(
             out,
-            "* {} led to {}: {} (confidence {}, rule {})",
+            "* {} {} {}: {} (confidence {}, rule {})",
             name(link.from),
+            words::led_to(material, link),
             name(link.to),
             code(&link.why),
             link.confidence,

@@ -1,6 +1,6 @@
 //! Sentences that page and postmortem have in common.
 
-use gtrace_event::{Action, Advice, Event, Gpu, Timestamp};
+use gtrace_event::{Action, Advice, CausalLink, Event, Gpu, Timestamp};
 
 use crate::material::{Material, Window};
 
@@ -49,6 +49,18 @@ pub(crate) fn count(number: u64, one: &str) -> String {
         None => format!("{one}s"),
     };
     format!("{text} {plural}")
+}
+
+/// How cause and effect of `link` stand to each other: what was seen after its effect did not come before it.
+pub(crate) fn led_to(material: &Material, link: &CausalLink) -> &'static str {
+    let time = |id| {
+        let mut events = material.events.iter();
+        events.find(|event| event.id == id).map(|event| event.time)
+    };
+    match (time(link.from), time(link.to)) {
+        (Some(from), Some(to)) if from > to => "happened at the same time as, and may have led to,",
+        _ => "led to",
+    }
 }
 
 /// What happened, in one line.

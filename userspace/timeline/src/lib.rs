@@ -12,6 +12,7 @@ mod host;
 pub mod live;
 mod names;
 mod served;
+mod sessions;
 mod spool;
 pub mod summary;
 mod work;
@@ -30,6 +31,7 @@ use gtrace_recording::{NO_STREAM, UnderWay, is_success, kind, name};
 
 pub use host::{Host, Samples};
 pub use names::Kernels;
+pub use sessions::SessionTrace;
 pub use spool::Spool;
 
 /// Who makes the calls of a trace.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use super::size::parse_size;
 use super::subject::{self, fingerprint};
 
 /// Most tokens, and most certificates, of a file: each request is compared with all.
@@ -77,8 +78,41 @@ pub struct Credential {
     pub role: Role,
     /// How often it may ask; `None`: the listener's own limit holds.
     pub requests_per_minute: Option<NonZeroU32>,
+    /// What `gtrace serve` gives it.
+    pub gpu: GpuShare,
     /// SHA-256 of the token or of the certificate.
     proof: [u8; 32],
+}
+
+/// What `gtrace serve` gives to somebody, where that is less than what it gives to everybody.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GpuShare {
+    /// Programs at a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_clients: Option<NonZeroU32>,
+    /// Device memory of each program, as [`parse_size`](crate::parse_size) reads it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_memory: Option<String>,
+    /// Devices among those that the server gives: numbers or UUIDs, with commas between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gpus: Option<String>,
+}
+
+impl GpuShare {
+    /// Device memory of each program, bytes.
+    pub fn memory(&self) -> Option<u64> {
+        let text = self.max_memory.as_deref()?;
+        // It was read when the file was.
+        parse_size(text).ok()
+    }
+
+    fn check(&self) -> Result<(), String> {
+        match &self.max_memory {
+            Some(text) => parse_size(text).map(|_| ()),
+            None => Ok(()),
+        }
+    }
 }
 
 impl fmt::Display for Credential {
@@ -154,6 +188,7 @@ struct Entry<T> {
     expires: Option<Timestamp>,
     revoked: Option<Timestamp>,
     requests_per_minute: Option<NonZeroU32>,
+    gpu: GpuShare,
 }
 
 /// Which certificates an entry is for.
@@ -184,6 +219,8 @@ pub(super) struct TokenTable {
     pub(super) expires: Option<Timestamp>,
     pub(super) revoked: Option<Timestamp>,
     pub(super) requests_per_minute: Option<NonZeroU32>,
+    #[serde(default)]
+    pub(super) gpu: GpuShare,
 }
 
 /// `[[certificate]]`.
@@ -197,6 +234,8 @@ struct CertificateTable {
     expires: Option<Timestamp>,
     revoked: Option<Timestamp>,
     requests_per_minute: Option<NonZeroU32>,
+    #[serde(default)]
+    gpu: GpuShare,
 }
 
 /// The tokens of a file, as written.
@@ -238,6 +277,7 @@ impl Credentials {
         let mut all = Self::default();
         for table in file.token {
             check_name(&table.name)?;
+            (table.gpu.check()).map_err(|why| format!("token {}: {why}", table.name))?;
             if all.tokens.iter().any(|other| *other.name == *table.name) {
                 return Err(format!("two tokens are called {}", table.name));
             }
@@ -260,6 +300,7 @@ impl Credentials {
                 expires: table.expires,
                 revoked: table.revoked,
                 requests_per_minute: table.requests_per_minute,
+                gpu: table.gpu,
             });
         }
         for table in file.certificate {
@@ -268,6 +309,7 @@ impl Credentials {
                 return Err(format!("two certificates are called {}", table.name));
             }
             let of = |reason: String| format!("certificate {}: {reason}", table.name);
+            table.gpu.check().map_err(of)?;
             let proof = match (&table.fingerprint, &table.subject) {
                 (Some(text), None) => {
                     let hash = subject::parse_hash(text).ok_or_else(|| {
@@ -287,6 +329,7 @@ impl Credentials {
                 expires: table.expires,
                 revoked: table.revoked,
                 requests_per_minute: table.requests_per_minute,
+                gpu: table.gpu,
             });
         }
         Ok(all)
@@ -304,6 +347,28 @@ impl Credentials {
     /// Why it is nobody.
     pub fn by_token(&self, token: &str, now: Timestamp) -> Result<Credential, Denied> {
         self.token_of(&hash(token), now)
+    }
+
+    /// Who has proved at `now` that he knows a token without showing it: `proves` says of the SHA-256 of each whether it is
+    /// that one, and what follows. All are tried, so that the time does not say which one it was.
+    ///
+    /// # Errors
+    ///
+    /// Why it is nobody.
+    pub fn by_proof<T>(
+        &self,
+        now: Timestamp,
+        mut proves: impl FnMut(&[u8; 32]) -> Option<T>,
+    ) -> Result<(Credential, T), Denied> {
+        let mut found = None;
+        for entry in &self.tokens {
+            if let Some(proved) = proves(&entry.proof) {
+                found = Some((entry, proved));
+            }
+        }
+        let (entry, proved) = found.ok_or(Denied::UnknownToken)?;
+        let credential = entry.credential(Kind::Token, entry.proof, now)?;
+        Ok((credential, proved))
     }
 
     /// Who showed `certificate`, which TLS has verified, at `now`. An entry for the fingerprint goes before one for
@@ -419,6 +484,7 @@ impl<T> Entry<T> {
             name,
             role: self.role,
             requests_per_minute: self.requests_per_minute,
+            gpu: self.gpu.clone(),
             proof,
         })
     }

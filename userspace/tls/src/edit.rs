@@ -14,7 +14,7 @@ use rustix::fs::{FlockOperation, flock};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::FileError;
-use super::credentials::{self, Credentials, ENTRIES_MAX, Role, hash, hex};
+use super::credentials::{self, Credentials, ENTRIES_MAX, GpuShare, Role, hash, hex};
 use super::pem::Contents;
 
 /// What every token begins with, so that tools that look for secrets find it.
@@ -44,6 +44,8 @@ pub struct NewToken {
     pub expires: Option<Timestamp>,
     /// How often its holder may ask; `None`: the listener's own limit holds.
     pub requests_per_minute: Option<NonZeroU32>,
+    /// What `gtrace serve` gives to its holder.
+    pub gpu: GpuShare,
 }
 
 /// The secret of a new token: this is the only time that anybody sees it.
@@ -77,6 +79,13 @@ pub struct TokenEntry {
     pub revoked: Option<Timestamp>,
     /// How often its holder may ask.
     pub requests_per_minute: Option<NonZeroU32>,
+    /// What `gtrace serve` gives to its holder.
+    #[serde(skip_serializing_if = "is_all")]
+    pub gpu: GpuShare,
+}
+
+fn is_all(share: &GpuShare) -> bool {
+    *share == GpuShare::default()
 }
 
 /// The tokens of the file at `path`, in its order.
@@ -95,6 +104,7 @@ pub fn list_tokens(path: &Path) -> Result<Vec<TokenEntry>, FileError> {
         expires: token.expires,
         revoked: token.revoked,
         requests_per_minute: token.requests_per_minute,
+        gpu: token.gpu,
     });
     Ok(entries.collect())
 }
@@ -141,6 +151,19 @@ pub fn new_token(path: &Path, token: &NewToken, now: Timestamp) -> Result<Secret
         }
         if let Some(rate) = token.requests_per_minute {
             table.insert("requests_per_minute", value(i64::from(rate.get())));
+        }
+        let mut gpu = toml_edit::InlineTable::new();
+        if let Some(clients) = token.gpu.max_clients {
+            gpu.insert("max_clients", i64::from(clients.get()).into());
+        }
+        if let Some(memory) = &token.gpu.max_memory {
+            gpu.insert("max_memory", memory.as_str().into());
+        }
+        if let Some(gpus) = &token.gpu.gpus {
+            gpu.insert("gpus", gpus.as_str().into());
+        }
+        if !gpu.is_empty() {
+            table.insert("gpu", value(gpu));
         }
         tables.push(table);
         Ok(())
@@ -254,6 +277,11 @@ mod tests {
             role: Role::Read,
             expires: None,
             requests_per_minute: NonZeroU32::new(600),
+            gpu: GpuShare {
+                max_clients: NonZeroU32::new(2),
+                max_memory: Some("8G".into()),
+                gpus: None,
+            },
         }
     }
 
@@ -269,7 +297,8 @@ mod tests {
         let mode = fs::metadata(&path).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
         let known = Credentials::parse(&read()).unwrap();
-        assert!(known.by_token(secret.expose(), now).is_ok());
+        let holder = known.by_token(secret.expose(), now).unwrap();
+        assert_eq!(holder.gpu.memory(), Some(8 << 30));
 
         let certificate = "\n[[certificate]] # of the on-call engineers\nname = \"ops\"\nrole = \"operate\"\n\
              subject = \"CN=ops\"\n";

@@ -1,17 +1,19 @@
 //! Certificate, key and credentials of a listener, as their files are now.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use jiff::Timestamp;
 use rustls::ServerConfig;
+use rustls::crypto::CryptoProvider;
 use sha2::{Digest as _, Sha256};
 
-use super::FileError;
 use super::credentials::Credentials;
 use super::pem::Contents;
 use super::server::{self, ServerContents};
 use super::subject::expiry;
+use super::{FileError, provider};
 
 /// The files of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,13 +52,46 @@ pub enum Reload {
     Failed(FileError),
 }
 
-/// Holds what the files said when they were last good.
+/// The files of a server that may go without TLS, or without credentials: `gtrace serve`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServeFiles {
+    /// PEM files of the server's certificate, with those between it and its authority, and of its private key.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// PEM file of the authorities whose certificates clients may show; `None`: no certificate is asked for.
+    pub client_ca: Option<PathBuf>,
+    /// PEM file of certificates that those authorities have revoked.
+    pub client_crl: Option<PathBuf>,
+    /// File of credentials. Here the hashes of tokens are what clients prove that they know, so nobody else may read it.
+    pub credentials: Option<PathBuf>,
+}
+
+/// What these files say.
 #[derive(Debug)]
-pub struct Guard {
-    files: AccessFiles,
-    alpn: Vec<Vec<u8>>,
-    access: RwLock<Arc<Access>>,
+pub struct ServeAccess {
+    /// How TLS is spoken.
+    pub tls: Option<Arc<ServerConfig>>,
+    /// Who is who.
+    pub credentials: Option<Credentials>,
+}
+
+type ReadFiles = dyn Fn() -> Result<Read, FileError> + Send + Sync;
+type LoadFiles<A> = dyn Fn(&Read) -> Result<A, FileError> + Send + Sync;
+
+/// Holds what the files said when they were last good.
+pub struct Guard<A = Access> {
+    read: Box<ReadFiles>,
+    load: Box<LoadFiles<A>>,
+    access: RwLock<Arc<A>>,
     state: Mutex<State>,
+}
+
+impl<A: fmt::Debug> fmt::Debug for Guard<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Guard")
+            .field("access", &self.access)
+            .field("state", &self.state)
+            .finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -66,7 +101,7 @@ struct State {
     error: Option<String>,
 }
 
-impl Guard {
+impl Guard<Access> {
     /// Reads the files; `alpn` are the protocols within TLS (RFC 7301).
     ///
     /// # Errors
@@ -74,19 +109,51 @@ impl Guard {
     /// [`FileError`] with the file that cannot be used.
     pub fn new(files: AccessFiles, alpn: &[&[u8]]) -> Result<Self, FileError> {
         let alpn: Vec<Vec<u8>> = alpn.iter().map(|name| name.to_vec()).collect();
-        let contents = read(&files);
+        let of = files.clone();
+        Self::of(
+            move || read(&of),
+            move |contents| load(&files, contents, &alpn),
+        )
+    }
+}
+
+impl Guard<ServeAccess> {
+    /// Reads the files; `alpn` is the protocol within TLS (RFC 7301), and `provider` how it is encrypted.
+    ///
+    /// # Errors
+    ///
+    /// [`FileError`] with the file that cannot be used.
+    pub fn serving(
+        files: ServeFiles,
+        alpn: &'static [u8],
+        provider: Arc<CryptoProvider>,
+    ) -> Result<Self, FileError> {
+        let of = files.clone();
+        Self::of(
+            move || read_serving(&of),
+            move |contents| load_serving(contents, alpn, &provider),
+        )
+    }
+}
+
+impl<A> Guard<A> {
+    fn of(
+        read: impl Fn() -> Result<Read, FileError> + Send + Sync + 'static,
+        load: impl Fn(&Read) -> Result<A, FileError> + Send + Sync + 'static,
+    ) -> Result<Self, FileError> {
+        let contents = read();
         let seen = digest(&contents);
-        let access = load(&files, &contents?, &alpn)?;
+        let access = load(&contents?)?;
         Ok(Self {
-            files,
-            alpn,
+            read: Box::new(read),
+            load: Box::new(load),
             access: RwLock::new(Arc::new(access)),
             state: Mutex::new(State { seen, error: None }),
         })
     }
 
     /// What holds now. Later connections and requests should ask again.
-    pub fn access(&self) -> Arc<Access> {
+    pub fn access(&self) -> Arc<A> {
         Arc::clone(&self.access.read().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -96,22 +163,17 @@ impl Guard {
         state.error.clone()
     }
 
-    /// The files.
-    pub fn files(&self) -> &AccessFiles {
-        &self.files
-    }
-
     /// Reads the files and takes over what has changed. It blocks for the time that the disk takes. Contents are
     /// compared, not times: a file that is replaced twice in one tick of the clock, or through a link, is seen.
     pub fn check(&self) -> Reload {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let contents = read(&self.files);
+        let contents = (self.read)();
         let seen = digest(&contents);
         if seen == state.seen {
             return Reload::Unchanged;
         }
         state.seen = seen;
-        match contents.and_then(|contents| load(&self.files, &contents, &self.alpn)) {
+        match contents.and_then(|contents| (self.load)(&contents)) {
             Ok(access) => {
                 state.error = None;
                 let mut current = self.access.write().unwrap_or_else(PoisonError::into_inner);
@@ -140,6 +202,52 @@ fn read(files: &AccessFiles) -> Result<Read, FileError> {
         optional(&files.client_ca)?,
         optional(&files.client_crl)?,
     ])
+}
+
+fn read_serving(files: &ServeFiles) -> Result<Read, FileError> {
+    let some = |path: Option<&PathBuf>, secret| {
+        path.map_or(Ok(None), |path| Contents::read(path, secret).map(Some))
+    };
+    let (certificate, key) = (
+        files.tls.as_ref().map(|tls| &tls.0),
+        files.tls.as_ref().map(|tls| &tls.1),
+    );
+    Ok([
+        some(certificate, false)?,
+        some(key, true)?,
+        some(files.credentials.as_ref(), true)?,
+        some(files.client_ca.as_ref(), false)?,
+        some(files.client_crl.as_ref(), false)?,
+    ])
+}
+
+fn load_serving(
+    contents: &Read,
+    alpn: &[u8],
+    provider: &Arc<CryptoProvider>,
+) -> Result<ServeAccess, FileError> {
+    let [certificate, key, credentials, client_ca, client_crl] = contents;
+    let tls = match (certificate, key) {
+        (Some(certificate), Some(key)) => Some(server::config(
+            &ServerContents {
+                certificate,
+                key,
+                client_ca: client_ca.as_ref(),
+                client_crl: client_crl.as_ref(),
+            },
+            &[alpn],
+            provider,
+        )?),
+        _ => None,
+    };
+    let credentials = credentials.as_ref().map(parse_credentials).transpose()?;
+    Ok(ServeAccess { tls, credentials })
+}
+
+fn parse_credentials(contents: &Contents) -> Result<Credentials, FileError> {
+    let text =
+        std::str::from_utf8(&contents.bytes).map_err(|_| contents.refused("it is not UTF-8"))?;
+    Credentials::parse(text).map_err(|reason| contents.refused(reason))
 }
 
 fn digest(contents: &Result<Read, FileError>) -> [u8; 32] {
@@ -180,10 +288,9 @@ fn load(files: &AccessFiles, contents: &Read, alpn: &[Vec<u8>]) -> Result<Access
             client_crl: client_crl.as_ref(),
         },
         &alpn,
+        &provider(),
     )?;
-    let text = std::str::from_utf8(&credentials.bytes)
-        .map_err(|_| credentials.refused("it is not UTF-8"))?;
-    let credentials = Credentials::parse(text).map_err(|reason| credentials.refused(reason))?;
+    let credentials = parse_credentials(credentials)?;
     let expiry = certificate.certificates()?.first().and_then(expiry);
     Ok(Access {
         tls,

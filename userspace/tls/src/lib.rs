@@ -15,6 +15,7 @@ mod guard;
 mod pem;
 mod rate;
 mod server;
+mod size;
 mod subject;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -27,10 +28,11 @@ use std::sync::Arc;
 use rustls::crypto::{CryptoProvider, ring};
 
 pub use client::{ClientFiles, client_config};
-pub use credentials::{Credential, Credentials, Denied, Kind, Role};
+pub use credentials::{Credential, Credentials, Denied, GpuShare, Kind, Role};
 pub use edit::{NewToken, Secret, TokenEntry, list_tokens, new_token, revoke_token};
-pub use guard::{Access, AccessFiles, Guard, Reload};
+pub use guard::{Access, AccessFiles, Guard, Reload, ServeAccess, ServeFiles};
 pub use rate::RateLimiter;
+pub use size::parse_size;
 pub use subject::{expiry, fingerprint, subject};
 
 /// Where the credentials are unless the configuration names another file.

@@ -46,8 +46,9 @@ impl Contents {
                 .refused("every user may write it; take that away with `chmod o-w`"));
         }
         if secret && mode & 0o004 != 0 {
-            return Err(contents(Vec::new())
-                .refused("every user may read this key; take that away with `chmod o-r`"));
+            return Err(contents(Vec::new()).refused(
+                "every user may read it, and it is secret; take that away with `chmod o-r`",
+            ));
         }
         let mut bytes = Vec::new();
         file.take(FILE_MAX + 1)

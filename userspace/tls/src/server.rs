@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use rustls::crypto::CryptoProvider;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::version::TLS13;
 use rustls::{RootCertStore, ServerConfig};
 
+use super::FileError;
 use super::pem::Contents;
-use super::{FileError, provider};
 
 /// The files of a server, as they were read.
 pub(super) struct ServerContents<'a> {
@@ -26,10 +27,11 @@ pub(super) struct ServerContents<'a> {
 pub(super) fn config(
     files: &ServerContents<'_>,
     alpn: &[&[u8]],
+    provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<ServerConfig>, FileError> {
     let chain = files.certificate.certificates()?;
     let key = files.key.key()?;
-    let builder = ServerConfig::builder_with_provider(provider())
+    let builder = ServerConfig::builder_with_provider(Arc::clone(provider))
         .with_protocol_versions(&[&TLS13])
         .map_err(|error| files.certificate.refused(error.to_string()))?;
     let builder = match files.client_ca {
@@ -42,7 +44,7 @@ pub(super) fn config(
                     .map_err(|error| ca.refused(format!("no authority: {error}")))?;
             }
             let mut verifier =
-                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider())
+                WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
                     .allow_unauthenticated();
             if let Some(crl) = files.client_crl {
                 verifier = verifier

@@ -134,7 +134,7 @@ fn changed_files_are_taken_over_and_bad_ones_change_nothing() {
     assert!(guard.access().credentials.is_empty());
 
     for (path, mode, wanted) in [
-        (&files.key, 0o644, "every user may read this key"),
+        (&files.key, 0o644, "every user may read it"),
         (&files.credentials, 0o666, "every user may write it"),
     ] {
         let before = fs::metadata(path).unwrap().permissions();

@@ -74,6 +74,7 @@ fn readings() -> Readings {
         gpu_processes: Vec::new(),
         footprint: Footprint::default(),
         store_problem: None,
+        store_waiting: 0,
     };
     let call = CallStats {
         pid: 42,

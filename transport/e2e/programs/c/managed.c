@@ -333,6 +333,34 @@ static void detached(void) {
     CHECK(cuStreamDestroy(other));
 }
 
+// A kernel in one stream uses memory that is attached to another, or to the host, as GPUs with concurrent access permit.
+static void elsewhere(void) {
+    unsigned *words, *hosts;
+    CUstream stream, other;
+    CHECK(cuMemAllocManaged((CUdeviceptr *)&words, 3 * 4096, CU_MEM_ATTACH_GLOBAL));
+    CHECK(cuMemAllocManaged((CUdeviceptr *)&hosts, 4096, CU_MEM_ATTACH_HOST));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamAttachMemAsync(stream, address_of(words), 0, CU_MEM_ATTACH_SINGLE));
+    CHECK(cuStreamSynchronize(stream));
+    for (unsigned round = 1; round <= 3; round++) {
+        for (unsigned i = 0; i < 3; i++)
+            words[1024 * i] = 100 * round + i;
+        hosts[0] = 1000 * round;
+        add(words, 3 * 1024, round, other);
+        add(hosts, 1, round, other);
+        CHECK(cuStreamSynchronize(other));
+        for (unsigned i = 0; i < 3; i++)
+            REQUIRE(words[1024 * i] == 101 * round + i, "round %u: word %u is %u", round, i, words[1024 * i]);
+        REQUIRE(hosts[0] == 1001 * round, "round %u: the host's is %u", round, hosts[0]);
+    }
+    printf("in another stream: %u and %u\n", words[0], hosts[0]);
+    CHECK(cuMemFree(address_of(words)));
+    CHECK(cuMemFree(address_of(hosts)));
+    CHECK(cuStreamDestroy(stream));
+    CHECK(cuStreamDestroy(other));
+}
+
 int main(void) {
     context = begin();
     int has = 0;
@@ -352,6 +380,9 @@ int main(void) {
     several_threads();
     behind_functions();
     detached();
+    // A real GPU without concurrent access may do anything here.
+    if (!is_real())
+        elsewhere();
     attributes();
     CHECK(cuModuleUnload(module));
     CHECK(cuCtxDestroy(context));

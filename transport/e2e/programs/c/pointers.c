@@ -41,7 +41,15 @@ int main(void) {
     CHECK(cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (CUdeviceptr)(uintptr_t)pinned));
     CHECK(cuMemHostGetFlags(&flags, pinned));
     printf("pinned memory: kind %u, portable %u\n", kind, flags & 1);
+    SHOW(cuMemHostUnregister(pinned));
+    SHOW(cuMemHostUnregister((char *)pinned + 64));
     CHECK(cuMemFreeHost(pinned));
+    CHECK(cuMemHostAlloc(&pinned, bytes, 0));
+    CHECK(cuMemHostGetFlags(&flags, pinned));
+    printf("allocated without flags: %u\n", flags);
+    CHECK(cuMemFreeHost(pinned));
+    SHOW(cuMemHostAlloc(&pinned, 0, 0));
+    printf("no bytes are %s\n", pinned ? "somewhere" : "nowhere");
 
     memory = allocate(bytes);
     int ordinal = -1, attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
@@ -50,5 +58,7 @@ int main(void) {
     printf("several at once: kind %u, ordinal %d\n", kind, ordinal);
     CHECK(cuPointerGetAttributes(2, attributes, values, (CUdeviceptr)(uintptr_t)&ordinary));
     printf("several of ordinary memory: kind %u, ordinal %d\n", kind, ordinal);
+    attributes[1] = 9999;
+    SHOW(cuPointerGetAttributes(2, attributes, values, memory));
     return 0;
 }

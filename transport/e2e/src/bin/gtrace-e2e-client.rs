@@ -1,7 +1,7 @@
 //! A CUDA program for the tests of GPU-over-IP: `gtrace-e2e-client random SEED THREADS SECONDS` works at
 //! random and checks itself; `poll` and `hang` go on until the driver gives an error, which they print with
 //! the milliseconds that the failing call took; `hold BYTES` allocates, says so, and waits to be killed;
-//! `count THREADS` works until it reads a line, and counts what was executed; `free` prints how much memory is free; `measure COUNT` measures calls; `nvml` prints what NVML answers.
+//! `start` makes a context and waits for a line; `count THREADS` works until it reads a line, and counts what was executed; `free` prints how much memory is free; `measure COUNT` measures calls; `nvml` prints what NVML answers.
 
 use std::io::Write as _;
 use std::process::ExitCode;
@@ -44,11 +44,16 @@ fn main() -> Result<ExitCode> {
             begin(&driver)?;
             println!("{} of {}", driver.memory_info()?.0, driver.memory_info()?.1);
         }
+        ["start"] => {
+            begin(&driver)?;
+            say("ready")?;
+            std::io::stdin().read_line(&mut String::new())?;
+        }
         ["poll"] => poll(&driver)?,
         ["hang"] => hang(&driver)?,
         ["hold", bytes] => hold(&driver, bytes.parse()?)?,
         _ => bail!(
-            "usage: gtrace-e2e-client random SEED THREADS SECONDS | count THREADS | free | poll | hang | hold BYTES | measure COUNT | nvml"
+            "usage: gtrace-e2e-client random SEED THREADS SECONDS | count THREADS | start | free | poll | hang | hold BYTES | measure COUNT | nvml"
         ),
     }
     Ok(ExitCode::SUCCESS)

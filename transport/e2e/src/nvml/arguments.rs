@@ -72,8 +72,8 @@ fn values(function: &str, argument: &str, memory_clock: u32) -> Vec<u64> {
         // nvmlGpuTopologyLevel_t.
         "level" => vec![0, 10, 20, 30, 40, 50],
         "object" | "encoderQueryType" => up_to(3),
-        // A process that every host has.
-        "pid" => vec![1],
+        // One that there is not: a worker of the server sees no other process, whoever asks without a server does.
+        "pid" => vec![0x7fff_fffe],
         "memoryClockMHz" => vec![u64::from(memory_clock)],
         _ => vec![0],
     }

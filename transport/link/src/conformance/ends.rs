@@ -3,15 +3,18 @@
 use std::fmt;
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use crate::client::{hello, open_lane};
+use crate::client::{connect, hello, open_lane};
 use crate::common::{Certificates, accept, link_of, rdma_address, terms};
 use crate::emulated::emulate;
+use crate::faults::{Faults, Plan};
 use crate::link::{Link, LinkKind};
 use crate::rdma::double::{Cable, Pair};
+use crate::server::{Opened, take};
 use crate::target::{Preference, Target};
 use crate::tcp::client_tls;
 
@@ -33,6 +36,10 @@ pub(crate) enum Kind {
     EmulatedDoubled,
     /// RDMA by the device that `GTRACE_TEST_RDMA` names.
     Device,
+    /// TCP whose connections break at random and are replaced.
+    Resumed,
+    /// The same with TLS.
+    ResumedTls,
 }
 
 impl Kind {
@@ -69,6 +76,23 @@ pub(crate) fn kinds() -> Vec<Kind> {
     }
 }
 
+/// The same, and those whose connections break without anybody above noticing.
+pub(crate) fn kinds_that_go_on() -> Vec<Kind> {
+    let mut all = kinds();
+    if all.contains(&Kind::Tcp) {
+        all.extend([Kind::Resumed, Kind::ResumedTls]);
+    }
+    all
+}
+
+/// Breaks of one link: some 200 in the whole suite, or 10,000.
+fn breaks() -> u64 {
+    match std::env::var_os("GTRACE_TEST_LONG") {
+        Some(_) => 1000,
+        None => 20,
+    }
+}
+
 /// Both ends, and what breaks what lies between them.
 pub(crate) struct Ends {
     pub(crate) here: Link,
@@ -91,6 +115,9 @@ impl Ends {
             Kind::Emulated => Self::of(Kind::Tcp).slower(SLOWER),
             Kind::Doubled => Self::doubled(),
             Kind::EmulatedDoubled => Self::doubled().slower(SLOWER),
+            Kind::Resumed => Self::resumed(None),
+            // The authority's file is read for each connection.
+            Kind::ResumedTls => Self::resumed(Some(Box::leak(Box::new(Certificates::new())))),
         }
     }
 
@@ -137,6 +164,53 @@ impl Ends {
             here,
             there,
             sockets: Some([socket, theirs]),
+            cables: None,
+        }
+    }
+
+    /// Over a proxy that breaks connections.
+    fn resumed(tls: Option<&Certificates>) -> Self {
+        let mut terms = tls.map_or_else(terms, Certificates::terms);
+        (terms.resume, terms.ring) = (Duration::from_secs(20), 0);
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let (sender, lanes) = channel();
+        thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                let (sender, terms) = (sender.clone(), terms.clone());
+                thread::spawn(move || {
+                    if let Ok(Opened::Lane(link, ..)) = take(stream.into(), &terms) {
+                        let _ = sender.send(*link);
+                    }
+                });
+            }
+        });
+        static SEED: AtomicU64 = AtomicU64::new(1);
+        let plan = Plan {
+            seed: SEED.fetch_add(2, Ordering::Relaxed),
+            breaks: breaks(),
+            most_bytes: 100_000,
+            stall: Duration::from_millis(3),
+            whole: 0,
+        };
+        let faults = Faults::to(&address, plan).unwrap();
+        let mut target = Target::parse(faults.address()).unwrap();
+        (target.link, target.resume) = (Preference::Tcp, Duration::from_secs(20));
+        target.tls = tls.and_then(|tls| tls.client("ca", Some("localhost")));
+        let (here, _, _) = connect(&target, &hello(false), None).unwrap();
+        let there = lanes.recv_timeout(Duration::from_secs(60)).unwrap();
+        faults.arm();
+        // As a client's library does: whoever sends nothing and reads nothing finds out too.
+        let end = here.end.clone();
+        thread::spawn(move || {
+            while end.is_alive() {
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        Self {
+            here,
+            there,
+            sockets: None,
             cables: None,
         }
     }

@@ -226,10 +226,6 @@ impl Endable for Network {
         self.break_off();
     }
 
-    fn forget_in_child(&self) {
-        self.inner.forget_in_child();
-    }
-
     fn is_alive(&self) -> bool {
         self.inner.is_alive()
     }

@@ -21,18 +21,18 @@ use crate::socket::Socket;
 struct Connection {
     here: IpAddr,
     there: IpAddr,
-    watch: OwnedFd,
+    watch: Socket,
 }
 
 impl Connection {
-    fn of(socket: &OwnedFd) -> io::Result<Self> {
+    fn of(socket: &OwnedFd, peer: &str) -> io::Result<Self> {
         let here = SocketAddr::try_from(rustix::net::getsockname(socket)?)?;
         let there = rustix::net::getpeername(socket)?.ok_or(io::ErrorKind::NotConnected)?;
         let there = SocketAddr::try_from(there)?;
         Ok(Self {
             here: here.ip().to_canonical(),
             there: there.ip().to_canonical(),
-            watch: socket.as_fd().try_clone_to_owned()?,
+            watch: Socket::new(socket.as_fd().try_clone_to_owned()?, peer.to_owned(), true),
         })
     }
 
@@ -63,7 +63,7 @@ pub(crate) fn ask(
     deadline: Instant,
 ) -> Result<(Link, Arc<Shared>), String> {
     let text = |error: LinkError| error.to_string();
-    let connection = Connection::of(socket).map_err(|error| error.to_string())?;
+    let connection = Connection::of(socket, &link.info.peer).map_err(|error| error.to_string())?;
     connection.check(trusted, "client")?;
     if !welcome.features.has(Features::RDMA) {
         return Err(
@@ -81,9 +81,8 @@ pub(crate) fn ask(
         let printable = reason.chars().map(|c| if c.is_control() { '?' } else { c });
         format!("the server: {}", printable.collect::<String>())
     })?;
-    let watch = Socket::new(connection.watch, link.info.peer.clone(), true);
     let (here, there) = (connection.here, connection.there);
-    ours.connect(&theirs, here, there, watch)
+    ours.connect(&theirs, here, there, connection.watch)
         .map_err(|error| error.to_string())
 }
 
@@ -111,7 +110,7 @@ type Made = (QueuePairs, (Link, Arc<Shared>));
 
 fn make(link: &Link, socket: &OwnedFd, trusted: &Networks, frame: &Frame) -> Result<Made, String> {
     let theirs = QueuePairs::parse(&frame.payload).map_err(|error| error.to_string())?;
-    let connection = Connection::of(socket).map_err(|error| error.to_string())?;
+    let connection = Connection::of(socket, &link.info.peer).map_err(|error| error.to_string())?;
     connection.check(trusted, "server")?;
     let make = || {
         // Before a device is opened and memory is registered for one who lies.
@@ -119,9 +118,11 @@ fn make(link: &Link, socket: &OwnedFd, trusted: &Networks, frame: &Frame) -> Res
         check(&theirs, ring, connection.there)?;
         let ours = Prepared::new(connection.here, Ring::ToClient, ring)?;
         let peer_state = ours.peer_state();
-        let watch = Socket::new(connection.watch, link.info.peer.clone(), true);
         let (here, there) = (connection.here, connection.there);
-        Ok((peer_state, ours.connect(&theirs, here, there, watch)?))
+        Ok((
+            peer_state,
+            ours.connect(&theirs, here, there, connection.watch)?,
+        ))
     };
     make().map_err(|error: super::setup::SetupError| error.to_string())
 }

@@ -277,7 +277,7 @@ pub(super) fn link(
         mapping: Arc::clone(mapping),
         ring: sends,
         shared: Arc::clone(&shared),
-        spin: Spin::new(),
+        spin: Spin::new(shared.socket.host()),
         by_device: true,
         posted: 0,
         refused: Vec::new(),
@@ -290,7 +290,7 @@ pub(super) fn link(
         mapping: Arc::clone(mapping),
         ring: sends.other(),
         shared: Arc::clone(&shared),
-        spin: Spin::new(),
+        spin: Spin::new(shared.socket.host()),
     };
     let link = Link {
         tx: Box::new(RingTx::new(tx)),

@@ -465,13 +465,6 @@ impl Endable for Shared {
         }
     }
 
-    fn forget_in_child(&self) {
-        self.socket.forget_in_child();
-        if let Some(base) = self.base_end.get() {
-            base.forget_in_child();
-        }
-    }
-
     fn is_alive(&self) -> bool {
         self.socket.is_alive()
     }

@@ -10,8 +10,7 @@ mod kept;
 mod rx;
 mod tx;
 
-use std::os::fd::AsRawFd as _;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use std::time::{Duration, Instant};
 
@@ -28,16 +27,17 @@ use self::tx::ResumeTx;
 use crate::buffer::InBuffer;
 use crate::changes::Changes;
 use crate::channel::Channel;
-use crate::link::{End, Endable, Ended, Ender, Link, LinkError};
+use crate::link::{End, Endable, Ended, Ender, Link, LinkError, LinkInfo};
 use crate::server::Sessions;
 use crate::spin::Spin;
-use crate::sys;
 use crate::wait::gone;
 
 pub(crate) use self::attach::ClientLane;
 
 /// Bytes of a piece: large enough that its head costs little, small enough that both sides work at the same time.
 const PIECE: usize = 512 << 10;
+/// The same where nobody waits for the socket.
+const SOME: usize = 64 << 10;
 /// Memory for heads, and what is received with them.
 const RAW: usize = 16 << 10;
 /// Between two checks whether the other side has ended, and of the deadline.
@@ -106,8 +106,6 @@ pub(crate) struct Shared {
     acknowledged: AtomicU64,
     /// There is no connection.
     severed: AtomicBool,
-    /// The connection's descriptor, for the child of a fork.
-    descriptor: AtomicI32,
     changes: Arc<Changes>,
 }
 
@@ -144,74 +142,175 @@ impl Attached {
 
 /// The client's end of a lane that outlives its connection.
 pub(crate) fn client(link: Link, lane: ClientLane, patience: Duration) -> Link {
-    wrap(link, Side::Client(Client::new(lane)), patience).0
-}
-
-/// The server's end; also by what it is resumed.
-pub(crate) fn server(
-    link: Link,
-    sessions: Arc<dyn Sessions>,
-    patience: Duration,
-) -> (Link, Option<Resumption>) {
-    wrap(link, Side::Server(sessions), patience)
-}
-
-fn wrap(link: Link, side: Side, patience: Duration) -> (Link, Option<Resumption>) {
     let mut info = link.info.clone();
     let Attached { channel, unread } = match Attached::of(link) {
         Ok(attached) => attached,
-        Err(link) => return (*link, None),
+        Err(link) => return *link,
     };
     info.resume = Some(patience);
-    let patience_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-    let mut raw = InBuffer::new(RAW);
-    raw.space(unread.len())[..unread.len()].copy_from_slice(&unread);
-    raw.filled(unread.len());
-    let shared = Arc::new_cyclic(|itself| Shared {
-        itself: Weak::clone(itself),
-        peer: info.peer.clone(),
-        side,
-        descriptor: AtomicI32::new(channel.socket().fd.as_raw_fd()),
-        outlet: Mutex::new(Outlet {
-            channel: Some(Arc::clone(&channel)),
-            attempt: 0,
-            sent: SentBytes::default(),
-            kept: Kept::default(),
-            given: 0,
-            rest: Vec::new(),
-        }),
-        inlet: Mutex::new(Inlet {
-            channel: Some(channel),
-            attempt: 0,
-            raw,
-            left: 0,
-            ahead: InBuffer::new(0),
-            received: 0,
-            awaited: false,
-        }),
-        fate: Mutex::new(Fate {
-            life: Lifecycle::new(patience_ms),
-            how: None,
-            why: String::new(),
-        }),
-        changed: Condvar::new(),
-        opened: Instant::now(),
-        patience,
-        peer_read: AtomicU64::new(0),
-        read: AtomicU64::new(0),
-        acknowledged: AtomicU64::new(0),
-        severed: AtomicBool::new(false),
-        changes: Arc::clone(&info.changes),
-    });
-    let resumption = Resumption(Arc::downgrade(&shared));
-    let link = Link {
-        tx: Box::new(ResumeTx::new(Arc::clone(&shared))),
-        end: Ender::new(&shared),
-        rx: Box::new(ResumeRx::new(shared)),
-        info,
-        channel: None,
-    };
-    (link, Some(resumption))
+    let side = Side::Client(Client::new(lane));
+    let shared = Shared::new(&info, side, patience, Some(channel), &unread);
+    shared.into_link(info)
+}
+
+/// The same of a lane that the server has opened, whose connection broke before the client could say which link it uses.
+///
+/// # Errors
+///
+/// `error` if it is none that another connection mends.
+pub(crate) fn client_severed(
+    mut info: LinkInfo,
+    error: LinkError,
+    lane: ClientLane,
+    patience: Duration,
+) -> Result<Link, LinkError> {
+    info.resume = Some(patience);
+    let side = Side::Client(Client::new(lane));
+    let shared = Shared::new(&info, side, patience, None, &[]);
+    match error {
+        LinkError::TimedOut(peer) => shared.broke(0, Ended::new(peer, End::Silent).into())?,
+        error => shared.broke(0, error)?,
+    }
+    Ok(shared.into_link(info))
+}
+
+/// The server's end of a lane from WELCOME on. Its client may come back from then on, also if it could not say any more
+/// which link it uses.
+pub(crate) struct OpeningLane {
+    shared: Arc<Shared>,
+    info: LinkInfo,
+}
+
+impl OpeningLane {
+    /// Of the lane that is opened on `link`; also by what it is resumed.
+    pub(crate) fn new(
+        link: &Link,
+        sessions: Arc<dyn Sessions>,
+        patience: Duration,
+    ) -> (Self, Resumption) {
+        let mut info = link.info.clone();
+        info.resume = Some(patience);
+        let side = Side::Server(sessions);
+        let shared = Shared::new(&info, side, patience, link.channel.clone(), &[]);
+        let resumption = Resumption(Arc::downgrade(&shared));
+        (Self { shared, info }, resumption)
+    }
+
+    /// The client uses `link`; unless it has come back by another connection since.
+    pub(crate) fn settled(self, link: Link) -> Link {
+        let info = LinkInfo {
+            resume: self.info.resume,
+            changes: self.info.changes,
+            ..link.info.clone()
+        };
+        let Attached { channel, unread } = match Attached::of(link) {
+            Ok(attached) => attached,
+            Err(link) => {
+                self.shared.abandon();
+                return *link;
+            }
+        };
+        {
+            let mut outlet = locked(&self.shared.outlet);
+            let mut inlet = locked(&self.shared.inlet);
+            if self.shared.fate().life.is_first() {
+                inlet.raw.space(unread.len())[..unread.len()].copy_from_slice(&unread);
+                inlet.raw.filled(unread.len());
+                inlet.channel = Some(Arc::clone(&channel));
+                outlet.channel = Some(channel);
+            }
+        }
+        self.shared.into_link(info)
+    }
+
+    /// Its connection broke before that.
+    ///
+    /// # Errors
+    ///
+    /// `error` if it is none that another connection mends.
+    pub(crate) fn severed(self, error: LinkError) -> Result<Link, LinkError> {
+        match error {
+            error if !error.is_break() => {
+                self.shared.abandon();
+                return Err(error);
+            }
+            LinkError::TimedOut(peer) => {
+                self.shared.broke(0, Ended::new(peer, End::Silent).into())?;
+            }
+            error => self.shared.broke(0, error)?,
+        }
+        Ok(self.shared.into_link(self.info))
+    }
+}
+
+impl Shared {
+    fn new(
+        info: &LinkInfo,
+        side: Side,
+        patience: Duration,
+        channel: Option<Arc<dyn Channel>>,
+        unread: &[u8],
+    ) -> Arc<Self> {
+        let patience_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
+        let mut raw = InBuffer::new(RAW);
+        raw.space(unread.len())[..unread.len()].copy_from_slice(unread);
+        raw.filled(unread.len());
+        Arc::new_cyclic(|itself| Self {
+            itself: Weak::clone(itself),
+            peer: info.peer.clone(),
+            side,
+            outlet: Mutex::new(Outlet {
+                channel: channel.clone(),
+                attempt: 0,
+                sent: SentBytes::default(),
+                kept: Kept::default(),
+                given: 0,
+                rest: Vec::new(),
+            }),
+            inlet: Mutex::new(Inlet {
+                channel,
+                attempt: 0,
+                raw,
+                left: 0,
+                ahead: InBuffer::new(0),
+                received: 0,
+                awaited: false,
+            }),
+            fate: Mutex::new(Fate {
+                life: Lifecycle::new(patience_ms),
+                how: None,
+                why: String::new(),
+            }),
+            changed: Condvar::new(),
+            opened: Instant::now(),
+            patience,
+            peer_read: AtomicU64::new(0),
+            read: AtomicU64::new(0),
+            acknowledged: AtomicU64::new(0),
+            severed: AtomicBool::new(false),
+            changes: Arc::clone(&info.changes),
+        })
+    }
+
+    fn into_link(self: Arc<Self>, info: LinkInfo) -> Link {
+        Link {
+            tx: Box::new(ResumeTx::new(Arc::clone(&self))),
+            end: Ender::new(&self),
+            rx: Box::new(ResumeRx::new(self)),
+            info,
+            channel: None,
+        }
+    }
+
+    /// It goes on otherwise, or not at all, and its connection is not this lane's any more.
+    fn abandon(&self) {
+        {
+            let mut outlet = locked(&self.outlet);
+            let mut inlet = locked(&self.inlet);
+            (inlet.channel, outlet.channel) = (None, None);
+        }
+        self.die(Death::Closed, "");
+    }
 }
 
 impl Shared {
@@ -331,6 +430,44 @@ impl Shared {
             outlet.given += bytes.len() as u64;
         }
         Ok(())
+    }
+
+    /// As [`Self::give`], without waiting; whether all is given.
+    fn give_some(&self, outlet: &mut Outlet) -> Result<bool, LinkError> {
+        let Some(channel) = outlet.channel.clone() else {
+            return Ok(true);
+        };
+        loop {
+            let rest = std::mem::take(&mut outlet.rest);
+            if !rest.is_empty() {
+                let sent = channel.send(&rest, &[])?.unwrap_or(0);
+                if sent < rest.len() {
+                    outlet.rest = rest[sent..].to_vec();
+                    return Ok(false);
+                }
+            }
+            if outlet.given == outlet.kept.end() {
+                return Ok(channel.drain()?.is_some());
+            }
+            let bytes = outlet.kept.from(outlet.given, SOME);
+            let read = self.read.load(Ordering::Acquire);
+            let head = Piece {
+                len: bytes.len() as u32,
+                read,
+            }
+            .to_bytes();
+            let Some(sent @ 1..) = channel.send(&head, bytes)? else {
+                return Ok(false);
+            };
+            // The piece has begun, so that the rest of it comes before anything else.
+            let len = bytes.len() as u64;
+            outlet.rest = match sent.checked_sub(head.len()) {
+                Some(sent) => bytes[sent..].to_vec(),
+                None => [&head[sent..], bytes].concat(),
+            };
+            outlet.given += len;
+            self.acknowledged.fetch_max(read, Ordering::Relaxed);
+        }
     }
 
     /// Forgets what the other side has read.
@@ -531,8 +668,6 @@ impl Shared {
         let Attached { channel, unread } = say(inlet.received)?;
         inlet.raw.space(unread.len())[..unread.len()].copy_from_slice(&unread);
         inlet.raw.filled(unread.len());
-        self.descriptor
-            .store(channel.socket().fd.as_raw_fd(), Ordering::Release);
         inlet.channel = Some(Arc::clone(&channel));
         outlet.channel = Some(channel);
         (inlet.attempt, outlet.attempt) = (attempt, attempt);
@@ -628,10 +763,6 @@ impl Endable for Shared {
 
     fn break_connection(&self) {
         self.end_channel();
-    }
-
-    fn forget_in_child(&self) {
-        let _ = sys::disconnect(self.descriptor.load(Ordering::Acquire));
     }
 
     fn is_alive(&self) -> bool {

@@ -9,7 +9,7 @@ use super::{Pulled, Shared, locked};
 use crate::buffer::InBuffer;
 use crate::channel::{AHEAD, IN_BUFFER};
 use crate::link::{LinkError, Rx};
-use crate::spin::Spin;
+use crate::spin::{Peer, Spin};
 
 /// Below, reading ahead costs less than another system call.
 const DIRECT: usize = 4 << 10;
@@ -22,10 +22,14 @@ pub(super) struct ResumeRx {
 
 impl ResumeRx {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let host = locked(&shared.inlet)
+            .channel
+            .as_ref()
+            .map_or(Peer::ThisHost, |channel| channel.socket().host());
         Self {
             shared,
             buffer: InBuffer::new(IN_BUFFER),
-            spin: Spin::new(),
+            spin: Spin::new(host),
         }
     }
 

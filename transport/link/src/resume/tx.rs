@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 
-use super::{PIECE, Shared, locked};
+use super::{PIECE, Shared, locked, send_all};
 use crate::buffer::OutBuffer;
 use crate::channel::OUT_MOST;
 use crate::link::{LinkError, Tx};
@@ -18,6 +18,8 @@ const POLL: Duration = Duration::from_millis(2);
 pub(super) struct ResumeTx {
     shared: Arc<Shared>,
     out: OutBuffer,
+    /// The connection was not given all that is kept, as its socket was full.
+    left: bool,
 }
 
 impl ResumeTx {
@@ -25,6 +27,7 @@ impl ResumeTx {
         Self {
             shared,
             out: OutBuffer::default(),
+            left: false,
         }
     }
 
@@ -86,6 +89,29 @@ impl ResumeTx {
 }
 
 impl Shared {
+    /// Gives the connection what it was not given for want of room.
+    fn give_rest(&self) -> Result<(), LinkError> {
+        if self.severed.load(Ordering::Acquire) {
+            return self.check();
+        }
+        let mut outlet = locked(&self.outlet);
+        let given = self.give(&mut outlet);
+        // With nothing to give, what the channel took and its socket did not is still to go.
+        let given = given.and_then(|()| match outlet.channel.clone() {
+            Some(channel) => send_all(&*channel, &[], &[]),
+            None => Ok(()),
+        });
+        let attempt = outlet.attempt;
+        drop(outlet);
+        match given {
+            Ok(()) => Ok(()),
+            Err(error) => {
+                self.broke(attempt, error)?;
+                self.check()
+            }
+        }
+    }
+
     /// Whether there is room by now.
     fn peer_read_grew(&self) -> bool {
         let outlet = locked(&self.outlet);
@@ -128,8 +154,43 @@ impl Tx for ResumeTx {
 
     fn flush(&mut self) -> Result<(), LinkError> {
         let put = Self::put(&self.shared, self.out.committed());
+        let had = self.pending() > 0;
         self.out.clear();
+        if std::mem::take(&mut self.left) && !had {
+            put?;
+            return self.shared.give_rest();
+        }
         put
+    }
+
+    fn flush_some(&mut self) -> Result<bool, LinkError> {
+        let shared = &self.shared;
+        let mut outlet = locked(&shared.outlet);
+        shared.forget(&mut outlet)?;
+        let room = usize::try_from(outlet.sent.room()).unwrap_or(usize::MAX);
+        let len = self.pending().min(room);
+        outlet.kept.push(&self.out.committed()[..len]);
+        outlet.sent.add(len as u64);
+        self.out.sent(len);
+        if shared.severed.load(Ordering::Acquire) {
+            drop(outlet);
+            shared.check()?;
+            // Given to the connection that comes.
+            return Ok(self.pending() == 0);
+        }
+        let (given, attempt) = (shared.give_some(&mut outlet), outlet.attempt);
+        drop(outlet);
+        match given {
+            Ok(all) => {
+                self.left = !all;
+                Ok(all && self.pending() == 0)
+            }
+            Err(error) => {
+                shared.broke(attempt, error)?;
+                shared.check()?;
+                Ok(self.pending() == 0)
+            }
+        }
     }
 
     #[inline]
@@ -146,7 +207,7 @@ impl Tx for ResumeTx {
         match self.shared.severed.load(Ordering::Acquire) {
             true => self.shared.check(),
             // Nobody else flushes what `failover_pending` had them leave.
-            false if self.pending() > 0 => self.flush(),
+            false if self.pending() > 0 => self.flush_some().map(drop),
             false => Ok(()),
         }
     }

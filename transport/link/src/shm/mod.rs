@@ -14,7 +14,7 @@ use crate::link::{Endable, Ender, Link, LinkError, LinkInfo, LinkKind};
 use crate::mapping::{Mapping, Ring};
 use crate::ring::RingError;
 use crate::socket::Socket;
-use crate::spin::Spin;
+use crate::spin::{Peer, Spin};
 use ring::{Consumer, Producer};
 
 #[cfg(feature = "fuzzing")]
@@ -132,10 +132,6 @@ impl Endable for Shared {
         }
     }
 
-    fn forget_in_child(&self) {
-        self.socket.forget_in_child();
-    }
-
     fn is_alive(&self) -> bool {
         self.socket.is_alive()
     }
@@ -164,14 +160,14 @@ pub(crate) fn link(mapping: Mapping, sends: Ring, socket: Socket) -> Link {
             producer: Producer::new(Arc::clone(&mapping), sends),
             ring: sends,
             shared: Arc::clone(&shared),
-            spin: Spin::new(),
+            spin: Spin::new(Peer::ThisHost),
         })),
         end: Ender::new(&shared),
         rx: Box::new(RingRx::new(ShmTake {
             consumer: Consumer::new(mapping, sends.other()),
             ring: sends.other(),
             shared,
-            spin: Spin::new(),
+            spin: Spin::new(Peer::ThisHost),
         })),
         info,
         channel: None,

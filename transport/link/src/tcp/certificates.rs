@@ -11,13 +11,13 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::version::TLS13;
 use rustls::{
     AlertDescription, CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct,
-    Error, RootCertStore, ServerConfig, SignatureScheme,
+    Error, RootCertStore, ServerConfig, SignatureScheme, SupportedCipherSuite,
 };
 
 use crate::link::LinkError;
 
 /// Says on both sides that it is this protocol which TLS carries (RFC 7301).
-const ALPN: &[u8] = b"gtrace/1";
+pub const ALPN: &[u8] = b"gtrace/1";
 
 /// What a client needs for TLS.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,16 @@ pub struct TlsClient {
     pub ca: PathBuf,
     /// Name that the server's certificate must have; none for the host of the address.
     pub name: Option<String>,
+    /// PEM files of the client's own certificate, with those between it and its authority, and of its private key.
+    pub own: Option<(PathBuf, PathBuf)>,
+}
+
+impl TlsClient {
+    /// Of a client without a certificate of its own.
+    pub const fn new(ca: PathBuf, name: Option<String>) -> Self {
+        let own = None;
+        Self { ca, name, own }
+    }
 }
 
 fn usage(path: &Path, cause: impl std::fmt::Display) -> LinkError {
@@ -46,6 +56,11 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, LinkError> 
     Ok(certificates)
 }
 
+fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, LinkError> {
+    PrivateKeyDer::from_pem_file(path)
+        .map_err(|e| usage(path, format_args!("cannot read a private key: {e}")))
+}
+
 /// The server's side, from a PEM file with its certificate (and those between it and its authority)
 /// and one with its private key.
 ///
@@ -54,9 +69,8 @@ fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, LinkError> 
 /// [`LinkError::Usage`] with the file and the cause.
 pub fn server_tls(certificate: &Path, key: &Path) -> Result<Arc<ServerConfig>, LinkError> {
     let chain = certificates(certificate)?;
-    let secret = PrivateKeyDer::from_pem_file(key)
-        .map_err(|e| usage(key, format_args!("cannot read a private key: {e}")))?;
-    let mut config = ServerConfig::builder_with_provider(provider())
+    let secret = private_key(key)?;
+    let mut config = ServerConfig::builder_with_provider(server_provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(|e| usage(certificate, e))?
         .with_no_client_auth()
@@ -82,18 +96,43 @@ pub(crate) fn client_tls(tls: &TlsClient, host: &str) -> Result<ClientConnection
             "`{name}` cannot be the name of a certificate; give the right one with --tls-name"
         ))
     })?;
-    let mut config = ClientConfig::builder_with_provider(provider())
+    let builder = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(|e| usage(&tls.ca, e))?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Trust::new(trusted)?))
-        .with_no_client_auth();
+        .with_custom_certificate_verifier(Arc::new(Trust::new(trusted)?));
+    let mut config = match &tls.own {
+        None => builder.with_no_client_auth(),
+        Some((certificate, key)) => {
+            let chain = certificates(certificate)?;
+            builder
+                .with_client_auth_cert(chain, private_key(key)?)
+                .map_err(|e| {
+                    usage(
+                        certificate,
+                        format_args!("cannot be used with the key {}: {e}", key.display()),
+                    )
+                })?
+        }
+    };
     config.alpn_protocols = vec![ALPN.to_vec()];
     ClientConnection::new(Arc::new(config), server).map_err(|e| usage(&tls.ca, e))
 }
 
-fn provider() -> Arc<CryptoProvider> {
+pub(super) fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
+}
+
+/// What a server encrypts by: suites with keys of 256 bits, as its connections are given to the processes that serve
+/// them ([`TlsSecrets`](crate::TlsSecrets)), and only such keys can be given back to rustls there.
+pub fn server_provider() -> Arc<CryptoProvider> {
+    let mut provider = ring::default_provider();
+    let is_taken = |suite: &SupportedCipherSuite| {
+        let suite = suite.tls13();
+        suite.is_some_and(|suite| suite.aead_alg.key_len() == 32)
+    };
+    provider.cipher_suites.retain(is_taken);
+    Arc::new(provider)
 }
 
 /// Trusts the certificates of a file: as authorities, or as the server's own.
@@ -207,7 +246,7 @@ pub(crate) fn explain_to_client(error: &Error, tls: &TlsClient, host: &str) -> S
 }
 
 /// Cause of what TLS found, for the log of the server.
-pub(crate) fn explain_to_server(error: &Error) -> String {
+pub(super) fn explain_to_server(error: &Error) -> String {
     match error {
         Error::AlertReceived(
             AlertDescription::UnknownCA

@@ -1,6 +1,8 @@
 //! Links over TCP, with TLS or without.
 
 mod certificates;
+mod handshake;
+mod records;
 mod tls;
 
 use std::net::{SocketAddr, TcpStream};
@@ -14,9 +16,14 @@ use crate::socket::Socket;
 use crate::stream::Stream;
 use crate::sys;
 
-pub use certificates::{TlsClient, server_tls};
+pub use certificates::{ALPN, TlsClient, server_provider, server_tls};
+pub use handshake::{TlsHandshake, TlsSecrets};
 
-pub(crate) use certificates::{client_tls, explain_to_client, explain_to_server};
+pub(crate) use certificates::{client_tls, explain_to_client};
+pub(crate) use handshake::shake_hands;
+pub(crate) use records::RecordChannel;
+#[cfg(feature = "fuzzing")]
+pub use records::hostile;
 pub(crate) use tls::TlsChannel;
 
 /// Best piece of a bulk copy over TCP, bytes.
@@ -65,7 +72,7 @@ fn tune(fd: &OwnedFd) -> Option<String> {
 }
 
 /// Whether both ends are on this host.
-fn is_local(fd: &OwnedFd) -> bool {
+pub(crate) fn is_local(fd: &OwnedFd) -> bool {
     let ip = |addr: Option<rustix::net::SocketAddrAny>| {
         let addr = SocketAddr::try_from(addr?).ok()?;
         Some(addr.ip())

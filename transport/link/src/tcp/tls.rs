@@ -1,4 +1,4 @@
-//! TLS 1.3 over TCP.
+//! TLS 1.3 over TCP, on the client's side.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -84,7 +84,7 @@ impl TlsChannel {
         let exported =
             self.lock()
                 .tls
-                .export_keying_material([0; 32], b"EXPORTER-Channel-Binding", Some(&[]));
+                .export_keying_material([0; 32], super::handshake::EXPORTER, Some(&[]));
         exported.map_err(|error| LinkError::Tls(self.socket.peer.clone(), error.to_string()))
     }
 
@@ -225,10 +225,6 @@ const PIECE: usize = 64 << 10;
 impl Endable for TlsChannel {
     fn end(&self) {
         self.socket.end();
-    }
-
-    fn forget_in_child(&self) {
-        self.socket.forget_in_child();
     }
 
     fn is_alive(&self) -> bool {

@@ -4,7 +4,6 @@ use std::os::unix::net::UnixStream;
 
 use rustix::net::sockopt;
 
-use crate::link::LinkError;
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -26,13 +25,4 @@ impl From<UnixStream> for Stream {
 pub(crate) fn prepare(socket: &Socket) {
     let _ = sockopt::set_socket_send_buffer_size(&socket.fd, BUFFER);
     let _ = sockopt::set_socket_recv_buffer_size(&socket.fd, BUFFER);
-}
-
-impl Stream {
-    /// Effective user of the other side of a Unix socket (SO_PEERCRED).
-    pub(crate) fn peer_uid(&self) -> Result<u32, LinkError> {
-        sockopt::socket_peercred(&self.0.fd)
-            .map(|cred| cred.uid.as_raw())
-            .map_err(|e| LinkError::Io(self.0.peer.clone(), e.into()))
-    }
 }

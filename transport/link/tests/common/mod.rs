@@ -131,10 +131,7 @@ impl Certificates {
 
     /// What a client trusts.
     pub fn client(&self, ca: &str, name: Option<&str>) -> Option<TlsClient> {
-        Some(TlsClient {
-            ca: self.path(ca),
-            name: name.map(str::to_owned),
-        })
+        Some(TlsClient::new(self.path(ca), name.map(str::to_owned)))
     }
 }
 

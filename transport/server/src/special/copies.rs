@@ -57,37 +57,22 @@ impl<'a> Lender<'a> {
     }
 }
 
-/// Copies `from` to the device; the bytes may be changed on return. `locked`: they lie in page-locked
-/// memory.
+/// Copies `from` to the device; the bytes may be changed on return. `context`: the frame's.
 fn to_device(
     lender: Lender<'_>,
+    (uploads, context): (&mut Uploads, u32),
     to: u64,
     from: &[u8],
     when: When,
-    locked: bool,
 ) -> Result<(), Code> {
-    let driver = lender.driver;
-    let source = from.as_ptr().cast::<c_void>();
-    let status = match when {
+    match when {
         When::Now => {
-            let call = driver.cuMemcpyHtoD_v2.ok_or(NOT_SUPPORTED)?;
-            // SAFETY: `source` is `from.len()` bytes, and the driver is done with them on return.
-            unsafe { call(to, source, from.len()) }
+            let call = lender.driver.cuMemcpyHtoD_v2.ok_or(NOT_SUPPORTED)?;
+            // SAFETY: `from` is as long as is said, and the driver is done with it on return.
+            checked(unsafe { call(to, from.as_ptr().cast(), from.len()) })
         }
-        When::In(stream) => {
-            let call = driver.cuMemcpyHtoDAsync_v2.ok_or(NOT_SUPPORTED)?;
-            let _lent = lender.lend(stream)?;
-            // SAFETY: as above: from pageable memory the driver takes the bytes before it returns
-            // ("API synchronization behavior" in the driver API's reference); for page-locked memory
-            // the stream is synchronised below.
-            let status = unsafe { call(to, source, from.len(), stream) };
-            if locked && status == 0 {
-                return synchronise(driver, stream);
-            }
-            status
-        }
-    };
-    checked(status)
+        When::In(stream) => uploads.send(lender, context, to, from, stream),
+    }
 }
 
 /// Copies from the device to `to`; the bytes are there on return.
@@ -120,6 +105,9 @@ pub(super) fn synchronise(driver: &Driver, stream: CUstream) -> Result<(), Code>
 
 /// Large copies by way of the lane's staging memory.
 mod staged;
+mod uploads;
+
+pub(crate) use uploads::Uploads;
 
 fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
     let Upload { to, stream } = Upload::read(r)?;
@@ -133,14 +121,16 @@ fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
     }
     let session = Arc::clone(&exec.session);
     let lender = Lender::of(exec, &session);
-    let locked = !exec.in_place() && exec.staging.is_locked();
+    let context = exec.request.context;
+    let mut uploads = std::mem::take(&mut exec.uploads);
     let mut at = to;
     let outcome = exec.bulk_in(|bytes| {
-        to_device(lender, at, bytes, when, locked)?;
+        to_device(lender, (&mut uploads, context), at, bytes, when)?;
         at = at.wrapping_add(bytes.len() as u64);
         Ok(())
-    })?;
-    Ok(code_of(outcome))
+    });
+    exec.uploads = uploads;
+    Ok(code_of(outcome?))
 }
 
 fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {

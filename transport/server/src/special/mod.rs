@@ -20,7 +20,7 @@ mod snapshot;
 mod textures;
 
 pub(crate) use copies::{
-    cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
+    Uploads, cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyHtoD_v2, cuMemcpyHtoDAsync_v2,
 };
 pub(crate) use deferred_copies::{defer_copy, settle_copies, take};
 pub(crate) use functions::{cuLibraryGetKernel, cuModuleGetFunction};

@@ -8,10 +8,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use gtrace_link::Beginning;
+use gtrace_link::{Beginning, ConnectionKey, TlsHandshake};
 use gtrace_protocol::{GREETING_LEN, PREAMBLE_LEN, Preamble, PreambleError};
 use rustix::net::{RecvFlags, SendFlags, recv, send};
 
+use super::access::Known;
 use crate::options::Listen;
 
 /// Why an address cannot be listened on.
@@ -133,12 +134,35 @@ fn bind_unix(path: &Path, mode: u32) -> io::Result<Listener> {
 /// A connection whose preamble has not come whole.
 #[derive(Debug)]
 pub(super) struct Pending {
-    fd: OwnedFd,
+    pub(super) fd: OwnedFd,
     pub(super) peer: String,
+    pub(super) is_tcp: bool,
     greeting: [u8; GREETING_LEN],
     bytes: [u8; PREAMBLE_LEN],
     got: usize,
     pub(super) deadline: Instant,
+    /// Once its preamble has come, and TLS follows.
+    pub(super) securing: Option<Box<Securing>>,
+}
+
+/// The handshake of TLS of a connection, and what follows it.
+#[derive(Debug)]
+pub(super) struct Securing {
+    pub(super) handshake: TlsHandshake,
+    pub(super) preamble: Preamble,
+    pub(super) beginning: Beginning,
+    pub(super) route: Route,
+}
+
+/// Whose a connection is.
+#[derive(Debug)]
+pub(super) enum Route {
+    /// A new session, of who has proved a token, or of anybody where none is wanted.
+    New(Option<ConnectionKey>, Option<Known>),
+    /// A new session, of who shows a certificate.
+    Certificate,
+    /// The session with this name.
+    Further([u8; 16], ConnectionKey),
 }
 
 /// How a connection begins.
@@ -160,7 +184,7 @@ impl Pending {
     /// Greets who has connected. A new connection has room for that.
     pub(super) fn new(
         fd: OwnedFd,
-        peer: String,
+        (peer, is_tcp): (String, bool),
         greeting: [u8; GREETING_LEN],
         deadline: Instant,
     ) -> Self {
@@ -170,10 +194,12 @@ impl Pending {
         Self {
             fd,
             peer,
+            is_tcp,
             greeting,
             bytes: [0; PREAMBLE_LEN],
             got: 0,
             deadline,
+            securing: None,
         }
     }
 
@@ -211,6 +237,12 @@ impl Pending {
         let mut magic = [0; 8];
         magic[..known].copy_from_slice(&self.bytes[..known]);
         Begun::Garbage(PreambleError::Magic(magic))
+    }
+
+    /// Whether it waits for room in the socket, and not for bytes from it.
+    pub(super) fn wants_write(&self) -> bool {
+        let securing = self.securing.as_ref();
+        securing.is_some_and(|securing| securing.handshake.wants_write())
     }
 
     /// The connection.

@@ -2,8 +2,13 @@
 //! of its session. It never loads the driver, and one thread with one poll(2) does all of it, so
 //! that a slow client keeps nobody waiting.
 
+mod access;
 mod admit;
+mod cgroup;
+mod clients;
+mod images;
 mod listen;
+mod share;
 mod status;
 mod watch;
 mod workers;
@@ -18,10 +23,14 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tracing::{debug, info, warn};
 
+use self::access::Access;
+use self::cgroup::Groups;
+use self::images::ImageCache;
 use self::listen::{Listener, Pending};
 use self::workers::{Leaving, Worker};
 use crate::control::Start;
 use crate::options::{Listen, Options};
+use crate::sandbox::{Layer, SandboxMode, Users};
 
 pub use self::listen::ListenError;
 pub use self::status::{Counters, Device, DriverInfo, ServerStatus, SessionStatus};
@@ -60,12 +69,22 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Supervisor {
     options: Options,
+    access: Access,
     command: WorkerCommand,
     host: String,
     driver: DriverInfo,
+    /// Whom workers become, or why they do not.
+    users: Result<Users, String>,
+    /// Where their control groups are, or why they have none.
+    groups: Result<Groups, String>,
+    /// How they are confined.
+    layers: Vec<Layer>,
+    images: Option<ImageCache>,
     listeners: Vec<Listener>,
     status: Option<Listener>,
     stop: (UnixStream, UnixStream),
+    /// Readable when the files of credentials are to be read at once.
+    reload: (UnixStream, UnixStream),
     pending: Vec<Pending>,
     workers: Vec<Worker>,
     leaving: Vec<Leaving>,
@@ -91,6 +110,7 @@ impl Stopper {
 /// What poll(2) has found, by place.
 enum Ready {
     Stop,
+    Reload,
     Status,
     Listener(usize),
     Pending(usize),
@@ -105,11 +125,8 @@ impl Supervisor {
     /// [`StartError`], with the remedy.
     pub fn start(options: Options, command: WorkerCommand) -> Result<Self, StartError> {
         options.check().map_err(StartError::Options)?;
-        if let Some(token) = &options.token {
-            // What would refuse each client refuses to start.
-            gtrace_link::Token::new(token.as_bytes())
-                .map_err(|error| StartError::Options(error.to_string()))?;
-        }
+        // What would refuse each client refuses to start.
+        let access = Access::open(&options).map_err(StartError::Options)?;
         if options.insecure && options.listen.iter().any(|listen| !listen.is_local()) {
             warn!(
                 "--insecure: whoever reaches {} can run programs on the GPUs of this host",
@@ -118,17 +135,27 @@ impl Supervisor {
         }
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname")
             .map_or_else(|_| "unknown".into(), |host| host.trim_end().to_owned());
-        let start = Start {
-            libcuda: options.libcuda.clone(),
-            libnvml: options.libnvml.clone(),
-            limits: options.limits.clone(),
-            tls: options.tls.clone(),
-            host: host.clone(),
-            supervisor: std::process::id(),
-            ..Start::default()
+        let users = match options.sandbox {
+            SandboxMode::Off => Err("no sandbox".into()),
+            _ => Users::available(options.worker_users),
         };
-        let driver =
-            workers::probe(&command, &environment(&options), &start).map_err(StartError::Driver)?;
+        if let (Err(why), Some(_)) = (&users, options.worker_users) {
+            return Err(StartError::Options(format!("--worker-user: {why}")));
+        }
+        let groups = match options.sandbox {
+            SandboxMode::Off => Err("no sandbox".into()),
+            _ => Groups::take(options.worker_memory, options.limits.max_lanes),
+        };
+        let (driver, mut layers) = probe(&options, &command, &users, &host)?;
+        if options.sandbox != SandboxMode::Off {
+            layers.push(match &groups {
+                Ok(groups) => groups.layer(),
+                Err(why) => Layer::missing("cgroup", why.clone()),
+            });
+        }
+        report(options.sandbox, &layers)?;
+        let images = options.image_cache.clone();
+        let images = images.map(|folder| ImageCache::new(folder, options.image_cache_max));
         let mut listeners = Vec::new();
         for at in &options.listen {
             listeners.push(Listener::bind(at, options.socket_mode, "--listen")?);
@@ -149,16 +176,24 @@ impl Supervisor {
                 .inspect_err(|error| warn!("{error}; `gtrace status --remote` cannot ask"))
                 .ok()
         });
-        let stop = UnixStream::pair()?;
-        stop.0.set_nonblocking(true)?;
+        let (stop, reload) = (UnixStream::pair()?, UnixStream::pair()?);
+        for end in [&stop.0, &reload.0, &reload.1] {
+            end.set_nonblocking(true)?;
+        }
         Ok(Self {
             options,
+            access,
             command,
             host,
             driver,
+            users,
+            groups,
+            layers,
+            images,
             listeners,
             status,
             stop,
+            reload,
             pending: Vec::new(),
             workers: Vec::new(),
             leaving: Vec::new(),
@@ -187,12 +222,14 @@ impl Supervisor {
         self.stop.1.try_clone().map(Stopper)
     }
 
-    /// Also ends at SIGTERM and SIGINT.
+    /// Also ends at SIGTERM and SIGINT, and reads the files of credentials again at SIGHUP.
     ///
     /// # Errors
     ///
     /// The system's.
-    pub fn stop_at_signals(&self) -> io::Result<()> {
+    pub fn obey_signals(&self) -> io::Result<()> {
+        let reload = self.reload.1.try_clone()?;
+        signal_hook::low_level::pipe::register(signal_hook::consts::SIGHUP, reload)?;
         for signal in [signal_hook::consts::SIGTERM, signal_hook::consts::SIGINT] {
             signal_hook::low_level::pipe::register(signal, self.stop.1.try_clone()?)?;
         }
@@ -220,6 +257,7 @@ impl Supervisor {
                         self.end();
                         return Ok(());
                     }
+                    Ready::Reload => self.reload_now(),
                     Ready::Status => self.send_status(),
                     Ready::Listener(at) => self.accept(at),
                     Ready::Pending(at) => self.read_preamble(at),
@@ -228,13 +266,27 @@ impl Supervisor {
             }
             self.expire();
             self.reap();
+            if self.access.check(false) {
+                self.end_strangers();
+            }
         }
+    }
+
+    fn reload_now(&mut self) {
+        use std::io::Read as _;
+        // What is in there says no more than that it is time.
+        let _ = self.reload.0.read(&mut [0; 64]);
+        self.access.check(true);
+        self.end_strangers();
     }
 
     fn wait(&self) -> io::Result<Vec<Ready>> {
         let full = self.pending.len() >= PENDING_MAX;
-        let mut places = vec![Ready::Stop];
-        let mut fds = vec![PollFd::new(&self.stop.0, PollFlags::IN)];
+        let mut places = vec![Ready::Stop, Ready::Reload];
+        let mut fds = vec![
+            PollFd::new(&self.stop.0, PollFlags::IN),
+            PollFd::new(&self.reload.0, PollFlags::IN),
+        ];
         if let Some(status) = &self.status {
             places.push(Ready::Status);
             fds.push(PollFd::new(status, PollFlags::IN));
@@ -247,7 +299,11 @@ impl Supervisor {
         }
         for (at, pending) in self.pending.iter().enumerate() {
             places.push(Ready::Pending(at));
-            fds.push(PollFd::new(pending, PollFlags::IN));
+            let events = match pending.wants_write() {
+                true => PollFlags::OUT,
+                false => PollFlags::IN,
+            };
+            fds.push(PollFd::new(pending, events));
         }
         for (at, worker) in self.workers.iter().enumerate() {
             places.push(Ready::Worker(at));
@@ -287,7 +343,12 @@ impl Supervisor {
             .iter()
             .filter(|worker| worker.client.is_none())
             .map(|worker| WELCOME_MAX.saturating_sub(worker.age()) + Duration::from_millis(1));
-        deadlines.chain(leaving).chain(unwelcomed).min()
+        let check = self.access.next_check();
+        deadlines
+            .chain(leaving)
+            .chain(unwelcomed)
+            .chain(check)
+            .min()
     }
 
     /// Does what may take a moment in a thread of its own; nothing, if there are many already.
@@ -316,16 +377,16 @@ impl Supervisor {
             host: self.host.clone(),
             uptime_s: self.started.elapsed().as_secs_f64(),
             listen: self.addresses(),
-            token: self.options.token.is_some(),
+            token: self.access.asks(),
             tls: self.options.tls.is_some(),
+            certificates: self.access.takes_certificates(),
+            credentials_error: self.access.error(),
+            sandbox: self.options.sandbox,
+            layers: self.layers.clone(),
             max_clients: self.options.max_clients,
             driver: self.driver.clone(),
             counters: self.counters.clone(),
-            sessions: self
-                .workers
-                .iter()
-                .map(|worker| worker.status(self.options.limits.max_memory))
-                .collect(),
+            sessions: self.workers.iter().map(Worker::status).collect(),
         }
     }
 
@@ -366,11 +427,82 @@ fn devices(driver: &DriverInfo) -> String {
     }
 }
 
-/// Variables of workers in addition to the supervisor's own.
-fn environment(options: &Options) -> Vec<(String, String)> {
-    let mut environment = options.environment.clone();
-    if let Some(gpus) = &options.limits.gpus {
-        environment.push(("CUDA_VISIBLE_DEVICES".into(), gpus.clone()));
+/// Asks a worker what driver there is, and how it is confined. A driver that does not start confined may have to make its
+/// device files first, which it does unconfined, and is asked again.
+fn probe(
+    options: &Options,
+    command: &WorkerCommand,
+    users: &Result<Users, String>,
+    host: &str,
+) -> Result<(DriverInfo, Vec<Layer>), StartError> {
+    let environment = share::of(None, options, &[])
+        .map_err(StartError::Options)?
+        .environment;
+    let user = users.clone().map(|users| users.one(&[]));
+    let libraries = [&options.libcuda, &options.libnvml];
+    let libraries = libraries.into_iter().flatten().map(|path| path.as_path());
+    let start = Start {
+        libcuda: options.libcuda.clone(),
+        libnvml: options.libnvml.clone(),
+        limits: options.limits.clone(),
+        host: host.to_owned(),
+        supervisor: std::process::id(),
+        sandbox: options.confinement(user, libraries),
+        ..Start::default()
+    };
+    let ask = |start: &Start| workers::probe(command, &environment, start);
+    let confined = match (ask(&start), &start.sandbox) {
+        (Err(first), Some(_)) => {
+            let open = Start {
+                sandbox: None,
+                ..start.clone()
+            };
+            // Where it fails so too, the sandbox has no part in it.
+            ask(&open).map_err(StartError::Driver)?;
+            ask(&start).map_err(|_| {
+                StartError::Driver(format!(
+                    "the driver works, but not in the sandbox of a worker: {first}; see \"The sandbox\" in \
+                     docs/remoting.md, or serve without one with --sandbox off"
+                ))
+            })
+        }
+        (answer, _) => answer.map_err(StartError::Driver),
+    };
+    let (mut driver, layers) = confined?;
+    // One that came by a descriptor has another path there.
+    if let Some(path) = options
+        .libcuda
+        .as_deref()
+        .filter(|path| workers::is_descriptor(path))
+    {
+        driver.libcuda = path.display().to_string();
+        driver.libnvml = options
+            .libnvml
+            .as_ref()
+            .map(|path| path.display().to_string());
     }
-    environment
+    Ok((driver, layers))
+}
+
+/// Says what of the sandbox is not in force.
+fn report(mode: SandboxMode, layers: &[Layer]) -> Result<(), StartError> {
+    if mode == SandboxMode::Off {
+        warn!("--sandbox off: a client that takes its worker over has what the server's user has");
+    }
+    for layer in layers {
+        match layer.active {
+            true => debug!("sandbox: {}: {}", layer.name, layer.note),
+            false => warn!(
+                "not in force of the sandbox: {}: {}",
+                layer.name, layer.note
+            ),
+        }
+    }
+    match layers.iter().find(|layer| !layer.active) {
+        Some(layer) if mode == SandboxMode::Required => Err(StartError::Options(format!(
+            "--sandbox required, and {} is not in force: {}",
+            layer.name, layer.note
+        ))),
+        _ => Ok(()),
+    }
 }

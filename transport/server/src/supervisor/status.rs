@@ -9,10 +9,14 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::control::Client;
+use crate::sandbox::{Layer, SandboxMode};
 use crate::stats::{OpStats, SessionStats, Times};
 
 /// Longest status that is read, bytes.
 const STATUS_MAX: u64 = 64 << 20;
+
+/// Most operations that are counted by name. There are some 700.
+const OPS_MAX: usize = 2048;
 
 /// One device of the server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,6 +53,12 @@ pub struct Counters {
     pub refused: BTreeMap<String, u64>,
     /// Sessions that were let in.
     pub sessions: u64,
+    /// The same by credential, `token NAME` or `certificate NAME`: at most as many as the file of credentials has had.
+    #[serde(default)]
+    pub by_credential: BTreeMap<String, u64>,
+    /// Sessions that were ended because their credential was revoked or had expired.
+    #[serde(default)]
+    pub sessions_revoked: u64,
     /// Lanes that were let in.
     pub lanes: u64,
     /// Workers that ended by a signal or an error.
@@ -91,6 +101,15 @@ impl Counters {
         *self.refused.entry(reason.to_owned()).or_default() += 1;
     }
 
+    /// Counts a session that was let in, by this credential.
+    pub(super) fn let_in(&mut self, credential: Option<&str>) {
+        self.sessions += 1;
+        self.lanes += 1;
+        if let Some(name) = credential {
+            *self.by_credential.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+
     /// Adds what a session did.
     pub(super) fn add(&mut self, stats: &SessionStats) {
         self.frames += stats.frames;
@@ -105,6 +124,10 @@ impl Counters {
         self.queue.add(&stats.queue);
         self.driver.add(&stats.driver);
         for op in &stats.ops {
+            // A worker that has been taken over may make names up.
+            if self.ops.len() >= OPS_MAX && !self.ops.contains_key(&op.name) {
+                continue;
+            }
             let sum = self.ops.entry(op.name.clone()).or_default();
             sum.name.clone_from(&op.name);
             sum.errors += op.errors;
@@ -151,6 +174,18 @@ pub struct ServerStatus {
     pub token: bool,
     /// Whether TLS can be used.
     pub tls: bool,
+    /// Whether certificates of clients are taken in place of a token.
+    #[serde(default)]
+    pub certificates: bool,
+    /// Why the files of credentials and certificates as they are now do not hold.
+    #[serde(default)]
+    pub credentials_error: Option<String>,
+    /// Whether workers are confined.
+    #[serde(default)]
+    pub sandbox: SandboxMode,
+    /// How, and what is not in force.
+    #[serde(default)]
+    pub layers: Vec<Layer>,
     /// Most clients.
     pub max_clients: usize,
     /// The driver.

@@ -6,9 +6,36 @@ use std::time::{Duration, Instant};
 use gtrace_link::printable;
 use tracing::{info, warn};
 
+use super::clients::{self, Found};
 use super::workers::Worker;
 use super::{Supervisor, WELCOME_MAX};
-use crate::control::FromWorker;
+use crate::control::{FromWorker, ToWorker};
+
+/// Messages of a worker that are taken at a time.
+const MESSAGES_MAX: usize = 64;
+
+/// A reason for which a worker refuses a client, as it is counted: one that it makes up is none.
+fn known_reason(kind: &str) -> &str {
+    const KNOWN: [&str; 13] = [
+        "garbage",
+        "closed",
+        "timeout",
+        "version",
+        "token",
+        "tls",
+        "session",
+        "max_clients",
+        "max_lanes",
+        "busy",
+        "refused",
+        "system",
+        "other",
+    ];
+    KNOWN
+        .into_iter()
+        .find(|known| *known == kind)
+        .unwrap_or("other")
+}
 
 impl Supervisor {
     /// Takes what a worker has to say.
@@ -18,33 +45,68 @@ impl Supervisor {
         {
             warn!("worker {} takes no lanes: {error}", worker.pid());
         }
-        loop {
+        // Others are to be heard too, however much one has to say.
+        for _ in 0..MESSAGES_MAX {
             let Some(worker) = self.workers.get_mut(at) else {
                 return;
             };
             match worker.receive() {
-                Ok(Some(FromWorker::Welcomed(client))) => {
+                // One that has been taken over may say it again.
+                Ok(Some((FromWorker::Welcomed { .. }, _))) if worker.client.is_some() => {}
+                Ok(Some((
+                    FromWorker::Welcomed {
+                        mut client,
+                        boot_id,
+                        pid_namespace,
+                    },
+                    _,
+                ))) => {
+                    client.credential = worker.credential();
+                    let by = client.credential.as_ref().map(|by| format!(" by the {by}"));
                     info!(
-                        "{}: {} (pid {}) on {} is let in, worker {}",
+                        "{}: {} (pid {}) on {} is let in{}, worker {}",
                         client.peer,
                         printable(&client.program),
                         client.pid,
                         printable(&client.host),
+                        by.unwrap_or_default(),
                         worker.pid()
                     );
-                    self.counters.sessions += 1;
-                    self.counters.lanes += 1;
+                    self.counters.let_in(client.credential.as_deref());
+                    // Without it the worker sees the end of the connection alone.
+                    let _ = match clients::find(&client, &boot_id, pid_namespace) {
+                        Found::Process(process) => {
+                            worker.give(ToWorker::ClientProcess, Some(process))
+                        }
+                        Found::Ended => worker.give(ToWorker::ClientProcess, None),
+                        Found::Unknown => Ok(()),
+                    };
                     worker.client = Some((Instant::now(), client));
                 }
-                Ok(Some(FromWorker::Lane)) => self.counters.lanes += 1,
-                Ok(Some(FromWorker::NotWelcomed { kind, reason })) => {
+                Ok(Some((FromWorker::Lane, _))) => self.counters.lanes += 1,
+                Ok(Some((FromWorker::NotWelcomed { kind, reason }, _))) => {
                     warn!("not let in: {}", printable(&reason));
-                    self.counters.refuse(&kind);
+                    self.counters.refuse(known_reason(&kind));
                 }
-                Ok(Some(FromWorker::Stats(stats))) => worker.report(*stats),
-                Ok(Some(FromWorker::Probed(_))) => {}
-                Ok(Some(FromWorker::Failed(reason))) => {
+                Ok(Some((FromWorker::Stats(stats), _))) => worker.report(*stats),
+                Ok(Some((FromWorker::Probed(..), _))) => {}
+                Ok(Some((FromWorker::Failed(reason), _))) => {
                     warn!("worker {}: {}", worker.pid(), printable(&reason));
+                }
+                Ok(Some((FromWorker::WantImage(hash), _))) => {
+                    // It asks for one at a time, and reads the answer: each has a descriptor here until then.
+                    if worker.awaits_image() {
+                        continue;
+                    }
+                    let file = self.images.as_ref().and_then(|images| images.open(hash));
+                    if let Err(error) = worker.give(ToWorker::Image(hash), file.map(Into::into)) {
+                        warn!("worker {}: {error}", worker.pid());
+                    }
+                }
+                Ok(Some((FromWorker::KeepImage(hash), memory))) => {
+                    if let (Some(images), Some(memory)) = (&self.images, memory) {
+                        images.keep(hash, memory);
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 ended => {
@@ -57,6 +119,26 @@ impl Supervisor {
                     return;
                 }
             }
+        }
+    }
+
+    /// Ends the sessions of credentials that have expired or were revoked.
+    pub(super) fn end_strangers(&mut self) {
+        let is_stranger = |worker: &Worker| {
+            worker
+                .known()
+                .is_some_and(|known| !self.access.still_knows(known))
+        };
+        while let Some(at) = self.workers.iter().position(is_stranger) {
+            let worker = self.workers.swap_remove(at);
+            warn!(
+                "worker {}: ended, as the {} is good no longer",
+                worker.pid(),
+                worker.credential().unwrap_or_default()
+            );
+            self.counters.sessions_revoked += 1;
+            self.counters.add(&worker.stats);
+            self.leaving.push(worker.kill());
         }
     }
 

@@ -2,17 +2,21 @@
 //! the process, is nobody else's.
 
 use std::collections::VecDeque;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+use super::access::Known;
+use super::cgroup::{Group, Groups};
 use super::status::{DriverInfo, SessionStatus};
 use crate::control::{Channel, Client, FromWorker, Start, ToWorker};
+use crate::sandbox::Layer;
 use crate::stats::SessionStats;
 
 /// The command that becomes a worker: it calls [`crate::worker::main`].
@@ -41,33 +45,89 @@ const CLIENT_VARIABLES: &[&str] = &[
     "GTRACE_TOKEN_FILE",
     "GTRACE_TLS_CA",
     "GTRACE_TLS_NAME",
+    "GTRACE_TLS_CERT",
+    "GTRACE_TLS_KEY",
     "GTRACE_LINK",
     "GTRACE_EMULATE",
     "GTRACE_STRICT",
     "GTRACE_STRICT_EXIT",
     "GTRACE_STATS",
-    "LD_PRELOAD",
 ];
+
+/// What variables begin with that drivers, RDMA's libraries, the C library and gtrace read. All others stay with the
+/// supervisor: who started it may have secrets among them.
+const INHERITED: &[&str] = &[
+    "CUDA_",
+    "NVIDIA_",
+    "GTRACE_",
+    "MLX",
+    "IBV_",
+    "RDMAV_",
+    "RUST_",
+    "LD_LIBRARY_PATH",
+    "GLIBC_",
+    "MALLOC_",
+    "LANG",
+    "LC_",
+    "TZ",
+];
+
+fn is_inherited(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    let is_known = INHERITED.iter().any(|known| name.starts_with(known));
+    is_known && !CLIENT_VARIABLES.contains(&&*name)
+}
 
 /// Starts a worker and sends it its session. It is killed when the thread that calls this ends.
 pub(super) fn spawn(
     command: &WorkerCommand,
     environment: &[(String, String)],
     start: &Start,
-) -> io::Result<(Child, Channel)> {
+    groups: Option<&Groups>,
+) -> io::Result<(Running, Channel)> {
     let (here, there) = Channel::pair()?;
     let mut worker = Command::new(&command.program);
     worker.args(&command.arguments);
-    for name in CLIENT_VARIABLES {
-        worker.env_remove(name);
-    }
+    worker.env_clear();
+    let inherited = std::env::vars_os().filter(|(name, _)| is_inherited(name));
+    worker.envs(inherited);
     worker.envs(environment.iter().map(|(name, value)| (name, value)));
     // The channel takes the place of the standard input, which a worker has no use for.
     worker.stdin(Stdio::from(there.into_fd()));
+    let library = start.libcuda.as_deref().filter(|path| is_descriptor(path));
+    let library = library.map(File::open).transpose()?;
     let child = worker.spawn()?;
     drop(worker);
-    here.send(&ToWorker::Start(Box::new(start.clone())), None)?;
-    Ok((child, here))
+    let mut running = Running { child, group: None };
+    // Before it does anything: it waits for its orders.
+    running.group = match groups
+        .map(|groups| groups.add(running.child.id()))
+        .transpose()
+    {
+        Ok(group) => group,
+        Err(error) => {
+            let _ = running.child.kill();
+            let _ = running.child.wait();
+            return Err(io::Error::other(format!(
+                "no control group for a worker: {error}"
+            )));
+        }
+    };
+    let library = library.as_ref().map(AsFd::as_fd);
+    here.send(&ToWorker::Start(Box::new(start.clone())), library)?;
+    Ok((running, here))
+}
+
+/// Whether a path leads to what a process has open. Workers cannot follow such a path, and get the file itself.
+pub(super) fn is_descriptor(path: &Path) -> bool {
+    path.starts_with("/proc")
+}
+
+/// A worker's process and its control group, which goes when the process has ended.
+#[derive(Debug)]
+pub(super) struct Running {
+    child: Child,
+    group: Option<Group>,
 }
 
 /// How long the driver may take to say what it is. A GPU that was not used wakes up in seconds.
@@ -79,14 +139,14 @@ pub(super) fn probe(
     command: &WorkerCommand,
     environment: &[(String, String)],
     start: &Start,
-) -> Result<DriverInfo, String> {
-    let (mut child, channel) = spawn(command, environment, start)
+) -> Result<(DriverInfo, Vec<Layer>), String> {
+    let (mut running, channel) = spawn(command, environment, start, None)
         .map_err(|e| format!("cannot start {}: {e}", command.program.display()))?;
     let answer = answer(&channel);
-    let _ = child.kill();
-    let status = child.wait();
+    let _ = running.child.kill();
+    let status = running.child.wait();
     match answer {
-        Ok(Some(FromWorker::Probed(info))) => Ok(*info),
+        Ok(Some(FromWorker::Probed(info, layers))) => Ok((*info, layers)),
         Ok(Some(FromWorker::Failed(reason))) => Err(reason),
         Ok(_) => Err(format!(
             "the worker ended while it looked at the driver ({})",
@@ -115,11 +175,15 @@ fn answer(channel: &Channel) -> io::Result<Option<FromWorker>> {
 
 /// A worker and its session.
 pub(super) struct Worker {
-    child: Child,
+    running: Running,
     channel: Channel,
     pub(super) session: [u8; 16],
     /// By which further lanes of the session prove themselves.
     pub(super) secret: [u8; 32],
+    known: Option<Known>,
+    /// Whom it has become.
+    pub(super) user: Option<u32>,
+    memory_limit: Option<u64>,
     /// Since when there is one, and who, once the client was let in.
     pub(super) client: Option<(Instant, Client)>,
     pub(super) stats: SessionStats,
@@ -127,8 +191,17 @@ pub(super) struct Worker {
     before: (u64, Option<Instant>),
     rate: f64,
     started: Instant,
-    /// Connections that its channel had no room for.
-    waiting: VecDeque<(ToWorker, OwnedFd)>,
+    /// Connections, and answers, that its channel had no room for.
+    waiting: VecDeque<(ToWorker, Option<OwnedFd>)>,
+}
+
+/// Whose a worker is, and whom it has become.
+pub(super) struct Identity {
+    pub(super) session: [u8; 16],
+    pub(super) secret: [u8; 32],
+    pub(super) known: Option<Known>,
+    pub(super) user: Option<u32>,
+    pub(super) memory_limit: Option<u64>,
 }
 
 impl std::fmt::Debug for Worker {
@@ -140,12 +213,15 @@ impl std::fmt::Debug for Worker {
 }
 
 impl Worker {
-    pub(super) fn new(child: Child, channel: Channel, session: [u8; 16], secret: [u8; 32]) -> Self {
+    pub(super) fn new(running: Running, channel: Channel, identity: Identity) -> Self {
         Self {
-            child,
+            running,
             channel,
-            session,
-            secret,
+            session: identity.session,
+            secret: identity.secret,
+            known: identity.known,
+            user: identity.user,
+            memory_limit: identity.memory_limit,
             client: None,
             stats: SessionStats::default(),
             before: (0, None),
@@ -156,7 +232,24 @@ impl Worker {
     }
 
     pub(super) fn pid(&self) -> u32 {
-        self.child.id()
+        self.running.child.id()
+    }
+
+    /// The user that it has become.
+    pub(super) fn user(&self) -> Option<u32> {
+        self.user
+    }
+
+    /// Who was recognised.
+    pub(super) fn known(&self) -> Option<&Known> {
+        self.known.as_ref()
+    }
+
+    /// The same as text.
+    pub(super) fn credential(&self) -> Option<String> {
+        self.known
+            .as_ref()
+            .map(|known| known.credential.to_string())
     }
 
     pub(super) fn age(&self) -> Duration {
@@ -164,8 +257,8 @@ impl Worker {
     }
 
     /// Gives it a connection, at once or as soon as its channel has room: a program may start many threads at a time.
-    pub(super) fn give(&mut self, lane: ToWorker, fd: OwnedFd) -> io::Result<()> {
-        self.waiting.push_back((lane, fd));
+    pub(super) fn give(&mut self, message: ToWorker, fd: Option<OwnedFd>) -> io::Result<()> {
+        self.waiting.push_back((message, fd));
         self.give_waiting()
     }
 
@@ -174,10 +267,16 @@ impl Worker {
         self.waiting.len()
     }
 
+    /// Whether it has not got an image yet, of which it asks for one at a time.
+    pub(super) fn awaits_image(&self) -> bool {
+        let mut waiting = self.waiting.iter();
+        waiting.any(|(message, _)| matches!(message, ToWorker::Image(_)))
+    }
+
     /// Gives it the connections that wait, as many as there is room for.
     pub(super) fn give_waiting(&mut self) -> io::Result<()> {
-        while let Some((lane, fd)) = self.waiting.front() {
-            match self.channel.send(lane, Some(fd.as_fd())) {
+        while let Some((message, fd)) = self.waiting.front() {
+            match self.channel.send(message, fd.as_ref().map(AsFd::as_fd)) {
                 Ok(()) => drop(self.waiting.pop_front()),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) => {
@@ -189,9 +288,9 @@ impl Worker {
         Ok(())
     }
 
-    /// A message from it, without waiting; `None` once it is gone.
-    pub(super) fn receive(&self) -> io::Result<Option<FromWorker>> {
-        Ok(self.channel.receive(false)?.map(|(message, _)| message))
+    /// A message from it, and the descriptor that came with it, without waiting; `None` once it is gone.
+    pub(super) fn receive(&self) -> io::Result<Option<(FromWorker, Option<OwnedFd>)>> {
+        self.channel.receive(false)
     }
 
     /// Takes a report.
@@ -206,7 +305,7 @@ impl Worker {
     }
 
     /// How it stands.
-    pub(super) fn status(&self, memory_limit: Option<u64>) -> SessionStatus {
+    pub(super) fn status(&self) -> SessionStatus {
         let recent = self
             .before
             .1
@@ -223,7 +322,7 @@ impl Worker {
                 .as_ref()
                 .map_or(0.0, |(since, _)| since.elapsed().as_secs_f64()),
             calls_per_second: if recent { self.rate } else { 0.0 },
-            memory_limit,
+            memory_limit: self.memory_limit,
             stats: self.stats.clone(),
         }
     }
@@ -231,16 +330,18 @@ impl Worker {
     /// Ends it: whoever has closed the channel is on the way out by itself.
     pub(super) fn leave(self) -> Leaving {
         Leaving {
-            child: self.child,
+            running: self.running,
+            user: self.user,
             kill_at: Some(Instant::now() + Duration::from_secs(5)),
         }
     }
 
     /// Ends it now.
     pub(super) fn kill(mut self) -> Leaving {
-        let _ = self.child.kill();
+        let _ = self.running.child.kill();
         Leaving {
-            child: self.child,
+            running: self.running,
+            user: self.user,
             kill_at: None,
         }
     }
@@ -255,17 +356,18 @@ impl AsFd for Worker {
 /// A worker that is about to end: the driver gives its memory back first, which takes time.
 #[derive(Debug)]
 pub(super) struct Leaving {
-    child: Child,
+    running: Running,
+    user: Option<u32>,
     kill_at: Option<Instant>,
 }
 
 impl Leaving {
     /// How it ended, if it has.
     pub(super) fn ended(&mut self) -> Option<io::Result<ExitStatus>> {
-        match self.child.try_wait() {
+        match self.running.child.try_wait() {
             Ok(None) => {
                 if self.kill_at.is_some_and(|at| at <= Instant::now()) {
-                    let _ = self.child.kill();
+                    let _ = self.running.child.kill();
                     self.kill_at = None;
                 }
                 None
@@ -276,6 +378,11 @@ impl Leaving {
     }
 
     pub(super) fn pid(&self) -> u32 {
-        self.child.id()
+        self.running.child.id()
+    }
+
+    /// The user that it has become.
+    pub(super) fn user(&self) -> Option<u32> {
+        self.user
     }
 }

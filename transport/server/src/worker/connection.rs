@@ -31,7 +31,7 @@ impl Connection {
         let opened = Stream::from_fd(fd)
             .map_err(|error| LinkError::Io(self.peer.clone(), error))
             .and_then(|stream| welcome(stream, opening, &self.terms));
-        let (mut link, hello, admitted) = match opened {
+        let (mut link, mut hello, admitted) = match opened {
             Ok(Opened::Lane(link, hello, admitted)) => (*link, hello, admitted),
             Ok(Opened::Resumed(lane)) => {
                 debug!("{}: lane {lane} goes on by this connection", self.peer);
@@ -49,16 +49,21 @@ impl Connection {
             }
         };
         let number = admitted.lane;
-        self.session.client.know(&hello);
+        let first = hello.first.take();
         if self.welcomed.swap(true, Ordering::SeqCst) {
             self.report(&FromWorker::Lane);
         } else {
-            self.report(&FromWorker::Welcomed(Client {
-                host: hello.host,
-                pid: hello.pid,
-                program: hello.program,
-                peer: self.peer.clone(),
-            }));
+            self.report(&FromWorker::Welcomed {
+                client: Client {
+                    host: hello.host,
+                    pid: hello.pid,
+                    program: hello.program,
+                    peer: self.peer.clone(),
+                    credential: None,
+                },
+                boot_id: hello.boot_id,
+                pid_namespace: hello.pid_namespace,
+            });
         }
         for reason in &link.info.fallbacks {
             info!(
@@ -80,7 +85,7 @@ impl Connection {
         match libraries {
             Ok(libraries) => {
                 let session = Arc::clone(&self.session);
-                let lane = Lane::new(session, *libraries, link, progress);
+                let lane = Lane::new(session, *libraries, link, progress, first);
                 match lane.run() {
                     Ended::Goodbye => {}
                     Ended::Severed(error) => debug!("{}: lane {number}: {error}", self.peer),

@@ -1,20 +1,23 @@
 //! Kernel images, kept by their content for all clients: a program's images are up to a hundred
 //! megabytes at each start, and most starts bring the same ones.
 //!
-//! Each image is a file named by its SHA-256. A client that names a hash may load what is there: it
-//! runs what it wants anyway. The content is checked when it is read, so that a broken file is no
-//! more than a file that is not there.
+//! The supervisor keeps them, as files named by their SHA-256 that no worker may open. A worker asks it for the one that
+//! its client names, and gives it those that its client sends. The content is checked each time that it is loaded, so that
+//! a broken file is no more than a file that is not there.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
+use std::fs::File;
+use std::io::{self, Read as _, Write as _};
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Duration;
 
 use gtrace_cuda::payload::{IMAGE_MAX, ImagePiece};
+use rustix::fs::{MemfdFlags, SealFlags};
 use sha2::{Digest as _, Sha256};
-use tracing::{debug, warn};
+use tracing::warn;
+
+use crate::control::{Channel, FromWorker};
 
 /// SHA-256 of an image.
 pub(crate) type Hash = [u8; 32];
@@ -24,15 +27,39 @@ const BEGUN_MAX: usize = 4;
 /// Most bytes that one client's unfinished images have together, and again those that it has sent and not loaded.
 const BYTES_MAX: u64 = IMAGE_MAX;
 
+/// The longest image that stays in memory when it was loaded and the supervisor does not have it yet, bytes.
+const STAYS_MAX: u64 = 16 << 20;
+
+/// How long the supervisor may take to open a file. It is a call or two; then the client sends the image.
+const ANSWER_MAX: Duration = Duration::from_secs(2);
+
+/// Seals of an image that is given to the supervisor: nobody changes it any more.
+pub(crate) const SEALS: SealFlags = SealFlags::WRITE
+    .union(SealFlags::SHRINK)
+    .union(SealFlags::GROW)
+    .union(SealFlags::SEAL);
+
 /// The images that a session can use.
 pub(crate) struct Images {
-    dir: Option<PathBuf>,
+    supervisor: Arc<Channel>,
+    /// The largest that the supervisor keeps.
     max: u64,
+    /// One lane asks at a time.
+    asking: Mutex<()>,
+    answer: Mutex<Option<(Hash, Option<File>)>>,
+    answered: Condvar,
     bytes_max: u64,
     /// Those that are being sent.
     begun: Mutex<HashMap<Hash, Vec<u8>>>,
-    /// Those that were sent and not yet loaded: what the folder does not keep is here all the same.
-    sent: Mutex<HashMap<Hash, Arc<Vec<u8>>>>,
+    /// Those that were sent and not yet loaded: what the folder does not keep is here all the same. Short ones stay until the
+    /// supervisor has them, which writes them meanwhile.
+    sent: Mutex<HashMap<Hash, Sent>>,
+}
+
+/// An image that the client has sent.
+struct Sent {
+    image: Arc<Vec<u8>>,
+    loaded: bool,
 }
 
 /// Why a piece is not taken.
@@ -58,11 +85,14 @@ pub(crate) fn hash_of(bytes: &[u8]) -> Hash {
 }
 
 impl Images {
-    /// Kept in `dir`, if there is one, up to `max` bytes.
-    pub(crate) fn new(dir: Option<PathBuf>, max: u64) -> Self {
+    /// Kept by the supervisor behind this channel, each up to `max` bytes; 0: none is.
+    pub(crate) fn new(supervisor: Arc<Channel>, max: u64) -> Self {
         Self {
-            dir,
+            supervisor,
             max,
+            asking: Mutex::default(),
+            answer: Mutex::default(),
+            answered: Condvar::new(),
             bytes_max: BYTES_MAX,
             begun: Mutex::default(),
             sent: Mutex::default(),
@@ -119,93 +149,91 @@ impl Images {
             warn!("an image of {} bytes is not kept: {error}", image.len());
         }
         let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        let held: usize = sent.values().map(|image| image.len()).sum();
+        let held: usize = sent.values().map(|sent| sent.image.len()).sum();
         if sent.len() >= BEGUN_MAX || held.saturating_add(image.len()) as u64 > self.bytes_max {
             sent.clear();
         }
-        sent.insert(hash, Arc::new(image));
+        let image = Arc::new(image);
+        let loaded = false;
+        sent.insert(hash, Sent { image, loaded });
         Ok(())
     }
 
     /// The image with this hash, if it was sent by this client or is kept.
     pub(crate) fn get(&self, hash: Hash) -> Option<Arc<Vec<u8>>> {
+        let in_memory = || self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sent = in_memory();
+        if let Some(known) = sent.get_mut(&hash)
+            && !std::mem::replace(&mut known.loaded, true)
         {
-            let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(image) = sent.remove(&hash) {
-                return Some(image);
-            }
+            let stays = known.image.len() as u64 <= self.max.min(STAYS_MAX);
+            return match stays {
+                true => Some(Arc::clone(&known.image)),
+                false => sent.remove(&hash).map(|sent| sent.image),
+            };
         }
-        let path = self.path(hash)?;
-        let image = fs::read(&path).ok()?;
+        let known = sent.get(&hash).map(|sent| Arc::clone(&sent.image));
+        drop(sent);
+        match self.read(hash) {
+            Some(image) => {
+                in_memory().remove(&hash);
+                Some(image)
+            }
+            None => known,
+        }
+    }
+
+    /// The image with this hash as the supervisor keeps it.
+    fn read(&self, hash: Hash) -> Option<Arc<Vec<u8>>> {
+        let mut image = Vec::new();
+        self.fetch(hash)?.read_to_end(&mut image).ok()?;
         if hash_of(&image) != hash {
-            warn!("{} is broken; removed", path.display());
-            let _ = fs::remove_file(&path);
+            warn!("a kept image is broken, and sent anew by its client");
             return None;
         }
-        // The oldest are removed first, and this one was used now.
-        let now = fs::FileTimes::new().set_modified(SystemTime::now());
-        let _ = fs::File::options()
-            .append(true)
-            .open(&path)
-            .and_then(|file| file.set_times(now));
         Some(Arc::new(image))
     }
 
-    fn path(&self, hash: Hash) -> Option<PathBuf> {
-        let name: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
-        Some(self.dir.as_ref()?.join(name))
+    /// Asks the supervisor for a file.
+    fn fetch(&self, hash: Hash) -> Option<File> {
+        if self.max == 0 {
+            return None;
+        }
+        let _one = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        *answer = None;
+        self.supervisor
+            .send(&FromWorker::WantImage(hash), None)
+            .ok()?;
+        let missing =
+            |answer: &mut Option<(Hash, _)>| !matches!(answer, Some((of, _)) if *of == hash);
+        let (mut answer, _) = self
+            .answered
+            .wait_timeout_while(answer, ANSWER_MAX, missing)
+            .unwrap_or_else(PoisonError::into_inner);
+        let (of, file) = answer.take()?;
+        file.filter(|_| of == hash)
     }
 
+    /// The supervisor has answered.
+    pub(crate) fn deliver(&self, hash: Hash, file: Option<OwnedFd>) {
+        let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        *answer = Some((hash, file.map(File::from)));
+        self.answered.notify_all();
+    }
+
+    /// Gives the supervisor an image.
     fn store(&self, hash: Hash, image: &[u8]) -> io::Result<()> {
-        let (Some(dir), Some(path)) = (&self.dir, self.path(hash)) else {
-            return Ok(());
-        };
-        let size = image.len() as u64;
-        if size > self.max || path.exists() {
+        if image.len() as u64 > self.max {
             return Ok(());
         }
-        make_room(dir, self.max - size)?;
-        // Other workers read the folder: a file has its name only once it is whole.
-        let part = dir.join(format!(
-            ".{}-{:?}",
-            std::process::id(),
-            std::thread::current().id()
-        ));
-        let written = fs::File::create(&part)
-            .and_then(|mut file| file.write_all(image))
-            .and_then(|()| fs::rename(&part, &path));
-        if written.is_err() {
-            let _ = fs::remove_file(&part);
-        }
-        written
+        let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let mut memory = File::from(rustix::fs::memfd_create("gtrace-image", flags)?);
+        memory.write_all(image)?;
+        rustix::fs::fcntl_add_seals(&memory, SEALS)?;
+        self.supervisor
+            .send(&FromWorker::KeepImage(hash), Some(memory.as_fd()))
     }
-}
-
-/// Removes the files that were not used for longest until the others have `max` bytes.
-fn make_room(dir: &Path, max: u64) -> io::Result<()> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(dir)? {
-        let entry = entry?;
-        let Ok(metadata) = entry.metadata() else {
-            continue;
-        };
-        if metadata.is_file() {
-            let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
-            files.push((used, metadata.len(), entry.path()));
-        }
-    }
-    let mut total: u64 = files.iter().map(|(_, len, _)| len).sum();
-    files.sort();
-    for (_, len, path) in files {
-        if total <= max {
-            break;
-        }
-        debug!("{} makes room", path.display());
-        // Another worker may have removed it.
-        let _ = fs::remove_file(&path);
-        total -= len;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -220,23 +248,57 @@ mod tests {
         }
     }
 
+    /// Images of a worker whose supervisor keeps nothing.
+    fn alone() -> Images {
+        Images::new(Arc::new(Channel::pair().unwrap().0), 0)
+    }
+
     #[test]
-    fn an_image_comes_by_pieces_and_other_workers_have_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let images = Images::new(Some(dir.path().into()), 1 << 20);
+    fn an_image_comes_by_pieces() {
+        let images = alone();
         let image = b".version 8.0".repeat(10);
         let (first, second) = image.split_at(50);
         images.piece(&piece(&image, 0), first).unwrap();
         assert!(images.get(hash_of(&image)).is_none());
         images.piece(&piece(&image, 50), second).unwrap();
         assert_eq!(*images.get(hash_of(&image)).unwrap(), image);
-        let other = Images::new(Some(dir.path().into()), 1 << 20);
-        assert_eq!(*other.get(hash_of(&image)).unwrap(), image);
+    }
+
+    #[test]
+    fn what_the_supervisor_has_is_loaded_if_it_is_what_its_hash_says() {
+        let (supervisor, worker) = Channel::pair().unwrap();
+        let images = Images::new(Arc::new(worker), 1 << 20);
+        let image = b".version 8.0".repeat(10);
+        let mut sent = Vec::new();
+        images.keep(hash_of(&image), image.clone()).unwrap();
+        let (message, memory) = supervisor.receive::<FromWorker>(true).unwrap().unwrap();
+        assert!(matches!(message, FromWorker::KeepImage(hash) if hash == hash_of(&image)));
+        let mut memory = File::from(memory.unwrap());
+        assert!(memory.write_all(b"x").is_err(), "it is sealed");
+        std::io::Seek::rewind(&mut memory).unwrap();
+        memory.read_to_end(&mut sent).unwrap();
+        assert_eq!(sent, image);
+        // What it has sent itself, once.
+        assert!(images.get(hash_of(&image)).is_some());
+        for (content, good) in [(&image[..], true), (b"something else", false)] {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(content).unwrap();
+            std::io::Seek::rewind(&mut file).unwrap();
+            let got = std::thread::scope(|scope| {
+                let loading = scope.spawn(|| images.get(hash_of(&image)));
+                let (message, _) = supervisor.receive::<FromWorker>(true).unwrap().unwrap();
+                assert!(matches!(message, FromWorker::WantImage(hash) if hash == hash_of(&image)));
+                images.deliver([0; 32], None);
+                images.deliver(hash_of(&image), Some(file.into()));
+                loading.join().unwrap()
+            });
+            assert_eq!(got.is_some(), good);
+        }
     }
 
     #[test]
     fn unfinished_images_have_an_end() {
-        let mut images = Images::new(None, 0);
+        let mut images = alone();
         images.bytes_max = 250;
         for first in 0..2 {
             let whole = [first; 200];
@@ -258,7 +320,7 @@ mod tests {
 
     #[test]
     fn what_is_not_what_it_says_is_not_taken() {
-        let images = Images::new(None, 0);
+        let images = alone();
         let image = [1; 100];
         assert_eq!(
             images.piece(&piece(&image, 10), &image[10..]),
@@ -274,24 +336,5 @@ mod tests {
         );
         images.piece(&piece(&image, 0), &image).unwrap();
         assert!(images.get(hash_of(&image)).is_some());
-    }
-
-    #[test]
-    fn a_broken_file_is_no_image_and_the_folder_stays_small() {
-        let dir = tempfile::tempdir().unwrap();
-        let images = Images::new(Some(dir.path().into()), 250);
-        for byte in 0..3u8 {
-            images.keep(hash_of(&[byte; 100]), vec![byte; 100]).unwrap();
-            std::thread::sleep(std::time::Duration::from_millis(15));
-        }
-        let other = Images::new(Some(dir.path().into()), 250);
-        assert!(
-            other.get(hash_of(&[0; 100])).is_none(),
-            "the oldest is gone"
-        );
-        let kept = other.path(hash_of(&[2; 100])).unwrap();
-        fs::write(&kept, b"something else").unwrap();
-        assert!(other.get(hash_of(&[2; 100])).is_none());
-        assert!(!kept.exists());
     }
 }

@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 use gtrace_cuda::{Attributes, attributes};
 use gtrace_link::{Link, LinkError, Tx};
 use gtrace_protocol::{
-    After, CallTimes, DecodeError, Flags, FrameError, HEADER_LEN, Header, OpId, Reader, Times,
-    Writer, control,
+    After, CallTimes, DecodeError, FirstCall, Flags, FrameError, HEADER_LEN, Header, OpId, Reader,
+    Times, Writer, control,
 };
 use tracing::debug;
 
@@ -111,6 +111,8 @@ pub(crate) struct Lane {
     work: Work,
     /// When the last frame's call had ended, or the lane was made, ns.
     done_ns: u64,
+    /// The call that came with HELLO.
+    first: Option<FirstCall>,
 }
 
 impl Lane {
@@ -120,6 +122,7 @@ impl Lane {
         libraries: Libraries,
         link: Link,
         progress: Arc<Progress>,
+        first: Option<FirstCall>,
     ) -> Self {
         Self {
             credit_at: (session.start.limits.credits / 4).max(1),
@@ -132,17 +135,22 @@ impl Lane {
             times: Times::default(),
             work: Work::default(),
             done_ns: time::now_ns(),
+            first,
         }
     }
 
     /// Executes frames until the lane ends.
     pub(crate) fn run(mut self) -> Ended {
-        let stop = loop {
-            match self.step() {
-                Ok(true) => {}
-                Ok(false) => break None,
-                Err(stop) => break Some(stop),
-            }
+        let begun = self.first.take().map_or(Ok(true), |call| self.begin(call));
+        let stop = match begun {
+            Err(stop) => Some(stop),
+            Ok(_) => loop {
+                match self.step() {
+                    Ok(true) => {}
+                    Ok(false) => break None,
+                    Err(stop) => break Some(stop),
+                }
+            },
         };
         self.work.end(&self.exec);
         self.tally.report(&self.exec.session.counts);
@@ -166,6 +174,26 @@ impl Lane {
         }
     }
 
+    /// Executes the call that came with HELLO, as if its frame had come first.
+    fn begin(&mut self, call: FirstCall) -> Result<bool, Stop> {
+        let mut header = Header {
+            op: call.op,
+            seq: 1,
+            ..Header::default()
+        };
+        if header.is_control() || !header.set_payload(call.arguments.len(), 0) {
+            return Err(DecodeError::BadValue {
+                what: "the first call of a lane",
+                value: call.op.into(),
+            }
+            .into());
+        }
+        self.arguments = call.arguments;
+        self.take(&header, self.done_ns, true)?;
+        self.exec.link.tx.flush()?;
+        Ok(true)
+    }
+
     /// Executes a frame; false after the last.
     fn step(&mut self) -> Result<bool, Stop> {
         let waits = !self.exec.link.rx.ready(HEADER_LEN)?;
@@ -180,6 +208,11 @@ impl Lane {
         // One that lay here is this thread's since it was done with the one before.
         let arrived = if waits { time::now_ns() } else { self.done_ns };
         self.take_arguments(header.small as usize)?;
+        self.take(&header, arrived, waits)
+    }
+
+    /// Executes a frame whose arguments are there.
+    fn take(&mut self, header: &Header, arrived: u64, waits: bool) -> Result<bool, Stop> {
         self.seq += 1;
         if header.seq != self.seq {
             return Err(FrameError::Sequence {
@@ -190,16 +223,16 @@ impl Lane {
         }
         self.exec.bulk_left = header.bulk();
         self.exec.owed += 1;
-        self.exec.request = header;
+        self.exec.request = *header;
         if header.is_control() {
-            self.tally.frame(&header);
-            return self.control(&header);
+            self.tally.frame(header);
+            return self.control(header);
         }
         if self.exec.session.lost().is_some() {
             return Err(Stop::Lost);
         }
         self.progress.begin();
-        self.execute(&header, arrived, waits)?;
+        self.execute(header, arrived, waits)?;
         self.progress.executed(header.seq);
         Ok(true)
     }

@@ -22,7 +22,7 @@ pub(crate) mod watermark;
 mod work;
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd as _, IntoRawFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -38,6 +38,7 @@ use self::connection::Connection;
 use self::session::{Death, LaneAdmission, Session, SessionAdmission};
 use crate::control::{Channel, FromWorker, STATS_MAX, Start, ToWorker};
 use crate::exec::Libraries;
+use crate::sandbox::{self, Layer};
 use crate::special;
 use crate::supervisor::DriverInfo;
 
@@ -54,8 +55,15 @@ const EXIT_MAX: Duration = Duration::from_secs(2);
 ///
 /// The process ends with its supervisor, or when its client is gone.
 pub fn main() -> ExitCode {
+    main_then(|| {})
+}
+
+/// As [`main`], and does `first` once the process is confined and before its client is heard: for tests of what it can do
+/// then.
+pub fn main_then(first: impl FnOnce()) -> ExitCode {
     match Worker::begin() {
         Ok(Some(mut worker)) => {
+            first();
             let code = match worker.serve() {
                 Ok(()) => 0,
                 Err(error) => {
@@ -98,11 +106,25 @@ fn take_channel() -> io::Result<Channel> {
 
 impl Worker {
     fn begin() -> io::Result<Option<Self>> {
-        rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+        sandbox::end_with_parent()?;
         let channel = take_channel()?;
-        let start = match channel.receive::<ToWorker>(true)? {
-            Some((ToWorker::Start(start), _)) => *start,
+        let mut start = match channel.receive::<ToWorker>(true)? {
+            Some((ToWorker::Start(mut start), library)) => {
+                if let Some(library) = library {
+                    open_by_descriptor(&mut start, library);
+                }
+                *start
+            }
             _ => return Err(io::Error::other("no start message")),
+        };
+        let confined = start.sandbox.take().map(|order| sandbox::enter(&order));
+        let layers = match confined.unwrap_or(Ok(Vec::new())) {
+            Ok(layers) => layers,
+            Err(error) => {
+                let reason = format!("the worker cannot be confined: {error}");
+                channel.send(&FromWorker::Failed(reason), None)?;
+                return Ok(None);
+            }
         };
         // The supervisor may have died before the signal was asked for.
         let parent = rustix::process::getppid().map(|pid| pid.as_raw_nonzero().get());
@@ -110,16 +132,17 @@ impl Worker {
             return Err(io::Error::other("the supervisor is gone"));
         }
         if start.session == [0; 16] {
-            answer_probe(&channel, &start);
+            answer_probe(&channel, &start, layers);
             return Ok(None);
         }
-        let session = Arc::new(Session::new(start));
+        let channel = Arc::new(channel);
+        let session = Arc::new(Session::new(start, &channel));
         let _ = session.output.set(output::Output::capture()?);
         let sessions = SessionAdmission::new(&session).map_err(io::Error::other)?;
         let sessions = Arc::new(sessions);
         let terms = terms(&session.start, &sessions).map_err(io::Error::other)?;
         Ok(Some(Self {
-            channel: Arc::new(channel),
+            channel,
             session,
             terms,
             sessions,
@@ -160,12 +183,19 @@ impl Worker {
                         Some(fd),
                     ))) => {
                         let opening = Opening {
-                            tls,
+                            tls: tls.map(Into::into),
                             further,
                             version,
                             key: key.map(ConnectionKey),
                         };
                         self.open(opening, peer, fd);
+                    }
+                    Ok(Some((ToWorker::ClientProcess, Some(process)))) => {
+                        self.session.client.know(process);
+                    }
+                    Ok(Some((ToWorker::ClientProcess, None))) => self.session.client.ends(),
+                    Ok(Some((ToWorker::Image(hash), file))) => {
+                        self.session.images.deliver(hash, file);
                     }
                     Ok(Some(_)) => {}
                     // The supervisor is gone.
@@ -273,7 +303,8 @@ fn terms(start: &Start, sessions: &Arc<SessionAdmission>) -> Result<ServerTerms,
     Ok(ServerTerms {
         // The supervisor has seen to that.
         token: None,
-        tls: crate::tls::server(start.tls.as_ref())?,
+        // And of that what comes of its handshake comes with each connection.
+        tls: None,
         features: Features(
             Features::WATERMARK.0
                 | Features::IMAGE_CACHE.0
@@ -306,9 +337,20 @@ fn paths(start: &Start) -> Result<(PathBuf, Option<PathBuf>), library::LibraryEr
     Ok((libcuda, libnvml))
 }
 
-fn answer_probe(channel: &Channel, start: &Start) {
+/// The driver's library is the file `library` from here on, and NVML's too if it was the same.
+fn open_by_descriptor(start: &mut Start, library: OwnedFd) {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", library.as_raw_fd()));
+    if start.libnvml == start.libcuda {
+        start.libnvml = Some(path.clone());
+    }
+    start.libcuda = Some(path);
+    // It is opened when the first client comes.
+    let _ = library.into_raw_fd();
+}
+
+fn answer_probe(channel: &Channel, start: &Start, layers: Vec<Layer>) {
     let answer = match probe(start) {
-        Ok(info) => FromWorker::Probed(Box::new(info)),
+        Ok(info) => FromWorker::Probed(Box::new(info), layers),
         Err(reason) => FromWorker::Failed(reason),
     };
     if let Err(error) = channel.send(&answer, None) {
@@ -317,8 +359,6 @@ fn answer_probe(channel: &Channel, start: &Start) {
 }
 
 fn probe(start: &Start) -> Result<DriverInfo, String> {
-    // What would fail each client fails the start.
-    crate::tls::server(start.tls.as_ref()).map_err(|e| e.to_string())?;
     let (libcuda, libnvml) = paths(start).map_err(|e| e.to_string())?;
     for path in [Some(&libcuda), libnvml.as_ref()].into_iter().flatten() {
         library::refuse_shim(path).map_err(|e| e.to_string())?;

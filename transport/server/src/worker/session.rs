@@ -22,7 +22,7 @@ use super::order::{Order, Progress};
 use super::output::Output;
 use super::sticky::StickyError;
 use super::watermark::EventLifetimeLock;
-use crate::control::Start;
+use crate::control::{Channel, Start};
 use crate::names;
 use crate::stats::{SessionCounts, SessionStats};
 
@@ -104,15 +104,15 @@ struct Past {
 }
 
 impl Session {
-    /// The session of a worker that was ordered `start`.
-    pub(crate) fn new(start: Start) -> Self {
+    /// The session of a worker that was ordered `start` by `channel`.
+    pub(crate) fn new(start: Start, channel: &Arc<Channel>) -> Self {
         Self {
             handles: Arc::default(),
             order: Order::of(Duration::from_millis(start.resume_ms)),
             sticky: StickyError::default(),
             counts: SessionCounts::default(),
             memory: Memory::new(start.limits.max_memory),
-            images: Images::new(start.image_cache.clone(), start.image_cache_max),
+            images: Images::new(Arc::clone(channel), start.image_max),
             event_lifetime: EventLifetimeLock::default(),
             hosts: Hosts::default(),
             deferred_copies: DeferredCopies::default(),

@@ -11,7 +11,9 @@ use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{self, Payload, Snapshot, SnapshotRequest};
 use gtrace_link::{Link, LinkError, Session, Target};
 use gtrace_protocol::{Flags, HEADER_LEN, Header, OpId, Reader, Welcome, Writer, control, op_id};
-use gtrace_server::{Listen, Options, ServerStatus, Stopper, Supervisor, WorkerCommand};
+use gtrace_server::{
+    Listen, Options, ServerStatus, StartError, Stopper, Supervisor, WorkerCommand,
+};
 use tempfile::TempDir;
 
 /// The CPU emulator's library, which cargo builds as a dependency of these tests.
@@ -29,6 +31,15 @@ pub(crate) fn softgpu() -> PathBuf {
         .collect();
     found.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
     found.pop().expect("cargo builds libgtrace_softgpu.so")
+}
+
+/// A supervisor with workers for tests.
+pub(crate) fn supervisor(options: Options) -> Result<Supervisor, StartError> {
+    let command = WorkerCommand {
+        program: env!("CARGO_BIN_EXE_gtrace-test-worker").into(),
+        arguments: Vec::new(),
+    };
+    Supervisor::start(options, command)
 }
 
 /// A server; stopped when dropped.
@@ -59,11 +70,7 @@ impl Server {
         let (start, started) = std::sync::mpsc::channel();
         // Workers die with the thread that starts them, so the same thread starts and serves.
         let thread = std::thread::spawn(move || {
-            let command = WorkerCommand {
-                program: env!("CARGO_BIN_EXE_gtrace-test-worker").into(),
-                arguments: Vec::new(),
-            };
-            let supervisor = Supervisor::start(options, command).unwrap();
+            let supervisor = supervisor(options).unwrap();
             let stopper = supervisor.stopper().unwrap();
             start.send((supervisor.addresses(), stopper)).unwrap();
             supervisor.run().unwrap();

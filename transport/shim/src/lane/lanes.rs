@@ -60,8 +60,11 @@ impl Lanes {
             let lanes = self.lock();
             lanes.iter().find(|lane| lane.number() == number).cloned()
         };
-        if let Some(lane) = lane {
-            lane.flush_from_outside();
+        if let Some(lane) = lane
+            && lane.flush_from_outside()
+        {
+            // What the socket did not take is the flusher's.
+            lane.arm_flusher();
         }
     }
 

@@ -55,7 +55,7 @@ pub(crate) enum Attach {
 }
 
 impl Attach {
-    /// Whether a kernel in `stream` may use the memory.
+    /// Whether a kernel in `stream` may use the memory, by CUDA's rules.
     pub(crate) fn allows(self, stream: u64) -> bool {
         match self {
             Self::Global => true,
@@ -119,6 +119,8 @@ pub(crate) struct Region {
     pages: Vec<Page>,
     /// Those that are not stale, in no order.
     valid: Vec<Run>,
+    /// The host has changed some since all that it had changed was sent.
+    changed: bool,
     /// The device had no occasion to write there.
     fresh: bool,
     reads: Window,
@@ -141,6 +143,7 @@ impl Region {
             wanted: None,
             pages: vec![Page::Stale; (end - base).div_ceil(PAGE) as usize],
             valid: Vec::new(),
+            changed: false,
             fresh: true,
             reads: Window::default(),
             writes: Window::default(),
@@ -192,6 +195,11 @@ impl Region {
         let (address, len) = self.span(run);
         let from = address.max(self.bounds.0);
         (from, (address + len).min(self.bounds.1) - from)
+    }
+
+    /// Whether the host has any page.
+    pub(crate) fn is_at_host(&self) -> bool {
+        !self.valid.is_empty()
     }
 
     /// Whether the host has any page, or would not ask for one.
@@ -253,6 +261,7 @@ impl Region {
 
     /// The host has the pages, and may write the first `dirty` of them.
     pub(crate) fn filled(&mut self, run: Run, dirty: usize) {
+        self.changed |= dirty > 0;
         for (at, page) in self.pages[run.first..run.end()].iter_mut().enumerate() {
             *page = if at < dirty { Page::Dirty } else { Page::Clean };
         }
@@ -264,6 +273,7 @@ impl Region {
 
     /// The host may write the pages.
     pub(crate) fn unprotected(&mut self, run: Run) {
+        self.changed = true;
         self.pages[run.first..run.end()].fill(Page::Dirty);
     }
 
@@ -305,6 +315,16 @@ impl Region {
             joins
         });
         runs
+    }
+
+    /// Whether the host may have changed pages that were not sent.
+    pub(crate) fn is_changed(&self) -> bool {
+        self.changed
+    }
+
+    /// All that was dirty was sent.
+    pub(crate) fn all_sent(&mut self) {
+        self.changed = false;
     }
 
     /// The device has what was dirty there.

@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
-use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::{ptr, slice};
 
@@ -41,6 +41,8 @@ static QUESTIONS: AtomicI32 = AtomicI32::new(-1);
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 /// What handled the signal before.
 static BEFORE: OnceLock<libc::sigaction> = OnceLock::new();
+/// That handler was to be called once, and was.
+static RESET: AtomicBool = AtomicBool::new(false);
 
 /// A halted thread, as it goes through the pipe.
 #[repr(C)]
@@ -140,20 +142,44 @@ unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c
     // failed is made again and ends the process.
     unsafe {
         match BEFORE.get() {
+            // Sent by somebody, it is ignored as it would be; a fault cannot be (signal(7)).
+            Some(before) if before.sa_sigaction == libc::SIG_IGN && (*info).si_code <= 0 => {}
             Some(before)
-                if before.sa_sigaction != libc::SIG_DFL && before.sa_sigaction != libc::SIG_IGN =>
+                if before.sa_sigaction != libc::SIG_DFL
+                    && before.sa_sigaction != libc::SIG_IGN
+                    && !(before.sa_flags & libc::SA_RESETHAND != 0
+                        && RESET.swap(true, Ordering::AcqRel)) =>
             {
                 let handler = place(before.sa_sigaction as u64);
+                // Signals that the handler wants held back, and its own unless it says otherwise (sigaction(2)). What was
+                // blocked before comes back when the handler of this library returns.
+                let mut mask = before.sa_mask;
+                if before.sa_flags & libc::SA_NODEFER == 0 {
+                    libc::sigaddset(&raw mut mask, signal);
+                }
+                let mut own: libc::sigset_t = std::mem::zeroed();
+                libc::pthread_sigmask(libc::SIG_BLOCK, &raw const mask, &raw mut own);
+                if before.sa_flags & libc::SA_NODEFER != 0 {
+                    let mut this: libc::sigset_t = std::mem::zeroed();
+                    libc::sigemptyset(&raw mut this);
+                    libc::sigaddset(&raw mut this, signal);
+                    libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const this, ptr::null_mut());
+                }
                 if before.sa_flags & libc::SA_SIGINFO != 0 {
                     std::mem::transmute::<*mut libc::c_void, Long>(handler)(signal, info, context);
                 } else {
                     std::mem::transmute::<*mut libc::c_void, Short>(handler)(signal);
                 }
+                libc::pthread_sigmask(libc::SIG_SETMASK, &raw const own, ptr::null_mut());
             }
             _ => {
                 let mut default: libc::sigaction = std::mem::zeroed();
                 default.sa_sigaction = libc::SIG_DFL;
                 libc::sigaction(signal, &raw const default, ptr::null_mut());
+                if (*info).si_code <= 0 {
+                    // No access is made again where somebody has sent it.
+                    libc::raise(signal);
+                }
             }
         }
     }

@@ -163,11 +163,12 @@ api! { TABLE:
     /// Ends a capture.
     fn cuStreamEndCapture, cuStreamEndCapture_ptsz [stream] (stream: Handle, graph: Out<Handle>) {
         let stream = stream_of(stream)?;
-        if graph.is_null() {
+        if graph.is_null() && !capture::is_into_graph(&stream) {
             return Err(INVALID_VALUE);
         }
         graph.offer(0);
-        graph.put(capture::end(&stream)?)
+        graph.offer(capture::end(&stream)?);
+        Ok(())
     }
 
     /// Sets what the next work of a capturing stream waits for.

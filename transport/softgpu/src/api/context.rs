@@ -4,14 +4,14 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
-use crate::abi::{Answer, Out, api};
+use crate::abi::{Answer, In, Out, api};
 use crate::context::{self, Context, bound, current};
 use crate::error::{
     INVALID_CONTEXT, INVALID_VALUE, NOT_SUPPORTED, PEER_ACCESS_ALREADY_ENABLED,
     PEER_ACCESS_NOT_ENABLED,
 };
 use crate::state::state;
-use crate::types::{Device, Handle};
+use crate::types::{CtxCreateParams, Device, Handle};
 
 /// Scheduling (mask 7, one of 0, 1, 2, 4), map host, keep local memory, and the newer flags.
 pub(crate) fn check_flags(flags: c_uint) -> Answer {
@@ -69,12 +69,16 @@ api! { TABLE:
         create(context, flags, device)
     }
 
-    /// As [`cuCtxCreate_v2`]; of its parameters only a null pointer is supported.
+    /// As [`cuCtxCreate_v2`]; parameters may be given, but ask for nothing: binding to some
+    /// multiprocessors and contexts of graphics are not supported.
     fn cuCtxCreate_v4(
-        context: Out<Handle>, parameters: *const c_void, flags: c_uint, device: Device,
+        context: Out<Handle>, parameters: In<CtxCreateParams>, flags: c_uint, device: Device,
     ) {
         if !parameters.is_null() {
-            return Err(NOT_SUPPORTED);
+            let given = parameters.get()?;
+            if (given.affinity != 0 && given.affinity_count != 0) || given.cig != 0 {
+                return Err(NOT_SUPPORTED);
+            }
         }
         create(context, flags, device)
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::abi::{Answer, In, api, read_bytes};
 use crate::array::Array;
 use crate::command::{Command, Copy};
+use crate::config::pageable_is_read_late;
 use crate::context::{Context, bound};
 use crate::error::INVALID_VALUE;
 use crate::graph::capture;
@@ -159,7 +160,8 @@ fn issue(sided: &Sided, context: &Arc<Context>, stream: &Stream, is_async: bool)
     // Between device memory even the functions without Async return before the copy is made. The host
     // may look at managed memory at once.
     let device_only = is_device(copy.to) && is_device(copy.from);
-    if (is_async || device_only) && to_stays && from_stays {
+    let late = sided.from == Side::Host && pageable_is_read_late();
+    if (is_async || device_only) && to_stays && (from_stays || late) {
         return stream.submit(context, Command::Copy(copy));
     }
     capture::refuse(stream)?;

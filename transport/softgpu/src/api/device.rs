@@ -103,6 +103,9 @@ api! { TABLE:
     /// How two devices are connected (`CU_DEVICE_P2P_ATTRIBUTE_*`).
     fn cuDeviceGetP2PAttribute(value: Out<c_int>, attribute: u32, device: Device, peer: Device) {
         let state = state()?;
+        if value.is_null() {
+            return Err(INVALID_VALUE);
+        }
         state.device(device)?;
         state.device(peer)?;
         if device == peer {

@@ -7,12 +7,12 @@ use crate::command::{Command, Fill};
 use crate::context::Context;
 use crate::error::INVALID_VALUE;
 use crate::graph::work::{Memset, Work, captured};
-use crate::memory::{self, Allocation};
+use crate::memory::{self, Allocation, Kind};
 use crate::stream::resolve;
 use crate::types::{DevicePtr, Handle, MemsetNodeParams};
 
 /// Issues a fill. Even the functions without Async return before it is made if the memory is the
-/// device's, as CUDA documents.
+/// device's, as CUDA documents. Managed memory is not only the device's: the host may look at it at once.
 fn fill(fill: Fill, stream: Handle, is_async: bool) -> Answer {
     let (context, stream) = resolve(stream)?;
     if is_async && captured(&stream, || work(&given_of(&fill), &context))? {
@@ -23,7 +23,7 @@ fn fill(fill: Fill, stream: Handle, is_async: bool) -> Answer {
     }
     let found = check(&fill)?;
     stream.submit(&context, Command::Fill(fill))?;
-    if !is_async && !found.kind.on_device() {
+    if !is_async && (!found.kind.on_device() || found.kind == Kind::Managed) {
         stream.quiesce(&context);
     }
     Ok(())

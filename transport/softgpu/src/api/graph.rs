@@ -24,11 +24,14 @@ const INVALID_STRUCTURE: c_uint = 2;
 const NODE_NOT_SUPPORTED: c_uint = 3;
 
 /// Gives a list as CUDA gives them: with no place for it only its length; else as much as there is
-/// room for, the rest of the room as 0, and how many there are.
+/// room for, the rest of the room as 0, and how many there are. A place without room is an error.
 fn list<T: Copy + Default>(items: &[T], out: Out<T>, count: Out<usize>) -> Answer {
     let room = count.get()?;
     if out.is_null() {
         return count.put(items.len());
+    }
+    if room == 0 {
+        return Err(INVALID_VALUE);
     }
     for at in 0..room {
         out.put_at(at, items.get(at).copied().unwrap_or_default())?;
@@ -70,6 +73,9 @@ fn give_edges(
         return Err(crate::error::LOSSY_QUERY);
     }
     let room = Out::get(count)?;
+    if room == 0 && !(from.is_null() && to.is_null()) {
+        return Err(INVALID_VALUE);
+    }
     let each = |pick: fn(&Edge) -> u64| edges.iter().map(pick).collect::<Vec<_>>();
     if let Some(data) = data
         && !data.is_null()

@@ -6,6 +6,7 @@ use crate::abi::{Answer, In, api};
 use crate::api::event::record;
 use crate::cluster;
 use crate::context::bound;
+use crate::error::INVALID_VALUE;
 use crate::event::Event;
 use crate::launch::{Request, Shape, launch};
 use crate::module::Function;
@@ -15,6 +16,8 @@ use crate::types::{Handle, LaunchConfig, PointerArray};
 const COOPERATIVE: u32 = 2;
 const PROGRAMMATIC_EVENT: u32 = 7;
 const COMPLETION_EVENT: u32 = 12;
+/// All that there are (`CUlaunchAttributeID` of CUDA 13); 15 is none.
+const KNOWN: [std::ops::RangeInclusive<u32>; 2] = [0..=14, 16..=18];
 
 fn launch_ex(
     config: In<LaunchConfig>,
@@ -29,6 +32,9 @@ fn launch_ex(
     let mut events = Vec::new();
     for index in 0..config.attribute_count as usize {
         let attribute = config.attributes.at(index)?;
+        if !KNOWN.iter().any(|known| known.contains(&attribute.id)) {
+            return Err(INVALID_VALUE);
+        }
         attributes.push(attribute);
         match attribute.id {
             COOPERATIVE => cooperative = attribute.value[0] as u32 != 0,

@@ -37,15 +37,24 @@ fn allocate_host(out: Out<*mut c_void>, size: usize, flags: c_uint) -> Answer {
     if out.is_null() || flags & !HOST_FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
+    if size == 0 {
+        // As driver 590.48 does.
+        return out.put(std::ptr::null_mut());
+    }
     let index = context.device.index;
     let base = memory::allocate_host(index, size as u64, flags, context.handle)?;
     out.put(base as *mut c_void)
 }
 
-/// Flags with which host memory was made, and where it begins.
+/// `CU_MEMHOSTALLOC_DEVICEMAP`.
+const MAPPED: c_uint = 2;
+
+/// Flags with which host memory was made.
 fn host_flags(address: u64) -> Answer<c_uint> {
     match memory::find(address).map(|found| found.kind) {
-        Some(Kind::Host(flags) | Kind::Registered(flags)) => Ok(flags),
+        // With unified addressing all of it is mapped, and driver 590.48 says so.
+        Some(Kind::Host(flags)) => Ok(flags | MAPPED),
+        Some(Kind::Registered(flags)) => Ok(flags),
         Some(Kind::Managed) => Ok(0),
         _ => Err(INVALID_VALUE),
     }
@@ -163,9 +172,12 @@ api! { TABLE:
         }
         context.drain();
         let is_ours = |found: &memory::Allocation| matches!(found.kind, Kind::Registered(_));
+        // As driver 590.48, which distinguishes what it knows otherwise from what it does not know.
+        let known = memory::find(address as u64)
+            .is_some_and(|found| matches!(found.kind, Kind::Host(_) | Kind::Registered(_)));
         memory::free(&state.devices, address as u64, is_ours)
             .map(|_| ())
-            .map_err(|_| HOST_MEMORY_NOT_REGISTERED)
+            .map_err(|_| if known { INVALID_VALUE } else { HOST_MEMORY_NOT_REGISTERED })
     }
 
     /// Flags of page-locked host memory.

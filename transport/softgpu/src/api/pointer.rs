@@ -26,7 +26,8 @@ fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> 
         3 => data.cast::<u64>().put(address),
         4 if on_device && !managed => Err(INVALID_VALUE),
         4 => data.cast::<u64>().put(address),
-        6 => data.cast::<u8>().put(0),
+        // Programs read an int.
+        6 => data.cast::<c_uint>().put(found.waits.into()),
         7 => data.cast::<u64>().put(found.id),
         // The runtime reads an int.
         8 => data.cast::<c_int>().put(c_int::from(managed)),
@@ -53,9 +54,9 @@ fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> 
 /// The same of an address that CUDA does not know: zero of the attribute's size.
 fn nothing(data: Untyped, id: u32) -> Answer {
     match id {
-        6 | 8 | 10 | 13 | 15 | 21 => data.cast::<u8>().put(0),
+        8 | 10 | 13 | 15 | 21 => data.cast::<u8>().put(0),
         9 => data.cast::<c_int>().put(-2),
-        2 | 16 => data.cast::<c_uint>().put(0),
+        2 | 6 | 16 => data.cast::<c_uint>().put(0),
         1..=20 => data.cast::<u64>().put(0),
         _ => Err(INVALID_VALUE),
     }
@@ -94,9 +95,13 @@ api! { TABLE:
     }
 
     /// Sets an attribute: only "copies wait" exists, and they do.
-    fn cuPointerSetAttribute(value: *const c_void, id: u32, address: DevicePtr) {
+    fn cuPointerSetAttribute(value: In<c_uint>, id: u32, address: DevicePtr) {
         bound()?;
-        let known = memory::find(address).is_some() && !value.is_null();
-        if known && id == 6 { Ok(()) } else { Err(INVALID_VALUE) }
+        let found = memory::find(address).ok_or(INVALID_VALUE)?;
+        if id != 6 {
+            return Err(INVALID_VALUE);
+        }
+        memory::set_waits(found.base, value.get()? != 0);
+        Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! Memory whose addresses and pages are managed apart.
 
-use std::ffi::{c_uint, c_ulonglong, c_void};
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use crate::abi::{Answer, In, Out, api};
 use crate::context::current;
 use crate::error::{INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::pages;
 use crate::state::state;
 use crate::types::{DevicePtr, Handle, MemAccess, MemAllocationProp, MemLocation};
 use crate::virtual_memory::{self, Access, GRANULARITY};
@@ -12,6 +13,8 @@ use crate::virtual_memory::{self, Access, GRANULARITY};
 /// `CU_MEM_ALLOCATION_TYPE_PINNED`, `CU_MEM_LOCATION_TYPE_DEVICE`.
 const PINNED: u32 = 1;
 const ON_DEVICE: u32 = 1;
+/// `CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR`.
+const FILE_DESCRIPTOR: u32 = 1;
 
 /// The device that memory with these properties is on.
 fn device_of(prop: &MemAllocationProp) -> Answer<&'static crate::device::Device> {
@@ -28,7 +31,7 @@ fn device_of(prop: &MemAllocationProp) -> Answer<&'static crate::device::Device>
         .device(prop.location.id)
         .map_err(|_| INVALID_DEVICE)?;
     match prop.handle_types {
-        0 => Ok(device),
+        0 | FILE_DESCRIPTOR => Ok(device),
         _ => Err(NOT_SUPPORTED),
     }
 }
@@ -144,19 +147,45 @@ api! { TABLE:
         handle.put(virtual_memory::retain(address as u64)?)
     }
 
-    /// A handle for other processes: there are none of this kind.
+    /// A handle for other processes: a file descriptor, of memory that was taken for that.
     fn cuMemExportToShareableHandle(
-        shareable: *mut c_void, handle: Handle, kind: c_uint, flags: c_ulonglong,
+        shareable: Out<c_int>, handle: Handle, kind: c_uint, flags: c_ulonglong,
     ) {
-        let _ = (shareable, kind, flags);
-        virtual_memory::of(handle)?;
-        Err(NOT_SUPPORTED)
+        state()?;
+        if shareable.is_null() || flags != 0 {
+            return Err(INVALID_VALUE);
+        }
+        let physical = virtual_memory::of(handle)?;
+        if kind != FILE_DESCRIPTOR {
+            return Err(NOT_SUPPORTED);
+        }
+        if physical.prop.handle_types & kind == 0 {
+            return Err(INVALID_VALUE);
+        }
+        shareable.put(physical.descriptor()?)
     }
 
-    /// Memory of another process: there are no handles of this kind.
+    /// The memory of a file descriptor, which is in the place of the pointer and stays the program's.
     fn cuMemImportFromShareableHandle(handle: Out<Handle>, shareable: *mut c_void, kind: c_uint) {
-        let _ = (handle, shareable, kind);
-        state()?;
-        Err(NOT_SUPPORTED)
+        let state = state()?;
+        if handle.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        if kind != FILE_DESCRIPTOR {
+            return Err(NOT_SUPPORTED);
+        }
+        let (fd, size, index) = pages::received(shareable as usize as c_int)?;
+        let device = state.devices.get(index).ok_or(INVALID_VALUE)?;
+        let prop = MemAllocationProp {
+            kind: PINNED,
+            handle_types: FILE_DESCRIPTOR,
+            location: MemLocation { kind: ON_DEVICE, id: state.ordinal(device) },
+            win32_handle_meta_data: 0,
+            compression: 0,
+            gpu_direct_rdma_capable: 0,
+            usage: 0,
+            reserved: [0; 4],
+        };
+        handle.put(virtual_memory::import(device, fd, size, prop))
     }
 }

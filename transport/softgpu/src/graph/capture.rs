@@ -199,6 +199,11 @@ pub(crate) fn begin(
     Ok(())
 }
 
+/// Whether the capture of `stream` goes into a graph that there was before.
+pub(crate) fn is_into_graph(stream: &Stream) -> bool {
+    of(stream).is_some_and(|capture| capture.borrowed)
+}
+
 /// Ends the capture that began in `stream`: the handle of its graph.
 ///
 /// # Errors

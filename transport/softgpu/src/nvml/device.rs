@@ -226,6 +226,24 @@ nvml! {
         Ok(level.put(if same { 0 } else { 30 })?)
     }
 
+    /// What of each other's memory two devices reach, by the kind of access (`NVML_P2P_CAPS_INDEX_*`): all
+    /// but what needs NVLink.
+    fn nvmlDeviceGetP2PStatus(
+        first: DeviceHandle, second: DeviceHandle, index: c_uint, status: Out<c_uint>,
+    ) {
+        /// `NVML_P2P_STATUS_OK` and `NVML_P2P_STATUS_NOT_SUPPORTED`.
+        const REACHED: c_uint = 0;
+        const ABSENT: c_uint = 5;
+        device(first)?;
+        device(second)?;
+        let found = match index {
+            0 | 1 | 3 | 4 => REACHED, // read, write, atomics, PCI
+            2 => ABSENT,              // NVLink
+            _ => return Err(INVALID_ARGUMENT),
+        };
+        Ok(status.put(found)?)
+    }
+
     /// Whether the handle is that of a part of a device: no.
     fn nvmlDeviceIsMigDeviceHandle(handle: DeviceHandle, is_part: Out<c_uint>) {
         device(handle)?;

@@ -132,7 +132,6 @@ nvml! {
         nvmlDeviceGetNvlinkBwMode,
         nvmlDeviceGetNvlinkSupportedBwModes,
         nvmlDeviceGetOfaUtilization,
-        nvmlDeviceGetP2PStatus,
         nvmlDeviceGetPcieLinkMaxSpeed,
         nvmlDeviceGetPcieReplayCounter,
         nvmlDeviceGetPcieSpeed,

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::alu::{Exec, Operands};
 use super::exec::atomic::Update;
+use super::types::Class;
 
 /// A slot number that stands for none.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -31,12 +32,12 @@ pub(crate) struct Program {
 pub(crate) struct Code {
     pub(crate) name: String,
     pub(crate) instructions: Vec<Inst>,
-    /// Registers, then constants and special registers.
+    /// Units of registers, then of constants and special registers.
     pub(crate) slots: u32,
-    /// Slots that start as zero: the registers proper.
+    /// Units that start as zero: the registers proper.
     pub(crate) registers: u32,
-    pub(crate) constants: Vec<(u32, u64)>,
-    pub(crate) specials: Vec<(u32, Special)>,
+    pub(crate) constants: Vec<(u32, Class, u64)>,
+    pub(crate) specials: Vec<(u32, Class, Special)>,
     /// Bytes of local memory: variables, parameters of calls, own parameters.
     pub(crate) frame: u32,
     pub(crate) params: Vec<Passed>,
@@ -99,7 +100,7 @@ pub(crate) enum Place {
 }
 
 /// How an element of memory becomes a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Element {
     U8,
     S8,
@@ -130,6 +131,10 @@ pub(crate) struct Access {
     /// Destinations or sources; NONE for a part that nobody wants.
     pub(crate) slots: [u32; 8],
     pub(crate) offset: u64,
+    /// The class of the register that holds the address.
+    pub(crate) base: Class,
+    /// The address is the same for all lanes.
+    pub(crate) fixed: bool,
     /// Ordered against the accesses of other threads.
     pub(crate) ordered: bool,
 }
@@ -140,7 +145,11 @@ pub(crate) struct AtomicAccess {
     pub(crate) place: Place,
     pub(crate) element: Element,
     pub(crate) offset: u64,
+    /// The class of the register that holds the address.
+    pub(crate) base: Class,
     pub(crate) update: Update,
+    /// The operation is an addition of integers, which has a quicker way.
+    pub(crate) adds: bool,
 }
 
 /// tex and tld4.
@@ -156,8 +165,6 @@ pub(crate) struct Sampling {
     pub(crate) layer: u32,
     /// Where the channels go; NONE for one that nobody wants.
     pub(crate) out: [u32; 4],
-    /// What is read is signed.
-    pub(crate) signed: bool,
 }
 
 /// What of a texture is read.
@@ -209,7 +216,7 @@ pub(crate) enum Query {
 /// Where a value is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passed {
-    Slot(u32),
+    Slot(u32, Class),
     /// Offset in the frame's local memory, and bytes.
     Memory {
         offset: u32,
@@ -334,6 +341,8 @@ pub(crate) enum Special {
     ReservedShared(u16),
     /// Start of the function's local memory.
     Frame,
+    /// What the parameters of the kernel have at this offset.
+    Param(u32, Element),
     /// Half of the address of the memory through which the blocks of a cooperative launch wait for
     /// each other, 0 for other launches: the upper (1) or the lower (2) one.
     GridWorkspace(u8),

@@ -90,6 +90,36 @@ impl Type {
     pub(crate) fn is_signed(self) -> bool {
         matches!(self, Self::S8 | Self::S16 | Self::S32 | Self::S64)
     }
+
+    /// The class of the registers that hold it.
+    pub(crate) fn class(self) -> Class {
+        match self {
+            Self::Pred => Class::Pred,
+            _ if self.size() >= 8 => Class::Wide,
+            _ => Class::Narrow,
+        }
+    }
+}
+
+/// How the executor keeps the registers of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Class {
+    /// A bit a lane, all in one word.
+    Pred,
+    /// 32 bits a lane; what is shorter is extended to 32 bits as its type says.
+    Narrow,
+    /// 64 bits a lane.
+    Wide,
+}
+
+impl Class {
+    /// Units of a register file that a register takes.
+    pub(crate) fn units(self) -> u32 {
+        match self {
+            Self::Pred | Self::Narrow => 1,
+            Self::Wide => 2,
+        }
+    }
 }
 
 /// A state space.

@@ -6,16 +6,28 @@ pub(super) fn oom_kill(occ: &Occurrence, v: Verdict) -> Verdict {
     match occ.detail.host.constraint.as_deref() {
         Some("CONSTRAINT_MEMCG") => v
             .refined("memcg", Severity::Warning)
-            .and("The limit of its own control group was reached; the host has memory left.")
+            .meaning(&format!(
+                "The kernel killed a process because {} reached its memory limit. The host has memory left.",
+                match occ.detail.host.limit_cgroup.as_deref() {
+                    Some(limit) => format!("the control group {limit}"),
+                    None => "its control group".to_owned(),
+                }
+            ))
             .steps(&[
                 "Raise the memory limit of the job or container, or lower its use.",
                 "Count page cache and shared memory (/dev/shm) in: both belong to the limit.",
             ]),
         Some("CONSTRAINT_CPUSET" | "CONSTRAINT_MEMORY_POLICY") => v
             .refined("numa", Severity::Warning)
-            .and("The memory nodes that it was confined to were full; other nodes may have memory left.")
+            .meaning("The kernel killed a process because the memory nodes that it was confined to were full. Other nodes may have memory left.")
             .first("Check the job's NUMA binding: numactl --show, cpuset of its control group."),
-        Some("CONSTRAINT_NONE") => v.refined("host", Severity::Critical),
+        Some("CONSTRAINT_NONE") => v
+            .refined("host", Severity::Critical)
+            .meaning("The kernel killed a process because memory of the host ran out.")
+            .steps(&[
+                "Find what filled the memory: the kernel log lists all processes at that moment.",
+                "Lower the job's host memory use (loader workers, pinned buffers), or move it to a larger host.",
+            ]),
         _ => v,
     }
 }

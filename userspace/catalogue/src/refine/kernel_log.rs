@@ -18,7 +18,7 @@ pub(super) fn gpu_hang(occ: &Occurrence, v: Verdict) -> Verdict {
         return v
             .refined("gsp", Severity::Critical)
             .and("Its firmware (GSP) does not answer.")
-            .first("Drain the host and reset the GPU.");
+            .after_evidence("Drain the host and reset the GPU.");
     }
     v
 }

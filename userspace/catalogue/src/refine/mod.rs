@@ -13,6 +13,7 @@ mod xid;
 use gtrace_event::{Kind, Occurrence, Severity};
 
 use crate::entry::KindEntry;
+use crate::steps::{EVIDENCE, SUPPORT_NOW};
 use crate::table;
 
 /// What the catalogue says of one occurrence, before the site's policy.
@@ -56,6 +57,20 @@ impl Verdict {
         self.meaning.push(' ');
         self.meaning.push_str(sentence);
         self
+    }
+
+    /// Replaces the meaning.
+    fn meaning(mut self, sentence: &str) -> Self {
+        sentence.clone_into(&mut self.meaning);
+        self
+    }
+
+    /// Puts `step`, which destroys the state of the GPU, before all others, and what keeps its evidence before it.
+    fn after_evidence(mut self, step: &'static str) -> Self {
+        let again = [EVIDENCE, SUPPORT_NOW, step];
+        self.vendor.retain(|known| !again.contains(&known.as_str()));
+        self.vendor.insert(0, step.to_owned());
+        self.first(EVIDENCE)
     }
 
     /// Puts a step before all others.
@@ -112,7 +127,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::BaselineDrift if occ.severity >= Severity::Critical => base
             .refined("missing", Severity::Critical)
             .and("Devices or links that should be there are not."),
-        Kind::SiteTrigger => base.refined(occ.severity.name(), occ.severity),
+        Kind::SiteTrigger | Kind::PluginCheck => base.refined(occ.severity.name(), occ.severity),
         Kind::GpuLost
         | Kind::Capture
         | Kind::RdmaLost

@@ -60,11 +60,11 @@ fn memory_error(detail: &XidDetail, v: Verdict) -> Verdict {
         (Some(true), _) => v
             .refined("reset", Severity::Fatal)
             .and("The driver asks for a reset of the GPU.")
-            .first(RESET_GPU),
+            .after_evidence(RESET_GPU),
         (_, Some(true)) => v
             .refined("drain_reset", Severity::Critical)
             .and("The driver asks to drain the GPU and then to reset it.")
-            .first(RESET_GPU)
+            .after_evidence(RESET_GPU)
             .first(DRAIN),
         (Some(false), Some(false)) => {
             let severity = v.severity.min(Severity::Critical);
@@ -96,11 +96,11 @@ fn recovery(detail: &XidDetail, v: Verdict) -> Verdict {
         "gpu reset required" => v
             .refined("gpu_reset", Severity::Fatal)
             .and("The GPU takes no new work until it is reset.")
-            .first(RESET_GPU),
+            .after_evidence(RESET_GPU),
         "node reboot required" => v
             .refined("node_reboot", Severity::Fatal)
             .and("The GPU takes no new work until the host restarts.")
-            .first(REBOOT),
+            .after_evidence(REBOOT),
         "drain p2p" => v
             .refined("drain_p2p", Severity::Critical)
             .and("Peer-to-peer traffic of the GPU has to end before it can recover.")
@@ -108,7 +108,7 @@ fn recovery(detail: &XidDetail, v: Verdict) -> Verdict {
         "drain and reset" => v
             .refined("drain_and_reset", Severity::Critical)
             .and("Running work may finish, but the GPU needs a reset after it.")
-            .first(RESET_GPU)
+            .after_evidence(RESET_GPU)
             .first(DRAIN),
         other => {
             let sentence = format!("The recovery action `{other}` is not in this version's catalogue.");
@@ -196,7 +196,9 @@ fn nvlink5(occ: &Occurrence, code: u32, v: Verdict) -> Verdict {
         .and_then(|(unit, s)| nvlink5_decode(code, unit, detail.sub_code.unwrap_or(0), s));
     let Some(decode) = decode else {
         return match fatal {
-            Some(true) => v.refined("fatal", Severity::Fatal).first(RESET_GPU),
+            Some(true) => v
+                .refined("fatal", Severity::Fatal)
+                .after_evidence(RESET_GPU),
             Some(false) => v.refined("nonfatal", Severity::Warning),
             None => v,
         };
@@ -223,7 +225,11 @@ fn nvlink5(occ: &Occurrence, code: u32, v: Verdict) -> Verdict {
         .into_iter()
         .flatten()
         .collect();
-    v.refined(part, severity).steps(&steps)
+    let v = v.refined(part, severity).steps(&steps);
+    match immediate == RESET_GPU {
+        true => v.after_evidence(RESET_GPU),
+        false => v,
+    }
 }
 
 fn with_link(occ: &Occurrence, v: Verdict) -> Verdict {

@@ -11,9 +11,10 @@ use crate::entry::Category::{
     Application, Driver, HardwareMemory, Nvlink, Pcie, System, ThermalPower,
 };
 use crate::entry::KindEntry;
+use crate::steps::{EVIDENCE, HOST_EVIDENCE};
 
 macro_rules! kinds {
-    ($($kind:ident: $cat:ident, $sev:ident, $meaning:literal, [$($step:literal),+];)*) => {
+    ($($kind:ident: $cat:ident, $sev:ident, $meaning:literal, [$($step:expr),+];)*) => {
         pub(crate) const fn kind_entry(kind: Kind) -> &'static KindEntry {
             match kind {
                 $(Kind::$kind => &KindEntry {
@@ -47,12 +48,13 @@ kinds! {
          "If it stays with one slot, reseat the card, then swap riser or cable."];
     GpuLost: Pcie, Fatal,
         "The GPU no longer answers on the bus. It and all its work are lost until the host restarts.",
-        ["Run nvidia-bug-report.sh and open a case with the vendor.",
+        [EVIDENCE,
          "Restart the host; a power cycle where a restart does not bring the GPU back.",
          "If it happens again, check seating, power cables and cooling of the card."];
     GpuHang: Driver, Warning,
         "The driver reports that a GPU hangs, without an Xid of its own.",
         ["Look for an Xid of the same GPU at that time, and follow it.",
+         EVIDENCE,
          "If calls of its programs do not return, drain the host and reset the GPU.",
          "If it happens again, run nvidia-bug-report.sh and open a case with the vendor."];
     IommuFault: Pcie, Warning,
@@ -63,31 +65,37 @@ kinds! {
     DriverInitFailed: Driver, Fatal,
         "The driver could not initialise the GPU. No program can use it.",
         ["Read the lines before it in the kernel log: an Xid or a PCIe error is often the cause.",
+         EVIDENCE,
          "Reset the GPU or restart the host.",
          "If it fails again, run nvidia-bug-report.sh and open a case with the vendor."];
     DriverMismatch: Driver, Warning,
         "A program's NVIDIA library and the loaded kernel module are of different versions. The program cannot use the GPU; those already running go on.",
         ["Compare /proc/driver/nvidia/version with the library's version: on the host, or in the container image.",
+         EVIDENCE,
          "After an upgrade on the host: stop the GPU programs and reload the module, or restart the host.",
          "In a container: restart it, so that it gets the host's libraries."];
     OomKill: System, Critical,
-        "The kernel killed a process because memory of the host ran out.",
-        ["Find what filled the memory: the kernel log lists all processes at that moment.",
-         "Lower the job's host memory use (loader workers, pinned buffers), or move it to a larger host."];
+        "The kernel killed a process for lack of memory: that of the host, of a NUMA node, or the limit of its control group.",
+        ["See which of them it was: the line oom-kill:constraint= of the kernel log says so.",
+         "Find what filled the memory: the kernel log lists all processes at that moment.",
+         "Lower the job's host memory use (loader workers, pinned buffers); raise its limit, or move it, if it needs more."];
     HungTask: System, Warning,
         "A task waits in the kernel and cannot be interrupted. A dead GPU, disk or network file system is the usual cause.",
         ["Read the stack in the kernel log to see what it waits for.",
+         EVIDENCE,
          "If it waits in the NVIDIA driver: look for an Xid of the same time; the host needs a restart as a rule.",
          "If it waits for storage: check disk and network file system first."];
     SoftLockup: System, Warning,
         "A CPU ran kernel code for too long without giving other work a chance.",
         ["Read the stack in the kernel log to see which driver it is.",
          "On a virtual machine, check whether the host is overcommitted.",
+         HOST_EVIDENCE,
          "Restart the host if it returns."];
     CpuStall: System, Warning,
         "A CPU does not get on in the kernel, where not even interrupts or RCU do.",
         ["Read the stack in the kernel log to see which driver it is.",
          "On a virtual machine, check whether the host is overcommitted or was paused.",
+         HOST_EVIDENCE,
          "Restart the host if it returns."];
     CpuThrottle: ThermalPower, Warning,
         "A CPU lowered its clock because it is too hot. Data loading and launches become slower.",
@@ -116,6 +124,7 @@ kinds! {
     KernelOops: System, Critical,
         "Kernel code failed. The task is gone, and what it held stays locked: the kernel cannot be trusted any more.",
         ["Read the stack in the kernel log: it names the module.",
+         HOST_EVIDENCE,
          "Drain and restart the host.",
          "Keep the text for the vendor of that module."];
     FileLimit: System, Critical,
@@ -147,11 +156,13 @@ kinds! {
     Mlx5Health: System, Critical,
         "The driver's health check found a network adapter ill. Its traffic stops, and jobs that use it fail.",
         ["Check whether it recovered: devlink health show.",
+         HOST_EVIDENCE,
          "If not, reload the driver or restart the host.",
          "If it returns, update the firmware and open a case with the vendor."];
     Mlx5CmdTimeout: System, Critical,
         "A network adapter's firmware did not answer a command. The adapter is likely stuck.",
         ["Check the adapter's health: devlink health show.",
+         HOST_EVIDENCE,
          "Reload the driver or restart the host.",
          "Look for PCIe errors of the same slot."];
     Mlx5PortModule: System, Warning,
@@ -165,7 +176,8 @@ kinds! {
          "If it returns, update driver and firmware of the adapter."];
     EfaError: System, Critical,
         "An Elastic Fabric Adapter does not answer its driver. Jobs that use it fail or fall back to TCP.",
-        ["Stop and start the instance: that moves it to another host.",
+        [HOST_EVIDENCE,
+         "Stop and start the instance: that moves it to another host.",
          "If it returns, update the EFA driver and open a case with the cloud provider."];
     NetfsStall: System, Warning,
         "The server of a network file system does not answer. Programs that use it hang until it does.",
@@ -186,6 +198,7 @@ kinds! {
         "The kernel gave up a disk or has no path to it. What it stores is out of reach.",
         ["Look whether the device still answers: lspci, nvme list.",
          "Move the jobs off; look for PCIe errors of the same slot.",
+         HOST_EVIDENCE,
          "A power cycle of the host can bring it back once; then replace it."];
     RaidDegraded: System, Warning,
         "An array of disks lost one of them.",
@@ -256,6 +269,7 @@ kinds! {
         "An RDMA device that was there is gone. Every connection through it has ended.",
         ["Look for PCIe errors, slot events and mlx5 errors of the same moment in the kernel log.",
          "If it was taken away on purpose, acknowledge the event; gtrace expects it until it is restarted.",
+         HOST_EVIDENCE,
          "If not: lspci shows whether the adapter still answers; a power cycle of the host is the next step."];
     BaselineDrift: System, Warning,
         "The host or a GPU is not as its baseline says: a version, a setting, or how many devices there are.",
@@ -274,6 +288,10 @@ kinds! {
         "A trigger of this site held: a sample beyond its limit, or an event too often.",
         ["Read which one in the message; gtrace samples shows how the value went.",
          "If it fires without need, change it in the file that triggers names."];
+    PluginCheck: System, Warning,
+        "A check of a plugin of this site changed.",
+        ["Read the plugin, the check and its reason in the message.",
+         "Run the plugin by hand as root: it prints a line of JSON for each check."];
     Capture: System, Info,
         "Somebody asked for the state of this host to be kept.",
         ["Half a minute later the recording is complete: gtrace report writes it into one file.",

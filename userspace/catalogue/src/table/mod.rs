@@ -69,11 +69,13 @@ const fn sxid_steps(scope: crate::entry::Scope) -> &'static [&'static str] {
         ],
         Scope::PotentiallyFatal => &[
             "Check whether jobs of the partition still run; restart those that do not.",
+            crate::steps::EVIDENCE,
             "Reset the GPUs on the port that the line names.",
             "Check the fabric manager log for the switch and its links.",
         ],
         Scope::AlwaysFatal => &[
             "Stop every job that uses the fabric.",
+            crate::steps::EVIDENCE,
             "Reset all GPUs and NVSwitches together, or restart the host.",
             "If it returns, save the fabric manager log and open a case with the vendor.",
         ],

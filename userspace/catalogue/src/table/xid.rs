@@ -107,11 +107,11 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "The graphics engine faulted while it switched contexts. Work of more than one program may be lost.";
     45 ROBUST_CHANNEL_PREEMPTIVE_REMOVAL: Application, Warning, [FOLLOW_OTHER, "Where it stands alone, restart the fabric manager (NVSwitch hosts) and then the application."],
         "A channel was taken down early: its program ended or was killed, or an earlier error on the GPU took it along.";
-    46 ROBUST_CHANNEL_GPU_TIMEOUT_ERROR: Driver, Fatal, [RESET_GPU, SUPPORT],
+    46 ROBUST_CHANNEL_GPU_TIMEOUT_ERROR: Driver, Fatal, [EVIDENCE, RESET_GPU, SUPPORT],
         "The GPU as a whole stopped answering the driver. All its work is lost.";
     47 ROBUST_CHANNEL_NVENC0_ERROR: Driver, Warning, [SUPPORT, RESTART_APP],
         "Video encoder 0 reported an exception. The encoding program is ended.";
-    48 ROBUST_CHANNEL_GPU_ECC_DBE: HardwareMemory, Critical, ["Read the Xid beside it: with 63 or 64, drain the GPU and then reset it; alone, reset it now.", RESET_GPU, CHECK_REMAP, SRAM_THRESHOLD, FIELD_DIAG],
+    48 ROBUST_CHANNEL_GPU_ECC_DBE: HardwareMemory, Critical, [EVIDENCE, "Read the Xid beside it: with 63 or 64, drain the GPU and then reset it; alone, reset it now.", RESET_GPU, CHECK_REMAP, SRAM_THRESHOLD, FIELD_DIAG],
         "ECC found an error that it cannot correct (a double-bit error). Programs that used the data are ended, and the memory must not be trusted before a reset.";
     49 SILENT_RUNNING_CONSTANT_LEVEL_SET_BY_REGISTRY: Unknown, Info, [SUPPORT],
         NOTICE;
@@ -139,11 +139,11 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "The security or video processor raised an exception. Its program is ended.";
     61 PMU_BREAKPOINT: Driver, Critical, [SUPPORT_NOW, RESET_GPU],
         "The power-management microcontroller ran into a breakpoint (older drivers). Clocks and power are no longer managed.";
-    62 PMU_HALT_ERROR: Driver, Fatal, [RESET_GPU, SUPPORT],
+    62 PMU_HALT_ERROR: Driver, Fatal, [EVIDENCE, RESET_GPU, SUPPORT],
         "The power-management microcontroller halted. The GPU is out of service until it is reset.";
-    63 INFOROM_PAGE_RETIREMENT_EVENT: HardwareMemory, Warning, [IGNORE, CHECK_REMAP, "Reset the GPU at the next convenient time, so that the remap takes effect."],
+    63 INFOROM_PAGE_RETIREMENT_EVENT: HardwareMemory, Warning, [IGNORE, CHECK_REMAP, EVIDENCE, "Reset the GPU at the next convenient time, so that the remap takes effect."],
         "A faulty memory row was recorded for remapping, or a page for retirement. The GPU works; the repair takes effect at the next reset.";
-    64 INFOROM_PAGE_RETIREMENT_FAILURE: HardwareMemory, Fatal, [RESET_GPU, SUPPORT_NOW],
+    64 INFOROM_PAGE_RETIREMENT_FAILURE: HardwareMemory, Fatal, [SUPPORT_NOW, RESET_GPU],
         "A faulty row or page could not be recorded for repair: no spare is left, or the record could not be written. The same address will fail again.";
     65 ROBUST_CHANNEL_NVENC1_ERROR: Driver, Warning, [SUPPORT, RESTART_APP],
         "Video encoder 1 reported an exception. The encoding program is ended.";
@@ -163,7 +163,7 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "Copy engine 5 reported an exception. The program that had queued the copy is ended.";
     73 ROBUST_CHANNEL_NVENC2_ERROR: Driver, Warning, [SUPPORT, RESTART_APP],
         "Video encoder 2 reported an exception. The encoding program is ended.";
-    74 NVLINK_ERROR: Nvlink, Fatal, ["Note the link number and the status words of the line; other errors of the same link come first.", "Check both ends of the link: seating, bridge, cable, NVSwitch log (SXid).", RESET_GPU, FIELD_DIAG],
+    74 NVLINK_ERROR: Nvlink, Fatal, ["Note the link number and the status words of the line; other errors of the same link come first.", "Check both ends of the link: seating, bridge, cable, NVSwitch log (SXid).", EVIDENCE, RESET_GPU, FIELD_DIAG],
         "NVLink, generation 4 or older, reported an error. Programs that use peer-to-peer traffic over the link are ended, and the link may stay down until a reset.";
     75 ROBUST_CHANNEL_CE6_ERROR: Driver, Warning, [RESTART_APP, SUPPORT],
         "Copy engine 6 reported an exception. The program that had queued the copy is ended.";
@@ -205,7 +205,7 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "The flash that holds the InfoROM was erased more often than it is made for. The GPU works; error records may no longer be kept.";
     94 ROBUST_CHANNEL_CONTAINED_ERROR: HardwareMemory, Warning, [RESTART_APP, CHECK_REMAP, SYMPATHETIC],
         "An uncorrectable memory error was contained: only the programs that used the data are ended, the others go on.";
-    95 ROBUST_CHANNEL_UNCONTAINED_ERROR: HardwareMemory, Fatal, [DRAIN, RESET_GPU, CHECK_REMAP, SYMPATHETIC],
+    95 ROBUST_CHANNEL_UNCONTAINED_ERROR: HardwareMemory, Fatal, [DRAIN, EVIDENCE, RESET_GPU, CHECK_REMAP, SYMPATHETIC],
         "An uncorrectable memory error was not contained: every program on the GPU is affected and none of its results can be trusted.";
     96 ROBUST_CHANNEL_NVDEC5_ERROR: Driver, Warning, [RESTART_APP, SUPPORT],
         "Video decoder 5 reported an exception, often on a damaged stream. The decoding program is ended.";
@@ -233,9 +233,9 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "A silent test message of the management bus. No work is affected.";
     108 NVLINK_REMOTE_TRANSLATION_ERROR: Nvlink, Warning, [IGNORE, PEER_FLOW, SUPPORT],
         "A GPU at the far end of NVLink could not translate an address: usually an invalid peer mapping.";
-    109 ROBUST_CHANNEL_CTXSW_TIMEOUT_ERROR: Driver, Critical, [RESET_GPU, SUPPORT],
+    109 ROBUST_CHANNEL_CTXSW_TIMEOUT_ERROR: Driver, Critical, [EVIDENCE, RESET_GPU, SUPPORT],
         "The GPU did not switch contexts in time. Programs on it hang until it is reset.";
-    110 SEC_FAULT_ERROR: Driver, Fatal, [RESET_GPU, INVESTIGATE_SW],
+    110 SEC_FAULT_ERROR: Driver, Fatal, [EVIDENCE, RESET_GPU, INVESTIGATE_SW],
         "The GPU reported a security fault and no longer trusts itself. It is out of service until it is reset.";
     111 BUNDLE_ERROR_EVENT: Unknown, Warning, [SUPPORT],
         RESERVED;
@@ -287,7 +287,7 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "Copy engine 18 reported an exception. The program that had queued the copy is ended.";
     135 ROBUST_CHANNEL_CE19_ERROR: Driver, Warning, [RESTART_APP, SUPPORT],
         "Copy engine 19 reported an exception. The program that had queued the copy is ended.";
-    136 ALI_TRAINING_FAIL: Nvlink, Critical, [RESET_GPU, LINK_SIGNAL],
+    136 ALI_TRAINING_FAIL: Nvlink, Critical, [EVIDENCE, RESET_GPU, LINK_SIGNAL],
         "Training of an NVLink failed. The GPU works without that link, and jobs that need all links fail.";
     137 NVLINK_PRIV_ERR: Nvlink, Warning, [IGNORE, PEER_FLOW],
         "A remote GPU refused an NVLink access: usually an invalid peer-to-peer mapping of the program.";
@@ -295,13 +295,13 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "The deep-learning accelerator reported an error. Its program is ended.";
     139 ROBUST_CHANNEL_OFA1_ERROR: Driver, Warning, [RESTART_APP, SUPPORT],
         "Optical flow engine 1 reported an exception. The program is ended.";
-    140 UNRECOVERABLE_ECC_ERROR_ESCAPE: HardwareMemory, Fatal, [RESET_GPU, SUPPORT, FIELD_DIAG],
+    140 UNRECOVERABLE_ECC_ERROR_ESCAPE: HardwareMemory, Fatal, [EVIDENCE, RESET_GPU, SUPPORT, FIELD_DIAG],
         "An ECC error got past the driver's repair. Results of the GPU cannot be trusted until it is reset.";
     141 ROBUST_CHANNEL_FAST_PATH_ERROR: Driver, Warning, [IGNORE, SUPPORT],
         "The CUDA fast path of the driver reported an error; the driver has a slower path.";
     142 ROBUST_CHANNEL_NVENC3_ERROR: Driver, Warning, [SUPPORT, RESTART_APP],
         "Video encoder 3 reported an exception. The encoding program is ended.";
-    143 GPU_INIT_ERROR: Driver, Fatal, [RESET_GPU, SUPPORT_NOW],
+    143 GPU_INIT_ERROR: Driver, Fatal, [SUPPORT_NOW, RESET_GPU],
         "The GPU could not be initialised. It is out of service.";
     144 NVLINK_SAW_ERROR: Nvlink, Critical, ["Read unit, severity and status words of the line: they decide what to do.", "Without Xid 154 beside it, restart the application; with it, follow its advice.", LINK_SIGNAL],
         "The SAW unit of NVLink 5 reported an error; the line says whether it is fatal.";
@@ -317,7 +317,7 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "The network interface (NETIR) unit of NVLink 5 reported an error; the line says whether it is fatal. Link-down and bit-error-rate events come from here.";
     150 NVLINK_MSE_ERROR: Nvlink, Critical, ["Read unit, severity and status words of the line: they decide what to do.", "Without Xid 154 beside it, restart the application; with it, follow its advice.", LINK_SIGNAL],
         "The management (MSE) unit of NVLink 5 reported an error; the line says whether it is fatal.";
-    151 ROBUST_CHANNEL_KEY_ROTATION_ERROR: Driver, Critical, [RESTART_VM, SUPPORT],
+    151 ROBUST_CHANNEL_KEY_ROTATION_ERROR: Driver, Critical, [EVIDENCE, RESTART_VM, SUPPORT],
         "Rotating the keys of confidential computing failed. Encrypted work on the GPU is ended.";
     152 ROBUST_CHANNEL_DLA_SMMU_ERROR: Driver, Info, [IGNORE, SUPPORT],
         "The memory management unit of the deep-learning accelerator reported an error.";
@@ -325,15 +325,15 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "The deep-learning accelerator did not finish in time.";
     154 GPU_RECOVERY_ACTION_CHANGED: Driver, Warning, ["Follow the recovery action that the line names; the cause is another Xid of the same GPU."],
         "The driver changed its own advice on how to get the GPU back; the line names the advice before and now.";
-    155 NVLINK_SW_DEFINED_ERROR: Nvlink, Critical, [RESET_GPU, "If nobody took the link down on purpose, look for the software or person that did."],
+    155 NVLINK_SW_DEFINED_ERROR: Nvlink, Critical, [EVIDENCE, RESET_GPU, "If nobody took the link down on purpose, look for the software or person that did."],
         "Software took an NVLink down or flagged it as failed; links that go to sleep on purpose show here too.";
-    156 RESOURCE_RETIREMENT_EVENT: HardwareMemory, Warning, [RESET_GPU],
+    156 RESOURCE_RETIREMENT_EVENT: HardwareMemory, Warning, [EVIDENCE, RESET_GPU],
         "The driver recorded a faulty part of the GPU for retirement. It takes effect at the next reset.";
     157 RESOURCE_RETIREMENT_FAILURE: HardwareMemory, Warning, [IGNORE, SUPPORT],
         "A faulty part of the GPU could not be retired because no spare is left. Work may go on but can hit the same fault again.";
-    158 GPU_FATAL_TIMEOUT: Driver, Fatal, [RESET_GPU, SUPPORT],
+    158 GPU_FATAL_TIMEOUT: Driver, Fatal, [EVIDENCE, RESET_GPU, SUPPORT],
         "The GPU did not answer within the driver's last time limit. It is out of service until it is reset.";
-    159 ROBUST_CHANNEL_CHI_NON_DATA_ERROR: Nvlink, Warning, [CHECK_UVM, SYMPATHETIC],
+    159 ROBUST_CHANNEL_CHI_NON_DATA_ERROR: Nvlink, Warning, [EVIDENCE, CHECK_UVM, SYMPATHETIC],
         "The coherent link between CPU and GPU reported an error that carries no data.";
     160 CHANNEL_RETIREMENT_EVENT: HardwareMemory, Warning, [IGNORE, INVESTIGATE_SW],
         "A memory channel was retired. The GPU works with less bandwidth or capacity.";
@@ -341,7 +341,7 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "A memory channel could not be retired. The fault can return.";
     162 PSHC_REENGAGED: ThermalPower, Info, [IGNORE],
         "The power-smoothing circuit works again.";
-    163 PSHC_DISENGAGED: ThermalPower, Warning, ["Resolve the thermal events that switched it off; after a timeout, reload the driver or reset the GPU."],
+    163 PSHC_DISENGAGED: ThermalPower, Warning, [EVIDENCE, "Resolve the thermal events that switched it off; after a timeout, reload the driver or reset the GPU."],
         "The power-smoothing circuit switched off. The GPU works, but its power draw swings more.";
     164 PSHC_LOW_LIFETIME: ThermalPower, Warning, ["Watch power swings and plan a replacement if power smoothing is needed."],
         "The power-smoothing circuit is near the end of its life.";
@@ -351,7 +351,7 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "In confidential computing, traffic reached an NVLink before its encryption was set up.";
     167 PCIE_FATAL_TIMEOUT: Pcie, Fatal, [NO_PUBLIC_ACTION],
         "A PCIe transaction of the GPU timed out for good. The GPU is likely lost to the host.";
-    168 REDUCED_GPU_MEMORY_CAPACITY: HardwareMemory, Warning, ["Switch ECC on, so that faulty rows can be remapped, or boot again.", SUPPORT],
+    168 REDUCED_GPU_MEMORY_CAPACITY: HardwareMemory, Warning, [EVIDENCE, "Switch ECC on, so that faulty rows can be remapped, or boot again.", SUPPORT],
         "Protected GPU memory had errors, so less of it is usable. It shows only while ECC is off.";
     169 SEC2_HALT_ERROR: Driver, Fatal, [NO_PUBLIC_ACTION],
         "The security microcontroller halted. The GPU is out of service until it is reset.";

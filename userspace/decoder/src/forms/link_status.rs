@@ -12,7 +12,10 @@ use crate::scan;
 /// after the speeds, since 6.15 perhaps with `, in Flit mode` at the end. `rest` is the text after
 /// the address.
 pub(crate) fn parse(line: &Line<'_>, device: PciAddress, rest: &str) -> Option<Occurrence> {
-    let (available, rest) = gigabits(rest.strip_prefix(": ")?)?;
+    let rest = rest.strip_prefix(": ")?;
+    // Cheap refusal first.
+    rest.as_bytes().first().filter(|b| b.is_ascii_digit())?;
+    let (available, rest) = gigabits(rest)?;
     let rest = rest.strip_prefix(" available PCIe bandwidth, limited by ")?;
     let (now, rest) = link(rest)?;
     let (at, rest) = rest.strip_prefix(" at ")?.split_once(" (capable of ")?;

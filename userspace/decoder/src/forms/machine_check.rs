@@ -2,7 +2,7 @@
 //! arch/x86/kernel/cpu/mce/core.c, drivers/edac/{edac_mc,mce_amd}.c, drivers/acpi/apei/ghes.c,
 //! drivers/firmware/efi/cper.c, mm/memory-failure.c.
 
-use gtrace_event::{Kind, Occurrence, Process, Severity};
+use gtrace_event::{AerDetail, Gpu, Kind, Occurrence, PciAddress, Process, Severity};
 
 use crate::group::Group;
 use crate::record::{Line, Meta};
@@ -176,6 +176,9 @@ fn bank(rest: &str) -> Option<Report> {
 
 impl Open {
     fn finish(self) -> Occurrence {
+        if let Some(device) = pcie_device(self.group.text()) {
+            return self.pcie(device);
+        }
         let report = self.report;
         let section = scan::after(self.group.text(), "section_type: ")
             .or_else(|| scan::after(self.group.text(), "section type: "))
@@ -195,6 +198,54 @@ impl Open {
         host.mce_status = report.status;
         occurrence
     }
+}
+
+impl Open {
+    /// The firmware's report of a PCIe error is one of the device.
+    fn pcie(self, device: PciAddress) -> Occurrence {
+        let (severity, word) = match self.report.severity {
+            Outcome::Corrected => (Severity::Warning, "Corrected"),
+            Outcome::Uncorrected => (Severity::Critical, "Uncorrectable (Non-Fatal)"),
+            Outcome::Fatal => (Severity::Fatal, "Uncorrectable (Fatal)"),
+        };
+        let text = self.group.text();
+        let word_after = |needle| {
+            let (word, _) = scan::hex(scan::after(text, needle)?)?;
+            Some(word)
+        };
+        let number = |needle| scan::after(text, needle)?.get(..4);
+        let vendor = number("vendor_id: 0x");
+        let device_id = number(", device_id: 0x");
+        // Display controllers, VGA or 3D: NVIDIA's bridges and switches have another class.
+        let is_gpu = vendor == Some("10de")
+            && scan::after(text, "class_code: ").is_some_and(|class| class.starts_with("03"));
+        let detail = AerDetail {
+            severity: Some(word.to_owned()),
+            status: word_after("aer_uncor_status: ").or_else(|| word_after("aer_cor_status: ")),
+            mask: word_after("aer_uncor_mask: ").or_else(|| word_after("aer_cor_mask: ")),
+            device_id: vendor
+                .zip(device_id)
+                .map(|(vendor, device)| format!("{vendor}:{device}")),
+            ..AerDetail::default()
+        };
+        let mut occurrence = self.group.into_occurrence(Kind::Aer, severity);
+        occurrence.gpu = is_gpu.then(|| Gpu::at(device));
+        occurrence.detail.pcie.pci_device = Some(device);
+        occurrence.detail.aer = detail;
+        occurrence
+    }
+}
+
+/// The device of a report whose section is a PCIe error: `device_id: 0000:96:01.0`.
+fn pcie_device(report: &str) -> Option<PciAddress> {
+    let section = scan::after(report, "section_type: PCIe error")
+        .or_else(|| scan::after(report, "section type: PCIe error"))?;
+    // The identity of the device has the same name: `vendor_id: 0x10de, device_id: 0x2330`.
+    let mut found = section.match_indices("device_id: ");
+    found.find_map(|(at, name)| {
+        let address = section.get(at + name.len()..)?.lines().next()?;
+        PciAddress::parse(address.trim())
+    })
 }
 
 /// `EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (channel:1 slot:0 page:0x…)`

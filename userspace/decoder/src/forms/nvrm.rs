@@ -20,6 +20,7 @@ pub(crate) struct State {
     uuids: Vec<(PciAddress, String)>,
     /// Version of the module, from its own greeting.
     loaded: Option<DriverVersion>,
+    xids: u64,
 }
 
 #[derive(Debug)]
@@ -44,6 +45,11 @@ struct Failed {
 impl State {
     pub(crate) fn has_pending(&self) -> bool {
         self.open.is_some()
+    }
+
+    /// How many lines with an Xid were read.
+    pub(crate) fn xids_read(&self) -> u64 {
+        self.xids
     }
 
     pub(crate) fn oldest(&self) -> Option<u64> {
@@ -86,6 +92,7 @@ impl State {
         };
         if rest.starts_with("Xid") {
             if let Some(mut occurrence) = xid::parse(line, version.or(self.loaded)) {
+                self.xids += 1;
                 self.name_gpu(&mut occurrence);
                 out.push(occurrence);
             }

@@ -12,13 +12,15 @@ use crate::scan;
 const MAX_GROUPS: usize = 32;
 /// `TASK_COMM_LEN` less the closing zero.
 const MAX_COMM: usize = 15;
+/// How a line begins where a control group ran out, and not the host.
+const IN_CGROUP: &str = "Memory cgroup out of memory";
 
 /// Kills announced and not yet reported.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     groups: Vec<Open>,
-    /// `Task in A killed as a result of limit of B` (before 4.19): A, and when it was said.
-    limit: Option<(Group, String)>,
+    /// `Task in A killed as a result of limit of B` (before 4.19): A and B, and when it was said.
+    limit: Option<(Group, String, String)>,
 }
 
 #[derive(Debug)]
@@ -78,17 +80,20 @@ impl State {
                 self.announce(line, victim, false, out);
             }
         } else if let Some(rest) = text.strip_prefix("Task in ") {
-            if let Some((cgroup, _)) = rest.split_once(" killed as a result of limit of ") {
-                self.limit = Some((Group::open(line), cgroup.to_owned()));
+            if let Some((cgroup, limit)) = rest.split_once(" killed as a result of limit of ") {
+                let limit = limit.trim_end().to_owned();
+                self.limit = Some((Group::open(line), cgroup.to_owned(), limit));
             }
         } else if let Some(rest) = after_cause(text) {
             if let Some(rest) = rest.strip_prefix("Killed process ") {
-                if let Some(victim) = killed(rest) {
+                if let Some(mut victim) = killed(rest) {
+                    victim.in_cgroup(text.starts_with(IN_CGROUP));
                     self.killed(line, victim, out);
                 }
             } else if let Some(rest) = rest.strip_prefix("Kill process ")
-                && let Some(victim) = announced(rest)
+                && let Some(mut victim) = announced(rest)
             {
+                victim.in_cgroup(text.starts_with(IN_CGROUP));
                 self.announce(line, victim, true, out);
             }
         }
@@ -146,22 +151,49 @@ impl State {
                 sacrifice: false,
             },
         };
-        let earlier = std::mem::replace(&mut open.victim, victim);
-        open.victim.detail.cgroup = earlier.detail.cgroup;
-        open.victim.detail.constraint = earlier.detail.constraint;
+        let earlier = std::mem::replace(&mut open.victim, victim).detail;
+        let detail = &mut open.victim.detail;
+        detail.cgroup = earlier.cgroup;
+        detail.limit_cgroup = earlier.limit_cgroup;
+        // The line that names the constraint is the more exact one.
+        detail.constraint = earlier.constraint.or(detail.constraint.take());
+        detail.oom_scope = earlier.oom_scope.or(detail.oom_scope.take());
         self.take_limit(line, &mut open.victim);
         out.push(open.finish());
     }
 
     fn take_limit(&mut self, line: &Line<'_>, victim: &mut Victim) {
         if victim.detail.cgroup.is_none()
-            && let Some((said, cgroup)) = self.limit.take()
+            && let Some((said, cgroup, limit)) = self.limit.take()
             && said.accepts(line)
             && !said.expired(&line.meta)
         {
             victim.detail.cgroup = Some(cgroup);
+            victim.detail.limit_cgroup = Some(limit).filter(|limit| !limit.is_empty());
+            victim.in_cgroup(true);
         }
     }
+}
+
+impl Victim {
+    /// Notes that a line says that the limit of a control group was reached.
+    fn in_cgroup(&mut self, yes: bool) {
+        if yes && self.detail.constraint.is_none() {
+            self.detail.constraint = Some("CONSTRAINT_MEMCG".to_owned());
+            self.detail.oom_scope = scope("CONSTRAINT_MEMCG");
+        }
+    }
+}
+
+/// `cgroup`, `numa` or `host` (`enum oom_constraint`).
+fn scope(constraint: &str) -> Option<String> {
+    let scope = match constraint {
+        "CONSTRAINT_MEMCG" => "cgroup",
+        "CONSTRAINT_CPUSET" | "CONSTRAINT_MEMORY_POLICY" => "numa",
+        "CONSTRAINT_NONE" => "host",
+        _ => return None,
+    };
+    Some(scope.to_owned())
 }
 
 /// Strips `Out of memory: `, `Memory cgroup out of memory: ` and their variants.
@@ -171,7 +203,7 @@ fn after_cause(text: &str) -> Option<&str> {
     }
     let rest = text
         .strip_prefix("Out of memory")
-        .or_else(|| text.strip_prefix("Memory cgroup out of memory"))?;
+        .or_else(|| text.strip_prefix(IN_CGROUP))?;
     // `Out of memory (oom_kill_allocating_task): `
     let rest = match scan::bracketed(rest.trim_start()) {
         Some((_, rest)) => rest,
@@ -193,16 +225,21 @@ fn constraint(rest: &str) -> Option<Victim> {
         Some((at, m)) => (head.get(..at)?, head.get(at + m.len()..)?),
         None => (head, ""),
     };
-    let cgroup = scan::after(head, ",task_memcg=").or_else(|| {
-        let limit = scan::after(head, ",oom_memcg=")?;
-        limit.split(',').next()
+    let limit = scan::after(head, ",oom_memcg=");
+    // The path of the limit ends where that of the task begins; a path may have commas.
+    let limit = limit.map(|limit| match limit.rsplit_once(",task_memcg=") {
+        Some((limit, _)) => limit,
+        None => limit,
     });
+    let cgroup = scan::after(head, ",task_memcg=").or(limit);
     Some(Victim {
         pid: Some(pid),
         comm: Some(comm.to_owned()).filter(|c| !c.is_empty()),
         detail: HostDetail {
             cgroup: cgroup.filter(|c| !c.is_empty()).map(str::to_owned),
+            limit_cgroup: limit.filter(|c| !c.is_empty()).map(str::to_owned),
             constraint: Some(kind.to_owned()),
+            oom_scope: scope(kind),
             ..HostDetail::default()
         },
     })

@@ -14,6 +14,7 @@ const MAX_GROUPS: usize = 32;
 #[derive(Debug, Default)]
 pub(crate) struct State {
     groups: Vec<Open>,
+    lines: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +72,11 @@ impl State {
         !self.groups.is_empty()
     }
 
+    /// How many lines with an SXid were read.
+    pub(crate) fn lines_read(&self) -> u64 {
+        self.lines
+    }
+
     pub(crate) fn oldest(&self) -> Option<u64> {
         self.groups.iter().map(|g| g.group.first()).min()
     }
@@ -89,6 +95,7 @@ impl State {
         let Some((key, part)) = parse(line.text) else {
             return;
         };
+        self.lines += 1;
         let known = self
             .groups
             .iter()

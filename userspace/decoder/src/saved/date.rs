@@ -136,6 +136,19 @@ pub(crate) fn syslog(text: &str) -> Option<&str> {
     (1..=31).contains(&day).then_some(rest)
 }
 
+/// ` 2026` after a date without year, where a blank follows it: what comes after the year.
+pub(crate) fn year_after(text: &str) -> Option<&str> {
+    let (year, rest) = crate::scan::number::<u32>(text.strip_prefix(' ')?)?;
+    ((1970..2100).contains(&year) && rest.starts_with(' ')).then_some(rest)
+}
+
+/// `2026 Mar  3 04:05:06`: no zone, so no time.
+pub(crate) fn year_first(text: &str) -> Option<&str> {
+    let (year, rest) = crate::scan::number::<u32>(text)?;
+    (1970..2100).contains(&year).then_some(())?;
+    syslog(rest.strip_prefix(' ')?)
+}
+
 /// `Tue Mar  3 04:05:06 2026`: no zone, so no time.
 pub(crate) fn ctime(text: &str) -> Option<&str> {
     let rest = syslog(weekday(text)?.strip_prefix(' ')?)?;
@@ -166,7 +179,7 @@ fn month(text: &str) -> Option<&str> {
 }
 
 /// `04:05:06` with an optional fraction.
-fn clock(text: &str) -> Option<&str> {
+pub(crate) fn clock(text: &str) -> Option<&str> {
     let bytes = text.as_bytes().get(..8)?;
     let shape = bytes.iter().enumerate().all(|(at, b)| match at {
         2 | 5 => *b == b':',

@@ -6,12 +6,15 @@ mod date;
 mod journal;
 mod parsed;
 mod prefix;
+mod unknown;
+mod wrapped;
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use gtrace_event::{LogLine, Occurrence, Timestamp};
+use memchr::memmem;
 
 use crate::{Decoder, LogRecord, Options, kmsg};
 use parsed::{Origin, Parsed, Style};
@@ -20,6 +23,20 @@ use parsed::{Origin, Parsed, Style};
 pub const MAX_LINE: usize = 64 * 1024;
 /// Some editors begin a file with it.
 const BOM: &[u8] = "\u{feff}".as_bytes();
+/// Longest quotation of a line that could not be read, bytes.
+const MAX_QUOTE: usize = 200;
+/// What a driver error's line has in it: `NVRM: Xid (`, `SXid (`.
+const MARK: &[u8] = b"Xid";
+
+/// Lines with a code of the driver that were not read, as what stands before it is not known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    /// How many.
+    pub lines: u64,
+    /// Number and beginning of the first.
+    pub first: Option<(u64, String)>,
+}
+
 /// The part of a record of several lines beyond this many bytes is not read.
 const MAX_RECORD: usize = 128 * 1024;
 
@@ -39,6 +56,8 @@ pub struct SavedLog {
     origins: VecDeque<(u64, Box<LogLine>)>,
     /// Host of a log with `[seconds] host tag: ` lines.
     host: Option<String>,
+    unread: Unread,
+    unknown: unknown::Drivers,
 }
 
 /// The record that further lines may belong to.
@@ -58,6 +77,9 @@ struct Current {
     repeated: Option<u64>,
     first: u64,
     last: u64,
+    /// How many of its lines have a code of the driver, and the first of them.
+    marked: u64,
+    quote: Option<(u64, String)>,
 }
 
 impl Current {
@@ -99,7 +121,20 @@ impl SavedLog {
             held: Vec::new(),
             origins: VecDeque::new(),
             host: None,
+            unread: Unread::default(),
+            unknown: unknown::Drivers::default(),
         }
+    }
+
+    /// Lines that have `NVRM: Xid` or `SXid (` and gave nothing, after [`finish`](Self::finish). They may be a process's
+    /// that quotes.
+    pub fn unread(&self) -> &Unread {
+        &self.unread
+    }
+
+    /// Drivers whose errors are not read, and how many lines of errors each wrote.
+    pub fn unknown_drivers(&self) -> Vec<(&'static str, u64)> {
+        self.unknown.seen()
     }
 
     /// How many lines were read.
@@ -109,11 +144,18 @@ impl SavedLog {
 
     /// Reads a piece of the log, cut anywhere. Occurrences that are complete go to `out`.
     pub fn feed_bytes(&mut self, mut bytes: &[u8], out: &mut Vec<Occurrence>) {
+        // One search through the whole piece costs less than one for each line.
+        let mut mark = memmem::find(bytes, MARK);
         while let Some(at) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = bytes.split_at(at);
             bytes = rest.get(1..).unwrap_or_default();
+            let marked = mark.is_some_and(|mark| mark < at);
+            mark = match marked {
+                true => memmem::find(bytes, MARK),
+                false => mark.map(|mark| mark - at - 1),
+            };
             if self.partial.is_empty() {
-                self.feed_line(line, out);
+                self.line(line, marked, out);
             } else {
                 self.keep_partial(line);
                 let mut whole = std::mem::take(&mut self.partial);
@@ -134,6 +176,10 @@ impl SavedLog {
 
     /// Reads one line, with or without its line ending.
     pub fn feed_line(&mut self, line: &[u8], out: &mut Vec<Occurrence>) {
+        self.line(line, memmem::find(line, MARK).is_some(), out);
+    }
+
+    fn line(&mut self, line: &[u8], marked: bool, out: &mut Vec<Occurrence>) {
         self.lines += 1;
         let line = line.get(..MAX_LINE).unwrap_or(line);
         let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -151,6 +197,22 @@ impl SavedLog {
             self.end_record(out);
             self.begin_record(&line);
         }
+        if marked {
+            self.mark(&line);
+        }
+    }
+
+    /// Notes a line that may have a code of the driver.
+    fn mark(&mut self, line: &[u8]) {
+        let has = |needle: &[u8]| memmem::find(line, needle).is_some();
+        if !has(b"NVRM: Xid") && !has(b"SXid (") {
+            return;
+        }
+        let current = &mut self.current;
+        current.marked += 1;
+        let quote = line.get(..MAX_QUOTE).unwrap_or(line);
+        let quote = || (self.lines, String::from_utf8_lossy(quote).trim().to_owned());
+        current.quote.get_or_insert_with(quote);
     }
 
     /// Reads what is left. The log is at its end.
@@ -194,7 +256,11 @@ impl SavedLog {
     }
 
     fn begin_record(&mut self, line: &[u8]) {
-        let text = String::from_utf8_lossy(line);
+        // The usual case first: looking for what is no UTF-8 reads byte by byte.
+        let text = match str::from_utf8(line) {
+            Ok(text) => Cow::Borrowed(text),
+            Err(_) => String::from_utf8_lossy(line),
+        };
         let Parsed {
             style,
             origin,
@@ -208,7 +274,7 @@ impl SavedLog {
             host,
             repeated,
             device,
-        } = prefix::parse(&text, self.host.as_deref());
+        } = take_apart(&text, self.host.as_deref());
         if let Style::Monotonic(host) = &style
             && self.host.is_none()
         {
@@ -221,7 +287,7 @@ impl SavedLog {
         current.host.clear();
         current.host.push_str(host.as_deref().unwrap_or(""));
         current.written.clear();
-        current.written.push_str(written.unwrap_or(""));
+        current.written.push_str(written.as_deref().unwrap_or(""));
         current.repeated = repeated;
         current.facility = facility;
         current.level = level;
@@ -257,9 +323,13 @@ impl SavedLog {
             device: current.device.as_deref(),
         };
         let before = self.held.len();
+        let codes = self.decoder.codes_read();
         self.decoder
             .feed_lines(&record, current.last, &mut self.held);
         let oldest = self.decoder.oldest_pending();
+        if self.held.len() == before {
+            self.unknown.read(&current.text, current.level);
+        }
         // A group is reported later, and is from where its first line is.
         if (oldest.is_some() || self.held.len() > before)
             && let Some(origin) = current.origin()
@@ -272,6 +342,15 @@ impl SavedLog {
             self.origins.pop_front();
         }
         self.current.state = CurrentState::None;
+        if self.current.marked > 0 {
+            let read = self.decoder.codes_read() - codes;
+            let unread = std::mem::take(&mut self.current.marked).saturating_sub(read);
+            let quote = self.current.quote.take();
+            if unread > 0 {
+                self.unread.lines += unread;
+                self.unread.first = self.unread.first.take().or(quote);
+            }
+        }
         if !self.held.is_empty() {
             self.release(out);
         }
@@ -314,5 +393,21 @@ fn body<'a>(line: &'a [u8], text: &'a str, at: Range<usize>, style: &Style) -> C
         // Records of /dev/kmsg whose number fields somebody cut away, as many tools do.
         _ if text.contains(r"\x0a") => Cow::Owned(text.replace(r"\x0a", "\n")),
         _ => Cow::Borrowed(text),
+    }
+}
+/// Takes a line apart. `host` is the host of earlier [`Style::Monotonic`] lines.
+fn take_apart<'a>(line: &'a str, host: Option<&str>) -> Parsed<'a> {
+    let mut parsed = Parsed::new(line);
+    if line.starts_with('{') && journal::parse(line, &mut parsed) {
+        parsed.message = parsed
+            .message
+            .take()
+            .map(|message| prefix::of_relay(&message, &mut parsed));
+        return parsed;
+    }
+    let parsed = prefix::plain(line, host);
+    match parsed.style {
+        Style::Raw => wrapped::parse(line).unwrap_or(parsed),
+        _ => parsed,
     }
 }

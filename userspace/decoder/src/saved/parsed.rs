@@ -46,7 +46,7 @@ pub(crate) struct Parsed<'a> {
     pub(crate) timestamp_us: Option<u64>,
     pub(crate) time: Option<Timestamp>,
     /// Date and time as written, if they are no known time.
-    pub(crate) written: Option<&'a str>,
+    pub(crate) written: Option<Cow<'a, str>>,
     pub(crate) host: Option<Cow<'a, str>>,
     /// `message repeated N times`
     pub(crate) repeated: Option<u64>,

@@ -1,22 +1,17 @@
 //! Finds the prefix of a line of a saved log.
 
+use std::borrow::Cow;
+
 use gtrace_event::Timestamp;
 
+use super::date;
 use super::parsed::{Origin, Parsed, Style};
-use super::{date, journal};
 use crate::kmsg;
 use crate::scan;
 
-/// Takes a line apart. `host` is the host of earlier [`Style::Monotonic`] lines.
-pub(crate) fn parse<'a>(line: &'a str, host: Option<&str>) -> Parsed<'a> {
+/// A line with the prefix of one writer, if any.
+pub(super) fn plain<'a>(line: &'a str, host: Option<&str>) -> Parsed<'a> {
     let mut parsed = Parsed::new(line);
-    if line.starts_with('{') && journal::parse(line, &mut parsed) {
-        parsed.message = parsed
-            .message
-            .take()
-            .map(|message| of_relay(&message, &mut parsed));
-        return parsed;
-    }
     let mut rest = strip(line, host, &mut parsed).trim_start();
     let is_tagged = matches!(parsed.style, Style::Syslog | Style::Monotonic(_));
     if is_tagged && let Some(text) = relayed(rest, &mut parsed) {
@@ -47,7 +42,7 @@ fn relayed<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
 }
 
 /// A message of the journal, without the prefix of another host.
-fn of_relay(message: &str, parsed: &mut Parsed<'_>) -> String {
+pub(super) fn of_relay(message: &str, parsed: &mut Parsed<'_>) -> String {
     let mut inner = Parsed::new(message);
     let Some(text) = relayed(message, &mut inner) else {
         return message.to_owned();
@@ -80,7 +75,7 @@ fn strip<'a>(line: &'a str, host: Option<&str>, parsed: &mut Parsed<'a>) -> &'a 
             parsed.timestamp_us = Some(header.timestamp_us);
             return line.get(line.len() - text.len()..).unwrap_or("");
         }
-        if let Some(text) = dated(line, parsed) {
+        if let Some(text) = dated(line, parsed).or_else(|| at_clock(line, parsed)) {
             return text;
         }
         return hosted(line, parsed).unwrap_or(line);
@@ -145,13 +140,39 @@ fn hosted<'a>(rest: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
 /// Notes the date and time at the front of `line`, before `rest`, if they are no known time.
 fn written<'a>(line: &'a str, rest: &str, parsed: &mut Parsed<'a>) {
     if parsed.time.is_none() {
-        parsed.written = line.get(..line.len() - rest.len()).map(str::trim);
+        let stamp = line.get(..line.len() - rest.len());
+        parsed.written = stamp.map(|stamp| Cow::Borrowed(stamp.trim()));
     }
+}
+
+/// `04:05:06 text`, as some consoles and programs that copy the kernel log write.
+fn at_clock<'a>(line: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
+    let rest = date::clock(line)?;
+    let text = rest.strip_prefix(' ')?;
+    written(line, rest, parsed);
+    Some(after_time(text, parsed))
+}
+
+/// What comes after a time without host: a text of the kernel, with or without its own prefix.
+fn after_time<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> &'a str {
+    let text = match text.strip_prefix("kernel: ") {
+        Some(text) => inner_bracket(text, parsed),
+        None => hosted(text, parsed).unwrap_or_else(|| inner_bracket(text, parsed)),
+    };
+    if parsed.style == Style::Raw {
+        parsed.style = Style::Dmesg;
+    }
+    text
 }
 
 /// A line that begins with a date and goes on with host and tag.
 fn dated<'a>(line: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
+    if let Some(rest) = date::year_first(line) {
+        written(line, rest, parsed);
+        return tagged(rest.strip_prefix(' ')?, parsed);
+    }
     if let Some(rest) = date::syslog(line) {
+        let rest = date::year_after(rest).unwrap_or(rest);
         written(line, rest, parsed);
         return tagged(rest.strip_prefix(' ')?, parsed);
     }
@@ -162,6 +183,11 @@ fn dated<'a>(line: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
         if iso.comma {
             parsed.style = Style::Dmesg;
             return Some(caller(rest));
+        }
+        // `2026-03-03T04:05:06.123456789Z stdout F text` (containerd, CRI-O)
+        let of_container = |stream| rest.strip_prefix(stream);
+        if let Some(text) = of_container("stdout F ").or_else(|| of_container("stderr F ")) {
+            return Some(after_time(text, parsed));
         }
         return tagged(rest, parsed);
     }
@@ -267,17 +293,35 @@ fn facility_and_level<'a>(line: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a 
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
-/// `[12345.678901] `, `[Tue Mar  3 04:05:06 2026] `, `[  +0.000012] `, `[Mar 3 04:05] `,
+/// So many seconds are since 1970, as no host runs for thirty years.
+const SINCE_1970: u64 = 1_000_000_000;
+
+/// What follows the CPU in `[12345.678901@3]`, as the kernels of some vendors write.
+fn on_cpu(tail: &str) -> &str {
+    let cpu = tail.strip_prefix('@').and_then(scan::number::<u32>);
+    cpu.map_or(tail, |(_, rest)| rest)
+}
+
+/// `[12345.678901] `, `[1772510706] `, `[Tue Mar  3 04:05:06 2026] `, `[  +0.000012] `, `[Mar 3 04:05] `,
 /// `[12345.678901 <    0.000012>] `
 fn bracket<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
     let (inner, rest) = text.strip_prefix('[')?.split_once(']')?;
     let inner = inner.trim_start();
     let mut stamp = None;
     let tail = if let Some((seconds, nanos, tail)) = date::seconds(inner) {
-        let micros = u64::try_from(nanos / 1000).ok()?;
-        parsed.timestamp_us = seconds
-            .checked_mul(1_000_000)
-            .and_then(|s| s.checked_add(micros));
+        if seconds >= SINCE_1970 {
+            parsed.time = Timestamp::new(i64::try_from(seconds).ok()?, nanos).ok();
+        } else {
+            let micros = u64::try_from(nanos / 1000).ok()?;
+            parsed.timestamp_us = seconds
+                .checked_mul(1_000_000)
+                .and_then(|s| s.checked_add(micros));
+        }
+        on_cpu(tail)
+    } else if let Some((seconds, tail)) = scan::number::<i64>(inner)
+        .filter(|(s, tail)| tail.is_empty() && u64::try_from(*s).is_ok_and(|s| s >= SINCE_1970))
+    {
+        parsed.time = Timestamp::new(seconds, 0).ok();
         tail
     } else if let Some(delta) = inner.strip_prefix('+') {
         date::seconds(delta)?.2
@@ -301,8 +345,10 @@ fn bracket<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
         return None;
     }
     parsed.style = Style::Dmesg;
-    if parsed.time.is_none() {
-        parsed.written = stamp.or(parsed.written);
+    if parsed.time.is_none()
+        && let Some(stamp) = stamp
+    {
+        parsed.written = Some(stamp.into());
     }
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }

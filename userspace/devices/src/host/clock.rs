@@ -17,9 +17,6 @@ pub(super) const INFO: PartInfo = PartInfo {
     every: Duration::from_secs(60),
 };
 
-/// Above this the clocks of two hosts do not show which of two events came first.
-const MAX_ERROR: Duration = Duration::from_secs(1);
-
 /// What the kernel says of its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReading {
@@ -34,7 +31,7 @@ pub struct ClockReading {
 pub(super) struct Clock(pub(super) fn() -> io::Result<ClockReading>);
 
 impl Part for Clock {
-    fn read(&mut self, _roots: &HostRoots, _now: Instant) -> Result<HostReading, Unread> {
+    fn read(&mut self, roots: &HostRoots, _now: Instant) -> Result<HostReading, Unread> {
         let clock = (self.0)().map_err(|error| {
             let why = format!("adjtimex(2): {error}");
             match error.kind() {
@@ -64,11 +61,16 @@ impl Part for Clock {
         if !clock.synchronised {
             let reason = "the clock is not synchronised: times cannot be compared with other hosts";
             reading.find(HostState::Degraded, reason.to_owned());
-        } else if clock.max_error > MAX_ERROR {
+        } else if clock.max_error > roots.thresholds.clock_error {
             let reason = format!(
                 "the clock may be wrong by {:.1} s: its daemon has heard nothing for a while",
                 clock.max_error.as_secs_f64()
             );
+            reading.find(HostState::Degraded, reason);
+        }
+        let off = Duration::from_nanos(clock.offset_ns.unsigned_abs());
+        if clock.synchronised && off > roots.thresholds.clock_offset {
+            let reason = format!("the clock is off by {:.3} s", clock.offset_ns as f64 / 1e9);
             reading.find(HostState::Degraded, reason);
         }
         Ok(reading)

@@ -13,15 +13,15 @@ use crate::sysfs;
 
 pub(super) const INFO: PartInfo = PartInfo {
     name: "cpu",
-    gives: "time of the CPUs by use, load, time taken by a hypervisor, slowdowns for heat",
+    gives: "time of the CPUs by use, load, time taken by a hypervisor, slowdowns for heat, microcode",
     needs: "/proc/stat; /sys/devices/system/cpu/cpu*/thermal_throttle for heat",
     remedy: "mount procfs; only Intel's CPUs count slowdowns, and virtual machines do not see them",
     every: Duration::from_secs(10),
 };
 
 const TICKS_A_SECOND: f64 = 100.0;
-/// Above this share of its time a virtual machine waits for its host.
-const MUCH_STOLEN: f64 = 0.10;
+/// Versions of microcode that have series of their own.
+const MICROCODES: usize = 8;
 /// A slowdown for heat counts for so long.
 const RECENT: Duration = Duration::from_secs(300);
 const MODES: [&str; 8] = [
@@ -54,8 +54,9 @@ impl Part for Cpu {
                 seconds,
             );
         }
-        self.usage(times, &mut reading);
+        self.usage(times, roots.thresholds.cpu_stolen, &mut reading);
         load(roots, &mut reading);
+        microcode(&roots.sysfs.join("devices/system/cpu"), &mut reading);
         self.heat(&roots.sysfs.join("devices/system/cpu"), now, &mut reading);
         Ok(reading)
     }
@@ -63,7 +64,7 @@ impl Part for Cpu {
 
 impl Cpu {
     /// Shares since the reading before.
-    fn usage(&mut self, times: [f64; MODES.len()], reading: &mut HostReading) {
+    fn usage(&mut self, times: [f64; MODES.len()], most: f64, reading: &mut HostReading) {
         let Some(before) = self.before.replace(times) else {
             return;
         };
@@ -83,7 +84,7 @@ impl Cpu {
             1.0 - (idle + iowait) / all,
         );
         let stolen = steal / all;
-        if stolen > MUCH_STOLEN {
+        if stolen > most {
             let reason = format!(
                 "the hypervisor took {:.0} % of the time of the CPUs: its host is overcommitted",
                 stolen * 100.0
@@ -114,6 +115,39 @@ impl Cpu {
             let reason = format!("heat slowed down CPUs {} s ago", age.as_secs());
             reading.find(HostState::Degraded, reason);
         }
+    }
+}
+
+/// The version of the microcode, which all CPUs of a host should have in common: one that was not updated behaves otherwise.
+fn microcode(dir: &Path, reading: &mut HostReading) {
+    let mut versions = BTreeMap::new();
+    let entries = fs::read_dir(dir).into_iter().flatten();
+    for entry in entries.filter_map(Result::ok) {
+        let is_cpu = entry.file_name().to_str().is_some_and(|name| {
+            name.strip_prefix("cpu")
+                .is_some_and(|n| n.parse::<u32>().is_ok())
+        });
+        let version = is_cpu.then(|| sysfs::text(&entry.path().join("microcode/version")));
+        if let Some(version) = version.flatten() {
+            *versions.entry(version).or_insert(0_u32) += 1;
+        }
+    }
+    for (version, cpus) in versions.iter().take(MICROCODES) {
+        reading.gauge(
+            ("gtrace_cpu_microcode_cpus", ""),
+            "CPUs by the version of their microcode",
+            &[("version", version)],
+            f64::from(*cpus),
+        );
+    }
+    if versions.len() > 1 {
+        let all: Vec<&str> = versions
+            .keys()
+            .map(String::as_str)
+            .take(MICROCODES)
+            .collect();
+        let reason = format!("CPUs have different microcode: {}", all.join(", "));
+        reading.find(HostState::Degraded, reason);
     }
 }
 
@@ -271,5 +305,34 @@ mod tests {
             let read = Cpu::default().read(&write(dir.path(), text), Instant::now());
             assert!(matches!(read, Err(Unread::Failed(_))), "{text}");
         }
+    }
+
+    #[test]
+    fn cpus_with_different_microcode_are_degraded() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut reading = HostReading::default();
+        microcode(dir.path(), &mut reading);
+        assert!(reading.metrics.is_empty(), "virtual machines show none");
+        for (cpu, version) in [
+            ("cpu0", "0x2b0005c0"),
+            ("cpu1", "0x2b0005c0"),
+            ("cpufreq", "1"),
+        ] {
+            let at = dir.path().join(cpu).join("microcode");
+            fs::create_dir_all(&at).unwrap();
+            fs::write(at.join("version"), format!("{version}\n")).unwrap();
+        }
+        microcode(dir.path(), &mut reading);
+        let labels = [("version", "0x2b0005c0")];
+        assert_eq!(
+            value(&reading, "gtrace_cpu_microcode_cpus", &labels),
+            Some(2.0)
+        );
+        assert_eq!(reading.state, HostState::Healthy);
+        fs::write(dir.path().join("cpu1/microcode/version"), "0x2b000400\n").unwrap();
+        let mut reading = HostReading::default();
+        microcode(dir.path(), &mut reading);
+        assert_eq!(reading.state, HostState::Degraded);
+        assert!(reading.reasons[0].contains("0x2b000400"));
     }
 }

@@ -25,9 +25,6 @@ const ON_DISK: &[&str] = &[
 ];
 /// So many file systems have series of their own.
 const MAX_MOUNTS: usize = 32;
-/// With less than these shares left, writes fail soon.
-const LOW: f64 = 0.05;
-const EMPTY: f64 = 0.01;
 
 /// What statvfs(3) says.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -164,8 +161,8 @@ impl Disk {
             }
             let share = left / all;
             let state = match share {
-                s if s < EMPTY => HostState::Unhealthy,
-                s if s < LOW => HostState::Degraded,
+                s if s < roots.thresholds.disk_empty => HostState::Unhealthy,
+                s if s < roots.thresholds.disk_low => HostState::Degraded,
                 _ => continue,
             };
             let reason = format!("{} has {:.1} % of its {what} left", mount.at, share * 100.0);

@@ -16,10 +16,6 @@ pub(super) const INFO: PartInfo = PartInfo {
     every: Duration::from_secs(30),
 };
 
-/// Above these shares of a limit programs will fail soon.
-const HIGH: f64 = 0.80;
-const FULL: f64 = 0.95;
-
 pub(super) struct Limits;
 
 impl Part for Limits {
@@ -48,7 +44,8 @@ impl Part for Limits {
             &[],
             most,
         );
-        judge(&mut reading, files, most, "file handles (fs.file-max)");
+        let of_files = "file handles (fs.file-max)";
+        judge(roots, &mut reading, files, most, of_files);
         if let Some((tasks, most)) = tasks(roots) {
             reading.gauge(
                 ("gtrace_host_tasks", ""),
@@ -63,6 +60,7 @@ impl Part for Limits {
                 most,
             );
             judge(
+                roots,
                 &mut reading,
                 tasks,
                 most,
@@ -73,14 +71,14 @@ impl Part for Limits {
     }
 }
 
-fn judge(reading: &mut HostReading, used: f64, most: f64, what: &str) {
+fn judge(roots: &HostRoots, reading: &mut HostReading, used: f64, most: f64, what: &str) {
     if most <= 0.0 {
         return;
     }
     let share = used / most;
     let state = match share {
-        s if s >= FULL => HostState::Unhealthy,
-        s if s >= HIGH => HostState::Degraded,
+        s if s >= roots.thresholds.limits_full => HostState::Unhealthy,
+        s if s >= roots.thresholds.limits_high => HostState::Degraded,
         _ => return,
     };
     let reason = format!("{:.0} % of the {what} are in use", share * 100.0);

@@ -18,8 +18,6 @@ pub(super) const INFO: PartInfo = PartInfo {
     every: Duration::from_secs(30),
 };
 
-/// More corrected errors of a controller than this within an hour come before a failure.
-const CORRECTED_AN_HOUR: u64 = 100;
 const HOUR: Duration = Duration::from_secs(3600);
 /// So many controllers and modules have series of their own.
 const MAX_CONTROLLERS: usize = 32;
@@ -66,6 +64,11 @@ impl Part for Memory {
             &[],
             available as f64,
         );
+        let share = available as f64 / size.max(1) as f64;
+        if share < roots.thresholds.memory_low {
+            let reason = format!("{:.1} % of the memory is available", share * 100.0);
+            reading.find(HostState::Degraded, reason);
+        }
         if let Some(corrupted) = bytes("HardwareCorrupted") {
             reading.gauge(
                 ("gtrace_memory_corrupted_bytes", "bytes"),
@@ -80,18 +83,16 @@ impl Part for Memory {
                 reading.find(HostState::Degraded, reason);
             }
         }
-        self.edac(
-            &roots.sysfs.join("devices/system/edac/mc"),
-            now,
-            &mut reading,
-        );
+        self.edac(roots, now, &mut reading);
         Ok(reading)
     }
 }
 
 impl Memory {
-    fn edac(&mut self, dir: &Path, now: Instant, reading: &mut HostReading) {
-        let controllers = names(dir, "mc", MAX_CONTROLLERS);
+    fn edac(&mut self, roots: &HostRoots, now: Instant, reading: &mut HostReading) {
+        let dir = roots.sysfs.join("devices/system/edac/mc");
+        let most = roots.thresholds.memory_errors_hourly;
+        let controllers = names(&dir, "mc", MAX_CONTROLLERS);
         if controllers.is_empty() {
             reading.missing = Some("errors of memory modules: no EDAC driver is loaded".to_owned());
         }
@@ -123,11 +124,22 @@ impl Memory {
                     }
                 }
             }
-            self.judge(controller, counts, now, reading);
+            let (name, rise) = self.judge(controller, counts, now, reading);
+            if rise > most {
+                let reason = format!("{rise} corrected errors of {name} within an hour");
+                reading.find(HostState::Degraded, reason);
+            }
         }
     }
 
-    fn judge(&mut self, name: String, counts: Counts, now: Instant, reading: &mut HostReading) {
+    /// Judges errors that were not corrected; how many were within the last hour.
+    fn judge(
+        &mut self,
+        name: String,
+        counts: Counts,
+        now: Instant,
+        reading: &mut HostReading,
+    ) -> (String, u64) {
         let (first, past) = self
             .past
             .entry(name.clone())
@@ -151,11 +163,7 @@ impl Memory {
             reading.find(HostState::Unhealthy, reason);
         }
         let before = past.front().map_or(counts.corrected, |(_, c)| c.corrected);
-        let rise = counts.corrected.saturating_sub(before);
-        if rise > CORRECTED_AN_HOUR {
-            let reason = format!("{rise} corrected errors of {name} within an hour");
-            reading.find(HostState::Degraded, reason);
-        }
+        (name, counts.corrected.saturating_sub(before))
     }
 }
 

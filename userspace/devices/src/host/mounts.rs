@@ -10,6 +10,8 @@ pub(super) struct Mount {
     pub(super) at: String,
     pub(super) kind: String,
     pub(super) read_only: bool,
+    /// The user who mounted it, if that is one by FUSE.
+    pub(super) fuse_user: Option<u32>,
 }
 
 /// What process 1 has mounted; where that may not be asked, what this process has.
@@ -24,12 +26,17 @@ pub(super) fn mounts(roots: &HostRoots) -> Result<Vec<Mount>, Unread> {
 fn parse(line: &str) -> Option<Mount> {
     let mut words = line.split(' ');
     let (device, at, kind) = (words.next()?, words.next()?, words.next()?);
-    let read_only = words.next()?.split(',').any(|option| option == "ro");
+    let options = words.next()?;
+    let read_only = options.split(',').any(|option| option == "ro");
+    let user = options
+        .split(',')
+        .find_map(|option| option.strip_prefix("user_id="));
     Some(Mount {
         device: unescape(device),
         at: unescape(at),
         kind: kind.to_owned(),
         read_only,
+        fuse_user: user.and_then(|user| user.parse().ok()),
     })
 }
 

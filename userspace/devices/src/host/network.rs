@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::mounts::mounts;
+use super::mounts::{Mount, mounts};
 use super::part::{HostReading, HostRoots, HostState, Part, PartInfo, Unread};
 
 pub(super) const INFO: PartInfo = PartInfo {
@@ -98,8 +98,14 @@ impl Default for NetworkFs {
 impl Part for NetworkFs {
     fn read(&mut self, roots: &HostRoots, now: Instant) -> Result<HostReading, Unread> {
         let mut found: Vec<_> = mounts(roots)?;
-        found.retain(|mount| KINDS.contains(&mount.kind.as_str()));
-        found.sort_by(|a, b| a.at.cmp(&b.at));
+        // Any user can mount by FUSE, as often as he likes: only what root has mounted is the host's, and what the kernel serves
+        // itself comes first.
+        let by_fuse = |mount: &Mount| mount.kind.starts_with("fuse.");
+        found.retain(|mount| {
+            let counts = KINDS.contains(&mount.kind.as_str());
+            counts && (!by_fuse(mount) || mount.fuse_user == Some(0))
+        });
+        found.sort_by(|a, b| (by_fuse(a), &a.at).cmp(&(by_fuse(b), &b.at)));
         found.dedup_by(|a, b| a.at == b.at);
         self.forget(|at| found.iter().any(|mount| mount.at == at));
         if found.is_empty() {
@@ -293,6 +299,30 @@ mod tests {
             );
         }
         assert!(part.asked.is_empty());
+    }
+
+    #[test]
+    fn what_users_mount_by_fuse_pushes_nothing_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut text = String::new();
+        for n in 0..2 * MAX_MOUNTS {
+            text.push_str(&format!(
+                "u@h:/ /a{n} fuse.sshfs rw,user_id=1000,group_id=1000 0 0\n"
+            ));
+            text.push_str(&format!("juice /b{n} fuse.juicefs rw,user_id=0 0 0\n"));
+        }
+        text.push_str("filer:/z /z nfs4 rw 0 0\n");
+        let roots = mount(dir.path(), &text);
+        let mut part = with(|| program("exit 0"));
+        let reading = part.read(&roots, Instant::now()).unwrap();
+        let answers = |at: &str| {
+            let labels = [("mount", at)];
+            value(&reading, "gtrace_network_file_system_answers", &labels)
+        };
+        assert_eq!(answers("/z"), Some(1.0));
+        assert_eq!((answers("/a0"), answers("/b0")), (None, Some(1.0)));
+        let left_out = value(&reading, "gtrace_network_file_systems_left_out", &[]);
+        assert_eq!(left_out, Some((MAX_MOUNTS + 1) as f64));
     }
 
     #[test]

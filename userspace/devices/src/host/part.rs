@@ -14,13 +14,72 @@ pub struct HostRoots {
     pub sysfs: PathBuf,
     /// The root of the file system, for units of systemd.
     pub root: PathBuf,
+    /// From where on something counts as wrong.
+    pub thresholds: HostThresholds,
+}
+
+/// From where on parts of the host count as degraded or unhealthy. A value that nothing can reach means never.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostThresholds {
+    /// Share of a file system's space or inodes that is left, below which it is degraded.
+    pub disk_low: f64,
+    /// Below which it is unhealthy.
+    pub disk_empty: f64,
+    /// Share of file handles or tasks in use from which on the host is degraded.
+    pub limits_high: f64,
+    /// From which on it is unhealthy.
+    pub limits_full: f64,
+    /// Share of memory that is available, below which the host is degraded.
+    pub memory_low: f64,
+    /// Corrected errors of a memory controller within an hour, above which it is degraded.
+    pub memory_errors_hourly: u64,
+    /// How wrong the clock may be.
+    pub clock_error: Duration,
+    /// How far it may be off, as its daemon estimates.
+    pub clock_offset: Duration,
+    /// Share of the CPUs' time that a hypervisor may take.
+    pub cpu_stolen: f64,
+    /// How long a process with a GPU open may be in uninterruptible sleep. Ten times as long is unhealthy.
+    pub stuck_process: Duration,
+    /// Zombies that there may be.
+    pub zombies: u32,
+    /// How long an enabled service may not run.
+    pub service_down: Duration,
+}
+
+impl Default for HostThresholds {
+    fn default() -> Self {
+        Self {
+            disk_low: 0.05,
+            disk_empty: 0.01,
+            limits_high: 0.80,
+            limits_full: 0.95,
+            // Caches take what is free: little of it is usual where work is large.
+            memory_low: 0.0,
+            // More come before a failure.
+            memory_errors_hourly: 100,
+            // Above this the clocks of two hosts do not show which of two events came first.
+            clock_error: Duration::from_secs(1),
+            clock_offset: Duration::from_millis(100),
+            cpu_stolen: 0.10,
+            stuck_process: Duration::from_secs(60),
+            // So many are a program that does not wait for its children.
+            zombies: 100,
+            service_down: Duration::from_secs(60),
+        }
+    }
 }
 
 impl HostRoots {
     /// procfs and sysfs as given. `root` is what process 1 sees: the daemon's own view can lack /home, and be read-only.
     pub fn new(proc: PathBuf, sysfs: PathBuf) -> Self {
         let root = proc.join("1/root");
-        Self { proc, sysfs, root }
+        Self {
+            proc,
+            sysfs,
+            root,
+            thresholds: HostThresholds::default(),
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::part::{HostReading, HostRoots, HostState, Part, PartInfo, Unread};
@@ -43,8 +43,6 @@ const FOLDERS: [&str; 4] = [
     "usr/lib/systemd/system",
     "lib/systemd/system",
 ];
-/// An enabled service that has not run for so long did not start, or ended: shorter, it may just be restarted.
-const DOWN: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
 pub(super) struct Services {
@@ -54,11 +52,7 @@ pub(super) struct Services {
 
 impl Part for Services {
     fn read(&mut self, roots: &HostRoots, now: Instant) -> Result<HostReading, Unread> {
-        let slice = ["fs/cgroup/system.slice", "fs/cgroup/systemd/system.slice"]
-            .into_iter()
-            .map(|path| roots.sysfs.join(path))
-            .find(|path| path.is_dir());
-        let Some(slice) = slice else {
+        let Some(slice) = slice(&roots.sysfs) else {
             let why = "no control groups of systemd (system.slice)".to_owned();
             return Err(Unread::Absent(why));
         };
@@ -88,7 +82,7 @@ impl Part for Services {
             }
             let since = *self.down.entry(unit).or_insert(now);
             let down = now.saturating_duration_since(since);
-            if down >= DOWN {
+            if down >= roots.thresholds.service_down {
                 let reason = format!(
                     "{unit}.service is enabled and has not run for {} s",
                     down.as_secs()
@@ -101,6 +95,19 @@ impl Part for Services {
         }
         Ok(reading)
     }
+}
+
+/// Where systemd has the control groups of services, of either version.
+fn slice(sysfs: &Path) -> Option<PathBuf> {
+    ["fs/cgroup/system.slice", "fs/cgroup/systemd/system.slice"]
+        .into_iter()
+        .map(|path| sysfs.join(path))
+        .find(|path| path.is_dir())
+}
+
+/// Whether the service `unit` has a process, by control groups below the root of sysfs: it is not asked for that.
+pub fn service_runs(sysfs: &Path, unit: &str) -> bool {
+    slice(sysfs).is_some_and(|slice| is_running(&slice, unit))
 }
 
 fn is_installed(root: &Path, unit: &str) -> bool {

@@ -18,14 +18,10 @@ pub(super) const INFO: PartInfo = PartInfo {
     every: Duration::from_secs(60),
 };
 
-/// A GPU process that has been in uninterruptible sleep in all readings for so long is stuck; for so long it will hardly
-/// come back.
-const STUCK: Duration = Duration::from_secs(60);
-const STUCK_FOR_GOOD: Duration = Duration::from_secs(600);
+/// A GPU process that is stuck for so many times the threshold will hardly come back.
+const FOR_GOOD: u32 = 10;
 /// So many stuck processes are named.
 const MAX_NAMED: usize = 4;
-/// So many zombies are a program that does not wait for its children.
-const MANY_ZOMBIES: u32 = 100;
 
 const STATES: [(char, &str); 7] = [
     ('R', "running"),
@@ -53,6 +49,7 @@ impl Part for Tasks {
     fn read(&mut self, roots: &HostRoots, now: Instant) -> Result<HostReading, Unread> {
         let entries = fs::read_dir(&roots.proc)
             .map_err(|e| Unread::Failed(format!("{}: {e}", roots.proc.display())))?;
+        let limit = roots.thresholds.stuck_process;
         let mut counts = [0_u32; STATES.len()];
         let mut waiting = BTreeMap::new();
         let mut stuck = Vec::new();
@@ -75,7 +72,7 @@ impl Part for Tasks {
                 let since = *self.waiting.get(&key).unwrap_or(&now);
                 waiting.insert(key, since);
                 let waits = now.saturating_duration_since(since);
-                if waits >= STUCK && has_gpu(&entry.path()) {
+                if waits >= limit && has_gpu(&entry.path()) {
                     stuck.push((waits, format!("{} ({pid})", stat.comm)));
                 }
             }
@@ -96,13 +93,13 @@ impl Part for Tasks {
         }
         reading.gauge(
             ("gtrace_gpu_processes_stuck", ""),
-            "Processes with a GPU open that have been in uninterruptible sleep for a minute or more",
+            "Processes with a GPU open that have been in uninterruptible sleep for stuck_process_s or longer",
             &[],
             stuck.len() as f64,
         );
         stuck.sort_by(|a, b| b.cmp(a));
         for (waits, who) in stuck.iter().take(MAX_NAMED) {
-            let state = match *waits >= STUCK_FOR_GOOD {
+            let state = match *waits >= limit.saturating_mul(FOR_GOOD) {
                 true => HostState::Unhealthy,
                 false => HostState::Degraded,
             };
@@ -113,7 +110,7 @@ impl Part for Tasks {
             reading.find(state, reason);
         }
         let zombies = counts.get(3).copied().unwrap_or(0);
-        if zombies > MANY_ZOMBIES {
+        if zombies > roots.thresholds.zombies {
             let reason = format!("{zombies} zombies: their parents do not wait for them");
             reading.find(HostState::Degraded, reason);
         }

@@ -8,7 +8,9 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 use rustix::process::Signal;
 
-use super::collect;
+use super::collect::{self, Beside};
+use super::fabric::FabricReader;
+use super::gpm::Gpm;
 use super::protocol::{Answer, ChildError, MAX_LINE, Op, Request, Response};
 
 /// The library's soname. Without a path, the dynamic linker searches LD_LIBRARY_PATH, its
@@ -49,6 +51,7 @@ fn private_stdout() -> io::Result<File> {
 fn serve(input: impl Read, mut output: impl Write, library: &Path) -> io::Result<()> {
     let mut input = BufReader::new(input);
     let mut nvml = None;
+    let mut beside = None;
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -59,7 +62,11 @@ fn serve(input: impl Read, mut output: impl Write, library: &Path) -> io::Result
         let mut send = |answer| write_line(&mut output, request.id, answer);
         let answer = match request.op {
             // A line that cannot be written is followed by another that cannot: the last one's error counts.
-            Op::Sample => sample(&mut nvml, library, &request, |part| drop(send(part))),
+            Op::Sample | Op::Quick { .. } => {
+                sample(&mut nvml, &mut beside, library, &request, |part| {
+                    drop(send(part))
+                })
+            }
         };
         send(answer)?;
     }
@@ -74,6 +81,7 @@ fn write_line(mut output: impl Write, id: u64, answer: Answer) -> io::Result<()>
 
 fn sample(
     nvml: &mut Option<Nvml>,
+    beside: &mut Option<Beside>,
     library: &Path,
     request: &Request,
     send: impl FnMut(Answer),
@@ -82,7 +90,15 @@ fn sample(
         Some(open) => Ok(open),
         None => Nvml::builder().lib_path(library.as_os_str()).init(),
     };
-    match opened.and_then(|open| collect::snapshot(nvml.insert(open), request, send)) {
+    let read = opened.and_then(|open| {
+        let nvml = nvml.insert(open);
+        let beside = beside.get_or_insert_with(|| Beside {
+            gpm: Gpm::default(),
+            fabric: FabricReader::open(library),
+        });
+        collect::snapshot(nvml, beside, request, send)
+    });
+    match read {
         Ok(snapshot) => Answer::Ok(Box::new(snapshot)),
         Err(error) => Answer::Error(ChildError {
             absent: matches!(

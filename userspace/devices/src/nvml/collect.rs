@@ -16,7 +16,9 @@ use nvml_wrapper::structs::device::FieldId;
 use nvml_wrapper::sys_exports::field_id as field;
 use nvml_wrapper::{Device, Nvml};
 
-use super::protocol::{Answer, Asked, NvmlGpu, NvmlSnapshot, Request, UnreadableGpu};
+use super::fabric::FabricReader;
+use super::gpm::Gpm;
+use super::protocol::{Answer, Asked, NvmlGpu, NvmlSnapshot, Op, Request, UnreadableGpu};
 use crate::{
     ClockEventReasons, Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuProcess, GpuSample,
     MigMode, NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature,
@@ -28,6 +30,12 @@ const MAX_PROCESSES: usize = 1024;
 /// More NVLinks than any GPU has; a guard against a nonsense count.
 const MAX_LINKS: u32 = 72;
 
+/// What is read beside the wrapper's calls, and kept from one request to the next.
+pub(crate) struct Beside {
+    pub(super) gpm: Gpm,
+    pub(super) fabric: FabricReader,
+}
+
 /// Reads every GPU that `request` does not leave out. What each says is given to `send` before the next is asked; what is
 /// not about one of them is returned.
 ///
@@ -35,17 +43,17 @@ const MAX_LINKS: u32 = 72;
 /// If NVML cannot even count the GPUs.
 pub(crate) fn snapshot(
     nvml: &Nvml,
+    beside: &mut Beside,
     request: &Request,
     mut send: impl FnMut(Answer),
 ) -> Result<NvmlSnapshot, NvmlError> {
-    let snapshot = NvmlSnapshot {
-        driver_version: nvml.sys_driver_version().ok(),
-        nvml_version: nvml.sys_nvml_version().ok(),
-        cuda_version: nvml
-            .sys_cuda_driver_version()
-            .ok()
-            .map(|v| format!("{}.{}", v / 1000, v % 1000 / 10)),
-        ..NvmlSnapshot::default()
+    let quick = match request.op {
+        Op::Sample => None,
+        Op::Quick { pcie } => Some(pcie),
+    };
+    let snapshot = match quick {
+        Some(_) => NvmlSnapshot::default(),
+        None => versions(nvml),
     };
     let count = nvml.device_count()?;
     let mut order: Vec<u32> = (0..count).filter(|n| !request.skip.contains(n)).collect();
@@ -55,8 +63,24 @@ pub(crate) fn snapshot(
         let opened = nvml
             .device_by_index(index)
             .and_then(|d| Ok((address(&d)?, d)));
+        let read = |pci, device: &Device<'_>| match quick {
+            Some(of) => {
+                Reader::new(device).quick(pci, index, is_turn(request.id, of, index, count))
+            }
+            None => Reader::new(device).gpu(pci, index),
+        };
         send(match opened {
-            Ok((pci, device)) => Answer::Gpu(Box::new(Reader::new(&device).gpu(pci, index))),
+            Ok((pci, device)) => {
+                let mut gpu = read(pci, &device);
+                // Of a lost GPU every further call could hang.
+                if !gpu.lost && quick.is_none() {
+                    let activity = beside.gpm.read(nvml, &device, index);
+                    // GPUs before Hopper have none.
+                    gpu.sample.activity = activity.unwrap_or_default();
+                    gpu.sample.fabric = beside.fabric.read(&device);
+                }
+                Answer::Gpu(Box::new(gpu))
+            }
             Err(error) => Answer::Unreadable(UnreadableGpu {
                 index,
                 lost: is_lost(&error),
@@ -66,6 +90,26 @@ pub(crate) fn snapshot(
         });
     }
     Ok(snapshot)
+}
+
+/// Whether it is the turn of the GPU `index` where each reading has `of` of `count`: GPUs that are measured for 40 ms one after
+/// the other would make each reading long.
+fn is_turn(reading: u64, of: u32, index: u32, count: u32) -> bool {
+    let count = u64::from(count.max(1));
+    let first = reading.wrapping_mul(u64::from(of)) % count;
+    (u64::from(index) + count - first) % count < u64::from(of)
+}
+
+fn versions(nvml: &Nvml) -> NvmlSnapshot {
+    NvmlSnapshot {
+        driver_version: nvml.sys_driver_version().ok(),
+        nvml_version: nvml.sys_nvml_version().ok(),
+        cuda_version: nvml
+            .sys_cuda_driver_version()
+            .ok()
+            .map(|v| format!("{}.{}", v / 1000, v % 1000 / 10)),
+        ..NvmlSnapshot::default()
+    }
 }
 
 fn address(device: &Device<'_>) -> Result<PciAddress, NvmlError> {
@@ -148,6 +192,59 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
         }
     }
 
+    /// What changes within milliseconds, in a dozen calls.
+    fn quick(mut self, pci: PciAddress, index: u32, pcie: bool) -> NvmlGpu {
+        let name = self.get("name", Device::name);
+        let mut sample = GpuSample::at(Timestamp::now());
+        sample.utilization = self.utilization();
+        sample.memory = self.memory();
+        sample.temperature.gpu = self.get("temperature", |d| d.temperature(TemperatureSensor::Gpu));
+        sample.power.draw_w = self.get("power", Device::power_usage).map(watts);
+        sample.clocks.sm = self.get("clock", |d| d.clock_info(Clock::SM));
+        sample.clocks.memory = self.get("clock", |d| d.clock_info(Clock::Memory));
+        if pcie {
+            (sample.pcie_tx, sample.pcie_rx) = self.pcie();
+        }
+        NvmlGpu {
+            pci,
+            index,
+            uuid: None,
+            name,
+            lost: self.lost,
+            errors: self.errors,
+            board: GpuBoard::default(),
+            sample,
+        }
+    }
+
+    fn utilization(&mut self) -> Utilization {
+        let rates = self.get("utilization", Device::utilization_rates);
+        rates.map_or_else(Utilization::default, |u| Utilization {
+            gpu: Some(u.gpu),
+            memory: Some(u.memory),
+            ..Utilization::default()
+        })
+    }
+
+    fn memory(&mut self) -> GpuMemory {
+        let info = self.get("memory", Device::memory_info);
+        info.map_or_else(GpuMemory::default, |m| GpuMemory {
+            total: Some(m.total),
+            used: Some(m.used),
+            free: Some(m.free),
+            reserved: Some(m.reserved),
+        })
+    }
+
+    /// Bytes a second from and to the GPU. Each call measures for 20 ms.
+    fn pcie(&mut self) -> (Option<u64>, Option<u64>) {
+        let mut rate = |counter| {
+            let kib = self.get("PCIe throughput", |d| d.pcie_throughput(counter));
+            kib.map(|kib| u64::from(kib) * 1024)
+        };
+        (rate(PcieUtilCounter::Send), rate(PcieUtilCounter::Receive))
+    }
+
     fn board(&mut self) -> GpuBoard {
         GpuBoard {
             serial: self.get("serial number", Device::serial),
@@ -164,27 +261,14 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
     fn sample(&mut self) -> GpuSample {
         let mut sample = GpuSample::at(Timestamp::now());
         let fields = self.fields();
-        if let Some(u) = self.get("utilization", Device::utilization_rates) {
-            sample.utilization = Utilization {
-                gpu: Some(u.gpu),
-                memory: Some(u.memory),
-                ..Utilization::default()
-            };
-        }
+        sample.utilization = self.utilization();
         sample.utilization.encoder = self
             .get("encoder utilization", Device::encoder_utilization)
             .map(|u| u.utilization);
         sample.utilization.decoder = self
             .get("decoder utilization", Device::decoder_utilization)
             .map(|u| u.utilization);
-        if let Some(m) = self.get("memory", Device::memory_info) {
-            sample.memory = GpuMemory {
-                total: Some(m.total),
-                used: Some(m.used),
-                free: Some(m.free),
-                reserved: Some(m.reserved),
-            };
-        }
+        sample.memory = self.memory();
         sample.temperature = self.temperature(&fields);
         sample.power = self.power();
         sample.clocks = self.clocks();
@@ -207,18 +291,7 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
         sample.pcie_replays = self
             .get("PCIe replay counter", Device::pcie_replay_counter)
             .map(u64::from);
-        // KiB/s. Each call measures for 20 ms.
-        let rate = |kib: u32| u64::from(kib) * 1024;
-        sample.pcie_tx = self
-            .get("PCIe throughput", |d| {
-                d.pcie_throughput(PcieUtilCounter::Send)
-            })
-            .map(rate);
-        sample.pcie_rx = self
-            .get("PCIe throughput", |d| {
-                d.pcie_throughput(PcieUtilCounter::Receive)
-            })
-            .map(rate);
+        (sample.pcie_tx, sample.pcie_rx) = self.pcie();
         let links = fields
             .get(&field::NVML_FI_DEV_NVLINK_LINK_COUNT)
             .copied()
@@ -291,12 +364,11 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
     }
 
     fn power(&mut self) -> Power {
-        let unit = |milli: u32| f64::from(milli) / 1000.0;
         Power {
-            draw_w: self.get("power", Device::power_usage).map(unit),
+            draw_w: self.get("power", Device::power_usage).map(watts),
             limit_w: self
                 .get("power limit", Device::enforced_power_limit)
-                .map(unit),
+                .map(watts),
             energy_j: self
                 .get("energy", Device::total_energy_consumption)
                 .map(|mj| mj as f64 / 1000.0),
@@ -427,6 +499,10 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
     }
 }
 
+fn watts(milli: u32) -> f64 {
+    f64::from(milli) / 1000.0
+}
+
 /// A process in two lists.
 fn both(a: ProcessType, b: ProcessType) -> ProcessType {
     match (a, b) {
@@ -457,5 +533,22 @@ fn unsigned(value: &SampleValue) -> Option<u64> {
         SampleValue::U64(v) => Some(v),
         SampleValue::I64(v) => u64::try_from(v).ok(),
         SampleValue::F64(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_turn;
+
+    #[test]
+    fn every_gpu_has_its_turn() {
+        for (of, count) in [(1, 1), (1, 8), (3, 8), (8, 3)] {
+            let turns = |index| (0..24).filter(|n| is_turn(*n, of, index, count)).count();
+            let expected = 24 * of.min(count) as usize / count as usize;
+            assert!(
+                (0..count).all(|index| turns(index) == expected),
+                "{of} of {count}"
+            );
+        }
     }
 }

@@ -5,6 +5,19 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
 
+/// What is read of each GPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Readings {
+    /// Everything.
+    #[default]
+    All,
+    /// What changes within milliseconds: utilisation, memory, power, temperature, clocks of multiprocessors and memory, and the name.
+    Quick {
+        /// Of so many GPUs in a reading, in turn, also traffic over PCIe: NVML measures 20 ms each way.
+        pcie: u32,
+    },
+}
+
 /// How the child is started and how long it may take.
 pub struct NvmlConfig {
     /// Makes the command of a child that runs [`super::child_main`]. Standard input and output
@@ -25,6 +38,8 @@ pub struct NvmlConfig {
     /// A file that exists while the driver is loaded; without it no child is started. NVML itself
     /// must not be asked, because it runs nvidia-modprobe, which loads the driver.
     pub driver_loaded: Option<PathBuf>,
+    /// What is read.
+    pub readings: Readings,
 }
 
 impl NvmlConfig {
@@ -50,6 +65,7 @@ impl NvmlConfig {
             retry_start: (Duration::from_secs(60), Duration::from_secs(3600)),
             started: Box::new(|_| ()),
             driver_loaded: Some(PathBuf::from("/proc/driver/nvidia/version")),
+            readings: Readings::All,
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::config::NvmlConfig;
+use super::config::{NvmlConfig, Readings};
 use super::protocol::{Answer, Asked, MAX_LINE, NvmlSnapshot, Op, Request, parse_response};
 use super::silent::SilentGpus;
 use super::status::{NvmlError, NvmlState, NvmlStatus};
@@ -241,7 +241,10 @@ impl Machine {
         let (skip, last) = self.silent.left_out_and_due();
         let mut line = serde_json::to_vec(&Request {
             id: self.next_id,
-            op: Op::Sample,
+            op: match self.config.readings {
+                Readings::All => Op::Sample,
+                Readings::Quick { pcie } => Op::Quick { pcie },
+            },
             skip,
             last,
         })

@@ -8,6 +8,8 @@ mod child;
 mod client;
 mod collect;
 mod config;
+mod fabric;
+mod gpm;
 mod machine;
 mod protocol;
 mod silent;
@@ -15,7 +17,7 @@ mod status;
 
 pub use child::child_main;
 pub use client::NvmlClient;
-pub use config::NvmlConfig;
+pub use config::{NvmlConfig, Readings};
 pub use protocol::{NvmlGpu, NvmlSnapshot, UnreadableGpu};
 pub use status::{NvmlError, NvmlState, NvmlStatus};
 

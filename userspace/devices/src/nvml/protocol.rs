@@ -17,6 +17,11 @@ pub(crate) const MAX_LINE: u64 = 8 * 1024 * 1024;
 pub(crate) enum Op {
     /// A sample of every GPU.
     Sample,
+    /// Of every GPU only what changes within milliseconds: see [`Readings::Quick`](super::Readings).
+    Quick {
+        /// Of so many GPUs, in turn, also traffic over PCIe.
+        pcie: u32,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

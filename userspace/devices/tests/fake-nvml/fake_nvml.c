@@ -14,7 +14,8 @@
  *   FAKE_NVML_CHATTER=1      writes to standard output at every call, as a library should not
  *   FAKE_NVML_READINGS=FILE  a line "NAME NUMBER" each sets a reading from then on: bus (of the first GPU),
  *                            temperature, reasons, violation, remap_pending, crc (of NVLink 0),
- *                            pid and memory (of the process that computes)
+ *                            pid and memory (of the process that computes), fabric (state), fabric_status, fabric_health
+ *   FAKE_NVML_OLD=1          no GPM, and the fabric by the first version of its call only
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -302,6 +303,79 @@ int nvmlDeviceGetNvLinkVersion(device_t d, u32 link, u32 *out) {
 int nvmlDeviceGetNvLinkErrorCounter(device_t d, u32 link, u32 counter, u64 *out) {
     READING(d);
     *out = 100 * link + counter + (link == 0 ? reading("crc", 0) : 0);
+    return OK;
+}
+
+/* GPM: a sample is a count, so that two of them have a distance. */
+struct gpm_support {
+    u32 version, supported;
+};
+int nvmlGpmQueryDeviceSupport(device_t d, struct gpm_support *out) {
+    READING(d);
+    out->supported = getenv("FAKE_NVML_OLD") == NULL;
+    return OK;
+}
+int nvmlGpmSampleAlloc(u64 **sample) {
+    ENTER();
+    *sample = calloc(1, sizeof **sample);
+    return OK;
+}
+int nvmlGpmSampleFree(u64 *sample) {
+    free(sample);
+    return OK;
+}
+int nvmlGpmSampleGet(device_t d, u64 *sample) {
+    READING(d);
+    static u64 taken;
+    *sample = ++taken;
+    return OK;
+}
+struct gpm_metric {
+    u32 id, result;
+    double value;
+    char *names[3];
+};
+struct gpm_metrics {
+    u32 version, count;
+    u64 *first, *second;
+    struct gpm_metric metrics[];
+};
+int nvmlGpmMetricsGet(struct gpm_metrics *get) {
+    ENTER();
+    if (*get->second <= *get->first)
+        return INVALID;
+    for (u32 i = 0; i < get->count; i++) {
+        struct gpm_metric *m = &get->metrics[i];
+        m->result = m->id == 11 ? NOT_SUPPORTED : OK; /* no FP64 pipe */
+        m->value = m->id >= 60 ? 100.0 + m->id : 10.0 + m->id;
+    }
+    return OK;
+}
+
+struct fabric_info {
+    unsigned char cluster[16];
+    u32 status, clique, state;
+};
+static struct fabric_info fabric(void) {
+    struct fabric_info info = {{1, 2, 3}, (u32)reading("fabric_status", 0), 7, (u32)reading("fabric", 3)};
+    return info;
+}
+int nvmlDeviceGetGpuFabricInfo(device_t d, struct fabric_info *out) {
+    READING(d);
+    *out = fabric();
+    return OK;
+}
+struct fabric_info_v2 {
+    u32 version;
+    struct fabric_info info;
+    u32 health;
+};
+int nvmlDeviceGetGpuFabricInfoV(device_t d, struct fabric_info_v2 *out) {
+    READING(d);
+    if (getenv("FAKE_NVML_OLD") || out->version != (sizeof *out | 2u << 24))
+        return 25; /* NVML_ERROR_ARGUMENT_VERSION_MISMATCH */
+    out->info = fabric();
+    out->health = (u32)reading("fabric_health", 0xaa);
     return OK;
 }
 

@@ -7,16 +7,12 @@ use std::str::FromStr;
 use gtrace_event::FailureClass;
 use thiserror::Error;
 use ureq::http::Uri;
-use ureq::tls::{Certificate, PemItem};
+use ureq::tls::Certificate;
+
+use crate::outgoing;
 
 /// The path of Alertmanager's API below its base URL (api/v2/openapi.yaml of Alertmanager).
 const PATH: &str = "/api/v2/alerts";
-/// Certificates of the system, as Debian and Red Hat name the file.
-const SYSTEM_CERTIFICATES: [&str; 2] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-];
-
 /// Where alerts go.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -38,60 +34,21 @@ impl Options {
 
     /// The bearer token, if there is to be one.
     pub(super) fn token(&self) -> Result<Option<String>, String> {
-        let Some(path) = &self.token_file else {
-            return Ok(None);
-        };
-        let token = std::fs::read_to_string(path).map_err(|error| {
-            format!(
-                "the token file {} cannot be read: {error}; correct alertmanager_token_file",
-                path.display()
-            )
-        })?;
-        let token = token.trim();
-        match token.is_empty() || token.contains(|c: char| !c.is_ascii_graphic()) {
-            false => Ok(Some(token.to_owned())),
-            true => Err(format!(
-                "the token file {} has no token: it must be one line of printable ASCII",
-                path.display()
-            )),
-        }
+        let file = self.token_file.as_deref();
+        let token = file.map(|file| outgoing::token(file, "alertmanager_token_file"));
+        token.transpose()
     }
 
     /// The certificates that a server over https must have one of; none where no URL is https.
     pub(super) fn certificates(&self) -> Result<Vec<Certificate<'static>>, String> {
-        if !self.urls.iter().any(BaseUrl::is_https) {
-            return Ok(Vec::new());
-        }
-        let system = || {
-            let mut paths = SYSTEM_CERTIFICATES.iter().map(PathBuf::from);
-            paths.find(|path| path.exists())
-        };
-        let path = self.ca_file.clone().or_else(system).ok_or(
-            "this host has no CA certificates: install ca-certificates or set alertmanager_ca_file",
-        )?;
-        let refuse = |cause: &dyn fmt::Display| {
-            format!(
-                "the CA certificates {} cannot be used: {cause}; set alertmanager_ca_file to a PEM file",
-                path.display()
-            )
-        };
-        let text = std::fs::read(&path).map_err(|error| refuse(&error))?;
-        let items: Result<Vec<_>, _> = ureq::tls::parse_pem(&text).collect();
-        let certificates = items.map_err(|error| refuse(&error))?.into_iter();
-        let certificates: Vec<_> = certificates
-            .filter_map(|item| match item {
-                PemItem::Certificate(certificate) => Some(certificate),
-                _ => None,
-            })
-            .collect();
-        match certificates.is_empty() {
-            true => Err(refuse(&"it has no certificate")),
-            false => Ok(certificates),
+        match self.urls.iter().any(BaseUrl::is_https) {
+            true => outgoing::certificates(self.ca_file.as_deref(), "alertmanager_ca_file"),
+            false => Ok(Vec::new()),
         }
     }
 }
 
-/// Base URL of an Alertmanager.
+/// Base URL of an Alertmanager, or of another service.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseUrl {
     base: String,
@@ -106,7 +63,7 @@ impl BaseUrl {
         format!("{}{PATH}", self.base)
     }
 
-    pub(super) fn is_https(&self) -> bool {
+    pub(crate) fn is_https(&self) -> bool {
         self.https
     }
 
@@ -130,6 +87,13 @@ pub struct BaseUrlError {
     cause: &'static str,
 }
 
+impl BaseUrlError {
+    /// What is wrong with it.
+    pub(crate) fn cause(&self) -> &'static str {
+        self.cause
+    }
+}
+
 /// The URL's parts; why it is none over HTTP.
 fn parse(text: &str) -> Result<Uri, &'static str> {
     let uri: Uri = text.parse().map_err(|_| "is no URL")?;
@@ -137,7 +101,7 @@ fn parse(text: &str) -> Result<Uri, &'static str> {
     let authority = uri.authority().map_or("", |authority| authority.as_str());
     match (scheme, authority) {
         ("http" | "https", authority) if authority.contains('@') => {
-            Err("has a user name: give a token by alertmanager_token_file")
+            Err("has a user name: give a token by a token file")
         }
         ("http" | "https", _) if uri.host().is_none_or(str::is_empty) => Err("has no host"),
         ("http" | "https", authority) if has_bad_port(authority, &uri) => {
@@ -247,7 +211,7 @@ mod tests {
             ("http://a b", "no URL"),
             ("http://am:0", "port"),
             ("http://am:99999", "port"),
-            ("http://u:p@am", "alertmanager_token_file"),
+            ("http://u:p@am", "token file"),
             ("http://am?x=1", "query"),
             ("http://am/api/v2/alerts", "adds itself"),
         ] {

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use gtrace_event::IncidentId;
 use ureq::Agent;
-use ureq::tls::{RootCerts, TlsConfig};
 
 use super::alert::Alert;
 use super::{BaseUrl, Options};
+use crate::outgoing;
 use crate::supervise::{self, Backoff};
 
 /// How long a request may take, with its connection and its answer.
@@ -148,7 +148,7 @@ impl Target {
         let body = serde_json::to_vec(body).map_err(|error| error.to_string())?;
         let agent = match self.agent.take() {
             Some(agent) => agent,
-            None => agent(options)?,
+            None => outgoing::agent(&options.certificates()?, TIMEOUT),
         };
         let mut request = agent
             .post(self.url.endpoint())
@@ -196,26 +196,4 @@ impl Target {
             self.counts.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
-}
-
-/// A client with the bounds that all requests have.
-fn agent(options: &Options) -> Result<Agent, String> {
-    let mut tls = TlsConfig::builder()
-        .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
-    let certificates = options.certificates()?;
-    if !certificates.is_empty() {
-        tls = tls.root_certs(RootCerts::new_with_certs(&certificates));
-    }
-    let config = Agent::config_builder()
-        .timeout_global(Some(TIMEOUT))
-        .http_status_as_error(false)
-        // A proxy of the environment is for programs of users, and a redirect would get the token.
-        .proxy(None)
-        .max_redirects(0)
-        .max_redirects_will_error(false)
-        .max_idle_connections(1)
-        .user_agent(concat!("gtrace/", env!("CARGO_PKG_VERSION")))
-        .tls_config(tls.build())
-        .build();
-    Ok(config.into())
 }

@@ -183,20 +183,10 @@ mod tests {
         let event_gpu = gpu.event_gpu();
         hub.set_gpus(vec![gpu]);
         let mut context = Context {
-            hub: std::sync::Arc::clone(&hub),
-            parts: std::sync::Arc::default(),
-            disabled: Vec::new(),
             proc_root: "/proc".into(),
             sysfs_root: "/sys".into(),
-            pressure: crate::component::pressure::Options {
-                interval: None,
-                memory_full: None,
-            },
-            baseline: "/nonexistent".into(),
             kubelet: socket,
-            compared: std::sync::Arc::default(),
-            rdma: std::sync::Arc::default(),
-            host: std::sync::Arc::default(),
+            ..Context::bare(std::sync::Arc::clone(&hub))
         };
         let mut pods = Vec::new();
         read(&context, &Places::default(), &mut pods);

@@ -154,7 +154,10 @@ impl Component for HostPart {
 }
 
 fn watch(context: &Context, off: &[&str]) -> HostWatch {
-    let roots = HostRoots::new(context.proc_root.clone(), context.sysfs_root.clone());
+    let roots = HostRoots {
+        thresholds: context.thresholds,
+        ..HostRoots::new(context.proc_root.clone(), context.sysfs_root.clone())
+    };
     HostWatch::new(roots, off, ask_clock, DEADLINE)
 }
 
@@ -167,17 +170,34 @@ fn ask_clock() -> io::Result<ClockReading> {
     })
 }
 
+/// Reads the part `name` once, without a daemon: its state and why.
+///
+/// # Errors
+///
+/// Why it cannot be read.
+pub fn look(context: &Context, name: &str) -> Result<(HealthState, Vec<String>), String> {
+    let part = HOST.iter().find(|part| part.0.name == name);
+    let part = part.ok_or_else(|| format!("there is no part {name}"))?;
+    let reading = part.once(context)?;
+    Ok((state_of(reading.state), reading.reasons))
+}
+
+fn state_of(state: HostState) -> HealthState {
+    match state {
+        HostState::Healthy => HealthState::Healthy,
+        HostState::Degraded => HealthState::Degraded,
+        HostState::Unhealthy => HealthState::Unhealthy,
+    }
+}
+
 /// Passes on what became of a part.
 fn take(context: &Context, name: &'static str, outcome: HostOutcome) {
     let hub = &context.hub;
     match outcome {
         HostOutcome::Read(reading) => {
-            let state = match reading.state {
-                HostState::Healthy => HealthState::Healthy,
-                HostState::Degraded => HealthState::Degraded,
-                HostState::Unhealthy => HealthState::Unhealthy,
-            };
-            context.host.set(name, state, reading.reasons);
+            context
+                .host
+                .set(name, state_of(reading.state), reading.reasons);
             let every = PARTS.iter().find(|info| info.name == name);
             hub.samples.publish(&Batch {
                 component: name,
@@ -212,30 +232,20 @@ fn take(context: &Context, name: &'static str, outcome: HostOutcome) {
 mod tests {
     use std::fs;
     use std::path::Path;
-    use std::sync::Arc;
 
     use super::*;
-    use crate::component::{all, check_all, initial, pressure};
+    use crate::component::{all, check_all, initial};
     use crate::hub::Hub;
 
     fn context(dir: &Path, disabled: &[&'static str]) -> Context {
         let (hub, _commands) = Hub::new(crate::hub::bare_status());
         hub.update_status(|status| status.sources = initial());
         Context {
-            hub,
-            parts: Arc::default(),
             disabled: disabled.to_vec(),
             proc_root: dir.join("proc"),
             sysfs_root: dir.join("sys"),
-            pressure: pressure::Options {
-                interval: None,
-                memory_full: None,
-            },
             baseline: dir.join("baseline.toml"),
-            kubelet: "/nonexistent/kubelet.sock".into(),
-            compared: Arc::default(),
-            rdma: Arc::default(),
-            host: Arc::default(),
+            ..Context::bare(hub)
         }
     }
 

@@ -6,14 +6,17 @@
 //! [`pressure`] is an example.
 
 pub mod baseline;
+pub mod cgroups;
 pub mod cuda;
 pub mod driver_modules;
 pub mod holders;
 pub mod host;
+pub mod plugins;
 pub mod pressure;
 pub mod rdma;
 mod registry;
 pub mod remote;
+pub mod runtimes;
 pub mod source;
 
 use std::path::PathBuf;
@@ -21,6 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gtrace_api::{ComponentCost, ComponentHealth, SourceState, SourceStatus, Status};
+use gtrace_devices::HostThresholds;
 use gtrace_event::{Timestamp, WitnessName};
 
 use crate::hub::Hub;
@@ -54,6 +58,41 @@ pub struct Context {
     pub rdma: Arc<rdma::Ports>,
     /// What was read of the host itself.
     pub host: Arc<host::Kept>,
+    /// From where on parts of the host count as wrong.
+    pub thresholds: HostThresholds,
+    /// What was read of control groups.
+    pub cgroups: Arc<cgroups::Kept>,
+    /// Container runtimes.
+    pub runtimes: Arc<runtimes::Runtimes>,
+    /// Plugins of the site.
+    pub plugins: Arc<plugins::Plugins>,
+}
+
+#[cfg(test)]
+impl Context {
+    /// One of a host without anything.
+    pub(crate) fn bare(hub: Arc<Hub>) -> Self {
+        Self {
+            hub,
+            parts: Arc::default(),
+            disabled: Vec::new(),
+            proc_root: "/nonexistent".into(),
+            sysfs_root: "/nonexistent".into(),
+            pressure: pressure::Options {
+                interval: None,
+                memory_full: None,
+            },
+            baseline: "/nonexistent/baseline.toml".into(),
+            kubelet: "/nonexistent/kubelet.sock".into(),
+            compared: Arc::default(),
+            rdma: Arc::default(),
+            host: Arc::default(),
+            thresholds: HostThresholds::default(),
+            cgroups: Arc::default(),
+            runtimes: Arc::default(),
+            plugins: Arc::default(),
+        }
+    }
 }
 
 /// How every component stands at the time of a check.
@@ -142,6 +181,11 @@ pub trait Component: Sync {
     /// the registry every few seconds while the component works, and when the state of one has changed.
     fn check(&self, context: &Context, now: &Snapshot) -> ComponentHealth;
 
+    /// Whether it is asked for its health also where this host does not have what it needs.
+    fn judges_absence(&self) -> bool {
+        false
+    }
+
     /// What it sampled last; `None` if that was nothing.
     fn newest(&self, hub: &Hub) -> Option<Batch> {
         let batch = hub.samples.last(self.name());
@@ -169,7 +213,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Component> {
     let sources = source::SOURCES
         .iter()
         .map(|source| source as &dyn Component);
-    let others: [&dyn Component; 7] = [
+    let others: [&dyn Component; 10] = [
         &rdma::Rdma,
         &baseline::BaselineFile,
         &driver_modules::DriverModules,
@@ -177,6 +221,9 @@ pub fn all() -> impl Iterator<Item = &'static dyn Component> {
         &remote::Remoting,
         &pressure::Pressure,
         &holders::Holders,
+        &cgroups::ControlGroups,
+        &runtimes::ContainerRuntimes,
+        &plugins::SitePlugins,
     ];
     let host = host::HOST.iter().map(|part| part as &dyn Component);
     sources.chain(others).chain(host)

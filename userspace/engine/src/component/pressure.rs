@@ -214,8 +214,6 @@ impl Stall {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use super::*;
 
     const CALM: &str = "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\n\
@@ -225,20 +223,12 @@ mod tests {
         let (hub, _commands) = Hub::new(crate::hub::bare_status());
         hub.update_status(|status| status.sources = super::super::initial());
         Context {
-            hub,
-            parts: Arc::default(),
-            disabled: Vec::new(),
             proc_root: dir.to_owned(),
-            sysfs_root: "/nonexistent".into(),
             pressure: Options {
                 interval,
                 memory_full: Some(0.1),
             },
-            baseline: std::path::PathBuf::from("/nonexistent"),
-            kubelet: "/nonexistent/kubelet.sock".into(),
-            compared: Arc::default(),
-            rdma: Arc::default(),
-            host: Arc::default(),
+            ..Context::bare(hub)
         }
     }
 

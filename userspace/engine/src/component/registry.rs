@@ -160,6 +160,7 @@ fn cannot_judge(component: &dyn Component, now: &Snapshot) -> Option<String> {
     let source = now.source(component.name())?;
     let what = match source.state {
         SourceState::Off => "off",
+        SourceState::Absent if component.judges_absence() => return None,
         SourceState::Absent => "this host does not have it",
         SourceState::Active | SourceState::Degraded | SourceState::Failed => return None,
     };

@@ -1,32 +1,17 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gtrace_api::{CudaReport, CudaState, FunctionCost, ProbeCost};
-use gtrace_devices::{RdmaHealth, RdmaState};
+use gtrace_devices::{GpuInfo, RdmaHealth, RdmaState};
 
 use super::*;
-use crate::component::{cuda, driver_modules, initial, pressure, remote, show};
+use crate::component::{cuda, driver_modules, initial, remote, show};
 use crate::hub::RemoteAnswer;
 use crate::tally::Tally;
 
 fn context() -> Context {
     let (hub, _commands) = Hub::new(crate::hub::bare_status());
     hub.update_status(|status| status.sources = initial());
-    Context {
-        hub,
-        parts: Arc::default(),
-        disabled: Vec::new(),
-        proc_root: "/nonexistent".into(),
-        sysfs_root: "/nonexistent".into(),
-        pressure: pressure::Options {
-            interval: None,
-            memory_full: None,
-        },
-        baseline: std::path::PathBuf::from("/nonexistent"),
-        kubelet: "/nonexistent/kubelet.sock".into(),
-        compared: Arc::default(),
-        rdma: Arc::default(),
-        host: Arc::default(),
-    }
+    Context::bare(hub)
 }
 
 /// The health of `name` after a check.
@@ -51,6 +36,35 @@ fn what_is_off_or_not_there_is_no_fault_of_the_host() {
     let status = status(&context.hub);
     assert_eq!(status.components.len(), all().count());
     assert_eq!(status.host_health, HostHealth::default());
+}
+
+#[test]
+fn gpus_without_a_driver_are_a_fault_unless_a_virtual_machine_has_them() {
+    let context = context();
+    let reason = Some("the NVIDIA driver is not loaded".to_owned());
+    show(&context.hub, "nvml", SourceState::Absent, reason);
+    let mut gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());
+    gpu.present_in.pci = true;
+    let with = |gpu: &GpuInfo| {
+        context.hub.set_gpus(vec![gpu.clone()]);
+        checked(&context, "nvml")
+    };
+    let health = with(&gpu);
+    assert_eq!(health.state, HealthState::Unhealthy);
+    assert_eq!(
+        health.reasons,
+        ["no program can use 1 GPU of this host: the NVIDIA driver is not loaded"]
+    );
+    assert_eq!(
+        status(&context.hub).host_health.state,
+        HealthState::Unhealthy
+    );
+    gpu.driver_bound = Some("vfio-pci".to_owned());
+    assert_eq!(with(&gpu).state, HealthState::Unknown);
+    // A driver without a library that gtrace finds.
+    gpu.driver_bound = Some("nvidia".to_owned());
+    gpu.present_in.proc = true;
+    assert_eq!(with(&gpu).state, HealthState::Unknown);
 }
 
 #[test]
@@ -327,4 +341,30 @@ fn a_state_that_changes_is_judged_at_once_and_not_at_the_next_check() {
         .tasks
         .stop(&[names::CHECKS], Duration::from_secs(60));
     assert!(left.is_empty(), "{left:?}");
+}
+
+#[test]
+fn a_gpu_that_failed_to_register_with_its_fabric_is_a_fault_of_the_host() {
+    let context = context();
+    show(&context.hub, "nvml", SourceState::Active, None);
+    let mut gpu = gtrace_devices::GpuInfo::at("0000:3b:00.0".parse().unwrap());
+    let mut sample = gtrace_devices::GpuSample::at(Timestamp::UNIX_EPOCH);
+    let mut fabric = gtrace_devices::Fabric {
+        state: gtrace_devices::FabricState::Completed,
+        status: Some(0),
+        clique: Some(1),
+        cluster: None,
+        faults: Vec::new(),
+    };
+    sample.fabric = Some(fabric.clone());
+    gpu.sample = Some(sample.clone());
+    context.hub.set_gpus(vec![gpu.clone()]);
+    assert_eq!(state(&context, "nvml"), HealthState::Healthy);
+    fabric.status = Some(999);
+    sample.fabric = Some(fabric);
+    gpu.sample = Some(sample);
+    context.hub.set_gpus(vec![gpu]);
+    let health = checked(&context, "nvml");
+    assert_eq!(health.state, HealthState::Unhealthy);
+    assert!(health.reasons[0].contains("0000:3b:00.0"), "{health:?}");
 }

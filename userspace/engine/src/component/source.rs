@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState, SourceStatus};
+use gtrace_devices::GpuInfo;
 use gtrace_event::WitnessName;
 
 use super::{Component, Context, Snapshot};
@@ -156,6 +157,10 @@ impl Component for Source {
         self.task
     }
 
+    fn judges_absence(&self) -> bool {
+        self.witness == WitnessName::Nvml
+    }
+
     /// There is a rule for the kernel log, NVML and PCI. The others report events, and do not
     /// judge by them.
     fn check(&self, context: &Context, now: &Snapshot) -> ComponentHealth {
@@ -164,6 +169,7 @@ impl Component for Source {
         };
         let reason = source.reason.as_deref().unwrap_or("no reason given");
         match (self.witness, source.state) {
+            (WitnessName::Nvml, SourceState::Absent) => without_driver(&context.hub.gpus(), reason),
             (WitnessName::Nvml, SourceState::Failed) => {
                 ComponentHealth::now(HealthState::Unhealthy, [reason.to_owned()])
             }
@@ -172,16 +178,46 @@ impl Component for Source {
             (WitnessName::SysfsPci | WitnessName::SysfsAer, SourceState::Degraded) => {
                 ComponentHealth::now(HealthState::Degraded, [reason.to_owned()])
             }
-            (WitnessName::SysfsPci | WitnessName::Nvml, _) => {
-                ComponentHealth::now(HealthState::Healthy, None)
-            }
+            (WitnessName::Nvml, _) => fabric_health(&context.hub),
+            (WitnessName::SysfsPci, _) => ComponentHealth::now(HealthState::Healthy, None),
             _ => unknown("it reports events and does not judge by them"),
+        }
+    }
+}
+
+/// A host with GPUs that no program can use, as the driver is not loaded. Those that were given to virtual machines are used
+/// there, and a GPU that the driver's /proc shows has a driver, though gtrace does not find its library.
+fn without_driver(gpus: &[GpuInfo], reason: &str) -> ComponentHealth {
+    let unusable = gpus
+        .iter()
+        .filter(|gpu| gpu.present_in.pci && !gpu.present_in.proc && !gpu.is_passed_through());
+    match unusable.count() {
+        0 => unknown(reason),
+        count => {
+            let gpus = if count == 1 { "GPU" } else { "GPUs" };
+            let text = format!("no program can use {count} {gpus} of this host: {reason}");
+            ComponentHealth::now(HealthState::Unhealthy, [text])
         }
     }
 }
 
 fn unknown(reason: &str) -> ComponentHealth {
     ComponentHealth::now(HealthState::Unknown, [reason.to_owned()])
+}
+
+/// Unhealthy while a GPU is not registered with its NVLink fabric, or the fabric says that something is wrong: work over several GPUs
+/// fails or is slow.
+fn fabric_health(hub: &Hub) -> ComponentHealth {
+    let gpus = hub.gpus();
+    let faults = gpus.iter().filter_map(|gpu| {
+        let fault = gpu.sample.as_ref()?.fabric.as_ref()?.fault()?;
+        Some(format!("GPU {}: {fault}", gpu.pci))
+    });
+    let faults: Vec<String> = faults.collect();
+    match faults.is_empty() {
+        true => ComponentHealth::now(HealthState::Healthy, None),
+        false => ComponentHealth::now(HealthState::Unhealthy, faults),
+    }
 }
 
 /// Degraded while records of the kernel log were lost a short time ago: what they said is not known.

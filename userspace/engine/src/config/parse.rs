@@ -1,14 +1,17 @@
 //! Values of keys that are more than a number or a path.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use gtrace_abi::{DeviceFilter, STATUS_BITS};
+use gtrace_devices::HostThresholds;
 use gtrace_tls::AccessFiles;
 
-use super::{CallFailures, ConfigError, Keys, ReadAddress};
+use super::{CallFailures, ConfigError, HeadConfig, Keys, ReadAddress};
 use crate::alertmanager::{self, BaseUrl};
-use crate::component;
+use crate::component::{self, plugins};
+use crate::otlp;
 
 /// The failures that say something about the GPU, its memory or the driver. Others, such as
 /// NV_ERR_NOT_SUPPORTED, are how programs find out what a GPU can do.
@@ -172,6 +175,84 @@ pub(super) fn parse_share(percent: f64) -> Result<Option<f64>, ConfigError> {
     Ok((percent > 0.0).then_some(percent / 100.0))
 }
 
+/// From where on parts of the host count as wrong. 0 means never.
+pub(super) fn parse_thresholds(keys: &Keys) -> Result<HostThresholds, ConfigError> {
+    let refuse = |key, reason| ConfigError::Value { key, reason };
+    let share = |key, percent: Option<f64>| {
+        let percent = percent.unwrap_or_default();
+        match (0.0..=100.0).contains(&percent) {
+            true => Ok(percent / 100.0),
+            false => Err(refuse(
+                key,
+                format!("{percent} is not in the range of 0 to 100"),
+            )),
+        }
+    };
+    // What is above such a threshold is wrong, so never is what nothing is above.
+    let or_never = |share: f64| if share > 0.0 { share } else { f64::INFINITY };
+    let time = |value: Option<u64>, unit: fn(u64) -> Duration| match value.unwrap_or_default() {
+        0 => Duration::MAX,
+        value => unit(value),
+    };
+    let found = HostThresholds {
+        disk_low: share("disk_low_percent", keys.disk_low_percent)?,
+        disk_empty: share("disk_empty_percent", keys.disk_empty_percent)?,
+        limits_high: or_never(share("limits_high_percent", keys.limits_high_percent)?),
+        limits_full: or_never(share("limits_full_percent", keys.limits_full_percent)?),
+        memory_low: share("memory_low_percent", keys.memory_low_percent)?,
+        memory_errors_hourly: match keys.memory_errors_hourly.unwrap_or_default() {
+            0 => u64::MAX,
+            errors => errors,
+        },
+        clock_error: time(keys.clock_error_ms, Duration::from_millis),
+        clock_offset: time(keys.clock_offset_ms, Duration::from_millis),
+        cpu_stolen: or_never(share("cpu_stolen_percent", keys.cpu_stolen_percent)?),
+        stuck_process: time(keys.stuck_process_s, Duration::from_secs),
+        zombies: match keys.zombie_processes.unwrap_or_default() {
+            0 => u32::MAX,
+            zombies => zombies,
+        },
+        service_down: time(keys.service_down_s, Duration::from_secs),
+    };
+    if found.disk_low > 0.0 && found.disk_low < found.disk_empty {
+        let reason = "it is below disk_empty_percent, so that nothing is ever degraded".to_owned();
+        return Err(refuse("disk_low_percent", reason));
+    }
+    if found.limits_high.is_finite() && found.limits_high > found.limits_full {
+        let reason = "it is above limits_full_percent, so that nothing is ever degraded".to_owned();
+        return Err(refuse("limits_high_percent", reason));
+    }
+    Ok(found)
+}
+
+/// How plugins are run; `None` where no folder is named.
+pub(super) fn parse_plugins(keys: &Keys) -> Result<Option<plugins::Options>, ConfigError> {
+    let Some(folder) = keys.plugins.clone() else {
+        return Ok(None);
+    };
+    let refuse = |key, reason| Err(ConfigError::Value { key, reason });
+    if !folder.is_absolute() {
+        let reason = format!("{} is no absolute path", folder.display());
+        return refuse("plugins", reason);
+    }
+    let interval = keys.plugins_interval_s.unwrap_or_default();
+    if !(10..=86_400).contains(&interval) {
+        let reason = format!("{interval} is no number of seconds from 10 to 86400");
+        return refuse("plugins_interval_s", reason);
+    }
+    let deadline = keys.plugins_deadline_s.unwrap_or_default();
+    if deadline == 0 || deadline >= interval {
+        let reason =
+            format!("{deadline} is not from 1 to less than plugins_interval_s, {interval}");
+        return refuse("plugins_deadline_s", reason);
+    }
+    Ok(Some(plugins::Options {
+        folder,
+        interval: Duration::from_secs(interval),
+        deadline: Duration::from_secs(deadline),
+    }))
+}
+
 /// Longest time that a recording goes on after the opening, seconds.
 const AFTER_MAX_S: u64 = 600;
 
@@ -271,6 +352,44 @@ pub(super) fn parse_alertmanager(
     }))
 }
 
+/// Where metrics and events go by OTLP.
+pub(super) fn parse_otlp(keys: &Keys) -> Result<Option<otlp::Options>, ConfigError> {
+    let refuse = |key, reason| Err(ConfigError::Value { key, reason });
+    let text = keys.otlp_url.as_deref().unwrap_or_default().trim();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let url: BaseUrl = match text.parse::<BaseUrl>() {
+        Ok(url) => url,
+        Err(error) => {
+            let cause = error.cause();
+            let reason = format!("`{text}` {cause}; write it as http://127.0.0.1:4318");
+            return refuse("otlp_url", reason);
+        }
+    };
+    if text.contains("/v1/") {
+        let reason = format!("`{text}` has a path of OTLP, which gtrace adds itself");
+        return refuse("otlp_url", reason);
+    }
+    if url.shows_token() && keys.otlp_token_file.is_some() {
+        let reason = format!(
+            "{url} would get the token of otlp_token_file in clear over the network; use https"
+        );
+        return refuse("otlp_url", reason);
+    }
+    let interval = keys.otlp_interval_s.unwrap_or_default();
+    if !(5..=3600).contains(&interval) {
+        let reason = format!("{interval} is no number of seconds from 5 to 3600");
+        return refuse("otlp_interval_s", reason);
+    }
+    Ok(Some(otlp::Options {
+        url,
+        token_file: keys.otlp_token_file.clone(),
+        ca_file: keys.otlp_ca_file.clone(),
+        interval: Duration::from_secs(interval),
+    }))
+}
+
 /// Reads the key `devices`: `MAJOR[:MINOR]` with commas; `None` for `auto`.
 ///
 /// # Errors
@@ -321,4 +440,37 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
         .map(str::trim)
         .filter(|word| !word.is_empty())
+}
+
+/// The head of a fleet, with the host's labels.
+pub(super) fn parse_head(keys: &Keys) -> Result<Option<HeadConfig>, ConfigError> {
+    let Some(url) = keys.head.clone().filter(|url| !url.is_empty()) else {
+        return Ok(None);
+    };
+    if !url.starts_with("https://") && !url.starts_with("http://") {
+        return Err(ConfigError::Value {
+            key: "head",
+            reason: format!("`{url}` is no URL: https://head.example.com:7481"),
+        });
+    }
+    let wrong = |reason: String| ConfigError::Value {
+        key: "head_labels",
+        reason,
+    };
+    let mut labels = BTreeMap::new();
+    let text = keys.head_labels.as_deref().unwrap_or_default();
+    for label in text.split(',').map(str::trim).filter(|l| !l.is_empty()) {
+        let (name, value) = label
+            .split_once('=')
+            .ok_or_else(|| wrong(format!("`{label}` is not NAME=VALUE, as rack=r7")))?;
+        labels.insert(name.to_owned(), value.to_owned());
+    }
+    gtrace_fleet::check_labels(&labels).map_err(wrong)?;
+    Ok(Some(HeadConfig {
+        url,
+        credential: keys.head_credential.clone().unwrap_or_default(),
+        labels,
+        rate: keys.head_rate.filter(|rate| *rate > 0),
+        sessions: keys.head_sessions.unwrap_or_default(),
+    }))
 }

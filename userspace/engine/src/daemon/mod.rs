@@ -31,7 +31,8 @@ use crate::sources::{devices, probes};
 use crate::supervise::names;
 use crate::triggers::{self, Triggers};
 use crate::{
-    alertmanager, component, cuda, history, host, memory, nvsentinel, poll, privileges, recorder,
+    alertmanager, component, cuda, history, host, memory, nvsentinel, otlp, poll, privileges,
+    recorder,
 };
 
 pub use self::start::{catalogue, explain_load, triggers, try_probes};
@@ -159,6 +160,9 @@ impl Prepared {
         if let Some(options) = config.alertmanager.clone() {
             alertmanager::start(&hub, options)
                 .context("the thread that sends alerts cannot be started")?;
+        }
+        if let Some(options) = config.otlp.clone() {
+            otlp::start(&hub, options).context("the thread that sends OTLP cannot be started")?;
         }
         if let Some(options) = config.nvsentinel.clone() {
             nvsentinel::start(&hub, options)

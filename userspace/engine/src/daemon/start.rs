@@ -98,6 +98,7 @@ pub(super) fn first_status(config: &Config) -> Status {
         gpu_processes: Vec::new(),
         footprint: Footprint::default(),
         store_problem: None,
+        store_waiting: 0,
     }
 }
 

@@ -1,16 +1,24 @@
 //! Names of containers and steps: by the kubelet's log folder, by the sockets of Docker and Podman, by the environment that Slurm
 //! gives to a step.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
-/// How long a socket has to answer.
+use super::patient::Patient;
+
+/// How long a socket has to answer, from connecting to the end of the answer.
 const DEADLINE: Duration = Duration::from_secs(1);
+/// How long the environment of a process may take: a process that holds its memory's lock and hangs keeps the reader for ever.
+const ENVIRONMENT_DEADLINE: Duration = Duration::from_millis(250);
+/// Readers of environments that have not ended, at most.
+const READERS: usize = 16;
 /// Largest answer of a container runtime that is read, bytes.
-const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: usize = 1 << 20;
 /// Largest environment of a process that is read, bytes.
 const MOST_ENVIRONMENT: u64 = 1 << 18;
 /// The longest name that is taken, bytes.
@@ -23,6 +31,9 @@ pub struct Places {
     pub container_logs: PathBuf,
     /// Sockets with Docker's API.
     pub sockets: Vec<PathBuf>,
+    /// Questions to these sockets; with the answer comes the container that was asked for.
+    runtimes: Arc<Patient<PathBuf, (String, Option<String>)>>,
+    environments: Arc<Environments>,
 }
 
 impl Default for Places {
@@ -30,6 +41,8 @@ impl Default for Places {
         Self {
             container_logs: "/var/log/containers".into(),
             sockets: vec!["/run/docker.sock".into(), "/run/podman/podman.sock".into()],
+            runtimes: Arc::new(Patient::new(DEADLINE, READERS)),
+            environments: Arc::default(),
         }
     }
 }
@@ -50,23 +63,105 @@ impl Places {
 
     /// The name of the container `id` of Docker or Podman.
     pub fn name_of(&self, id: &str) -> Option<String> {
-        self.sockets.iter().find_map(|socket| ask(socket, id))
+        self.sockets.iter().find_map(|socket| {
+            let (of_thread, asked) = (socket.clone(), id.to_owned());
+            let question = move || {
+                let name = ask(&of_thread, &asked);
+                (asked, name)
+            };
+            let (of, name) = self.runtimes.ask(socket.clone(), question)?;
+            // An answer that came late may be of another container.
+            name.filter(|_| of == id)
+        })
+    }
+
+    /// What the environment of a process says of its step.
+    pub(super) fn slurm_of(&self, pid: u32) -> Slurm {
+        self.environments.of(pid)
+    }
+
+    /// Forgets the environments of processes that use no GPU any more.
+    pub(super) fn forget_others(&self, uses_a_gpu: impl Fn(u32) -> bool) {
+        self.environments.retain(uses_a_gpu);
     }
 }
 
-/// Asks a container runtime by Docker's API. HTTP/1.0, so that the answer ends with the connection.
+/// A process, by its number and when it began, in ticks since the boot.
+type Begun = (u32, u64);
+
+/// Environments of processes, each read once. /proc/PID/environ takes the lock of the process's memory, so a process that hangs
+/// with it keeps whoever reads.
+#[derive(Debug)]
+struct Environments {
+    reads: Patient<Begun, Slurm>,
+    known: Mutex<BTreeMap<Begun, Slurm>>,
+}
+
+impl Default for Environments {
+    fn default() -> Self {
+        Self {
+            reads: Patient::new(ENVIRONMENT_DEADLINE, READERS),
+            known: Mutex::default(),
+        }
+    }
+}
+
+impl Environments {
+    fn of(&self, pid: u32) -> Slurm {
+        let Some(start) = start_time(pid) else {
+            return Slurm::default();
+        };
+        let key = (pid, start);
+        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&key).cloned();
+        if let Some(found) = found {
+            return found;
+        }
+        match self.reads.ask(key, move || Slurm::read(pid)) {
+            Some(read) => {
+                known().insert(key, read.clone());
+                read
+            }
+            None => Slurm::default(),
+        }
+    }
+
+    fn retain(&self, wanted: impl Fn(u32) -> bool) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(pid, _), _| wanted(*pid));
+        self.reads.retain(|(pid, _)| wanted(*pid));
+    }
+}
+
+/// When a process began, in ticks since the boot: the 22nd word of its stat, which takes no lock that a process can hold for long.
+fn start_time(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may have anything in it; the last parenthesis ends it.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.split(' ').nth(19)?.parse().ok()
+}
+
+/// Asks a container runtime by Docker's API. HTTP/1.0, so that the answer ends with the connection. One that takes no connection
+/// keeps its thread; one that answers bit by bit is left at the deadline.
 fn ask(socket: &Path, id: &str) -> Option<String> {
+    let until = Instant::now() + DEADLINE;
     let mut stream = UnixStream::connect(socket).ok()?;
-    stream.set_read_timeout(Some(DEADLINE)).ok()?;
     stream.set_write_timeout(Some(DEADLINE)).ok()?;
-    write!(
-        stream,
-        "GET /containers/{id}/json HTTP/1.0\r\nHost: localhost\r\n\r\n"
-    )
-    .ok()?;
-    let mut answer = Vec::new();
-    stream.take(MOST_BYTES).read_to_end(&mut answer).ok()?;
-    parse(&answer)
+    // In one piece: a server that answers the first one and closes resets the connection.
+    let request = format!("GET /containers/{id}/json HTTP/1.0\r\nHost: localhost\r\n\r\n");
+    stream.write_all(request.as_bytes()).ok()?;
+    let (mut answer, mut buffer) = (Vec::new(), [0; 4096]);
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() || answer.len() >= MOST_BYTES {
+            return None;
+        }
+        stream.set_read_timeout(Some(left)).ok()?;
+        match stream.read(&mut buffer).ok()? {
+            0 => return parse(&answer),
+            length => answer.extend_from_slice(buffer.get(..length)?),
+        }
+    }
 }
 
 /// The name in an answer.
@@ -89,7 +184,7 @@ fn plausible(name: &str) -> Option<String> {
 }
 
 /// What Slurm puts into the environment of a step. A process can change its own, so that it only adds to a control group.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Slurm {
     pub(super) job: Option<String>,
     pub(super) step: Option<String>,
@@ -97,7 +192,7 @@ pub(super) struct Slurm {
 }
 
 impl Slurm {
-    pub(super) fn of(pid: u32) -> Self {
+    fn read(pid: u32) -> Self {
         let read = fs::File::open(format!("/proc/{pid}/environ")).and_then(|file| {
             let mut text = Vec::new();
             file.take(MOST_ENVIRONMENT).read_to_end(&mut text)?;
@@ -150,6 +245,7 @@ mod tests {
         let places = Places {
             container_logs: dir.path().to_owned(),
             sockets: Vec::new(),
+            ..Places::default()
         };
         assert_eq!(places.pod_of(ID), None);
         fs::write(dir.path().join(format!("train-0_ml_main-{ID}.log")), "").unwrap();
@@ -186,6 +282,7 @@ mod tests {
         let places = Places {
             container_logs: dir.path().to_owned(),
             sockets: vec![dir.path().join("none.sock"), socket],
+            ..Places::default()
         };
         assert_eq!(places.name_of(ID).as_deref(), Some("vllm"));
         assert!(
@@ -199,6 +296,47 @@ mod tests {
         for wrong in [&b""[..], b"HTTP/1.0 200 OK", b"HTTP/1.0 200 OK\r\n\r\n[]"] {
             assert_eq!(parse(wrong), None);
         }
+    }
+
+    #[test]
+    fn a_runtime_that_answers_bit_by_bit_is_left_at_the_deadline_and_not_asked_again_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("docker.sock");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut bits = 0_u64;
+            // Until the other end is gone.
+            while stream.write_all(b" ").is_ok() {
+                bits += 1;
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            listener.set_nonblocking(true).unwrap();
+            (bits, listener.accept().is_ok())
+        });
+        let places = Places {
+            sockets: vec![socket],
+            ..Places::default()
+        };
+        assert_eq!(places.name_of(ID), None);
+        let (bits, asked_again) = server.join().unwrap();
+        assert!(bits > 0 && !asked_again);
+    }
+
+    #[test]
+    fn an_environment_is_read_once_and_forgotten_with_its_process() {
+        let places = Places::default();
+        let own = std::process::id();
+        assert!(start_time(own).is_some());
+        places.slurm_of(own);
+        let known = || places.environments.known.lock().unwrap().len();
+        assert_eq!(known(), 1);
+        places.slurm_of(own);
+        assert_eq!(known(), 1);
+        places.slurm_of(u32::MAX - 1);
+        assert_eq!(known(), 1, "there is no such process");
+        places.forget_others(|pid| pid != own);
+        assert_eq!(known(), 0);
     }
 
     #[test]

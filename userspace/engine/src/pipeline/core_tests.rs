@@ -1170,3 +1170,112 @@ fn what_a_program_wrote_opens_no_incident_until_the_kernel_confirms_it() {
     world.ingest_one(KMSG, fallen(Provenance::Kernel));
     assert_eq!(world.incident().events, [first.id]);
 }
+
+#[test]
+fn what_is_resolved_is_opened_again_before_anything_else_and_lives_then() {
+    let world = World::new(PciTree::default());
+    let fallen = || {
+        let mut occurrence = fallen(Provenance::Kernel);
+        occurrence.gpu = Some(gtrace_event::Gpu::at(pci(GPU)));
+        occurrence
+    };
+    world.ingest_one(KMSG, fallen());
+    let opened = world.incident();
+    world
+        .change_incident(opened.id, IncidentState::Resolved)
+        .unwrap();
+    let again = world.change_incident(opened.id, IncidentState::Resolved);
+    assert!(again.unwrap_err().contains("resolved already, by me"));
+    let acked = world.change_incident(opened.id, IncidentState::Acknowledged);
+    assert!(acked.unwrap_err().contains("incidents reopen"));
+    // After a restart the correlator has let go of it, as an hour after it was resolved.
+    let world = world.restart(PciTree::default());
+    let reopened = world
+        .change_incident(opened.id, IncidentState::Open)
+        .unwrap();
+    assert_eq!(
+        (reopened.state, reopened.event_count),
+        (IncidentState::Open, 1)
+    );
+    let mut other = fallen();
+    other.message =
+        "NVRM: Xid (PCI:0000:3b:00): 79, pid=2, name=b, GPU has fallen off the bus.".into();
+    other.boottime_ns = Some(clock::boottime_ns() + 1);
+    world.ingest_one(KMSG, other);
+    world.flush();
+    let incidents = world.hub.incidents();
+    assert_eq!(incidents.len(), 1, "{incidents:#?}");
+    assert!(incidents[0].occurrences > reopened.occurrences);
+}
+
+#[test]
+fn evidence_is_added_once_and_that_there_is_no_incident_is_said_apart() {
+    let world = World::new(PciTree::default());
+    world.ingest_one(KMSG, fallen(Provenance::Kernel));
+    let opened = world.incident();
+    let add = |id| {
+        let (answer, done) = oneshot::channel();
+        let missing = gtrace_event::MissingEvidence {
+            what: "samples".to_owned(),
+            why: "there are none".to_owned(),
+        };
+        world.send(Input::Command(Command::Evidence {
+            incident: id,
+            evidence: Vec::new(),
+            missing: vec![missing],
+            answer,
+        }));
+        done.blocking_recv().unwrap()
+    };
+    assert_eq!(add(opened.id), Ok(()));
+    let first = world.hub.incident(opened.id).unwrap();
+    assert_eq!(first.missing.len(), 1);
+    assert_eq!(add(opened.id), Ok(()));
+    assert_eq!(world.hub.incident(opened.id).unwrap(), first);
+    let nobody = "01KJSZ3M7B0000000000ABCDEF".parse().unwrap();
+    assert_eq!(add(nobody), Err(crate::hub::Unchanged::NoIncident(nobody)));
+}
+
+#[test]
+fn the_worst_of_many_unresolved_incidents_are_taken_up_and_the_rest_is_counted() {
+    const LEFT_OUT: usize = 9;
+    let mut correlator = gtrace_incident::Correlator::new(
+        gtrace_incident::Rules::builtin().unwrap(),
+        gtrace_incident::Options::default(),
+    );
+    let mut records = Vec::new();
+    for nth in 0..crate::hub::INCIDENTS_MAX + LEFT_OUT {
+        let mut occurrence = Occurrence::new(Kind::GpuLost, Severity::Fatal, "gone");
+        occurrence.provenance = Provenance::Kernel;
+        let at = format!("{nth:04x}:3b:00.0");
+        occurrence.gpu = Some(gtrace_event::Gpu::at(pci(&at)));
+        let time = Timestamp::now();
+        let witness = gtrace_event::Witness {
+            source: SYSFS,
+            count: 1,
+            first_time: time,
+        };
+        let mut incident = correlator
+            .ingest(&Event::new(time, witness, occurrence))
+            .remove(0);
+        // The oldest is the worst.
+        if nth > 0 {
+            incident.severity = Severity::Warning;
+        }
+        records.push(gtrace_event::Record::Incident(Box::new(incident)));
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("store.db");
+    let mut store = Store::open(&path, gtrace_store::Options::default()).unwrap();
+    store.append(&records, &[]).unwrap();
+    store.close();
+    let world = World::start(dir, PciTree::default());
+    world.flush();
+    let taken_up = world.hub.incidents();
+    assert_eq!(taken_up.len(), crate::hub::INCIDENTS_MAX);
+    let fatal = taken_up.iter().filter(|i| i.severity == Severity::Fatal);
+    assert_eq!(fatal.count(), 1);
+    assert!(world.hub.has_taken_up_incidents());
+    let lost = world.hub.metrics.lost_of("incidents");
+    assert_eq!(lost, LEFT_OUT as u64);
+}

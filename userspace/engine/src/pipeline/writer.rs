@@ -260,6 +260,9 @@ impl State {
     fn show_problem(&mut self, error: &StoreError) {
         let text = error.to_string();
         self.outbox.failed(&text, &self.hub);
+        let waiting = self.outbox.waiting() as u64;
+        self.hub
+            .update_status(|status| status.store_waiting = waiting);
         if self.problem.as_ref() != Some(&text) {
             tracing::error!("{} records wait: {text}", self.outbox.waiting());
             self.hub
@@ -271,7 +274,9 @@ impl State {
     fn works_again(&mut self) {
         if self.problem.take().is_some() {
             tracing::info!("the store takes records again");
-            self.hub.update_status(|status| status.store_problem = None);
+            self.hub.update_status(|status| {
+                (status.store_problem, status.store_waiting) = (None, 0);
+            });
         }
     }
 

@@ -103,6 +103,9 @@ struct State {
     pci_interval: Option<Duration>,
     nvml_state: NvmlState,
     gpus: Vec<GpuInfo>,
+    /// Whether PCI was ever polled, and whether the core knows what was found: also that there is none.
+    polled_pci: bool,
+    sent_gpus: bool,
     tree: PciTree,
     off: Vec<WitnessName>,
 }
@@ -147,6 +150,8 @@ impl State {
             pci_interval: config.pci_interval,
             nvml_state: NvmlState::Idle,
             gpus: Vec::new(),
+            polled_pci: false,
+            sent_gpus: false,
             tree: PciTree::default(),
             off: config.disabled_sources.clone(),
         })
@@ -163,6 +168,7 @@ impl State {
                 scheduler.taken();
                 if self.pci_interval.is_some() {
                     let report = self.devices.poll_pci();
+                    self.polled_pci = true;
                     self.emit(report);
                 }
             }
@@ -202,6 +208,7 @@ impl State {
             (true, false) => self.devices.sample(snapshot),
             (false, _) => self.devices.poll_now(),
         };
+        self.polled_pci |= pci_due;
         self.show_nvml();
         if nvml_due || left_alone {
             self.publish_nvml(&report.gpus, sampled);
@@ -290,7 +297,10 @@ impl State {
         {
             nvml.resume();
         }
-        if report.gpus != self.gpus {
+        // That the first look found none is news too: a GPU may be gone since the host was started.
+        let found_none = self.polled_pci && !self.sent_gpus && report.pci_error.is_none();
+        if found_none || report.gpus != self.gpus {
+            self.sent_gpus = true;
             self.gpus.clone_from(&report.gpus);
             // The core ends after this thread.
             let _ = self.inputs.send(Input::Gpus(report.gpus));
@@ -594,6 +604,34 @@ mod tests {
         assert!(hub.tasks.is_running(TASK));
         assert!(inputs.try_recv().is_err());
         drop(watcher);
+    }
+
+    #[test]
+    fn that_a_host_has_no_gpu_is_told_once() {
+        let sys = FakeSysfs::with_gpu();
+        sys.remove_gpu();
+        let keys = Keys {
+            sysfs_root: Some(sys.root().0),
+            proc_root: Some("/nonexistent".into()),
+            nvml_library: Some("/nonexistent".into()),
+            ..Keys::default()
+        };
+        let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+        let (hub, _commands) = Hub::new(gtrace_api::Status::default());
+        let (sender, inputs) = sync_channel(64);
+        let hold = Arc::new(DriverHold::default());
+        let mut state = State::new(&config, &config.components(&hub), sender.into(), hold).unwrap();
+        let told = || {
+            let inputs = inputs.try_iter();
+            inputs
+                .filter(|i| matches!(i, Input::Gpus(gpus) if gpus.is_empty()))
+                .count()
+        };
+        state.poll((true, false));
+        assert_eq!(told(), 0, "nobody has looked at PCI");
+        state.poll((false, true));
+        state.poll((false, true));
+        assert_eq!(told(), 1);
     }
 
     #[test]

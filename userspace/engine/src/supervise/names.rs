@@ -26,3 +26,11 @@ pub const TRIGGERS: &str = "triggers";
 pub const RECORDER: &str = "recorder";
 /// Tells NVSentinel of health.
 pub const NVSENTINEL: &str = "nvsentinel";
+/// Runs plugins of the site.
+pub const PLUGINS: &str = "plugins";
+/// Asks container runtimes and the kubelet whether they answer.
+pub const RUNTIMES: &str = "runtimes";
+/// Sends metrics and events by OTLP.
+pub const OTLP: &str = "otlp";
+/// Reads limits of control groups.
+pub const CGROUPS: &str = "cgroups";

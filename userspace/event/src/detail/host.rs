@@ -10,6 +10,13 @@ pub struct HostDetail {
     /// Soft lockup, stall, machine check, heat: the CPU.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<u32>,
+    /// OOM kill: which memory ran out: `cgroup` (the limit of a control group), `numa` (the nodes that the victim was
+    /// confined to) or `host`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub oom_scope: Option<String>,
+    /// OOM kill: the control group whose limit was reached.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub limit_cgroup: Option<String>,
     /// OOM kill: control group of the victim or of the limit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cgroup: Option<String>,
@@ -84,6 +91,8 @@ pub struct HostDetail {
 fill_fields!(HostDetail {
     seconds,
     cpu,
+    oom_scope,
+    limit_cgroup,
     cgroup,
     constraint,
     total_vm_kib,

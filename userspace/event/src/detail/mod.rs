@@ -10,6 +10,7 @@ mod fabric;
 mod holders;
 mod host;
 mod pcie;
+mod plugin;
 mod process_exit;
 mod rdma;
 mod removal;
@@ -27,6 +28,7 @@ pub use fabric::FabricDetail;
 pub use holders::{Holder, HolderDetail};
 pub use host::HostDetail;
 pub use pcie::{PcieDetail, SlotChange};
+pub use plugin::PluginDetail;
 pub use process_exit::ProcessExitDetail;
 pub use rdma::{PortChange, RdmaDetail};
 pub use removal::{RemovalCause, RemovalDetail, RemovedRange};
@@ -69,6 +71,9 @@ pub struct Detail {
     /// Comparison with the baseline.
     #[serde(flatten)]
     pub baseline: BaselineDetail,
+    /// Checks of plugins.
+    #[serde(flatten)]
+    pub plugin: PluginDetail,
     /// Who had the GPU.
     #[serde(flatten)]
     pub holders: HolderDetail,
@@ -91,6 +96,7 @@ fill_fields!(Detail {
     rdma,
     sample,
     baseline,
+    plugin,
     holders,
     source,
     removal

@@ -5,9 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gtrace_agent::{EnrollError, Enrolled, HeadUrl, Options, Progress, enroll};
+use gtrace_agent::{EnrollError, Enrolled, HeadUrl, Options, Progress, Sampler, enroll, now_ns};
+use gtrace_api::client::Client;
+use gtrace_collect::{HostSampler, gpu_state};
+use gtrace_engine::config::{Config, Keys};
+use gtrace_engine::sources::devices::nvml_of;
 use gtrace_event::Timestamp;
-use gtrace_fleet::{EnrollRequest, HostState, check_labels};
+use gtrace_fleet::{EnrollRequest, GpuState, HostState, check_labels};
 use gtrace_http::Archive;
 use tokio::sync::{Notify, watch};
 
@@ -47,6 +51,9 @@ enum What {
         /// Most bytes a second to the head, on average.
         #[arg(long, value_name = "BYTES")]
         head_rate: Option<u64>,
+        /// Let the head start profiling sessions here: GPUs are read by NVML while one is on, and nothing else is done for it.
+        #[arg(long)]
+        allow_sessions: bool,
         #[command(flatten)]
         file: File,
         #[command(flatten)]
@@ -97,9 +104,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         What::Run {
             label,
             head_rate,
+            allow_sessions,
             file,
             place,
-        } => ship(label, head_rate, &file.credential, &place),
+        } => ship(label, head_rate, allow_sessions, &file.credential, &place),
     }
 }
 
@@ -157,6 +165,7 @@ fn failed(error: &EnrollError) -> ExitCode {
 fn ship(
     label: Vec<(String, String)>,
     rate: Option<u64>,
+    allow_sessions: bool,
     file: &Path,
     place: &StorePlace,
 ) -> anyhow::Result<ExitCode> {
@@ -184,8 +193,11 @@ fn ship(
         store: store.clone(),
         labels: label.into_iter().collect(),
         rate,
-        allow_sessions: false,
+        allow_sessions,
+        clock: Arc::new(now_ns),
     };
+    let daemon = instance.reading_client();
+    let sampler = sampler_of(place.config(), daemon.clone());
     let (stop, stopped) = watch::channel(false);
     let woken = Arc::<Notify>::default();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -196,10 +208,31 @@ fn ship(
             let _ = signalled().await;
             let _ = stop.send(true);
         });
-        let state = || state_of(&store);
-        gtrace_agent::run(options, state, None, woken, Progress::default(), stopped).await
+        let state = || HostState {
+            gpus: gpus_of(&daemon),
+            ..state_of(&store)
+        };
+        let sampler = Some(sampler);
+        gtrace_agent::run(options, state, sampler, woken, Progress::default(), stopped).await
     })?;
     Ok(Exit::Success.into())
+}
+
+/// Reads the GPUs with the NVML of the daemon's configuration.
+fn sampler_of(config: Option<&Path>, daemon: Client) -> Box<dyn Sampler> {
+    let config =
+        Config::load(config, Keys::default()).or_else(|_| Config::from_keys(Config::defaults()));
+    let nvml = move || match &config {
+        Ok(config) => nvml_of(config),
+        Err(_) => gtrace_devices::NvmlConfig::this_program(),
+    };
+    Box::new(HostSampler::new(Box::new(nvml), daemon))
+}
+
+/// GPUs as the daemon sees them; none where no daemon answers.
+fn gpus_of(daemon: &Client) -> Vec<GpuState> {
+    let found: Vec<gtrace_devices::GpuInfo> = daemon.get("/api/v1/gpus").unwrap_or_default();
+    found.iter().filter_map(gpu_state).collect()
 }
 
 /// The state of a host as its store has it.

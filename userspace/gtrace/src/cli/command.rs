@@ -8,9 +8,10 @@ use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, agent, baseline, bench, capture, completions, config, decode, doctor, events, exec, fleet,
-    gameday, head, health, incidents, inject, maintenance, man, pause, profile, report, run,
-    runbook, samples, scan, schema, serve, status, token, top, trace,
+    ack, agent, baseline, bench, capture, completions, config, decode, doctor, events, exec,
+    explain, fleet, gameday, head, health, incidents, inject, maintenance, man, mcp, pause,
+    profile, report, run, runbook, samples, scan, schema, serve, session, status, token, top,
+    trace,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -36,6 +37,7 @@ pub(super) enum Command {
     /// Query events, or follow them live.
     Events(events::Args),
     Decode(decode::Args),
+    Explain(explain::Args),
     Top(top::Args),
     Profile(profile::Args),
     Trace(trace::Args),
@@ -49,6 +51,7 @@ pub(super) enum Command {
     Samples(samples::Args),
     Report(report::Args),
     Capture(capture::Args),
+    Mcp(mcp::Args),
     /// Acknowledge an event, with a name and a note.
     Ack(ack::Args),
     /// Inject a drill: a fault in the kernel log that is marked as injected.
@@ -67,6 +70,7 @@ pub(super) enum Command {
     Head(head::Args),
     Agent(agent::Args),
     Fleet(fleet::Args),
+    Session(session::Args),
     /// Check or show the configuration.
     Config(config::Args),
     Schema(schema::Args),
@@ -88,6 +92,15 @@ pub(super) enum Command {
         #[arg(long)]
         library: Option<PathBuf>,
     },
+    /// Give up every right and become a plugin of the site.
+    #[command(hide = true)]
+    PluginChild {
+        /// Control group to enter first.
+        #[arg(long)]
+        cgroup: Option<PathBuf>,
+        /// The plugin.
+        path: PathBuf,
+    },
     /// Ask for a file system for the daemon.
     #[command(hide = true)]
     StatfsChild {
@@ -108,6 +121,7 @@ pub fn main() -> ExitCode {
         Command::Status(args) => status::run(args),
         Command::Events(args) => events::run(args),
         Command::Decode(args) => decode::run(args),
+        Command::Explain(args) => explain::run(args),
         Command::Top(args) => top::run(args),
         Command::Profile(args) => profile::run(args),
         Command::Trace(args) => trace::run(args),
@@ -121,6 +135,7 @@ pub fn main() -> ExitCode {
         Command::Samples(args) => samples::run(args),
         Command::Report(args) => report::run(args),
         Command::Capture(args) => capture::run(args),
+        Command::Mcp(args) => mcp::run(args),
         Command::Ack(args) => ack::run(args),
         Command::Inject(args) => inject::run(args),
         Command::Gameday(args) => gameday::run(args),
@@ -134,11 +149,21 @@ pub fn main() -> ExitCode {
         Command::Head(args) => head::run(args),
         Command::Agent(args) => agent::run(args),
         Command::Fleet(args) => fleet::run(args),
+        Command::Session(args) => session::run(args),
         Command::Config(args) => config::run(args),
         Command::Schema(args) => schema::run(args),
         Command::Completions(args) => completions::run(args, Cli::command()),
         Command::Man(args) => man::run(args, Cli::command()),
         Command::NvmlChild { library } => return gtrace_devices::child_main(library),
+        Command::PluginChild { cgroup, path } => {
+            return match gtrace_plugins::launch::exec(&path, cgroup.as_deref()) {
+                Ok(never) => match never {},
+                Err(error) => {
+                    say!("{} cannot be run: {error}", path.display());
+                    Exit::NotPossible.into()
+                }
+            };
+        }
         Command::StatfsChild { path } => {
             return match gtrace_devices::answer(&path) {
                 true => ExitCode::SUCCESS,

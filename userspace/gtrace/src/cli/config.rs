@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use gtrace_engine::config::{Config, DEFAULT_FILE, Keys};
 use gtrace_engine::daemon::{catalogue, triggers};
-use gtrace_engine::{alertmanager, baseline};
+use gtrace_engine::{alertmanager, baseline, otlp};
 
 use crate::cli::{PROBLEM, shared};
 
@@ -59,16 +59,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The keys in force, after all that `gtrace run` checks of a configuration, and whether the files for Alertmanager can be
-/// read, for which `gtrace run` does not refuse to start.
+/// The keys in force, after all that `gtrace run` checks of a configuration, and whether the files for Alertmanager and
+/// the credential for a head can be read, for which `gtrace run` does not refuse to start.
 fn accepted(sources: Sources) -> anyhow::Result<Keys> {
     let keys = Config::load_keys(sources.config.as_deref(), sources.keys)?;
     let config = Config::from_keys(keys.clone())?;
     catalogue(&config)?;
     triggers(&config)?;
     baseline::load(&config.baseline)?;
+    if let Some(options) = &config.plugins {
+        let found = gtrace_plugins::find(&options.folder, 0)?;
+        let refused = found.refused.first();
+        if let Some((name, why)) = refused {
+            anyhow::bail!("plugin {name} is refused: {why}");
+        }
+    }
     if let Some(options) = &config.alertmanager {
         alertmanager::check(options).map_err(anyhow::Error::msg)?;
     }
+    if let Some(options) = &config.otlp {
+        otlp::check(options).map_err(anyhow::Error::msg)?;
+    }
+    super::run::agent::check(&config)?;
     Ok(keys)
 }

@@ -1,36 +1,61 @@
 //! `gtrace decode`: explains a saved kernel log, on any machine.
 
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+mod fold;
+mod format;
+mod report;
+
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read as _, Write};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use gtrace_catalogue::Catalogue;
 use gtrace_decoder::saved::SavedLog;
 use gtrace_decoder::{DriverVersion, Options};
-use gtrace_event::{Advice, Kind, Occurrence, Provenance, Severity};
-use serde::Serialize;
+use gtrace_event::{PciAddress, Severity, Timestamp};
+use rustix::event::{PollFd, PollFlags, Timespec};
 
 use super::shared::{self, say};
-use crate::render::{self, ColorChoice, Style};
+use crate::render::{ColorChoice, Style};
+use report::{Filter, Report};
 
 /// How much of the log is read at once.
 const PIECE: usize = 256 * 1024;
+/// What is known is reported once nothing has come for so long: somebody may read along.
+const IDLE: Timespec = Timespec {
+    tv_sec: 0,
+    tv_nsec: 200_000_000,
+};
 
-/// Explain a saved kernel log on any machine: dmesg, journalctl, syslog, /dev/kmsg.
+/// Explain a saved kernel log on any machine: dmesg, journalctl, syslog, /dev/kmsg, behind whatever pdsh, grep or a
+/// shipper of logs put before the lines.
 ///
-/// Exit status: 0 nothing found that needs attention, 1 something found, 2 wrong usage, 3 the log
-/// cannot be read.
+/// Equal events are shown once, with their count.
+///
+/// Exit status: 0 nothing found that needs attention, 1 something found or a line with an Xid that cannot be read, 2 wrong
+/// usage, 3 the log cannot be read.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The log; `-` is standard input.
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
-    /// Print one JSON object a line: the event and its advice.
+    /// Print one JSON object a line: the event, its advice, how often it came and when last.
     #[arg(long)]
     pub json: bool,
+    /// Print a table instead: host, GPU, code, how often, first and last.
+    #[arg(long)]
+    pub summary: bool,
+    /// Lowest severity: info, warning, critical or fatal.
+    #[arg(long, value_name = "SEVERITY")]
+    pub severity: Option<Severity>,
+    /// PCI address of a device.
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
+    pub gpu: Option<PciAddress>,
+    /// Events at or after this time: an age (30m, 2d), RFC 3339, or local time. Where the log has no date with a zone,
+    /// all are shown.
+    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    pub since: Option<Timestamp>,
     /// NVIDIA driver that wrote the log, such as 575.51.02; else the log itself says.
     #[arg(long, value_name = "VERSION")]
     pub driver_version: Option<DriverVersion>,
@@ -42,12 +67,11 @@ pub struct Args {
     pub color: ColorChoice,
 }
 
-/// One line of `--json`.
-#[derive(Serialize)]
-struct Explained<'a> {
-    #[serde(flatten)]
-    occurrence: &'a Occurrence,
-    advice: &'a Advice,
+/// `0000:3b:00.0`, or without domain or function.
+fn parse_address(text: &str) -> Result<PciAddress, String> {
+    PciAddress::parse(text)
+        .or_else(|| PciAddress::parse(&format!("0000:{text}")))
+        .ok_or_else(|| "give a PCI address, such as 0000:3b:00.0".to_owned())
 }
 
 /// Runs the command.
@@ -67,29 +91,29 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(super::USAGE));
         }
     }
-    let input: Box<dyn Read> = if args.file == Path::new("-") {
-        Box::new(io::stdin().lock())
-    } else {
-        match File::open(&args.file) {
-            Ok(file) => Box::new(file),
-            Err(error) => return Ok(unreadable(&args.file, &error)),
-        }
+    let opened = match args.file == Path::new("-") {
+        true => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+        false => File::open(&args.file),
     };
-    let report = Report {
-        out: io::BufWriter::new(io::stdout().lock()),
-        catalogue,
-        json: args.json,
-        color: !args.json && Style::of_stdout(args.color).color,
-        kinds: BTreeMap::new(),
-        problems: 0,
-        drills: 0,
+    let input = match opened {
+        Ok(file) => file,
+        Err(error) => return Ok(unreadable(&args.file, &error)),
     };
+    let mut report = Report::new(io::BufWriter::new(io::stdout().lock()), catalogue);
+    report.filter = Filter {
+        severity: args.severity,
+        device: args.gpu,
+        since: args.since,
+    };
+    report.json = args.json;
+    report.table = args.summary;
+    report.color = !args.json && Style::of_stdout(args.color).color;
     decode(&args, input, report)
 }
 
 fn decode(
     args: &Args,
-    mut input: Box<dyn Read>,
+    mut input: File,
     mut report: Report<impl Write>,
 ) -> anyhow::Result<ExitCode> {
     let mut log = SavedLog::new(Options {
@@ -99,56 +123,47 @@ fn decode(
     let mut piece = vec![0; PIECE];
     let mut first = true;
     loop {
+        if is_idle(&input) && !report.explain()? {
+            return Ok(report.exit());
+        }
         let read = match input.read(&mut piece) {
             Ok(0) => break,
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(error) => {
                 log.finish(&mut found);
+                report.take(&mut found);
                 // What was read before is true all the same.
-                let _ = report.explain(&mut found);
+                let _ = report.explain();
                 return Ok(unreadable(&args.file, &error));
             }
         };
         let piece = piece.get(..read).unwrap_or_default();
         if std::mem::take(&mut first)
-            && let Some((format, tool)) = compressed(piece)
+            && let Some((what, remedy)) = format::refusal(piece)
         {
-            say(&format!(
-                "{}: this is {format}, not text; try `{tool} {} | gtrace decode`",
-                name(&args.file),
-                args.file.display()
-            ));
+            let remedy = remedy.replace("FILE", &args.file.display().to_string());
+            say(&format!("{}: this is {what}; {remedy}", name(&args.file)));
             return Ok(ExitCode::from(super::NOT_POSSIBLE));
         }
         log.feed_bytes(piece, &mut found);
-        if !report.explain(&mut found)? {
+        report.take(&mut found);
+        if report.is_full() && !report.explain()? {
             return Ok(report.exit());
         }
     }
     log.finish(&mut found);
-    if report.explain(&mut found)? {
-        report.summary(log.lines())?;
+    report.take(&mut found);
+    if report.explain()? {
+        report.end(&log, &name(&args.file))?;
     }
     Ok(report.exit())
 }
 
-/// Compressed logs are not read; their first bytes identify them.
-fn compressed(bytes: &[u8]) -> Option<(&'static str, &'static str)> {
-    [
-        (b"\x1f\x8b".as_slice(), "compressed by gzip", "zcat"),
-        (b"\x28\xb5\x2f\xfd", "compressed by zstd", "zstdcat"),
-        (b"\xfd7zXZ", "compressed by xz", "xzcat"),
-        (b"BZh", "compressed by bzip2", "bzcat"),
-        (
-            b"LPKSHHRH",
-            "a file of the systemd journal",
-            "journalctl -k --file",
-        ),
-    ]
-    .into_iter()
-    .find(|(magic, ..)| bytes.starts_with(magic))
-    .map(|(_, format, tool)| (format, tool))
+/// Whether nothing can be read for a while, as from a pipe whose writer waits.
+fn is_idle(input: &File) -> bool {
+    let mut polled = [PollFd::new(input, PollFlags::IN)];
+    matches!(rustix::event::poll(&mut polled, Some(&IDLE)), Ok(0))
 }
 
 fn name(path: &Path) -> String {
@@ -171,214 +186,26 @@ fn unreadable(path: &Path, error: &io::Error) -> ExitCode {
     ExitCode::from(super::NOT_POSSIBLE)
 }
 
-/// What is printed, and what was found.
-struct Report<W: Write> {
-    out: W,
-    catalogue: Catalogue,
-    json: bool,
-    color: bool,
-    kinds: BTreeMap<Kind, u64>,
-    problems: u64,
-    drills: u64,
-}
-
-impl<W: Write> Report<W> {
-    /// Prints what was found. False once the reader has gone (`| head`).
-    fn explain(&mut self, found: &mut Vec<Occurrence>) -> anyhow::Result<bool> {
-        for mut occurrence in found.drain(..) {
-            let advice = self.catalogue.assess(&mut occurrence);
-            if !occurrence.continues {
-                let repeated = occurrence.log.as_ref().and_then(|log| log.repeated);
-                let times = repeated.unwrap_or(1);
-                let count = |what: &mut u64| *what = what.saturating_add(times);
-                count(self.kinds.entry(occurrence.kind).or_default());
-                if occurrence.severity >= Severity::Warning {
-                    count(&mut self.problems);
-                }
-                if occurrence.provenance == Provenance::Injected {
-                    count(&mut self.drills);
-                }
-            }
-            let text = if self.json {
-                let explained = Explained {
-                    occurrence: &occurrence,
-                    advice: &advice,
-                };
-                let mut line = serde_json::to_string(&explained)?;
-                line.push('\n');
-                line
-            } else {
-                self.block(&occurrence, &advice)
-            };
-            if !self.write(&text)? {
-                return Ok(false);
-            }
-        }
-        // Somebody may be reading along: `dmesg --follow | gtrace decode`.
-        shared::written(self.out.flush())
-    }
-
-    fn summary(&mut self, lines: u64) -> anyhow::Result<()> {
-        if self.json {
-            return Ok(());
-        }
-        let events = self.kinds.values().copied().fold(0, u64::saturating_add);
-        let mut text = format!("{} in {}", count(events, "event"), count(lines, "line"));
-        if events > 0 {
-            let kinds = self.kinds.iter().map(|(kind, n)| format!("{kind} {n}"));
-            let kinds: Vec<_> = kinds.collect();
-            let _ = write!(text, ": {}", kinds.join(", "));
-        }
-        if self.drills > 0 {
-            let _ = write!(text, " ({} injected)", self.drills);
-        }
-        text.push('\n');
-        self.write(&text)?;
-        shared::written(self.out.flush())?;
-        Ok(())
-    }
-
-    fn exit(&self) -> ExitCode {
-        if self.problems > 0 {
-            ExitCode::from(super::PROBLEM)
-        } else {
-            ExitCode::SUCCESS
-        }
-    }
-
-    fn write(&mut self, text: &str) -> anyhow::Result<bool> {
-        shared::written(self.out.write_all(text.as_bytes()))
-    }
-
-    fn paint(&self, text: &str, code: &str) -> String {
-        if self.color {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    /// An event as a block of lines that ends with an empty one.
-    fn block(&self, occurrence: &Occurrence, advice: &Advice) -> String {
-        let mut block = self.headline(occurrence);
-        let mut part = |label: &str, text: &str| {
-            // Writing to a String cannot fail.
-            let _ = writeln!(
-                block,
-                "  {}  {text}",
-                self.paint(&format!("{label:<8}"), "2")
-            );
-        };
-        if occurrence.continues {
-            part(
-                "goes on",
-                "the rest of the report that the port's message above began",
-            );
-        }
-        if let Some(times) = occurrence.log.as_ref().and_then(|log| log.repeated) {
-            part("repeated", &format!("{times} times, as the log says"));
-        }
-        if let Some(gpu) = &occurrence.gpu {
-            part("device", &render::gpu(gpu));
-        }
-        if let Some(device) = render::pci_device(occurrence.gpu.as_ref(), &occurrence.detail) {
-            part("device", &device);
-        }
-        if let Some(process) = &occurrence.process {
-            part("process", &render::process(process));
-        }
-        for (at, line) in occurrence.message.lines().enumerate() {
-            part(if at == 0 { "message" } else { "" }, &render::clean(line));
-        }
-        if let Some(meaning) = &advice.meaning {
-            part("meaning", &render::clean(meaning));
-        }
-        if let Some(action) = advice.action {
-            part("action", action.name());
-        }
-        for (label, steps) in [("to do", &advice.vendor), ("site", &advice.site)] {
-            for (at, step) in steps.iter().enumerate() {
-                let label = if at == 0 { label } else { "" };
-                part(label, &format!("{}. {}", at + 1, render::clean(step)));
-            }
-        }
-        if let Some(rule) = &advice.rule {
-            part("rule", &render::clean(rule));
-        }
-        block.push('\n');
-        block
-    }
-
-    /// `lines 12-16  2026-03-03T04:05:06Z  host  FATAL  Xid 79 NAME`
-    fn headline(&self, occurrence: &Occurrence) -> String {
-        let mut line = match occurrence.lines {
-            Some([first, last]) if first != last => format!("lines {first}-{last}"),
-            Some([first, _]) => format!("line {first}"),
-            None => String::new(),
-        };
-        let log = occurrence.log.as_deref();
-        if let Some(time) = occurrence.time {
-            let _ = write!(line, "  {time}");
-        } else if let Some(time) = log.and_then(|log| log.time.as_deref()) {
-            let _ = write!(line, "  {}", render::clean(time));
-        } else if let Some(ns) = occurrence.boottime_ns {
-            let (seconds, micros) = (ns / 1_000_000_000, ns / 1000 % 1_000_000);
-            let _ = write!(line, "  {seconds}.{micros:06} s after boot");
-        }
-        if let Some(host) = log.and_then(|log| log.host.as_deref()) {
-            let _ = write!(line, "  {}", render::clean(host));
-        }
-        let code = match occurrence.severity {
-            Severity::Info => "36",
-            Severity::Warning => "33",
-            Severity::Critical => "31",
-            Severity::Fatal => "1;37;41",
-        };
-        let severity = occurrence.severity.name().to_uppercase();
-        let _ = write!(line, "  {}", self.paint(&severity, code));
-        let _ = write!(
-            line,
-            "  {}",
-            self.paint(&render::title_of(occurrence.kind, &occurrence.detail), "1")
-        );
-        if let Some(name) = self.catalogue.name(occurrence) {
-            let _ = write!(line, " {name}");
-        }
-        match occurrence.provenance {
-            Provenance::Injected => line.push_str("  INJECTED (drill): no fault happened"),
-            Provenance::Userspace => line.push_str("  USER SPACE: a process wrote this"),
-            Provenance::Kernel | Provenance::Unknown => {}
-        }
-        line.push('\n');
-        line
-    }
-}
-
-fn count(n: u64, what: &str) -> String {
-    let plural = if n == 1 { "" } else { "s" };
-    format!("{n} {what}{plural}")
-}
-
 #[cfg(test)]
 mod tests {
+    use gtrace_event::{Kind, Occurrence};
+
     use super::*;
 
     fn explain(log: &str, json: bool) -> (String, u64) {
+        explain_as(log, |report| report.json = json)
+    }
+
+    fn explain_as(log: &str, set: impl Fn(&mut Report<Vec<u8>>)) -> (String, u64) {
         let mut reader = SavedLog::new(Options::default());
         let mut found = Vec::new();
         reader.feed_bytes(log.as_bytes(), &mut found);
         reader.finish(&mut found);
-        let mut report = Report {
-            out: Vec::new(),
-            catalogue: Catalogue::builtin(),
-            json,
-            color: false,
-            kinds: BTreeMap::new(),
-            problems: 0,
-            drills: 0,
-        };
-        assert!(report.explain(&mut found).unwrap());
-        report.summary(reader.lines()).unwrap();
+        let mut report = Report::new(Vec::new(), Catalogue::builtin());
+        set(&mut report);
+        report.take(&mut found);
+        assert!(report.explain().unwrap());
+        report.end(&reader, "log").unwrap();
         (String::from_utf8(report.out).unwrap(), report.problems)
     }
 
@@ -444,9 +271,106 @@ mod tests {
         assert_eq!(explain("", true), (String::new(), 0));
     }
 
+    /// So many reports of one fault, at the GPUs of two hosts, one of them once.
+    fn storm() -> String {
+        let line = |n: u32, host: &str, address: &str| {
+            format!(
+                "2026-03-03T04:{:02}:{:02}Z {host} kernel: NVRM: Xid (PCI:0000:{address}:00): 31, pid=7, \
+                 name=python, Ch 00000010, intr 00000000. MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_3 faulted @ \
+                 0x7f_abcd{n:04}. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ\n",
+                n / 60,
+                n % 60
+            )
+        };
+        let many = (0..2000).map(|n| line(n, "gpu-1", "3b"));
+        many.chain([line(2000, "gpu-2", "3b"), line(2001, "gpu-1", "5e")])
+            .collect()
+    }
+
     #[test]
-    fn compressed_logs_are_recognised() {
-        assert!(compressed(b"\x1f\x8b\x08rest").is_some());
-        assert!(compressed(b"[    1.0] x").is_none());
+    fn equal_events_are_shown_once_with_their_count() {
+        let (text, problems) = explain(&storm(), false);
+        assert_eq!(problems, 2002);
+        assert_eq!(text.matches("Xid 31 ").count(), 3, "{text}");
+        for part in [
+            "line 1  2026-03-03T04:00:00Z  gpu-1  WARNING  Xid 31 ",
+            "repeated  2000 times, last in line 2000, 2026-03-03T04:33:19Z\n",
+            "2002 events in 2002 lines: xid 2002; equal ones are shown once\n",
+        ] {
+            assert!(text.contains(part), "{part} in\n{text}");
+        }
+        let (json, _) = explain(&storm(), true);
+        let lines: Vec<serde_json::Value> = json
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let repeats: Vec<_> = lines.iter().map(|line| &line["repeats"]).collect();
+        assert_eq!(repeats, [1999, 0, 0]);
+        assert_eq!(lines[0]["last"]["line"], 2000);
+        assert_eq!(lines[0]["last"]["time"], "2026-03-03T04:33:19Z");
+        assert_eq!(lines[1].get("last"), None);
+    }
+
+    #[test]
+    fn a_summary_has_a_row_for_each_host_device_and_code() {
+        let (text, _) = explain_as(&format!("{}{LOG}", storm()), |report| report.table = true);
+        let rows: Vec<Vec<&str>> = text
+            .lines()
+            .map(|line| {
+                line.split("  ")
+                    .map(str::trim)
+                    .filter(|c| !c.is_empty())
+                    .collect()
+            })
+            .collect();
+        assert_eq!(
+            rows[0],
+            [
+                "HOST", "DEVICE", "SEVERITY", "WHAT", "COUNT", "FIRST", "LAST"
+            ]
+        );
+        assert_eq!(rows[1][..5], ["-", "0000:3b:00.0", "FATAL", "Xid 79", "1"]);
+        assert_eq!(
+            rows[2][..5],
+            ["gpu-1", "0000:3b:00.0", "WARNING", "Xid 31", "2000"]
+        );
+        assert_eq!(rows[2][6], "2026-03-03T04:33:19Z (line 2000)");
+        assert_eq!(
+            rows[3][..5],
+            ["gpu-1", "0000:5e:00.0", "WARNING", "Xid 31", "1"]
+        );
+        assert_eq!(
+            rows[4][..5],
+            ["gpu-2", "0000:3b:00.0", "WARNING", "Xid 31", "1"]
+        );
+    }
+
+    #[test]
+    fn only_what_is_asked_for_is_shown() {
+        let log = format!("{}{LOG}", storm());
+        let shown = |filter: Filter| explain_as(&log, |report| report.filter = filter).1;
+        let all = Filter::default();
+        let severity = Some(Severity::Fatal);
+        assert_eq!(shown(Filter { severity, ..all }), 1);
+        let device = PciAddress::parse("0000:5e:00.0");
+        assert_eq!(shown(Filter { device, ..all }), 1);
+        let since = Some("2026-03-03T04:33:20Z".parse().unwrap());
+        // Two of the storm, and the one that has no date.
+        assert_eq!(shown(Filter { since, ..all }), 3);
+    }
+
+    #[test]
+    fn codes_that_cannot_be_read_are_problems_and_unknown_drivers_are_named() {
+        let (text, problems) = explain("%% NVRM: Xid (PCI:0000:3b:00): 79, x\n", false);
+        assert_eq!((text.as_str(), problems), ("0 events in 1 line\n", 1));
+        let (text, problems) = explain(
+            "[    1.0] amdgpu 0000:03:00.0: amdgpu: ring gfx timeout, signaled seq=1\n\
+             [    2.0] amdgpu 0000:03:00.0: amdgpu: VRAM: 16384M\n\
+             [    3.0] LustreError: 11-0: x: operation ost_read failed with -5.\n",
+            false,
+        );
+        assert_eq!(problems, 0);
+        let last = "2 error lines of drivers that gtrace does not know (amdgpu 1, LustreError 1)";
+        assert_eq!(text.lines().last(), Some(last), "{text}");
     }
 }

@@ -8,13 +8,13 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use gtrace_agent::{Options, Progress, enroll};
+use gtrace_agent::{Measured, Options, Progress, Read, Sampled, Sampler, Wanted, enroll, now_ns};
 use gtrace_api::client::Client;
 use gtrace_event::{
-    Event, Gpu, HealthNews, HealthRecord, Kind, Occasion, Occurrence, Provenance, Record, Severity,
-    Timestamp, Witness, WitnessName,
+    Event, Gpu, HealthNews, HealthRecord, HealthState, HealthSubject, Kind, Occasion, Occurrence,
+    Provenance, Record, Severity, SubjectKind, Timestamp, Witness, WitnessName,
 };
-use gtrace_fleet::EnrollRequest;
+use gtrace_fleet::{EnrollRequest, GpuFrame};
 use gtrace_head::{TokenAnswer, TokenRequest};
 use gtrace_incident::{Correlator, Options as Correlation, Rules};
 use gtrace_store::Store;
@@ -23,6 +23,8 @@ use tokio::sync::{Notify, watch};
 use super::agent::state_of;
 
 const HOSTS: usize = 10;
+/// The GPU that drills are about.
+const GPU: &str = "0000:3b:00.0";
 /// Between two drills.
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -89,13 +91,15 @@ fn run(
                 ]),
                 rate: None,
                 allow_sessions: true,
+                clock: Arc::new(now_ns),
             };
             let woken = Arc::<Notify>::default();
             let (of_agent, stopped) = (Arc::clone(&woken), stop.clone());
+            let sampler: Box<dyn Sampler> = Box::new(SimulatedGpus::new(n));
             tokio::task::spawn_local(async move {
                 let state = move || state_of(&path);
-                gtrace_agent::run(options, state, None, of_agent, Progress::default(), stopped)
-                    .await
+                let progress = Progress::default();
+                gtrace_agent::run(options, state, Some(sampler), of_agent, progress, stopped).await
             });
             let correlator = Correlator::new(Rules::builtin()?, Correlation::default());
             let mut host = Simulated {
@@ -108,10 +112,29 @@ fn run(
             let boot = HealthNews::Observed {
                 occasion: Occasion::Boot { boot },
             };
-            host.append(vec![Record::Health(Box::new(HealthRecord::new(
-                Timestamp::now(),
-                boot,
-            )))])?;
+            let found = |at: &str| HealthNews::Observed {
+                occasion: Occasion::Found {
+                    subject: HealthSubject::new(SubjectKind::Gpu, at),
+                    uuid: None,
+                },
+            };
+            let mut news = vec![boot, found(GPU), found("0000:5e:00.0")];
+            if n == HOSTS - 1 {
+                news.push(HealthNews::Observed {
+                    occasion: Occasion::Judged {
+                        subject: HealthSubject::new(SubjectKind::Gpu, GPU),
+                        rule: "simulated".to_owned(),
+                        state: HealthState::Degraded,
+                        action: Default::default(),
+                        text: "its clocks are held down by heat (simulated)".to_owned(),
+                    },
+                });
+            }
+            let record = |news| HealthRecord::new(Timestamp::now(), news);
+            let records = news
+                .into_iter()
+                .map(|n| Record::Health(Box::new(record(n))));
+            host.append(records.collect())?;
             hosts.push(host);
         }
         tracing::info!(
@@ -136,6 +159,77 @@ fn run(
     })
 }
 
+/// GPUs of a simulated host: readings of a training run, whose steps all hosts make together.
+struct SimulatedGpus {
+    host: usize,
+    wanted: Option<Wanted>,
+    read: i64,
+}
+
+/// GPUs of a simulated host.
+const GPUS: u32 = 2;
+
+impl SimulatedGpus {
+    fn new(host: usize) -> Self {
+        Self {
+            host,
+            wanted: None,
+            read: 0,
+        }
+    }
+
+    fn gpu(&self, index: u32, at_ns: i64) -> GpuFrame {
+        // A step of 2 s: computing, then waiting for the others, which the last host does not as it is the slowest.
+        let phase = (at_ns.rem_euclid(2_000_000_000)) as f64 / 2e9;
+        let busy = 0.6 + 0.04 * self.host as f64;
+        let works = phase < busy;
+        let wave = (phase * std::f64::consts::TAU).sin();
+        GpuFrame {
+            index,
+            name: "Simulated GPU".to_owned(),
+            samples: 1,
+            utilization: Some(if works { 0.97 } else { 0.05 }),
+            memory_busy: Some(if works { 0.55 } else { 0.02 }),
+            memory: Some(0.72),
+            memory_used: Some(0.72 * 80e9),
+            pcie_rx: Some(if works { 2e9 } else { 12e9 }),
+            pcie_tx: Some(if works { 1e9 } else { 10e9 }),
+            power_w: Some(if works { 620.0 } else { 140.0 } + 15.0 * wave),
+            sm_mhz: Some(if works { 1740.0 } else { 1980.0 }),
+            memory_mhz: Some(2619.0),
+            temperature_c: Some(61.0 + 3.0 * wave + f64::from(index)),
+        }
+    }
+}
+
+impl Sampler for SimulatedGpus {
+    fn want(&mut self, wanted: Option<&Wanted>) {
+        self.wanted = wanted.cloned();
+        self.read = now_ns();
+    }
+
+    fn take(&mut self, now: i64) -> Sampled {
+        let mut readings = Vec::new();
+        if let Some(wanted) = &self.wanted {
+            let every = i64::from(wanted.every_ms) * 1_000_000;
+            while self.read + every <= now {
+                self.read += every;
+                for index in 0..GPUS {
+                    let gpu = self.gpu(index, self.read);
+                    readings.push(Measured {
+                        time_ns: self.read,
+                        read: Read::Gpu(gpu),
+                    });
+                }
+            }
+        }
+        Sampled {
+            readings,
+            problem: None,
+        }
+    }
+}
+
 impl Simulated {
     fn append(&mut self, records: Vec<Record>) -> anyhow::Result<()> {
         self.store.append(&records, &[])?;
@@ -149,7 +243,7 @@ impl Simulated {
         let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, message);
         occurrence.detail.xid.xid = Some(xid);
         occurrence.provenance = Provenance::Injected;
-        occurrence.gpu = gtrace_event::PciAddress::parse("0000:3b:00.0").map(Gpu::at);
+        occurrence.gpu = gtrace_event::PciAddress::parse(GPU).map(Gpu::at);
         let witness = Witness {
             source: WitnessName::PrintkConsole,
             count: 1,

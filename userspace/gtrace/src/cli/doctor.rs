@@ -91,7 +91,7 @@ fn examine(config: &Config) -> Report {
     }
     Report {
         version: env!("CARGO_PKG_VERSION"),
-        host: facts(config),
+        host: facts(config).into_iter().chain(fleet(config)).collect(),
         sources,
         not_looked_at,
     }
@@ -245,6 +245,23 @@ fn nvml_of_daemon(config: &Config) -> Option<SourceStatus> {
     let known = status.sources.into_iter().find(of_nvml);
     // Whoever has paused it wants the driver for himself.
     known.filter(|source| status.paused || source.state != SourceState::Off)
+}
+
+/// Whether the daemon can ship to its head, where it has one.
+fn fleet(config: &Config) -> Option<Fact> {
+    let head = config.head.as_ref()?;
+    let problem = super::run::agent::check(config).err();
+    Some(Fact {
+        name: "fleet",
+        ok: problem.is_none(),
+        remedy: problem.is_some().then_some(
+            "enroll this host with `sudo gtrace agent enroll`, and start the daemon anew",
+        ),
+        value: problem.map_or_else(
+            || format!("enrolled at {}", head.url),
+            |error| format!("{error:#}"),
+        ),
+    })
 }
 
 fn facts(config: &Config) -> Vec<Fact> {

@@ -3,10 +3,11 @@
 use std::process::ExitCode;
 
 use gtrace_api::client::{self, Client, ClientError, EventStream};
-use gtrace_api::{Gap, Published, ShownProvisional};
+use gtrace_api::{Gap, Published, ShownProvisional, Status};
 use gtrace_event::{Event, Kind, Provenance, Record, Severity, Timestamp};
 use gtrace_http::{EventQuery, GpuSelector};
 
+use super::ids::Failure;
 use super::shared::{self, Exit, Instance, StorePlace};
 use crate::render::{self, ColorChoice, Style};
 
@@ -99,8 +100,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn list(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
     let query = args.query();
-    let Some(events) = read(instance, &query) else {
-        return Ok(Exit::NotPossible);
+    let events = match read(instance, &query) {
+        Ok(events) => events,
+        Err(Failure(exit, why)) => {
+            shared::say(&why);
+            return Ok(exit);
+        }
     };
     let style = Style::of_stdout(args.color);
     let now = Timestamp::now();
@@ -117,11 +122,29 @@ fn list(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
     if events.is_empty() && !args.json {
         shared::say("no events match");
     }
+    say_unstored(instance);
     Ok(Exit::Success)
 }
 
+/// Says how much is not among what was shown, as the store takes nothing. On standard error, so that JSON stays what it is.
+fn say_unstored(instance: &Instance) {
+    if !instance.is_together() {
+        return;
+    }
+    let status = instance.reading_client().get::<Status>("/api/v1/status");
+    if let Ok(status) = status
+        && let Some(problem) = &status.store_problem
+    {
+        let waiting = status.store_waiting;
+        say!(
+            "{waiting} records are not stored yet and not shown, as the store takes none: {problem}; \
+             `gtrace events --follow` shows what happens"
+        );
+    }
+}
+
 /// Reads the store, or asks the daemon where the store cannot be read or is not known.
-fn read(instance: &Instance, query: &EventQuery) -> Option<Vec<Event>> {
+pub(super) fn read(instance: &Instance, query: &EventQuery) -> Result<Vec<Event>, Failure> {
     let from_store = instance.store().and_then(|store| {
         let read = instance.open_store(store).and_then(|archive| {
             let events = archive.query(query)?;
@@ -135,24 +158,23 @@ fn read(instance: &Instance, query: &EventQuery) -> Option<Vec<Event>> {
         Ok(events)
     });
     let store_error = match from_store {
-        Ok(events) => return Some(events),
+        Ok(events) => return Ok(events),
         Err(error) => error,
     };
     if instance.store().is_ok() && !instance.is_together() {
-        say!("cannot read the store: {store_error}");
-        return None;
+        return Err(Failure::not_possible(format!(
+            "cannot read the store: {store_error}"
+        )));
     }
     let client = instance.reading_client();
     match client.get(&client::target("/api/v1/events", &query.to_pairs())) {
         Ok(events) => {
             instance.say_daemon(&client);
-            Some(events)
+            Ok(events)
         }
-        Err(error) => {
-            say!("cannot read the store: {store_error}");
-            say!("cannot ask the daemon either: {error}");
-            None
-        }
+        Err(error) => Err(Failure::not_possible(format!(
+            "cannot read the store: {store_error}; cannot ask the daemon either: {error}"
+        ))),
     }
 }
 

@@ -135,13 +135,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// All variables that configure the client's library. Those that are not set here must not be
 /// inherited from an outer `gtrace exec`.
-pub(super) const VARIABLES: [&str; 11] = [
+pub(super) const VARIABLES: [&str; 13] = [
     "GTRACE_REMOTE",
     "GTRACE_LINK",
     "GTRACE_RDMA_TRUSTED_NET",
     "GTRACE_TOKEN_FILE",
     "GTRACE_TLS_CA",
     "GTRACE_TLS_NAME",
+    "GTRACE_TLS_CERT",
+    "GTRACE_TLS_KEY",
     "GTRACE_STRICT",
     "GTRACE_STRICT_EXIT",
     "GTRACE_EMULATE",
@@ -165,8 +167,23 @@ fn variables(args: &Args) -> Vec<(&'static str, OsString)> {
         .collect()
 }
 
-/// Opens a session and ends it again: the program shall not start only to find no GPU.
+/// Opens a session and ends it again: the program shall not start only to find no GPU. A connection that breaks meanwhile is
+/// tried again.
 pub(super) fn probe(target: &Target, strict: bool) -> Result<(), LinkError> {
+    for _ in 0..PROBES_BROKEN {
+        match probe_once(target, strict) {
+            Err(LinkError::Closed(_)) => std::thread::sleep(PROBE_PAUSE),
+            probed => return probed,
+        }
+    }
+    probe_once(target, strict)
+}
+
+/// Connections that break before `gtrace exec` gives up, and the pause behind each.
+const PROBES_BROKEN: u32 = 2;
+const PROBE_PAUSE: Duration = Duration::from_millis(50);
+
+fn probe_once(target: &Target, strict: bool) -> Result<(), LinkError> {
     // The program that follows has this process, so that the server would take it for one that may come back.
     let target = &Target {
         resume: Duration::ZERO,

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use gtrace_api::client::{Client, ClientError, Endpoint, target};
 use gtrace_event::{HealthState, Kind, Severity, Timestamp};
+use gtrace_fleet::lemon::Ranking;
 use gtrace_fleet::topology::Group;
 use gtrace_head::db::{ChainReport, FleetEvent, FleetIncident};
 use gtrace_head::{AuditLine, By, HostView};
@@ -86,6 +87,20 @@ enum What {
         #[command(flatten)]
         asked: Asked,
     },
+    /// Rank GPUs, slots, hosts or values of a label by how probable it is that they fail more than their peers.
+    ///
+    /// Failures are incidents of hardware that are no drills; exposure is the time in which agents said that the GPU was there. Exit
+    /// status 1 where a unit is worse than its peers with a probability of 95 % or more.
+    Lemons {
+        /// What is ranked: gpu, slot, host, or a label such as rack.
+        #[arg(long, value_name = "UNIT", default_value = "gpu")]
+        by: String,
+        /// The first so many.
+        #[arg(long, value_name = "N", default_value_t = 10)]
+        limit: u32,
+        #[command(flatten)]
+        asked: Asked,
+    },
     /// Compute the hash of each record anew, and compare it with what the hosts have.
     Verify {
         /// Only this host.
@@ -127,6 +142,11 @@ pub(super) fn failure(error: ClientError) -> Failure {
 }
 
 impl Asked {
+    /// For a command whose output is no lines.
+    pub(super) fn of(head: String) -> Self {
+        Self { head, json: false }
+    }
+
     pub(super) fn client(&self) -> Client {
         match self.head.parse::<SocketAddr>() {
             Ok(address) => Client::new(Endpoint::Tcp(address)),
@@ -175,6 +195,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             let mut pairs = vec![("open", open.to_string())];
             pairs.extend(since.map(|time| ("since", time.to_string())));
             incidents(&pairs, &asked)
+        }
+        What::Lemons { by, limit, asked } => {
+            lemons(&[("by", by), ("limit", limit.to_string())], &asked)
         }
         What::Verify { host, asked } => verify(host, &asked),
         What::Audit { asked } => audit(&asked),
@@ -360,6 +383,56 @@ fn follow(asked: &Asked) -> Done {
             return Ok(Ok(Exit::Success));
         }
     }
+}
+
+/// So probable it has to be that a unit is worse than its peers.
+const SURE: f64 = 0.95;
+
+fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
+    let found: Ranking = match asked.client().get(&target("/fleet/v1/lemons", pairs)) {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    let worse = found.units.iter().any(|unit| unit.worse >= SURE);
+    let exit = if worse { Exit::Problem } else { Exit::Success };
+    if asked.json {
+        shared::print(&shared::json_line(&found)?)?;
+        return Ok(Ok(exit));
+    }
+    if found.units.is_empty() {
+        let (hours, failures) = (found.hours, found.failures);
+        shared::say(&format!(
+            "nothing to rank: {failures} failures in {hours:.0} GPU-hours; agents within daemons say which GPUs there are"
+        ));
+        return Ok(Ok(exit));
+    }
+    let mut text = format!(
+        "{} failures in {:.0} GPU-hours: {:.3} in 1000 h\n{:<44} {:>8} {:>10} {:>8} {:>17} {:>6} {:>7}\n",
+        found.failures,
+        found.hours,
+        found.rate,
+        "UNIT",
+        "FAILURES",
+        "GPU-HOURS",
+        "RATE",
+        "90 % INTERVAL",
+        "TIMES",
+        "P(>2x)"
+    );
+    for one in &found.units {
+        let interval = format!("{:.3} to {:.3}", one.interval.0, one.interval.1);
+        text += &format!(
+            "{:<44} {:>8} {:>10.0} {:>8.3} {interval:>17} {:>6.2} {:>7.3}\n",
+            render::clean(&one.unit.name),
+            one.unit.failures,
+            one.unit.hours,
+            one.rate,
+            one.times,
+            one.worse
+        );
+    }
+    shared::print(&text)?;
+    Ok(Ok(exit))
 }
 
 fn verify(host: Option<String>, asked: &Asked) -> Done {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gtrace_api::client::Client;
 use gtrace_head::db::Place;
-use gtrace_head::http::{Listen, bind, serve};
+use gtrace_head::http::{Gswarm, Listen, bind, serve};
 use gtrace_head::{TokenAnswer, TokenRequest};
 use gtrace_tls::AccessFiles;
 use tokio::sync::watch;
@@ -57,9 +57,24 @@ pub struct Args {
     /// Database: a file, or the URL of a PostgreSQL server (postgresql://USER:PASSWORD@HOST/DATABASE).
     #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD_DATABASE", default_value = DATABASE, hide_env_values = true)]
     database: String,
-    /// Days for which records are kept; 0 for ever.
+    /// Days for which records are kept, and sessions after their end; 0 for ever.
     #[arg(long, value_name = "N", default_value_t = 90)]
     retention_days: u32,
+    /// Port on loopback for the routes of gswarm-profiler's head: POST /start, /start/NAME and /stop.
+    #[arg(long, value_name = "PORT", help_heading = "gswarm-profiler")]
+    gswarm_port: Option<u16>,
+    /// Length of a frame of sessions that are started there.
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = super::session::interval, requires = "gswarm_port", help_heading = "gswarm-profiler")]
+    gswarm_interval: u32,
+    /// Folder for the files of these sessions.
+    #[arg(
+        long,
+        value_name = "PATH",
+        default_value = ".",
+        requires = "gswarm_port",
+        help_heading = "gswarm-profiler"
+    )]
+    gswarm_folder: PathBuf,
     /// Show a fleet of ten simulated hosts, with drills, in a folder that is removed at the end.
     #[arg(long, conflicts_with_all = ["database", "retention_days"])]
     demo: bool,
@@ -142,24 +157,33 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
         socket: Some(args.socket.clone()),
         database: database.clone(),
         retention_days: (args.retention_days > 0).then_some(args.retention_days),
+        gswarm: args.gswarm_port.map(|port| Gswarm {
+            port,
+            interval_ms: args.gswarm_interval,
+            folder: args.gswarm_folder.clone(),
+        }),
     })?;
     let address = bound.tcp_addr();
+    let (https, gswarm) = (bound.https_addr(), bound.gswarm_addr());
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("gtrace-head")
         .enable_all()
         .build()?;
     let (stop, stopped) = watch::channel(false);
-    if let Some(address) = address {
-        tracing::info!("head at http://{address}, records in {database}");
-    }
-    if let Some(address) = bound.https_addr() {
-        tracing::info!("for other hosts at https://{address}");
-    }
-    tracing::info!(
-        "`gtrace head token --socket {}` lets hosts in",
-        args.socket.display()
-    );
+    let socket = args.socket.display().to_string();
+    let ready = move || {
+        if let Some(address) = address {
+            tracing::info!("head at http://{address}, records in {database}");
+        }
+        if let Some(address) = https {
+            tracing::info!("for other hosts at https://{address}");
+        }
+        if let Some(address) = gswarm {
+            tracing::info!("routes of gswarm-profiler at http://{address}");
+        }
+        tracing::info!("`gtrace head token --socket {socket}` lets hosts in");
+    };
     let simulated = demo.as_ref().zip(address).map(|(dir, address)| {
         super::demo::start(dir.path(), &args.socket, address, stopped.clone())
     });
@@ -168,7 +192,7 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
             let _ = signalled().await;
             let _ = stop.send(true);
         });
-        serve(bound, stopped).await
+        serve(bound, stopped, ready).await
     })?;
     if let Some(thread) = simulated {
         let _ = thread?.join();

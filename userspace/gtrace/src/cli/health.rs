@@ -12,7 +12,8 @@ use crate::render::{self, ColorChoice, Style};
 /// Say whether this host is fit for work: the state of the host and of each GPU, NVSwitch, port and component, why, and
 /// what to do.
 ///
-/// Exit status: 0 healthy, 1 degraded or unhealthy, 2 wrong usage, 3 unknown or not possible.
+/// Exit status: 0 healthy, 1 degraded or unhealthy, 2 wrong usage, 3 unknown or not possible. Where no daemon answers and the
+/// store's last record is older than 5 minutes, what it has as healthy is unknown.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Only this GPU or part: PCI address, UUID or the beginning of one, or the name of a port or component.
@@ -118,7 +119,7 @@ fn npd(state: HealthState) -> ExitCode {
 }
 
 /// Asks the daemon; where none answers, reads the store.
-fn read(instance: &Instance) -> Result<HealthReport, Failure> {
+pub(super) fn read(instance: &Instance) -> Result<HealthReport, Failure> {
     if instance.store().is_ok() && !instance.is_together() {
         return from_store(instance);
     }

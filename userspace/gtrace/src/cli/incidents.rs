@@ -139,7 +139,7 @@ fn list(args: &Args) -> Done {
 }
 
 /// Asks the daemon, which knows more than its store does; where none answers, reads the store.
-fn read(instance: &Instance, filter: &IncidentFilter) -> Result<Vec<Incident>, Failure> {
+pub(super) fn read(instance: &Instance, filter: &IncidentFilter) -> Result<Vec<Incident>, Failure> {
     if instance.store().is_ok() && !instance.is_together() {
         return from_store(instance, |archive| {
             archive.incidents(filter).map_err(Failure::not_possible)
@@ -309,6 +309,9 @@ fn by_hand(
 ) -> Result<Incident, Failure> {
     let mut incident = from_store(instance, |archive| stored(archive, id))?;
     let IncidentRequest { state, by, note } = request;
+    if let Some(why) = incident.refuses(state) {
+        return Err(Failure(Exit::Problem, why));
+    }
     incident.change_state(StateChange {
         time: Timestamp::now(),
         state,

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
+use gtrace_catalogue::{Catalogue, Scope};
 use gtrace_engine::sources::kmsg;
 use gtrace_event::PciAddress;
 
@@ -47,18 +48,21 @@ pub(super) enum What {
     Sxid {
         /// SXid code.
         code: u32,
-        /// PCI address of the switch.
-        #[arg(long)]
-        gpu: PciAddress,
+        /// PCI address of the NVSwitch.
+        #[arg(long, value_name = "ADDRESS", alias = "gpu")]
+        switch: PciAddress,
         /// Number of the switch.
         #[arg(long, default_value_t = 0)]
         nvswitch: u32,
         /// Number of the link.
         #[arg(long, default_value_t = 0)]
         link: u32,
-        /// One after which the switch has to be reset.
-        #[arg(long)]
+        /// The line calls it fatal; by default as the catalogue says of the code.
+        #[arg(long, conflicts_with = "non_fatal")]
         fatal: bool,
+        /// The line calls it non-fatal.
+        #[arg(long)]
+        non_fatal: bool,
         /// The driver's text after the link.
         #[arg(long)]
         message: Option<String>,
@@ -184,16 +188,18 @@ fn text(what: &What) -> String {
         }
         What::Sxid {
             code,
-            gpu,
+            switch,
             nvswitch,
             link,
             fatal,
+            non_fatal,
             message,
         } => {
             let message = message.as_deref().unwrap_or("drill");
-            let class = if *fatal { "Fatal" } else { "Non-fatal" };
+            let is_fatal = *fatal || (!non_fatal && is_always_fatal(*code));
+            let class = if is_fatal { "Fatal" } else { "Non-fatal" };
             format!(
-                "nvidia-nvswitch{nvswitch}: SXid (PCI:{gpu}): {code}, {class}, Link {link:02} {message}"
+                "nvidia-nvswitch{nvswitch}: SXid (PCI:{switch}): {code}, {class}, Link {link:02} {message}"
             )
         }
         What::Aer { severity, gpu } => {
@@ -214,6 +220,12 @@ fn text(what: &What) -> String {
         ),
         What::Line { text } => text.clone(),
     }
+}
+
+/// Whether the driver calls the SXid fatal as a rule.
+fn is_always_fatal(code: u32) -> bool {
+    let entry = Catalogue::builtin().sxid(code);
+    entry.is_some_and(|entry| entry.scope == Scope::AlwaysFatal)
 }
 
 fn without_function(gpu: PciAddress) -> String {
@@ -263,6 +275,26 @@ mod tests {
                 "{word}: {text}"
             );
         }
+    }
+
+    #[test]
+    fn an_sxid_is_as_fatal_as_the_catalogue_says() {
+        let of = |code, fatal, non_fatal| {
+            line(&What::Sxid {
+                code,
+                switch: "0000:c1:00.0".parse().unwrap(),
+                nvswitch: 0,
+                link: 3,
+                fatal,
+                non_fatal,
+                message: None,
+            })
+            .unwrap()
+        };
+        assert!(of(20034, false, false).contains("): 20034, Fatal, Link 03"));
+        assert!(of(12021, false, false).contains("): 12021, Non-fatal, "));
+        assert!(of(12021, true, false).contains("): 12021, Fatal, "));
+        assert!(of(20034, false, true).contains("): 20034, Non-fatal, "));
     }
 
     #[test]

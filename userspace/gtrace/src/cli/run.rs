@@ -1,5 +1,7 @@
 //! `gtrace run`: the daemon.
 
+pub(super) mod agent;
+
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
@@ -17,6 +19,7 @@ use gtrace_event::{Incident, IncidentId, IncidentState, Provenance, Record, Time
 use gtrace_http::{ApiConfig, Bound, Inherited};
 use tokio::sync::broadcast;
 
+use super::journal::{self, Journal};
 use super::shared::signalled;
 use crate::render::{self, ColorChoice, Style};
 
@@ -60,6 +63,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         limits: gtrace_http::Limits::default(),
         compat_gpud: config.compat_gpud,
     };
+    // Before privileges are dropped, and before anything is started.
+    let member = agent::Member::or_without(&config);
     let prepared = Prepared::new(config)?;
     let bound = Arc::new(gtrace_http::bind_beside(&api, Inherited::take()?)?);
     let daemon = prepared.start(Options {
@@ -69,6 +74,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     gtrace_http::start(&bound, daemon.hub())?;
     if !args.quiet {
         start_printing(daemon.hub())?;
+    }
+    if let Some(member) = member {
+        member.start(daemon.hub())?;
     }
     greet(&daemon.hub().status(), &bound);
     let ended = daemon.serve(signalled());
@@ -112,10 +120,39 @@ where
         .with_target(false);
     // A second initialisation, in tests, is no harm.
     let _ = if journal {
-        builder.without_time().try_init()
+        builder.event_format(JournalLine).try_init()
     } else {
         builder.try_init()
     };
+}
+
+/// A line of the log as systemd takes it: its priority in front (sd-daemon(3)), and no time, which the journal adds.
+struct JournalLine;
+
+impl<S, N> tracing_subscriber::fmt::FormatEvent<S, N> for JournalLine
+where
+    S: tracing::Subscriber + for<'a> tracing_subscriber::registry::LookupSpan<'a>,
+    N: for<'a> tracing_subscriber::fmt::FormatFields<'a> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &tracing_subscriber::fmt::FmtContext<'_, S, N>,
+        mut writer: tracing_subscriber::fmt::format::Writer<'_>,
+        event: &tracing::Event<'_>,
+    ) -> std::fmt::Result {
+        let level = *event.metadata().level();
+        let priority = match level {
+            tracing::Level::ERROR => 3,
+            tracing::Level::WARN => 4,
+            tracing::Level::INFO => 6,
+            _ => 7,
+        };
+        write!(writer, "<{priority}>{level} ")?;
+        context
+            .field_format()
+            .format_fields(writer.by_ref(), event)?;
+        writeln!(writer)
+    }
 }
 
 /// Whoever reads the output may stop reading: nothing waits for this task, and a thread that waits for
@@ -183,8 +220,9 @@ fn greet(status: &Status, bound: &Bound) {
     }
 }
 
-/// Prints records to standard output.
+/// Prints records to standard output; under systemd to the journal, with their fields.
 struct Printer {
+    journal: Option<Journal>,
     terminal: bool,
     style: Style,
     shown: ShownProvisional,
@@ -194,7 +232,10 @@ struct Printer {
 
 impl Printer {
     fn new() -> Self {
+        let under_systemd = std::env::var_os("JOURNAL_STREAM").is_some();
+        let socket = std::path::Path::new(journal::SOCKET);
         Self {
+            journal: under_systemd.then(|| Journal::open(socket).ok()).flatten(),
             terminal: std::io::stdout().is_terminal(),
             style: Style::of_stdout(ColorChoice::Auto),
             shown: ShownProvisional::default(),
@@ -209,7 +250,11 @@ impl Printer {
         let (terminal, style) = (self.terminal, &self.style);
         let text = match &published.record {
             Record::Event(event) if terminal => render::event(event, style, Timestamp::now()),
-            Record::Event(event) => render::line(event, style),
+            Record::Event(event) => {
+                let line = render::line(event, style);
+                self.entry(&line, |journal, line| journal.event(event, line));
+                return;
+            }
             // On a terminal somebody looks on: who wrote it, and repeats, are worth a line.
             Record::Amendment(amendment)
                 if terminal && published.event.provenance != Provenance::Injected =>
@@ -227,11 +272,23 @@ impl Printer {
     fn print_incident(&mut self, incident: &Incident) {
         let known = self.incidents.insert(incident.id, incident.state);
         if known != Some(incident.state) {
-            Self::write(&render::incident_line(incident, &self.style));
+            let line = render::incident_line(incident, &self.style);
+            self.entry(&line, |journal, line| journal.incident(incident, line));
         }
         // What is forgotten is printed once more, should it change.
         while self.incidents.len() > INCIDENTS_MAX {
             self.incidents.pop_first();
+        }
+    }
+
+    /// An entry of the journal, or a line where there is none or it takes nothing.
+    fn entry(&self, line: &str, send: impl FnOnce(&Journal, &str) -> std::io::Result<()>) {
+        let sent = self
+            .journal
+            .as_ref()
+            .map(|journal| send(journal, line.trim_end()));
+        if !matches!(sent, Some(Ok(()))) {
+            Self::write(line);
         }
     }
 

@@ -2,17 +2,20 @@
 
 use std::process::ExitCode;
 
+use gtrace_catalogue::Catalogue;
 use gtrace_event::{FailureClass, Kind};
 
+use super::explain::{Explanation, Subject};
 use super::ids::Failure;
 use super::incidents;
 use super::shared::{self, Exit, StorePlace};
 
-/// Print the steps for a class of failure (such as pcie), a kind of event (such as xid) or an incident.
+/// Print the steps for a class of failure (such as pcie), a kind of event (such as xid), a code (xid 79) or an incident.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// A class, a kind, or the id of an incident; without it the classes are listed.
-    subject: Option<String>,
+    /// A class, a kind, a code (`xid 79`, `xid:79`, `79`), or the id of an incident; without it the classes are listed.
+    #[arg(num_args = 0..=2)]
+    subject: Vec<String>,
     /// Where daemon and store are, for an incident.
     #[command(flatten)]
     place: StorePlace,
@@ -36,7 +39,7 @@ const KINDS: &[(&str, &str)] = &pages!("events":
     "file_limit" "mlx5_port_module" "net_timeout" "efa_error" "netfs_stall" "disk_lost" "raid_degraded" "io_error"
     "fs_error" "host_restart" "memory_growth" "baseline_drift"
     "row_remap" "nvlink" "pcie_link" "pcie_hotplug" "rdma_port" "rdma_errors" "rdma_lost" "source_lost"
-    "records_removed" "site_trigger" "capture");
+    "records_removed" "site_trigger" "plugin_check" "capture");
 
 fn page(pages: &[(&'static str, &'static str)], name: &str) -> Option<&'static str> {
     pages
@@ -45,22 +48,35 @@ fn page(pages: &[(&'static str, &'static str)], name: &str) -> Option<&'static s
         .map(|(_, text)| *text)
 }
 
+/// The page of that name. Where a word is both, as `nvlink`, the steps of the class say more.
+pub(super) fn known(name: &str) -> Option<&'static str> {
+    page(CLASSES, name).or_else(|| page(KINDS, name))
+}
+
 /// Runs the command.
 ///
 /// # Errors
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let Some(subject) = &args.subject else {
+    let Some(subject) = args.subject.first() else {
         let lines = FailureClass::ALL
             .iter()
             .map(|class| format!("{:<17} {}\n", class.name(), class.title()));
         shared::print(&lines.collect::<String>())?;
         return Ok(Exit::Success.into());
     };
-    // Where a word is both, as `nvlink`, the steps of the class say more.
-    let known = page(CLASSES, subject).or_else(|| page(KINDS, subject));
-    let found = match known {
+    if let Some(code @ (Subject::Xid(_) | Subject::Sxid(_))) = Subject::parse(&args.subject) {
+        return of_code(code);
+    }
+    if args.subject.len() > 1 {
+        say!(
+            "`{}` is no code; give `xid CODE` or `sxid CODE`",
+            args.subject.join(" ")
+        );
+        return Ok(Exit::Usage.into());
+    }
+    let found = match known(subject) {
         Some(text) => Ok(text),
         None => of_incident(subject, &args),
     };
@@ -73,6 +89,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             shared::say(&why);
             exit.into()
         }
+    })
+}
+
+/// What the code means, and the steps for the class of its incidents.
+fn of_code(code: Subject) -> anyhow::Result<ExitCode> {
+    let explanation = Explanation::of(code, &Catalogue::builtin())?;
+    let steps = page(CLASSES, explanation.class.name()).unwrap_or_default();
+    shared::print(&format!("{}\n{steps}", explanation.text()))?;
+    Ok(match explanation.known {
+        true => Exit::Success.into(),
+        false => Exit::Problem.into(),
     })
 }
 

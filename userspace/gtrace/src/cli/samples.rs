@@ -104,7 +104,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(Exit::Success.into())
 }
 
-fn full_name(name: &str) -> String {
+pub(super) fn full_name(name: &str) -> String {
     let name = name.strip_suffix("_total").unwrap_or(name);
     match name.starts_with("gtrace_") {
         true => name.to_owned(),
@@ -113,7 +113,7 @@ fn full_name(name: &str) -> String {
 }
 
 /// Asks the daemon; where none answers, reads the directory beside the store.
-fn read(instance: &Instance, query: &SampleQuery) -> Result<SampleHistory, Failure> {
+pub(super) fn read(instance: &Instance, query: &SampleQuery) -> Result<SampleHistory, Failure> {
     if instance.store().is_ok() && !instance.is_together() {
         return from_disk(instance, query);
     }

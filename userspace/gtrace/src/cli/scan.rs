@@ -14,12 +14,17 @@ use crate::render::{self, ColorChoice, Style};
 /// Look once at everything, without a daemon: kernel log of this boot, devices, NVML, pressure, file systems. For the prolog
 /// of a scheduler, node admission, and image builds.
 ///
-/// Exit status: 0 healthy, 1 degraded or unhealthy, 2 wrong usage, 3 unknown or not possible.
+/// Exit status: 0 healthy, 1 degraded or unhealthy, 2 wrong usage, 3 unknown or not possible: also where the kernel log or the
+/// PCI devices cannot be read.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Print JSON.
     #[arg(long)]
     json: bool,
+    /// Take a host for unknown also where something less was not looked at, such as the beginning of the kernel log, if that is
+    /// overwritten. By default only what says whether the host has faults counts: the kernel log and the PCI devices.
+    #[arg(long)]
+    strict: bool,
     /// Say nothing about progress.
     #[arg(long, short)]
     quiet: bool,
@@ -42,7 +47,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let config = Config::load(args.config.as_deref(), args.keys)?;
     let catalogue = daemon::catalogue(&config)?;
     let quiet = args.quiet;
-    let report = scan::scan(&config, &catalogue, |step| {
+    let report = scan::scan(&config, &catalogue, args.strict, |step| {
         if !quiet {
             shared::say(&format!("looking at {step}"));
         }

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use gtrace_link::Networks;
-use gtrace_server::{Limits, Listen, Options, Supervisor, WorkerCommand, parse_size};
+use gtrace_server::{
+    Limits, Listen, Options, SandboxMode, Supervisor, Users, WorkerCommand, parse_size,
+};
 
 use super::exec::libraries::SOFTGPU;
 use super::run::{init_log, init_log_to};
@@ -48,12 +50,39 @@ pub struct Args {
     /// File with the token that clients have to know.
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
+    /// File of named tokens and client certificates (`gtrace token --credentials FILE`), read again when it changes. Each
+    /// whose role is operate may run programs, as may who knows the token of --token-file.
+    #[arg(long, value_name = "FILE")]
+    credentials: Option<PathBuf>,
     /// Certificate for TLS, PEM.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
     /// Its private key, PEM.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Certificates of authorities, PEM: a client may show a certificate of theirs, which --credentials lists, in place of
+    /// a token.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "tls_cert",
+        requires = "credentials"
+    )]
+    tls_client_ca: Option<PathBuf>,
+    /// Certificates that those authorities have revoked, PEM.
+    #[arg(long, value_name = "FILE", requires = "tls_client_ca")]
+    tls_client_crl: Option<PathBuf>,
+    /// Confine the processes that serve clients: on (as far as this host allows), required (in full, or do not start) or
+    /// off.
+    #[arg(long, value_name = "MODE", default_value = "on")]
+    sandbox: SandboxMode,
+    /// Users of those processes, where this one may give them out: a name, a number, or a range such as
+    /// 2000000000-2000000999. By default numbers that nobody has, each credential another one.
+    #[arg(long, value_name = "USERS")]
+    worker_user: Option<Users>,
+    /// Most memory of this host for each client, such as 16G, where there are control groups of version 2.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    worker_memory: Option<u64>,
     /// Networks whose fabric is trusted with plaintext: clients there may use RDMA, which encrypts
     /// nothing. Several with commas between them.
     #[arg(long, value_name = "CIDR")]
@@ -127,6 +156,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         say!("{reason}");
         return Ok(ExitCode::from(USAGE));
     }
+    gtrace_server::protect_process()?;
     let softgpu = args.softgpu.then(softgpu_library).transpose()?;
     let options = Options {
         libcuda: softgpu.as_ref().map(Library::path).or(options.libcuda),
@@ -141,7 +171,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::from(NOT_POSSIBLE));
         }
     };
-    supervisor.stop_at_signals()?;
+    supervisor.obey_signals()?;
     if std::io::stderr().is_terminal() {
         for address in supervisor.addresses() {
             say!("use it with: gtrace exec --remote {address} -- PROGRAM");
@@ -187,6 +217,12 @@ fn options(args: &Args) -> anyhow::Result<Options> {
         libcuda: args.libcuda.clone(),
         libnvml: args.libnvml.clone(),
         token,
+        credentials: args.credentials.clone(),
+        tls_client_ca: args.tls_client_ca.clone(),
+        tls_client_crl: args.tls_client_crl.clone(),
+        sandbox: args.sandbox,
+        worker_users: args.worker_user,
+        worker_memory: args.worker_memory,
         tls: args.tls_cert.clone().zip(args.tls_key.clone()),
         rdma_trusted: args.rdma_trusted_net.clone().unwrap_or_default(),
         insecure: args.insecure,
@@ -291,6 +327,10 @@ mod tests {
         let args = parse(&["--listen", "0.0.0.0:7471", "--image-cache-max", "0"]).unwrap();
         let reason = options(&args).unwrap().check().unwrap_err();
         assert!(reason.contains("--token-file") && reason.contains("--insecure"));
+        let args = parse(&["--worker-user", "7-9", "--sandbox", "required"]).unwrap();
+        assert_eq!(args.sandbox, SandboxMode::Required);
+        assert!(parse(&["--worker-user", "root"]).is_err());
+        assert!(parse(&["--tls-client-ca", "a"]).is_err());
         assert!(parse(&["--tls-cert", "a"]).is_err());
         assert!(parse(&["--softgpu", "--libcuda", "a"]).is_err());
         assert!(parse(&["--launch", "skip"]).is_err());

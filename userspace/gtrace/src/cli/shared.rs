@@ -69,7 +69,9 @@ pub(super) struct Instance {
     store: Option<PathBuf>,
     /// Whether the daemon at the socket is the one that writes the store.
     together: bool,
-    /// Whether it is the one that a command without options and environment means.
+    /// The site's policy, where the configuration names one.
+    site_policy: Option<PathBuf>,
+    /// Whether which daemon or store it is goes without saying.
     usual: bool,
 }
 
@@ -121,6 +123,7 @@ impl Place {
                 let configured = configured?.listen.filter(|_| of_configuration)?;
                 Some(configured.into())
             }),
+            site_policy: keys.site_policy,
             socket: named_socket.unwrap_or(configured_socket),
             store: named_store.or_else(|| configured_store.filter(|_| of_configuration)),
         })
@@ -134,6 +137,11 @@ fn loopback(listen: &str) -> Option<SocketAddr> {
 }
 
 impl StorePlace {
+    /// The configuration that the user names.
+    pub(super) fn config(&self) -> Option<&Path> {
+        self.place.config.as_deref()
+    }
+
     /// What is meant.
     ///
     /// # Errors
@@ -170,6 +178,19 @@ impl Instance {
     /// daemon that is, is not known.
     pub(super) fn is_together(&self) -> bool {
         self.together
+    }
+
+    /// The site's policy, where the configuration names one.
+    pub(super) fn site_policy(&self) -> Option<&Path> {
+        self.site_policy.as_deref()
+    }
+
+    /// The same, of which it is not said what was read.
+    pub(super) fn quiet(self) -> Self {
+        Self {
+            usual: true,
+            ..self
+        }
     }
 
     /// A client over the Unix socket, which alone may change something.

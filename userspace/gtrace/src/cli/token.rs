@@ -1,4 +1,4 @@
-//! `gtrace token`: bearer tokens of those who may use the https listener.
+//! `gtrace token`: tokens of those who may use the https listener, or the GPUs of `gtrace serve`.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU32;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use gtrace_engine::config::{Config, Keys};
 use gtrace_event::Timestamp;
-use gtrace_tls::{FileError, NewToken, Role, TokenEntry};
+use gtrace_tls::{FileError, GpuShare, NewToken, Role, TokenEntry};
 use jiff::SignedDuration;
 
 use super::shared::{self, Exit};
@@ -15,7 +15,8 @@ use super::shared::{self, Exit};
 /// Longest time for which a token is good: 100 years.
 const EXPIRY_MAX_DAYS: i64 = 36_525;
 
-/// Make, list and revoke bearer tokens for the https listener. A running daemon follows within a second.
+/// Make, list and revoke tokens for the https listener and for `gtrace serve --credentials`. A running server follows
+/// within a second.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -28,7 +29,7 @@ enum What {
     New {
         /// Its name in logs: letters, digits and ._-@.
         name: String,
-        /// What its holder may do: read, or operate (acknowledge, pause, capture, read evidence).
+        /// What its holder may do: read, or operate (acknowledge, pause, capture, read evidence; run programs on GPUs).
         #[arg(long, default_value = "read")]
         role: Role,
         /// Days until it expires; 0 for never.
@@ -37,6 +38,15 @@ enum What {
         /// Requests in a minute; by default 1200.
         #[arg(long, value_name = "N")]
         rate: Option<NonZeroU32>,
+        /// For `gtrace serve`: programs at a time.
+        #[arg(long, value_name = "N")]
+        max_clients: Option<NonZeroU32>,
+        /// For `gtrace serve`: device memory of each program, such as 8G.
+        #[arg(long, value_name = "SIZE", value_parser = size)]
+        max_memory: Option<String>,
+        /// For `gtrace serve`: devices, by their numbers among those that are served or by UUID, with commas between them.
+        #[arg(long, value_name = "LIST")]
+        gpus: Option<String>,
         /// Which file.
         #[command(flatten)]
         file: File,
@@ -95,6 +105,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             role,
             expires,
             rate,
+            max_clients,
+            max_memory,
+            gpus,
             file,
         } => {
             if !(0..=EXPIRY_MAX_DAYS).contains(&expires) {
@@ -107,6 +120,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 role,
                 expires: (expires > 0).then_some(until),
                 requests_per_minute: rate,
+                gpu: GpuShare {
+                    max_clients,
+                    max_memory,
+                    gpus,
+                },
             };
             let path = file.path()?;
             match gtrace_tls::new_token(&path, &token, now) {
@@ -150,6 +168,11 @@ fn listed(path: &Path) -> Result<Vec<TokenEntry>, FileError> {
     }
 }
 
+/// A size, as it is written into the file.
+fn size(text: &str) -> Result<String, String> {
+    gtrace_tls::parse_size(text).map(|_| text.to_owned())
+}
+
 fn refused(error: &FileError) -> ExitCode {
     shared::say(&error.to_string());
     Exit::NotPossible.into()
@@ -176,10 +199,23 @@ fn table(entries: &[TokenEntry], now: Timestamp) -> String {
             .requests_per_minute
             .map(|rate| format!(", {rate} requests a minute"))
             .unwrap_or_default();
+        let share = [
+            entry
+                .gpu
+                .max_clients
+                .map(|most| format!(", {most} programs")),
+            entry
+                .gpu
+                .max_memory
+                .as_ref()
+                .map(|most| format!(", {most} of device memory")),
+            entry.gpu.gpus.as_ref().map(|list| format!(", GPUs {list}")),
+        ];
+        let share: String = share.into_iter().flatten().collect();
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,
-            "{:<width$}  {:<7}  {created:<20}  {state}{rate}",
+            "{:<width$}  {:<7}  {created:<20}  {state}{rate}{share}",
             entry.name,
             entry.role.to_string(),
         );

@@ -12,6 +12,7 @@ mod burst;
 mod caller;
 mod crash;
 mod cuda;
+mod fleet;
 mod gameday;
 mod hardship;
 mod harness;

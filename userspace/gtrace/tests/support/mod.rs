@@ -158,6 +158,7 @@ pub fn status() -> Status {
         gpu_processes: Vec::new(),
         footprint: Footprint::default(),
         store_problem: None,
+        store_waiting: 0,
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a head keeps: hosts, their records and positions, incidents, tokens. One set of statements for two databases.
 
 mod ingest;
+mod lemons;
 mod postgres;
 mod query;
 mod schema;
@@ -14,8 +15,10 @@ use gtrace_fleet::{HostState, Position};
 use sha2::{Digest as _, Sha256};
 
 pub use self::ingest::{Arrived, Ingested};
+pub use self::lemons::{Placed, Unit};
 pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery};
-pub use self::sessions::{Frame, Session};
+pub(crate) use self::sessions::NewFrames;
+pub use self::sessions::{After, Delivered, Frame, NewSession, NotStarted, Session};
 pub use self::sql::{DbError, Place};
 use self::sql::{Sql, Value};
 pub use self::verify::ChainReport;
@@ -71,6 +74,19 @@ pub struct HostRow {
     pub open_gaps: u64,
     /// Where its chain does not hold.
     pub faults: Vec<String>,
+}
+
+/// A state on its way into the database.
+#[derive(Clone, Debug)]
+pub struct NewState {
+    /// Number of the host.
+    pub host: i64,
+    /// The state, JSON.
+    pub state: String,
+    /// Number of the newest record of its store.
+    pub tip: u64,
+    /// Where its GPUs are, if that is to be noted now.
+    pub gpus: Vec<Placed>,
 }
 
 /// Why a host is not taken into the fleet.
@@ -243,16 +259,17 @@ impl Database {
         })
     }
 
-    /// The digest of a host's credential, unless it was revoked.
+    /// The digest of a host's credential and its name, unless it was revoked.
     ///
     /// # Errors
     /// [`DbError`].
-    pub(crate) fn credential(&mut self, host: i64) -> Result<Option<Vec<u8>>, DbError> {
+    pub(crate) fn credential(&mut self, host: i64) -> Result<Option<(Vec<u8>, String)>, DbError> {
         let rows = self.sql.rows(
-            "SELECT credential FROM hosts WHERE id = $1 AND revoked_ns IS NULL",
+            "SELECT credential, name FROM hosts WHERE id = $1 AND revoked_ns IS NULL",
             &[host.into()],
         )?;
-        Ok(rows.first().map(|row| row[0].bytes().to_vec()))
+        let of = |row: &Vec<Value>| (row[0].bytes().to_vec(), row[1].text().to_owned());
+        Ok(rows.first().map(of))
     }
 
     /// All hosts, by name.
@@ -297,17 +314,20 @@ impl Database {
         Ok(rows.iter().map(host).collect())
     }
 
-    /// Notes the states of hosts, as they said them.
+    /// Notes the states of hosts, as they said them, and where their GPUs are.
     ///
     /// # Errors
     /// [`DbError`].
-    pub fn put_states(
-        &mut self,
-        states: &[(i64, String, u64)],
-        now: Timestamp,
-    ) -> Result<(), DbError> {
+    pub fn put_states(&mut self, states: &[NewState], now: Timestamp) -> Result<(), DbError> {
         self.transaction(|sql| {
-            for (host, state, tip) in states {
+            for NewState {
+                host,
+                state,
+                tip,
+                gpus,
+            } in states
+            {
+                lemons::place(sql, *host, gpus, now)?;
                 sql.execute(
                     "UPDATE hosts SET state = $1, seen_ns = $2, tip = $3 WHERE id = $4",
                     &[
@@ -346,7 +366,7 @@ impl Database {
         Ok(rows.iter().filter_map(of).collect())
     }
 
-    /// Drops the records that came before `day` (days since 1970-01-01); how many days went.
+    /// Drops the records that came before `day` (days since 1970-01-01), and what is known of that time; how many days went.
     ///
     /// # Errors
     /// [`DbError`].
@@ -361,6 +381,8 @@ impl Database {
                 sql.execute("DELETE FROM days WHERE day = $1", &[row[0].clone()])?;
             }
             let before = day.saturating_mul(86_400_000_000_000);
+            // With the failures of that time.
+            sql.execute("DELETE FROM placements WHERE day < $1", &[day.into()])?;
             sql.execute(
                 "DELETE FROM incidents WHERE last_ns < $1 AND state = 'resolved'",
                 &[before.into()],
@@ -403,4 +425,36 @@ fn epoch_position(epoch: &Value, seq: &Value, hash: &Value) -> Option<Position> 
     let epoch = epoch.opt_text()?.parse().ok()?;
     let hash = gtrace_store::Hash(hash.bytes().try_into().ok()?);
     Some(Position::new(epoch, seq.int().unsigned_abs(), hash))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_of_the_first_version_is_brought_to_this_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fleet.db");
+        let place = Place::File(path.clone());
+        let mut sql = sqlite::Sqlite::open(&path).unwrap();
+        let tables = schema::TABLES.replace("{bytes}", "BLOB");
+        sql.batch(&format!("{tables} INSERT INTO meta VALUES ('version', 1);"))
+            .unwrap();
+        sql.batch("INSERT INTO sessions VALUES (4, 'old', '', 200, 1000, NULL)")
+            .unwrap();
+        drop(sql);
+        let mut database = Database::open(&place).unwrap();
+        assert_eq!(database.exposed(&Unit::Gpu).unwrap(), []);
+        let on = database.sessions_on().unwrap();
+        assert_eq!((on.len(), on[0].id, on[0].metrics.len()), (1, 4, 7));
+        drop(database);
+        // And it stays so.
+        Database::open(&place).unwrap();
+        let mut sql = sqlite::Sqlite::open(&path).unwrap();
+        sql.batch("UPDATE meta SET value = 99").unwrap();
+        assert!(matches!(
+            Database::open(&place),
+            Err(DbError::Newer { found: 99, .. })
+        ));
+    }
 }

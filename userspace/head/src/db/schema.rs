@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 1;
+pub(super) const VERSION: i64 = 4;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -28,7 +28,7 @@ pub(super) const APPENDED: [(&str, Kind); 14] = [
     ("body", Kind::Text),
 ];
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
 CREATE TABLE meta(key TEXT PRIMARY KEY, value BIGINT NOT NULL);
 CREATE TABLE hosts(
     id BIGINT PRIMARY KEY, name TEXT NOT NULL UNIQUE, machine_id TEXT, simulated BIGINT NOT NULL,
@@ -59,39 +59,75 @@ CREATE TABLE frames(
     PRIMARY KEY (session, slot, host));
 ";
 
-/// Makes the tables where they are not there, and refuses those of a newer version.
+/// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
+/// statements as an old one.
+const UPGRADES: [&str; 3] = ["
+ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
+ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
+ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
+ALTER TABLE frames ADD COLUMN error_ns BIGINT NOT NULL DEFAULT 0;
+",
+    "
+CREATE TABLE placements(
+    host BIGINT NOT NULL, pci TEXT NOT NULL, uuid TEXT NOT NULL, first_ns BIGINT NOT NULL, last_ns BIGINT NOT NULL,
+    exposed_ns BIGINT NOT NULL, PRIMARY KEY (host, pci, uuid));
+",
+    // By day, so that time goes with the failures in it. What was counted before is of the day on which it was counted last.
+    "
+CREATE TABLE placements_by_day(
+    host BIGINT NOT NULL, pci TEXT NOT NULL, uuid TEXT NOT NULL, day BIGINT NOT NULL, first_ns BIGINT NOT NULL,
+    last_ns BIGINT NOT NULL, exposed_ns BIGINT NOT NULL, PRIMARY KEY (host, pci, uuid, day));
+INSERT INTO placements_by_day SELECT host, pci, uuid, last_ns / 86400000000000, first_ns, last_ns, exposed_ns FROM placements;
+DROP TABLE placements;
+ALTER TABLE placements_by_day RENAME TO placements;
+"];
+
+/// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.
 pub(super) fn create(sql: &mut dyn Sql, partitioned: Option<&str>) -> Result<(), DbError> {
-    if is_there(sql)? {
-        return Ok(());
+    let mut version = version(sql)?;
+    if version == 0 {
+        let tables = TABLES.replace("{bytes}", sql.bytes_type());
+        let records = partitioned.unwrap_or_default();
+        let statements = format!("{tables} {records} INSERT INTO meta VALUES ('version', 1);");
+        version = change(sql, &statements, 1)?;
     }
-    let tables = TABLES.replace("{bytes}", sql.bytes_type());
-    let records = partitioned.unwrap_or_default();
-    let made = sql.batch(&format!(
-        "BEGIN; {tables} {records} INSERT INTO meta VALUES ('version', {VERSION}); COMMIT;"
-    ));
-    match made {
-        Ok(()) => Ok(()),
-        Err(error) => {
-            drop(sql.batch("ROLLBACK"));
-            // Two heads that start together: one of them finds what the other has made.
-            match is_there(sql)? {
-                true => Ok(()),
-                false => Err(error),
-            }
-        }
+    while version < VERSION {
+        let Some(upgrade) = usize::try_from(version - 1)
+            .ok()
+            .and_then(|n| UPGRADES.get(n))
+        else {
+            return Err(DbError::Corrupt(format!("version {version} of its layout")));
+        };
+        let next = version + 1;
+        let noted = format!("{upgrade} UPDATE meta SET value = {next} WHERE key = 'version';");
+        version = change(sql, &noted, next)?;
+    }
+    Ok(())
+}
+
+/// Does all of it or nothing; the version after it. Two heads may start together: one of them finds what the other has made.
+fn change(sql: &mut dyn Sql, statements: &str, to: i64) -> Result<i64, DbError> {
+    let Err(error) = sql.batch(&format!("BEGIN; {statements} COMMIT;")) else {
+        return Ok(to);
+    };
+    drop(sql.batch("ROLLBACK"));
+    match version(sql)? {
+        found if found >= to => Ok(found),
+        _ => Err(error),
     }
 }
 
-fn is_there(sql: &mut dyn Sql) -> Result<bool, DbError> {
+/// Version of the layout; 0 where there is none.
+fn version(sql: &mut dyn Sql) -> Result<i64, DbError> {
     let Ok(rows) = sql.rows("SELECT value FROM meta WHERE key = 'version'", &[]) else {
-        return Ok(false);
+        return Ok(0);
     };
     match rows.first().map(|row| row[0].int()) {
-        Some(VERSION) => Ok(true),
         Some(found) if found > VERSION => Err(DbError::Newer {
             found,
             known: VERSION,
         }),
+        Some(found) if found > 0 => Ok(found),
         _ => Err(DbError::Corrupt("no version".to_owned())),
     }
 }

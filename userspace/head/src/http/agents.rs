@@ -1,7 +1,7 @@
 //! What agents send. Each request is for the host of its credential, whatever it says itself.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 use axum::Json;
@@ -10,24 +10,27 @@ use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use gtrace_event::Timestamp;
+use gtrace_event::{PciAddress, Timestamp};
 use gtrace_fleet::{
-    BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, FRAMES_MAX, Frames, HostState, Measure,
-    Position, StateAnswer, check_labels, check_name,
+    BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, Frames, GpuState, HostState, Position,
+    StateAnswer, check_labels, check_name,
 };
 
 use super::App;
 use super::BELIEVED;
 use super::problem::Problem;
-use crate::db::{EnrollError, digest};
+use crate::db::{EnrollError, NewFrames, NewState, Placed, digest};
 use crate::secret;
 use crate::writer::Job;
 
 /// How long the body of a batch may take to come: few are taken at the same time.
 const BODY_WITHIN: std::time::Duration = std::time::Duration::from_secs(20);
 
+/// GPUs of a host whose places are noted.
+const GPUS_MAX: usize = 256;
+
 /// The host whose credential came with a request.
-pub(super) struct Host(i64);
+pub(super) struct Host(pub(super) i64, pub(super) Arc<str>);
 
 impl FromRequestParts<App> for Host {
     type Rejection = Problem;
@@ -53,24 +56,28 @@ impl FromRequestParts<App> for Host {
         };
         let believed = lock()
             .get(&id)
-            .filter(|(_, at)| at.elapsed() < BELIEVED)
-            .map(|(digest, _)| digest.clone());
+            .filter(|(_, _, at)| at.elapsed() < BELIEVED)
+            .map(|(digest, name, _)| (digest.clone(), Arc::clone(name)));
         let known = match believed {
             Some(known) => Some(known),
             None => {
-                let known = app.read(move |db| db.credential(id)).await?;
+                let known = app.agent_readers.read(move |db| db.credential(id)).await?;
+                let known = known.map(|(digest, name)| (digest, Arc::<str>::from(name)));
                 let mut all = lock();
                 match &known {
-                    Some(known) => drop(all.insert(id, (known.clone(), Instant::now()))),
+                    Some((digest, name)) => {
+                        let entry = (digest.clone(), Arc::clone(name), Instant::now());
+                        drop(all.insert(id, entry));
+                    }
                     None => drop(all.remove(&id)),
                 }
                 known
             }
         };
         // Digests are compared: what their comparison's time shows is nothing of the secret.
-        match known.is_some_and(|known| known == digest(secret)) {
-            true => Ok(Self(id)),
-            false => Err(refuse(
+        match known.filter(|(known, _)| *known == digest(secret)) {
+            Some((_, name)) => Ok(Self(id, name)),
+            None => Err(refuse(
                 "the credential is not one of this fleet, or was revoked",
             )),
         }
@@ -116,7 +123,7 @@ pub(super) async fn enroll(
 
 pub(super) async fn batch(
     State(app): State<App>,
-    Host(host): Host,
+    Host(host, _): Host,
     request: Request,
 ) -> Result<Response, Problem> {
     // Before the body is read: who waits has sent nothing yet.
@@ -149,7 +156,7 @@ pub(super) async fn batch(
 
 pub(super) async fn state(
     State(app): State<App>,
-    Host(host): Host,
+    Host(host, name): Host,
     body: Bytes,
 ) -> Result<Json<StateAnswer>, Problem> {
     let fits = "agent and head have to be of versions that fit";
@@ -159,62 +166,74 @@ pub(super) async fn state(
         .map_err(|cause| Problem::bad_request(cause, "change the labels of the agent"))?;
     let tip = state.tip;
     let text = serde_json::to_string(&state).map_err(|e| Problem::bad_request(e, fits))?;
-    let put = app.writer.ask(|answer| Job::State(host, text, tip, answer));
+    let new = NewState {
+        host,
+        state: text,
+        tip,
+        gpus: state
+            .gpus
+            .iter()
+            .take(GPUS_MAX)
+            .filter_map(placed)
+            .collect(),
+    };
+    let put = app.writer.ask(|answer| Job::State(new, answer));
     put.await
         .map_err(|e| Problem::unavailable("cannot take the state", e))?;
-    let (cursor, measure) = app
-        .read(move |db| {
-            let cursor = db.cursor(host)?;
-            let on: Vec<_> = db.sessions_on()?;
-            let name = match on.is_empty() {
-                true => None,
-                false => db.name_of(host)?,
-            };
-            let mine = on
-                .into_iter()
-                .filter(|session| name.as_deref().is_some_and(|name| session.includes(name)));
-            let measure = mine.map(|session| Measure {
-                session: session.id,
-                interval_ms: session.interval_ms,
-            });
-            Ok((cursor, measure.collect()))
-        })
-        .await?;
+    let cursor = app.agent_readers.read(move |db| db.cursor(host)).await?;
+    let measure = app.sessions.of(&name);
     Ok(Json(StateAnswer { cursor, measure }))
+}
+
+/// Where a GPU is; `None` where that is no PCI address. A UUID that is none is not known.
+fn placed(gpu: &GpuState) -> Option<Placed> {
+    let uuid = gpu.uuid.clone().filter(|uuid| is_uuid(uuid));
+    Some(Placed {
+        pci: PciAddress::parse(gpu.pci.as_deref()?)?.to_string(),
+        uuid: uuid.unwrap_or_default(),
+    })
+}
+
+/// Whether it is one as NVML gives them: `GPU-` and five groups of hex digits.
+fn is_uuid(text: &str) -> bool {
+    let groups = text.strip_prefix("GPU-").map(|rest| rest.split('-'));
+    groups.is_some_and(|groups| {
+        let hex = |group: &str| group.bytes().all(|b| b.is_ascii_hexdigit());
+        let lengths = groups.clone().map(str::len);
+        lengths.eq([8, 4, 4, 4, 12]) && groups.clone().all(hex)
+    })
 }
 
 pub(super) async fn cursors(
     State(app): State<App>,
-    Host(host): Host,
+    Host(host, _): Host,
 ) -> Result<Json<Vec<Position>>, Problem> {
-    app.read(move |db| db.cursors(host)).await.map(Json)
+    app.agent_readers
+        .read(move |db| db.cursors(host))
+        .await
+        .map(Json)
 }
 
 pub(super) async fn frames(
     State(app): State<App>,
-    Host(host): Host,
-    Json(frames): Json<Frames>,
+    Host(host, _): Host,
+    body: Bytes,
 ) -> Result<StatusCode, Problem> {
-    let Frames { session, frames } = frames;
-    if frames.len() > FRAMES_MAX {
-        let cause = format!("{} frames, the most is {FRAMES_MAX}", frames.len());
-        return Err(Problem::bad_request(cause, "send fewer at once"));
-    }
+    let fits = "agent and head have to be of versions that fit";
+    let Frames { session, frames } =
+        Frames::parse(&body).map_err(|e| Problem::bad_request(e, fits))?;
     let bodies = frames
         .iter()
-        .map(|frame| Ok((frame.slot, serde_json::to_string(frame)?)))
+        .map(|frame| Ok((frame.slot, frame.error_ns, serde_json::to_string(frame)?)))
         .collect::<Result<Vec<_>, serde_json::Error>>()
-        .map_err(|e| Problem::bad_request(e, "see docs/fleet.md"))?;
+        .map_err(|e| Problem::bad_request(e, fits))?;
+    let new = NewFrames {
+        host,
+        session,
+        frames: bodies,
+    };
     app.writer
-        .write(move |db| {
-            // Frames of a session that this host does not belong to are nobody's.
-            let name = db.name_of(host)?.unwrap_or_default();
-            let is_it = |s: &crate::db::Session| s.id == session && s.includes(&name);
-            match db.sessions()?.iter().any(is_it) {
-                true => db.put_frames(session, host, &bodies),
-                false => Ok(()),
-            }
-        })
+        .ask(|answer| Job::Frames(new, answer))
         .await
         .map_err(|e| Problem::unavailable("cannot take frames", e))?;
     Ok(StatusCode::NO_CONTENT)
@@ -228,4 +247,34 @@ pub(super) async fn clock(_: Host) -> Json<ClockAnswer> {
         taken,
         answered: now(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_pci_addresses_and_uuids_and_nothing_else() {
+        let of = |pci: &str, uuid: &str| {
+            let state = GpuState {
+                pci: Some(pci.to_owned()),
+                uuid: Some(uuid.to_owned()),
+                ..GpuState::default()
+            };
+            placed(&state).map(|placed| (placed.pci, placed.uuid))
+        };
+        let uuid = "GPU-8f3a0b1c-0000-1111-2222-0123456789ab";
+        let pci = "0000:3b:00.0".to_owned();
+        assert_eq!(
+            of("00000000:3B:00.0", uuid),
+            Some((pci.clone(), uuid.to_owned()))
+        );
+        for wrong in ["GPU-1", "x", "GPU-8f3a0b1c-0000-1111-2222-0123456789xy"] {
+            assert_eq!(
+                of("0000:3b:00.0", wrong),
+                Some((pci.clone(), String::new()))
+            );
+        }
+        assert_eq!(of("anything", uuid), None);
+    }
 }

@@ -1,6 +1,7 @@
 //! What people may do: all through the Unix socket, read on a TCP address of loopback, and over TLS what their credential says.
 
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -9,7 +10,7 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use gtrace_event::Timestamp;
-use gtrace_tls::{Guard, Role};
+use gtrace_tls::{Credential, Guard, RateLimiter, Role};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::problem::Problem;
@@ -22,10 +23,33 @@ const LOG_AGAIN: Duration = Duration::from_secs(10);
 /// When the last of those lines was written.
 static LOGGED: Mutex<Option<Instant>> = Mutex::new(None);
 
+/// Requests a minute of a credential that has no limit of its own, as the daemon has it.
+const PER_MINUTE: NonZeroU32 = NonZeroU32::new(1200).unwrap();
+/// Credentials whose rates are kept.
+const RATES: usize = 4096;
+/// Requests that may come at once, as the time in which they are due.
+const BURST: Duration = Duration::from_secs(10);
+
+/// Who may come over TLS, and how often.
+#[derive(Debug)]
+pub(super) struct Door {
+    pub(super) guard: Guard,
+    rates: RateLimiter<Credential>,
+}
+
+impl Door {
+    pub(super) fn new(guard: Guard) -> Self {
+        Self {
+            guard,
+            rates: RateLimiter::new(RATES, BURST),
+        }
+    }
+}
+
 /// A connection over TLS.
 pub(super) struct Secured {
     /// Who is who.
-    pub(super) guard: Arc<Guard>,
+    pub(super) door: Arc<Door>,
     /// What the client showed in the handshake.
     pub(super) certificate: Option<CertificateDer<'static>>,
 }
@@ -41,14 +65,39 @@ pub(super) enum Way {
     Tls(Arc<Secured>),
 }
 
+/// Who was let in over TLS, for answers that go on for long.
+#[derive(Clone)]
+pub(super) struct Known {
+    secured: Arc<Secured>,
+    credential: Credential,
+}
+
+impl Known {
+    /// Whether the credential is still good: it may be revoked, or run out.
+    pub(super) fn still_holds(&self) -> bool {
+        let access = self.secured.door.guard.access();
+        let certificate = self.secured.certificate.as_ref();
+        access
+            .credentials
+            .still_holds(&self.credential, certificate, Timestamp::now())
+    }
+}
+
 /// Lets people in.
-pub(super) async fn people(request: Request, next: Next) -> Response {
+pub(super) async fn people(mut request: Request, next: Next) -> Response {
     match request.extensions().get::<Way>() {
         Some(Way::Unix) => return next.run(request).await,
         Some(Way::Tls(secured)) => {
             let secured = Arc::clone(secured);
             return match with_credential(&secured, request.method(), request.headers()) {
-                Ok(()) => next.run(request).await,
+                Ok(credential) => {
+                    let known = Known {
+                        secured,
+                        credential,
+                    };
+                    request.extensions_mut().insert(known);
+                    next.run(request).await
+                }
                 Err(problem) => {
                     tokio::time::sleep(WRONG).await;
                     problem.into_response()
@@ -58,12 +107,7 @@ pub(super) async fn people(request: Request, next: Next) -> Response {
         Some(Way::Tcp) | None => {}
     }
     // A page of another site that a browser shows may send requests to loopback, under its own name.
-    let host = request
-        .headers()
-        .get(header::HOST)
-        .and_then(|host| host.to_str().ok())
-        .or_else(|| request.uri().authority().map(|a| a.as_str()));
-    if !host.is_some_and(is_loopback) {
+    if !is_own_host(&request) {
         let cause = "the header Host does not name this machine's loopback";
         let remedy = "use 127.0.0.1 or localhost";
         return Problem::new(StatusCode::FORBIDDEN, "not let in", cause, remedy).into_response();
@@ -82,18 +126,33 @@ pub(super) async fn people(request: Request, next: Next) -> Response {
 }
 
 /// Whether the credential of a request over TLS permits it.
-fn with_credential(secured: &Secured, method: &Method, headers: &HeaderMap) -> Result<(), Problem> {
+fn with_credential(
+    secured: &Secured,
+    method: &Method,
+    headers: &HeaderMap,
+) -> Result<Credential, Problem> {
     let token = headers
         .get(header::AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
         .and_then(|value| value.strip_prefix("Bearer "));
-    let access = secured.guard.access();
+    let access = secured.door.guard.access();
     let known =
         access
             .credentials
             .authenticate(token, secured.certificate.as_ref(), Timestamp::now());
     match known {
-        Ok(known) if method == Method::GET || known.role >= Role::Operate => Ok(()),
+        Ok(known) if method == Method::GET || known.role >= Role::Operate => {
+            let rate = known.requests_per_minute.unwrap_or(PER_MINUTE);
+            match secured.door.rates.take(&known, rate, Instant::now()) {
+                Ok(()) => Ok(known),
+                Err(wait) => Err(Problem::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "too often",
+                    format!("{known} may ask {rate} times a minute"),
+                    &format!("ask again in {} s", wait.as_secs() + 1),
+                )),
+            }
+        }
         Ok(known) => Err(Problem::new(
             StatusCode::FORBIDDEN,
             "not allowed",
@@ -114,6 +173,16 @@ fn with_credential(secured: &Secured, method: &Method, headers: &HeaderMap) -> R
             ))
         }
     }
+}
+
+/// Whether a request names this machine's loopback.
+pub(super) fn is_own_host(request: &Request) -> bool {
+    let host = request
+        .headers()
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok())
+        .or_else(|| request.uri().authority().map(|a| a.as_str()));
+    host.is_some_and(is_loopback)
 }
 
 fn is_loopback(host: &str) -> bool {

@@ -93,6 +93,11 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
             &counters.missing,
         ),
         (
+            "gtrace_head_frames_total",
+            "Frames of profiling sessions taken since the head started.",
+            &counters.frames,
+        ),
+        (
             "gtrace_head_transactions_total",
             "Transactions that took records.",
             &counters.transactions,

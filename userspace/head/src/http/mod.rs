@@ -1,11 +1,14 @@
 //! What a head answers: to agents by their credential, to people by the listener that they come through.
 
 mod agents;
+mod ending;
 mod gate;
+mod gswarm;
 mod metrics;
 mod people;
 mod problem;
 mod server;
+mod sessions;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,13 +23,17 @@ use tokio::sync::{Semaphore, watch};
 use crate::db::{Database, DbError, HostRow, Place};
 use crate::writer::Writer;
 
-pub use self::people::{AuditLine, By, SessionExport, SessionRequest, TokenAnswer, TokenRequest};
+pub use self::gswarm::Gswarm;
+pub use self::people::{AuditLine, By, TokenAnswer, TokenRequest};
 pub use self::server::{Bound, Listen, ListenError, bind, serve};
+pub use self::sessions::{FramesPage, SessionHost, SessionRequest, SessionView};
 
 /// Batches that are read and decoded at the same time: memory is bounded by it, at some 20 MiB each.
 const DECODING: usize = 8;
-/// Reads of the database at the same time.
+/// Reads of the database for people at the same time.
 const READERS: usize = 2;
+/// The same for agents, which do not wait for a person's long question.
+const AGENT_READERS: usize = 2;
 /// For so long a credential is believed that was looked up: a revocation takes effect after it.
 const BELIEVED: Duration = Duration::from_secs(2);
 /// Largest body of a state and of frames.
@@ -39,14 +46,17 @@ const BODY_MAX: usize = 64 * 1024;
 struct App {
     writer: Writer,
     readers: Arc<Readers>,
+    /// For what agents ask.
+    agent_readers: Arc<Readers>,
+    sessions: sessions::On,
     decoding: Arc<Semaphore>,
     credentials: Arc<Mutex<Credentials>>,
     refused: Arc<std::sync::atomic::AtomicU64>,
     ended: watch::Receiver<bool>,
 }
 
-/// Digests of the credentials of hosts, and when they were looked up.
-type Credentials = HashMap<i64, (Vec<u8>, Instant)>;
+/// Digests of the credentials of hosts, their names, and when they were looked up.
+type Credentials = HashMap<i64, (Vec<u8>, Arc<str>, Instant)>;
 
 /// Connections for reading.
 struct Readers {
@@ -54,17 +64,25 @@ struct Readers {
     turns: Arc<Semaphore>,
 }
 
-impl App {
+impl Readers {
+    fn open(place: &Place, count: usize) -> Result<Arc<Self>, DbError> {
+        let free = (0..count).map(|_| Database::open(place));
+        Ok(Arc::new(Self {
+            free: Mutex::new(free.collect::<Result<_, _>>()?),
+            turns: Arc::new(Semaphore::new(count)),
+        }))
+    }
+
     /// Reads the database on a thread for that.
     async fn read<T: Send + 'static>(
-        &self,
+        self: &Arc<Self>,
         read: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, problem::Problem> {
         let unavailable = |cause: String| {
             problem::Problem::unavailable("cannot read the fleet's database", &cause)
         };
-        let readers = Arc::clone(&self.readers);
-        let turn = Arc::clone(&self.readers.turns).acquire_owned().await;
+        let readers = Arc::clone(self);
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
         let done = tokio::task::spawn_blocking(move || {
             // It ends with the work, also where nobody waits for that any longer.
             let _turn = turn;
@@ -82,29 +100,38 @@ impl App {
             .map_err(|e| unavailable(e.to_string()))?
             .map_err(unavailable)
     }
+}
+
+impl App {
+    /// Opens the database at `place`.
+    fn open(place: &Place, ended: watch::Receiver<bool>) -> Result<Self, ListenError> {
+        Ok(Self {
+            readers: Readers::open(place, READERS)?,
+            agent_readers: Readers::open(place, AGENT_READERS)?,
+            writer: Writer::start(Database::open(place)?).map_err(ListenError::Thread)?,
+            sessions: sessions::On::default(),
+            decoding: Arc::new(Semaphore::new(DECODING)),
+            credentials: Arc::default(),
+            refused: Arc::default(),
+            ended,
+        })
+    }
+
+    /// Reads the database for a person.
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, problem::Problem> {
+        self.readers.read(read).await
+    }
 
     async fn hosts(&self) -> Result<Vec<HostRow>, problem::Problem> {
         self.read(Database::hosts).await
     }
 }
 
-/// The routes over a database at `place`.
-fn router(place: &Place, ended: watch::Receiver<bool>) -> Result<Router, ListenError> {
-    let readers = (0..READERS)
-        .map(|_| Database::open(place))
-        .collect::<Result<Vec<_>, _>>()?;
-    let writer = Writer::start(Database::open(place)?).map_err(ListenError::Thread)?;
-    let app = App {
-        writer,
-        readers: Arc::new(Readers {
-            free: Mutex::new(readers),
-            turns: Arc::new(Semaphore::new(READERS)),
-        }),
-        decoding: Arc::new(Semaphore::new(DECODING)),
-        credentials: Arc::default(),
-        refused: Arc::default(),
-        ended,
-    };
+/// The routes.
+fn router(app: App) -> Router {
     let batch = post(agents::batch).layer(DefaultBodyLimit::max(gtrace_fleet::COMPRESSED_MAX));
     let agents = Router::new()
         .route("/fleet/v1/enroll", post(agents::enroll))
@@ -117,6 +144,7 @@ fn router(place: &Place, ended: watch::Receiver<bool>) -> Result<Router, ListenE
             "/fleet/v1/frames",
             post(agents::frames).layer(DefaultBodyLimit::max(STATE_MAX)),
         )
+        .route("/fleet/v1/measure", get(sessions::measure))
         .route("/fleet/v1/cursors", get(agents::cursors))
         .route("/fleet/v1/clock", get(agents::clock));
     let people = Router::new()
@@ -128,19 +156,21 @@ fn router(place: &Place, ended: watch::Receiver<bool>) -> Result<Router, ListenE
         .route("/fleet/v1/incidents", get(people::incidents))
         .route("/fleet/v1/incidents/stream", get(people::follow))
         .route("/fleet/v1/groups", get(people::groups))
+        .route("/fleet/v1/lemons", get(people::lemons))
         .route("/fleet/v1/verify", get(people::verify))
         .route("/fleet/v1/audit", get(people::audit))
         .route("/fleet/v1/tokens", post(people::token))
         .route(
             "/fleet/v1/sessions",
-            get(people::sessions).post(people::start_session),
+            get(sessions::list).post(sessions::start),
         )
-        .route("/fleet/v1/sessions/{name}/stop", post(people::stop_session))
-        .route("/fleet/v1/sessions/{name}/frames", get(people::frames))
+        .route("/fleet/v1/sessions/{name}", get(sessions::show))
+        .route("/fleet/v1/sessions/{name}/stop", post(sessions::stop))
+        .route("/fleet/v1/sessions/{name}/frames", get(sessions::frames))
         .layer(middleware::from_fn(gate::people));
-    Ok(agents
+    agents
         .merge(people)
         .fallback(people::not_found)
         .layer(DefaultBodyLimit::max(BODY_MAX))
-        .with_state(app))
+        .with_state(app)
 }

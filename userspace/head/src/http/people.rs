@@ -9,16 +9,16 @@ use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use gtrace_event::{Kind, Record, Severity, Timestamp};
+use gtrace_fleet::lemon::{self, Ranking};
 use gtrace_fleet::{check_name, topology::Group};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::App;
+use super::ending::over;
+use super::gate::Known;
 use super::problem::Problem;
-use super::server::over;
-use crate::db::{
-    ChainReport, EventQuery, FleetEvent, FleetIncident, Frame, IncidentQuery, Session,
-};
+use crate::db::{ChainReport, EventQuery, FleetEvent, FleetIncident, IncidentQuery, Unit};
 use crate::secret;
 use crate::view::{self, HostView};
 
@@ -110,16 +110,25 @@ pub(super) async fn groups(
 }
 
 /// Changes of incidents as they are committed, as server-sent events.
-pub(super) async fn follow(State(app): State<App>) -> Response {
+pub(super) async fn follow(
+    State(app): State<App>,
+    known: Option<axum::Extension<Known>>,
+) -> Response {
     let mut live = app.writer.live.subscribe();
     let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String, Infallible>>(16);
     let mut ended = app.ended.clone();
     tokio::spawn(async move {
         let mut names = HashMap::<i64, String>::new();
         let mut ping = tokio::time::interval(std::time::Duration::from_secs(15));
+        let mut look = tokio::time::interval(std::time::Duration::from_secs(1));
         loop {
             let text = tokio::select! {
                 () = over(&mut ended) => return,
+                // A credential that is revoked, or runs out, is one for a stream that is open too.
+                _ = look.tick() => match known.as_ref().is_none_or(|known| known.still_holds()) {
+                    true => continue,
+                    false => return,
+                },
                 _ = ping.tick() => ": \n\n".to_owned(),
                 received = live.recv() => match received {
                     Ok((host, body)) => {
@@ -177,6 +186,32 @@ pub(super) async fn verify(
         Some(host) if reports.is_empty() => Err(no_host(&host)),
         _ => Ok(Json(reports)),
     }
+}
+
+#[derive(Deserialize)]
+pub(super) struct LemonParameters {
+    by: Option<String>,
+    limit: Option<usize>,
+}
+
+/// Units by how probable it is that they fail more than their peers.
+pub(super) async fn lemons(
+    State(app): State<App>,
+    Query(asked): Query<LemonParameters>,
+) -> Result<Json<Ranking>, Problem> {
+    let by = match asked.by.as_deref() {
+        None | Some("gpu") => Unit::Gpu,
+        Some("slot") => Unit::Slot,
+        Some("host") => Unit::Host,
+        Some(label) => Unit::Label(label.to_owned()),
+    };
+    let units = app.read(move |db| db.exposed(&by)).await?;
+    let ranking = tokio::task::spawn_blocking(move || lemon::rank(&units)).await;
+    let mut ranking = ranking.map_err(|e| Problem::unavailable("cannot rank", e))?;
+    ranking
+        .units
+        .truncate(asked.limit.unwrap_or(LIMIT as usize));
+    Ok(Json(ranking))
 }
 
 /// A line of the audit.
@@ -272,126 +307,9 @@ pub(super) async fn revoke(
     }
 }
 
-fn no_host(host: &str) -> Problem {
+pub(super) fn no_host(host: &str) -> Problem {
     Problem::not_found(
         format!("no host `{host}` is in the fleet"),
         "`gtrace fleet hosts` lists them",
     )
-}
-
-/// Begins a session.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SessionRequest {
-    /// Its name.
-    pub name: String,
-    /// Names of hosts; all without one.
-    #[serde(default)]
-    pub hosts: Vec<String>,
-    /// Length of a frame.
-    pub interval_ms: u32,
-    /// Who asks.
-    pub by: String,
-}
-
-pub(super) async fn sessions(State(app): State<App>) -> Result<Json<Vec<Session>>, Problem> {
-    app.read(|db| db.sessions()).await.map(Json)
-}
-
-pub(super) async fn start_session(
-    State(app): State<App>,
-    Json(asked): Json<SessionRequest>,
-) -> Result<Json<Session>, Problem> {
-    begin(&app, asked).await.map(Json)
-}
-
-/// Begins a session, whoever asks for it.
-pub(super) async fn begin(app: &App, asked: SessionRequest) -> Result<Session, Problem> {
-    check_name(&asked.name).map_err(|_| {
-        let cause = "a session's name has letters, digits, `-`, `.` and `_`";
-        Problem::bad_request(cause, "choose another name")
-    })?;
-    if !(20..=60_000).contains(&asked.interval_ms) {
-        let cause = "an interval is 20 ms to 60 s";
-        return Err(Problem::bad_request(cause, "change --interval"));
-    }
-    let known = app.hosts().await?;
-    if let Some(host) = asked
-        .hosts
-        .iter()
-        .find(|host| !known.iter().any(|row| row.name == **host))
-    {
-        return Err(no_host(host));
-    }
-    let name = asked.name.clone();
-    let started = app
-        .writer
-        .write(move |db| {
-            db.start_session(
-                &asked.name,
-                &asked.hosts,
-                asked.interval_ms,
-                &asked.by,
-                Timestamp::now(),
-            )
-        })
-        .await
-        .map_err(|e| Problem::unavailable("cannot start the session", e))?;
-    started.ok_or_else(|| {
-        let cause = format!("a session `{name}` is on");
-        let remedy = "stop it, or choose another name";
-        Problem::new(StatusCode::CONFLICT, "not started", cause, remedy)
-    })
-}
-
-pub(super) async fn stop_session(
-    State(app): State<App>,
-    Path(name): Path<String>,
-    Json(By { by }): Json<By>,
-) -> Result<Json<Session>, Problem> {
-    end(&app, name, by).await.map(Json)
-}
-
-/// Ends a session, whoever asks for it.
-pub(super) async fn end(app: &App, name: String, by: String) -> Result<Session, Problem> {
-    let asked = name.clone();
-    let stopped = app
-        .writer
-        .write(move |db| db.stop_session(&asked, &by, Timestamp::now()))
-        .await
-        .map_err(|e| Problem::unavailable("cannot stop the session", e))?;
-    stopped.ok_or_else(|| {
-        Problem::not_found(
-            format!("no session `{name}` is on"),
-            "`GET /fleet/v1/sessions`",
-        )
-    })
-}
-
-/// A session with its frames: what `GET /fleet/v1/sessions/NAME/frames` answers.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SessionExport {
-    /// The session.
-    pub session: Session,
-    /// Its frames by time, those of an interval by host.
-    pub frames: Vec<Frame>,
-}
-
-pub(super) async fn frames(
-    State(app): State<App>,
-    Path(name): Path<String>,
-) -> Result<Json<SessionExport>, Problem> {
-    let asked = name.clone();
-    let found = app.read(move |db| {
-        // The newest of that name.
-        let Some(session) = db.sessions()?.into_iter().find(|s| s.name == asked) else {
-            return Ok(None);
-        };
-        let mut frames = Vec::new();
-        db.frames(session.id, |frame| frames.push(frame))?;
-        Ok(Some(SessionExport { session, frames }))
-    });
-    let remedy = "`GET /fleet/v1/sessions` has the names";
-    let none = || Problem::not_found(format!("there is no session `{name}`"), remedy);
-    found.await?.map(Json).ok_or_else(none)
 }

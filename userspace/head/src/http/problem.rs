@@ -18,6 +18,10 @@ impl Problem {
         Self(status, body)
     }
 
+    pub(super) fn cause(&self) -> &str {
+        &self.1.cause
+    }
+
     pub(super) fn unavailable(error: &str, cause: impl ToString) -> Self {
         let remedy = "see the head's log; agents try again by themselves";
         Self::new(StatusCode::SERVICE_UNAVAILABLE, error, cause, remedy)

@@ -22,8 +22,10 @@ use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
-use super::gate::{Secured, Way};
-use super::router;
+use super::ending::over;
+use super::gate::{Door, Secured, Way};
+use super::gswarm::{self, Gswarm};
+use super::{App, router, sessions};
 use crate::db::{Database, DbError, Place};
 
 /// Connections of agents and people at once over TCP.
@@ -62,8 +64,10 @@ pub struct Listen {
     pub socket: Option<PathBuf>,
     /// The database.
     pub database: Place,
-    /// Records are kept for so many days; `None` for ever.
+    /// Records, and sessions that have ended, are kept for so many days; `None` for ever.
     pub retention_days: Option<u32>,
+    /// The routes of gswarm-profiler, if they are wanted.
+    pub gswarm: Option<Gswarm>,
 }
 
 /// Why a head cannot serve.
@@ -101,8 +105,9 @@ pub enum ListenError {
 #[derive(Debug)]
 pub struct Bound {
     tcp: Option<StdTcpListener>,
-    https: Option<(StdTcpListener, Arc<Guard>)>,
+    https: Option<(StdTcpListener, Arc<Door>)>,
     unix: Option<(StdUnixListener, PathBuf)>,
+    gswarm: Option<(StdTcpListener, Gswarm)>,
     listen: Listen,
 }
 
@@ -117,6 +122,12 @@ impl Bound {
         let https = self.https.as_ref();
         https.and_then(|(listener, _)| listener.local_addr().ok())
     }
+
+    /// The address of gswarm-profiler's routes, with its port.
+    pub fn gswarm_addr(&self) -> Option<SocketAddr> {
+        let gswarm = self.gswarm.as_ref();
+        gswarm.and_then(|(listener, _)| listener.local_addr().ok())
+    }
 }
 
 /// Takes the sockets.
@@ -129,7 +140,14 @@ pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
         None => None,
         Some((address, files)) => {
             let guard = Guard::new(files.clone(), &ALPN)?;
-            Some((bind_tcp(*address)?, Arc::new(guard)))
+            Some((bind_tcp(*address)?, Arc::new(Door::new(guard))))
+        }
+    };
+    let gswarm = match &listen.gswarm {
+        None => None,
+        Some(of) => {
+            let address = SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, of.port));
+            Some((bind_loopback(address)?, of.clone()))
         }
     };
     let unix = listen.socket.as_deref().map(bind_unix).transpose()?;
@@ -138,6 +156,7 @@ pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
         tcp,
         https,
         unix,
+        gswarm,
         listen,
     })
 }
@@ -191,24 +210,31 @@ fn bind_unix(path: &Path) -> Result<StdUnixListener, ListenError> {
     Ok(listener)
 }
 
-/// Answers until `shutdown` holds true or its sender is dropped.
+/// Answers until `shutdown` holds true or its sender is dropped. `ready` is called once the database is open.
 ///
 /// # Errors
 /// [`ListenError`].
-pub async fn serve(bound: Bound, mut shutdown: watch::Receiver<bool>) -> Result<(), ListenError> {
+pub async fn serve(
+    bound: Bound,
+    mut shutdown: watch::Receiver<bool>,
+    ready: impl FnOnce(),
+) -> Result<(), ListenError> {
     let Bound {
         tcp,
         https,
         unix,
+        gswarm,
         listen,
     } = bound;
     let (end, ended) = watch::channel(false);
     let place = listen.database.clone();
     let opened = ended.clone();
     // A PostgreSQL client has a runtime of its own, which must not be started on a thread of this one.
-    let router = tokio::task::spawn_blocking(move || router(&place, opened))
+    let app = tokio::task::spawn_blocking(move || App::open(&place, opened))
         .await
         .map_err(|e| ListenError::Thread(io::Error::other(e)))??;
+    let router = router(app.clone());
+    ready();
     let failed = |place: &str| {
         let place = place.to_owned();
         move |cause| ListenError::Socket { place, cause }
@@ -219,17 +245,23 @@ pub async fn serve(bound: Bound, mut shutdown: watch::Receiver<bool>) -> Result<
         let (router, ended) = (router.clone(), ended.clone());
         tasks.spawn(accept_tcp(listener, None, router, ended));
     }
-    if let Some((listener, guard)) = https {
+    if let Some((listener, door)) = https {
         let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
-        let (router, of_guard) = (router.clone(), Arc::clone(&guard));
-        tasks.spawn(accept_tcp(listener, Some(guard), router, ended.clone()));
-        tasks.spawn(reload(of_guard, ended.clone()));
+        let (router, of_door) = (router.clone(), Arc::clone(&door));
+        tasks.spawn(accept_tcp(listener, Some(door), router, ended.clone()));
+        tasks.spawn(reload(of_door, ended.clone()));
     }
     if let Some((listener, _)) = &unix {
         let listener = listener.try_clone().map_err(failed("the Unix socket"))?;
         let listener = UnixListener::from_std(listener).map_err(failed("the Unix socket"))?;
         tasks.spawn(accept_unix(listener, router.clone(), ended.clone()));
     }
+    if let Some((listener, options)) = gswarm {
+        let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
+        let router = gswarm::router(app.clone(), options);
+        tasks.spawn(accept_tcp(listener, None, router, ended.clone()));
+    }
+    tasks.spawn(sessions::keep(app));
     if let Some(days) = listen.retention_days {
         tasks.spawn(retain(listen.database, days, ended.clone()));
     }
@@ -243,17 +275,16 @@ pub async fn serve(bound: Bound, mut shutdown: watch::Receiver<bool>) -> Result<
     Ok(())
 }
 
-/// Waits for the end, or for the one who would order it to be gone.
-pub(super) async fn over(ended: &mut watch::Receiver<bool>) {
-    drop(ended.wait_for(|end| *end).await);
-}
-
 async fn retain(place: Place, days: u32, mut ended: watch::Receiver<bool>) {
     loop {
         let place = place.clone();
         let done = tokio::task::spawn_blocking(move || {
             let today = super::super::db::nanos(gtrace_event::Timestamp::now()).div_euclid(DAY_NS);
-            Database::open(&place)?.retain(today - i64::from(days))
+            let mut database = Database::open(&place)?;
+            let first = today - i64::from(days);
+            let before = super::super::db::time_of(first.saturating_mul(DAY_NS));
+            database.retain_sessions(before)?;
+            database.retain(first)
         });
         match done.await {
             Ok(Ok(0)) => {}
@@ -271,14 +302,14 @@ async fn retain(place: Place, days: u32, mut ended: watch::Receiver<bool>) {
 }
 
 /// Takes over certificate and credentials when their files change.
-async fn reload(guard: Arc<Guard>, mut ended: watch::Receiver<bool>) {
+async fn reload(door: Arc<Door>, mut ended: watch::Receiver<bool>) {
     loop {
         tokio::select! {
             () = tokio::time::sleep(LOOK) => {}
             () = over(&mut ended) => return,
         }
-        let looking = Arc::clone(&guard);
-        match tokio::task::spawn_blocking(move || looking.check()).await {
+        let looking = Arc::clone(&door);
+        match tokio::task::spawn_blocking(move || looking.guard.check()).await {
             Ok(Reload::Reloaded) => tracing::info!("certificate and credentials were read again"),
             Ok(Reload::Failed(error)) => {
                 tracing::warn!("{error}; what the files said before goes on to hold");
@@ -321,7 +352,7 @@ impl Drop for OfAddress {
 /// Connections in clear, or over TLS where there is a guard.
 async fn accept_tcp(
     listener: TcpListener,
-    guard: Option<Arc<Guard>>,
+    door: Option<Arc<Door>>,
     router: Router,
     mut ended: watch::Receiver<bool>,
 ) {
@@ -339,7 +370,7 @@ async fn accept_tcp(
                     continue;
                 };
                 let (router, ended) = (router.clone(), ended.clone());
-                let Some(guard) = guard.clone() else {
+                let Some(door) = door.clone() else {
                     tokio::spawn(async move {
                         connection(stream, Way::Tcp, router, ended).await;
                         drop(place);
@@ -350,13 +381,13 @@ async fn accept_tcp(
                     continue;
                 };
                 tokio::spawn(async move {
-                    let acceptor = TlsAcceptor::from(Arc::clone(&guard.access().tls));
+                    let acceptor = TlsAcceptor::from(Arc::clone(&door.guard.access().tls));
                     let shaken = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
                     if let Ok(Ok(io)) = shaken {
                         let certificates = io.get_ref().1.peer_certificates();
                         let first = certificates.and_then(|all| all.first());
                         let certificate = first.map(|one| one.clone().into_owned());
-                        let secured = Arc::new(Secured { guard, certificate });
+                        let secured = Arc::new(Secured { door, certificate });
                         connection(io, Way::Tls(secured), router, ended).await;
                     }
                     drop((place, of_address));

@@ -7,6 +7,8 @@
     reason = "tests only"
 )]
 
+pub mod fleet;
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -29,6 +29,12 @@ impl Fold {
                 self.touch(subject, &mut touched);
                 self.judged(time, occasion);
             }
+            // The host is what its parts are.
+            Occasion::Forgotten { subject } if *subject != HealthSubject::host() => {
+                self.touch(subject, &mut touched);
+                self.table.forget(subject);
+            }
+            Occasion::Forgotten { .. } => {}
             Occasion::Quiet => self.quiet(time, &mut touched),
         }
         self.finish(time, touched)
@@ -48,7 +54,7 @@ impl Fold {
             if matches!(subject.part, SubjectKind::Gpu | SubjectKind::Nvswitch) {
                 self.touch(&subject, touched);
                 let text = "nobody has seen it since the host was started";
-                let reason = own(
+                let reason = own_reason(
                     NOT_SEEN,
                     HealthState::Unknown,
                     HealthAction::None,
@@ -117,7 +123,7 @@ impl Fold {
             HealthState::Healthy => self.table.remove(subject, rule),
             state => self
                 .table
-                .put(subject, own(rule, *state, *action, text, time), time),
+                .put(subject, own_reason(rule, *state, *action, text, time), time),
         }
     }
 
@@ -177,8 +183,8 @@ impl Fold {
     }
 }
 
-/// A reason that no event and no rule says.
-fn own(
+/// A reason that no event and no rule says, and that holds.
+pub fn own_reason(
     rule: &str,
     state: HealthState,
     action: HealthAction,

@@ -165,6 +165,13 @@ impl Table {
         self.retain(subject, |reason| reason.rule != rule);
     }
 
+    /// Lets go of a part.
+    pub(super) fn forget(&mut self, subject: &HealthSubject) {
+        if self.subjects.remove(subject).is_some() {
+            self.count_events();
+        }
+    }
+
     /// Forgets what is pending or over.
     pub(super) fn forget_past(&mut self, subject: &HealthSubject) {
         self.retain(subject, |reason| reason.status == ReasonStatus::Active);

@@ -99,6 +99,36 @@ const FIELDS: &[Field] = &[
         "Whether a remapping has failed",
         |s| s.remapped_rows.failure.map(|b| f64::from(u8::from(b))),
     ),
+    gauge(
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+        "Share of time with the graphics engine active",
+        |s| s.activity.graphics,
+    ),
+    gauge(
+        "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
+        "Share of time with the tensor pipe active",
+        |s| s.activity.tensor,
+    ),
+    gauge(
+        "DCGM_FI_PROF_DRAM_ACTIVE",
+        "Share of the bandwidth of device memory in use",
+        |s| s.activity.dram,
+    ),
+    gauge(
+        "DCGM_FI_PROF_SM_ACTIVE",
+        "Share of time with a warp on a multiprocessor",
+        |s| s.activity.sm,
+    ),
+    gauge(
+        "DCGM_FI_PROF_NVLINK_TX_BYTES",
+        "NVLink traffic sent, B/s",
+        |s| s.activity.nvlink_tx.map(|n| n as f64),
+    ),
+    gauge(
+        "DCGM_FI_PROF_NVLINK_RX_BYTES",
+        "NVLink traffic received, B/s",
+        |s| s.activity.nvlink_rx.map(|n| n as f64),
+    ),
 ];
 
 fn mebibytes(bytes: u64) -> f64 {

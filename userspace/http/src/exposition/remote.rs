@@ -45,6 +45,7 @@ fn of_sessions(status: &ServerStatus) -> [Family; 4] {
             ("session", session.id.clone()),
             ("client", client.host),
             ("program", client.program),
+            ("credential", client.credential.unwrap_or_default()),
         ]
     };
     [
@@ -67,7 +68,7 @@ fn of_sessions(status: &ServerStatus) -> [Family; 4] {
     ]
 }
 
-fn of_totals(totals: &Counters) -> [Family; 14] {
+fn of_totals(totals: &Counters) -> [Family; 16] {
     let counter =
         |name, unit, help, value: u64| Family::counter(name, unit, help).value(value as f64);
     let refused = totals
@@ -89,6 +90,23 @@ fn of_totals(totals: &Counters) -> [Family; 14] {
             totals.sessions,
         ),
         counter("remote_lanes_opened", "", "Lanes let in", totals.lanes),
+        Family::counter(
+            "remote_credential_sessions",
+            "",
+            "Clients let in, by the credential of which they are",
+        )
+        .values(
+            totals
+                .by_credential
+                .iter()
+                .map(|(name, count)| (vec![("credential", name.clone())], *count as f64)),
+        ),
+        counter(
+            "remote_sessions_revoked",
+            "",
+            "Clients ended because their credential was revoked or had expired",
+            totals.sessions_revoked,
+        ),
         counter(
             "remote_workers_failed",
             "",
@@ -220,6 +238,7 @@ mod tests {
                 client: Some(Client {
                     host: "laptop".into(),
                     program: "python3".into(),
+                    credential: Some("token alice".into()),
                     ..Client::default()
                 }),
                 stats: SessionStats {
@@ -244,6 +263,9 @@ mod tests {
         status.counters.resumed = 3;
         status.counters.rdma_refused = 3;
         status.counters.refused.insert("token".into(), 2);
+        status.counters.sessions_revoked = 6;
+        let by = &mut status.counters.by_credential;
+        by.insert("token alice".into(), 7);
         let mut registry = Registry::with_prefix("gtrace");
         registry.register_collector(Box::new(Server(status)));
         let mut text = String::new();
@@ -257,6 +279,8 @@ mod tests {
             "gtrace_remote_rdma_refused_total 3.0",
             "gtrace_remote_lanes_broken_total 5.0",
             "gtrace_remote_refused_total{reason=\"token\"} 2.0",
+            "gtrace_remote_sessions_revoked_total 6.0",
+            "gtrace_remote_credential_sessions_total{credential=\"token alice\"} 7.0",
             "gtrace_remote_calls_total{op=\"cuMemAlloc_v2\"} 3.0",
             "gtrace_remote_call_time_seconds_total{op=\"cuMemAlloc_v2\"} 5.0",
             "gtrace_remote_driver_seconds_sum 5.0",
@@ -267,5 +291,9 @@ mod tests {
         }
         let memory = "gtrace_remote_memory_bytes{session=\"01020304\",client=\"laptop\"";
         assert!(text.contains(memory), "{text}");
+        assert!(
+            text.contains("program=\"python3\",credential=\"token alice\"}"),
+            "{text}"
+        );
     }
 }

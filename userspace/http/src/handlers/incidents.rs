@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use axum::extract::{Path, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Json};
 use gtrace_api::{CaptureRequest, IncidentRequest};
-use gtrace_engine::hub::Command;
+use gtrace_engine::hub::{Command, INCIDENTS_MAX};
 use gtrace_event::{IdError, Incident, IncidentId, StateChange, Timestamp};
+use gtrace_store::IncidentFilter;
 
 use super::super::AppState;
 use super::super::body::Sent;
@@ -29,15 +30,19 @@ pub(in super::super) async fn list(
     let filter =
         incident_filter(given, Timestamp::now()).map_err(|e| bad_parameter(e.to_string()))?;
     // What waits for the store is known here; what is older is known there. A store that cannot be read hides nothing
-    // of what is going on now.
-    let newest = state.hub.incidents();
+    // of what is going on now; a part of what was asked for is no answer.
+    let (newest, is_enough) = (state.hub.incidents(), is_known(&state, &filter));
     let stored = state
         .read(peer, move |archive| archive.incidents(&filter))
         .await;
     let stored = match stored {
         Ok(stored) => stored,
-        Err(problem) if newest.is_empty() => return Err(problem),
-        Err(_) => Vec::new(),
+        Err(_) if is_enough => Vec::new(),
+        Err(mut problem) => {
+            let remedy = &mut problem.body.remedy;
+            remedy.push_str("; `gtrace incidents --open` shows what nobody has resolved");
+            return Err(problem);
+        }
     };
     let mut all: BTreeMap<IncidentId, Incident> = stored
         .into_iter()
@@ -57,6 +62,16 @@ pub(in super::super) async fn list(
         .map_or(0, |limit| found.len().saturating_sub(limit));
     found.drain(..surplus);
     Ok(Json(found))
+}
+
+/// Whether the daemon knows all that a filter asks for without its store.
+fn is_known(state: &AppState, filter: &IncidentFilter) -> bool {
+    let hub = &state.hub;
+    let is_new = filter
+        .since
+        .is_some_and(|since| since >= hub.status().started);
+    let has_all = hub.incidents().len() < INCIDENTS_MAX;
+    has_all && (is_new || filter.unresolved && hub.has_taken_up_incidents())
 }
 
 pub(in super::super) async fn one(
@@ -99,7 +114,16 @@ pub(in super::super) async fn change(
         note,
     } = request;
     check_note(&by, &note)?;
-    let id = find(&state, peer, &id).await?.id;
+    let incident = find(&state, peer, &id).await?;
+    if let Some(why) = incident.refuses(new) {
+        return Err(Problem::new(
+            StatusCode::CONFLICT,
+            "the incident is resolved",
+            why,
+            "open it again if it is not over",
+        ));
+    }
+    let id = incident.id;
     let change = StateChange {
         time: Timestamp::now(),
         state: new,

@@ -100,6 +100,7 @@ impl Server {
             role,
             expires,
             requests_per_minute: NonZeroU32::new(rate),
+            gpu: gtrace_tls::GpuShare::default(),
         };
         let secret = new_token(&self.files.credentials, &token, Timestamp::now()).unwrap();
         secret.expose().to_owned()

@@ -244,7 +244,7 @@ pub(super) fn causes(material: &Material) -> Markup {
                 @if number == 0 {
                     @if let Some(link) = links.next() {
                         li.link {
-                            "↓ led to " (self::number(&ids, link.to)) " — " b { "confidence " (link.confidence) } ": "
+                            "↓ " (words::led_to(material, link)) " " (self::number(&ids, link.to)) " — " b { "confidence " (link.confidence) } ": "
                             (link.why) " " span.small { "(rule " code { (link.rule) } ")" }
                         }
                     }

@@ -100,11 +100,13 @@ fn piece_to_device(
     settle(exec, when, stream)?;
     let session = Arc::clone(&exec.session);
     let lender = Lender::of(exec, &session);
-    let locked = exec.staging.is_locked();
+    let context = exec.request.context;
     let bytes = &exec.staging.half()[..len];
     let began = time::now_ns();
     match way {
-        Way::Pageable | Way::TimePageable => super::to_device(lender, to, bytes, when, locked)?,
+        Way::Pageable | Way::TimePageable => {
+            super::to_device(lender, (&mut exec.uploads, context), to, bytes, when)?;
+        }
         Way::Locked => {
             start_to_device(lender, to, bytes, when)?;
             under_way(exec, stream);

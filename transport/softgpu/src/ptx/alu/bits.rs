@@ -1,23 +1,35 @@
 //! Logic, shifts, bit fields, and moves between registers. PTX ISA 8.x, sections 9.7.1, 9.7.7, 9.7.8.
 
-use super::super::types::Type;
-use super::{Exec, lanes};
+use super::super::types::{Class, Type};
+use super::{Exec, Operands, Regs, lanes, masks};
 
-pub(crate) fn and(_: Type) -> Exec {
-    lanes!(|a: u64, b: u64| a & b)
+pub(crate) fn and(ty: Type) -> Exec {
+    match ty.class() {
+        Class::Pred => masks!(|a, b| a & b),
+        Class::Narrow => lanes!(|a: u32, b: u32| a & b),
+        Class::Wide => lanes!(|a: u64, b: u64| a & b),
+    }
 }
 
-pub(crate) fn or(_: Type) -> Exec {
-    lanes!(|a: u64, b: u64| a | b)
+pub(crate) fn or(ty: Type) -> Exec {
+    match ty.class() {
+        Class::Pred => masks!(|a, b| a | b),
+        Class::Narrow => lanes!(|a: u32, b: u32| a | b),
+        Class::Wide => lanes!(|a: u64, b: u64| a | b),
+    }
 }
 
-pub(crate) fn xor(_: Type) -> Exec {
-    lanes!(|a: u64, b: u64| a ^ b)
+pub(crate) fn xor(ty: Type) -> Exec {
+    match ty.class() {
+        Class::Pred => masks!(|a, b| a ^ b),
+        Class::Narrow => lanes!(|a: u32, b: u32| a ^ b),
+        Class::Wide => lanes!(|a: u64, b: u64| a ^ b),
+    }
 }
 
 pub(crate) fn not(ty: Type) -> Option<Exec> {
     Some(match ty {
-        Type::Pred => lanes!(|a: bool| !a),
+        Type::Pred => masks!(|a| !a),
         Type::B16 => lanes!(|a: u16| !a),
         Type::B32 => lanes!(|a: u32| !a),
         Type::B64 => lanes!(|a: u64| !a),
@@ -35,22 +47,29 @@ pub(crate) fn cnot(ty: Type) -> Option<Exec> {
     })
 }
 
-fn lut3(a: u32, b: u32, c: u32, table: u32) -> u32 {
-    let mut out = 0;
-    for row in 0..8 {
-        if table >> row & 1 != 0 {
-            let a = if row & 4 != 0 { a } else { !a };
-            let b = if row & 2 != 0 { b } else { !b };
-            let c = if row & 1 != 0 { c } else { !c };
-            out |= a & b & c;
-        }
-    }
-    out
-}
-
-/// Any function of three bits, given by its table of eight.
+/// Any function of three bits, given by its table of eight, which is the same for all lanes.
 pub(crate) fn lop3() -> Exec {
-    lanes!(|a: u32, b: u32, c: u32, table: u32| lut3(a, b, c, table))
+    fn run(regs: &mut Regs, o: &Operands, mask: u32) {
+        let table = regs.narrow(o.x)[0];
+        let mut out = [0; super::WARP];
+        for row in 0..8 {
+            if table >> row & 1 == 0 {
+                continue;
+            }
+            // What is to be inverted.
+            let [a, b, c] = [4, 2, 1].map(|bit| if row & bit != 0 { 0 } else { u32::MAX });
+            let sources = regs
+                .narrow(o.a)
+                .iter()
+                .zip(regs.narrow(o.b))
+                .zip(regs.narrow(o.c));
+            for (out, ((p, q), r)) in out.iter_mut().zip(sources) {
+                *out |= (p ^ a) & (q ^ b) & (r ^ c);
+            }
+        }
+        regs.write_narrow(o.d, &out, mask);
+    }
+    run
 }
 
 /// Shift amounts beyond the width count as the width.
@@ -272,24 +291,52 @@ pub(crate) fn prmt(mode: &str) -> Option<Exec> {
 }
 
 /// selp: a where the predicate c holds, else b.
-pub(crate) fn selp() -> Exec {
-    lanes!(|a: u64, b: u64, c: bool| if c { a } else { b })
-}
-
-/// slct: a where c >= 0, else b. NaN picks b.
-pub(crate) fn slct(float: bool, flush: bool) -> Exec {
-    match (float, flush) {
-        (false, _) => lanes!(|a: u64, b: u64, c: i32| if c >= 0 { a } else { b }),
-        // A negative subnormal counts as zero when flushed.
-        (true, true) => {
-            lanes!(|a: u64, b: u64, c: f32| { if c >= 0.0 || c.is_subnormal() { a } else { b } })
-        }
-        (true, false) => lanes!(|a: u64, b: u64, c: f32| if c >= 0.0 { a } else { b }),
+pub(crate) fn selp(ty: Type) -> Exec {
+    match ty.class() {
+        Class::Wide => lanes!(|a: u64, b: u64, c: bool| if c { a } else { b }),
+        _ => lanes!(|a: u32, b: u32, c: bool| if c { a } else { b }),
     }
 }
 
-pub(crate) fn copy() -> Exec {
-    lanes!(|a: u64| a)
+/// slct: a where c >= 0, else b. NaN picks b.
+pub(crate) fn slct(ty: Type, float: bool, flush: bool) -> Exec {
+    macro_rules! by {
+        ($T:ty) => {
+            match (float, flush) {
+                (false, _) => lanes!(|a: $T, b: $T, c: i32| if c >= 0 { a } else { b }),
+                // A negative subnormal counts as zero when flushed.
+                (true, true) => lanes!(|a: $T, b: $T, c: f32| {
+                    if c >= 0.0 || c.is_subnormal() { a } else { b }
+                }),
+                (true, false) => lanes!(|a: $T, b: $T, c: f32| if c >= 0.0 { a } else { b }),
+            }
+        };
+    }
+    match ty.class() {
+        Class::Wide => by!(u64),
+        _ => by!(u32),
+    }
+}
+
+pub(crate) fn copy(class: Class) -> Exec {
+    match class {
+        Class::Pred => masks!(|a| a),
+        Class::Narrow => lanes!(|a: u32| a),
+        Class::Wide => lanes!(|a: u64| a),
+    }
+}
+
+/// The low bits of a wide register in a narrow one.
+pub(crate) fn narrow() -> Exec {
+    lanes!(|a: u64| a as u32)
+}
+
+/// A narrow register in a wide one.
+pub(crate) fn widen(signed: bool) -> Exec {
+    match signed {
+        true => lanes!(|a: i32| i64::from(a)),
+        false => lanes!(|a: u32| u64::from(a)),
+    }
 }
 
 /// a + b of 64 bits, for addresses.
@@ -297,22 +344,24 @@ pub(crate) fn offset() -> Exec {
     lanes!(|a: u64, b: u64| a.wrapping_add(b))
 }
 
-/// Puts a, of `width` bits, below b.
-pub(crate) fn pack(width: u32) -> Option<Exec> {
-    Some(match width {
-        8 => lanes!(|a: u8, b: u64| u64::from(a) | b << 8),
-        16 => lanes!(|a: u16, b: u64| u64::from(a) | b << 16),
-        32 => lanes!(|a: u32, b: u64| u64::from(a) | b << 32),
+/// Puts a, of `width` bits, below b; the result is of this class.
+pub(crate) fn pack(width: u32, class: Class) -> Option<Exec> {
+    Some(match (width, class) {
+        (8, Class::Narrow) => lanes!(|a: u8, b: u32| u32::from(a) | b << 8),
+        (16, Class::Narrow) => lanes!(|a: u16, b: u32| u32::from(a) | b << 16),
+        (16, Class::Wide) => lanes!(|a: u16, b: u64| u64::from(a) | b << 16),
+        (32, Class::Wide) => lanes!(|a: u32, b: u64| u64::from(a) | b << 32),
         _ => return None,
     })
 }
 
-/// Part `b` (a constant slot with the shift) of `width` bits of a.
-pub(crate) fn unpack(width: u32) -> Option<Exec> {
-    Some(match width {
-        8 => lanes!(|a: u64, b: u32| (a >> (b & 63)) as u8),
-        16 => lanes!(|a: u64, b: u32| (a >> (b & 63)) as u16),
-        32 => lanes!(|a: u64, b: u32| (a >> (b & 63)) as u32),
+/// Part `b` (a constant slot with the shift) of `width` bits of a, which is of this class.
+pub(crate) fn unpack(width: u32, class: Class) -> Option<Exec> {
+    Some(match (width, class) {
+        (8, Class::Narrow) => lanes!(|a: u32, b: u32| (a >> (b & 31)) as u8),
+        (16, Class::Narrow) => lanes!(|a: u32, b: u32| (a >> (b & 31)) as u16),
+        (16, Class::Wide) => lanes!(|a: u64, b: u32| (a >> (b & 63)) as u16),
+        (32, Class::Wide) => lanes!(|a: u64, b: u32| (a >> (b & 63)) as u32),
         _ => return None,
     })
 }

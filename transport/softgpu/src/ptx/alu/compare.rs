@@ -2,7 +2,7 @@
 
 use super::super::types::Type;
 use super::float::flush;
-use super::{Exec, lanes};
+use super::{Exec, lanes, masks};
 
 /// a compared with b; true or false in the destination.
 pub(crate) fn compare(op: &str, ty: Type, ftz: bool) -> Option<Exec> {
@@ -93,9 +93,9 @@ floats!(f64_plain, f64, |x| x);
 /// Joins the result a with the predicate b of a setp or set.
 pub(crate) fn join(op: &str) -> Option<Exec> {
     Some(match op {
-        "and" => lanes!(|a: bool, b: bool| a & b),
-        "or" => lanes!(|a: bool, b: bool| a | b),
-        "xor" => lanes!(|a: bool, b: bool| a ^ b),
+        "and" => masks!(|a, b| a & b),
+        "or" => masks!(|a, b| a | b),
+        "xor" => masks!(|a, b| a ^ b),
         _ => return None,
     })
 }

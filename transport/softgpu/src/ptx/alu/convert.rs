@@ -1,10 +1,11 @@
 //! Conversions between types. PTX ISA 8.x, section 9.7.9 (cvt).
 
-use super::super::types::Type;
+use super::super::types::{Class, Type};
 use super::float::{finish, flush};
 use super::half::Half;
+use super::lane::{Read, Write};
 use super::round::{self, Mode, integer_to_odd};
-use super::{Exec, Lane, Lanes, Operands, each, lanes};
+use super::{Exec, Operands, Regs, each, lanes};
 
 macro_rules! by_integer {
     ($ty:expr, $T:ident => $body:expr) => {
@@ -65,6 +66,13 @@ fn truncated(from: Type, to: Type) -> Option<Exec> {
     match (from, to.size()) {
         // Where NaN becomes 0, as Rust has it.
         (Type::F32, 1 | 2 | 4) => by_integer!(to, D => lanes!(|a: f32| a as D)),
+        // Else it becomes the number whose highest bit alone is set.
+        (Type::F32, _) => by_integer!(to, D => lanes!(|a: f32| {
+            if a.is_nan() { 1 << (D::BITS - 1) } else { a as D }
+        })),
+        (Type::F64, _) => by_integer!(to, D => lanes!(|a: f64| {
+            if a.is_nan() { 1 << (D::BITS - 1) } else { a as D }
+        })),
         _ => None,
     }
 }
@@ -149,21 +157,41 @@ impl Conversion {
                 _ => None,
             }
         };
-        match plain {
-            Some(exec) => Some((exec, None)),
-            None => Some((any, Some(self.code()?))),
+        if let Some(exec) = plain.or_else(|| self.to_integral()) {
+            return Some((exec, None));
         }
+        let exec = match (self.from.class(), self.to.class()) {
+            (Class::Wide, Class::Wide) => any::<u64, u64>,
+            (Class::Wide, _) => any::<u64, u32>,
+            (_, Class::Wide) => any::<u32, u64>,
+            _ => any::<u32, u32>,
+        };
+        Some((exec, Some(self.code()?)))
+    }
+
+    /// f32 to an integral f32.
+    fn to_integral(self) -> Option<Exec> {
+        let is_plain = !self.sat && !self.ftz && !self.relu && self.integral;
+        if !is_plain || self.from != Type::F32 || self.to != Type::F32 {
+            return None;
+        }
+        Some(match self.mode {
+            Mode::Nearest => lanes!(|a: f32| finish::<false, false>(a.round_ties_even())),
+            Mode::Zero => lanes!(|a: f32| finish::<false, false>(a.trunc())),
+            Mode::Down => lanes!(|a: f32| finish::<false, false>(a.floor())),
+            Mode::Up => lanes!(|a: f32| finish::<false, false>(a.ceil())),
+        })
     }
 
     fn integer_in(self, bits: u64) -> i128 {
         match self.from {
-            Type::U8 => i128::from(u8::of(bits)),
-            Type::U16 => i128::from(u16::of(bits)),
-            Type::U32 => i128::from(u32::of(bits)),
+            Type::U8 => i128::from(bits as u8),
+            Type::U16 => i128::from(bits as u16),
+            Type::U32 => i128::from(bits as u32),
             Type::U64 => i128::from(bits),
-            Type::S8 => i128::from(i8::of(bits)),
-            Type::S16 => i128::from(i16::of(bits)),
-            Type::S32 => i128::from(i32::of(bits)),
+            Type::S8 => i128::from(bits as i8),
+            Type::S16 => i128::from(bits as i16),
+            Type::S32 => i128::from(bits as i32),
             _ => i128::from(bits as i64),
         }
     }
@@ -179,12 +207,12 @@ impl Conversion {
 
     fn integer_out(self, value: i128) -> u64 {
         match self.to {
-            Type::U8 => (value as u8).bits(),
-            Type::U16 => (value as u16).bits(),
-            Type::U32 => (value as u32).bits(),
-            Type::S8 => (value as i8).bits(),
-            Type::S16 => (value as i16).bits(),
-            Type::S32 => (value as i32).bits(),
+            Type::U8 => u64::from(value as u8),
+            Type::U16 => u64::from(value as u16),
+            Type::U32 => u64::from(value as u32),
+            Type::S8 => i64::from(value as i8) as u64,
+            Type::S16 => i64::from(value as i16) as u64,
+            Type::S32 => i64::from(value as i32) as u64,
             _ => value as u64,
         }
     }
@@ -194,14 +222,14 @@ impl Conversion {
             Type::F16 => f64::from(Half::F16.read(bits as u16)),
             Type::BF16 => f64::from(Half::Bf16.read(bits as u16)),
             Type::F32 => {
-                let value = f32::of(bits);
+                let value = f32::from_bits(bits as u32);
                 f64::from(if self.ftz {
                     flush::<true>(value)
                 } else {
                     value
                 })
             }
-            _ => f64::of(bits),
+            _ => f64::from_bits(bits),
         }
     }
 
@@ -228,14 +256,14 @@ impl Conversion {
             Type::BF16 => u64::from(Half::Bf16.write(value, mode, false)),
             Type::F32 => {
                 let value = round::narrow(value, 0.0, mode);
-                if self.ftz {
+                let value = if self.ftz {
                     finish::<true, false>(value)
                 } else {
                     finish::<false, false>(value)
-                }
-                .bits()
+                };
+                u64::from(value.to_bits())
             }
-            _ => value.bits(),
+            _ => value.to_bits(),
         }
     }
 
@@ -256,7 +284,7 @@ impl Conversion {
                     let nearest = value as f64;
                     let error = (value - nearest as i128) as f64;
                     // Adding the error in another mode rounds the exact value.
-                    return round::add64(nearest, error, self.mode).bits();
+                    return round::add64(nearest, error, self.mode).to_bits();
                 }
                 let odd = integer_to_odd(value);
                 self.float_out(odd)
@@ -276,9 +304,35 @@ impl Conversion {
     }
 }
 
-fn any(regs: &mut [Lanes], o: &Operands, mask: u32) {
-    let conversion = Conversion::of(regs[o.c as usize].0[0]);
+/// A word of a register, as 64 bits.
+trait Word: Read + Write {
+    fn of(bits: u64) -> Self;
+    fn bits(self) -> u64;
+}
+
+impl Word for u32 {
+    fn of(bits: u64) -> Self {
+        bits as Self
+    }
+    fn bits(self) -> u64 {
+        u64::from(self)
+    }
+}
+
+impl Word for u64 {
+    fn of(bits: u64) -> Self {
+        bits
+    }
+    fn bits(self) -> u64 {
+        self
+    }
+}
+
+/// The conversion that slot c names, from words A to words R.
+fn any<A: Word, R: Word>(regs: &mut Regs, o: &Operands, mask: u32) {
+    let conversion = Conversion::of(u64::from(regs.narrow(o.c)[0]));
     each(mask, |lane| {
-        regs[o.d as usize].0[lane] = conversion.apply(regs[o.a as usize].0[lane]);
+        let from = A::lane(A::lanes(regs, o.a), lane).bits();
+        R::of(conversion.apply(from)).set(regs, o.d, lane);
     });
 }

@@ -2,7 +2,7 @@
 
 use super::half::Half;
 use super::round::{self, Mode};
-use super::{Exec, Lanes, Operands, each, lanes};
+use super::{Exec, Operands, Regs, each, lanes, singly};
 
 /// With .ftz a subnormal counts as zero of its sign.
 #[inline(always)]
@@ -72,6 +72,19 @@ pub(crate) fn f32_op(op: &str, ftz: bool, sat: bool) -> Option<Exec> {
             )
         };
     }
+    // A call of the C library for each lane.
+    macro_rules! function {
+        (|$a:ident| $body:expr) => {
+            variants!(
+                ftz,
+                sat,
+                singly!(|a: f32| {
+                    let $a = flush::<F>(a);
+                    finish::<F, S>($body)
+                })
+            )
+        };
+    }
     macro_rules! binary {
         (|$a:ident, $b:ident| $body:expr) => {
             variants!(
@@ -89,16 +102,22 @@ pub(crate) fn f32_op(op: &str, ftz: bool, sat: bool) -> Option<Exec> {
         "sub" => binary!(|x, y| x - y),
         "mul" => binary!(|x, y| x * y),
         "div" => binary!(|x, y| x / y),
-        "fma" => super::fused::fma32(ftz, sat),
+        "fma" => variants!(
+            ftz,
+            sat,
+            lanes!(|a: f32, b: f32, c: f32| {
+                finish::<F, S>(flush::<F>(a).mul_add(flush::<F>(b), flush::<F>(c)))
+            })
+        ),
         "rcp" => unary!(|x| 1.0 / x),
         "sqrt" => unary!(|x| x.sqrt()),
         // Two roundings in f64 are nearer than the device's approximation.
         "rsqrt" => unary!(|x| (1.0 / f64::from(x).sqrt()) as f32),
-        "ex2" => unary!(|x| x.exp2()),
-        "lg2" => unary!(|x| x.log2()),
-        "sin" => unary!(|x| x.sin()),
-        "cos" => unary!(|x| x.cos()),
-        "tanh" => unary!(|x| x.tanh()),
+        "ex2" => function!(|x| x.exp2()),
+        "lg2" => function!(|x| x.log2()),
+        "sin" => function!(|x| x.sin()),
+        "cos" => function!(|x| x.cos()),
+        "tanh" => function!(|x| x.tanh()),
         "neg" => unary!(|x| -x),
         "abs" => unary!(|x| x.abs()),
         "min" => binary!(|x, y| minimum(x, y)),
@@ -147,7 +166,7 @@ pub(crate) fn f64_op(op: &str) -> Option<Exec> {
         "sub" => lanes!(|a: f64, b: f64| a - b),
         "mul" => lanes!(|a: f64, b: f64| a * b),
         "div" => lanes!(|a: f64, b: f64| a / b),
-        "fma" => super::fused::fma64(),
+        "fma" => lanes!(|a: f64, b: f64, c: f64| a.mul_add(b, c)),
         "rcp" => lanes!(|a: f64| 1.0 / a),
         "sqrt" => lanes!(|a: f64| a.sqrt()),
         "rsqrt" => lanes!(|a: f64| 1.0 / a.sqrt()),
@@ -196,15 +215,14 @@ impl Rounded {
 }
 
 /// Arithmetic that rounds another way than to nearest.
-pub(crate) fn rounded(regs: &mut [Lanes], o: &Operands, mask: u32) {
-    let code = regs[o.x as usize].0[0];
+pub(crate) fn rounded(regs: &mut Regs, o: &Operands, mask: u32) {
+    let code = u64::from(regs.narrow(o.x)[0]);
     let (op, mode) = (code & 0xff, Mode::of(code >> 9));
     let (wide, ftz, sat) = (code >> 8 & 1 != 0, code >> 11 & 1 != 0, code >> 12 & 1 != 0);
-    each(mask, |lane| {
-        let [a, b, c] = [o.a, o.b, o.c].map(|slot| regs[slot as usize].0[lane]);
-        regs[o.d as usize].0[lane] = if wide {
-            let [a, b, c] = [a, b, c].map(f64::from_bits);
-            match op {
+    if wide {
+        each(mask, |lane| {
+            let [a, b, c] = [o.a, o.b, o.c].map(|slot| f64::from_bits(regs.wide(slot)[lane]));
+            let value = match op {
                 0 => round::add64(a, b, mode),
                 1 => round::add64(a, -b, mode),
                 2 => round::mul64(a, b, mode),
@@ -212,31 +230,33 @@ pub(crate) fn rounded(regs: &mut [Lanes], o: &Operands, mask: u32) {
                 4 => round::div64(a, b, mode),
                 5 => round::div64(1.0, a, mode),
                 _ => round::sqrt64(a, mode),
-            }
-            .to_bits()
-        } else {
-            let flushed = |bits: u64| {
-                let value = f32::from_bits(bits as u32);
-                if ftz { flush::<true>(value) } else { value }
             };
-            let [a, b, c] = [a, b, c].map(flushed);
-            let value = match op {
-                0 => round::add32(a, b, mode),
-                1 => round::add32(a, -b, mode),
-                2 => round::mul32(a, b, mode),
-                3 => round::fma32(a, b, c, mode),
-                4 => round::div32(a, b, mode),
-                5 => round::div32(1.0, a, mode),
-                _ => round::sqrt32(a, mode),
-            };
-            let value = match (ftz, sat) {
-                (false, false) => finish::<false, false>(value),
-                (false, true) => finish::<false, true>(value),
-                (true, false) => finish::<true, false>(value),
-                (true, true) => finish::<true, true>(value),
-            };
-            u64::from(value.to_bits())
+            regs.wide_mut(o.d)[lane] = value.to_bits();
+        });
+        return;
+    }
+    each(mask, |lane| {
+        let flushed = |slot: u32| {
+            let value = f32::from_bits(regs.narrow(slot)[lane]);
+            if ftz { flush::<true>(value) } else { value }
         };
+        let [a, b, c] = [o.a, o.b, o.c].map(flushed);
+        let value = match op {
+            0 => round::add32(a, b, mode),
+            1 => round::add32(a, -b, mode),
+            2 => round::mul32(a, b, mode),
+            3 => round::fma32(a, b, c, mode),
+            4 => round::div32(a, b, mode),
+            5 => round::div32(1.0, a, mode),
+            _ => round::sqrt32(a, mode),
+        };
+        let value = match (ftz, sat) {
+            (false, false) => finish::<false, false>(value),
+            (false, true) => finish::<false, true>(value),
+            (true, false) => finish::<true, false>(value),
+            (true, true) => finish::<true, true>(value),
+        };
+        regs.narrow_mut(o.d)[lane] = value.to_bits();
     });
 }
 
@@ -255,8 +275,8 @@ pub(crate) fn half_code(op: u8, format: Half, pair: bool, sat: bool) -> u64 {
 }
 
 /// Arithmetic on f16, bf16 and pairs of them.
-pub(crate) fn halves(regs: &mut [Lanes], o: &Operands, mask: u32) {
-    let code = regs[o.x as usize].0[0];
+pub(crate) fn halves(regs: &mut Regs, o: &Operands, mask: u32) {
+    let code = regs.narrow(o.x)[0];
     let format = if code >> 8 & 1 != 0 {
         Half::Bf16
     } else {
@@ -264,12 +284,13 @@ pub(crate) fn halves(regs: &mut [Lanes], o: &Operands, mask: u32) {
     };
     let (op, sat) = (code as u8, code >> 10 & 1 != 0);
     each(mask, |lane| {
-        let [a, b, c] = [o.a, o.b, o.c].map(|slot| regs[slot as usize].0[lane]);
+        let [a, b, c] = [o.a, o.b, o.c].map(|slot| regs.narrow(slot)[lane]);
         let part = |shift: u32| {
             let [a, b, c] = [a, b, c].map(|value| (value >> shift) as u16);
-            u64::from(half(op, format, sat, a, b, c)) << shift
+            u32::from(half(op, format, sat, a, b, c)) << shift
         };
-        regs[o.d as usize].0[lane] = part(0) | if code >> 9 & 1 != 0 { part(16) } else { 0 };
+        let value = part(0) | if code >> 9 & 1 != 0 { part(16) } else { 0 };
+        regs.narrow_mut(o.d)[lane] = value;
     });
 }
 

@@ -1,7 +1,8 @@
 //! Integer arithmetic. PTX ISA 8.x, section 9.7.1 and 9.7.2 (carries).
 
 use super::super::types::Type;
-use super::{Exec, Lanes, Operands, each, for_integer, lanes};
+use super::lane::{Read, Write};
+use super::{Exec, Operands, Regs, WARP, for_integer, lanes, singly, vectors};
 
 pub(crate) fn add(ty: Type, saturate: bool) -> Option<Exec> {
     if saturate {
@@ -27,8 +28,8 @@ pub(crate) fn mul_hi(ty: Type) -> Option<Exec> {
         Type::S16 => lanes!(|a: i16, b: i16| ((i32::from(a) * i32::from(b)) >> 16) as i16),
         Type::U32 => lanes!(|a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32),
         Type::S32 => lanes!(|a: i32, b: i32| ((i64::from(a) * i64::from(b)) >> 32) as i32),
-        Type::U64 => lanes!(|a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64),
-        Type::S64 => lanes!(|a: i64, b: i64| ((i128::from(a) * i128::from(b)) >> 64) as i64),
+        Type::U64 => singly!(|a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64),
+        Type::S64 => singly!(|a: i64, b: i64| ((i128::from(a) * i128::from(b)) >> 64) as i64),
         _ => return None,
     })
 }
@@ -68,10 +69,10 @@ pub(crate) fn mad_hi(ty: Type, saturate: bool) -> Option<Exec> {
         Type::S32 => lanes!(|a: i32, b: i32, c: i32| {
             (((i64::from(a) * i64::from(b)) >> 32) as i32).wrapping_add(c)
         }),
-        Type::U64 => lanes!(|a: u64, b: u64, c: u64| {
+        Type::U64 => singly!(|a: u64, b: u64, c: u64| {
             (((u128::from(a) * u128::from(b)) >> 64) as u64).wrapping_add(c)
         }),
-        Type::S64 => lanes!(|a: i64, b: i64, c: i64| {
+        Type::S64 => singly!(|a: i64, b: i64, c: i64| {
             (((i128::from(a) * i128::from(b)) >> 64) as i64).wrapping_add(c)
         }),
         _ => return None,
@@ -103,14 +104,51 @@ pub(crate) fn mul24(ty: Type, high: bool) -> Option<Exec> {
     })
 }
 
+/// The quotient of numbers of 32 bits by that of f64, which vectors divide: it has too many bits for the
+/// rounding to reach the next integer.
+#[inline(always)]
+fn quotient_unsigned(a: u32, b: u32) -> u32 {
+    // 2^52: the bits of the integer are the lowest ones of the sum.
+    ((f64::from(a) / f64::from(b)).floor() + 4_503_599_627_370_496.0).to_bits() as u32
+}
+
+/// As [`quotient_unsigned`]; the quotient of the least number by -1 is that number.
+#[inline(always)]
+fn quotient_signed(a: i32, b: i32) -> i32 {
+    // 1.5 * 2^52, for negative ones.
+    ((f64::from(a) / f64::from(b)).trunc() + 6_755_399_441_055_744.0).to_bits() as i32
+}
+
 /// Division by zero gives all ones, as NVIDIA's devices do; PTX leaves it open.
 pub(crate) fn div(ty: Type) -> Option<Exec> {
-    for_integer!(ty, T => lanes!(|a: T, b: T| if b == 0 { !0 } else { a.wrapping_div(b) }))
+    match ty.unsigned() {
+        Type::U32 if vectors() => Some(lanes!(|a: u32, b: u32| {
+            let quotient = quotient_unsigned(a, b);
+            if b == 0 { !0 } else { quotient }
+        })),
+        Type::S32 if vectors() => Some(lanes!(|a: i32, b: i32| {
+            let quotient = quotient_signed(a, b);
+            if b == 0 { !0 } else { quotient }
+        })),
+        _ => {
+            for_integer!(ty, T => singly!(|a: T, b: T| if b == 0 { !0 } else { a.wrapping_div(b) }))
+        }
+    }
 }
 
 /// The remainder by zero is the dividend.
 pub(crate) fn rem(ty: Type) -> Option<Exec> {
-    for_integer!(ty, T => lanes!(|a: T, b: T| if b == 0 { a } else { a.wrapping_rem(b) }))
+    match ty.unsigned() {
+        Type::U32 if vectors() => Some(lanes!(|a: u32, b: u32| {
+            a.wrapping_sub(quotient_unsigned(a, b).wrapping_mul(b))
+        })),
+        Type::S32 if vectors() => Some(lanes!(|a: i32, b: i32| {
+            a.wrapping_sub(quotient_signed(a, b).wrapping_mul(b))
+        })),
+        _ => {
+            for_integer!(ty, T => singly!(|a: T, b: T| if b == 0 { a } else { a.wrapping_rem(b) }))
+        }
+    }
 }
 
 pub(crate) fn abs(ty: Type) -> Option<Exec> {
@@ -221,29 +259,51 @@ pub(crate) fn dp2a(a: Type, b: Type, high: bool) -> Option<Exec> {
     })
 }
 
-/// Adds with the carry (slot x) as input or output.
-fn carry<const IN: bool, const OUT: bool, const SUB: bool, const WIDE: bool>(
-    regs: &mut [Lanes],
+/// A word that sums carry out of.
+trait Carry: Read + Write {
+    /// The sum, or difference, of two words and a carry, and whether it carries.
+    fn sum(self, other: Self, carried: bool, subtract: bool) -> (Self, bool);
+}
+
+macro_rules! carry {
+    ($($ty:ty),*) => {$(
+        impl Carry for $ty {
+            #[inline(always)]
+            fn sum(self, other: Self, carried: bool, subtract: bool) -> (Self, bool) {
+                let carried = Self::from(carried);
+                let (part, first) = match subtract {
+                    true => self.overflowing_sub(other),
+                    false => self.overflowing_add(other),
+                };
+                let (sum, second) = match subtract {
+                    true => part.overflowing_sub(carried),
+                    false => part.overflowing_add(carried),
+                };
+                (sum, first | second)
+            }
+        }
+    )*};
+}
+carry!(u32, u64);
+
+/// Adds with the carry (predicate x) as input or output.
+fn carry<T: Carry, const IN: bool, const OUT: bool, const SUB: bool>(
+    regs: &mut Regs,
     o: &Operands,
     mask: u32,
 ) {
-    let (d, a, b, x) = (o.d as usize, o.a as usize, o.b as usize, o.x as usize);
-    let width = if WIDE { 64 } else { 32 };
-    let low = (1_u128 << width) - 1;
-    each(mask, |i| {
-        let a = u128::from(regs[a].0[i]) & low;
-        let b = u128::from(regs[b].0[i]) & low;
-        let carried = if IN { u128::from(regs[x].0[i]) & 1 } else { 0 };
-        let sum = if SUB {
-            a.wrapping_sub(b).wrapping_sub(carried)
-        } else {
-            a + b + carried
-        };
-        regs[d].0[i] = (sum & low) as u64;
-        if OUT {
-            regs[x].0[i] = (sum >> width) as u64 & 1;
-        }
-    });
+    let (mut out, mut carries) = (T::ZERO, 0);
+    let (a, b, carried) = (T::lanes(regs, o.a), T::lanes(regs, o.b), regs.mask(o.x));
+    for i in 0..WARP {
+        let carried = IN && carried >> i & 1 != 0;
+        let (sum, carry) = T::lane(a, i).sum(T::lane(b, i), carried, SUB);
+        sum.put(&mut out, i);
+        carries |= u32::from(carry) << i;
+    }
+    T::write(&out, regs, o.d, mask, super::pack);
+    if OUT {
+        regs.set_mask(o.x, mask, carries);
+    }
 }
 
 /// add.cc, addc, addc.cc and the same of sub; `input` and `output` say which way the carry goes.
@@ -254,17 +314,17 @@ pub(crate) fn with_carry(ty: Type, subtract: bool, input: bool, output: bool) ->
         _ => return None,
     };
     Some(match (input, output, subtract, wide) {
-        (false, _, false, false) => carry::<false, true, false, false>,
-        (false, _, false, true) => carry::<false, true, false, true>,
-        (false, _, true, false) => carry::<false, true, true, false>,
-        (false, _, true, true) => carry::<false, true, true, true>,
-        (true, false, false, false) => carry::<true, false, false, false>,
-        (true, false, false, true) => carry::<true, false, false, true>,
-        (true, false, true, false) => carry::<true, false, true, false>,
-        (true, false, true, true) => carry::<true, false, true, true>,
-        (true, true, false, false) => carry::<true, true, false, false>,
-        (true, true, false, true) => carry::<true, true, false, true>,
-        (true, true, true, false) => carry::<true, true, true, false>,
-        (true, true, true, true) => carry::<true, true, true, true>,
+        (false, _, false, false) => carry::<u32, false, true, false>,
+        (false, _, false, true) => carry::<u64, false, true, false>,
+        (false, _, true, false) => carry::<u32, false, true, true>,
+        (false, _, true, true) => carry::<u64, false, true, true>,
+        (true, false, false, false) => carry::<u32, true, false, false>,
+        (true, false, false, true) => carry::<u64, true, false, false>,
+        (true, false, true, false) => carry::<u32, true, false, true>,
+        (true, false, true, true) => carry::<u64, true, false, true>,
+        (true, true, false, false) => carry::<u32, true, true, false>,
+        (true, true, false, true) => carry::<u64, true, true, false>,
+        (true, true, true, false) => carry::<u32, true, true, true>,
+        (true, true, true, true) => carry::<u64, true, true, true>,
     })
 }

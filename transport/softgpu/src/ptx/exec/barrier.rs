@@ -1,7 +1,7 @@
 //! Barriers of a block. PTX ISA 8.x, section 9.7.13 (bar, barrier).
 
-use super::super::alu::Lanes;
-use super::super::program::{BarrierKind, Inst, NONE, Op};
+use super::super::alu::{Regs, WARP};
+use super::super::program::{BarrierKind, Inst, Op};
 use super::block::Block;
 use super::fragment::State;
 use super::grid::Worker;
@@ -63,17 +63,17 @@ pub(super) fn release(block: &mut Block, worker: &Worker<'_>) -> bool {
 }
 
 /// The result of bar.red.
-fn report(inst: &Inst, barrier: &Barrier, mask: u32, regs: &mut [Lanes]) {
+fn report(inst: &Inst, barrier: &Barrier, mask: u32, regs: &mut Regs) {
     let Op::Barrier(kind) = &inst.kind else {
         return;
     };
-    let value = match kind {
+    let holds = match kind {
         BarrierKind::Wait | BarrierKind::Arrive => return,
-        BarrierKind::Count => u64::from(barrier.held),
-        BarrierKind::And => u64::from(barrier.held == barrier.arrived),
-        BarrierKind::Or => u64::from(barrier.held != 0),
+        BarrierKind::Count => {
+            return regs.write_narrow(inst.o.d, &[barrier.held; WARP], mask);
+        }
+        BarrierKind::And => barrier.held == barrier.arrived,
+        BarrierKind::Or => barrier.held != 0,
     };
-    if inst.o.d != NONE {
-        super::super::alu::each(mask, |lane| regs[inst.o.d as usize].0[lane] = value);
-    }
+    regs.set_mask(inst.o.d, mask, if holds { u32::MAX } else { 0 });
 }

@@ -3,7 +3,7 @@
 use super::super::error::{Fault, Site};
 use super::Trouble;
 use super::barrier::{self, Barrier, COUNT};
-use super::call::{registers, thread_of};
+use super::call::{registers, renewed, thread_of};
 use super::fragment::{Fragment, Frame, State, Warp};
 use super::grid::Worker;
 use super::interpret;
@@ -45,7 +45,12 @@ impl Block {
         self.warps
             .resize_with(threads.div_ceil(32) as usize, Warp::default);
         for number in 0..self.warps.len() as u32 {
-            let regs = registers(worker, self, number, 0, 0);
+            let kept = self.warps.get_mut(number as usize);
+            let kept = kept.and_then(|warp| warp.kept.take());
+            let regs = match kept {
+                Some(regs) => renewed(worker, self, regs),
+                None => registers(worker, self, number, 0, 0),
+            };
             let threads = (threads - number * 32).min(32);
             let mask = if threads == 32 {
                 u32::MAX
@@ -84,17 +89,15 @@ impl Block {
     /// Gives every warp a turn.
     pub(super) fn turn(&mut self, worker: &mut Worker<'_>) -> Result<Turn, Fault> {
         let mut progress = false;
-        for number in 0..self.warps.len() {
-            let mut warp = std::mem::take(&mut self.warps[number]);
-            if warp.live != 0 {
-                let ran = interpret::run(&mut warp, self, worker);
-                match ran {
-                    Ok(ran) => progress |= ran,
-                    Err((trouble, at)) => return Err(self.fault(trouble, at, worker)),
-                }
+        // Taken out so that each can be borrowed beside the block.
+        let mut warps = std::mem::take(&mut self.warps);
+        for warp in warps.iter_mut().filter(|warp| warp.live != 0) {
+            match interpret::run(warp, self, worker) {
+                Ok(ran) => progress |= ran,
+                Err((trouble, at)) => return Err(self.fault(trouble, at, worker)),
             }
-            self.warps[number] = warp;
         }
+        self.warps = warps;
         if self.live == 0 {
             return Ok(Turn::Done);
         }

@@ -27,34 +27,6 @@ pub(super) fn put(bytes: &mut [u8], at: usize, len: u32, value: u64) {
     }
 }
 
-/// Numbers in bytes that only one thread of the host touches.
-pub(super) trait Plain: Copy {
-    fn take(bytes: &[u8], at: usize) -> u64;
-    fn give(bytes: &mut [u8], at: usize, value: u64);
-}
-
-macro_rules! plain {
-    ($($ty:ty),*) => {$(
-        impl Plain for $ty {
-            #[inline(always)]
-            fn take(bytes: &[u8], at: usize) -> u64 {
-                // The callers checked the range: the zero is never used.
-                match bytes.get(at..).and_then(<[u8]>::first_chunk) {
-                    Some(chunk) => Self::from_le_bytes(*chunk) as i64 as u64,
-                    None => 0,
-                }
-            }
-            #[inline(always)]
-            fn give(bytes: &mut [u8], at: usize, value: u64) {
-                if let Some(chunk) = bytes.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
-                    *chunk = (value as Self).to_le_bytes();
-                }
-            }
-        }
-    )*};
-}
-plain!(u8, i8, u16, i16, u32, i32, u64);
-
 pub(super) fn widen(element: Element, value: u64) -> u64 {
     match element {
         Element::S8 => value as i8 as i64 as u64,

@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::alu::{Lanes, each};
+use super::super::alu::{Regs, WARP, each};
 use super::super::program::{CallSite, Code, Passed, Special, Target};
-use super::super::types::window;
+use super::super::types::{Class, window};
 use super::Trouble;
 use super::block::Block;
+use super::bytes::{get, widen};
 use super::fragment::{Caller, Fragment, Frame, State, Warp};
 use super::grid::Worker;
 
@@ -26,8 +27,8 @@ fn copy_local(warp: &mut Warp, mask: u32, from: u32, to: u32, size: u32) {
 fn pass(
     warp: &mut Warp,
     mask: u32,
-    (from, from_regs): (u32, &[Lanes]),
-    (to, to_regs): (u32, &mut [Lanes]),
+    (from, from_regs): (u32, &Regs),
+    (to, to_regs): (u32, &mut Regs),
     pairs: impl Iterator<Item = (Passed, Passed)>,
 ) {
     for (source, target) in pairs {
@@ -35,21 +36,21 @@ fn pass(
             (Passed::Memory { offset: a, size: n }, Passed::Memory { offset: b, size: m }) => {
                 copy_local(warp, mask, from + a, to + b, n.min(m));
             }
-            (Passed::Slot(a), Passed::Slot(b)) => each(mask, |lane| {
-                to_regs[b as usize].0[lane] = from_regs[a as usize].0[lane];
+            (Passed::Slot(a, of), Passed::Slot(b, to)) => each(mask, |lane| {
+                to_regs.put(b, to, lane, from_regs.get(a, of, lane));
             }),
-            (Passed::Slot(a), Passed::Memory { offset, size }) => {
+            (Passed::Slot(a, of), Passed::Memory { offset, size }) => {
                 let stride = warp.stride as usize;
                 each(mask, |lane| {
                     let at = lane * stride + (to + offset) as usize;
-                    let bytes = from_regs[a as usize].0[lane].to_le_bytes();
+                    let bytes = from_regs.get(a, of, lane).to_le_bytes();
                     let size = (size as usize).min(8);
                     if let Some(target) = warp.local.get_mut(at..at + size) {
                         target.copy_from_slice(&bytes[..size]);
                     }
                 });
             }
-            (Passed::Memory { offset, size }, Passed::Slot(b)) => {
+            (Passed::Memory { offset, size }, Passed::Slot(b, of)) => {
                 let stride = warp.stride as usize;
                 each(mask, |lane| {
                     let at = lane * stride + (from + offset) as usize;
@@ -58,7 +59,7 @@ fn pass(
                     if let Some(source) = warp.local.get(at..at + size) {
                         bytes[..size].copy_from_slice(source);
                     }
-                    to_regs[b as usize].0[lane] = u64::from_le_bytes(bytes);
+                    to_regs.put(b, of, lane, u64::from_le_bytes(bytes));
                 });
             }
         }
@@ -72,28 +73,67 @@ pub(super) fn registers(
     warp: u32,
     function: u32,
     local: u32,
-) -> Box<[Lanes]> {
+) -> Regs {
     let program = worker.program;
     let Some(code) = program.functions.get(function as usize) else {
-        return Box::default();
+        return Regs::default();
     };
     let mut regs = match worker.spare.get_mut(function as usize).and_then(Vec::pop) {
         Some(mut regs) => {
-            regs[..code.registers as usize].fill(Lanes::ZERO);
+            regs.clear(code.registers);
             regs
         }
         None => {
-            let mut regs = vec![Lanes::ZERO; code.slots as usize].into_boxed_slice();
-            for (slot, value) in &code.constants {
-                regs[*slot as usize] = Lanes([*value; 32]);
+            let mut regs = Regs::new(code.slots);
+            for (slot, class, value) in &code.constants {
+                regs.fill(*slot, *class, *value);
             }
             regs
         }
     };
-    for (slot, special) in &code.specials {
-        regs[*slot as usize] = special_value(*special, worker, block, warp, local);
+    for (slot, class, special) in &code.specials {
+        set_special(
+            (*slot, *class),
+            *special,
+            &mut regs,
+            (worker, block),
+            (warp, local),
+        );
     }
     regs
+}
+
+/// Registers of the kernel itself, for the warp of the same number of another block.
+pub(super) fn renewed(worker: &Worker<'_>, block: &Block, mut regs: Regs) -> Regs {
+    let Some(code) = worker.program.functions.first() else {
+        return regs;
+    };
+    regs.clear(code.registers);
+    for (slot, class, special) in &code.specials {
+        if let Special::Ctaid(axis) = special {
+            regs.fill(*slot, *class, block.position[usize::from(*axis)].into());
+        }
+    }
+    regs
+}
+
+fn set_special(
+    (slot, class): (u32, Class),
+    special: Special,
+    regs: &mut Regs,
+    (worker, block): (&Worker<'_>, &Block),
+    (warp, local): (u32, u32),
+) {
+    if let Special::Param(offset, element) = special {
+        let value = get(worker.launch.params, offset as usize, element.size());
+        return regs.fill(slot, class, widen(element, value));
+    }
+    let values = special_value(special, worker, block, warp, local);
+    match class {
+        Class::Narrow => *regs.narrow_mut(slot) = values,
+        Class::Wide => *regs.wide_mut(slot) = values.map(u64::from),
+        Class::Pred => {}
+    }
 }
 
 fn special_value(
@@ -102,16 +142,10 @@ fn special_value(
     block: &Block,
     warp: u32,
     local: u32,
-) -> Lanes {
+) -> [u32; WARP] {
     let shape = worker.launch.block;
-    let same = |value: u32| Lanes([u64::from(value); 32]);
-    let each_lane = |f: &dyn Fn(u32) -> u32| {
-        let mut out = Lanes::ZERO;
-        for (lane, out) in out.0.iter_mut().enumerate() {
-            *out = u64::from(f(lane as u32));
-        }
-        out
-    };
+    let same = |value: u32| [value; WARP];
+    let each_lane = |f: &dyn Fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
     match special {
         Special::Tid(axis) => {
             each_lane(&|lane| thread_of(warp * 32 + lane, shape)[usize::from(axis)])
@@ -136,6 +170,8 @@ fn special_value(
             same(block.shared.len() as u32 - worker.program.reserved + u32::from(at))
         }
         Special::Frame => same(local),
+        // Of its own width (`set_special`).
+        Special::Param(..) => same(0),
         Special::GridWorkspace(1) => same((worker.workspace >> 32) as u32),
         Special::GridWorkspace(_) => same(worker.workspace as u32),
     }
@@ -151,13 +187,13 @@ pub(super) fn thread_of(index: u32, shape: [u32; 3]) -> [u32; 3] {
 pub(super) fn callee(
     worker: &Worker<'_>,
     site: &CallSite,
-    regs: &[Lanes],
+    regs: &Regs,
     lane: usize,
 ) -> Result<u32, Trouble> {
     match site.target {
         Target::Function(number) => Ok(number),
         Target::Address(slot) => {
-            let address = regs[slot as usize].0[lane];
+            let address = regs.wide(slot)[lane];
             let number = (address & !window::MASK) >> 4;
             if address & window::MASK != window::CODE || address & 15 != 0 || number == 0 {
                 return Err(Trouble::BadCounter);
@@ -178,7 +214,7 @@ pub(super) fn enter(
     worker: &mut Worker<'_>,
     at: usize,
     (site, function): (&Arc<CallSite>, u32),
-    regs: &[Lanes],
+    regs: &Regs,
 ) -> Result<(), Trouble> {
     let program = worker.program;
     let Fragment {
@@ -302,7 +338,12 @@ pub(super) fn release(warp: &mut Warp, worker: &mut Worker<'_>, number: u32) {
             if let Some(gone) = warp.frames.get_mut(number as usize).and_then(Option::take)
                 && let Some(spare) = worker.spare.get_mut(gone.function as usize)
             {
-                spare.push(gone.regs);
+                match gone.function {
+                    0 if warp.kept.is_none() && gone.caller.is_none() => {
+                        warp.kept = Some(gone.regs)
+                    }
+                    _ => spare.push(gone.regs),
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::alu::Lanes;
+use super::super::alu::Regs;
 use super::super::program::CallSite;
 
 /// Whether a fragment can run.
@@ -31,7 +31,7 @@ pub(super) struct Fragment {
 pub(super) struct Frame {
     /// Number within the program.
     pub(super) function: u32,
-    pub(super) regs: Box<[Lanes]>,
+    pub(super) regs: Regs,
     /// Start of its local memory in each lane's stack.
     pub(super) local: u32,
     /// The caller's frame, the call, and where to go on; None in the kernel itself.
@@ -57,6 +57,8 @@ pub(super) struct Warp {
     pub(super) live: u32,
     pub(super) fragments: Vec<Fragment>,
     pub(super) frames: Vec<Option<Frame>>,
+    /// Registers of the kernel itself that a block before has used.
+    pub(super) kept: Option<Regs>,
     /// Stacks of the lanes.
     pub(super) local: Vec<u8>,
     pub(super) stride: u32,
@@ -80,57 +82,58 @@ impl Warp {
             .and_then(Option::as_mut)
     }
 
-    /// The fragment to run next; those at the same place are joined first.
+    /// The fragment to run next; those at the same place are joined to it.
     pub(super) fn choose(&mut self) -> Option<usize> {
         if let [only] = self.fragments.as_slice() {
             return (only.state == State::Ready).then_some(0);
         }
-        let mut best: Option<usize> = None;
-        let mut at = 0;
-        while at < self.fragments.len() {
-            if self.fragments[at].state == State::Ready && self.join(at) {
-                continue;
-            }
-            at += 1;
-        }
+        let mut chosen: Option<usize> = None;
         for (at, fragment) in self.fragments.iter().enumerate() {
             if fragment.state != State::Ready {
                 continue;
             }
-            let better = best.is_none_or(|best| {
-                let best = &self.fragments[best];
+            let better = chosen.is_none_or(|chosen| {
+                let best = &self.fragments[chosen];
                 if self.rotate {
                     fragment.stamp < best.stamp
+                } else if fragment.frame == best.frame {
+                    fragment.pc < best.pc
                 } else {
                     let depth = |f: &Fragment| self.frame(f.frame).map_or(0, |frame| frame.depth);
                     (depth(best), fragment.pc) < (depth(fragment), best.pc)
                 }
             });
             if better {
-                best = Some(at);
+                chosen = Some(at);
             }
         }
-        best
+        Some(self.join(chosen?))
     }
 
-    /// Joins fragment `at` to an earlier one at the same place.
-    fn join(&mut self, at: usize) -> bool {
-        let (earlier, rest) = self.fragments.split_at_mut(at);
-        let Some(fragment) = rest.first().copied() else {
-            return false;
-        };
-        let Some(same) = earlier.iter_mut().find(|other| {
-            other.state == State::Ready && other.pc == fragment.pc && other.frame == fragment.frame
-        }) else {
-            return false;
-        };
-        same.mask |= fragment.mask;
-        same.stamp = same.stamp.min(fragment.stamp);
-        self.fragments.swap_remove(at);
-        if let Some(frame) = self.frame_mut(fragment.frame) {
-            frame.users -= 1;
+    /// Joins those at the same place to fragment `at`; its number afterwards.
+    fn join(&mut self, mut at: usize) -> usize {
+        let Fragment { pc, frame, .. } = self.fragments[at];
+        let mut other = self.fragments.len();
+        while other > 0 {
+            other -= 1;
+            let fragment = self.fragments[other];
+            let same = fragment.state == State::Ready && fragment.pc == pc;
+            if other == at || !same || fragment.frame != frame {
+                continue;
+            }
+            let joined = &mut self.fragments[at];
+            joined.mask |= fragment.mask;
+            joined.stamp = joined.stamp.min(fragment.stamp);
+            self.fragments.swap_remove(other);
+            // The last one has taken the place.
+            if at == self.fragments.len() {
+                at = other;
+            }
+            if let Some(frame) = self.frame_mut(frame) {
+                frame.users -= 1;
+            }
         }
-        true
+        at
     }
 
     /// The lowest instruction at which another fragment of the same frame waits to run, from the
@@ -147,6 +150,12 @@ impl Warp {
             .map(|(_, f)| f.pc)
             .min()
             .unwrap_or(u32::MAX)
+    }
+
+    /// Notes that fragment `at` runs now.
+    pub(super) fn take_turn(&mut self, at: usize) {
+        self.clock += 1;
+        self.fragments[at].stamp = self.clock;
     }
 
     /// Makes lanes of fragment `at` a fragment of their own.

@@ -2,9 +2,9 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::super::alu::Lanes;
+use super::super::alu::Regs;
 use super::super::error::Fault;
 use super::super::load::Loaded;
 use super::super::program::{Program, Special};
@@ -95,7 +95,7 @@ pub(super) struct Worker<'l> {
     pub(super) reach: Reach<'l>,
     pub(super) heap: &'l Heap,
     /// Register files to use again, by function.
-    pub(super) spare: Vec<Vec<Box<[Lanes]>>>,
+    pub(super) spare: Vec<Vec<Regs>>,
     pub(super) stats: Stats,
     pub(super) number: u32,
     pub(super) count: u32,
@@ -107,6 +107,9 @@ pub(super) struct Worker<'l> {
 }
 
 const DEFAULT_STACK: u32 = 16 << 10;
+
+/// How long a launch runs on one thread before others help: several times what it costs to start them.
+const ALONE: Duration = Duration::from_micros(200);
 
 /// Runs a kernel to its end.
 ///
@@ -182,7 +185,7 @@ const WORKSPACE: u64 = 16;
 fn workspace(program: &Program, launch: &Launch<'_>, heap: &Heap) -> Result<u64, Fault> {
     let asks = |code: &super::super::program::Code| {
         let mut specials = code.specials.iter();
-        specials.any(|(_, special)| matches!(special, Special::GridWorkspace(_)))
+        specials.any(|(_, _, special)| matches!(special, Special::GridWorkspace(_)))
     };
     if !launch.cooperative || !program.functions.iter().any(asks) {
         return Ok(0);
@@ -220,11 +223,11 @@ impl Grid<'_> {
         let count = (self.launch.workers.max(1) as u64).min(self.blocks) as u32;
         let stop = Cancel::new();
         if count == 1 {
-            return self.work(0, 1, &stop);
+            return self.work(0, 1, &stop, None);
         }
         let total = Mutex::new(Ok(Stats::default()));
-        let work = |number| {
-            let outcome = self.work(number, count, &stop);
+        let work = |number, help: Option<&mut dyn FnMut()>| {
+            let outcome = self.work(number, count, &stop, help);
             let mut total = total
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -241,10 +244,18 @@ impl Grid<'_> {
             }
         };
         std::thread::scope(|scope| {
-            for number in 1..count {
-                scope.spawn(move || work_on(&work, number));
+            let work = &work;
+            let mut help = || {
+                for number in 1..count {
+                    scope.spawn(move || work(number, None));
+                }
+            };
+            if self.launch.cooperative {
+                help();
+                work(0, None);
+            } else {
+                work(0, Some(&mut help));
             }
-            work(0);
         });
         total
             .into_inner()
@@ -260,7 +271,13 @@ impl Grid<'_> {
         ]
     }
 
-    fn work(&self, number: u32, count: u32, stop: &Cancel) -> Result<Stats, Fault> {
+    fn work(
+        &self,
+        number: u32,
+        count: u32,
+        stop: &Cancel,
+        help: Option<&mut dyn FnMut()>,
+    ) -> Result<Stats, Fault> {
         let stack = if self.launch.stack == 0 {
             DEFAULT_STACK
         } else {
@@ -272,7 +289,7 @@ impl Grid<'_> {
             launch: self.launch,
             heap: self.heap,
             reach: Reach::new(self.memory, self.heap),
-            spare: vec![Vec::new(); self.program.functions.len()],
+            spare: self.program.functions.iter().map(|_| Vec::new()).collect(),
             stats: Stats::default(),
             number,
             count,
@@ -287,7 +304,7 @@ impl Grid<'_> {
         let outcome = if self.launch.cooperative {
             self.together(&mut worker, stop)
         } else {
-            self.one_by_one(&mut worker, stop)
+            self.one_by_one(&mut worker, stop, help)
         };
         if outcome.is_err() {
             stop.cancel();
@@ -299,8 +316,24 @@ impl Grid<'_> {
         stop.is_cancelled() || self.cancel.is_cancelled()
     }
 
-    fn one_by_one(&self, worker: &mut Worker<'_>, stop: &Cancel) -> Result<(), Fault> {
+    /// Runs blocks until there are none left. `help` starts the other threads, once the launch has taken
+    /// longer than that costs.
+    fn one_by_one(
+        &self,
+        worker: &mut Worker<'_>,
+        stop: &Cancel,
+        mut help: Option<&mut dyn FnMut()>,
+    ) -> Result<(), Fault> {
         let mut block = Block::default();
+        let mut ask_for_help = |begun: Instant| {
+            if help.is_some()
+                && begun.elapsed() >= ALONE
+                && self.next.load(Ordering::Relaxed) < self.blocks
+                && let Some(help) = help.take()
+            {
+                help();
+            }
+        };
         loop {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             if number >= self.blocks {
@@ -308,10 +341,12 @@ impl Grid<'_> {
             }
             block.start(worker, self.position(number));
             while block.turn(worker)? == Turn::More {
+                ask_for_help(worker.epoch);
                 if self.stopped(stop) {
                     return Err(Fault::Cancelled);
                 }
             }
+            ask_for_help(worker.epoch);
             worker.stats.blocks += 1;
             if self.stopped(stop) {
                 return Err(Fault::Cancelled);
@@ -344,8 +379,4 @@ impl Grid<'_> {
         }
         Ok(())
     }
-}
-
-fn work_on(work: &(impl Fn(u32) + Sync), number: u32) {
-    work(number);
 }

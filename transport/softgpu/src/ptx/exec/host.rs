@@ -101,6 +101,19 @@ impl<'m> Reach<'m> {
         }
     }
 
+    /// The region that `address` lies in, if it admits the access.
+    #[inline]
+    pub(super) fn region(&mut self, address: u64, write: bool, hint: u32) -> Option<Region> {
+        let kept = &mut self.kept[hint as usize % Self::KEPT];
+        if address.wrapping_sub(kept.start) >= kept.len {
+            *kept = self
+                .memory
+                .region(address)
+                .or_else(|| self.heap.region(address))?;
+        }
+        (kept.writable || !write).then_some(*kept)
+    }
+
     /// The bytes at `address`; None if they are not all in one region that admits the access.
     /// `hint`: a number of the instruction, so that each finds its own region again.
     #[inline]
@@ -111,16 +124,9 @@ impl<'m> Reach<'m> {
         write: bool,
         hint: u32,
     ) -> Option<Checked> {
-        let kept = &mut self.kept[hint as usize % Self::KEPT];
-        let mut offset = address.wrapping_sub(kept.start);
-        if offset >= kept.len {
-            *kept = self
-                .memory
-                .region(address)
-                .or_else(|| self.heap.region(address))?;
-            offset = address.wrapping_sub(kept.start);
-        }
-        let fits = offset < kept.len && len <= kept.len - offset && (kept.writable || !write);
+        let kept = self.region(address, write, hint)?;
+        let offset = address.wrapping_sub(kept.start);
+        let fits = offset < kept.len && len <= kept.len - offset;
         // The sum stays within the region.
         fits.then(|| Checked(kept.host.wrapping_add(offset as usize)))
     }
@@ -156,6 +162,21 @@ cell!(
     u8, AtomicU8, u64; i8, AtomicU8, i64; u16, AtomicU16, u64; i16, AtomicU16, i64;
     u32, AtomicU32, u64; i32, AtomicU32, i64; u64, AtomicU64, u64
 );
+
+/// Adds to 4 or 8 bytes atomically; the value before comes back.
+pub(super) fn add(at: Checked, size: u32, value: u64) -> u64 {
+    macro_rules! with {
+        ($atomic:ty, $ty:ty) => {{
+            // SAFETY: region and alignment were checked, the region is writable (`Memory`).
+            let cell = unsafe { &*at.0.cast::<$atomic>() };
+            u64::from(cell.fetch_add(value as $ty, Ordering::SeqCst))
+        }};
+    }
+    match size {
+        4 => with!(AtomicU32, u32),
+        _ => with!(AtomicU64, u64),
+    }
+}
 
 /// Applies `update` to 2, 4 or 8 bytes atomically; the value before comes back.
 pub(super) fn update(at: Checked, size: u32, mut update: impl FnMut(u64) -> u64) -> u64 {

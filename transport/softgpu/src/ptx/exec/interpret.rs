@@ -1,6 +1,7 @@
 //! The loop that runs a warp.
+#![allow(unsafe_code)] // Calls functions that were compiled for the processor.
 
-use super::super::alu::{Lanes, each};
+use super::super::alu::{Regs, WARP, each};
 use super::super::program::{BarrierKind, ClockKind, Code, Inst, NONE, Op, Target};
 use super::Trouble;
 use super::barrier::COUNT;
@@ -34,6 +35,8 @@ enum Stop {
     Fewer(u32),
     /// Its frame changed.
     Moved,
+    /// One of another frame is first.
+    Other,
     /// All of its lanes have exited.
     Gone,
     /// It lets other warps run, from this instruction on.
@@ -54,17 +57,17 @@ pub(super) fn run(
             return Ok(ran);
         };
         ran = true;
-        warp.clock += 1;
-        warp.fragments[at].stamp = warp.clock;
+        warp.take_turn(at);
         let frame = warp.fragments[at].frame;
-        let stop = Run {
+        let mut run = Run {
             warp,
             block,
             worker,
             at,
             end,
-        }
-        .fragment();
+        };
+        let stop = run.fragment();
+        let at = run.at;
         let mut pause = false;
         match stop {
             Ok(Stop::Yield(pc)) => warp.fragments[at].pc = pc,
@@ -84,7 +87,7 @@ pub(super) fn run(
                 warp.fragments[at].pc = pc;
                 meet(warp, worker);
             }
-            Ok(Stop::Moved) => {}
+            Ok(Stop::Moved | Stop::Other) => {}
             Ok(Stop::Gone) => {
                 warp.fragments.swap_remove(at);
                 call::release(warp, worker, frame);
@@ -122,6 +125,13 @@ pub(super) struct Run<'r, 'l> {
 }
 
 type Outcome = Result<Stop, (Trouble, u32, u32)>;
+
+/// Instructions of a fragment, and of its lanes together.
+#[derive(Default)]
+struct Count {
+    warps: u64,
+    lanes: u64,
+}
 
 impl Run<'_, '_> {
     fn fragment(&mut self) -> Outcome {
@@ -168,11 +178,43 @@ impl Run<'_, '_> {
         }
     }
 
-    fn steps(&mut self, code: &Code, regs: &mut [Lanes]) -> Outcome {
-        let Fragment {
-            mut pc, mut mask, ..
-        } = self.warp.fragments[self.at];
+    fn steps(&mut self, code: &Code, regs: &mut Regs) -> Outcome {
+        let mut count = Count::default();
+        let outcome = self.walk(code, regs, &mut count);
+        let stats = &mut self.worker.stats;
+        stats.warp_instructions += count.warps;
+        stats.lane_instructions += count.lanes;
+        outcome
+    }
+
+    #[inline(always)]
+    fn walk(&mut self, code: &Code, regs: &mut Regs, count: &mut Count) -> Outcome {
+        let left = self.end.saturating_sub(self.worker.stats.warp_instructions);
+        loop {
+            match self.straight(code, regs, count, left)? {
+                // Most often the next fragment runs in the same frame.
+                Stop::Yield(pc) if count.warps < left => {
+                    self.warp.fragments[self.at].pc = pc;
+                    let frame = self.warp.fragments[self.at].frame;
+                    match self.warp.choose() {
+                        Some(at) if self.warp.fragments[at].frame == frame => {
+                            self.at = at;
+                            self.warp.take_turn(at);
+                        }
+                        _ => return Ok(Stop::Other),
+                    }
+                }
+                stop => return Ok(stop),
+            }
+        }
+    }
+
+    /// Runs a fragment until another one may be first.
+    #[inline(always)]
+    fn straight(&mut self, code: &Code, regs: &mut Regs, count: &mut Count, left: u64) -> Outcome {
+        let Fragment { mut pc, mask, .. } = self.warp.fragments[self.at];
         let limit = self.warp.limit(self.at);
+        let lanes = u64::from(mask.count_ones());
         loop {
             if pc >= limit {
                 return Ok(Stop::Yield(pc));
@@ -180,19 +222,21 @@ impl Run<'_, '_> {
             let Some(inst) = code.instructions.get(pc as usize) else {
                 return Err((Trouble::BadCounter, pc, mask.trailing_zeros()));
             };
-            let active = if inst.guard == NONE {
-                mask
+            let mut active = mask;
+            count.warps += 1;
+            if inst.guard == NONE {
+                count.lanes += lanes;
             } else {
-                mask & (regs[inst.guard as usize].truth() ^ inst.flip)
-            };
-            self.worker.stats.warp_instructions += 1;
-            self.worker.stats.lane_instructions += u64::from(active.count_ones());
-            if active == 0 {
-                pc += 1;
-                continue;
+                active &= regs.mask(inst.guard) ^ inst.flip;
+                if active == 0 {
+                    pc += 1;
+                    continue;
+                }
+                count.lanes += u64::from(active.count_ones());
             }
             match &inst.kind {
-                Op::Alu(exec) => exec(regs, &inst.o, active),
+                // SAFETY: whoever chose the function has asked what the processor can do.
+                Op::Alu(exec) => unsafe { exec(regs, &inst.o, active) },
                 Op::Load(_)
                 | Op::Store(_)
                 | Op::Atomic(_)
@@ -210,17 +254,14 @@ impl Run<'_, '_> {
                         return Ok(Stop::Yield(pc + 1));
                     }
                     pc = *target;
-                    if self.worker.stats.warp_instructions >= self.end {
+                    if count.warps >= left {
                         return Ok(Stop::Yield(pc));
                     }
                     continue;
                 }
                 Op::Table(targets) => {
-                    let choice = |lane: usize| {
-                        targets
-                            .get(regs[inst.o.a as usize].0[lane] as u32 as usize)
-                            .copied()
-                    };
+                    let choice =
+                        |lane: usize| targets.get(regs.narrow(inst.o.a)[lane] as usize).copied();
                     let lane = active.trailing_zeros();
                     let Some(target) = choice(lane as usize) else {
                         return Err((Trouble::BadCounter, pc, lane));
@@ -237,9 +278,8 @@ impl Run<'_, '_> {
                 }
                 Op::Exit => {
                     self.exit(active);
-                    mask &= !active;
-                    self.warp.fragments[self.at].mask = mask;
-                    if mask == 0 {
+                    self.warp.fragments[self.at].mask = mask & !active;
+                    if mask == active {
                         return Ok(Stop::Gone);
                     }
                     return Ok(Stop::Fewer(pc + 1));
@@ -279,13 +319,11 @@ impl Run<'_, '_> {
                     }
                 }
                 Op::ActiveMask => {
-                    each(active, |lane| {
-                        regs[inst.o.d as usize].0[lane] = u64::from(active)
-                    });
+                    regs.write_narrow(inst.o.d, &[active; WARP], active);
                 }
                 Op::Clock(kind) => {
                     let now = self.clock(*kind);
-                    each(active, |lane| regs[inst.o.d as usize].0[lane] = now);
+                    regs.write_wide(inst.o.d, &[now; WARP], active);
                 }
                 Op::Fence => std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst),
                 Op::Pause => {
@@ -302,7 +340,7 @@ impl Run<'_, '_> {
     fn memory(
         &mut self,
         inst: &Inst,
-        regs: &mut [Lanes],
+        regs: &mut Regs,
         active: u32,
         pc: u32,
     ) -> Result<(), Trouble> {
@@ -334,7 +372,7 @@ impl Run<'_, '_> {
     fn call(
         &mut self,
         site: &std::sync::Arc<super::super::program::CallSite>,
-        regs: &[Lanes],
+        regs: &Regs,
         active: u32,
         pc: u32,
     ) -> Outcome {
@@ -367,24 +405,24 @@ impl Run<'_, '_> {
         &mut self,
         kind: BarrierKind,
         inst: &Inst,
-        regs: &[Lanes],
+        regs: &Regs,
         active: u32,
     ) -> Result<u32, Trouble> {
         let lane = active.trailing_zeros() as usize & 31;
-        let number = regs[inst.o.a as usize].0[lane] as u32;
+        let number = regs.narrow(inst.o.a)[lane];
         let Some(barrier) = self.block.barriers.get_mut(number as usize) else {
             return Err(Trouble::Illegal("a barrier beyond 15"));
         };
         debug_assert!((number as usize) < COUNT);
         if inst.o.b != NONE {
-            barrier.expected = regs[inst.o.b as usize].0[lane] as u32;
+            barrier.expected = regs.narrow(inst.o.b)[lane];
         }
         barrier.arrived += active.count_ones();
         if matches!(
             kind,
             BarrierKind::Count | BarrierKind::And | BarrierKind::Or
         ) {
-            barrier.held += (regs[inst.o.c as usize].truth() & active).count_ones();
+            barrier.held += (regs.mask(inst.o.c) & active).count_ones();
         }
         Ok(number)
     }

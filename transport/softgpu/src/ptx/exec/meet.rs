@@ -1,6 +1,6 @@
 //! Lanes of a warp wait for each other at instructions that several take part in.
 
-use super::super::alu::{Lanes, each};
+use super::super::alu::{Regs, WARP, each};
 use super::super::program::{Inst, NONE, Op, WarpKind};
 use super::fragment::{Fragment, State, Warp};
 use super::grid::Worker;
@@ -59,27 +59,29 @@ impl Run<'_, '_> {
         &mut self,
         kind: WarpKind,
         inst: &Inst,
-        regs: &mut [Lanes],
+        regs: &mut Regs,
         active: u32,
     ) -> bool {
-        let staged = if inst.o.a == NONE {
-            [0; 32]
-        } else {
-            regs[inst.o.a as usize].0
-        };
-        let mut members = [active; 32];
+        let mut members = [active; WARP];
         if inst.o.x != NONE {
-            members = regs[inst.o.x as usize].0.map(|mask| mask as u32);
+            members = *regs.narrow(inst.o.x);
         }
         let first = members[active.trailing_zeros() as usize & 31];
-        let mut uniform = true;
-        each(active, |lane| uniform &= members[lane] == first);
-        if uniform && first & self.warp.live & !active == 0 {
+        let mut others = 0;
+        for (lane, word) in members.iter().enumerate() {
+            others |= if active >> lane & 1 != 0 {
+                word ^ first
+            } else {
+                0
+            };
+        }
+        if others == 0 && first & self.warp.live & !active == 0 {
             let group = first & self.warp.live & active;
-            let groups = [if group == 0 { active } else { group }; 32];
-            cooperation::perform(kind, inst, regs, active, &staged, &groups);
+            let group = if group == 0 { active } else { group };
+            cooperation::together(kind, inst, regs, active, group);
             return true;
         }
+        let staged = cooperation::staged(kind, inst, regs);
         each(active, |lane| {
             self.warp.members[lane] = members[lane];
             self.warp.staged[lane] = staged[lane];

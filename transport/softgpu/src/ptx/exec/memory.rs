@@ -2,12 +2,13 @@
 
 use std::sync::atomic::Ordering;
 
-use super::super::alu::{Lanes, Operands, each};
+use super::super::alu::{Operands, Regs, WARP, each};
 use super::super::program::{Access, Element, NONE, Place};
-use super::super::types::window;
+use super::super::types::{Class, window};
 use super::Trouble;
-use super::bytes::{Plain, get, put, range, widen};
+use super::bytes::{get, put, range, widen};
 use super::host::{Cell, Checked, Reach};
+use super::span::{self, Base, Span, Within, Words};
 
 /// Memory as the lanes of a warp see it.
 pub(super) struct View<'v, 'm> {
@@ -34,6 +35,33 @@ fn order(access: &Access, write: bool) -> Ordering {
         (true, false) => Ordering::Acquire,
         (true, true) => Ordering::Release,
     }
+}
+
+/// The class of the registers for an element of memory.
+pub(super) fn class(element: Element) -> Class {
+    match element {
+        Element::U64 => Class::Wide,
+        _ => Class::Narrow,
+    }
+}
+
+/// Whether other threads of the host may reach this memory.
+fn leaves_block(place: Place) -> bool {
+    matches!(place, Place::Global | Place::Generic)
+}
+
+/// The register with the addresses.
+#[inline(always)]
+pub(super) fn base<'r>(regs: &'r Regs, o: &Operands, class: Class) -> Base<'r> {
+    match class {
+        Class::Wide => Base::Wide(regs.wide(o.a)),
+        _ => Base::Narrow(regs.narrow(o.a)),
+    }
+}
+
+pub(super) fn addresses(regs: &Regs, o: &Operands, class: Class, offset: u64) -> [u64; WARP] {
+    let base = base(regs, o, class);
+    std::array::from_fn(|lane| base.address(lane, offset))
 }
 
 impl View<'_, '_> {
@@ -101,90 +129,154 @@ impl View<'_, '_> {
         })
     }
 
-    /// Whether all of `mask` is active and its addresses lie in one region of global memory: then a
-    /// single check is enough. Gives the lowest address and the bytes there.
-    fn together(
-        &mut self,
-        addresses: &Lanes,
-        len: u32,
-        write: bool,
-        hint: u32,
-    ) -> Option<(u64, Checked)> {
-        let (mut low, mut high, mut bits) = (u64::MAX, 0, 0);
-        for address in &addresses.0 {
-            low = low.min(*address);
-            high = high.max(*address);
-            bits |= *address;
-        }
-        if high & window::MASK != 0 || bits & u64::from(len - 1) != 0 {
-            return None;
-        }
-        let span = (high - low).checked_add(u64::from(len))?;
-        Some((low, self.reach.check(low, span, write, hint)?))
-    }
-
-    /// The bytes of shared or local memory, if all addresses of `mask` are aligned and within.
-    #[inline]
-    fn own(&self, place: Place, addresses: &Lanes, len: u32, mask: u32) -> Option<&[u8]> {
-        let (bytes, size): (&[u8], usize) = match place {
-            Place::Shared => (self.shared, self.shared.len()),
-            Place::Local => (self.local, self.stride as usize),
-            _ => return None,
+    /// The memory that an address of this place leads to, for the lanes that lead to the same.
+    #[inline(always)]
+    fn span(&mut self, place: Place, address: u64, write: bool, hint: u32) -> Option<Span> {
+        let start = address & window::MASK;
+        let own = |bytes: &mut [u8], len: usize, stride: u64| Span {
+            start,
+            len: len as u64,
+            host: bytes.as_mut_ptr(),
+            stride,
         };
-        let (mut high, mut bits) = (0, 0);
-        if mask == u32::MAX {
-            for address in &addresses.0 {
-                high = high.max(*address);
-                bits |= *address;
+        match (place, start) {
+            (Place::Shared, 0 | window::SHARED) | (Place::Generic, window::SHARED) => {
+                let len = self.shared.len();
+                Some(own(self.shared, len, 0))
             }
-        } else {
-            each(mask, |lane| {
-                high = high.max(addresses.0[lane]);
-                bits |= addresses.0[lane];
-            });
-        }
-        let end = high.checked_add(u64::from(len))?;
-        (end <= size as u64 && bits & u64::from(len - 1) == 0).then_some(bytes)
-    }
-
-    /// Bytes from the memory of one lane to that of the next.
-    fn starts(&self, place: Place) -> usize {
-        if place == Place::Local {
-            self.stride as usize
-        } else {
-            0
+            (Place::Local, 0 | window::LOCAL) | (Place::Generic, window::LOCAL) => {
+                let stride = self.stride;
+                Some(own(self.local, stride as usize, u64::from(stride)))
+            }
+            (Place::Global | Place::Generic, 0) => {
+                let region = self.reach.region(address, write, hint)?;
+                Some(Span {
+                    start: region.start,
+                    len: region.len,
+                    host: region.host,
+                    stride: 0,
+                })
+            }
+            _ => None,
         }
     }
 
-    /// A parameter of the kernel is the same for all lanes: one read. False: not so.
-    fn splat(&self, regs: &mut [Lanes], addresses: &Lanes, access: &Access) -> bool {
+    /// Where the accesses of all lanes lie, if they are in the same memory, within it and aligned.
+    pub(super) fn all<'o>(
+        &mut self,
+        (place, base, offset): (Place, Base<'_>, u64),
+        (len, write): (u32, bool),
+        mask: u32,
+        hint: u32,
+        offsets: &'o mut [u64; WARP],
+    ) -> Option<Within<'o>> {
+        let first = mask.trailing_zeros() as usize & 31;
+        let span = self.span(place, base.address(first, offset), write, hint)?;
+        span.within(base, offset, len, mask, offsets)
+    }
+
+    /// An address that is the same for all lanes, and memory that is too: one read.
+    fn load_fixed(
+        &mut self,
+        regs: &mut Regs,
+        access: &Access,
+        mask: u32,
+        hint: u32,
+    ) -> Result<(), Trouble> {
         let size = access.element.size();
-        let address = addresses.0[0];
-        let aligned = address.is_multiple_of(u64::from(size * access.count));
-        let at = range(address, size * access.count, self.params.len());
-        let (true, Some(at)) = (aligned && addresses.0.iter().all(|a| *a == address), at) else {
+        let first = mask.trailing_zeros() as usize & 31;
+        let len = size * access.count;
+        let spot = self.spot(access.place, first, access.offset, len, false, hint)?;
+        for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
+            if *slot == NONE {
+                continue;
+            }
+            let value = self.get(&spot, part * size as usize, size, access);
+            let value = widen(access.element, value);
+            match access.element {
+                Element::U64 => regs.write_wide(*slot, &[value; WARP], mask),
+                _ => regs.write_narrow(*slot, &[value as u32; WARP], mask),
+            }
+        }
+        Ok(())
+    }
+
+    fn load_all(
+        &mut self,
+        regs: &mut Regs,
+        o: &Operands,
+        access: &Access,
+        mask: u32,
+        hint: u32,
+    ) -> bool {
+        let size = access.element.size();
+        let len = size * access.count;
+        let at = (access.place, base(regs, o, access.base), access.offset);
+        let mut offsets = [0; WARP];
+        let Some(within) = self.all(at, (len, false), mask, hint, &mut offsets) else {
             return false;
         };
         for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
-            if *slot != NONE {
-                let value = get(self.params, at + part * size as usize, size);
-                regs[*slot as usize] = Lanes([widen(access.element, value); 32]);
+            if *slot == NONE {
+                continue;
+            }
+            let to = match access.element {
+                Element::U64 => Words::Wide(regs.wide_mut(*slot)),
+                _ => Words::Narrow(regs.narrow_mut(*slot)),
+            };
+            let place = (part * size as usize, len as usize);
+            span::load(&within, access.element, to, place, mask);
+        }
+        true
+    }
+
+    fn store_all(
+        &mut self,
+        regs: &Regs,
+        o: &Operands,
+        access: &Access,
+        mask: u32,
+        hint: u32,
+    ) -> bool {
+        let size = access.element.size();
+        let len = size * access.count;
+        let at = (access.place, base(regs, o, access.base), access.offset);
+        let mut offsets = [0; WARP];
+        let Some(within) = self.all(at, (len, true), mask, hint, &mut offsets) else {
+            return false;
+        };
+        for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
+            let place = (part * size as usize, len as usize);
+            match access.element {
+                Element::U64 => span::store_wide(&within, regs.wide(*slot), place, mask),
+                _ => span::store_narrow(&within, size, regs.narrow(*slot), place, mask),
             }
         }
         true
     }
 
-    fn addresses(regs: &[Lanes], o: &Operands, offset: u64) -> Lanes {
-        let mut out = Lanes::ZERO;
-        for (out, base) in out.0.iter_mut().zip(&regs[o.a as usize].0) {
-            *out = base.wrapping_add(offset);
-        }
-        out
-    }
-
     pub(super) fn load(
         &mut self,
-        regs: &mut [Lanes],
+        regs: &mut Regs,
+        o: &Operands,
+        access: &Access,
+        mask: u32,
+        hint: u32,
+    ) -> Result<(), Trouble> {
+        if access.fixed && access.place != Place::Local {
+            return self.load_fixed(regs, access, mask, hint);
+        }
+        // What is ordered is read as an atomic.
+        let is_quick = !(access.ordered && leaves_block(access.place));
+        if is_quick && self.load_all(regs, o, access, mask, hint) {
+            return Ok(());
+        }
+        self.load_singly(regs, o, access, mask, hint)
+    }
+
+    fn load_singly(
+        &mut self,
+        regs: &mut Regs,
         o: &Operands,
         access: &Access,
         mask: u32,
@@ -192,82 +284,21 @@ impl View<'_, '_> {
     ) -> Result<(), Trouble> {
         let size = access.element.size();
         let len = size * access.count;
-        let addresses = Self::addresses(regs, o, access.offset);
-        if mask == u32::MAX
-            && matches!(access.place, Place::Global | Place::Generic)
-            && let Some((low, checked)) = self.together(&addresses, len, false, hint)
-        {
-            let order = order(access, false);
-            for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
-                if *slot == NONE {
-                    continue;
-                }
-                let at = part * size as usize;
-                let out = &mut regs[*slot as usize];
-                macro_rules! all {
-                    ($ty:ty) => {
-                        for (out, address) in out.0.iter_mut().zip(&addresses.0) {
-                            *out = <$ty>::load(checked, (address - low) as usize + at, order);
-                        }
-                    };
-                }
-                match access.element {
-                    Element::U8 => all!(u8),
-                    Element::S8 => all!(i8),
-                    Element::U16 => all!(u16),
-                    Element::S16 => all!(i16),
-                    Element::U32 => all!(u32),
-                    Element::S32 => all!(i32),
-                    Element::U64 => all!(u64),
-                }
-            }
-            return Ok(());
-        }
-        if access.place == Place::Param && mask == u32::MAX && self.splat(regs, &addresses, access)
-        {
-            return Ok(());
-        }
-        if let Some(bytes) = self.own(access.place, &addresses, len, mask) {
-            let starts = self.starts(access.place);
-            for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
-                if *slot == NONE {
-                    continue;
-                }
-                let at = part * size as usize;
-                let out = &mut regs[*slot as usize].0;
-                macro_rules! all {
-                    ($ty:ty) => {
-                        each(mask, |i| {
-                            let at = starts * i + addresses.0[i] as usize + at;
-                            out[i] = <$ty>::take(bytes, at);
-                        })
-                    };
-                }
-                match access.element {
-                    Element::U8 => all!(u8),
-                    Element::S8 => all!(i8),
-                    Element::U16 => all!(u16),
-                    Element::S16 => all!(i16),
-                    Element::U32 => all!(u32),
-                    Element::S32 => all!(i32),
-                    Element::U64 => all!(u64),
-                }
-            }
-            return Ok(());
-        }
+        let class = class(access.element);
         let mut trouble = None;
+        // A destination may be the register of the addresses.
+        let addresses = addresses(regs, o, access.base, access.offset);
         each(mask, |lane| {
             if trouble.is_some() {
                 return;
             }
-            let address = addresses.0[lane];
-            match self.spot(access.place, lane, address, len, false, hint) {
+            match self.spot(access.place, lane, addresses[lane], len, false, hint) {
                 Ok(spot) => {
                     for part in 0..access.count {
                         let slot = access.slots[part as usize];
                         if slot != NONE {
                             let value = self.get(&spot, (part * size) as usize, size, access);
-                            regs[slot as usize].0[lane] = widen(access.element, value);
+                            regs.put(slot, class, lane, widen(access.element, value));
                         }
                     }
                 }
@@ -294,75 +325,30 @@ impl View<'_, '_> {
 
     pub(super) fn store(
         &mut self,
-        regs: &mut [Lanes],
+        regs: &Regs,
         o: &Operands,
         access: &Access,
         mask: u32,
         hint: u32,
     ) -> Result<(), Trouble> {
+        let is_quick = !(access.ordered && leaves_block(access.place));
+        if is_quick && self.store_all(regs, o, access, mask, hint) {
+            return Ok(());
+        }
         let size = access.element.size();
         let len = size * access.count;
-        let addresses = Self::addresses(regs, o, access.offset);
         let order = order(access, true);
-        if mask == u32::MAX
-            && matches!(access.place, Place::Global | Place::Generic)
-            && let Some((low, checked)) = self.together(&addresses, len, true, hint)
-        {
-            for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
-                let at = part * size as usize;
-                let values = &regs[*slot as usize];
-                macro_rules! all {
-                    ($ty:ty) => {
-                        for (value, address) in values.0.iter().zip(&addresses.0) {
-                            <$ty>::store(checked, (address - low) as usize + at, *value, order);
-                        }
-                    };
-                }
-                match size {
-                    1 => all!(u8),
-                    2 => all!(u16),
-                    4 => all!(u32),
-                    _ => all!(u64),
-                }
-            }
-            return Ok(());
-        }
-        if self.own(access.place, &addresses, len, mask).is_some() {
-            let starts = self.starts(access.place);
-            let bytes: &mut [u8] = if access.place == Place::Shared {
-                self.shared
-            } else {
-                self.local
-            };
-            for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
-                let at = part * size as usize;
-                let values = &regs[*slot as usize].0;
-                macro_rules! all {
-                    ($ty:ty) => {
-                        each(mask, |i| {
-                            let at = starts * i + addresses.0[i] as usize + at;
-                            <$ty>::give(bytes, at, values[i]);
-                        })
-                    };
-                }
-                match size {
-                    1 => all!(u8),
-                    2 => all!(u16),
-                    4 => all!(u32),
-                    _ => all!(u64),
-                }
-            }
-            return Ok(());
-        }
+        let class = class(access.element);
         let mut trouble = None;
+        let addresses = addresses(regs, o, access.base, access.offset);
         each(mask, |lane| {
             if trouble.is_some() {
                 return;
             }
-            match self.spot(access.place, lane, addresses.0[lane], len, true, hint) {
+            match self.spot(access.place, lane, addresses[lane], len, true, hint) {
                 Ok(spot) => {
                     for part in 0..access.count {
-                        let value = regs[access.slots[part as usize] as usize].0[lane];
+                        let value = regs.get(access.slots[part as usize], class, lane);
                         let at = (part * size) as usize;
                         match &spot {
                             Spot::Global(checked) => match size {
@@ -402,6 +388,8 @@ impl View<'_, '_> {
             count: 1,
             slots: [NONE; 8],
             offset: 0,
+            base: Class::Wide,
+            fixed: false,
             ordered: false,
         };
         let spot = self.spot(Place::Generic, lane, address, len, false, hint)?;

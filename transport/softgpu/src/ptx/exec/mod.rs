@@ -18,8 +18,10 @@ mod interpret;
 mod meet;
 mod memory;
 mod printf;
+mod span;
 mod texture;
 mod update;
+mod vectors;
 mod warp;
 
 pub use grid::{Cancel, Launch, Sink, Stats, launch};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::super::alu::{Lanes, each};
+use super::super::alu::{Regs, each};
 use super::super::program::{CallSite, Passed, Target};
 use super::Trouble;
 use super::block::Block;
@@ -21,7 +21,7 @@ pub(super) fn builtin(
     worker: &mut Worker<'_>,
     at: usize,
     site: &Arc<CallSite>,
-    regs: &mut [Lanes],
+    regs: &mut Regs,
 ) -> Result<(), Trouble> {
     let fragment = warp.fragments[at];
     let base = warp.frame(fragment.frame).map_or(0, |frame| frame.local);
@@ -48,7 +48,7 @@ pub(super) fn builtin(
         let mut arguments = [0; 4];
         for (value, passed) in arguments.iter_mut().zip(&site.params) {
             let read = match passed {
-                Passed::Slot(slot) => Ok(regs[*slot as usize].0[lane]),
+                Passed::Slot(slot, class) => Ok(regs.get(*slot, *class, lane)),
                 Passed::Memory { offset, size } => reader.local(base + offset, *size),
             };
             match read {
@@ -89,9 +89,9 @@ pub(super) fn builtin(
 }
 
 /// Puts the value that such a function returns where the caller wants it.
-fn give(site: &CallSite, lane: usize, base: u32, value: u64, warp: &mut Warp, regs: &mut [Lanes]) {
+fn give(site: &CallSite, lane: usize, base: u32, value: u64, warp: &mut Warp, regs: &mut Regs) {
     match site.returns.first() {
-        Some(Passed::Slot(slot)) => regs[*slot as usize].0[lane] = value,
+        Some(Passed::Slot(slot, class)) => regs.put(*slot, *class, lane, value),
         Some(Passed::Memory { offset, size }) => {
             let at = lane * warp.stride as usize + (base + offset) as usize;
             let bytes = value.to_le_bytes();

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::super::alu::half::Half;
-use super::super::alu::{Lanes, each};
+use super::super::alu::{Regs, each};
 use super::super::program::{Beyond, Inst, NONE, Query, Reading, Sampling, SurfaceAccess};
 use super::super::texture::{AddressMode, Channel, Image, Plane, Texture};
+use super::super::types::Class;
 use super::Trouble;
 use super::host::{Cell as _, Reach};
 
@@ -228,14 +229,14 @@ fn detail(size: [u32; 3], gradients: [[f32; 3]; 2], axes: usize) -> f32 {
     length(gradients[0]).max(length(gradients[1])).log2()
 }
 
-fn float(regs: &[Lanes], slot: u32, lane: usize) -> f32 {
-    f32::from_bits(regs[slot as usize].0[lane] as u32)
+fn float(regs: &Regs, slot: u32, lane: usize) -> f32 {
+    f32::from_bits(regs.narrow(slot)[lane])
 }
 
 /// Reads through a texture.
 pub(super) fn sample(
     reach: &mut Reach<'_>,
-    regs: &mut [Lanes],
+    regs: &mut Regs,
     inst: &Inst,
     sampling: &Sampling,
     mask: u32,
@@ -247,7 +248,7 @@ pub(super) fn sample(
             continue;
         }
         reach.lane = lane;
-        let handle = regs[inst.o.a as usize].0[lane];
+        let handle = regs.wide(inst.o.a)[lane];
         let texture = reach.texture(handle).ok_or(illegal(handle, 8, false))?;
         let mut sampler = Sampler {
             reach: &mut *reach,
@@ -259,13 +260,13 @@ pub(super) fn sample(
         for axis in 0..axes {
             let slot = sampling.coordinates[axis];
             match sampling.whole {
-                true => exact[axis] = i64::from(regs[slot as usize].0[lane] as i32),
+                true => exact[axis] = i64::from(regs.narrow(slot)[lane] as i32),
                 false => at[axis] = float(regs, slot, lane),
             }
         }
         if sampling.layer != NONE {
             // Behind the axes: rows of an image of one dimension are not its layers.
-            let layer = regs[sampling.layer as usize].0[lane] as u32;
+            let layer = regs.narrow(sampling.layer)[lane];
             (exact[2], at[2]) = (layer.into(), layer as f32);
         }
         let size = texture.image.levels[0].size;
@@ -282,7 +283,7 @@ pub(super) fn sample(
                 sampler.element(&plane, exact, axes)?
             }
             Reading::Level(slot) if sampling.whole => {
-                let level = regs[*slot as usize].0[lane] as u32 as usize;
+                let level = regs.narrow(*slot)[lane] as usize;
                 let levels = &texture.image.levels;
                 let plane = levels[level.min(levels.len() - 1)];
                 sampler.element(&plane, exact, axes)?
@@ -300,10 +301,7 @@ pub(super) fn sample(
         };
         for (slot, bits) in sampling.out.iter().zip(texel) {
             if *slot != NONE {
-                regs[*slot as usize].0[lane] = match sampling.signed {
-                    true => bits as i32 as i64 as u64,
-                    false => bits.into(),
-                };
+                regs.narrow_mut(*slot)[lane] = bits;
             }
         }
     }
@@ -313,7 +311,7 @@ pub(super) fn sample(
 /// Answers txq and suq.
 pub(super) fn query(
     reach: &mut Reach<'_>,
-    regs: &mut [Lanes],
+    regs: &mut Regs,
     inst: &Inst,
     query: Query,
     mask: u32,
@@ -323,18 +321,18 @@ pub(super) fn query(
             continue;
         }
         reach.lane = lane;
-        let handle = regs[inst.o.a as usize].0[lane];
+        let handle = regs.wide(inst.o.a)[lane];
         let image = match reach.texture(handle) {
             Some(texture) => Arc::new(texture.image.clone()),
             None => reach.surface(handle).ok_or(illegal(handle, 8, false))?,
         };
         let [width, height, depth] = image.levels[0].size;
-        regs[inst.o.d as usize].0[lane] = u64::from(match query {
+        regs.narrow_mut(inst.o.d)[lane] = match query {
             Query::Width => width,
             Query::Height => height,
             Query::Depth => depth,
             Query::Levels => image.levels.len() as u32,
-        });
+        };
     }
     Ok(())
 }
@@ -374,7 +372,7 @@ fn place(
 /// Reads from or writes to a surface.
 pub(super) fn surface(
     reach: &mut Reach<'_>,
-    regs: &mut [Lanes],
+    regs: &mut Regs,
     inst: &Inst,
     access: &SurfaceAccess,
     mask: u32,
@@ -385,11 +383,11 @@ pub(super) fn surface(
     each(mask, |lane| {
         let mut one = || {
             reach.lane = lane;
-            let handle = regs[inst.o.a as usize].0[lane];
+            let handle = regs.wide(inst.o.a)[lane];
             let image = reach.surface(handle).ok_or(illegal(handle, 8, write))?;
             let at = |slot: u32| match slot {
                 NONE => 0,
-                slot => i64::from(regs[slot as usize].0[lane] as i32),
+                slot => i64::from(regs.narrow(slot)[lane] as i32),
             };
             let [x, y, z] = access.coordinates.map(at);
             let found = place(&image, access, (x, y, z))?;
@@ -407,23 +405,29 @@ pub(super) fn surface(
                     continue;
                 }
                 let offset = part * size as usize;
-                let value = &mut regs[*slot as usize].0[lane];
+                let class = if size == 8 {
+                    Class::Wide
+                } else {
+                    Class::Narrow
+                };
+                let value = regs.get(*slot, class, lane);
                 match (write, bytes) {
                     (true, None) => {}
-                    (false, None) => *value = 0,
+                    (false, None) => regs.put(*slot, class, lane, 0),
                     (true, Some(at)) => match size {
-                        1 => u8::store(at, offset, *value, order),
-                        2 => u16::store(at, offset, *value, order),
-                        4 => u32::store(at, offset, *value, order),
-                        _ => u64::store(at, offset, *value, order),
+                        1 => u8::store(at, offset, value, order),
+                        2 => u16::store(at, offset, value, order),
+                        4 => u32::store(at, offset, value, order),
+                        _ => u64::store(at, offset, value, order),
                     },
                     (false, Some(at)) => {
-                        *value = match size {
+                        let value = match size {
                             1 => u8::load(at, offset, order),
                             2 => u16::load(at, offset, order),
                             4 => u32::load(at, offset, order),
                             _ => u64::load(at, offset, order),
                         };
+                        regs.put(*slot, class, lane, value);
                     }
                 }
             }

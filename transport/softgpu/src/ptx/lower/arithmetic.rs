@@ -3,7 +3,7 @@
 use super::super::alu::{Exec, bits, integer};
 use super::super::ast::Instruction;
 use super::super::error::PtxError;
-use super::super::types::Type;
+use super::super::types::{Class, Type};
 use super::{Lower, Modifiers};
 
 impl<'m> Lower<'m> {
@@ -29,6 +29,7 @@ impl<'m> Lower<'m> {
         if ty.is_float() {
             return Ok(false);
         }
+        let wide = matches!(opcode, "mul" | "mad") && modifiers.0.contains(&"wide");
         let (exec, sources): (Option<Exec>, &[Type]) = match opcode {
             "add" | "sub" if modifiers.take("cc") => {
                 self.carrying(instruction, ty, opcode == "sub", false, true)?;
@@ -61,7 +62,7 @@ impl<'m> Lower<'m> {
                     Some("wide") => integer::mad_wide(ty),
                     _ => integer::mad_lo(ty),
                 },
-                &[ty, ty, ty],
+                &[ty, ty, if wide { double(ty) } else { ty }],
             ),
             "mul24" => (
                 integer::mul24(ty, modifiers.any(&["lo", "hi"]) == Some("hi")),
@@ -88,9 +89,14 @@ impl<'m> Lower<'m> {
             _ => return self.bits(instruction, modifiers, ty),
         };
         modifiers.ty();
-        self.finish_simple(instruction, exec, ty, sources)
+        let result = match wide {
+            true => double(ty),
+            false => ty,
+        };
+        self.finish_simple(instruction, exec, result, sources)
     }
 
+    /// An operation whose result is of type `ty`.
     pub(super) fn finish_simple(
         &mut self,
         instruction: &'m Instruction,
@@ -99,7 +105,7 @@ impl<'m> Lower<'m> {
         sources: &[Type],
     ) -> Result<bool, PtxError> {
         let exec = exec.ok_or_else(|| self.unsupported(instruction, &format!("type {ty:?}")))?;
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, ty)?;
         let mut slots = [0; 4];
         for (at, (slot, ty)) in slots.iter_mut().zip(sources).enumerate() {
             *slot = self.source(instruction, at + 1, *ty)?;
@@ -159,14 +165,18 @@ impl<'m> Lower<'m> {
             _ => return Ok(false),
         };
         modifiers.ty();
-        self.finish_simple(instruction, exec, ty, sources)
+        let result = match instruction.opcode.as_str() {
+            "popc" | "clz" | "bfind" => Type::U32,
+            _ => ty,
+        };
+        self.finish_simple(instruction, exec, result, sources)
     }
 
     fn carry_slot(&mut self) -> u32 {
         match self.carry {
             Some(slot) => slot,
             None => {
-                let slot = self.temporary();
+                let slot = self.temporary(Class::Pred);
                 self.carry = Some(slot);
                 slot
             }
@@ -183,7 +193,7 @@ impl<'m> Lower<'m> {
     ) -> Result<(), PtxError> {
         let exec = integer::with_carry(ty, subtract, input, output)
             .ok_or_else(|| self.unsupported(instruction, &format!("type {ty:?}")))?;
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, ty)?;
         let a = self.source(instruction, 1, ty)?;
         let b = self.source(instruction, 2, ty)?;
         let carry = self.carry_slot();
@@ -209,11 +219,11 @@ impl<'m> Lower<'m> {
         let (Some(product), Some(sum)) = (product, sum) else {
             return Err(self.unsupported(instruction, &format!("type {ty:?}")));
         };
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, ty)?;
         let a = self.source(instruction, 1, ty)?;
         let b = self.source(instruction, 2, ty)?;
         let c = self.source(instruction, 3, ty)?;
-        let (carry, part) = (self.carry_slot(), self.temporary());
+        let (carry, part) = (self.carry_slot(), self.temporary(ty.class()));
         self.alu(product, part, &[a, b]);
         self.alu(sum, d, &[part, c, 0, carry]);
         Ok(())
@@ -232,13 +242,24 @@ impl<'m> Lower<'m> {
         else {
             return Err(self.unsupported(instruction, &format!("type {ty:?}")));
         };
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, ty)?;
         let a = self.source(instruction, 1, ty)?;
         let b = self.source(instruction, 2, ty)?;
         let c = self.source(instruction, 3, ty)?;
-        let part = self.temporary();
+        let part = self.temporary(ty.class());
         self.alu(product, part, &[a, b]);
         self.alu(sum, d, &[part, c]);
         Ok(true)
+    }
+}
+
+/// The type of a product of twice the width.
+fn double(ty: Type) -> Type {
+    match ty {
+        Type::U16 => Type::U32,
+        Type::S16 => Type::S32,
+        Type::U32 => Type::U64,
+        Type::S32 => Type::S64,
+        other => other,
     }
 }

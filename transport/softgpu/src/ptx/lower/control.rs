@@ -6,7 +6,7 @@ use super::super::alu::Operands;
 use super::super::ast::{Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::program::{BarrierKind, CallSite, NONE, Op, Passed, Program, Target};
-use super::super::types::Type;
+use super::super::types::{Class, Type};
 use super::scope::Declared;
 use super::{Lower, Modifiers};
 
@@ -130,8 +130,8 @@ impl<'m> Lower<'m> {
                 params.push(self.passed(operand, false)?);
             }
         }
-        let target = if let Some(Declared::Register(slot)) = self.scopes.find(name) {
-            Target::Address(slot)
+        let target = if let Some(Declared::Register(slot, class)) = self.scopes.find(name) {
+            Target::Address(self.fit(slot, (class, Class::Wide), false)?)
         } else if let Some(&number) = self.env.numbers.get(name) {
             match self.by_address.get(number) {
                 Some(&number) if number != NONE => Target::Function(number),
@@ -165,11 +165,17 @@ impl<'m> Lower<'m> {
             let size = self.scopes.size(name);
             return Ok(Passed::Memory { offset, size });
         }
-        Ok(Passed::Slot(if returned {
-            self.destination_of(operand)?
-        } else {
-            self.source_of(operand, Type::B64)?
-        }))
+        // A register is passed as it is.
+        if let Operand::Name(name) = operand
+            && let Some(Declared::Register(slot, class)) = self.scopes.find(name)
+        {
+            return Ok(Passed::Slot(slot, class));
+        }
+        let slot = match returned {
+            true => self.destination_of(operand, Type::B64)?,
+            false => self.source_of(operand, Type::B64)?,
+        };
+        Ok(Passed::Slot(slot, Class::Wide))
     }
 
     fn barrier(
@@ -186,7 +192,7 @@ impl<'m> Lower<'m> {
         if modifiers.take("cluster") {
             // A cluster of one block: its barrier is one of the block, apart from the numbered ones.
             if modifiers.any(&["arrive", "wait"]) == Some("wait") {
-                let a = self.constant(15);
+                let a = self.constant(15, Class::Narrow);
                 modifiers.any(&["acquire"]);
                 self.emit(
                     Op::Barrier(BarrierKind::Wait),
@@ -224,7 +230,9 @@ impl<'m> Lower<'m> {
             (0, instruction.operands.len())
         };
         let d = if red {
-            self.destination(instruction, 0)?
+            let count = kind == BarrierKind::Count;
+            let ty = if count { Type::U32 } else { Type::Pred };
+            self.destination(instruction, 0, ty)?
         } else {
             NONE
         };

@@ -5,7 +5,7 @@ use super::super::alu::convert::Conversion;
 use super::super::alu::round::Mode;
 use super::super::ast::Instruction;
 use super::super::error::PtxError;
-use super::super::types::Type;
+use super::super::types::{Class, Type};
 use super::{Lower, Modifiers};
 
 impl<'m> Lower<'m> {
@@ -43,7 +43,7 @@ impl<'m> Lower<'m> {
         if let Type::F16x2 | Type::BF16x2 = to {
             return self.packed_conversion(instruction, conversion);
         }
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, to)?;
         let a = self.source(instruction, 1, from)?;
         self.convert(instruction, conversion, d, a)?;
         Ok(true)
@@ -63,7 +63,7 @@ impl<'m> Lower<'m> {
                 &format!("{:?} to {:?}", conversion.from, conversion.to),
             )
         })?;
-        let code = code.map_or(0, |code| self.constant(code));
+        let code = code.map_or(0, |code| self.constant(code, Class::Narrow));
         self.alu(exec, d, &[a, 0, code]);
         Ok(())
     }
@@ -80,13 +80,14 @@ impl<'m> Lower<'m> {
             Type::BF16
         };
         let single = Conversion { to, ..conversion };
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, Type::B32)?;
         let a = self.source(instruction, 1, conversion.from)?;
         let b = self.source(instruction, 2, conversion.from)?;
-        let (high, low) = (self.temporary(), self.temporary());
+        let (high, low) = (self.temporary(Class::Narrow), self.temporary(Class::Narrow));
         self.convert(instruction, single, high, a)?;
         self.convert(instruction, single, low, b)?;
-        let pack = bits::pack(16).ok_or_else(|| self.unsupported(instruction, "packing"))?;
+        let pack = bits::pack(16, Class::Narrow)
+            .ok_or_else(|| self.unsupported(instruction, "packing"))?;
         self.alu(pack, d, &[low, high]);
         Ok(true)
     }

@@ -5,7 +5,7 @@ use super::super::alu::round::Mode;
 use super::super::alu::{Exec, float};
 use super::super::ast::Instruction;
 use super::super::error::PtxError;
-use super::super::types::Type;
+use super::super::types::{Class, Type};
 use super::{Lower, Modifiers};
 
 fn arity(op: &str) -> Option<usize> {
@@ -101,13 +101,17 @@ impl<'m> Lower<'m> {
             _ => None,
         };
         let exec = exec.ok_or_else(|| wrong(self))?;
-        let d = self.destination(instruction, 0)?;
+        let result = match op.as_str() {
+            "testp" => Type::Pred,
+            _ => ty,
+        };
+        let d = self.destination(instruction, 0, result)?;
         let mut slots = [0; 4];
         for (at, slot) in slots.iter_mut().enumerate().take(arity) {
             *slot = self.source(instruction, at + 1, ty)?;
         }
         if let Some(code) = code {
-            slots[3] = self.constant(code);
+            slots[3] = self.constant(code, Class::Narrow);
         }
         self.alu(exec, d, &slots);
         Ok(true)

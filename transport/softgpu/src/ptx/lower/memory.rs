@@ -4,14 +4,18 @@ use super::super::alu::{Operands, bits};
 use super::super::ast::{Base, Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::exec::atomic;
+use super::super::module::layout;
 use super::super::program::{Access, AtomicAccess, Element, NONE, Op, Place, Special};
-use super::super::types::{Space, Type, window};
+use super::super::types::{Class, Space, Type, window};
 use super::scope::Declared;
 use super::{Lower, Modifiers};
 
-/// An address: slot of the base, offset, and where it leads.
+/// An address: slot and class of the base, offset, and where it leads.
 struct Address {
     base: u32,
+    class: Class,
+    /// The base is a constant.
+    fixed: bool,
     offset: u64,
     place: Place,
 }
@@ -75,14 +79,22 @@ impl<'m> Lower<'m> {
             }
         };
         let mut offset = *offset as u64;
+        let (mut class, mut fixed) = (Class::Wide, true);
         let base = match base {
-            Base::Absolute => self.constant(0),
+            Base::Absolute => self.constant(0, class),
             Base::Name(name) => match self.scopes.find(name) {
-                Some(Declared::Register(slot)) => slot,
+                Some(Declared::Register(_, Class::Pred)) => {
+                    return Err(PtxError::syntax(self.line, "a predicate is no address"));
+                }
+                Some(Declared::Register(slot, of)) => {
+                    (class, fixed) = (of, false);
+                    slot
+                }
                 Some(Declared::Local(start)) => {
                     place = Place::Local;
                     offset = offset.wrapping_add(u64::from(start));
-                    self.special(Special::Frame)
+                    fixed = false;
+                    self.special(Special::Frame, class)
                 }
                 None if space == Space::Param => {
                     let start = self
@@ -90,17 +102,19 @@ impl<'m> Lower<'m> {
                         .get(name)
                         .ok_or_else(|| self.undeclared(name))?;
                     offset = offset.wrapping_add(*start);
-                    self.constant(0)
+                    self.constant(0, class)
                 }
                 None => {
                     let start = self.symbol(name).ok_or_else(|| self.undeclared(name))?;
                     offset = offset.wrapping_add(start);
-                    self.constant(0)
+                    self.constant(0, class)
                 }
             },
         };
         Ok(Address {
             base,
+            class,
+            fixed,
             offset,
             place,
         })
@@ -111,7 +125,7 @@ impl<'m> Lower<'m> {
         &mut self,
         instruction: &'m Instruction,
         modifiers: &mut Modifiers<'_>,
-    ) -> Result<(Space, u32, Element, bool), PtxError> {
+    ) -> Result<(Space, u32, Type, Element, bool), PtxError> {
         modifiers.drop_hints();
         let space = modifiers.space().unwrap_or(Space::Generic);
         let count = match modifiers.any(&["v2", "v4", "v8"]) {
@@ -120,9 +134,9 @@ impl<'m> Lower<'m> {
             Some(_) => 8,
             None => 1,
         };
-        let ordered = modifiers
-            .any(&["acquire", "release", "relaxed", "volatile", "mmio"])
-            .is_some_and(|order| order != "relaxed");
+        // Relaxed ones of different blocks are no race either: each is an atomic.
+        let orders = ["acquire", "release", "relaxed", "volatile", "mmio"];
+        let ordered = modifiers.any(&orders).is_some();
         modifiers.any(&["cta", "cluster", "gpu", "sys"]);
         modifiers.take("unified");
         modifiers.take("mmio");
@@ -131,7 +145,7 @@ impl<'m> Lower<'m> {
             .ok_or_else(|| self.unsupported(instruction, "no type"))?;
         let element = element(ty)
             .ok_or_else(|| self.unsupported(instruction, &format!("memory of type {ty:?}")))?;
-        Ok((space, count, element, ordered))
+        Ok((space, count, ty, element, ordered))
     }
 
     fn load(
@@ -139,9 +153,11 @@ impl<'m> Lower<'m> {
         instruction: &'m Instruction,
         modifiers: &mut Modifiers<'_>,
     ) -> Result<(), PtxError> {
-        let (space, count, element, ordered) = self.shape(instruction, modifiers)?;
+        let (space, count, ty, element, ordered) = self.shape(instruction, modifiers)?;
         let Address {
             base,
+            class,
+            fixed,
             offset,
             place,
         } = self.address(self.operand(instruction, 1)?, space)?;
@@ -156,8 +172,17 @@ impl<'m> Lower<'m> {
         }
         for (slot, part) in slots.iter_mut().zip(parts) {
             if !matches!(part, Operand::Name(name) if name == "_") {
-                *slot = self.destination_of(part)?;
+                *slot = self.destination_of(part, ty)?;
             }
+        }
+        if place == Place::Param && fixed && self.is_param(offset, element.size() * count) {
+            // Nobody writes them while the kernel runs: they stand in registers from its start on.
+            for (part, slot) in (0..count).zip(slots).filter(|(_, slot)| *slot != NONE) {
+                let at = offset as u32 + part * element.size();
+                let a = self.special(Special::Param(at, element), ty.class());
+                self.alu(bits::copy(ty.class()), slot, &[a]);
+            }
+            return Ok(());
         }
         let access = Access {
             place,
@@ -165,6 +190,8 @@ impl<'m> Lower<'m> {
             count,
             slots,
             offset,
+            base: class,
+            fixed,
             ordered,
         };
         self.emit(
@@ -177,14 +204,23 @@ impl<'m> Lower<'m> {
         Ok(())
     }
 
+    /// Whether an access of `len` bytes lies in the parameters of the kernel, and is aligned.
+    fn is_param(&self, offset: u64, len: u32) -> bool {
+        let (_, size) = layout(self.function);
+        let end = offset.checked_add(u64::from(len));
+        end.is_some_and(|end| end <= size as u64) && offset.is_multiple_of(u64::from(len))
+    }
+
     fn store(
         &mut self,
         instruction: &'m Instruction,
         modifiers: &mut Modifiers<'_>,
     ) -> Result<(), PtxError> {
-        let (space, count, element, ordered) = self.shape(instruction, modifiers)?;
+        let (space, count, ty, element, ordered) = self.shape(instruction, modifiers)?;
         let Address {
             base,
+            class,
+            fixed,
             offset,
             place,
         } = self.address(self.operand(instruction, 0)?, space)?;
@@ -200,10 +236,6 @@ impl<'m> Lower<'m> {
             return Err(self.unsupported(instruction, "as many registers as elements are needed"));
         }
         let mut slots = [NONE; 8];
-        let ty = match element {
-            Element::U64 => Type::B64,
-            _ => Type::B32,
-        };
         for (slot, part) in slots.iter_mut().zip(parts) {
             *slot = self.source_of(part, ty)?;
         }
@@ -213,6 +245,8 @@ impl<'m> Lower<'m> {
             count,
             slots,
             offset,
+            base: class,
+            fixed,
             ordered,
         };
         self.emit(
@@ -251,11 +285,13 @@ impl<'m> Lower<'m> {
         let at = usize::from(returns);
         let Address {
             base,
+            class,
             offset,
             place,
+            ..
         } = self.address(self.operand(instruction, at)?, space)?;
         let d = if returns && !is_sink(instruction) {
-            self.destination(instruction, 0)?
+            self.destination(instruction, 0, ty)?
         } else {
             NONE
         };
@@ -269,7 +305,9 @@ impl<'m> Lower<'m> {
             place,
             element,
             offset,
+            base: class,
             update,
+            adds: op == "add" && !ty.is_float(),
         };
         self.emit(
             Op::Atomic(Box::new(access)),
@@ -292,7 +330,7 @@ impl<'m> Lower<'m> {
         let to = modifiers.take("to");
         let space = modifiers.space().unwrap_or(Space::Global);
         modifiers.ty();
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, Type::U64)?;
         let a = self.source(instruction, 1, Type::U64)?;
         let base = match space {
             Space::Shared => window::SHARED,
@@ -301,10 +339,10 @@ impl<'m> Lower<'m> {
             _ => 0,
         };
         if to {
-            let mask = self.constant(!base);
+            let mask = self.constant(!base, Class::Wide);
             self.alu(bits::and(Type::B64), d, &[a, mask]);
         } else {
-            let base = self.constant(base);
+            let base = self.constant(base, Class::Wide);
             self.alu(bits::or(Type::B64), d, &[a, base]);
         }
         Ok(())
@@ -316,14 +354,15 @@ impl<'m> Lower<'m> {
         modifiers: &mut Modifiers<'_>,
     ) -> Result<(), PtxError> {
         let space = modifiers.space().unwrap_or(Space::Global);
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, Type::Pred)?;
         let a = self.source(instruction, 1, Type::U64)?;
-        let wanted = self.constant(match space {
+        let wanted = match space {
             Space::Shared => window::SHARED,
             Space::Local => window::LOCAL,
             Space::Param => window::PARAM,
             _ => 0,
-        });
+        };
+        let wanted = self.constant(wanted, Class::Wide);
         self.alu(
             super::super::alu::lanes!(|a: u64, b: u64| a & window::MASK == b),
             d,
@@ -357,17 +396,18 @@ impl<'m> Lower<'m> {
         let to = self.address(self.operand(instruction, 0)?, Space::Shared)?;
         let from = self.address(self.operand(instruction, 1)?, Space::Global)?;
         let sum = |this: &mut Self, address: Address| {
-            let offset = this.constant(address.offset);
-            let d = this.temporary();
-            this.alu(bits::offset(), d, &[address.base, offset]);
-            d
+            let base = this.fit(address.base, (address.class, Class::Wide), false)?;
+            let offset = this.constant(address.offset, Class::Wide);
+            let d = this.temporary(Class::Wide);
+            this.alu(bits::offset(), d, &[base, offset]);
+            Ok::<_, PtxError>(d)
         };
-        let d = sum(self, to);
-        let a = sum(self, from);
+        let d = sum(self, to)?;
+        let a = sum(self, from)?;
         let Operand::Int(size @ (4 | 8 | 16)) = self.operand(instruction, 2)? else {
             return Err(self.unsupported(instruction, "a size other than 4, 8 or 16"));
         };
-        let b = self.constant(*size);
+        let b = self.constant(*size, Class::Narrow);
         let c = match instruction.operands.get(3) {
             Some(_) => self.source(instruction, 3, Type::U32)?,
             None => b,

@@ -19,7 +19,7 @@ use super::ast::{Function, Instruction, Statement};
 use super::error::PtxError;
 use super::module::{Module, layout, shared_layout};
 use super::program::{Code, Inst, NONE, Op, Passed, Program, RESERVED_SHARED, Reading, Special};
-use super::types::window;
+use super::types::{Class, window};
 use modifiers::Modifiers;
 use scope::Scopes;
 
@@ -94,7 +94,7 @@ impl<'m> Environment<'m> {
             program.functions.push(code);
         }
         let mut specials = program.functions.iter().flat_map(|code| &code.specials);
-        if specials.any(|(_, special)| matches!(special, Special::ReservedShared(_))) {
+        if specials.any(|(_, _, special)| matches!(special, Special::ReservedShared(_))) {
             program.reserved = u32::from(RESERVED_SHARED);
         }
         control::stack(&mut program);
@@ -125,15 +125,25 @@ pub(crate) struct Lower<'m> {
     by_address: &'m [u32],
     scopes: Scopes,
     code: Code,
-    constants: HashMap<u64, u32>,
-    specials: HashMap<Special, u32>,
-    /// Slots handed out; constants and specials are numbered behind the registers in `finish`.
+    /// Constants and specials are numbered behind the registers in `finish`.
+    constants: HashMap<(u64, Class), u32>,
+    constant_units: u32,
+    specials: HashMap<(Special, Class), u32>,
+    special_units: u32,
+    unsettled: Vec<Unsettled>,
     fixups: Vec<(usize, String, usize)>,
     label_pcs: HashMap<(usize, String), u32>,
     guard: (u32, u32),
     line: u32,
     carry: Option<u32>,
     entry_params: HashMap<String, u64>,
+}
+
+/// A result that must be brought into a register of another class.
+struct Unsettled {
+    from: (u32, Class),
+    to: (u32, Class),
+    signed: bool,
 }
 
 /// Slots from here on are constants, from `SPECIAL` on special registers, until `finish`.
@@ -165,7 +175,10 @@ impl<'m> Lower<'m> {
             ] {
                 for formal in formals {
                     passed.push(match formal.register {
-                        Some(ty) => Passed::Slot(scopes.register(&formal.variable.name, ty)),
+                        Some(ty) => {
+                            let slot = scopes.register(&formal.variable.name, ty);
+                            Passed::Slot(slot, ty.class())
+                        }
                         None => Passed::Memory {
                             offset: scopes.variable(&formal.variable)?,
                             size: too_large(formal.variable.size, function)?,
@@ -182,7 +195,10 @@ impl<'m> Lower<'m> {
             scopes,
             code,
             constants: HashMap::new(),
+            constant_units: 0,
             specials: HashMap::new(),
+            special_units: 0,
+            unsettled: Vec::new(),
             fixups: Vec::new(),
             label_pcs: HashMap::new(),
             guard: (NONE, 0),
@@ -218,7 +234,7 @@ impl<'m> Lower<'m> {
 
     fn number_slots(&mut self) {
         let registers = self.scopes.slots;
-        let constants = self.constants.len() as u32;
+        let constants = self.constant_units;
         let renumber = |slot: &mut u32| {
             if *slot == NONE {
             } else if *slot >= SPECIAL {
@@ -260,7 +276,7 @@ impl<'m> Lower<'m> {
                     // Nothing else holds the site yet.
                     if let Some(site) = std::sync::Arc::get_mut(site) {
                         for passed in site.params.iter_mut().chain(&mut site.returns) {
-                            if let Passed::Slot(slot) = passed {
+                            if let Passed::Slot(slot, _) = passed {
                                 renumber(slot);
                             }
                         }
@@ -277,16 +293,19 @@ impl<'m> Lower<'m> {
         code.constants = self
             .constants
             .iter()
-            .map(|(value, slot)| (registers + slot - CONSTANT, *value))
+            .map(|((value, class), slot)| (registers + slot - CONSTANT, *class, *value))
             .collect();
         code.specials = self
             .specials
             .iter()
-            .map(|(special, slot)| (registers + constants + slot - SPECIAL, *special))
+            .map(|((special, class), slot)| {
+                let slot = registers + constants + slot - SPECIAL;
+                (slot, *class, *special)
+            })
             .collect();
-        // One more: slot 0 exists even in a function without registers, for unused operands.
-        code.slots = registers + constants + self.specials.len() as u32;
-        code.slots = code.slots.max(1);
+        // Slot 0 exists even in a function without registers, for unused operands of any class.
+        code.slots = registers + constants + self.special_units;
+        code.slots = code.slots.max(2);
     }
 
     pub(crate) fn emit(&mut self, kind: Op, o: Operands) {
@@ -317,7 +336,7 @@ impl<'m> Lower<'m> {
         self.line = instruction.line;
         self.guard = (NONE, 0);
         if let Some((name, negated)) = &instruction.guard {
-            let slot = self.register_named(name)?;
+            let slot = self.predicate_named(name)?;
             self.guard = (slot, if *negated { u32::MAX } else { 0 });
         }
         let mut modifiers = Modifiers(instruction.modifiers.iter().map(String::as_str).collect());
@@ -332,6 +351,7 @@ impl<'m> Lower<'m> {
         if !done {
             return Err(self.unsupported(instruction, "the instruction"));
         }
+        self.settle()?;
         if let Some(left) = modifiers.0.first() {
             return Err(self.unsupported(instruction, &format!("modifier .{left}")));
         }

@@ -6,7 +6,7 @@ use super::super::alu::{bits, compare};
 use super::super::ast::{Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::program::NONE;
-use super::super::types::Type;
+use super::super::types::{Class, Type};
 use super::{Lower, Modifiers};
 
 const COMPARISONS: [&str; 18] = [
@@ -25,15 +25,15 @@ impl<'m> Lower<'m> {
             "selp" => {
                 let ty = modifiers.ty().unwrap_or(Type::B32);
                 let sources = [ty, ty, Type::Pred];
-                return self.finish_simple(instruction, Some(bits::selp()), ty, &sources);
+                return self.finish_simple(instruction, Some(bits::selp(ty)), ty, &sources);
             }
             "slct" => {
                 let ftz = modifiers.take("ftz");
                 let ty = modifiers.ty().unwrap_or(Type::B32);
                 let by = modifiers.ty().unwrap_or(Type::S32);
-                let exec =
-                    matches!(by, Type::S32 | Type::F32).then(|| bits::slct(by == Type::F32, ftz));
-                return self.finish_simple(instruction, exec, by, &[ty, ty, by]);
+                let exec = matches!(by, Type::S32 | Type::F32)
+                    .then(|| bits::slct(ty, by == Type::F32, ftz));
+                return self.finish_simple(instruction, exec, ty, &[ty, ty, by]);
             }
             "setp" | "set" => self.compare(instruction, modifiers)?,
             _ => return Ok(false),
@@ -52,22 +52,22 @@ impl<'m> Lower<'m> {
         }
         let target = self.operand(instruction, 0)?;
         let Operand::Vector(parts) = target else {
-            let d = self.destination(instruction, 0)?;
+            let d = self.destination(instruction, 0, ty)?;
             let a = self.source(instruction, 1, ty)?;
-            self.alu(bits::copy(), d, &[a]);
+            self.alu(bits::copy(ty.class()), d, &[a]);
             return Ok(());
         };
         let a = self.source(instruction, 1, ty)?;
         let width = part_width(ty, parts.len())
             .ok_or_else(|| self.unsupported(instruction, "parts of such a size"))?;
-        let exec = bits::unpack(width)
+        let exec = bits::unpack(width, ty.class())
             .ok_or_else(|| self.unsupported(instruction, "parts of such a size"))?;
         let mut slots = Vec::new();
         for part in parts {
-            slots.push(self.destination_of(part)?);
+            slots.push(self.destination_of(part, part_type(width))?);
         }
         for (at, slot) in slots.into_iter().enumerate() {
-            let shift = self.constant(u64::from(width) * at as u64);
+            let shift = self.constant(u64::from(width) * at as u64, Class::Narrow);
             self.alu(exec, slot, &[a, shift]);
         }
         Ok(())
@@ -77,11 +77,12 @@ impl<'m> Lower<'m> {
     pub(super) fn packed(&mut self, parts: &[Operand], ty: Type) -> Result<u32, PtxError> {
         let wrong = || PtxError::syntax(self.line, "parts of such a size cannot be packed");
         let width = part_width(ty, parts.len()).ok_or_else(wrong)?;
-        let exec = bits::pack(width).ok_or_else(wrong)?;
-        let mut sum = self.constant(0);
+        let class = ty.class();
+        let exec = bits::pack(width, class).ok_or_else(wrong)?;
+        let mut sum = self.constant(0, class);
         for part in parts.iter().rev() {
-            let part = self.source_of(part, Type::B64)?;
-            let d = self.temporary();
+            let part = self.source_of(part, part_type(width))?;
+            let d = self.temporary(class);
             self.alu(exec, d, &[part, sum]);
             sum = d;
         }
@@ -106,7 +107,7 @@ impl<'m> Lower<'m> {
         let ty = modifiers
             .ty()
             .ok_or_else(|| self.unsupported(instruction, "no type"))?;
-        let (d, inverse) = self.pair(instruction)?;
+        let (d, inverse) = self.pair(instruction, spread.unwrap_or(Type::Pred))?;
         // The second destination must not see a guard that the first has changed.
         let mut a = self.source(instruction, 1, ty)?;
         let mut b = self.source(instruction, 2, ty)?;
@@ -129,9 +130,9 @@ impl<'m> Lower<'m> {
             self.alu(exec, d, &[a, b]);
             return Ok(());
         }
-        let result = self.temporary();
+        let result = self.temporary(Class::Pred);
         self.alu(exec, result, &[a, b]);
-        let other = self.temporary();
+        let other = self.temporary(Class::Pred);
         if inverse != NONE {
             let not = bits::not(Type::Pred)
                 .ok_or_else(|| self.unsupported(instruction, "two destinations"))?;
@@ -144,13 +145,13 @@ impl<'m> Lower<'m> {
         let out = match spread {
             Some(ty) => compare::spread(ty)
                 .ok_or_else(|| self.unsupported(instruction, &format!("a result of {ty:?}")))?,
-            None => bits::copy(),
+            None => bits::copy(Class::Pred),
         };
         let guarded = self.guard;
         if inverse != NONE && (guarded.0 == d || guarded.0 == inverse) {
-            let saved = self.temporary();
+            let saved = self.temporary(Class::Pred);
             self.guard = (NONE, 0);
-            self.alu(bits::copy(), saved, &[guarded.0]);
+            self.alu(bits::copy(Class::Pred), saved, &[guarded.0]);
             self.guard = (saved, guarded.1);
         }
         self.alu(out, d, &[result]);
@@ -177,7 +178,7 @@ impl<'m> Lower<'m> {
             sat: false,
             relu: false,
         };
-        let d = self.temporary();
+        let d = self.temporary(Class::Narrow);
         self.convert(instruction, conversion, d, a)?;
         Ok(d)
     }
@@ -188,4 +189,13 @@ fn part_width(ty: Type, parts: usize) -> Option<u32> {
     matches!(parts, 2 | 4)
         .then(|| bits / parts as u32)
         .filter(|width| *width >= 8)
+}
+
+/// The type of a part of so many bits.
+fn part_type(width: u32) -> Type {
+    match width {
+        8 => Type::B8,
+        16 => Type::B16,
+        _ => Type::B32,
+    }
 }

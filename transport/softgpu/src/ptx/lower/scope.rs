@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::ast::{Function, Statement, Variable};
 use super::super::error::PtxError;
-use super::super::types::{Space, Type};
+use super::super::types::{Class, Space, Type};
 
 /// More registers than any kernel has; guards against absurd texts.
 const MAX_FRAME: u64 = 1 << 24;
@@ -12,7 +12,7 @@ const MAX_FRAME: u64 = 1 << 24;
 /// What a name stands for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Declared {
-    Register(u32),
+    Register(u32, Class),
     /// Offset in the frame's local memory.
     Local(u32),
 }
@@ -20,8 +20,8 @@ pub(crate) enum Declared {
 #[derive(Debug, Default)]
 struct Scope {
     parent: usize,
-    registers: HashMap<String, Option<u32>>,
-    slots: HashMap<String, u32>,
+    registers: HashMap<String, (Option<u32>, Class)>,
+    slots: HashMap<String, (u32, Class)>,
     /// Offsets and sizes in local memory.
     locals: HashMap<String, (u32, u32)>,
     labels: HashSet<String>,
@@ -34,7 +34,7 @@ pub(crate) struct Scopes {
     scopes: Vec<Scope>,
     current: usize,
     opened: usize,
-    /// Slots handed out.
+    /// Units of registers handed out.
     pub(crate) slots: u32,
     /// Bytes of local memory.
     pub(crate) frame: u32,
@@ -78,8 +78,9 @@ impl Scopes {
                     }
                     scope.labels.insert(name.clone());
                 }
-                Statement::Register { name, count, .. } => {
-                    out.scopes[scope].registers.insert(name.clone(), *count);
+                Statement::Register { name, count, ty } => {
+                    let declared = (*count, ty.class());
+                    out.scopes[scope].registers.insert(name.clone(), declared);
                 }
                 Statement::Variable(variable)
                     if matches!(variable.space, Space::Local | Space::Param) =>
@@ -115,16 +116,16 @@ impl Scopes {
     }
 
     /// A fresh slot.
-    pub(crate) fn slot(&mut self) -> u32 {
-        self.slots += 1;
-        self.slots - 1
+    pub(crate) fn slot(&mut self, class: Class) -> u32 {
+        self.slots += class.units();
+        self.slots - class.units()
     }
 
     /// Declares a register in the current scope.
-    pub(crate) fn register(&mut self, name: &str, _: Type) -> u32 {
-        let slot = self.slot();
+    pub(crate) fn register(&mut self, name: &str, ty: Type) -> u32 {
+        let slot = self.slot(ty.class());
         if let Some(scope) = self.scopes.get_mut(self.current) {
-            scope.slots.insert(name.to_owned(), slot);
+            scope.slots.insert(name.to_owned(), (slot, ty.class()));
         }
         slot
     }
@@ -156,13 +157,14 @@ impl Scopes {
         let mut at = self.current;
         loop {
             let scope = self.scopes.get(at)?;
-            if let Some(&slot) = scope.slots.get(name) {
-                return Some(Declared::Register(slot));
+            if let Some(&(slot, class)) = scope.slots.get(name) {
+                return Some(Declared::Register(slot, class));
             }
-            if scope.declares_register(name) {
-                let slot = self.slot();
-                self.scopes.get_mut(at)?.slots.insert(name.to_owned(), slot);
-                return Some(Declared::Register(slot));
+            if let Some(class) = scope.declares_register(name) {
+                let slot = self.slot(class);
+                let slots = &mut self.scopes.get_mut(at)?.slots;
+                slots.insert(name.to_owned(), (slot, class));
+                return Some(Declared::Register(slot, class));
             }
             if let Some(&(offset, _)) = scope.locals.get(name) {
                 return Some(Declared::Local(offset));
@@ -210,19 +212,21 @@ impl Scopes {
 }
 
 impl Scope {
-    /// `%r12` is declared by `%r12` itself, or by `%r<20>`.
-    fn declares_register(&self, name: &str) -> bool {
-        if self.registers.get(name) == Some(&None) {
-            return true;
+    /// The class of a register: `%r12` is declared by `%r12` itself, or by `%r<20>`.
+    fn declares_register(&self, name: &str) -> Option<Class> {
+        if let Some((None, class)) = self.registers.get(name) {
+            return Some(*class);
         }
         let digits = name.bytes().rev().take_while(u8::is_ascii_digit).count();
-        (1..=digits).any(|taken| {
+        (1..=digits).find_map(|taken| {
             let (prefix, number) = name.split_at(name.len() - taken);
             let canonical = number == "0" || !number.starts_with('0');
-            matches!(
-                (self.registers.get(prefix), number.parse::<u32>()),
-                (Some(Some(count)), Ok(number)) if canonical && number < *count
-            )
+            match (self.registers.get(prefix), number.parse::<u32>()) {
+                (Some((Some(count), class)), Ok(number)) if canonical && number < *count => {
+                    Some(*class)
+                }
+                _ => None,
+            }
         })
     }
 }

@@ -7,7 +7,7 @@ use super::super::error::PtxError;
 use super::super::program::{
     Access, Beyond, Element, NONE, Op, Place, Query, Reading, Sampling, SurfaceAccess,
 };
-use super::super::types::Type;
+use super::super::types::{Class, Type};
 use super::{Lower, Modifiers};
 
 /// Axes of a geometry, and whether it has layers.
@@ -51,12 +51,12 @@ impl<'m> Lower<'m> {
         let Base::Name(name) = base else {
             return Err(self.unsupported(instruction, "a number for a texture"));
         };
-        if let Ok(slot) = self.register_named(name) {
-            return Ok((slot, coordinates));
+        if let Ok((slot, class)) = self.register_named(name) {
+            return Ok((self.fit(slot, (class, Class::Wide), false)?, coordinates));
         }
         // A texture reference: its variable holds the handle of what the program has bound to it.
         let offset = self.symbol(name).ok_or_else(|| self.undeclared(name))?;
-        let slot = self.temporary();
+        let slot = self.temporary(Class::Wide);
         let mut slots = [NONE; 8];
         slots[0] = slot;
         let access = Access {
@@ -65,10 +65,12 @@ impl<'m> Lower<'m> {
             count: 1,
             slots,
             offset,
+            base: Class::Wide,
+            fixed: true,
             ordered: false,
         };
         let operands = Operands {
-            a: self.constant(0),
+            a: self.constant(0, Class::Wide),
             ..Operands::default()
         };
         self.emit(Op::Load(Box::new(access)), operands);
@@ -157,7 +159,7 @@ impl<'m> Lower<'m> {
             return Err(self.unsupported(instruction, "an offset or a comparison of depth"));
         }
         let mut out = [NONE; 4];
-        self.parts(instruction, 0, &mut out, false)?;
+        self.parts(instruction, 0, &mut out, result, false)?;
         let sampling = Sampling {
             reading,
             axes: shape.0,
@@ -165,7 +167,6 @@ impl<'m> Lower<'m> {
             coordinates,
             layer,
             out,
-            signed: result == Type::S32,
         };
         let operands = Operands {
             a: handle,
@@ -181,6 +182,7 @@ impl<'m> Lower<'m> {
         instruction: &'m Instruction,
         at: usize,
         slots: &mut [u32],
+        ty: Type,
         read: bool,
     ) -> Result<u32, PtxError> {
         let parts = match self.operand(instruction, at)? {
@@ -192,9 +194,9 @@ impl<'m> Lower<'m> {
         }
         for (slot, part) in slots.iter_mut().zip(parts) {
             if read {
-                *slot = self.source_of(part, Type::B64)?;
+                *slot = self.source_of(part, ty)?;
             } else if !matches!(part, Operand::Name(name) if name == "_") {
-                *slot = self.destination_of(part)?;
+                *slot = self.destination_of(part, ty)?;
             }
         }
         Ok(parts.len() as u32)
@@ -217,8 +219,8 @@ impl<'m> Lower<'m> {
             Some(_) => 4,
             None => 1,
         };
-        let size = match modifiers.ty() {
-            Some(ty @ (Type::B8 | Type::B16 | Type::B32 | Type::B64)) => ty.size(),
+        let ty = match modifiers.ty() {
+            Some(ty @ (Type::B8 | Type::B16 | Type::B32 | Type::B64)) => ty,
             _ => return Err(self.unsupported(instruction, "this type of a surface")),
         };
         let beyond = match modifiers.any(&["trap", "clamp", "zero"]) {
@@ -233,13 +235,13 @@ impl<'m> Lower<'m> {
             coordinates[2] = layer;
         }
         let mut slots = [NONE; 4];
-        if self.parts(instruction, usize::from(write), &mut slots, write)? != count {
+        if self.parts(instruction, usize::from(write), &mut slots, ty, write)? != count {
             return Err(self.unsupported(instruction, "as many registers as elements are needed"));
         }
         let access = SurfaceAccess {
             write,
             coordinates,
-            size,
+            size: ty.size(),
             count,
             slots,
             beyond,
@@ -265,7 +267,7 @@ impl<'m> Lower<'m> {
             None => return Err(self.unsupported(instruction, "this question")),
         };
         modifiers.ty();
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, Type::B32)?;
         let (a, _) = self.object(instruction, 1)?;
         let operands = Operands {
             d,

@@ -16,7 +16,7 @@ impl<'m> Lower<'m> {
         match instruction.opcode.as_str() {
             "activemask" => {
                 modifiers.ty();
-                let d = self.destination(instruction, 0)?;
+                let d = self.destination(instruction, 0, Type::B32)?;
                 self.emit(
                     Op::ActiveMask,
                     Operands {
@@ -44,7 +44,7 @@ impl<'m> Lower<'m> {
             "redux" => self.reduce(instruction, modifiers)?,
             "elect" => {
                 modifiers.take("sync");
-                let (d, predicate) = self.pair(instruction)?;
+                let (d, predicate) = self.pair(instruction, Type::B32)?;
                 let x = self.source(instruction, 1, Type::B32)?;
                 let kind = WarpKind::Elect { predicate };
                 self.emit(
@@ -62,14 +62,19 @@ impl<'m> Lower<'m> {
         Ok(true)
     }
 
-    /// `d|p` or `d`.
-    pub(super) fn pair(&mut self, instruction: &'m Instruction) -> Result<(u32, u32), PtxError> {
+    /// `d|p` or `d`, which is of type `ty`.
+    pub(super) fn pair(
+        &mut self,
+        instruction: &'m Instruction,
+        ty: Type,
+    ) -> Result<(u32, u32), PtxError> {
         Ok(match self.operand(instruction, 0)? {
             Operand::Pair(d, p) => {
-                let d = self.destination_of(&Operand::Name(d.clone()))?;
-                (d, self.destination_of(&Operand::Name(p.clone()))?)
+                let d = self.destination_of(&Operand::Name(d.clone()), ty)?;
+                let p = Operand::Name(p.clone());
+                (d, self.destination_of(&p, Type::Pred)?)
             }
-            single => (self.destination_of(single)?, NONE),
+            single => (self.destination_of(single, ty)?, NONE),
         })
     }
 
@@ -87,7 +92,7 @@ impl<'m> Lower<'m> {
             None => return Err(self.unsupported(instruction, "no mode")),
         };
         modifiers.ty();
-        let (d, predicate) = self.pair(instruction)?;
+        let (d, predicate) = self.pair(instruction, Type::B32)?;
         let a = self.source(instruction, 1, Type::B32)?;
         let b = self.source(instruction, 2, Type::B32)?;
         let c = self.source(instruction, 3, Type::B32)?;
@@ -116,8 +121,11 @@ impl<'m> Lower<'m> {
             Some(_) => WarpKind::Ballot,
             None => return Err(self.unsupported(instruction, "no mode")),
         };
-        modifiers.ty();
-        let d = self.destination(instruction, 0)?;
+        let result = match modifiers.ty() {
+            Some(Type::B32) => Type::B32,
+            _ => Type::Pred,
+        };
+        let d = self.destination(instruction, 0, result)?;
         let a = self.source(instruction, 1, Type::Pred)?;
         let x = if sync {
             self.source(instruction, 2, Type::B32)?
@@ -144,8 +152,9 @@ impl<'m> Lower<'m> {
         let all = modifiers.any(&["any", "all"]) == Some("all");
         modifiers.take("sync");
         let wide = modifiers.ty() == Some(Type::B64);
-        let (d, predicate) = self.pair(instruction)?;
-        let a = self.source(instruction, 1, Type::B64)?;
+        let (d, predicate) = self.pair(instruction, Type::B32)?;
+        let ty = if wide { Type::B64 } else { Type::B32 };
+        let a = self.source(instruction, 1, ty)?;
         let x = self.source(instruction, 2, Type::B32)?;
         let kind = if all {
             WarpKind::MatchAll { wide, predicate }
@@ -183,7 +192,7 @@ impl<'m> Lower<'m> {
             (Some("xor"), Some(Type::B32)) => Reduce::Xor,
             _ => return Err(self.unsupported(instruction, "this reduction")),
         };
-        let d = self.destination(instruction, 0)?;
+        let d = self.destination(instruction, 0, Type::B32)?;
         let a = self.source(instruction, 1, Type::B32)?;
         let x = self.source(instruction, 2, Type::B32)?;
         self.emit(

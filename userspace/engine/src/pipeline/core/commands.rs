@@ -1,15 +1,16 @@
 //! What the API asks of the core.
 
 use gtrace_event::{
-    Ack, Event, EventId, Incident, IncidentId, Kind, Occurrence, Provenance, Record, Severity,
-    StateChange, Timestamp, WitnessName,
+    Ack, Event, EventId, Incident, IncidentId, IncidentState, Kind, Occurrence, Provenance, Record,
+    Severity, StateChange, Timestamp, WitnessName,
 };
 use gtrace_store::Reader;
 use tokio::sync::oneshot;
 
 use super::State;
+use super::incidents::ADOPTED_EVENTS;
 use crate::clock;
-use crate::hub::Command;
+use crate::hub::{Command, Unchanged};
 use crate::pipeline::fold::Folded;
 
 impl State {
@@ -29,9 +30,15 @@ impl State {
             } => {
                 let now = Timestamp::now();
                 let changed = self.changed_incident(incident, |incident| {
-                    incident.add_evidence(now, evidence, missing);
+                    Ok(incident.add_evidence(now, evidence, missing))
                 });
-                self.answer_changed(changed.map(|_| ()), answer);
+                match changed {
+                    Ok(_) => self.amend_and(Some(Box::new(move |stored| {
+                        // Whoever asked may have given up.
+                        let _ = answer.send(stored.map_err(Unchanged::Failed));
+                    }))),
+                    Err(why) => drop(answer.send(Err(why))),
+                }
             }
             Command::Flush(answer) => self.amend_and(Some(Box::new(move |result| {
                 // Whoever asked may have given up.
@@ -41,6 +48,8 @@ impl State {
                 self.observe_health(occasion);
                 self.send_batch();
             }
+            Command::Checked(checked) => self.judge_checks(&checked),
+            Command::Looked(looked) => self.look_at_plugins(&looked),
             Command::Maintenance(window, answer) => {
                 let begun = self.begin_maintenance(window);
                 self.answer_changed(begun, answer);
@@ -112,7 +121,14 @@ impl State {
         change: StateChange,
         answer: oneshot::Sender<Result<Incident, String>>,
     ) {
-        let changed = self.changed_incident(id, |incident| incident.change_state(change));
+        let changed = self.changed_incident(id, |incident| match incident.refuses(change.state) {
+            Some(why) => Err(why),
+            None => {
+                incident.change_state(change);
+                Ok(true)
+            }
+        });
+        let changed = changed.map_err(|why| why.to_string());
         if let Ok(incident) = &changed {
             self.hub.metrics.observe_response(incident);
         }
@@ -137,21 +153,26 @@ impl State {
         }
     }
 
+    /// `change` says whether it has changed anything.
     fn changed_incident(
         &mut self,
         id: IncidentId,
-        change: impl FnOnce(&mut Incident),
-    ) -> Result<Incident, String> {
+        change: impl FnOnce(&mut Incident) -> Result<bool, String>,
+    ) -> Result<Incident, Unchanged> {
         if !self.has_room(1) {
-            return Err("the store takes nothing, and no more records may wait for it".to_owned());
+            let why = "the store takes nothing, and no more records may wait for it";
+            return Err(Unchanged::Failed(why.to_owned()));
         }
         let mut change = Some(change);
+        let mut done = Ok(false);
         let mut once = |incident: &mut Incident| {
             if let Some(change) = change.take() {
-                change(incident);
+                done = change(incident);
             }
         };
-        let incident = match self.incidents.correlator.change(id, &mut once) {
+        let live = self.incidents.correlator.change(id, &mut once);
+        let is_live = live.is_some();
+        let incident = match live {
             Some(incident) => incident,
             None => {
                 let mut incident = self.find_incident(id)?;
@@ -159,25 +180,47 @@ impl State {
                 incident
             }
         };
+        if !done.map_err(Unchanged::Failed)? {
+            return Ok(incident);
+        }
+        if !is_live && incident.state != IncidentState::Resolved {
+            // More may come of it.
+            let events = self.events_of(&incident);
+            self.incidents.correlator.adopt(incident.clone(), &events);
+        }
         // What waits is older.
         self.incidents.changes.forget(id);
         self.hub.set_incident(incident.clone());
         match self.publish_incident(incident.clone()) {
             true => Ok(incident),
-            false => Err("the change cannot be written as JSON".to_owned()),
+            false => Err(Unchanged::Failed(
+                "the change cannot be written as JSON".to_owned(),
+            )),
         }
     }
 
     /// An incident that the correlator has let go of.
-    fn find_incident(&self, id: IncidentId) -> Result<Incident, String> {
+    fn find_incident(&self, id: IncidentId) -> Result<Incident, Unchanged> {
         if let Some(incident) = self.hub.incident(id) {
             return Ok(incident);
         }
         Reader::open(&self.store_path)
             .and_then(|reader| reader.incident(id))
             .inspect_err(|error| self.hub.suspect_store(error))
-            .map_err(|e| e.to_string())?
-            .ok_or_else(|| format!("there is no incident {id}"))
+            .map_err(|e| Unchanged::Failed(e.to_string()))?
+            .ok_or(Unchanged::NoIncident(id))
+    }
+
+    /// The first events of an incident, as far as they can be had.
+    fn events_of(&self, incident: &Incident) -> Vec<Event> {
+        let reader = Reader::open(&self.store_path);
+        let ids = incident.events.iter().take(ADOPTED_EVENTS);
+        ids.filter_map(|id| {
+            let live = self.fold.event(*id).cloned();
+            live.or_else(|| self.writer.event(*id))
+                .or_else(|| reader.as_ref().ok()?.event(*id).ok().flatten())
+        })
+        .collect()
     }
 
     /// The event as everything that was published says.

@@ -2,7 +2,7 @@
 //! transaction. What is no event - a boot, a reset, time that has passed - is a record of its own, so that whoever
 //! replays the store comes to the same states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::GpuInfo;
@@ -11,11 +11,12 @@ use gtrace_event::{
     MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, Record, Severity, SubjectKind,
     Timestamp, WitnessName,
 };
-use gtrace_health::{Change, Fold, RuleError, Rules};
+use gtrace_health::{Change, Fold, NOT_SEEN, RuleError, Rules};
 use gtrace_store::{HealthEntry, Reader, StoreError};
 
 use super::State;
 use crate::baseline::{self, Judgement};
+use crate::checks::{self, Checked, Judged, Looked};
 use crate::clock;
 use crate::component;
 use crate::pipeline::outbox::Pending;
@@ -43,6 +44,8 @@ pub(super) struct Health {
     snapshot_at: Instant,
     /// GPUs that were there when the devices were last looked at.
     gpus: BTreeMap<PciAddress, Known>,
+    /// Whether they were ever looked at.
+    looked_at_gpus: bool,
     /// When the judgement of a component last became a record, and which.
     judged: BTreeMap<&'static str, (HealthState, Instant)>,
     /// Whether GPUs that are missing since the boot have been looked for.
@@ -65,9 +68,25 @@ impl Health {
             since_snapshot: 0,
             snapshot_at: now,
             gpus: BTreeMap::new(),
+            looked_at_gpus: false,
             judged: BTreeMap::new(),
             looked_for_missing: false,
         })
+    }
+
+    /// GPUs that nobody has seen since the boot, once there was time for it and somebody has looked. Whatever else is known of
+    /// them, and also where the host has no GPU at all.
+    fn missing(&self, now: Instant) -> Option<Vec<PciAddress>> {
+        let waits = now.saturating_duration_since(self.started) < MISSING_AFTER;
+        if self.looked_for_missing || !self.looked_at_gpus || waits {
+            return None;
+        }
+        let unseen = self.fold.subjects().filter(|known| {
+            let mut reasons = known.reasons.iter();
+            known.subject.part == SubjectKind::Gpu && reasons.any(|r| r.rule == NOT_SEEN)
+        });
+        let unseen = unseen.filter_map(|known| known.subject.name.parse().ok());
+        Some(unseen.filter(|pci| !self.gpus.contains_key(pci)).collect())
     }
 }
 
@@ -104,9 +123,13 @@ impl State {
     pub(super) fn adopt_health(&mut self) {
         let read = Reader::open(&self.store_path)
             .and_then(|reader| replay(&mut self.health.fold, &reader, Some(&self.boot_id)));
-        if let Err(error) = read {
-            self.hub.suspect_store(&error);
-            tracing::warn!("the health of earlier runs cannot be read back: {error}");
+        match read {
+            Ok(true) => self.hub.set_health_restored(),
+            Ok(false) => {}
+            Err(error) => {
+                self.hub.suspect_store(&error);
+                tracing::warn!("the health of earlier runs cannot be read back: {error}");
+            }
         }
         let any = self.health.fold.subjects().next().is_some();
         let boot = self.health.fold.boot();
@@ -282,8 +305,138 @@ impl State {
         self.send_batch();
     }
 
+    /// What a plugin of the site found: reasons until it finds them no more, and an event where the state of a check is news. Of a
+    /// plugin that fails nothing is known: what it found of GPUs stands.
+    pub(super) fn judge_checks(&mut self, checked: &Checked) {
+        let subject = checked.subject();
+        let (checks, failure) = match &checked.said {
+            Ok(checks) => (checks.as_slice(), None),
+            Err(why) => (&[][..], Some(why.as_str())),
+        };
+        for check in checks {
+            let judged = checked.judge(check);
+            let (before, text) = self.judged(&judged);
+            // What is well has no reason, whatever it says.
+            let same_text = text == judged.text || judged.state == HealthState::Healthy;
+            if before == judged.state && same_text {
+                continue;
+            }
+            let news =
+                judged.state.is_bad() || before.is_bad() && judged.state == HealthState::Healthy;
+            if news && before != judged.state {
+                self.ingest_one(WitnessName::Gtrace, checked.occurrence(check), 1);
+            }
+            self.judge(judged);
+        }
+        if failure.is_none() {
+            let said = checks.iter().chain(&checked.of_unknown);
+            let said: Vec<Judged> = said.map(|check| checked.judge(check)).collect();
+            let known = self.health.fold.subjects().flat_map(|known| {
+                let own = known
+                    .reasons
+                    .iter()
+                    .filter(|reason| checked.is_own(&reason.rule));
+                own.map(|reason| (known.subject.clone(), reason.rule.clone()))
+            });
+            let gone: Vec<_> = known
+                .filter(|(subject, rule)| {
+                    !said
+                        .iter()
+                        .any(|judged| judged.subject == *subject && judged.rule == *rule)
+                })
+                .collect();
+            for (subject, rule) in gone {
+                self.judge(Judged {
+                    subject,
+                    rule,
+                    state: HealthState::Healthy,
+                    text: String::new(),
+                });
+            }
+        }
+        let runs = Judged {
+            subject,
+            rule: checked.rule(),
+            state: failure.map_or(HealthState::Healthy, |_| HealthState::Unknown),
+            text: failure.unwrap_or_default().to_owned(),
+        };
+        // One that is not known yet becomes a part with its first run.
+        let is_new = self.health.fold.subject(&runs.subject).is_none();
+        if is_new || self.judged(&runs) != (runs.state, runs.text.clone()) {
+            self.judge(runs);
+        }
+        self.send_batch();
+    }
+
+    /// Which plugins there are. Of one that is not run nothing is known; what is known of one that is not there, also since
+    /// before a restart, goes.
+    pub(super) fn look_at_plugins(&mut self, looked: &Looked) {
+        let mut known = BTreeSet::new();
+        for part in self.health.fold.subjects() {
+            let own = (part.subject.part == SubjectKind::Component).then_some(&part.subject.name);
+            let rules = part.reasons.iter().map(|reason| &reason.rule);
+            known.extend(
+                own.into_iter()
+                    .chain(rules)
+                    .filter_map(|name| checks::plugin_of(name)),
+            );
+        }
+        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        for name in known {
+            let not_run = match &looked.there {
+                Err(why) => Some(why),
+                Ok(there) if !there.contains(&name) => {
+                    self.forget_plugin(&name);
+                    continue;
+                }
+                Ok(_) => looked.refused.get(&name),
+            };
+            if let Some(why) = not_run {
+                self.judge_checks(&Checked::new(&name, Err(why.clone())));
+            }
+        }
+    }
+
+    fn forget_plugin(&mut self, name: &str) {
+        let nothing = Checked::new(name, Ok(Vec::new()));
+        self.judge_checks(&nothing);
+        self.observe_health(Occasion::Forgotten {
+            subject: nothing.subject(),
+        });
+        self.show_health();
+        self.send_batch();
+    }
+
+    /// How a judgement of this name was last, and why.
+    fn judged(&self, judged: &Judged) -> (HealthState, String) {
+        let known = self.health.fold.subject(&judged.subject);
+        let mut reasons = known.iter().flat_map(|known| &known.reasons);
+        let before = reasons.find(|reason| reason.rule == judged.rule);
+        before.map_or((HealthState::Healthy, String::new()), |reason| {
+            (reason.state, reason.text.clone())
+        })
+    }
+
+    fn judge(&mut self, judged: Judged) {
+        let action = judged.action();
+        let Judged {
+            subject,
+            rule,
+            state,
+            text,
+        } = judged;
+        self.observe_health(Occasion::Judged {
+            subject,
+            rule,
+            state,
+            action,
+            text,
+        });
+    }
+
     /// GPUs that are there, for the first time, again, or another in the place of one; and those that were reset.
     pub(super) fn find_gpus(&mut self, gpus: &[GpuInfo]) {
+        self.health.looked_at_gpus = true;
         let before = std::mem::take(&mut self.health.gpus);
         let mut occasions = Vec::new();
         for gpu in gpus {
@@ -324,21 +477,10 @@ impl State {
 
     /// A GPU that was there before the host was started and is not now is lost, though nothing reports it.
     fn look_for_missing(&mut self, now: Instant) {
-        if self.health.looked_for_missing
-            || self.health.gpus.is_empty()
-            || now.saturating_duration_since(self.health.started) < MISSING_AFTER
-        {
+        let Some(missing) = self.health.missing(now) else {
             return;
-        }
+        };
         self.health.looked_for_missing = true;
-        let unseen = self.health.fold.subjects().filter(|known| {
-            let is_gpu = known.subject.part == SubjectKind::Gpu;
-            is_gpu && known.state == HealthState::Unknown
-        });
-        let missing: Vec<PciAddress> = unseen
-            .filter_map(|known| known.subject.name.parse().ok())
-            .filter(|pci| !self.health.gpus.contains_key(pci))
-            .collect();
         for pci in missing {
             let text = "GPU was there before the reboot and is not now";
             let mut occurrence = Occurrence::new(Kind::GpuLost, Severity::Fatal, text);

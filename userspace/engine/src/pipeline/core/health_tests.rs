@@ -244,3 +244,186 @@ fn what_differs_from_the_baseline_is_a_reason_until_it_does_not_and_one_event_ov
     assert_eq!(drifts(&world), 1);
     assert!(live.subjects.iter().all(|s| s.reasons.is_empty()));
 }
+
+/// A run of the plugin `site`, and what it says of GPUs that are not there.
+fn tell_checks(world: &World, said: Result<&str, &str>, of_unknown: &str) {
+    let checks = |output: &str| gtrace_plugins::parse(output.as_bytes()).checks;
+    let checked = crate::checks::Checked {
+        of_unknown: checks(of_unknown),
+        ..crate::checks::Checked::new("site", said.map(checks).map_err(str::to_owned))
+    };
+    world.send(Input::Command(Command::Checked(checked)));
+}
+
+#[test]
+fn only_a_plugin_that_is_not_there_is_forgotten() {
+    let look = |world: &World, there: Result<&[&str], &str>, refused: &[&str]| {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let refused = refused
+            .iter()
+            .map(|name| ((*name).to_owned(), "mode".to_owned()));
+        let looked = Looked {
+            there: there.map(names).map_err(str::to_owned),
+            refused: refused.collect(),
+        };
+        world.send(Input::Command(Command::Looked(looked)));
+    };
+    let part = |world: &World| {
+        let mut subjects = report(world).subjects.into_iter();
+        subjects.find(|s| s.subject.name == "plugin/site")
+    };
+    let of_gpu = format!("{{\"check\":\"cable\",\"state\":\"degraded\",\"gpu\":\"{GPU}\"}}");
+    let fan = "{\"check\":\"fan\",\"state\":\"unhealthy\",\"reason\":\"stands still\"}";
+    let world = World::new(tree());
+    tell_checks(&world, Ok(&format!("{of_gpu}\n{fan}")), "");
+    assert_eq!(gpu(&world).state, HealthState::Degraded);
+    // The GPU is gone: the plugin says the same of it, or that it is well.
+    tell_checks(&world, Ok(fan), &of_gpu);
+    tell_checks(&world, Ok(fan), &of_gpu.replace("degraded", "healthy"));
+    assert_eq!(gpu(&world).state, HealthState::Degraded);
+    let reasons = |world: &World| part(world).unwrap().reasons.len();
+    assert_eq!(reasons(&world), 1);
+    // Refused, or the folder is; and neither after a restart.
+    look(&world, Ok(&["site"]), &["site"]);
+    assert_eq!(
+        (reasons(&world), gpu(&world).state),
+        (2, HealthState::Degraded)
+    );
+    let world = world.restart(tree());
+    look(&world, Err("no such folder"), &[]);
+    assert_eq!(
+        (reasons(&world), gpu(&world).state),
+        (2, HealthState::Degraded)
+    );
+    let known = part(&world).unwrap();
+    assert_eq!(known.state, HealthState::Unhealthy);
+    assert!(known.reasons.iter().any(|r| r.text == "no such folder"));
+    // Another is no news of it, and it is run again.
+    look(&world, Ok(&["other", "site"]), &["other"]);
+    assert!(
+        report(&world)
+            .subjects
+            .iter()
+            .all(|s| s.subject.name != "plugin/other")
+    );
+    tell_checks(&world, Ok(fan), &of_gpu);
+    assert_eq!(
+        (reasons(&world), gpu(&world).state),
+        (1, HealthState::Degraded)
+    );
+    // It is taken away while the daemon is down.
+    let world = world.restart(tree());
+    look(&world, Ok(&["other"]), &[]);
+    assert!(part(&world).is_none());
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    assert_eq!(report(&world).state, HealthState::Healthy);
+    let live = replayed(&world);
+    assert!(
+        live.subjects
+            .iter()
+            .all(|s| s.subject.name != "plugin/site" && s.reasons.is_empty())
+    );
+}
+
+#[test]
+fn what_a_plugin_finds_is_a_reason_until_it_does_not_and_an_event_where_it_is_news() {
+    let tell = |world: &World, said| tell_checks(world, said, "");
+    let part = |world: &World| {
+        let mut subjects = report(world).subjects.into_iter();
+        let found = subjects.find(|s| s.subject.name == "plugin/site");
+        found.unwrap()
+    };
+    let events = |world: &World| {
+        let events = world.stored(None).into_iter();
+        let of_plugins = events.filter(|e| e.kind == Kind::PluginCheck);
+        of_plugins
+            .map(|e| (e.severity, e.message))
+            .collect::<Vec<_>>()
+    };
+    let good = "{\"check\":\"fan\",\"state\":\"healthy\"}";
+    let bad = "{\"check\":\"fan\",\"state\":\"unhealthy\",\"reason\":\"stands still\"}";
+    let of_gpu =
+        format!("{{\"check\":\"cable\",\"state\":\"degraded\",\"gpu\":\"{GPU}\"}}\n{good}");
+    let slow = bad.replace("stands still", "is slow");
+    let world = World::new(tree());
+    tell(&world, Ok(good));
+    assert_eq!(part(&world).state, HealthState::Healthy);
+    assert!(events(&world).is_empty());
+    tell(&world, Ok(bad));
+    tell(&world, Ok(bad));
+    let known = part(&world);
+    assert_eq!(
+        (known.state, known.reasons[0].text.as_str()),
+        (HealthState::Unhealthy, "stands still")
+    );
+    // Another reason is shown, and is no event.
+    tell(&world, Ok(&slow));
+    assert_eq!(part(&world).reasons[0].text, "is slow");
+    tell(&world, Ok(bad));
+    assert_eq!(part(&world).reasons[0].text, "stands still");
+    let world = world.restart(tree());
+    tell(&world, Ok(bad));
+    let told = events(&world);
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(
+        told[0],
+        (
+            Severity::Critical,
+            "plugin site: fan is unhealthy: stands still".to_owned()
+        )
+    );
+    // It fails: nothing says that what it found is over.
+    tell(&world, Err("it did not end"));
+    let known = part(&world);
+    assert_eq!(known.reasons.len(), 2);
+    tell(&world, Ok(&of_gpu));
+    assert_eq!(part(&world).state, HealthState::Healthy);
+    assert_eq!(gpu(&world).state, HealthState::Degraded);
+    assert_eq!(
+        events(&world).len(),
+        3,
+        "the fan is well again, and the cable is not"
+    );
+    tell(&world, Err("it did not end"));
+    assert_eq!(part(&world).state, HealthState::Unknown);
+    assert_eq!(gpu(&world).state, HealthState::Degraded);
+    tell(&world, Ok(""));
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    let live = replayed(&world);
+    assert!(live.subjects.iter().all(|s| s.reasons.is_empty()));
+}
+
+#[test]
+fn a_gpu_that_is_gone_after_a_reboot_is_missing_though_the_host_has_no_other() {
+    let mut health = Health::new().unwrap();
+    let subject = HealthSubject::new(SubjectKind::Gpu, GPU);
+    let boot = |boot: &str| Occasion::Boot {
+        boot: boot.to_owned(),
+    };
+    for occasion in [
+        boot("a"),
+        Occasion::Found {
+            subject: subject.clone(),
+            uuid: None,
+        },
+        // Bad for another reason too, so that its state is not unknown.
+        Occasion::Judged {
+            subject,
+            rule: baseline::RULE.to_owned(),
+            state: HealthState::Degraded,
+            action: HealthAction::Watch,
+            text: "ecc off, expected on".to_owned(),
+        },
+        boot("b"),
+    ] {
+        let record = HealthRecord::observed(Timestamp::now(), occasion);
+        health.fold.record(&record);
+    }
+    let late = health.started + MISSING_AFTER;
+    assert_eq!(health.missing(late), None, "nobody has looked");
+    health.looked_at_gpus = true;
+    assert_eq!(health.missing(health.started), None, "there was no time");
+    assert_eq!(health.missing(late), Some(vec![GPU.parse().unwrap()]));
+    health.looked_for_missing = true;
+    assert_eq!(health.missing(late), None, "once");
+}

@@ -1,18 +1,18 @@
 //! What events come to: each event that is published goes to the correlator, and the incident that it belongs to goes
 //! into the same transaction.
 
+use std::cmp::Reverse;
 use std::time::Instant;
 
 use gtrace_event::{Event, Incident, IncidentState, Timestamp};
 use gtrace_store::{IncidentFilter, Reader, StoreError};
 
 use super::State;
+use crate::hub::INCIDENTS_MAX;
 use crate::supervise::names;
 
-/// Unresolved incidents of earlier runs that are taken up, the newest.
-const ADOPTED: usize = 64;
 /// Events of each that are read, the first.
-const ADOPTED_EVENTS: usize = 64;
+pub(super) const ADOPTED_EVENTS: usize = 64;
 
 impl State {
     /// Has the correlator see an event as it is published.
@@ -58,9 +58,12 @@ impl State {
 
     /// Takes up what earlier runs left unresolved.
     pub(super) fn adopt_incidents(&mut self) {
-        if let Err(error) = self.read_incidents() {
-            self.hub.suspect_store(&error);
-            tracing::warn!("earlier incidents cannot be read back: {error}");
+        match self.read_incidents() {
+            Ok(()) => self.hub.set_incidents_taken_up(),
+            Err(error) => {
+                self.hub.suspect_store(&error);
+                tracing::warn!("earlier incidents cannot be read back: {error}");
+            }
         }
     }
 
@@ -68,10 +71,24 @@ impl State {
         let reader = Reader::open(&self.store_path)?;
         let filter = IncidentFilter {
             unresolved: true,
-            limit: Some(ADOPTED),
             ..IncidentFilter::default()
         };
-        for incident in reader.incidents(&filter)? {
+        let mut found = reader.incidents(&filter)?;
+        // The worst first, of these the newest: beyond what the hub keeps none is shown and reported.
+        found.sort_by_key(|incident| Reverse((incident.severity, incident.opened, incident.id)));
+        let left_out = found.len().saturating_sub(INCIDENTS_MAX);
+        if left_out > 0 {
+            self.hub
+                .metrics
+                .count_lost("incidents", "not_taken_up", left_out as u64);
+            tracing::warn!(
+                "{left_out} unresolved incidents of earlier runs, the mildest, are not followed and not reported any more: {} are \
+                 at most; `gtrace incidents --open` lists all",
+                INCIDENTS_MAX
+            );
+        }
+        found.truncate(INCIDENTS_MAX);
+        for incident in found {
             debug_assert!(incident.state != IncidentState::Resolved);
             let mut events = Vec::new();
             for id in incident.events.iter().take(ADOPTED_EVENTS) {

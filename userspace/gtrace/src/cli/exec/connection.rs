@@ -24,6 +24,23 @@ pub(in crate::cli) struct Connection {
         requires = "tls_ca"
     )]
     tls_name: Option<String>,
+    /// Certificate of this client, PEM, for a server that takes one in place of a token.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "GTRACE_TLS_CERT",
+        requires = "tls_ca",
+        requires = "tls_key"
+    )]
+    tls_cert: Option<PathBuf>,
+    /// Its private key, PEM.
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "GTRACE_TLS_KEY",
+        requires = "tls_cert"
+    )]
+    tls_key: Option<PathBuf>,
     /// How long calls wait for another connection when one breaks, such as 60s; 0: not at all. At most as long as the
     /// server does. [default: 30s]
     #[arg(long, value_name = "TIME", env = "GTRACE_RESUME")]
@@ -49,6 +66,8 @@ impl Connection {
             ("GTRACE_TOKEN_FILE", file(&self.token_file)),
             ("GTRACE_TLS_CA", file(&self.tls_ca)),
             ("GTRACE_TLS_NAME", text(&self.tls_name)),
+            ("GTRACE_TLS_CERT", file(&self.tls_cert)),
+            ("GTRACE_TLS_KEY", file(&self.tls_key)),
             ("GTRACE_EMULATE", text(&self.emulate)),
             ("GTRACE_RESUME", text(&self.resume)),
         ];

@@ -1,0 +1,386 @@
+//! Limits of memory: how near the control groups of GPU processes, and that of the daemon, are to the memory that they may have. Beyond it the
+//! kernel kills.
+//!
+//! Source: Documentation/admin-guide/cgroup-v2.rst: memory.max, memory.current, memory.stat, memory.events. A limit of a group holds
+//! for those below it, so the tightest above a process counts.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gtrace_api::{ComponentHealth, HealthState, SourceState};
+use gtrace_devices::{Metric, MetricKind};
+use gtrace_event::Timestamp;
+
+use super::{Component, Context, Snapshot, show};
+use crate::samples::Batch;
+use crate::supervise::{self, Task, names};
+
+/// Name of component and thread.
+pub const NAME: &str = names::CGROUPS;
+/// Between two readings.
+const EVERY: Duration = Duration::from_secs(30);
+/// Longest time between two heartbeats.
+const SILENCE: Duration = Duration::from_secs(90);
+/// Groups that have series of their own.
+const MAX_GROUPS: usize = 32;
+/// Processes that are looked at.
+const MAX_PROCESSES: usize = 256;
+/// Above this share of a limit the next allocation may be the last.
+const NEAR: f64 = 0.95;
+/// Groups above each other, at most.
+const DEPTH: usize = 32;
+
+/// What was found: reasons; `None` before the first reading.
+#[derive(Debug, Default)]
+pub struct Kept(Mutex<Option<Vec<String>>>);
+
+impl Kept {
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<String>>> {
+        // Whatever a panic left there was set whole.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The component.
+#[derive(Clone, Copy, Debug)]
+pub struct ControlGroups;
+
+impl Component for ControlGroups {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn gives(&self) -> &'static str {
+        "how near the control groups of GPU processes and of the daemon are to their limits of memory"
+    }
+
+    fn needs(&self) -> &'static str {
+        "unified control groups (cgroup v2) with the memory controller"
+    }
+
+    fn remedy(&self) -> &'static str {
+        "boot with systemd.unified_cgroup_hierarchy=1; in a container mount the host's /sys"
+    }
+
+    fn task(&self) -> &'static str {
+        NAME
+    }
+
+    fn supported(&self, context: &Context) -> Result<(), String> {
+        let file = root(context).join("cgroup.controllers");
+        let controllers =
+            fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+        match controllers
+            .split_ascii_whitespace()
+            .any(|name| name == "memory")
+        {
+            true => Ok(()),
+            false => Err(format!("{} has no memory controller", file.display())),
+        }
+    }
+
+    fn start(&self, context: &Context) -> std::io::Result<()> {
+        if context.disabled.contains(&NAME) {
+            show(&context.hub, NAME, SourceState::Off, None);
+            return Ok(());
+        }
+        let task = Task {
+            name: NAME,
+            needed: false,
+            silence: Some(SILENCE),
+            sources: Vec::new(),
+        };
+        let of_task = context.clone();
+        context.hub.tasks.start(task, move |pulse| {
+            while !pulse.is_stopping() {
+                supervise::beat();
+                round(&of_task);
+                pulse.wait(EVERY);
+            }
+            Ok(())
+        })
+    }
+
+    fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
+        match &*context.cgroups.lock() {
+            None => ComponentHealth::now(HealthState::Unknown, ["it was not read yet".to_owned()]),
+            Some(reasons) if reasons.is_empty() => ComponentHealth::now(HealthState::Healthy, None),
+            Some(reasons) => ComponentHealth::now(HealthState::Degraded, reasons.clone()),
+        }
+    }
+}
+
+fn root(context: &Context) -> PathBuf {
+    context.sysfs_root.join("fs/cgroup")
+}
+
+/// A group with a limit.
+#[derive(Clone, Debug, PartialEq)]
+struct Group {
+    /// Share of the limit that cannot be taken back: all but pages of files, and objects of the kernel that it can free.
+    share: f64,
+    limit: f64,
+    kills: f64,
+    /// Who is in it, or below it.
+    who: String,
+}
+
+/// Reads the groups of all GPU processes and of this one.
+fn round(context: &Context) {
+    if let Err(why) = ControlGroups.supported(context) {
+        show(&context.hub, NAME, SourceState::Absent, Some(why));
+        return;
+    }
+    let root = root(context);
+    let mut groups: BTreeMap<String, Group> = BTreeMap::new();
+    let users = context.hub.status().gpu_processes;
+    let processes = users.iter().take(MAX_PROCESSES);
+    let processes = processes.map(|user| {
+        (
+            user.pid.to_string(),
+            format!("{} ({})", user.comm, user.pid),
+        )
+    });
+    let own = ("self".to_owned(), "gtrace itself".to_owned());
+    for (pid, who) in [own].into_iter().chain(processes) {
+        let path = context.proc_root.join(&pid).join("cgroup");
+        // A process that has ended has none.
+        let Some(path) = fs::read_to_string(path).ok().as_deref().and_then(unified) else {
+            continue;
+        };
+        if let Some((name, group)) = tightest(&root, &path, who)
+            && groups.len() < MAX_GROUPS
+        {
+            groups.entry(name).or_insert(group);
+        }
+    }
+    if supervise::is_revoked() {
+        return;
+    }
+    let near = groups.iter().filter(|(_, group)| group.share > NEAR);
+    let reasons = near.map(|(name, group)| {
+        let (percent, mib) = (group.share * 100.0, group.limit / 1_048_576.0);
+        format!(
+            "{}: {percent:.0} % of the {mib:.0} MiB that the control group {name} may have are in use",
+            group.who
+        )
+    });
+    *context.cgroups.lock() = Some(reasons.collect());
+    context.hub.samples.publish(&Batch {
+        component: NAME,
+        time: Timestamp::now(),
+        interval: EVERY,
+        metrics: groups
+            .iter()
+            .flat_map(|(name, group)| measured(name, group))
+            .collect(),
+    });
+    show(&context.hub, NAME, SourceState::Active, None);
+}
+
+fn measured(name: &str, group: &Group) -> [Metric; 3] {
+    let metric = |family, help, unit, kind, value| Metric {
+        name: family,
+        help,
+        unit,
+        kind,
+        labels: vec![("cgroup", name.to_owned())],
+        value,
+    };
+    [
+        metric(
+            "gtrace_cgroup_memory_ratio",
+            "Share of a control group's limit of memory that is in use, less pages of files and objects of the kernel that it can take back",
+            "ratio",
+            MetricKind::Gauge,
+            group.share,
+        ),
+        metric(
+            "gtrace_cgroup_memory_limit_bytes",
+            "Memory that a control group may have: that of GPU processes, or the one above with the tightest limit",
+            "bytes",
+            MetricKind::Gauge,
+            group.limit,
+        ),
+        metric(
+            "gtrace_cgroup_oom_kills",
+            "Processes that the kernel has killed in a control group for lack of memory",
+            "",
+            MetricKind::Counter,
+            group.kills,
+        ),
+    ]
+}
+
+/// The path in the unified hierarchy.
+fn unified(text: &str) -> Option<String> {
+    let path = text.lines().find_map(|line| line.strip_prefix("0::/"))?;
+    // One outside of what this container sees begins with `..`.
+    (!path.split('/').any(|part| part == "..")).then(|| path.to_owned())
+}
+
+/// The group at or above `path` that is nearest to its limit.
+fn tightest(root: &Path, path: &str, who: String) -> Option<(String, Group)> {
+    let mut found: Option<(String, Group)> = None;
+    let mut path = Path::new(path);
+    for _ in 0..DEPTH {
+        if path.as_os_str().is_empty() {
+            break;
+        }
+        if let Some((share, limit, kills)) = read(&root.join(path))
+            && found.as_ref().is_none_or(|(_, known)| share > known.share)
+        {
+            let who = who.clone();
+            let group = Group {
+                share,
+                limit,
+                kills,
+                who,
+            };
+            found = Some((format!("/{}", path.display()), group));
+        }
+        path = path.parent().unwrap_or(Path::new(""));
+    }
+    found
+}
+
+fn read(group: &Path) -> Option<(f64, f64, f64)> {
+    let number = |name: &str| -> Option<f64> {
+        fs::read_to_string(group.join(name))
+            .ok()?
+            .trim()
+            .parse()
+            .ok()
+    };
+    // `max`, which is no number, is no limit.
+    let limit = number("memory.max").filter(|limit| *limit > 0.0)?;
+    let current = number("memory.current")?;
+    let field = |file: &str, name: &str| -> Option<f64> {
+        let text = fs::read_to_string(group.join(file)).ok()?;
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line?.parse().ok()
+    };
+    // A job that reads files has them in the active list too. Memory of tmpfs and of shared memory is in neither: it cannot be taken back.
+    let freed = ["inactive_file", "active_file", "slab_reclaimable"];
+    let freed = freed.map(|name| field("memory.stat", name).unwrap_or(0.0));
+    let freed: f64 = freed.iter().sum();
+    let kills = field("memory.events", "oom_kill").unwrap_or(0.0);
+    Some(((current - freed).max(0.0) / limit, limit, kills))
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_api::DeviceUser;
+
+    use super::*;
+    use crate::component::{check_all, initial};
+    use crate::hub::Hub;
+
+    struct World {
+        dir: tempfile::TempDir,
+        context: Context,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let (hub, _commands) = Hub::new(crate::hub::bare_status());
+            hub.update_status(|status| {
+                status.sources = initial();
+                status.gpu_processes = vec![DeviceUser {
+                    pid: 7,
+                    comm: "train".to_owned(),
+                    devices: Vec::new(),
+                    open_files: 1,
+                }];
+            });
+            let context = Context {
+                proc_root: dir.path().join("proc"),
+                sysfs_root: dir.path().join("sys"),
+                ..Context::bare(hub)
+            };
+            Self { dir, context }
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            let path = self.dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+
+        fn group(&self, path: &str, max: &str, current: u64, cache: u64) {
+            let at = format!("sys/fs/cgroup/{path}");
+            self.write(&format!("{at}/memory.max"), &format!("{max}\n"));
+            self.write(&format!("{at}/memory.current"), &format!("{current}\n"));
+            self.write(
+                &format!("{at}/memory.stat"),
+                &format!("anon 1\ninactive_file {cache}\nslab_reclaimable 4\n"),
+            );
+            self.write(&format!("{at}/memory.events"), "oom 3\noom_kill 2\n");
+        }
+
+        fn state(&self) -> SourceState {
+            let sources = self.context.hub.status().sources;
+            sources.iter().find(|s| s.name == NAME).unwrap().state
+        }
+
+        fn health(&self) -> ComponentHealth {
+            round(&self.context);
+            check_all(&self.context);
+            self.context.hub.health(NAME).unwrap()
+        }
+    }
+
+    #[test]
+    fn the_tightest_limit_above_a_gpu_process_counts_and_caches_do_not() {
+        let world = World::new();
+        assert_eq!(world.health().state, HealthState::Unknown);
+        assert_eq!(world.state(), SourceState::Absent);
+        world.write("sys/fs/cgroup/cgroup.controllers", "cpu memory pids\n");
+        world.write("proc/7/cgroup", "0::/pods/pod1/main\n");
+        world.write("proc/self/cgroup", "0::/system.slice/gtrace.service\n");
+        world.group("pods/pod1/main", "max", 999, 0);
+        world.group("pods/pod1", "1000", 994, 500);
+        world.group("system.slice/gtrace.service", "1000", 104, 0);
+        assert_eq!(world.health().state, HealthState::Healthy);
+        assert_eq!(world.state(), SourceState::Active);
+        let metrics = world.context.hub.samples.newest();
+        let value = |name: &str, group: &str| {
+            let has = |m: &&Metric| m.name == name && m.labels[0].1 == group;
+            metrics.iter().find(has).map(|m| m.value)
+        };
+        assert_eq!(
+            value("gtrace_cgroup_memory_ratio", "/pods/pod1"),
+            Some(0.49)
+        );
+        assert_eq!(value("gtrace_cgroup_oom_kills", "/pods/pod1"), Some(2.0));
+        assert_eq!(
+            value("gtrace_cgroup_memory_ratio", "/system.slice/gtrace.service"),
+            Some(0.1)
+        );
+        // Files that are used are no need: the kernel drops their pages too.
+        world.group("pods/pod1", "1000", 994, 10);
+        let stat = "sys/fs/cgroup/pods/pod1/memory.stat";
+        world.write(stat, "inactive_file 10\nactive_file 700\nshmem 5\n");
+        assert_eq!(world.health().state, HealthState::Healthy);
+        world.group("pods/pod1", "1000", 994, 10);
+        let judged = world.health();
+        assert_eq!(judged.state, HealthState::Degraded);
+        assert!(
+            judged.reasons[0].contains("train (7)") && judged.reasons[0].contains("/pods/pod1"),
+            "{judged:?}"
+        );
+        // The process has ended.
+        fs::remove_file(world.dir.path().join("proc/7/cgroup")).unwrap();
+        assert_eq!(world.health().state, HealthState::Healthy);
+        for wrong in ["", "1:memory:/x\n", "0::/../../x\n", "0::/nowhere\n"] {
+            world.write("proc/7/cgroup", wrong);
+            assert_eq!(world.health().state, HealthState::Healthy);
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Metrics and events as messages of OTLP.
+
+use std::collections::BTreeMap;
+
+use gtrace_api::Status;
+use gtrace_devices::MetricKind;
+use gtrace_event::{Event, Severity, Timestamp};
+
+use super::proto::any_value::Value;
+use super::proto::metric::Data;
+use super::proto::{
+    AnyValue, Gauge, KeyValue, LogRecord, LogsRequest, Metric, MetricsRequest, NumberDataPoint,
+    Resource, ResourceLogs, ResourceMetrics, Scope, ScopeLogs, ScopeMetrics, Sum,
+};
+
+/// AGGREGATION_TEMPORALITY_CUMULATIVE.
+const CUMULATIVE: i32 = 2;
+
+fn any(value: Value) -> AnyValue {
+    AnyValue { value: Some(value) }
+}
+
+fn text(key: &str, value: impl Into<String>) -> KeyValue {
+    KeyValue {
+        key: key.to_owned(),
+        value: Some(any(Value::String(value.into()))),
+    }
+}
+
+fn number(key: &str, value: u32) -> KeyValue {
+    KeyValue {
+        key: key.to_owned(),
+        value: Some(any(Value::Int(i64::from(value)))),
+    }
+}
+
+/// This host, in the names of the semantic conventions.
+pub(super) fn resource(status: &Status) -> Resource {
+    let mut attributes = vec![
+        text("service.name", "gtrace"),
+        text("service.version", status.version.as_str()),
+        text("host.name", status.host.as_str()),
+    ];
+    attributes.extend(
+        status
+            .machine_id
+            .as_ref()
+            .map(|id| text("host.id", id.as_str())),
+    );
+    Resource { attributes }
+}
+
+fn scope() -> Scope {
+    Scope {
+        name: "gtrace".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    }
+}
+
+fn nanos(time: Timestamp) -> u64 {
+    u64::try_from(time.as_nanosecond()).unwrap_or(0)
+}
+
+/// Units of OpenMetrics as UCUM writes them.
+fn unit(unit: &str) -> &str {
+    match unit {
+        "seconds" => "s",
+        "bytes" => "By",
+        "bytes_per_second" => "By/s",
+        "celsius" => "Cel",
+        "watts" => "W",
+        "joules" => "J",
+        "hertz" => "Hz",
+        "ratio" | "" => "1",
+        "bits_per_second" => "bit/s",
+        "transfers_per_second" => "{transfer}/s",
+        other => other,
+    }
+}
+
+/// The newest values, those of a family together.
+pub(super) fn metrics(
+    resource: &Resource,
+    newest: &[gtrace_devices::Metric],
+    now: Timestamp,
+) -> MetricsRequest {
+    let mut families: BTreeMap<&str, (&gtrace_devices::Metric, Vec<NumberDataPoint>)> =
+        BTreeMap::new();
+    for metric in newest.iter().filter(|metric| metric.value.is_finite()) {
+        let labels = metric.labels.iter();
+        let point = NumberDataPoint {
+            time_unix_nano: nanos(now),
+            as_double: Some(metric.value),
+            attributes: labels
+                .map(|(key, value)| text(key, value.as_str()))
+                .collect(),
+        };
+        let family = families.entry(metric.name);
+        family.or_insert_with(|| (metric, Vec::new())).1.push(point);
+    }
+    let metrics = families.into_values().map(|(metric, data_points)| Metric {
+        name: metric.name.to_owned(),
+        description: metric.help.to_owned(),
+        unit: unit(metric.unit).to_owned(),
+        data: Some(match metric.kind {
+            MetricKind::Gauge => Data::Gauge(Gauge { data_points }),
+            MetricKind::Counter => Data::Sum(Sum {
+                data_points,
+                aggregation_temporality: CUMULATIVE,
+                is_monotonic: true,
+            }),
+        }),
+    });
+    MetricsRequest {
+        resource_metrics: vec![ResourceMetrics {
+            resource: Some(resource.clone()),
+            scope_metrics: vec![ScopeMetrics {
+                scope: Some(scope()),
+                metrics: metrics.collect(),
+            }],
+        }],
+    }
+}
+
+/// An event as a record of a log.
+pub(super) fn record(event: &Event) -> LogRecord {
+    let severity_number = match event.severity {
+        Severity::Info => 9,
+        Severity::Warning => 13,
+        Severity::Critical => 17,
+        Severity::Fatal => 21,
+    };
+    let mut attributes = vec![
+        text("gtrace.event", event.id.to_string()),
+        text("gtrace.kind", event.kind.name()),
+        text("gtrace.provenance", event.provenance.name()),
+    ];
+    let mut known = |key: &str, value: Option<String>| {
+        attributes.extend(value.map(|value| text(key, value)));
+    };
+    let gpu = event.gpu.as_ref();
+    known(
+        "gtrace.gpu",
+        gpu.and_then(|gpu| gpu.pci).map(|pci| pci.to_string()),
+    );
+    known("gtrace.gpu.uuid", gpu.and_then(|gpu| gpu.uuid.clone()));
+    let advice = event.advice.as_ref();
+    let action = advice.and_then(|advice| advice.action);
+    known("gtrace.action", action.map(|action| action.to_string()));
+    let process = event.process.as_ref();
+    known(
+        "process.command",
+        process.and_then(|process| process.comm.clone()),
+    );
+    known(
+        "container.id",
+        process.and_then(|process| process.container.clone()),
+    );
+    let numbers = [
+        ("gtrace.xid", event.detail.xid.xid),
+        ("gtrace.sxid", event.detail.fabric.sxid),
+        ("process.pid", process.and_then(|process| process.pid)),
+    ];
+    let numbers = numbers.into_iter();
+    attributes.extend(numbers.filter_map(|(key, value)| Some(number(key, value?))));
+    LogRecord {
+        time_unix_nano: nanos(event.time),
+        observed_time_unix_nano: nanos(event.time),
+        severity_number,
+        severity_text: event.severity.name().to_owned(),
+        body: Some(any(Value::String(event.message.clone()))),
+        attributes,
+        event_name: format!("gtrace.{}", event.kind),
+    }
+}
+
+/// Records on their way.
+pub(super) fn logs(resource: &Resource, log_records: Vec<LogRecord>) -> LogsRequest {
+    LogsRequest {
+        resource_logs: vec![ResourceLogs {
+            resource: Some(resource.clone()),
+            scope_logs: vec![ScopeLogs {
+                scope: Some(scope()),
+                log_records,
+            }],
+        }],
+    }
+}

@@ -1,0 +1,213 @@
+//! The agent of a fleet within the daemon: a task that ships what the store gets, as soon as it has it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use gtrace_agent::{Enrolled, HeadUrl, Options, Progress, now_ns};
+use gtrace_api::client::Client;
+use gtrace_collect::{HostSampler, NvmlOf, gpu_state};
+use gtrace_engine::config::{Config, HeadConfig};
+use gtrace_engine::hub::Hub;
+use gtrace_engine::sources::devices::nvml_of;
+use gtrace_engine::supervise::{Pulse, Task, beat};
+use gtrace_event::{IncidentState, Timestamp};
+use gtrace_fleet::HostState;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Notify, watch};
+
+/// Between two heartbeats of the task.
+const BEAT: Duration = Duration::from_millis(500);
+/// The agent may wait for the store or be stopped for so long.
+const SILENCE: Duration = Duration::from_secs(60);
+/// Incidents of a state.
+const INCIDENTS: usize = 32;
+
+/// What the task needs, read while the daemon has all rights.
+pub(super) struct Member {
+    options: Options,
+    config: Arc<Config>,
+}
+
+impl Member {
+    /// Of the configuration; `None` where it names no head.
+    ///
+    /// # Errors
+    ///
+    /// That the host is not enrolled there.
+    pub(super) fn new(config: &Config) -> anyhow::Result<Option<Self>> {
+        let Some(head) = &config.head else {
+            return Ok(None);
+        };
+        let HeadConfig {
+            url,
+            credential,
+            labels,
+            rate,
+            sessions,
+        } = head;
+        let wanted: HeadUrl = url.parse()?;
+        let enrolled = Enrolled::read(credential)
+            .with_context(|| format!("this host is not in the fleet of {url}"))?;
+        let known: Option<HeadUrl> = enrolled.head.parse().ok();
+        anyhow::ensure!(
+            known.as_ref() == Some(&wanted),
+            "{} is a credential for {}, and `head` is {url}: enroll the host there with `gtrace agent enroll`, or change `head`",
+            credential.display(),
+            enrolled.head
+        );
+        Ok(Some(Self {
+            options: Options {
+                enrolled,
+                store: config.store(),
+                labels: labels.clone(),
+                rate: *rate,
+                allow_sessions: *sessions,
+                clock: Arc::new(now_ns),
+            },
+            config: Arc::new(config.clone()),
+        }))
+    }
+
+    /// The same for the daemon, which watches its host also where it cannot ship.
+    pub(super) fn or_without(config: &Config) -> Option<Self> {
+        Self::new(config).unwrap_or_else(|error| {
+            tracing::warn!(
+                "{error:#}. Nothing is shipped to the head; all else works. Once that is mended, start the daemon anew"
+            );
+            None
+        })
+    }
+
+    /// Starts the task.
+    pub(super) fn start(self, hub: &Arc<Hub>) -> std::io::Result<()> {
+        let task = Task {
+            name: "fleet",
+            needed: false,
+            silence: Some(SILENCE),
+            sources: Vec::new(),
+        };
+        tracing::info!(
+            "{} ships to {}",
+            self.options.enrolled.host,
+            self.options.enrolled.head
+        );
+        let of_task = Arc::clone(hub);
+        hub.tasks
+            .start(task, move |pulse| self.run(&of_task, pulse))
+    }
+
+    fn run(&self, hub: &Arc<Hub>, pulse: &Pulse) -> Result<(), String> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| format!("cannot wait for the head: {error}"))?;
+        let (stop, stopped) = watch::channel(false);
+        let woken = Arc::<Notify>::default();
+        let sampler = Box::new(HostSampler::new(self.nvml(hub), self.own_api()));
+        runtime.block_on(async {
+            let mut live = hub.subscribe().live;
+            let wake = Arc::clone(&woken);
+            tokio::spawn(async move {
+                while !matches!(live.recv().await, Err(RecvError::Closed)) {
+                    wake.notify_one();
+                }
+            });
+            let state = || state_of(hub);
+            let options = self.options.clone();
+            let progress = Progress::default();
+            let agent = gtrace_agent::run(options, state, Some(sampler), woken, progress, stopped);
+            tokio::pin!(agent);
+            loop {
+                beat();
+                if pulse.is_stopping() {
+                    let _ = stop.send(true);
+                }
+                match tokio::time::timeout(BEAT, &mut agent).await {
+                    Ok(ended) => return ended.map_err(|error| error.to_string()),
+                    Err(_) => continue,
+                }
+            }
+        })
+    }
+
+    fn nvml(&self, hub: &Arc<Hub>) -> NvmlOf {
+        let (config, hub) = (Arc::clone(&self.config), Arc::clone(hub));
+        Box::new(move || {
+            let mut nvml = nvml_of(&config);
+            let hub = Arc::clone(&hub);
+            // Its process is no user of a GPU.
+            nvml.started = Box::new(move |pid| hub.started_own(pid));
+            nvml
+        })
+    }
+
+    /// For driver calls, as any other reader has them.
+    fn own_api(&self) -> Client {
+        Client::unix(&self.config.socket)
+    }
+}
+
+/// Whether the daemon can ship to the head that the configuration names.
+///
+/// # Errors
+///
+/// That the host is not enrolled there.
+pub(in crate::cli) fn check(config: &Config) -> anyhow::Result<()> {
+    Member::new(config).map(drop)
+}
+
+/// The host as it is now.
+fn state_of(hub: &Hub) -> HostState {
+    let gpus = hub.gpus();
+    let mut incidents = hub.incidents();
+    incidents.retain(|incident| incident.state != IncidentState::Resolved);
+    let surplus = incidents.len().saturating_sub(INCIDENTS);
+    incidents.drain(..surplus);
+    let health = gtrace_engine::health::report(hub);
+    HostState {
+        time: Timestamp::now(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        boot_id: health.as_ref().and_then(|health| health.boot_id.clone()),
+        driver: gpus.iter().find_map(|gpu| gpu.driver_version.clone()),
+        gpus: gpus.iter().filter_map(gpu_state).collect(),
+        health,
+        incidents,
+        ..HostState::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_engine::config::Keys;
+
+    use super::*;
+
+    #[test]
+    fn a_credential_that_is_missing_or_of_another_head_is_said_and_keeps_no_daemon_from_starting() {
+        let dir = tempfile::tempdir().unwrap();
+        let credential = dir.path().join("head.json");
+        let keys = Keys {
+            head: Some("https://head.example.com:7481".to_owned()),
+            head_credential: Some(credential.clone()),
+            ..Config::defaults()
+        };
+        let config = Config::from_keys(keys).unwrap();
+        let error = format!("{:#}", check(&config).unwrap_err());
+        assert!(error.contains("gtrace agent enroll"), "{error}");
+        assert!(Member::or_without(&config).is_none());
+        let mut enrolled = Enrolled {
+            head: "https://other.example.com:7481".to_owned(),
+            host: "a".to_owned(),
+            credential: "secret".to_owned(),
+            ca: None,
+        };
+        enrolled.write(&credential).unwrap();
+        let error = format!("{:#}", check(&config).unwrap_err());
+        assert!(error.contains("other.example.com"), "{error}");
+        enrolled.head = "https://head.example.com:7481".to_owned();
+        enrolled.write(&credential).unwrap();
+        check(&config).unwrap();
+        assert!(Member::or_without(&config).is_some());
+    }
+}

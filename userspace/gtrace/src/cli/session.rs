@@ -1,0 +1,277 @@
+//! `gtrace session`: profiling sessions over the hosts of a fleet.
+
+mod export;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use gtrace_api::client::target;
+use gtrace_fleet::{INTERVAL_MS, Metric};
+use gtrace_head::db::Session;
+use gtrace_head::{By, SessionRequest, SessionView};
+
+use super::ack::user_name;
+use super::duration::seconds;
+use super::fleet::{Asked, failure};
+use super::ids::Failure;
+use super::shared::{self, Exit};
+use crate::render;
+
+/// Profile GPUs of many hosts at the same time, on one clock: start, stop and export sessions.
+///
+/// A session has a frame for each interval and host: the means of what was read in that interval, by the head's clock, with a bound of
+/// the error. An interval in which a host measured nothing is a gap. Hosts take part whose agents run with --allow-sessions.
+///
+/// Exit status: 0 done, 1 no such session or host, 2 wrong usage, 3 no head answers.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: What,
+}
+
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    /// Begin a session.
+    Start {
+        /// Its name: letters, digits, `-`, `.` and `_`.
+        name: String,
+        /// Its hosts, with commas between: names, patterns (gpu-*) and labels (rack=r7); all by default.
+        #[arg(long, value_name = "HOST", value_delimiter = ',')]
+        hosts: Vec<String>,
+        /// Length of a frame, 20ms to 60s.
+        #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = interval)]
+        interval: u32,
+        /// What to measure, with commas between: utilization, memory, pcie, power, clocks, temperature, calls; all by default.
+        #[arg(long, value_name = "METRIC", value_delimiter = ',')]
+        metrics: Vec<Metric>,
+        /// After this time it ends by itself, up to 7d.
+        #[arg(long = "for", value_name = "TIME", default_value = "1h", value_parser = seconds)]
+        length: Duration,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// End a session.
+    Stop {
+        /// Its name, or its number.
+        name: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// List sessions, the newest first.
+    List {
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Show a session: frames, gaps and the error of the clock of each host, and why one measures nothing.
+    Show {
+        /// Its name, or its number.
+        name: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Write the frames of a session to a file.
+    Export {
+        /// Its name, or its number.
+        name: String,
+        /// In which format.
+        #[arg(long, value_enum, default_value_t = export::Format::Json)]
+        format: export::Format,
+        /// The file; standard output without it.
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// The head: its Unix socket, or its address on loopback.
+        #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD", default_value = super::fleet::SOCKET)]
+        head: String,
+    },
+}
+
+pub(super) fn interval(text: &str) -> Result<u32, String> {
+    let outside = || "an interval is 20ms to 60s".to_owned();
+    // Shorter than what other commands take.
+    let ms = match text.strip_suffix("ms") {
+        Some(digits) => digits.parse::<u32>().map_err(|_| outside())?,
+        None => u32::try_from(seconds(text)?.as_millis()).map_err(|_| outside())?,
+    };
+    match INTERVAL_MS.contains(&ms) {
+        true => Ok(ms),
+        false => Err(outside()),
+    }
+}
+
+type Done = anyhow::Result<Result<Exit, Failure>>;
+
+/// Runs the command.
+///
+/// # Errors
+///
+/// What standard output says, a closed pipe aside; what the file of an export says.
+pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let done = match args.command {
+        What::Start {
+            name,
+            hosts,
+            interval,
+            metrics,
+            length,
+            asked,
+        } => {
+            let request = SessionRequest {
+                name,
+                hosts,
+                interval_ms: interval,
+                metrics,
+                for_s: u32::try_from(length.as_secs().max(1)).unwrap_or(u32::MAX),
+                by: user_name(),
+            };
+            start(&request, &asked)
+        }
+        What::Stop { name, asked } => stop(&name, &asked),
+        What::List { asked } => list(&asked),
+        What::Show { name, asked } => show(&name, &asked),
+        What::Export {
+            name,
+            format,
+            output,
+            head,
+        } => {
+            let asked = Asked::of(head);
+            export::export(&asked.client(), &path(&name, ""), format, output.as_deref())
+        }
+    }?;
+    let exit = done.unwrap_or_else(|Failure(exit, why)| {
+        shared::say(&why);
+        exit
+    });
+    Ok(exit.into())
+}
+
+/// Where the head has a session; `below` begins with a slash.
+fn path(name: &str, below: &str) -> String {
+    // A name that is none is refused by the head; one with a slash would be another path.
+    let name = name.replace(['/', '?', '#', '%', ' '], "_");
+    format!("/fleet/v1/sessions/{name}{below}")
+}
+
+fn start(request: &SessionRequest, asked: &Asked) -> Done {
+    let session: Session = match asked.client().post("/fleet/v1/sessions", request) {
+        Ok(session) => session,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    shared::print(&match asked.json {
+        true => shared::json_line(&session)?,
+        false => line(&session),
+    })?;
+    Ok(Ok(Exit::Success))
+}
+
+fn stop(name: &str, asked: &Asked) -> Done {
+    let stop = target(&path(name, "/stop"), &[("", ""); 0]);
+    let by = By { by: user_name() };
+    let session: Session = match asked.client().post(&stop, &by) {
+        Ok(session) => session,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    shared::print(&match asked.json {
+        true => shared::json_line(&session)?,
+        false => line(&session),
+    })?;
+    Ok(Ok(Exit::Success))
+}
+
+fn list(asked: &Asked) -> Done {
+    let found: Vec<Session> = match asked.client().get("/fleet/v1/sessions") {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    for session in &found {
+        let text = match asked.json {
+            true => shared::json_line(session)?,
+            false => line(session),
+        };
+        if !shared::print(&text)? {
+            break;
+        }
+    }
+    if found.is_empty() && !asked.json {
+        shared::say("there are no sessions; `gtrace session start` begins one");
+    }
+    Ok(Ok(Exit::Success))
+}
+
+fn line(session: &Session) -> String {
+    let hosts = match session.hosts.len() {
+        0 => "all hosts".to_owned(),
+        1 => session.hosts[0].clone(),
+        n => format!("{n} hosts"),
+    };
+    let metrics: Vec<&str> = session.metrics.iter().map(|metric| metric.name()).collect();
+    let state = match session.stopped {
+        Some(stopped) => format!("ended {stopped:.0}"),
+        None => format!("on, until {:.0}", session.ends),
+    };
+    format!(
+        "{:>4}  {:<24} {:.0}  {state}  every {} ms on {hosts}: {}\n",
+        session.id,
+        session.name,
+        session.started,
+        session.interval_ms,
+        metrics.join(",")
+    )
+}
+
+fn show(name: &str, asked: &Asked) -> Done {
+    let view: SessionView = match asked.client().get(&path(name, "")) {
+        Ok(view) => view,
+        Err(error) => return Ok(Err(failure(error))),
+    };
+    if asked.json {
+        shared::print(&shared::json_line(&view)?)?;
+        return Ok(Ok(Exit::Success));
+    }
+    let mut text = line(&view.session);
+    for host in &view.hosts {
+        let error = match host.frames {
+            0 => String::new(),
+            _ => format!(", clock within {:.3} ms", host.error_ns as f64 / 1e6),
+        };
+        let missing = match host.missing {
+            0 => String::new(),
+            n => format!(", {n} missing"),
+        };
+        let problem = host.problem.as_deref().map(render::clean);
+        let problem = problem.map_or_else(String::new, |text| format!("  ({text})"));
+        text += &format!(
+            "      {:<20} {} frames{missing}{error}{problem}\n",
+            host.host, host.frames
+        );
+    }
+    if view.hosts.is_empty() {
+        text += "      no host of the fleet takes part\n";
+    }
+    shared::print(&text)?;
+    Ok(Ok(Exit::Success))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_read_as_people_write_them() {
+        assert_eq!(interval("20ms"), Ok(20));
+        assert_eq!(interval("1s"), Ok(1000));
+        assert_eq!(interval("1m"), Ok(60_000));
+        for wrong in ["19ms", "2m", "x", "-5ms", "0"] {
+            assert!(interval(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_part_of_a_path() {
+        assert_eq!(
+            path("../hosts?x", "/stop"),
+            "/fleet/v1/sessions/.._hosts_x/stop"
+        );
+    }
+}

@@ -1,0 +1,327 @@
+//! A fleet of processes: real heads and agents that are killed at any time, with batches that come twice and late.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
+
+#[path = "../../head/tests/support/mod.rs"]
+mod support;
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gtrace_agent::Enrolled;
+use gtrace_api::client::Client;
+use gtrace_event::RecordId;
+use gtrace_fleet::{Batch, BatchAnswer, Carried, Position, RECORDS_MAX, encode};
+use gtrace_head::db::{ChainReport, FleetEvent, Place};
+use gtrace_head::{HostView, TokenAnswer, TokenRequest};
+use gtrace_store::{Hash, Reader};
+use support::{Host, Postgres};
+
+const HOSTS: usize = 4;
+
+/// A process that does not outlive the test.
+struct Killed(Child);
+
+impl Killed {
+    /// As `kill -9`.
+    fn kill(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn gtrace(dir: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
+    command
+        .env_clear()
+        .env("HOME", dir)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    command
+}
+
+struct Fleet {
+    dir: tempfile::TempDir,
+    database: String,
+    address: String,
+    head: Option<Killed>,
+    agents: Vec<Option<Killed>>,
+    keys: Vec<Enrolled>,
+    hosts: Vec<Host>,
+}
+
+fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(seconds);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "{what} did not come");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+impl Fleet {
+    fn new(database: &Place) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let database = match database {
+            Place::File(_) => dir.path().join("fleet.db").display().to_string(),
+            Place::Postgres(url) => url.clone(),
+        };
+        let mut fleet = Self {
+            database,
+            address: String::new(),
+            head: None,
+            agents: Vec::new(),
+            keys: Vec::new(),
+            hosts: Vec::new(),
+            dir,
+        };
+        fleet.start_head();
+        let asked = TokenRequest {
+            host: None,
+            for_s: 600,
+            uses: HOSTS as u32,
+            by: "test".to_owned(),
+        };
+        let token: TokenAnswer = fleet.client().post("/fleet/v1/tokens", &asked).unwrap();
+        for n in 0..HOSTS {
+            let name = format!("h{n}");
+            fleet.hosts.push(Host::new(fleet.dir.path(), &name));
+            let file = fleet.credential(n);
+            let url = format!("http://{}", fleet.address);
+            let done = gtrace(fleet.dir.path())
+                .args([
+                    "agent",
+                    "enroll",
+                    "--head",
+                    &url,
+                    "--host",
+                    &name,
+                    "--credential",
+                ])
+                .arg(&file)
+                .env("GTRACE_JOIN_TOKEN", &token.token)
+                .status();
+            assert!(done.unwrap().success());
+            fleet.keys.push(Enrolled::read(&file).unwrap());
+            fleet.agents.push(None);
+            fleet.start_agent(n);
+        }
+        fleet
+    }
+
+    fn credential(&self, n: usize) -> PathBuf {
+        self.dir.path().join(format!("h{n}.json"))
+    }
+
+    fn client(&self) -> Client {
+        Client::unix(self.dir.path().join("head.sock"))
+    }
+
+    /// On the port that it had before, so that agents find it.
+    fn start_head(&mut self) {
+        let listen = match self.address.is_empty() {
+            true => "127.0.0.1:0",
+            false => &self.address,
+        };
+        let mut child = gtrace(self.dir.path())
+            .args(["head", "--listen", listen, "--socket"])
+            .arg(self.dir.path().join("head.sock"))
+            .env("GTRACE_HEAD_DATABASE", &self.database)
+            .env("GTRACE_LOG", "info")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        self.head = Some(Killed(child));
+        let ready = lines.find_map(|line| {
+            let line = line.unwrap();
+            let (_, rest) = line.split_once("head at http://")?;
+            Some(rest.split(',').next().unwrap().to_owned())
+        });
+        self.address = ready.unwrap();
+        // Nobody reads on: what it writes must not block it.
+        std::thread::spawn(move || lines.for_each(drop));
+    }
+
+    fn start_agent(&mut self, n: usize) {
+        let child = gtrace(self.dir.path())
+            .args(["agent", "run", "--credential"])
+            .arg(self.credential(n))
+            .arg("--store")
+            .arg(&self.hosts[n].path)
+            .stderr(Stdio::null())
+            .spawn();
+        self.agents[n] = Some(Killed(child.unwrap()));
+    }
+
+    /// Sends records of a host with its credential, from anywhere to anywhere: again, too early, in another order.
+    fn replay(&self, n: usize) {
+        let reader = Reader::open(&self.hosts[n].path).unwrap();
+        let (last, epochs) = (reader.last_seq().unwrap(), reader.epochs().unwrap());
+        let from = fastrand::u64(0..=last);
+        let many = fastrand::usize(1..200);
+        let after = (from > 0).then(|| {
+            let RecordId { epoch, seq } = epochs.id_of(from).unwrap();
+            Position::new(
+                epoch,
+                seq,
+                reader.hash_at(seq).unwrap().unwrap_or(Hash::GENESIS),
+            )
+        });
+        let stored = reader
+            .chain_after(from, many.min(RECORDS_MAX), 1 << 20)
+            .unwrap();
+        let records = stored.into_iter().map(|record| {
+            let id = epochs.id_of(record.seq).unwrap();
+            Carried::new(id.epoch, id.seq, record.before, record.body)
+        });
+        let batch = Batch {
+            after,
+            tip: last,
+            records: records.collect(),
+        };
+        if batch.records.is_empty() {
+            return;
+        }
+        let body = encode(&batch).unwrap();
+        let key = &self.keys[n].credential;
+        let head = format!(
+            "POST /fleet/v1/batch HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\nAuthorization: Bearer {key}\r\n\r\n",
+            self.address,
+            body.len()
+        );
+        // A head that is away, or goes away, takes nothing.
+        let Ok(mut stream) = TcpStream::connect(&self.address) else {
+            return;
+        };
+        let _ = stream
+            .write_all(head.as_bytes())
+            .and_then(|()| stream.write_all(&body));
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer);
+        if let Some((head, body)) = answer.split_once("\r\n\r\n") {
+            let taken = head.starts_with("HTTP/1.1 200") || head.starts_with("HTTP/1.1 409");
+            assert!(taken, "{answer}");
+            let _: BatchAnswer = serde_json::from_str(body).unwrap();
+        }
+    }
+
+    fn round(&mut self) {
+        for host in &mut self.hosts {
+            host.events(fastrand::u32(1..60));
+        }
+        match fastrand::u32(0..4) {
+            0 => {
+                self.head.as_mut().unwrap().kill();
+                if fastrand::bool() {
+                    self.replay(fastrand::usize(0..HOSTS));
+                }
+                self.start_head();
+            }
+            1 => {
+                let n = fastrand::usize(0..HOSTS);
+                self.agents[n].as_mut().unwrap().kill();
+                self.start_agent(n);
+            }
+            2 => {
+                // Both, so that an answer may be lost with who waited for it.
+                let n = fastrand::usize(0..HOSTS);
+                self.agents[n].as_mut().unwrap().kill();
+                self.head.as_mut().unwrap().kill();
+                self.start_head();
+                self.start_agent(n);
+            }
+            _ => {}
+        }
+        for _ in 0..3 {
+            self.replay(fastrand::usize(0..HOSTS));
+        }
+    }
+
+    /// Every record is there once, in the order of its host.
+    fn check(&self) {
+        let tips: Vec<u64> = self
+            .hosts
+            .iter()
+            .map(|host| host.store.last_seq())
+            .collect();
+        wait_for("the last records", 120, || {
+            let views: Vec<HostView> = self.client().get("/fleet/v1/hosts").ok()?;
+            let there: Vec<u64> = views.iter().map(|view| view.records).collect();
+            (there == tips).then_some(())
+        });
+        let reports: Vec<ChainReport> = self.client().get("/fleet/v1/verify").unwrap();
+        for (report, host) in reports.iter().zip(&self.hosts) {
+            // The hash of each record covers all before it: the newest being the host's own says that order and contents are.
+            assert!(report.is_whole(), "{report:?}");
+            assert_eq!(report.records, host.store.last_seq(), "{}", host.name);
+        }
+        for host in &self.hosts {
+            let path = format!("/fleet/v1/events?limit=10000&host={}", host.name);
+            let events: Vec<FleetEvent> = self.client().get(&path).unwrap();
+            let mut ids: Vec<String> = events.iter().map(|e| e.event.id.to_string()).collect();
+            assert_eq!(
+                ids.len() as u64,
+                host.store.last_seq().min(10_000),
+                "{}",
+                host.name
+            );
+            ids.sort();
+            ids.dedup();
+            assert_eq!(
+                ids.len(),
+                events.len(),
+                "an event of {} is there twice",
+                host.name
+            );
+        }
+        let views: Vec<HostView> = self.client().get("/fleet/v1/hosts").unwrap();
+        assert!(
+            views
+                .iter()
+                .all(|v| v.forks == 0 && v.chain_faults.is_empty()),
+            "{views:?}"
+        );
+    }
+}
+
+fn violence(database: &Place, rounds: usize) {
+    let seed = fastrand::u64(..);
+    fastrand::seed(seed);
+    println!("seed {seed}");
+    let mut fleet = Fleet::new(database);
+    for _ in 0..rounds {
+        fleet.round();
+    }
+    fleet.check();
+}
+
+/// Some seconds; with `cargo xtask test --long` some minutes.
+fn rounds() -> usize {
+    match std::env::var_os("GTRACE_TEST_LONG") {
+        Some(_) => 400,
+        None => 8,
+    }
+}
+
+#[test]
+fn killed_heads_and_agents_take_each_record_once() {
+    violence(&Place::File(PathBuf::new()), rounds());
+}
+
+#[test]
+fn killed_heads_and_agents_take_each_record_once_over_postgresql() {
+    if let Some(server) = Postgres::start() {
+        violence(&server.place(), rounds());
+    }
+}

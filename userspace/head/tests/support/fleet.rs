@@ -1,0 +1,216 @@
+//! A head and agents in threads of the test.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gtrace_agent::{Enrolled, Options, Progress, Sampler, enroll, now_ns};
+use gtrace_api::client::Client;
+use gtrace_event::Timestamp;
+use gtrace_fleet::{EnrollRequest, HostState};
+use gtrace_head::db::Place;
+use gtrace_head::http::{Gswarm, Listen, bind, serve};
+use gtrace_head::{HostView, TokenAnswer, TokenRequest};
+use tokio::sync::{Notify, watch};
+
+use super::Host;
+
+pub struct Head {
+    pub url: String,
+    /// URL of gswarm-profiler's routes.
+    pub gswarm: String,
+    pub client: Client,
+    stop: Option<watch::Sender<bool>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Head {
+    pub fn start(dir: &Path, database: &Place, address: &str) -> Self {
+        let socket = dir.join("head.sock");
+        let bound = bind(Listen {
+            tcp: Some(address.parse().unwrap()),
+            https: None,
+            socket: Some(socket.clone()),
+            database: database.clone(),
+            retention_days: Some(30),
+            gswarm: Some(Gswarm {
+                port: 0,
+                interval_ms: 100,
+                folder: dir.to_owned(),
+            }),
+        })
+        .unwrap();
+        let url = format!("http://{}", bound.tcp_addr().unwrap());
+        let gswarm = format!("http://{}", bound.gswarm_addr().unwrap());
+        let (stop, stopped) = watch::channel(false);
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread()
+                .worker_threads(2)
+                .enable_all()
+                .build()
+                .unwrap();
+            runtime.block_on(serve(bound, stopped, || ())).unwrap();
+        });
+        Self {
+            url,
+            gswarm,
+            client: Client::unix(socket),
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    pub fn token(&self, host: Option<&str>, uses: u32) -> String {
+        let request = TokenRequest {
+            host: host.map(str::to_owned),
+            for_s: 60,
+            uses,
+            by: "test".to_owned(),
+        };
+        let answer: TokenAnswer = self.client.post("/fleet/v1/tokens", &request).unwrap();
+        answer.token
+    }
+
+    pub fn hosts(&self) -> Vec<HostView> {
+        self.client.get("/fleet/v1/hosts").unwrap()
+    }
+}
+
+impl Drop for Head {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+pub fn request(host: &str, token: &str, machine: &str) -> EnrollRequest {
+    EnrollRequest {
+        token: token.to_owned(),
+        host: host.to_owned(),
+        machine_id: Some(machine.to_owned()),
+        simulated: true,
+    }
+}
+
+pub fn block<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap()
+        .block_on(future)
+}
+
+pub fn enrolled(head: &Head, host: &str, token: &str) -> Enrolled {
+    let request = request(host, token, host);
+    block(enroll(&head.url.parse().unwrap(), None, &request)).unwrap()
+}
+
+/// What an agent is started with.
+pub struct Agent {
+    pub options: Options,
+    pub sampler: Option<Box<dyn Sampler>>,
+}
+
+impl Agent {
+    pub fn new(host: &Host, enrolled: Enrolled, rack: &str) -> Self {
+        let options = Options {
+            enrolled,
+            store: host.path.clone(),
+            labels: BTreeMap::from([("rack".to_owned(), rack.to_owned())]),
+            rate: None,
+            allow_sessions: true,
+            clock: Arc::new(now_ns),
+        };
+        Self {
+            options,
+            sampler: None,
+        }
+    }
+}
+
+/// Agents in a thread of their own, until they are dropped.
+pub struct Agents {
+    progress: Vec<Progress>,
+    wake: Vec<Arc<Notify>>,
+    stop: Option<watch::Sender<bool>>,
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+impl Agents {
+    pub fn start(agents: Vec<Agent>) -> Self {
+        let (stop, stopped) = watch::channel(false);
+        let progress: Vec<Progress> = agents.iter().map(|_| Progress::default()).collect();
+        let wake: Vec<Arc<Notify>> = agents.iter().map(|_| Arc::default()).collect();
+        let all: Vec<_> = agents
+            .into_iter()
+            .zip(&progress)
+            .zip(&wake)
+            .map(|((agent, progress), wake)| (agent, Arc::clone(wake), progress.clone()))
+            .collect();
+        let thread = std::thread::spawn(move || {
+            let local = async move {
+                let mut tasks = tokio::task::JoinSet::new();
+                for (Agent { options, sampler }, wake, progress) in all {
+                    let state = || HostState {
+                        time: Timestamp::now(),
+                        version: "test".to_owned(),
+                        ..HostState::default()
+                    };
+                    let stopped = stopped.clone();
+                    let agent = gtrace_agent::run(options, state, sampler, wake, progress, stopped);
+                    tasks.spawn_local(agent);
+                }
+                while tasks.join_next().await.is_some() {}
+            };
+            let runtime = tokio::runtime::Builder::new_current_thread()
+                .enable_all()
+                .build()
+                .unwrap();
+            tokio::task::LocalSet::new().block_on(&runtime, local);
+        });
+        Self {
+            progress,
+            wake,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
+    }
+
+    pub fn wake(&self) {
+        self.wake.iter().for_each(|wake| wake.notify_one());
+    }
+
+    /// Waits until the head has the newest record of each store.
+    pub fn caught_up(&self, hosts: &[&Host]) {
+        self.wake();
+        for (progress, host) in self.progress.iter().zip(hosts) {
+            for _ in 0..6000 {
+                let there = progress.cursor().map(|cursor| cursor.hash);
+                if there == Some(host.store.last_hash()) {
+                    break;
+                }
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            let there = progress.cursor().map(|cursor| cursor.hash);
+            assert_eq!(
+                there,
+                Some(host.store.last_hash()),
+                "{}: {:?}",
+                host.name,
+                progress.error()
+            );
+        }
+    }
+}
+
+impl Drop for Agents {
+    fn drop(&mut self) {
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
