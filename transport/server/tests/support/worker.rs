@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     let Ok(names) = std::env::var("GTRACE_TEST_ATTACK") else {
         return gtrace_server::worker_main();
     };
-    // Opened before the worker is confined: by these it is told what to do, and tells what came of it.
+    // Opened before the worker is confined: by these it gets its orders and reports what came of them.
     let Some((order, report)) = names.split_once(' ') else {
         return ExitCode::FAILURE;
     };

@@ -429,7 +429,7 @@ impl Runner {
     }
 }
 
-/// What the core is told of a folder that could be read.
+/// What the core learns of a folder that could be read.
 fn looked(found: &gtrace_plugins::Found) -> Looked {
     let refused: BTreeMap<&String, &String> = found
         .refused

@@ -216,8 +216,9 @@ fn nothing_is_run_before_somebody_has_looked_for_gpus() {
     let mut runner = Runner::new(&context, context.plugins.options.clone().unwrap());
     let mut ran = || {
         runner.round();
-        let told = std::iter::from_fn(|| commands.try_recv().ok());
-        told.filter(|told| matches!(told, HubCommand::Checked(_)))
+        let received = std::iter::from_fn(|| commands.try_recv().ok());
+        received
+            .filter(|command| matches!(command, HubCommand::Checked(_)))
             .count()
     };
     for _ in 0..3 {
@@ -238,11 +239,11 @@ fn without_a_folder_nothing_is_run() {
     SitePlugins.start(&context).unwrap();
     assert!(context.hub.tasks.statuses().is_empty());
     // What plugins found when there was one holds no longer.
-    let told = commands.try_recv().unwrap();
+    let command = commands.try_recv().unwrap();
     let none = |looked: &Looked| looked.there.as_ref().is_ok_and(BTreeSet::is_empty);
     assert!(
-        matches!(&told, HubCommand::Looked(looked) if none(looked)),
-        "{told:?}"
+        matches!(&command, HubCommand::Looked(looked) if none(looked)),
+        "{command:?}"
     );
     assert!(
         SitePlugins
