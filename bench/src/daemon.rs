@@ -29,26 +29,28 @@ pub(crate) struct Daemon {
 impl Daemon {
     /// Starts a daemon and waits until it has read the kernel log's history.
     pub(crate) fn start(context: &Context, more: &[&str]) -> anyhow::Result<Self> {
-        let dir = Scratch::new(context)?;
+        let alone = ["--listen", "off", "--nvml-interval-s", "0"];
+        let more = [&alone, more].concat();
+        Self::start_in(Scratch::new(context)?, context, &more)
+    }
+
+    /// As [`Self::start`], in a directory that may have a store, with TCP and NVML as `options` say.
+    pub(crate) fn start_in(
+        dir: Scratch,
+        context: &Context,
+        options: &[&str],
+    ) -> anyhow::Result<Self> {
         let log = dir.join("log");
         let mut command = Command::new(&context.gtrace);
         command
-            .args([
-                "run",
-                "--quiet",
-                "--listen",
-                "off",
-                "--nvml-interval-s",
-                "0",
-            ])
-            .args(["--probe-cost-interval-s", "0"])
+            .args(["run", "--quiet", "--probe-cost-interval-s", "0"])
             .arg("--state-dir")
             .arg(dir.path())
             .arg("--socket")
             .arg(dir.join("s.sock"))
             .arg("--kill-switch")
             .arg(dir.join("pause"))
-            .args(more)
+            .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(File::create(&log)?);

@@ -56,48 +56,56 @@ fn main() {
             println!("cargo::error=there is no {}", library.display());
             std::process::exit(1);
         }
-        let embedded = match built {
-            // Newer than the start of this script, a library that cargo watches would have it run
-            // again with the next build.
-            true => copied(&library),
-            false => {
-                println!("cargo:rerun-if-changed={}", library.display());
-                library
-            }
-        };
-        println!("cargo:rustc-env={variable}={}", embedded.display());
-        println!("cargo:rustc-env={variable}_DIGEST={}", digest(&embedded));
-    }
-}
-
-/// Half of the SHA-256 of a file, in hexadecimal: by it the unpacked library is named.
-fn digest(library: &Path) -> String {
-    match fs::read(library) {
-        Ok(bytes) => Sha256::digest(bytes)
-            .iter()
-            .take(16)
-            .map(|byte| format!("{byte:02x}"))
-            .collect(),
-        Err(error) => {
-            println!("cargo::error={}: {error}", library.display());
-            std::process::exit(1);
+        // Newer than the start of this script, a library that it built itself and that cargo watches would have it run
+        // again with the next build.
+        if !built {
+            println!("cargo:rerun-if-changed={}", library.display());
         }
+        let bytes = fs::read(&library).unwrap_or_else(|error| fail(&library, &error));
+        let (packed, sum) = pack(name, &bytes);
+        println!("cargo:rustc-env={variable}={}", packed.display());
+        println!("cargo:rustc-env={variable}_SUM={}", sum.display());
+        println!("cargo:rustc-env={variable}_DIGEST={}", digest(&bytes));
     }
 }
 
-/// A copy in the folder of this script's output, left alone if it is the same already.
-fn copied(library: &Path) -> PathBuf {
+fn fail(path: &Path, error: &dyn std::fmt::Display) -> ! {
+    println!("cargo::error={}: {error}", path.display());
+    std::process::exit(1);
+}
+
+/// Half of the SHA-256 of a library, in hexadecimal: by it the unpacked library is named.
+fn digest(library: &[u8]) -> String {
+    Sha256::digest(library)
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+/// The library as zstd packs it, and an expression with its length and checksum: files in the folder of this script's
+/// output, left alone where they are the same already.
+fn pack(name: &str, library: &[u8]) -> (PathBuf, PathBuf) {
     let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
-    let copy = out.join(library.file_name().unwrap_or_default());
-    let made = fs::read(library).and_then(|new| match fs::read(&copy) {
-        Ok(old) if old == new => Ok(()),
-        _ => fs::write(&copy, new),
-    });
-    if let Err(error) = made {
-        println!("cargo::error={}: {error}", copy.display());
-        std::process::exit(1);
-    }
-    copy
+    // The smallest takes seconds, with an optimised zstd.
+    let level = match env::var("PROFILE").as_deref() {
+        Ok("release") => 19,
+        _ => 1,
+    };
+    let packed = zstd::bulk::compress(library, level).unwrap_or_else(|error| fail(&out, &error));
+    let sum = format!(
+        "Sum {{ len: {}, crc32c: {} }}",
+        library.len(),
+        crc32c::crc32c(library)
+    );
+    let place = |ending: &str, new: &[u8]| {
+        let file = out.join(format!("{name}.{ending}"));
+        if !fs::read(&file).is_ok_and(|old| old == new) {
+            fs::write(&file, new).unwrap_or_else(|error| fail(&file, &error));
+        }
+        file
+    };
+    (place("zst", &packed), place("sum", sum.as_bytes()))
 }
 
 /// Builds the packages and answers with the folder of their libraries. Quick when nothing changed.

@@ -1,4 +1,4 @@
-// Bundles the page into the folder that is given: one script, one style sheet, the document and its icon.
+// Bundles the pages into the folder that is given: a script, a style sheet and a document for that of a host and that of a fleet, and the icon.
 import { copyFile, mkdir } from "node:fs/promises";
 import { build } from "esbuild";
 
@@ -6,7 +6,7 @@ const out = process.argv[2];
 if (!out) throw new Error("usage: node build.mjs FOLDER");
 await mkdir(out, { recursive: true });
 await build({
-  entryPoints: { app: "src/main.tsx" },
+  entryPoints: { app: "src/main.tsx", fleet: "src/fleet/main.tsx" },
   outdir: out,
   bundle: true,
   minify: true,
@@ -18,4 +18,4 @@ await build({
   charset: "utf8",
   logLevel: "warning",
 });
-for (const file of ["index.html", "icon.svg"]) await copyFile(`src/${file}`, `${out}/${file}`);
+for (const file of ["index.html", "fleet.html", "icon.svg"]) await copyFile(`src/${file}`, `${out}/${file}`);

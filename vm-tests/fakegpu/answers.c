@@ -368,7 +368,8 @@ void gsp_control(struct gsp_model *model, u32 command, u8 *at, u32 bytes)
 		put32(at, 0, 0x1000);
 		break;
 	default:
-		gsp_read(model, command, at, bytes);
+		if (!gsp_nvlink(model, command, parameters) && !gsp_graphics(command, parameters))
+			gsp_read(model, command, at, bytes);
 		break;
 	}
 	apply_patches(model, command, at, bytes);

@@ -35,11 +35,19 @@ static const struct {
 	READING(clock_memory),
 	READING(throttle_reasons),
 	READING(violation_power),
+	READING(violation_reliability),
+	READING(violation_board_limit),
+	READING(violation_low_utilization),
 	READING(violation_sync_boost),
 	READING(pcie_sent),
 	READING(pcie_received),
 	READING(slowdown_limit),
 	READING(shutdown_limit),
+	READING(mig_mode),
+	READING(nvlink_active),
+	READING(nvlink_replays),
+	READING(nvlink_recoveries),
+	READING(nvlink_crc),
 };
 
 static int set_reading(struct gsp *gsp, const char *name, u32 value)

@@ -11,6 +11,8 @@
 #define FAKEGPU_BAR3_BYTES	SZ_32M
 /* So many lie in the memory that there is by default. */
 #define FAKEGPU_MOST		4
+/* Of one. */
+#define FAKEGPU_NVLINKS_MOST	18
 
 struct gsp;
 
@@ -19,6 +21,7 @@ struct fakegpu_model {
 	u16 device, subsystem;
 	/* NV_PMC_BOOT_0 and NV_PMC_BOOT_42: the chip, as its registers name it. */
 	u32 boot0, boot42;
+	u32 nvlinks;
 };
 
 /* One function. */

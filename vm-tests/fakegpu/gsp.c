@@ -437,8 +437,10 @@ int gsp_start(struct fakegpu *gpu)
 	gsp->model.device = gpu->model.device;
 	gsp->model.subsystem = gpu->model.subsystem;
 	gsp->model.bar1_mib = gpu->bar1_bytes / SZ_1M;
+	gsp->model.nvlinks = gpu->model.nvlinks;
 	gsp->model.readings = (struct gsp_readings){ .temperature = 35, .power = 70000, .power_limit = 700000,
-		.clock_graphics = 345, .clock_memory = 2619, .slowdown_limit = 87, .shutdown_limit = 92 };
+		.clock_graphics = 345, .clock_memory = 2619, .slowdown_limit = 87, .shutdown_limit = 92,
+		.nvlink_active = BIT(gpu->model.nvlinks) - 1 };
 	gsp->message = kzalloc(MESSAGE_BYTES, GFP_KERNEL);
 	error = gsp->message ? kfifo_alloc(&gsp->xids, 64, GFP_KERNEL) : -ENOMEM;
 	if (error)

@@ -27,9 +27,13 @@ struct gsp_readings {
 	u32 power, power_limit;		/* milliwatts */
 	u32 clock_graphics, clock_memory;	/* MHz */
 	u32 throttle_reasons;		/* as nvml.h counts them */
-	u32 violation_power, violation_sync_boost;	/* milliseconds */
+	/* Milliseconds. */
+	u32 violation_power, violation_reliability, violation_board_limit, violation_low_utilization, violation_sync_boost;
 	u32 pcie_sent, pcie_received;	/* KiB/s */
 	u32 slowdown_limit, shutdown_limit;	/* degrees Celsius */
+	u32 mig_mode;			/* NV2080_CTRL_GPU_INFO_GPU_SMC_MODE_…; 0 is unsupported */
+	/* NVLinks: which are active, a bit each, and what the first has counted; each other one more than the one before. */
+	u32 nvlink_active, nvlink_replays, nvlink_recoveries, nvlink_crc;
 };
 
 /* Words put into what a control call is answered with, each `step` more than the one before, to find out what they mean. */
@@ -43,7 +47,7 @@ struct gsp_patch {
 struct gsp_model {
 	unsigned int index;
 	struct pci_dev *pci;
-	u32 device, subsystem, bar1_mib;
+	u32 device, subsystem, bar1_mib, nvlinks;
 	struct gsp_readings readings;
 	/* What went over PCIe so far: sent, received. */
 	u64 pcie_bytes[2];
@@ -77,5 +81,11 @@ void gsp_forget_memory(struct gsp_model *model);
 
 /* readings.c: the same for what asks what the GPU measures. */
 void gsp_read(struct gsp_model *model, u32 command, u8 *parameters, u32 bytes);
+
+/* nvlink.c: the same for NVLinks; whether it was about them. */
+bool gsp_nvlink(const struct gsp_model *model, u32 command, void *parameters);
+
+/* graphics.c: the same for the engine of graphics and compute. */
+bool gsp_graphics(u32 command, void *parameters);
 
 #endif

@@ -32,6 +32,11 @@ static unsigned int gpus = 1;
 module_param(gpus, uint, 0444);
 MODULE_PARM_DESC(gpus, "how many functions, 1 to 4");
 
+static unsigned int nvlinks;
+module_param(nvlinks, uint, 0444);
+MODULE_PARM_DESC(nvlinks, "how many NVLinks each has, 0 to 18; none if not given");
+
+
 /* Registers that the driver reads before all others. */
 #define NV_PMC_BOOT_0	0x0
 #define NV_PMC_BOOT_42	0xa00
@@ -120,13 +125,17 @@ static int __init fakegpu_init(void)
 		pr_err("fakegpu: %#lx bytes at %#lx are no place for the BARs of %u\n", size, base, gpus);
 		return -EINVAL;
 	}
+	if (nvlinks > FAKEGPU_NVLINKS_MOST) {
+		pr_err("fakegpu: %u NVLinks are more than a GPU of this kind has, %u\n", nvlinks, FAKEGPU_NVLINKS_MOST);
+		return -EINVAL;
+	}
 	fakegpus = kvcalloc(gpus, sizeof(*fakegpus), GFP_KERNEL);
 	if (!fakegpus)
 		return -ENOMEM;
 	fakegpu_count = gpus;
 	for (i = 0; i < gpus; i++) {
 		fakegpus[i].index = i;
-		fakegpus[i].model = (struct fakegpu_model){ device, subsystem, boot0, boot42 };
+		fakegpus[i].model = (struct fakegpu_model){ device, subsystem, boot0, boot42, nvlinks };
 		fakegpus[i].base = base + i * each;
 		fakegpus[i].bar1_bytes = bar1_bytes;
 		fakegpu_config_fill(fakegpus + i);

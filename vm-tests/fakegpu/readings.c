@@ -147,16 +147,20 @@ static void hardware_slowdown(const struct gsp_readings *readings, u8 *at)
 	put32(at, 0, (reasons & REASON_HW_THERMAL ? BIT(1) : 0) | (reasons & REASON_POWER_BRAKE ? BIT(7) : 0));
 }
 
-/* What limits the clocks, a bit each, and for how long each policy of six did, in nanoseconds. */
+/* What limits the clocks, a bit each, and for how long each policy of six did, in nanoseconds. What the second is of is not known. */
 static void policy_status(const struct gsp_readings *readings, u8 *at)
 {
-	enum { POLICY_POWER, POLICY_SYNC_BOOST = 5, FIRST_TIME = 0x68, EACH = 0x38 };
-	u32 reasons = readings->throttle_reasons;
+	enum { FIRST_TIME = 0x68, EACH = 0x38 };
+	const u32 times[] = {
+		readings->violation_power, 0, readings->violation_reliability, readings->violation_board_limit,
+		readings->violation_low_utilization, readings->violation_sync_boost,
+	};
+	u32 reasons = readings->throttle_reasons, i;
 
 	put32(at, 0x4c, (reasons & REASON_POWER_CAP ? BIT(0) : 0) | (reasons & REASON_SW_THERMAL ? BIT(1) : 0) |
 			(reasons & REASON_IDLE ? BIT(4) : 0) | (reasons & REASON_SYNC_BOOST ? BIT(5) : 0));
-	put64(at, FIRST_TIME + EACH * POLICY_POWER, readings->violation_power * 1000000ull);
-	put64(at, FIRST_TIME + EACH * POLICY_SYNC_BOOST, readings->violation_sync_boost * 1000000ull);
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		put64(at, FIRST_TIME + EACH * i, times[i] * 1000000ull);
 }
 
 /* NVML asks eleven times within what it takes for 20 ms; found by trying, each call has to carry 5 ms. */
@@ -228,6 +232,12 @@ void gsp_read(struct gsp_model *model, u32 command, u8 *at, u32 bytes)
 	case NV2080_CTRL_CMD_BUS_GET_PEX_UTIL_COUNTERS:
 		pcie_counters(model, parameters);
 		break;
+	case NV2080_CTRL_CMD_INTERNAL_GPU_GET_SMC_MODE: {
+		NV2080_CTRL_INTERNAL_GPU_GET_SMC_MODE_PARAMS *answer = parameters;
+
+		answer->smcMode = readings->mig_mode;
+		break;
+	}
 	case CONTROL_POWER_SAMPLES:
 		power_samples(readings, at);
 		break;

@@ -98,6 +98,9 @@ pub const RDMA_PROGRAMS: [&str; 35] = [
 /// How many of these, from the first, run with `--strict` too.
 pub const RDMA_STRICT: usize = 7;
 
+/// The program in C that the cases about the server's workers run, beside those.
+pub const LIMITS: &str = "limits";
+
 /// The CPU emulator under the name of the CUDA driver's library.
 pub const CUDA_LIBRARY: &str = "/cuda/libcuda.so.1";
 

@@ -7,7 +7,10 @@ use anyhow::Result;
 use clap::Parser;
 
 use crate::context::{Context, Profile};
-use crate::{bench, codegen, demo, dist, ebpf, fuzz, gpu_check, lint, page, run, setup, test, vm};
+use crate::{
+    bench, book, codegen, demo, dist, ebpf, fuzz, gpu_check, kubernetes, lint, page, run, setup,
+    test, vm,
+};
 
 /// Everything a person does to the repository.
 #[derive(Debug, Parser)]
@@ -141,11 +144,31 @@ pub(crate) enum Cli {
         #[arg(long)]
         short: bool,
     },
-    /// Build what hosts install from: an archive, a deb and an rpm
+    /// Build the documents as a site with search, by mdBook, after checking every link
+    Book,
+    /// Write the rules of Prometheus as a manifest for its operator
+    Kubernetes {
+        /// Write nothing, and check every manifest against the schema of its kind; needs Node.js and npm
+        #[arg(long)]
+        check: bool,
+    },
+    /// Build what hosts install from: an archive, a deb and an rpm, with licences, bill of materials and checksums
     Dist {
         /// Pack a build of the dev profile, to try the packages
         #[arg(long)]
         dev: bool,
+        /// Pack this program, which was built before
+        #[arg(long, value_name = "FILE", conflicts_with = "dev")]
+        binary: Option<PathBuf>,
+        /// Check the packages: lintian, rpmlint, and life with systemd in virtual machines with Debian 12 and 13
+        #[arg(long)]
+        check: bool,
+        /// Make container images too: the daemon, the server of GPUs, and a layer for clients
+        #[arg(long)]
+        images: bool,
+        /// Sign the checksums with this private key of OpenSSH
+        #[arg(long, value_name = "KEY")]
+        sign: Option<PathBuf>,
     },
 }
 
@@ -254,9 +277,23 @@ impl Cli {
                 };
                 return gpu_check::run(&context, &options);
             }
-            Self::Dist { dev } => {
+            Self::Book => drop(book::command(&context)?),
+            Self::Kubernetes { check } => kubernetes::command(&context, check)?,
+            Self::Dist {
+                dev,
+                binary,
+                check,
+                images,
+                sign,
+            } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };
-                dist::build(&context, profile)?;
+                let options = dist::Options {
+                    binary,
+                    check,
+                    images,
+                    sign,
+                };
+                return dist::command(&context, profile, &options);
             }
         }
         Ok(ExitCode::SUCCESS)

@@ -10,6 +10,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::context::Context;
+use crate::packages;
 use crate::pypi;
 use crate::shell::{self, step};
 use crate::vm::{self, apt::Private};
@@ -78,6 +79,12 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
     }
     if frameworks && let Err(error) = tests_of_cupy(context) {
         step(format!("the tests of CuPy will be skipped: {error:#}"));
+    }
+    if let Err(error) = packages::ensure(
+        &["iproute2", "nftables"],
+        "tests of GPU-over-IP make networks with them",
+    ) {
+        step(format!("tests with networks will be skipped: {error:#}"));
     }
     if let Err(error) = runtimes(context) {
         step(format!(

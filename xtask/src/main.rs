@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bench;
+mod book;
 mod calls;
 mod cli;
 mod codegen;
@@ -14,6 +15,7 @@ mod e2e;
 mod ebpf;
 mod fuzz;
 mod gpu_check;
+mod kubernetes;
 mod libclang;
 mod linker;
 mod lint;

@@ -16,7 +16,7 @@ use crate::packages::Privilege;
 use crate::report::{Counts, Report};
 use crate::shell::{self, step};
 use crate::summary::{self, Quiet, Ran};
-use crate::{bench, calls, demo, deny, e2e, ebpf, lint, setup, vm};
+use crate::{bench, book, calls, demo, deny, dist, e2e, ebpf, kubernetes, lint, setup, vm};
 
 /// How the name of a function or module begins that needs root.
 const NEEDS_ROOT: &str = "root_";
@@ -334,6 +334,11 @@ impl Suites<'_> {
             release: self.scope.all,
         };
         vm::suite(self.context, &options, report);
+        if self.scope.all && self.scope.filter.is_none() {
+            book::suite(self.context, report);
+            kubernetes::suite(self.context, report);
+            dist::check::suite(self.context, report);
+        }
     }
 
     fn why_no_root(&self) -> &'static str {

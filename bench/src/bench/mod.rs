@@ -9,6 +9,7 @@ mod footprint;
 mod ioctl_cost;
 mod latency;
 mod libcuda;
+mod page;
 pub(crate) mod passing;
 mod pytorch;
 mod remote;
@@ -48,6 +49,8 @@ pub(crate) enum Name {
     Fleet,
     /// Time and size of an incident's report
     Report,
+    /// How soon the page's views are drawn and show a line of the kernel log, where Chromium is
+    Page,
     /// A burst of kernel log lines
     Burst,
     /// GPU-over-IP on one host: blocking calls, launches, bulk copies
@@ -73,6 +76,7 @@ impl Name {
             Self::Store => "store",
             Self::Fleet => "fleet",
             Self::Report => "report",
+            Self::Page => "page",
             Self::Burst => "burst",
             Self::Remote => "remote",
             Self::PassThrough => "pass-through",
@@ -159,6 +163,7 @@ pub(crate) fn run(name: Name, context: &Context) -> Report {
         Name::Store => store::run(context),
         Name::Fleet => fleet::run(context),
         Name::Report => report::run(context),
+        Name::Page => page::run(context),
         Name::Burst => burst::run(context),
         Name::Remote => remote::run(context),
         Name::PassThrough => passing::run(context),

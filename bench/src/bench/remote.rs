@@ -48,14 +48,16 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let server = Server::start(&context.gtrace, &[], &["--launch=skip"])?;
     let direct = Direct::find(context)?;
     let mut measured = Measured::default();
-    let mut resume = Resume::default();
+    let mut resume = Resume::start(&context.gtrace)?;
     for round in 1..=rounds {
         context.say(&format!("round {round} of {rounds}"));
         measured.limits.push(Limits::measure(count)?);
         for (at, via) in Via::ALL.into_iter().enumerate() {
             measured.links[at].push(through(&server, via, count, &[])?);
         }
-        resume.round(round, |via, options| through(&server, via, count, options))?;
+        resume.round(round, &server, |server, via, options| {
+            through(server, via, count, options)
+        })?;
         if let Some(direct) = &direct {
             measured.direct.push(direct.run(count)?);
         }

@@ -37,6 +37,8 @@ pub enum MemoryChange {
     Allocate,
     /// Allocates rows: bytes of a row, rows. The address and the bytes from row to row come back.
     AllocatePitched,
+    /// Gives the client's page-locked memory a counterpart, which outlives contexts: bytes. The address comes back.
+    MapHost,
     /// Creates physical memory, which has a handle and no address: bytes. The handle comes back.
     CreatePhysical,
     /// Creates an array: its new handle, `CUDA_ARRAY_DESCRIPTOR`.
@@ -226,6 +228,29 @@ const OWN: &[Operation] = &[
             needs_no_context: true,
             ..Attributes::NONE
         },
+    },
+    Operation {
+        id: payload::MAP_HOST,
+        attributes: Attributes {
+            memory: Some(MemoryChange::MapHost),
+            ..CREATES
+        },
+    },
+    Operation {
+        id: payload::UNMAP_HOST,
+        attributes: Attributes {
+            synchronising: true,
+            memory: Some(MemoryChange::Free),
+            ..Attributes::NONE
+        },
+    },
+    Operation {
+        id: payload::EXPORT_MEMORY,
+        attributes: CREATES,
+    },
+    Operation {
+        id: payload::IMPORT_MEMORY,
+        attributes: CREATES,
     },
     Operation {
         id: payload::GRAPH_NODE,

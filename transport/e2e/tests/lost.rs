@@ -176,6 +176,57 @@ impl Line {
     }
 }
 
+/// A way to `server` on which the second connection breaks when the server answers: its client never learns that it was
+/// let in. The first one is that of `gtrace exec` itself.
+fn loses_second_answer(server: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    thread::spawn(move || {
+        for number in 1.. {
+            let Ok((client, _)) = listener.accept() else {
+                return;
+            };
+            let Ok(there) = TcpStream::connect(&server) else {
+                return;
+            };
+            let (mut answers, mut back) = (there.try_clone().unwrap(), client.try_clone().unwrap());
+            let swallow = AtomicBool::new(false);
+            thread::spawn(move || pass(client, there, &swallow));
+            thread::spawn(move || {
+                if number == 2 {
+                    let mut greeting = [0; gtrace_protocol::GREETING_LEN];
+                    let _ = answers.read_exact(&mut greeting);
+                    let _ = back.write_all(&greeting);
+                    // WELCOME has come this far.
+                    let _ = answers.read(&mut [0]);
+                    let _ = answers.shutdown(Shutdown::Both);
+                } else {
+                    let _ = std::io::copy(&mut answers, &mut back);
+                }
+                let _ = back.shutdown(Shutdown::Both);
+            });
+        }
+    });
+    address
+}
+
+/// The place that the server keeps for a client which does not know that it was let in is that client's own.
+#[test]
+fn a_client_that_did_not_learn_that_it_was_let_in_gets_its_place_back() {
+    let options = ["--max-clients", "1", "--resume", "2s"];
+    let server = Server::start(&artefacts().gtrace, &[], &options).unwrap();
+    let mut command = Command::new(&artefacts().gtrace);
+    let address = loses_second_answer(server.address(Via::Tcp));
+    command.args(["exec", "--remote", &address, "--link", "tcp"]);
+    program(&mut command, "vector_add", &[]);
+    let outcome = process::run(&mut command, support::LIMIT).unwrap();
+    let stderr = outcome.stderr;
+    assert!(outcome.status.success(), "{stderr}{}", server.log());
+    assert!(stderr.contains("it has no other place"), "{stderr}");
+    let status = server.status().unwrap();
+    assert!(status["counters"]["refused"]["max_clients"].as_u64() > Some(0));
+}
+
 fn pass(mut from: TcpStream, mut to: TcpStream, swallow: &AtomicBool) {
     let mut bytes = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut bytes) {

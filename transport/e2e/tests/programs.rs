@@ -22,7 +22,7 @@ macro_rules! programs {
 programs! {
     saxpy reduction matmul histogram kernels
     sticky launch_errors memory
-    managed managed_graphs mapped virtual_memory ipc pools
+    managed managed_graphs mapped page_locked virtual_memory shared_memory ipc pools
     streams events copies launches modules link callbacks late batches pointers forked contexts threads loaded
     capture graphs per_thread arrays images guarded creates
 }
@@ -50,6 +50,21 @@ fn managed_memory_is_coherent() {
     for threads in ["1", "4"] {
         Case::c("coherence")
             .arguments(&[steps, threads])
+            .limit(Duration::from_secs(3600))
+            .same_everywhere();
+    }
+}
+
+/// So does page-locked memory, which the host uses while the device does.
+#[test]
+fn page_locked_memory_is_coherent() {
+    let steps = match std::env::var_os("GTRACE_TEST_LONG") {
+        Some(_) => "1000000",
+        None => "4000",
+    };
+    for (threads, kind) in [("4", "allocated"), ("1", "small"), ("4", "registered")] {
+        Case::c("coherence")
+            .arguments(&[steps, threads, kind])
             .limit(Duration::from_secs(3600))
             .same_everywhere();
     }
@@ -84,8 +99,11 @@ fn managed_memory_by_signals() {
         Case::c("managed"),
         Case::c("managed_graphs"),
         Case::c("mapped"),
+        Case::c("page_locked"),
         Case::c("segments"),
+        Case::c("dispositions"),
         Case::c("coherence").arguments(&["10000", "4"]),
+        Case::c("coherence").arguments(&["2000", "4", "registered"]),
     ] {
         case.client("GTRACE_MANAGED", "signals").same_everywhere();
     }

@@ -19,7 +19,7 @@ const CLIENT: &str = env!("CARGO_BIN_EXE_gtrace-e2e-client");
 /// How many breaks, by default `few`, and how long they may take.
 fn extent(few: u64) -> (u64, Duration) {
     match std::env::var_os("GTRACE_TEST_LONG") {
-        Some(_) => (10_000, Duration::from_secs(1800)),
+        Some(_) => (10_000, Duration::from_secs(3600)),
         None => (few, support::LIMIT),
     }
 }
@@ -133,6 +133,12 @@ impl Ground {
                 outcome.stderr
             );
             said.push(outcome.stdout);
+            println!(
+                "{} breaks in {:?}, {} runs",
+                self.faults.count(),
+                began.elapsed(),
+                said.len()
+            );
             assert!(began.elapsed() < 2 * limit, "{:?}", self.faults.by_kind());
         }
         println!(
@@ -152,7 +158,7 @@ fn each_call_is_executed_once_however_often_connections_break() {
 
 /// Threads open their lanes while connections break already.
 #[test]
-fn each_call_of_64_threads_is_executed_once_over_tls() {
+fn each_call_of_64_threads_is_executed_once_over_tls_however_often_connections_break() {
     counted(true, "64", 100_000, 80);
 }
 
@@ -204,7 +210,13 @@ fn counted(tls: bool, threads: &str, most_bytes: u64, few: u64) {
     stdout.read_line(&mut line).unwrap();
     assert_eq!(line, "ready\n");
     faults.arm();
+    let began = std::time::Instant::now();
+    let mut said_at = Duration::ZERO;
     let all = process::wait_until(limit, || {
+        if began.elapsed() >= said_at + Duration::from_secs(60) {
+            said_at = began.elapsed();
+            println!("{} breaks in {said_at:?}", faults.count());
+        }
         faults.count() >= breaks || child.try_wait().unwrap().is_some()
     });
     child

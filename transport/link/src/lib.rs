@@ -75,6 +75,7 @@ pub use tcp::{ALPN, TlsClient, TlsHandshake, TlsSecrets, server_provider, server
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing {
     pub use crate::rdma::hostile as hostile_peer;
+    pub use crate::resume::hostile as hostile_resume;
     pub use crate::shm::hostile as hostile_ring;
     pub use crate::tcp::hostile as hostile_records;
 }

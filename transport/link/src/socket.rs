@@ -2,6 +2,7 @@
 
 use std::io::IoSlice;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -12,7 +13,7 @@ use crate::channel::Channel;
 use crate::inherited::Inherited;
 use crate::link::{End as How, Endable, Ended, LinkError};
 use crate::spin::{Peer, Spin};
-use crate::wait::{Wait, io_error, poll};
+use crate::wait::{Wait, gone, has_moved, io_error, poll};
 use crate::{sys, tcp};
 
 /// Longest time that a refused client has for reading why.
@@ -30,6 +31,8 @@ pub(crate) struct Socket {
     identity: Option<(u64, u64)>,
     pub(crate) peer: String,
     pub(crate) tcp: bool,
+    /// Another connection takes the place of this one if it breaks.
+    replaceable: AtomicBool,
 }
 
 impl Socket {
@@ -42,7 +45,19 @@ impl Socket {
             identity,
             peer,
             tcp,
+            replaceable: AtomicBool::new(false),
         }
+    }
+
+    /// From now on another connection takes the place of this one if it breaks.
+    pub(crate) fn set_replaceable(&self) {
+        self.replaceable.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether nothing comes through any more, although nothing has said that it has ended.
+    pub(crate) fn is_dead(&self) -> bool {
+        let replaceable = self.replaceable.load(Ordering::Relaxed);
+        self.tcp && (gone(self.fd.as_fd()) || replaceable && has_moved(self.fd.as_fd()))
     }
 
     /// Whether the descriptor is still the one that was taken: a program that closes all its descriptors closes it too,
@@ -111,6 +126,7 @@ impl Socket {
             socket: self.fd.as_fd(),
             peer: &self.peer,
             tcp: self.tcp,
+            replaceable: self.replaceable.load(Ordering::Relaxed),
             events,
             deadline,
         }

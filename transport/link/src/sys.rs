@@ -46,6 +46,27 @@ pub(crate) fn liveness(socket: BorrowedFd<'_>) -> io::Result<Liveness> {
     })
 }
 
+/// Number of the network namespace that a socket was made in (Linux 5.14 and later).
+pub(crate) fn network(socket: BorrowedFd<'_>) -> io::Result<u64> {
+    const SO_NETNS_COOKIE: libc::c_int = 71;
+    let mut cookie = 0_u64;
+    let mut len = mem::size_of_val(&cookie) as libc::socklen_t;
+    // SAFETY: the kernel writes at most `len` bytes to `cookie`, which is that large.
+    let status = unsafe {
+        libc::getsockopt(
+            socket.as_raw_fd(),
+            libc::SOL_SOCKET,
+            SO_NETNS_COOKIE,
+            (&raw mut cookie).cast(),
+            &raw mut len,
+        )
+    };
+    match status {
+        0 => Ok(cookie),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
 /// What a descriptor names: device and inode, which no other file has as long as it is open.
 pub(crate) fn identity(fd: BorrowedFd<'_>) -> Option<(u64, u64)> {
     stat(fd.as_raw_fd())

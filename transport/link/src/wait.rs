@@ -1,7 +1,8 @@
 //! Waiting for a descriptor: spin first, then sleep, and check the peer.
 
 use std::io;
-use std::os::fd::BorrowedFd;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -58,6 +59,8 @@ pub(crate) struct Wait<'a> {
     pub(crate) peer: &'a str,
     /// Whether TCP is to be asked about the other host.
     pub(crate) tcp: bool,
+    /// Whether another connection takes the place of this one if it is of no use any more.
+    pub(crate) replaceable: bool,
     pub(crate) events: PollFlags,
     pub(crate) deadline: Option<Instant>,
 }
@@ -117,7 +120,7 @@ impl Wait<'_> {
             {
                 return Err(LinkError::TimedOut(self.peer.to_owned()));
             }
-            if self.tcp && gone(self.socket) {
+            if self.tcp && (gone(self.socket) || self.replaceable && has_moved(self.socket)) {
                 return Err(Ended::new(self.peer, End::Silent).into());
             }
         }
@@ -129,4 +132,40 @@ impl Wait<'_> {
 pub(crate) fn gone(socket: BorrowedFd<'_>) -> bool {
     sys::liveness(socket)
         .is_ok_and(|tcp| tcp.last_ack >= SILENCE && (tcp.retransmits > 0 || tcp.probes >= PROBES))
+}
+
+/// Whether nothing comes back because this host has not the address any more from which the connection was made: TCP goes
+/// on trying with it. Another connection need not wait for as long as [`gone`] does.
+pub(crate) fn has_moved(socket: BorrowedFd<'_>) -> bool {
+    let unanswered = sys::liveness(socket).is_ok_and(|tcp| tcp.retransmits > 0 || tcp.probes > 0);
+    unanswered && !is_own_address(socket)
+}
+
+/// Whether this host has the address of a connection's own end. Where that cannot be found out, it has: a worker may open
+/// no such sockets.
+fn is_own_address(socket: BorrowedFd<'_>) -> bool {
+    let address = rustix::net::getsockname(socket).ok();
+    let Some(mut address) = address.and_then(|address| SocketAddr::try_from(address).ok()) else {
+        return true;
+    };
+    // A socket of another kind, so that nobody is kept from the port.
+    address.set_port(0);
+    match UdpSocket::bind(address) {
+        Err(error) if error.kind() == io::ErrorKind::AddrNotAvailable => {
+            !is_of_this_network(socket)
+        }
+        _ => true,
+    }
+}
+
+/// Whether a socket was made in the network namespace that this thread is in: a program may have left it since, and the
+/// addresses of the new one say nothing of the old.
+fn is_of_this_network(socket: BorrowedFd<'_>) -> bool {
+    let here = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0));
+    let here = here.and_then(|here| sys::network(here.as_fd()));
+    match (here, sys::network(socket)) {
+        (Ok(here), Ok(there)) => here == there,
+        // An older kernel does not say.
+        _ => true,
+    }
 }

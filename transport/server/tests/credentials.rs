@@ -161,6 +161,33 @@ fn named_tokens_have_a_role_a_part_and_an_end() {
     drop(third);
 }
 
+/// The signal ends programs that do not ask for it.
+#[test]
+fn a_hangup_has_the_files_read_again_and_ends_nothing() {
+    let files = Files::new();
+    let alice = files.token("alice", Role::Operate, None, GpuShare::default());
+    let server = Server::start_then(
+        |options| options.credentials = Some(files.path("credentials")),
+        |supervisor| supervisor.obey_signals().unwrap(),
+    );
+    let mut target = target(server.tcp(), "tcp");
+    target.token = Some(alice);
+    let hang_up = || {
+        let (own, hangup) = (rustix::process::getpid(), rustix::process::Signal::HUP);
+        rustix::process::kill_process(own, hangup).unwrap();
+    };
+    let mut client = Client::open(&target, None).unwrap();
+    client.snapshot();
+    hang_up();
+    client.retain();
+    assert!(client.alloc(4096).is_ok());
+    revoke_token(&files.path("credentials"), "alice", Timestamp::now()).unwrap();
+    hang_up();
+    let status = server.wait_for("her end", |status| status.counters.sessions_revoked == 1);
+    assert_eq!(status.credentials_error, None);
+    assert!(refused(&target).contains("--token-file"));
+}
+
 #[test]
 fn a_certificate_is_as_good_as_a_token_if_it_is_listed() {
     let files = Files::new();

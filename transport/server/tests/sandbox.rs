@@ -190,6 +190,8 @@ fn root_a_worker_that_is_taken_over_gets_no_further() {
         "victim_environ",
         "ptrace",
         "signal",
+        "schedule",
+        "priority",
         "pidfd_getfd",
         "socket_inet",
         "socket_netlink",

@@ -15,8 +15,6 @@ pub(crate) enum Place {
     Managed,
     /// Page-locked memory that the shim has allocated.
     HostAllocated,
-    /// The same with a device pointer: managed memory by another name.
-    HostMapped,
     /// Memory of the program that it has page-locked.
     HostRegistered,
     /// A range of addresses without memory of its own (`cuMemAddressReserve`).
@@ -26,10 +24,7 @@ pub(crate) enum Place {
 impl Place {
     /// Whether the client can read and write there.
     pub(crate) const fn is_host(self) -> bool {
-        matches!(
-            self,
-            Self::HostAllocated | Self::HostMapped | Self::HostRegistered
-        )
+        matches!(self, Self::HostAllocated | Self::HostRegistered)
     }
 
     /// Whether the device reaches it by its address.
@@ -104,9 +99,8 @@ impl Allocations {
 
     /// Forgets the device memory of a context that is gone.
     pub(crate) fn forget_context(&mut self, context: u64) {
-        let stays = |place: Place| place.is_host() && place != Place::HostMapped;
         self.by_base
-            .retain(|_, a| a.context != context || stays(a.place));
+            .retain(|_, a| a.context != context || a.place.is_host());
     }
 }
 

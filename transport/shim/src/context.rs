@@ -216,6 +216,7 @@ pub(crate) unsafe fn cuCtxDestroy_v2(ctx: CUcontext) -> CUresult {
             Some(known) if !known.primary => {}
             _ => return Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
         }
+        crate::managed::leave_context(session, handle);
         let destroyed = match device_idle::send_if_idle(session, op_id("cuCtxDestroy_v2"), handle) {
             // SAFETY: a handle.
             Ok(false) => check(unsafe { remote::cuCtxDestroy_v2(ctx) }),

@@ -18,14 +18,13 @@ use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
 use gtrace_link::PinnedRegion;
 use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
 
-use crate::allocations::Place;
 use crate::entry::{Call, check, done, send_one_way_with, written};
 use crate::generated::driver::remote;
 use crate::graph::captured_linear;
 use crate::lane::{Bulk, Lane};
 use crate::session::{self, Session, with_lane};
 use crate::state::read;
-use crate::{clock, deferred_copies, device_idle, host_memory, log, managed};
+use crate::{clock, deferred_copies, device_idle, host_memory, log, managed, status};
 
 /// Bytes of a frame's bulk part.
 pub(crate) fn chunk(lane: &Lane) -> usize {
@@ -275,6 +274,69 @@ pub(crate) fn download(
     deferred_copies::collect(session)
 }
 
+/// Most copies that [`download_all`] asks for at once: their requests have to have room on the way.
+pub(crate) const DOWNLOADS_MAX: usize = 16;
+
+/// Fetches bytes from several addresses. All are asked for before the first answer.
+///
+/// # Errors
+///
+/// The first failure of a copy; [`crate::status::LOST`].
+pub(crate) fn download_all(
+    session: &'static Session,
+    op: OpId,
+    parts: &mut [(CUdeviceptr, Vec<u8>)],
+    stream: u64,
+) -> Result<(), CUresult> {
+    with_lane(session, |lane| {
+        let mut calls = Vec::with_capacity(parts.len());
+        for (at, (from, into)) in parts.iter().enumerate() {
+            let request = Download {
+                from: *from,
+                len: into.len() as u64,
+                chunk: chunk(lane) as u32,
+                stream,
+            };
+            let mut call = Call::new(op, Flags::default(), clock::now()).behind(at > 0);
+            written(
+                lane,
+                |w| {
+                    request.write(w);
+                    Ok(())
+                },
+                |lane, small| call.post(lane, small, &[]),
+            )?;
+            calls.push(call);
+        }
+        let mut outcome = Ok(());
+        for (mut call, (_, into)) in calls.into_iter().zip(parts) {
+            call.wait(lane)?;
+            let mut at = 0;
+            let pulled = pull(lane, call, into.len(), |lane, len| {
+                lane.bulk(&mut into[at..at + len])?;
+                at += len;
+                Ok(())
+            });
+            if pulled == Err(status::LOST) {
+                return pulled;
+            }
+            outcome = outcome.and(pulled);
+        }
+        outcome
+    })
+}
+
+/// The device is about to write `len` bytes at `to` that the program gives it, `bytes`: they may lead to page-locked
+/// memory, or be for some.
+fn reach(session: &'static Session, to: CUdeviceptr, bytes: &[u8]) -> Result<(), CUresult> {
+    if !managed::may_map() || bytes.len() > managed::SEEN_MAX {
+        return Ok(());
+    }
+    // Addresses lie at multiples of their size on the device.
+    let first = (to.next_multiple_of(8) - to) as usize;
+    managed::reach_bytes(session, bytes.get(first..).unwrap_or_default())
+}
+
 /// A synchronous copy to the device was left to the server: CUDA waits first for what is under way, so what that
 /// copies to page-locked memory is here on return.
 pub(crate) fn after_synchronous(session: &'static Session) -> Result<(), CUresult> {
@@ -330,6 +392,7 @@ fn between(
     len: usize,
     stream: Option<CUstream>,
 ) -> Result<(), CUresult> {
+    managed::reach(session, [to, from].into_iter())?;
     if managed::in_use() {
         if stream.is_none() {
             behind_all_host_functions(session, SYNCHRONOUS)?;
@@ -379,16 +442,23 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
 ) -> CUresult {
     const OP: OpId = op_id("cuMemcpyHtoD_v2");
     done(|| {
+        let session = session::cuda()?;
+        managed::reach(session, std::iter::once(dstDevice))?;
         if managed::in_use() {
             let from = srcHost.addr() as u64;
             if managed::contains(from) {
-                return between(session::cuda()?, (dstDevice, from), ByteCount, None);
+                between(session, (dstDevice, from), ByteCount, None)?;
+                // The host may write there at once.
+                return match managed::is_mapped(from) {
+                    true => synchronise(),
+                    false => Ok(()),
+                };
             }
-            managed::before_write(session::cuda()?, dstDevice, ByteCount as u64)?;
+            managed::before_write(session, dstDevice, ByteCount as u64)?;
         }
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
-        let session = session::cuda()?;
+        reach(session, dstDevice, bytes)?;
         behind_all_host_functions(session, SYNCHRONOUS)?;
         upload(session, OP, dstDevice, bytes, SYNCHRONOUS)?;
         after_synchronous(session)
@@ -408,6 +478,7 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
             (SideKind::Client, srcHost.addr() as u64),
             (SideKind::Device, dstDevice),
         );
+        managed::reach(session, std::iter::once(dstDevice))?;
         if managed::in_use() {
             let from = srcHost.addr() as u64;
             if managed::contains(from) {
@@ -421,6 +492,7 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
         behind_host_functions(session, (srcHost, ByteCount), hStream)?;
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
+        reach(session, dstDevice, bytes)?;
         let memory = host_memory::pinned(session, bytes);
         upload_from(session, OP, dstDevice, bytes, stream(hStream), memory)
     })
@@ -434,6 +506,7 @@ pub(crate) unsafe fn cuMemcpyDtoH_v2(
     const OP: OpId = op_id("cuMemcpyDtoH_v2");
     done(|| {
         let session = session::cuda()?;
+        managed::reach(session, std::iter::once(srcDevice))?;
         if managed::in_use() {
             let to = dstHost.addr() as u64;
             if managed::contains(to) {
@@ -466,6 +539,7 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
             (SideKind::Device, srcDevice),
             (SideKind::Client, dstHost.addr() as u64),
         );
+        managed::reach(session, std::iter::once(srcDevice))?;
         if managed::in_use() {
             let to = dstHost.addr() as u64;
             if managed::contains(to) {
@@ -504,7 +578,7 @@ pub(crate) fn synchronise() -> Result<(), CUresult> {
 pub(crate) fn is_host(session: &Session, address: u64) -> bool {
     let found = read(&session.state.allocations).find(address);
     match found {
-        Some(found) => found.place.is_host() && found.place != Place::HostMapped,
+        Some(found) => found.place.is_host(),
         None => !crate::reserve::is_reserved(address),
     }
 }

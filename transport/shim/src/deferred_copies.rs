@@ -25,7 +25,7 @@ use crate::entry::{Call, check, send_one_way, written};
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
 use crate::state::{lock, read};
-use crate::{clock, copy, log, status};
+use crate::{background, clock, copy, log, status};
 
 /// How long a copy is left to the program before the thread takes it.
 const PATIENCE: Duration = Duration::from_millis(5);
@@ -436,7 +436,7 @@ fn start(session: &'static Session) -> bool {
     let started = gtrace_link::without_signals(|| {
         thread::Builder::new()
             .name("gtrace-collect".into())
-            .spawn(move || run(session))
+            .spawn(move || background::run(session, "gtrace-collect", || run(session)))
     });
     if let Err(error) = &started {
         deferred_copies.started.store(false, Ordering::Release);

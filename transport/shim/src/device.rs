@@ -155,11 +155,7 @@ pub(crate) fn attribute(device: &DeviceSnapshot, attribute: c_uint) -> Option<i3
 /// What a device seen over the network cannot do, whatever the device itself can: pageable memory is
 /// another machine's, and managed memory goes to and fro where the program waits for the device.
 fn denied(attribute: c_uint) -> bool {
-    let shared = [
-        cuda::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY,
-        cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY,
-    ];
-    if shared.contains(&attribute) {
+    if attribute == cuda::CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY {
         return !managed::is_possible();
     }
     matches!(
@@ -168,11 +164,9 @@ fn denied(attribute: c_uint) -> bool {
             | cuda::CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS_USES_HOST_PAGE_TABLES
             | cuda::CU_DEVICE_ATTRIBUTE_DIRECT_MANAGED_MEM_ACCESS_FROM_HOST
             | cuda::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS
-            | cuda::CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM
             | cuda::CU_DEVICE_ATTRIBUTE_HOST_NATIVE_ATOMIC_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED
-            | cuda::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED
             | cuda::CU_DEVICE_ATTRIBUTE_MEMPOOL_SUPPORTED_HANDLE_TYPES
             | cuda::CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED
@@ -183,6 +177,12 @@ fn denied(attribute: c_uint) -> bool {
             | cuda::CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_MAXIMUM_LENGTH
             | cuda::CU_DEVICE_ATTRIBUTE_VULKAN_CIG_SUPPORTED
     )
+}
+
+/// Whether the device can use page-locked memory of the client: the server registers memory at the same addresses for it.
+pub(crate) fn can_map_host_memory(device: &DeviceSnapshot) -> bool {
+    let same = cuda::CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM;
+    attribute(device, same).is_some_and(|value| value != 0)
 }
 
 pub(crate) unsafe fn cuDriverGetVersion(driverVersion: *mut c_int) -> CUresult {
@@ -293,6 +293,10 @@ pub(crate) unsafe fn cuDeviceGetAttribute(
         local!("cuDeviceGetAttribute");
         let device = device(session, dev)?;
         let value = attribute(device, attrib).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let value = match attrib {
+            cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY if !can_map_host_memory(device) => 0,
+            _ => value,
+        };
         // SAFETY: a pointer of the program.
         unsafe { put(pi, if denied(attrib) { 0 } else { value }) }
     })

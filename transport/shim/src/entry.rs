@@ -116,27 +116,61 @@ pub(crate) fn one_way(
     let _ = hint;
     done(|| {
         let session = session::cuda()?;
-        if managed::in_use() && op.attributes.uses_memory {
-            managed::before_any(session)?;
-        }
-        if session.settings.strict {
-            return exchange(session, op.id, Flags::STRICT, write, |_| Ok(()));
-        }
-        with_lane(session, |lane| {
-            let began = clock::now();
-            match lane.take_sticky() {
-                0 => {}
-                code => return Err(code),
+        if op.attributes.uses_memory {
+            if managed::may_map() {
+                return one_way_that_maps(session, op, write);
             }
-            let device_idle = op.attributes.idle && device_idle::is(session);
-            let seq = written(lane, write, |lane, small| {
-                send_one_way_with(lane, op.id, Flags::ONE_WAY, small, Bulk::default(), began)
-            })?;
-            if device_idle {
-                device_idle::still(lane, seq);
+            if managed::in_use() {
+                managed::before_any(session)?;
             }
-            Ok(())
-        })
+        }
+        one_way_in(session, op, write)
+    })
+}
+
+/// As [`one_way`], where the arguments may lead to page-locked memory that the server does not have yet.
+#[cold]
+fn one_way_that_maps(
+    session: &'static Session,
+    op: Operation,
+    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+) -> Result<(), CUresult> {
+    let mut arguments = Writer::over(Vec::new());
+    write(&mut arguments)?;
+    let arguments = arguments.into_inner();
+    managed::reach_bytes(session, &arguments)?;
+    if managed::in_use() {
+        managed::before_any(session)?;
+    }
+    one_way_in(session, op, |w| {
+        w.raw(&arguments);
+        Ok(())
+    })
+}
+
+#[inline]
+fn one_way_in(
+    session: &'static Session,
+    op: Operation,
+    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+) -> Result<(), CUresult> {
+    if session.settings.strict {
+        return exchange(session, op.id, Flags::STRICT, write, |_| Ok(()));
+    }
+    with_lane(session, |lane| {
+        let began = clock::now();
+        match lane.take_sticky() {
+            0 => {}
+            code => return Err(code),
+        }
+        let device_idle = op.attributes.idle && device_idle::is(session);
+        let seq = written(lane, write, |lane, small| {
+            send_one_way_with(lane, op.id, Flags::ONE_WAY, small, Bulk::default(), began)
+        })?;
+        if device_idle {
+            device_idle::still(lane, seq);
+        }
+        Ok(())
     })
 }
 
@@ -299,7 +333,7 @@ pub(crate) fn exchange(
         deferred_copies::finish(session, &in_flight_on_other_lanes)?;
     }
     if outcome.is_ok() && waits {
-        managed::after_wait(given, all);
+        managed::after_call(op, given, all);
     }
     outcome
 }

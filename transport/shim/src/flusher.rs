@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use gtrace_link::without_signals;
 
 use crate::lane::Outgoing;
-use crate::log;
+use crate::{background, log};
 
 /// Between two checks while calls come.
 const PERIOD: Duration = Duration::from_micros(60);
@@ -33,6 +33,8 @@ pub(crate) trait Flush {
     fn needs_polling(&self) -> bool;
     /// Polls completions of what was sent.
     fn poll_completions(&self);
+    /// Nothing is flushed any more, and why.
+    fn fail(&self, why: &str);
 }
 
 /// The bell of the thread.
@@ -100,7 +102,10 @@ impl Flusher {
                 .name("gtrace-flush".into())
                 // Drivers of RDMA devices work on it too.
                 .stack_size(256 << 10)
-                .spawn(move || self.run(session))
+                .spawn(move || {
+                    let lose = |why: &str| session.fail(why);
+                    background::supervised("gtrace-flush", lose, || self.run(session));
+                })
         });
         if let Err(error) = started {
             log::say(&format!(

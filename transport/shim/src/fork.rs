@@ -22,9 +22,17 @@ pub(crate) fn generation() -> u32 {
 /// Has forks seen from now on.
 pub(crate) fn watch() {
     REGISTERED.call_once(|| {
-        // SAFETY: the handler only writes to atomic variables, which is allowed in the child of a
-        // process with threads.
-        unsafe { libc::pthread_atfork(None, None, Some(in_child)) };
+        // SAFETY: the child's handler only writes to atomic variables, which is allowed in the child of a
+        // process with threads; the other one runs before there is a child.
+        unsafe { libc::pthread_atfork(Some(before), None, Some(in_child)) };
+    });
+}
+
+/// Memory of the program that the device has parts of comes home, as nobody would bring it to the child.
+extern "C" fn before() {
+    crate::entry::guard(|| {
+        crate::managed::before_fork();
+        0
     });
 }
 

@@ -19,7 +19,7 @@ use crate::entry::{Call, check, done, written};
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{capture, clock, deferred_copies, log, managed, status};
+use crate::{background, capture, clock, deferred_copies, log, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ impl HostFunctions {
         let started = gtrace_link::without_signals(|| {
             thread::Builder::new()
                 .name("gtrace-host-fn".into())
-                .spawn(move || run(session))
+                .spawn(move || background::run(session, "gtrace-host-fn", || run(session)))
         });
         started.map(drop).map_err(|error| {
             self.started.store(false, Ordering::Release);

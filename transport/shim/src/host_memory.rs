@@ -1,27 +1,27 @@
-//! Page-locked memory. It is memory of the client, and only what is allocated for it
-//! (CU_MEMHOSTALLOC_DEVICEMAP) has a device pointer: that is managed memory by another name.
+//! Page-locked memory. It is memory of the client; the server has some at the same addresses once the device can reach it
+//! ([`managed`]).
 
 // mmap(2), and results written through pointers of the program.
 #![allow(unsafe_code)]
 
 use std::ffi::{c_uint, c_void};
 use std::ptr::{self, NonNull};
+use std::sync::Mutex;
 
 use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult};
 use gtrace_link::{LinkKind, PinnedRegion};
 
 use crate::allocations::{Allocation, Place};
 use crate::context::{self, put};
-use crate::entry::{check, done};
-use crate::generated::driver::remote;
+use crate::entry::done;
 use crate::session::{self, Session};
-use crate::state::{read, write};
+use crate::state::{lock, read, write};
 use crate::stats::local;
-use crate::{copy, deferred_copies, log, managed};
+use crate::{copy, deferred_copies, managed};
 
 const PAGE: usize = 4096;
 
-fn note(session: &Session, base: *mut c_void, size: usize, place: Place, flags: c_uint) {
+fn note(session: &'static Session, base: *mut c_void, size: usize, place: Place, flags: c_uint) {
     let current = context::top();
     let stale = write(&session.state.allocations).add(Allocation {
         base: base.addr() as u64,
@@ -36,6 +36,75 @@ fn note(session: &Session, base: *mut c_void, size: usize, place: Place, flags: 
     // Unmapped without having been given back: a device knows other pages by these addresses.
     for found in stale {
         release(session, &found);
+        if found.place.is_host() {
+            managed::leave(session, found.base, true);
+        }
+    }
+}
+
+/// No link takes anything from the page-locked memory that begins at `base` any more.
+pub(crate) fn release_at(session: &Session, base: u64) {
+    let found = read(&session.state.allocations).at(base);
+    if let Some(found) = found {
+        release(session, &found);
+    }
+}
+
+/// Addresses of which neither this process nor a server's has any by itself, so that memory there can be the device's too.
+const ARENA: u64 = 0x2000_0000_0000;
+/// Bytes from there on that are used, and the unit in which the place of an allocation is chosen.
+const ARENA_LEN: u64 = 1 << 45;
+const ARENA_UNIT: u64 = 2 << 20;
+/// Places that are tried.
+const TRIES: usize = 8;
+
+/// Somewhere in the arena for so many bytes: behind the allocation before, which begins where nobody can guess it.
+fn somewhere(size: u64) -> u64 {
+    static NEXT: Mutex<u64> = Mutex::new(0);
+    let mut next = lock(&NEXT);
+    if *next < ARENA || *next + size > ARENA + ARENA_LEN {
+        let mut random = [0; 8];
+        // SAFETY: writes as many bytes at most; where there are none the place is the first.
+        unsafe {
+            libc::getrandom(
+                random.as_mut_ptr().cast(),
+                random.len(),
+                libc::GRND_NONBLOCK,
+            )
+        };
+        // The lower half, so that there is room behind it.
+        *next = ARENA + u64::from_le_bytes(random) % (ARENA_LEN / 2 / ARENA_UNIT) * ARENA_UNIT;
+    }
+    let found = match size >= ARENA_UNIT {
+        // Whole huge pages.
+        true => next.next_multiple_of(ARENA_UNIT),
+        false => *next,
+    };
+    // A page between allocations, so that who writes beyond one is noticed.
+    *next = found + size + PAGE as u64;
+    found
+}
+
+/// New memory of whole pages.
+fn map(size: usize) -> Result<*mut c_void, CUresult> {
+    let at = |wanted: u64, flags: i32| {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
+        let rights = libc::PROT_READ | libc::PROT_WRITE;
+        let wanted = ptr::with_exposed_provenance_mut(wanted as usize);
+        // SAFETY: new memory, where nothing is.
+        unsafe { libc::mmap(wanted, size, rights, flags, -1, 0) }
+    };
+    for _ in 0..TRIES {
+        let wanted = somewhere(size as u64);
+        let memory = at(wanted, libc::MAP_FIXED_NOREPLACE);
+        // Kernels before 4.17 take it for a hint.
+        if memory != libc::MAP_FAILED {
+            return Ok(memory);
+        }
+    }
+    match at(0, 0) {
+        libc::MAP_FAILED => Err(cuda::CUDA_ERROR_OUT_OF_MEMORY),
+        memory => Ok(memory),
     }
 }
 
@@ -98,31 +167,18 @@ pub(crate) unsafe fn cuMemHostAlloc(
             // SAFETY: a pointer of the program.
             return unsafe { put(pp, ptr::null_mut()) };
         }
-        if flags & cuda::CU_MEMHOSTALLOC_DEVICEMAP != 0 && managed::is_possible() {
-            let attach = cuda::CU_MEM_ATTACH_GLOBAL;
-            let base =
-                managed::allocate_shared(session, bytesize, attach, (Place::HostMapped, flags))?;
-            // SAFETY: a pointer of the program.
-            return unsafe { put(pp, ptr::with_exposed_provenance_mut(base as usize)) };
-        }
         let size = bytesize
             .checked_next_multiple_of(PAGE)
             .ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
-        // SAFETY: new memory, where the kernel likes.
-        let memory = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                size,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
-        if memory == libc::MAP_FAILED {
-            return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
-        }
+        let memory = map(size)?;
         note(session, memory, bytesize, Place::HostAllocated, flags);
+        let wanted = flags & cuda::CU_MEMHOSTALLOC_DEVICEMAP != 0;
+        managed::add_page_locked(
+            memory.expose_provenance() as u64,
+            bytesize as u64,
+            wanted,
+            false,
+        );
         // SAFETY: a pointer of the program.
         unsafe { put(pp, memory) }
     })
@@ -136,20 +192,13 @@ pub(crate) unsafe fn cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize) ->
 pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        let base = p.addr() as u64;
-        let found = read(&session.state.allocations).at(base);
-        if found.is_some_and(|found| found.place == Place::HostMapped) {
-            write(&session.state.allocations).remove(base);
-            managed::forget(base);
-            // SAFETY: no pointer of the client.
-            return check(unsafe { remote::cuMemFree_v2(base) });
-        }
         local!("cuMemFreeHost");
         let found = begins(session, p, Place::HostAllocated)?;
         // Copies from here have taken their bytes, or do now; those to here are waited for, as by CUDA.
         deferred_copies::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
         release(session, &found);
+        managed::leave(session, found.base, true);
         let size = (found.size as usize).next_multiple_of(PAGE);
         // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
         unsafe { libc::munmap(p, size) };
@@ -184,6 +233,7 @@ pub(crate) unsafe fn cuMemHostRegister_v2(
         }
         drop(allocations);
         note(session, p, bytesize, Place::HostRegistered, flags);
+        managed::add_page_locked(p.expose_provenance() as u64, bytesize as u64, false, true);
         Ok(())
     })
 }
@@ -201,6 +251,7 @@ pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
         deferred_copies::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);
         release(session, &found);
+        managed::leave(session, found.base, false);
         Ok(())
     })
 }
@@ -217,16 +268,13 @@ pub(crate) unsafe fn cuMemHostGetDevicePointer_v2(
         if flags != 0 || !found.is_some_and(|a| a.place.is_host()) {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        if found.is_some_and(|found| found.place == Place::HostMapped) {
-            // SAFETY: a pointer of the program.
-            return unsafe { put(pdptr, p.addr() as u64) };
+        if pdptr.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        log::once(
-            "cuMemHostGetDevicePointer",
-            "page-locked memory of this machine has a device pointer only if it was allocated for it \
-             (CU_MEMHOSTALLOC_DEVICEMAP): the GPU is another machine's",
-        );
-        Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
+        // The pointer may get to the device where it is not seen.
+        managed::in_step(session, p.addr() as u64)?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(pdptr, p.addr() as u64) }
     })
 }
 

@@ -3,22 +3,26 @@
 // Results are written through pointers of the program.
 #![allow(unsafe_code)]
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
+use std::fs::File;
+use std::io::{self, Write as _};
+use std::os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd};
 
+use gtrace_cuda::payload::{EXPORT_MEMORY, IMPORT_MEMORY, TICKET};
 use gtrace_cuda::types::driver::{
-    CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle, CUmemAllocationHandleType,
-    CUmemGenericAllocationHandle, CUresult,
+    self as cuda, CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle,
+    CUmemAllocationHandleType, CUmemGenericAllocationHandle, CUresult,
 };
 
 use crate::allocations::Place;
 use crate::context::put;
-use crate::entry::{self, check, done};
+use crate::entry::{check, done, exchange};
 use crate::events;
 use crate::generated::driver::remote;
+use crate::log;
 use crate::memory::note;
 use crate::session;
 use crate::state::write;
-use crate::stats::local;
 
 pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
     pdptr: *mut CUdeviceptr,
@@ -68,29 +72,137 @@ pub(crate) unsafe fn cuIpcOpenEventHandle(
     })
 }
 
-/// Not supported, as the device's attributes say; but PyTorch wants it to be there.
-pub(crate) unsafe fn cuMemExportToShareableHandle(
-    _: *mut c_void,
-    _: CUmemGenericAllocationHandle,
-    _: CUmemAllocationHandleType,
-    _: u64,
-) -> CUresult {
-    local!("cuMemExportToShareableHandle");
-    entry::absent(
-        "cuMemExportToShareableHandle",
-        "a descriptor would be one of the server's process",
-    )
+/// What the descriptors of this library hold, before a ticket of the server.
+const MAGIC: [u8; 16] = *b"gtrace memory 1\n";
+
+/// A descriptor of memory that nobody changes, with a ticket in it. It closes when the program executes another one, as the
+/// driver's does.
+fn descriptor(ticket: &[u8; TICKET]) -> io::Result<OwnedFd> {
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
+    // SAFETY: a name, and a descriptor that is nobody else's.
+    let mut file = unsafe {
+        match libc::memfd_create(c"gtrace-shared-memory".as_ptr(), flags) {
+            -1 => return Err(io::Error::last_os_error()),
+            fd => File::from_raw_fd(fd),
+        }
+    };
+    file.write_all(&MAGIC)?;
+    file.write_all(ticket)?;
+    let seals = libc::F_SEAL_WRITE | libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
+    // SAFETY: the descriptor of this function.
+    match unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
+        -1 => Err(io::Error::last_os_error()),
+        _ => Ok(file.into()),
+    }
 }
 
-/// Likewise.
-pub(crate) unsafe fn cuMemImportFromShareableHandle(
-    _: *mut CUmemGenericAllocationHandle,
-    _: *mut c_void,
-    _: CUmemAllocationHandleType,
+/// The ticket in a descriptor, if there is one.
+fn ticket_of(fd: c_int) -> Option<[u8; TICKET]> {
+    let mut bytes = [0; MAGIC.len() + TICKET];
+    // SAFETY: reads from a descriptor of the program, whatever it is, into as many bytes; its position stays.
+    let read = unsafe { libc::pread(fd, bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+    let ticket = bytes.strip_prefix(&MAGIC)?;
+    ticket
+        .first_chunk()
+        .copied()
+        .filter(|_| read == bytes.len() as isize)
+}
+
+/// The one kind of handle that other processes can be given.
+fn is_descriptor(kind: CUmemAllocationHandleType) -> Result<(), CUresult> {
+    match kind {
+        cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR => Ok(()),
+        cuda::CU_MEM_HANDLE_TYPE_NONE => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        _ => Err(cuda::CUDA_ERROR_NOT_SUPPORTED),
+    }
+}
+
+pub(crate) unsafe fn cuMemExportToShareableHandle(
+    shareableHandle: *mut c_void,
+    handle: CUmemGenericAllocationHandle,
+    handleType: CUmemAllocationHandleType,
+    flags: u64,
 ) -> CUresult {
-    local!("cuMemImportFromShareableHandle");
-    entry::absent(
-        "cuMemImportFromShareableHandle",
-        "a descriptor would be one of this process",
-    )
+    done(|| {
+        let session = session::cuda()?;
+        if shareableHandle.is_null() || flags != 0 {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        is_descriptor(handleType)?;
+        let mut ticket = [0; TICKET];
+        exchange(
+            session,
+            EXPORT_MEMORY,
+            gtrace_protocol::Flags::default(),
+            |w| {
+                w.u64(handle);
+                Ok(())
+            },
+            |r| {
+                ticket = r.array()?;
+                Ok(())
+            },
+        )?;
+        let fd = descriptor(&ticket).map_err(|error| {
+            let text = format!("no descriptor for memory: {error}");
+            log::once("shared memory", &text);
+            cuda::CUDA_ERROR_OPERATING_SYSTEM
+        })?;
+        // SAFETY: a pointer of the program, to an int for this kind of handle.
+        unsafe { put(shareableHandle.cast::<c_int>(), fd.into_raw_fd()) }
+    })
+}
+
+pub(crate) unsafe fn cuMemImportFromShareableHandle(
+    handle: *mut CUmemGenericAllocationHandle,
+    osHandle: *mut c_void,
+    shHandleType: CUmemAllocationHandleType,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        if handle.is_null() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        is_descriptor(shHandleType)?;
+        // The number itself stands for the pointer.
+        let ticket = ticket_of(osHandle.addr() as c_int).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        let mut found = 0;
+        exchange(
+            session,
+            IMPORT_MEMORY,
+            gtrace_protocol::Flags::default(),
+            |w| {
+                w.raw(&ticket);
+                Ok(())
+            },
+            |r| {
+                found = r.u64()?;
+                Ok(())
+            },
+        )?;
+        // SAFETY: a pointer of the program.
+        unsafe { put(handle, found) }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ticket_is_found_in_its_descriptor_alone() {
+        let ticket = [7; TICKET];
+        let fd = descriptor(&ticket).unwrap();
+        assert_eq!(ticket_of(fd.as_raw_fd()), Some(ticket));
+        assert_eq!(
+            ticket_of(fd.as_raw_fd()),
+            Some(ticket),
+            "the position stays"
+        );
+        let mut file = File::from(fd);
+        assert!(file.write_all(b"x").is_err(), "it is sealed");
+        let other = File::open("/dev/zero").unwrap();
+        assert_eq!(ticket_of(other.as_raw_fd()), None);
+        assert_eq!(ticket_of(-1), None);
+    }
 }

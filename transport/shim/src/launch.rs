@@ -214,6 +214,35 @@ unsafe fn words(record: &Record, arguments: Arguments, len: usize) -> Result<Vec
     Ok(words.iter().copied().map(u64::from_le_bytes).collect())
 }
 
+/// Whether the parameters may lead to page-locked memory that the server does not have yet.
+///
+/// # Safety
+///
+/// As for [`gather`].
+#[inline]
+unsafe fn may_map(record: &Record, arguments: Arguments) -> bool {
+    if arguments.each.is_null() {
+        // Of a buffer all words are looked at.
+        return true;
+    }
+    let parameters = record.parameters.iter().flatten().enumerate();
+    let mut large = parameters.filter(|(_, parameter)| parameter.size >= 8);
+    large.any(|(index, parameter)| {
+        // SAFETY: there is a pointer for each parameter, to as many bytes as it has.
+        let value = unsafe { arguments.each.add(index).read() }.cast::<u8>();
+        if value.is_null() {
+            // It is refused later.
+            return false;
+        }
+        // SAFETY: as above.
+        let value = unsafe { slice::from_raw_parts(value, parameter.size as usize) };
+        let first = (parameter.offset as usize).next_multiple_of(8) - parameter.offset as usize;
+        let (words, _) = value.get(first..).unwrap_or_default().as_chunks::<8>();
+        let mut words = words.iter().map(|word| u64::from_le_bytes(*word));
+        words.any(managed::may_be_reached)
+    })
+}
+
 /// # Safety
 ///
 /// The program's promise to `cuLaunchKernel`.
@@ -229,6 +258,12 @@ unsafe fn launch(
     check_limits(session, record, launch)?;
     // SAFETY: the caller's promise.
     let len = unsafe { len(record, arguments) }?;
+    // SAFETY: the caller's promise.
+    if managed::may_map() && (managed::any_is_wanted() || unsafe { may_map(record, arguments) }) {
+        // SAFETY: as above.
+        let words = unsafe { words(record, arguments, len) }?;
+        managed::reach(session, words.into_iter())?;
+    }
     if managed::in_use() {
         // SAFETY: the caller's promise.
         let words = || unsafe { words(record, arguments, len) };

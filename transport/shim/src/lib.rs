@@ -10,6 +10,7 @@
 
 mod allocations;
 mod answers;
+mod background;
 mod batch;
 mod capture;
 mod clock;

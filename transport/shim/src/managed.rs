@@ -6,11 +6,16 @@
 //! what the host then touches is fetched ([`serve`]). What the host fetched while the device was at
 //! work is dropped once more when the host has waited for it.
 //!
+//! Page-locked memory that the device uses is kept in step by the same means ([`page_locked`]), except that the host may use
+//! it while the device does: of pages that both change only the host's bytes are sent.
+//!
 //! One lock guards all regions, also while bytes travel. Nobody who holds it touches managed memory
 //! that may fault, and nothing that the thread which resolves faults needs is ever held by a thread
 //! that may fault: its lane is its own, and frames leave a lane whole.
 
 mod api;
+mod eager;
+mod page_locked;
 mod pager;
 mod pages;
 mod protected;
@@ -23,29 +28,43 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use gtrace_cuda::types::driver::CUresult;
+use gtrace_protocol::OpId;
 
+use self::eager::Eager;
+use self::page_locked::{PageLocked, take_in, waits_for_device};
 use self::pager::{Pager, pager};
 use self::pages::{Attach, PAGE, Region, Run};
 use crate::capture;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::state::lock;
 
 pub(crate) use self::api::*;
+pub(crate) use self::page_locked::{
+    SEEN_MAX, add as add_page_locked, any_is_wanted, before_fork, in_step, is_mapped, leave,
+    leave_context, may_be_reached, may_map, reach, reach_bytes,
+};
 
-/// All managed memory.
+/// All managed memory, and page-locked memory.
 struct Managed {
     /// By first address.
     regions: BTreeMap<u64, Region>,
+    /// Memory that is kept in step without faults, by first address.
+    eager: BTreeMap<u64, Eager>,
+    page_locked: PageLocked,
     /// A stream for the way of pages, by context.
     streams: BTreeMap<u64, u64>,
 }
 
 static STATE: Mutex<Managed> = Mutex::new(Managed {
     regions: BTreeMap::new(),
+    eager: BTreeMap::new(),
+    page_locked: PageLocked::new(),
     streams: BTreeMap::new(),
 });
 /// There is managed memory.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// Some memory is kept in step without faults.
+static EAGER: AtomicBool = AtomicBool::new(false);
 /// The host has some of it, so that the next launch has something to do.
 static TOUCHED: AtomicBool = AtomicBool::new(false);
 /// Pages were fetched while the device may have changed them.
@@ -67,7 +86,16 @@ pub(crate) fn is_possible() -> bool {
 
 /// Whether `address` lies in managed memory.
 pub(crate) fn contains(address: u64) -> bool {
-    in_use() && lock(&STATE).at(address).is_some()
+    if !in_use() {
+        return false;
+    }
+    let mut state = lock(&STATE);
+    state.at(address).is_some() || state.page_locked.is_mapped(address)
+}
+
+/// Whether the next use of memory by the device has something to do before.
+fn has_work() -> bool {
+    TOUCHED.load(Ordering::Relaxed) || EAGER.load(Ordering::Relaxed)
 }
 
 impl Managed {
@@ -75,6 +103,13 @@ impl Managed {
     fn at(&mut self, address: u64) -> Option<&mut Region> {
         let (_, region) = self.regions.range_mut(..=address).next_back()?;
         (address < region.base + region.len()).then_some(region)
+    }
+
+    /// Has the calls that use memory know whether they have to ask here.
+    fn note_use(&self) {
+        let any = !self.regions.is_empty() || !self.eager.is_empty();
+        ACTIVE.store(any, Ordering::Relaxed);
+        EAGER.store(!self.eager.is_empty(), Ordering::Relaxed);
     }
 
     /// Sends what the host has changed of `within`; the host keeps it, and cannot change it unseen.
@@ -95,11 +130,25 @@ impl Managed {
             let (address, len) = region.span(*run);
             pager.forbid(address, len);
         }
-        let pieces = dirty.iter().map(|run| {
+        let mut pieces = Vec::new();
+        for run in &dirty {
             let (address, len) = region.memory(*run);
-            (address, pager.bytes(address, len))
-        });
-        let sent = transfer::send(session, &mut self.streams, region.context, pieces);
+            let bytes = pager.bytes(address, len);
+            match region.has_twins() {
+                true => pieces.extend(region.changes(*run, bytes).into_iter().map(|part| {
+                    let at = address + part.start as u64;
+                    (at, &bytes[part])
+                })),
+                false => pieces.push((address, bytes)),
+            }
+            self.page_locked.look_through(bytes);
+        }
+        let sent = transfer::send(
+            session,
+            &mut self.streams,
+            region.context,
+            pieces.into_iter(),
+        );
         for run in &dirty {
             match sent {
                 Ok(()) => region.sent(*run),
@@ -224,13 +273,14 @@ pub(crate) fn before_launch(
         return Ok(());
     }
     GIVEN.fetch_add(1, Ordering::AcqRel);
-    match TOUCHED.load(Ordering::Relaxed) {
-        true => {
-            let arguments = arguments()?;
-            lock(&STATE).before_kernel(session, stream, &arguments)
-        }
-        false => Ok(()),
+    if !has_work() {
+        return Ok(());
     }
+    let arguments = arguments()?;
+    page_locked::until_all_is_mapped(session, |state| {
+        state.send_eager(session, |_| true)?;
+        state.before_kernel(session, stream, &arguments)
+    })
 }
 
 /// The device is about to do something else with whatever memory.
@@ -240,10 +290,13 @@ pub(crate) fn before_launch(
 /// As [`before_launch`].
 pub(crate) fn before_any(session: &'static Session) -> Result<(), CUresult> {
     GIVEN.fetch_add(1, Ordering::AcqRel);
-    match TOUCHED.load(Ordering::Relaxed) {
-        true => lock(&STATE).release_where(session, |_| true),
-        false => Ok(()),
+    if !has_work() {
+        return Ok(());
     }
+    page_locked::until_all_is_mapped(session, |state| {
+        state.send_eager(session, |_| true)?;
+        state.release_where(session, |_| true)
+    })
 }
 
 /// The device is about to read `len` bytes at `address`.
@@ -256,7 +309,9 @@ pub(crate) fn before_read(
     address: u64,
     len: u64,
 ) -> Result<(), CUresult> {
-    lock(&STATE).reached(address, len, |state, base, run| {
+    let mut state = lock(&STATE);
+    state.send_eager(session, |part| part.overlaps(address, len))?;
+    state.reached(address, len, |state, base, run| {
         state.send(session, base, Some(run))
     })
 }
@@ -271,7 +326,12 @@ pub(crate) fn before_write(
     address: u64,
     len: u64,
 ) -> Result<(), CUresult> {
-    lock(&STATE).reached(address, len, |state, base, run| {
+    let mut state = lock(&STATE);
+    state.send_eager(session, |part| part.overlaps(address, len))?;
+    if EAGER.load(Ordering::Relaxed) {
+        GIVEN.fetch_add(1, Ordering::AcqRel);
+    }
+    state.reached(address, len, |state, base, run| {
         GIVEN.fetch_add(1, Ordering::AcqRel);
         state.release(session, base, Some(run))
     })
@@ -286,13 +346,28 @@ pub(crate) fn given() -> u64 {
 /// The program has waited for something; `all`: for everything that was given before `given`.
 #[inline]
 pub(crate) fn after_wait(given: u64, all: bool) {
-    if !in_use() {
-        return;
+    if in_use() {
+        after_answer(given, all);
+        take_in();
     }
+}
+
+/// As [`after_wait`], of the answer to `op`, which may have waited for something.
+#[inline]
+pub(crate) fn after_call(op: OpId, given: u64, all: bool) {
+    if in_use() {
+        after_answer(given, all);
+        if waits_for_device(op) {
+            take_in();
+        }
+    }
+}
+
+fn after_answer(given: u64, all: bool) {
     if all {
         DONE.fetch_max(given, Ordering::AcqRel);
     }
-    if PROVISIONAL.load(Ordering::Relaxed) {
+    if PROVISIONAL.load(Ordering::Acquire) {
         drop_provisional();
     }
 }
@@ -301,13 +376,24 @@ pub(crate) fn after_wait(given: u64, all: bool) {
 fn drop_provisional() {
     let Some(pager) = pager() else { return };
     let mut state = lock(&STATE);
-    PROVISIONAL.store(false, Ordering::Relaxed);
-    for region in state.regions.values_mut() {
-        if std::mem::take(&mut region.provisional) {
+    let provisional = |(base, region): (&u64, &Region)| region.provisional.then_some(*base);
+    let all: Vec<u64> = state.regions.iter().filter_map(provisional).collect();
+    for base in all {
+        // Pages that both have changed are made one on the device.
+        if state.regions.get(&base).is_some_and(Region::has_twins)
+            && let Ok(session) = session::cuda()
+        {
+            // Where it fails the next call says so, and the pages stay the host's.
+            let _ = state.send(session, base, None);
+        }
+        if let Some(region) = state.regions.get_mut(&base) {
+            region.provisional = false;
             let runs = region.clean(region.all());
             drop_pages(pager, region, &runs);
         }
     }
+    // Only now: another thread that has waited for the device meanwhile must not go on before its pages are dropped.
+    PROVISIONAL.store(false, Ordering::Release);
 }
 
 /// Whether the device may be at work on managed memory.
@@ -332,7 +418,7 @@ pub(crate) fn forget_variables(owner: u64) {
 /// A context is gone, with its memory.
 pub(crate) fn forget_context(context: u64) {
     if in_use() {
-        forget_where(|region| region.context == context);
+        forget_where(|region| region.context == context && !region.shared);
         lock(&STATE).streams.remove(&context);
     }
 }
@@ -347,7 +433,7 @@ fn forget_where(which: impl Fn(&Region) -> bool) {
         }
         !gone
     });
-    ACTIVE.store(!state.regions.is_empty(), Ordering::Relaxed);
+    state.note_use();
 }
 
 /// Takes up memory that the server has allocated at addresses that are kept free here. False if the

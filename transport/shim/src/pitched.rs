@@ -241,6 +241,9 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
     }
     let client = |side: &Side| side.kind == SideKind::Client;
     let mut copy = *copy;
+    let sides = [copy.from, copy.to].into_iter();
+    let of_device = sides.filter(|side| !client(side)).map(|side| side.place);
+    managed::reach(session, of_device)?;
     if managed::in_use() {
         let to_host = client(&copy.to);
         copy = with_managed(&copy);

@@ -14,11 +14,18 @@ use gtrace_cuda::types::driver::{
 };
 
 use crate::allocations::{Allocation, Place};
+use crate::device;
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::session;
 use crate::state::{lock, read};
 use crate::stats::local;
+
+/// Whether the device can use the page-locked memory.
+fn can_map(found: &Allocation) -> bool {
+    let device = session::cuda().and_then(|session| device::device(session, found.device));
+    device.is_ok_and(device::can_map_host_memory)
+}
 
 /// Writes the value of an attribute of `ptr`, which lies in `found`.
 ///
@@ -68,9 +75,7 @@ unsafe fn attribute(
             true => cuda::CU_MEMORYTYPE_HOST,
             false => cuda::CU_MEMORYTYPE_DEVICE,
         }),
-        cuda::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if !host || found.place == Place::HostMapped => {
-            long(ptr);
-        }
+        cuda::CU_POINTER_ATTRIBUTE_DEVICE_POINTER if !host || can_map(&found) => long(ptr),
         cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER if host || found.place == Place::Managed => {
             pointer(without_provenance_mut(ptr as usize));
         }

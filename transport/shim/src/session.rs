@@ -30,8 +30,12 @@ const OPENING: usize = 16;
 /// Pauses before a lane is asked for again, each twice as long as the one before: some five seconds together.
 const FIRST_PAUSE: Duration = Duration::from_millis(20);
 const LAST_PAUSE: Duration = Duration::from_secs(3);
-/// The longest pause before a session is asked for again, in first pauses.
-const FIRST_RETRIES: u32 = 4;
+/// How often a session is asked for again whose connection broke, each pause twice as long as the one before.
+const FIRST_RETRIES: u32 = 2;
+/// Between two questions whether a place has become free.
+const PLACE_PAUSE: Duration = Duration::from_millis(250);
+/// A server frees the place of a session a moment after it has given it up: the driver has things to do.
+const PLACE_FREE: Duration = Duration::from_secs(5);
 
 /// Whether a lane that was not opened for this reason may be opened a little later.
 fn may_pass(error: &LinkError) -> bool {
@@ -272,21 +276,45 @@ fn connect(
 }
 
 /// The first lane of a session. A connection that breaks before there is a session is tried again.
+///
+/// The server may have let this client in by one that broke, and keeps the place of that session for `--resume`. Where it
+/// lets nobody else in meanwhile, that place may be this client's own, so it waits for it to be free.
 fn connect_first(
     target: &Target,
     hello: &ClientHello,
 ) -> Result<(Link, Welcome, gtrace_link::Session), LinkError> {
-    let mut pause = FIRST_PAUSE;
+    let mut retries = 0;
+    let mut broke = None;
     loop {
-        match gtrace_link::connect(target, hello, None) {
-            Err(LinkError::Closed(_))
-                if !target.resume.is_zero() && pause <= FIRST_PAUSE * FIRST_RETRIES =>
-            {
-                thread::sleep(pause);
-                pause *= 2;
-            }
+        let error = match gtrace_link::connect(target, hello, None) {
+            Err(error) if !target.resume.is_zero() => error,
             connected => return connected,
-        }
+        };
+        let pause = match (&error, broke) {
+            (LinkError::Closed(_), _) if retries <= FIRST_RETRIES => {
+                broke = Some(Instant::now());
+                retries += 1;
+                FIRST_PAUSE * (1 << (retries - 1))
+            }
+            (LinkError::Refused(refusal), Some(broke))
+                if refusal.kind == RefusalKind::MaxClients
+                    && broke.elapsed() < target.resume + PLACE_FREE =>
+            {
+                log::once(
+                    "place",
+                    &format!(
+                        "a connection broke while the server let this program in, and it has no other place: waiting \
+                         up to {:?} for that one ({error})",
+                        target.resume + PLACE_FREE
+                    ),
+                );
+                // The network is there again.
+                retries = 0;
+                PLACE_PAUSE
+            }
+            _ => return Err(error),
+        };
+        thread::sleep(pause);
     }
 }
 

@@ -20,6 +20,7 @@ use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use crate::context::put;
 use crate::entry::{done, exchange, one_way};
+use crate::managed;
 use crate::session;
 use crate::state::lock;
 use crate::stats::local;
@@ -168,6 +169,11 @@ pub(crate) unsafe fn cuTexObjectCreate(
                 ],
             }),
         };
+        if let Resource::Linear { address, .. } | Resource::Pitched { address, .. } =
+            create.resource
+        {
+            managed::reach(session::cuda()?, std::iter::once(address))?;
+        }
         let object = make(op_id("cuTexObjectCreate"), |w| create.write(w))?;
         let session = session::cuda()?;
         lock(&session.state.objects).textures.insert(object, create);

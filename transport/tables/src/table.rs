@@ -67,6 +67,15 @@ const LIBRARIES: Uuid = uuid(0x2131_8c60_9714_3248_8ca6_41ff_7324_c8f2);
 /// 1734dc26-800d-4745-8726-c0f1e7dd8bca: cublasLt.
 const CUBLAS_LT: Uuid = uuid(0x1734_dc26_800d_4745_8726_c0f1_e7dd_8bca);
 
+/// 7cb63f9b-9ca4-8e42-a484-beb66e6aed7f: CUPTI, before anything else. Seen of 11.8, 12.9 and 13.5: with this table and
+/// without the next one cuptiGetVersion and cuptiGetTimestamp succeed, and what would trace answers that it cannot be
+/// initialised. Without this table 13.5 refuses these two as well, and programs that do not expect it crash.
+const CUPTI: Uuid = uuid(0x7cb6_3f9b_9ca4_8e42_a484_beb6_6e6a_ed7f);
+/// 2c8e0ad8-0710-ab4e-90dd-54719fe5f74b: what CUPTI would trace with, first of some forty.
+const CUPTI_TRACING: Uuid = uuid(0x2c8e_0ad8_0710_ab4e_90dd_5471_9fe5_f74b);
+/// d7bd8af8-e7ac-ca4a-bdbc-fb1f1b3fcf33: CUPTI's clock; it uses the host's without.
+const CUPTI_CLOCK: Uuid = uuid(0xd7bd_8af8_e7ac_ca4a_bdbc_fb1f_1b3f_cf33);
+
 /// Tables that runtimes ask for and do without: seen of 11.8 to 13.5.
 const OPTIONAL: [Uuid; 2] = [
     uuid(0xf8cf_f951_2146_8b4e_b9e2_fb46_9e7c_0dd9),
@@ -84,6 +93,16 @@ pub fn refusal(name: &Uuid) -> Option<String> {
         return Some(
             "cuFFT reads private structures of the driver, which are not there when the GPU is elsewhere: its plans \
              will fail with an internal error"
+                .to_owned(),
+        );
+    }
+    if *name == CUPTI_CLOCK {
+        return None;
+    }
+    if *name == CUPTI_TRACING {
+        return Some(
+            "CUPTI cannot trace: it works inside the driver, which is not in this process. Profilers that use it, such as \
+             torch.profiler, see nothing of the GPU; gtrace exec --trace --gpu-time records it"
                 .to_owned(),
         );
     }
@@ -114,6 +133,7 @@ pub struct Tables {
     context_checks: [Word; 5],
     libraries: [Word; 77],
     cublas_lt: [Word; 16],
+    cupti: [Word; 64],
     hooks_large: [AtomicU8; HOOKS_LARGE],
     hooks_small: [AtomicU8; HOOKS_SMALL],
     kept: Storage,
@@ -162,6 +182,8 @@ impl Tables {
             context_checks: sized(&[(2, no_check as Word), (3, nothing as Word)]),
             libraries: sized(&[(4, no as Word)]),
             cublas_lt: sized(&[(4, not_known as Word)]),
+            // 11.8 and 12.9 call it and look at nothing.
+            cupti: sized(&[(32, nothing as Word)]),
             hooks_large: [const { AtomicU8::new(0) }; HOOKS_LARGE],
             hooks_small: [const { AtomicU8::new(0) }; HOOKS_SMALL],
             kept: Storage::default(),
@@ -179,6 +201,7 @@ impl Tables {
             CONTEXT_CHECKS => self.context_checks.as_ptr().cast(),
             LIBRARIES => self.libraries.as_ptr().cast(),
             CUBLAS_LT => self.cublas_lt.as_ptr().cast(),
+            CUPTI => self.cupti.as_ptr().cast(),
             _ => return None,
         })
     }
@@ -380,6 +403,7 @@ mod tests {
     fn what_runtimes_do_without_is_not_reported() {
         assert_eq!(refusal(&OPTIONAL[0]), None);
         assert!(refusal(&CUFFT).is_some_and(|why| why.contains("cuFFT")));
+        assert!(refusal(&CUPTI_TRACING).is_some_and(|why| why.contains("gtrace exec --trace")));
         let other = refusal(&[0xab; 16]).unwrap_or_default();
         assert!(other.contains(&"ab".repeat(16)), "{other}");
     }

@@ -14,6 +14,8 @@ mod problem;
 #[cfg(feature = "bodies")]
 mod processes;
 #[cfg(feature = "bodies")]
+mod ready;
+#[cfg(feature = "bodies")]
 mod requests;
 #[cfg(feature = "bodies")]
 mod samples;
@@ -34,6 +36,8 @@ pub use cuda::{
 pub use problem::ProblemBody;
 #[cfg(feature = "bodies")]
 pub use processes::{LayerCounts, ProcessUse};
+#[cfg(feature = "bodies")]
+pub use ready::{Ready, Version};
 #[cfg(feature = "bodies")]
 pub use requests::{AckRequest, CaptureRequest, IncidentRequest, MaintenanceRequest, PauseRequest};
 #[cfg(feature = "bodies")]

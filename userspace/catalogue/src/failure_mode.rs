@@ -2,8 +2,8 @@ use gtrace_event::{Kind, Occurrence};
 
 /// The failure mode that an occurrence is the first signal of, `F1` to `F8`, where one fits.
 ///
-/// F5 (noisy neighbour) is only hinted at by a slow call; F8 (starvation) shows in queues, never in a single event,
-/// so no kind carries it.
+/// F5 (noisy neighbour) is only hinted at by a slow call. Queues of a scheduler, which show F8 (starvation) too, are not
+/// seen.
 pub fn failure_mode(occ: &Occurrence) -> Option<&'static str> {
     match occ.kind {
         Kind::Xid => xid(occ.detail.xid.xid?),
@@ -22,9 +22,10 @@ pub(crate) const fn of_kind(kind: Kind) -> Option<&'static str> {
         Kind::Aer | Kind::GpuLost | Kind::IommuFault | Kind::PcieLink | Kind::PcieHotplug => {
             Some("F4")
         }
-        Kind::SlowCall => Some("F5"),
+        Kind::SlowCall | Kind::GpuContended => Some("F5"),
         Kind::MemoryGrowth => Some("F6"),
         Kind::DriverMismatch => Some("F7"),
+        Kind::GpuStarved => Some("F8"),
         _ => None,
     }
 }

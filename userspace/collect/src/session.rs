@@ -186,6 +186,8 @@ pub fn gpu_state(gpu: &GpuInfo) -> Option<GpuState> {
         pci: Some(gpu.pci.to_string()),
         uuid: gpu.uuid.clone(),
         name: gpu.name.clone(),
+        vbios: gpu.board.vbios.clone(),
+        firmware: gpu.board.firmware.clone(),
     })
 }
 

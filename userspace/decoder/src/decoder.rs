@@ -388,7 +388,16 @@ fn may_match(text: &str) -> bool {
         || (first.is_ascii_uppercase() && head(text, 16).windows(4).any(|w| w == b"-fs "))
         || scan::device_line(text).is_some()
         || block::is_beyond(text)
-        || NCCL.find(text.as_bytes()).is_some()
+        || may_be_nccl(text)
+}
+
+/// Whether the text names a library of NCCL near its end: `libnccl.so`, `libnccl.so.2`, with the map in `[]`, with
+/// `likely on CPU 3 (core 3, socket 0)` after it in newer kernels. The last byte refuses most lines.
+fn may_be_nccl(text: &str) -> bool {
+    matches!(
+        text.as_bytes().last(),
+        Some(b'o' | b'0'..=b'9' | b']' | b')' | b' ' | b'\r')
+    ) && NCCL.find(text.as_bytes()).is_some()
 }
 
 fn head(text: &str, len: usize) -> &[u8] {

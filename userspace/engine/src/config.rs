@@ -28,6 +28,7 @@ use self::parse::{
 };
 use crate::alertmanager;
 use crate::component::{self, driver_modules, plugins, pressure, runtimes};
+use crate::contention;
 use crate::hub::Hub;
 use crate::nvsentinel;
 use crate::otlp;
@@ -74,6 +75,24 @@ pub enum ConfigError {
     },
 }
 
+/// What help and errors write for the value of a key.
+trait ValueName {
+    const NAME: &'static str;
+}
+
+macro_rules! value_names {
+    ($($ty:ty = $name:literal,)*) => { $(impl ValueName for $ty { const NAME: &'static str = $name; })* };
+}
+
+value_names! {
+    PathBuf = "PATH",
+    String = "VALUE",
+    bool = "BOOL",
+    f64 = "NUMBER",
+    u32 = "N",
+    u64 = "N",
+}
+
 macro_rules! keys {
     ($($(#[$meta:meta])* $key:ident: $ty:ty = $env:literal,)*) => {
         /// The keys as they are given: all optional.
@@ -82,7 +101,7 @@ macro_rules! keys {
         pub struct Keys {
             $(
                 $(#[$meta])*
-                #[arg(long, env = $env, global = false)]
+                #[arg(long, env = $env, global = false, value_name = <$ty as ValueName>::NAME)]
                 #[serde(skip_serializing_if = "Option::is_none", default)]
                 pub $key: Option<$ty>,
             )*
@@ -162,6 +181,9 @@ keys! {
     /// Window of memory growth in seconds: a process whose GPU memory rises throughout it, by a twentieth of the
     /// GPU's at least, is an event; 0 for none.
     memory_growth_s: u64 = "GTRACE_MEMORY_GROWTH_S",
+    /// Window in seconds after which a GPU that is shared by several owners and busy, or held and hardly used while its
+    /// process waits for the host, is an event; 0 for none.
+    contention_s: u64 = "GTRACE_CONTENTION_S",
     /// Polling interval of PCI devices and RDMA ports in sysfs, in seconds; 0 for none.
     pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S",
     /// Expected number of active RDMA ports (InfiniBand, RoCE); 0: those that are active at the start.
@@ -340,6 +362,8 @@ pub struct Config {
     pub nvml_library: Option<PathBuf>,
     /// For how long the GPU memory of a process has to rise to be reported.
     pub memory_growth: Option<Duration>,
+    /// For how long a GPU has to be contended for, or starved, to be reported.
+    pub contention: Option<Duration>,
     /// Between polls of sysfs.
     pub pci_interval: Option<Duration>,
     /// What is expected of RDMA ports.
@@ -500,6 +524,7 @@ impl Config {
             nvml_deadline_s: Some(5),
             nvml_library: None,
             memory_growth_s: Some(1800),
+            contention_s: Some(600),
             pci_interval_s: Some(10),
             rdma_ports: Some(0),
             rdma_rate_gbps: Some(0),
@@ -616,6 +641,11 @@ impl Config {
             nvml_deadline: seconds(keys.nvml_deadline_s).unwrap_or(Duration::from_secs(5)),
             nvml_library: keys.nvml_library,
             memory_growth: seconds(keys.memory_growth_s),
+            // A window of fewer samples shows nothing.
+            contention: seconds(keys.contention_s).map(|window| {
+                let interval = seconds(keys.nvml_interval_s).unwrap_or_default();
+                window.max(interval * contention::SAMPLES_LEAST)
+            }),
             pci_interval: seconds(keys.pci_interval_s),
             rdma: RdmaExpected {
                 ports: keys.rdma_ports.filter(|ports| *ports > 0),

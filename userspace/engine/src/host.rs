@@ -5,8 +5,16 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+/// Names the host where the system's own name is not it, as in a pod.
+const NAME_VARIABLE: &str = "GTRACE_HOST_NAME";
+
 /// The host's name.
 pub fn name() -> String {
+    if let Ok(name) = std::env::var(NAME_VARIABLE)
+        && !name.is_empty()
+    {
+        return name;
+    }
     rustix::system::uname()
         .nodename()
         .to_string_lossy()

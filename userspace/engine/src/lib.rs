@@ -10,6 +10,7 @@ pub mod checks;
 pub mod clock;
 pub mod component;
 pub mod config;
+pub mod contention;
 pub mod cuda;
 pub mod daemon;
 #[cfg(test)]
@@ -42,3 +43,4 @@ pub mod sources;
 pub mod supervise;
 pub mod tally;
 pub mod triggers;
+pub mod woken;

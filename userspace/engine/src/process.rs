@@ -46,7 +46,8 @@ pub fn comm(dir: &Path) -> Option<String> {
     Some(text.trim_end_matches('\n').to_owned())
 }
 
-fn cgroup(dir: &Path) -> Option<String> {
+/// The control group of a live process.
+pub(crate) fn cgroup(dir: &Path) -> Option<String> {
     best_cgroup(&fs::read_to_string(dir.join("cgroup")).ok()?)
 }
 

@@ -259,7 +259,7 @@ impl FromStr for FailureClass {
     }
 }
 
-/// One event led to another.
+/// One event led to another, or may have: [`confidence`](Self::confidence) says how sure that is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CausalLink {
     /// The cause.
@@ -272,6 +272,19 @@ pub struct CausalLink {
     pub confidence: Confidence,
     /// The rule that says so, to look it up.
     pub rule: String,
+}
+
+impl CausalLink {
+    /// How cause and effect stand to each other, in words that are as sure as the link is, between the two. `reversed`: the
+    /// cause was seen after its effect, which is at the same time as far as the clocks tell.
+    pub const fn relation(&self, reversed: bool) -> &'static str {
+        match (reversed, self.confidence) {
+            (true, _) => "happened at the same time as, and may have led to,",
+            (false, Confidence::Low) => "happened shortly before, and may have led to,",
+            (false, Confidence::Medium) => "probably led to",
+            (false, Confidence::High) => "led to",
+        }
+    }
 }
 
 /// How sure a conclusion is.

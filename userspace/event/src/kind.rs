@@ -111,6 +111,10 @@ kinds! {
     Throttle = "throttle",
     /// GPU memory of a process rose and rose, and none was given back.
     MemoryGrowth = "memory_growth",
+    /// Work on a GPU shares it, or the host's CPUs, with the work of others: suspected.
+    GpuContended = "gpu_contended",
+    /// A GPU that a process holds is hardly used, as the process waits for the host: suspected.
+    GpuStarved = "gpu_starved",
     /// ECC error counters rose.
     Ecc = "ecc",
     /// Rows of GPU memory were remapped, wait for a reset to be, or could not be.

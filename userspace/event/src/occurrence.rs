@@ -172,6 +172,10 @@ impl Occurrence {
                 Some(format!("sxid {code}|{:?}|{link}|{scope}", fabric.nvswitch))
             }
             Kind::MemoryGrowth => Some(format!("{:?}", self.process.as_ref()?.pid)),
+            Kind::GpuContended | Kind::GpuStarved => {
+                let pid = self.process.as_ref().and_then(|process| process.pid);
+                Some(format!("{:?}|{pid:?}", self.detail.contention.resource))
+            }
             _ => self.host_site(),
         }
     }

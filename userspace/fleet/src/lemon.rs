@@ -111,20 +111,27 @@ fn ranked(unit: &Exposed, shape: f64, rate: f64, fleet: f64) -> Option<Ranked> {
     })
 }
 
-/// Shape and rate (hours) of the gamma distribution of rates.
-fn fit(units: &[&Exposed], fleet: f64) -> (f64, f64) {
-    // By moments first: how much more failures vary than those of one rate would.
+/// Shape and rate (hours) of the gamma distribution of rates, by moments: how much more failures vary than those of one rate would.
+pub(crate) fn moments(units: &[&Exposed], fleet: f64) -> (f64, f64) {
     let (mut surplus, mut squares) = (0.0, 0.0);
     for unit in units {
         let expected = fleet * unit.hours;
         surplus += (unit.failures as f64 - expected).powi(2) - expected;
         squares += unit.hours.powi(2);
     }
-    if surplus <= 0.0 {
-        return (SHAPE_MAX, SHAPE_MAX / fleet);
+    let shape = match surplus > 0.0 {
+        true => (fleet * fleet * squares / surplus).clamp(SHAPE_MIN, SHAPE_MAX),
+        false => SHAPE_MAX,
+    };
+    (shape, shape / fleet)
+}
+
+/// The same by maximum likelihood.
+fn fit(units: &[&Exposed], fleet: f64) -> (f64, f64) {
+    let (mut shape, mut rate) = moments(units, fleet);
+    if shape >= SHAPE_MAX {
+        return (shape, rate);
     }
-    let mut shape = (fleet * fleet * squares / surplus).clamp(SHAPE_MIN, SHAPE_MAX);
-    let mut rate = shape / fleet;
     let n = units.len() as f64;
     for _ in 0..STEPS {
         // What the rate of each unit is expected to be, and its logarithm.
@@ -171,34 +178,7 @@ fn shape_of(gap: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// A gamma variate by Marsaglia and Tsang (2000), for shapes from 1.
-    fn gamma(rng: &mut fastrand::Rng, shape: f64) -> f64 {
-        let d = shape - 1.0 / 3.0;
-        let c = 1.0 / (9.0 * d).sqrt();
-        loop {
-            // Box and Muller.
-            let (u, v) = (1.0 - rng.f64(), rng.f64());
-            let x = (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos();
-            let cube = (1.0 + c * x).powi(3);
-            let u = 1.0 - rng.f64();
-            if cube > 0.0 && u.ln() < 0.5 * x * x + d - d * cube + d * cube.ln() {
-                return d * cube;
-            }
-        }
-    }
-
-    fn poisson(rng: &mut fastrand::Rng, mean: f64) -> u64 {
-        // As many as fit: times between failures are exponential.
-        let (mut at, mut count) = (0.0, 0);
-        loop {
-            at -= (1.0 - rng.f64()).ln();
-            if at > mean {
-                return count;
-            }
-            count += 1;
-        }
-    }
+    use crate::simulate::{gamma, poisson};
 
     fn unit(n: usize, failures: u64, hours: f64) -> Exposed {
         Exposed {

@@ -8,13 +8,16 @@
 mod accept;
 mod batch;
 mod clock;
+pub mod cohort;
 mod gswarm;
 pub mod lemon;
 mod message;
+pub mod outbreak;
 mod position;
 mod session;
 mod ship;
-pub mod topology;
+#[cfg(test)]
+mod simulate;
 
 pub use accept::{Fault, Gap, History, Taken, Verdict, judge};
 pub use batch::{

@@ -50,6 +50,12 @@ pub struct GpuState {
     /// Name of the model.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
+    /// Version of its VBIOS.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub vbios: Option<String>,
+    /// Version of its GSP firmware.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub firmware: Option<String>,
 }
 
 /// A host as it is now. It is replaced as a whole; what came before is in the records.
@@ -65,6 +71,9 @@ pub struct HostState {
     /// Version of the GPU driver.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver: Option<String>,
+    /// The kernel's release.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kernel: Option<String>,
     /// Where it stands: rack, switch, feed and whatever else the site's labels are.
     #[serde(default)]
     pub labels: BTreeMap<String, String>,
@@ -125,10 +134,12 @@ pub struct ClockAnswer {
 /// What is wrong and what is allowed.
 pub fn check_name(name: &str) -> Result<(), String> {
     let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
-    match !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(fine) {
+    let fits = !name.is_empty() && name.len() <= NAME_MAX && name.chars().all(fine);
+    // An option to whoever gets it as an argument.
+    match fits && !name.starts_with('-') {
         true => Ok(()),
         false => Err(format!(
-            "a host's name has 1 to {NAME_MAX} letters, digits, `-`, `.` and `_`"
+            "a host's name has 1 to {NAME_MAX} letters, digits, `-`, `.` and `_`, and begins with no `-`"
         )),
     }
 }

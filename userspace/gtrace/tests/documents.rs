@@ -24,6 +24,10 @@ fn pages() -> Vec<PathBuf> {
     let mut pages = vec![
         root.join("README.md"),
         root.join("packaging/README.md"),
+        root.join("packaging/kubernetes/README.md"),
+        root.join("packaging/slurm/README.md"),
+        root.join("CONTRIBUTING.md"),
+        root.join("SECURITY.md"),
         root.join("ARCHITECTURE.md"),
         root.join("CHANGELOG.md"),
     ];

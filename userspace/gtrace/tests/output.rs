@@ -67,6 +67,8 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["events"],
         &["events", "--json"],
         &["events", "--verify"],
+        &["events", "show", event],
+        &["events", "show", event, "--json"],
         &["decode", log],
         &["decode", "--json", log],
         &["decode", "--summary", log],
@@ -111,6 +113,7 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         &["ack", event],
         &["inject", "line", &long],
         &["gameday", "--list"],
+        &["demo", "--listen", "0.0.0.0:1"],
         &["pause"],
         &["resume"],
         &[
@@ -132,6 +135,15 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
             "/nonexistent/socket",
         ],
         &["fleet", "lemons", "--head", "/nonexistent/socket"],
+        &["fleet", "outbreaks", "--head", "/nonexistent/socket"],
+        &[
+            "fleet",
+            "compare",
+            "1",
+            "2",
+            "--head",
+            "/nonexistent/socket",
+        ],
         &["session", "list", "--head", "/nonexistent/socket"],
         &["session", "export", "x", "--head", "/nonexistent/socket"],
         &["config", "check"],
@@ -200,8 +212,74 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     without_text.sort();
     without_text.dedup();
     let expected = [
-        "agent", "baseline", "bench", "capture", "exec", "fleet", "head", "inject", "mcp",
+        "agent", "baseline", "bench", "capture", "demo", "exec", "fleet", "head", "inject", "mcp",
         "profile", "report", "run", "samples", "serve", "session", "status", "token", "top",
     ];
     assert_eq!(without_text, expected, "those that say nothing here");
+}
+
+/// Runs `gtrace top` on a terminal of its own, leaves it by `q` once `wanted` was shown: how it ended, and all that was shown.
+fn on_terminal(dir: &Path, variables: &[(&str, &str)], wanted: &[u8]) -> (Option<i32>, Vec<u8>) {
+    let size = nix::pty::Winsize {
+        ws_row: 40,
+        ws_col: 140,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    let terminal = nix::pty::openpty(&size, None).unwrap();
+    let side = || terminal.slave.try_clone().unwrap();
+    let mut command = gtrace(dir, &["top".to_owned()]);
+    command
+        .envs(variables.iter().copied())
+        .stdin(side())
+        .stdout(side())
+        .stderr(side());
+    let mut child = command.spawn().unwrap();
+    // Else nothing ends the reading below.
+    drop((command, terminal.slave));
+    let mut keyboard = File::from(terminal.master.try_clone().unwrap());
+    let mut screen = File::from(terminal.master);
+    let (sender, pieces) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut piece = [0; 4096];
+        // The end is an error on Linux.
+        while let Ok(length @ 1..) = screen.read(&mut piece) {
+            sender.send(piece[..length].to_vec()).unwrap();
+        }
+    });
+    let (mut shown, mut asked) = (Vec::new(), false);
+    let patience = std::time::Duration::from_secs(30);
+    while let Ok(piece) = pieces.recv_timeout(patience) {
+        shown.extend(piece);
+        let is_there = shown.windows(wanted.len()).any(|window| window == wanted);
+        if is_there && !asked {
+            asked = true;
+            // It may have ended by itself.
+            let _ = std::io::Write::write_all(&mut keyboard, b"q");
+        }
+    }
+    if !asked {
+        child.kill().unwrap();
+    }
+    (child.wait().unwrap().code(), shown)
+}
+
+#[test]
+fn top_draws_what_the_terminal_can_show() {
+    let daemon = Daemon::start();
+    let dir = daemon.dir.path();
+    let xterm = ("TERM", "xterm");
+    let (code, shown) = on_terminal(dir, &[xterm, ("LC_ALL", "C")], b"+--");
+    let text = String::from_utf8_lossy(&shown);
+    assert_eq!(code, Some(0), "{text}");
+    assert!(shown.is_ascii(), "{text}");
+    let lines = "\u{2500}\u{2500}".as_bytes();
+    let (code, shown) = on_terminal(dir, &[xterm, ("LANG", "C.UTF-8")], lines);
+    assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&shown));
+    for dumb in ["dumb", ""] {
+        let (code, shown) = on_terminal(dir, &[("TERM", dumb)], b"use --once");
+        let text = String::from_utf8_lossy(&shown);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+    }
 }

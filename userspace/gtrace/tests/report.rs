@@ -145,6 +145,43 @@ fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
         "{}",
         text(&none.stderr)
     );
+    let before = "2026-03-01T12:00:00Z";
+    let empty = gtrace(
+        &[
+            "report",
+            "--store",
+            store,
+            "--around",
+            before,
+            "--out",
+            "empty.html",
+        ],
+        here,
+    );
+    let said = text(&empty.stderr);
+    assert_eq!(empty.status.code(), Some(1), "{said}");
+    for part in [
+        "nothing is recorded from 2026-03-01 11:55:00 UTC to 2026-03-01 12:05:00 UTC",
+        "no report is written. The newest event is of 2026-03-03 04:05:06 UTC",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!here.join("empty.html").exists());
+    // The log alone is worth one, which says what it lacks.
+    let log = "2026-03-01T12:00:01,000000+00:00 usb 1-1: new device\n";
+    fs::write(here.join("early.txt"), log).unwrap();
+    let asked = [
+        "report",
+        "--store",
+        store,
+        "--around",
+        before,
+        "--kernel-log",
+        "early.txt",
+    ];
+    let of_log = gtrace(&asked, here);
+    assert!(written(&of_log, here).exists());
+    assert!(text(&of_log.stderr).contains("no event is recorded from"));
     let wrong = gtrace(&["report", "--store", store, "--until", TIME], here);
     assert_eq!(wrong.status.code(), Some(2));
 }

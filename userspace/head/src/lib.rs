@@ -10,6 +10,7 @@ mod view;
 mod writer;
 
 pub use http::{
-    AuditLine, By, FramesPage, SessionHost, SessionRequest, SessionView, TokenAnswer, TokenRequest,
+    AuditLine, By, FramesPage, HostDetail, SessionHost, SessionRequest, SessionView, TokenAnswer,
+    TokenRequest,
 };
 pub use view::HostView;

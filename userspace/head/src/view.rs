@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use gtrace_event::{HealthState, Timestamp};
-use gtrace_fleet::{Offset, topology};
+use gtrace_fleet::Offset;
+use gtrace_fleet::outbreak::{self, Outbreak};
 use serde::{Deserialize, Serialize};
 
-use crate::db::{FleetIncident, HostRow};
+use crate::db::{HostRow, MARKS_OF_HOST, Mark};
 
 /// A host that has said nothing for so long is silent, in seconds. Agents say something every 10 s.
 const SILENT_S: i64 = 35;
@@ -34,6 +35,9 @@ pub struct HostView {
     /// Version of its GPU driver.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver: Option<String>,
+    /// Release of its kernel.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kernel: Option<String>,
     /// How many GPUs it has.
     pub gpus: usize,
     /// Incidents that nobody has resolved, exercises aside.
@@ -96,6 +100,7 @@ impl HostView {
             seen: row.seen,
             version: state.map(|s| s.version.clone()),
             driver: state.and_then(|s| s.driver.clone()),
+            kernel: state.and_then(|s| s.kernel.clone()),
             gpus: state.map_or(0, |s| s.gpus.len()),
             open_incidents: incidents.iter().filter(|i| !i.drill).count(),
             records: row.taken,
@@ -123,24 +128,57 @@ pub(crate) fn is_silent(row: &HostRow, now: Timestamp) -> bool {
         .is_none_or(|seen| now.duration_since(seen).as_secs() >= SILENT_S)
 }
 
-/// Incidents of several hosts that are one.
-pub(crate) fn groups(rows: &[HostRow], incidents: &[FleetIncident]) -> Vec<topology::Group> {
-    let labels = rows
-        .iter()
-        .map(|row| {
-            let labels = row.state.as_ref().map(|state| state.labels.clone());
-            (row.name.clone(), labels.unwrap_or_default())
-        })
-        .collect();
-    let members: Vec<_> = incidents
-        .iter()
-        .map(|found| topology::Member {
-            host: found.fleet_host.clone(),
-            id: found.incident.id,
-            class: found.incident.class,
-            opened: found.incident.opened,
-            drill: found.incident.drill,
-        })
-        .collect();
-    topology::groups(&members, &labels)
+/// Incidents of several hosts that are one, and that chance does not explain. Incidents from `from` on are known.
+pub(crate) fn outbreaks(
+    rows: &[HostRow],
+    marks: &[Mark],
+    from: Timestamp,
+    now: Timestamp,
+) -> Vec<Outbreak> {
+    let mut of_host: BTreeMap<&str, (usize, Timestamp)> = BTreeMap::new();
+    for mark in marks {
+        let known = of_host.entry(&mark.fleet_host);
+        let (count, oldest) = known.or_insert((0, mark.last));
+        (*count, *oldest) = (*count + 1, mark.last.min(*oldest));
+    }
+    let mut offsets = BTreeMap::new();
+    let mut hosts = BTreeMap::new();
+    for row in rows {
+        let state = row.state.as_ref();
+        let mut labels = state.map(|s| s.labels.clone()).unwrap_or_default();
+        let versions = [
+            ("driver", state.and_then(|s| s.driver.clone())),
+            ("kernel", state.and_then(|s| s.kernel.clone())),
+        ];
+        for (name, version) in versions {
+            if let Some(version) = version {
+                labels.entry(name.to_owned()).or_insert(version);
+            }
+        }
+        if let Some(clock) = state.and_then(|s| s.clock) {
+            offsets.insert(row.name.as_str(), clock.offset_ns);
+        }
+        let mut since = row.enrolled.max(from);
+        // Of a host with more there are the newest alone.
+        if let Some((count, oldest)) = of_host.get(row.name.as_str())
+            && *count >= MARKS_OF_HOST
+        {
+            since = since.max(*oldest);
+        }
+        hosts.insert(row.name.clone(), outbreak::Host { labels, since });
+    }
+    let member = |mark: &Mark| {
+        // By the clock of the head.
+        let offset = offsets.get(mark.fleet_host.as_str()).copied();
+        let offset = jiff::SignedDuration::from_nanos(offset.unwrap_or_default());
+        outbreak::Member {
+            host: mark.fleet_host.clone(),
+            id: mark.id,
+            class: mark.class,
+            opened: mark.opened.saturating_add(offset).unwrap_or(mark.opened),
+            drill: mark.drill,
+        }
+    };
+    let members: Vec<_> = marks.iter().map(member).collect();
+    outbreak::find(&members, &hosts, now, outbreak::EXPECTED_MAX)
 }

@@ -1,6 +1,7 @@
 //! The one thread that writes: what comes while it is busy goes into the next transaction together.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
@@ -103,18 +104,21 @@ impl Writer {
 
 struct Thread {
     database: Database,
-    /// When the places of the GPUs of each host were noted last.
-    placed: HashMap<i64, Instant>,
+    /// When the places of the GPUs of each host were noted last, and a hash of what was noted.
+    placed: HashMap<i64, (Instant, u64)>,
     counters: Arc<Counters>,
     live: broadcast::Sender<Live>,
 }
 
 impl Thread {
-    /// Places of GPUs are noted once a minute: a state comes every 10 s.
+    /// Places of GPUs are noted once a minute, and when one has changed: a state comes every 10 s.
     fn place_now(&mut self, state: &mut NewState) {
-        let due = |at: &Instant| at.elapsed() >= PLACES;
+        let mut hasher = DefaultHasher::new();
+        state.gpus.hash(&mut hasher);
+        let now = hasher.finish();
+        let due = |(at, noted): &(Instant, u64)| at.elapsed() >= PLACES || *noted != now;
         if self.placed.get(&state.host).is_none_or(due) {
-            self.placed.insert(state.host, Instant::now());
+            self.placed.insert(state.host, (Instant::now(), now));
         } else {
             state.gpus.clear();
         }

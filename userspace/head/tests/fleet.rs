@@ -78,9 +78,14 @@ fn fleet(database: &Place) {
         .get("/fleet/v1/events?host=a2&limit=1000")
         .unwrap();
     assert_eq!(of_one.len(), 200);
-    let groups: Vec<gtrace_fleet::topology::Group> = head.client.get("/fleet/v1/groups").unwrap();
+    let outbreaks: Vec<gtrace_fleet::outbreak::Outbreak> =
+        head.client.get("/fleet/v1/outbreaks?open=true").unwrap();
     assert_eq!(
-        (groups.len(), groups[0].hosts.len(), groups[0].drill),
+        (
+            outbreaks.len(),
+            outbreaks[0].hosts.len(),
+            outbreaks[0].drill
+        ),
         (1, 3, true)
     );
 

@@ -3,6 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use gtrace_agent::{EnrollError, LinkError, enroll};
 use gtrace_api::client::Client;
 use gtrace_event::Timestamp;
@@ -66,8 +68,12 @@ async fn status(port: u16, files: &ClientFiles, request: &str, token: Option<&st
         .await
         .ok()?;
     let bearer = token.map_or(String::new(), |t| format!("Authorization: Bearer {t}\r\n"));
+    let request = match request.contains("HTTP/1.1") {
+        true => request.to_owned(),
+        false => format!("{request} HTTP/1.1"),
+    };
     let text = format!(
-        "{request} HTTP/1.1\r\nHost: head\r\n{bearer}Connection: close\r\nContent-Length: 0\r\n\r\n"
+        "{request}\r\nHost: head\r\n{bearer}Connection: close\r\nContent-Length: 0\r\n\r\n"
     );
     stream.write_all(text.as_bytes()).await.ok()?;
     let mut answer = Vec::new();
@@ -144,6 +150,14 @@ fn agents_and_people_of_other_hosts_have_credentials() {
         assert_eq!(known, Some(200));
         assert_eq!(ask(hosts, None).await, Some(401));
         assert_eq!(ask(hosts, Some("guessed")).await, Some(401));
+        // A browser shows the token as a password, and only reads with it.
+        let with = |token: &str| STANDARD.encode(format!("any:{token}"));
+        let page = |token: &str| format!("GET / HTTP/1.1\r\nAuthorization: Basic {}", with(token));
+        let post = format!("{stop_session} HTTP/1.1\r\nAuthorization: Basic {}", with(&operator));
+        let (known, guessed) = (page(&reader), page("guessed"));
+        assert_eq!(ask(&known, None).await, Some(200));
+        assert_eq!(ask(&guessed, None).await, Some(401));
+        assert_eq!(ask(&post, None).await, Some(401));
         // What a host shows is for agents alone.
         assert_eq!(ask(hosts, Some(&enrolled.credential)).await, Some(401));
         assert_eq!(ask(stop_session, Some(&reader)).await, Some(403));

@@ -423,6 +423,7 @@ fn of_kind(kind: Kind) -> &'static str {
         Kind::NcclSegfault => "accelerator-nvidia-nccl",
         Kind::PeermemError => "accelerator-nvidia-peermem",
         Kind::MemoryGrowth => "accelerator-nvidia-memory",
+        Kind::GpuContended | Kind::GpuStarved => "accelerator-nvidia-utilization",
         Kind::GpuProcessExit | Kind::ApiError | Kind::SlowCall => "accelerator-nvidia-processes",
         Kind::BaselineDrift | Kind::DriverMismatch => "accelerator-nvidia-info",
         Kind::RdmaPort

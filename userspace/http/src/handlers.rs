@@ -13,7 +13,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use gtrace_api::{
-    AckRequest, CallStats, CudaReport, Health, PauseRequest, ProcessUse, SourceStatus, Status,
+    AckRequest, CallStats, CudaReport, Health, PauseRequest, ProcessUse, Ready, SourceStatus,
+    Status, Version,
 };
 use gtrace_devices::GpuInfo;
 use gtrace_engine::component;
@@ -41,6 +42,19 @@ pub(super) async fn healthz(State(state): State<AppState>) -> Response {
         StatusCode::SERVICE_UNAVAILABLE
     };
     (code, Json(health)).into_response()
+}
+
+pub(super) async fn readyz(State(state): State<AppState>) -> Response {
+    let ready = Ready::of(&component::status(&state.hub));
+    let code = match ready.ok {
+        true => StatusCode::OK,
+        false => StatusCode::SERVICE_UNAVAILABLE,
+    };
+    (code, Json(ready)).into_response()
+}
+
+pub(super) async fn version(State(state): State<AppState>) -> Json<Version> {
+    Json(Version::of(&state.hub.status().version))
 }
 
 pub(super) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -> Response {

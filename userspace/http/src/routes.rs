@@ -4,7 +4,8 @@ use axum::middleware;
 use axum::routing::{MethodRouter, get, post};
 use gtrace_api::{
     AckRequest, CallStats, CaptureRequest, CudaReport, Health, IncidentRequest, MaintenanceRequest,
-    PauseRequest, ProcessUse, Published, PublishedIncident, SampleHistory, SourceStatus, Status,
+    PauseRequest, ProcessUse, Published, PublishedIncident, Ready, SampleHistory, SourceStatus,
+    Status, Version,
 };
 use gtrace_devices::GpuInfo;
 use gtrace_engine::recorder::ATTACHED_MAX;
@@ -121,6 +122,21 @@ pub(super) static ROUTES: &[Route] = &[
             || get(handlers::healthz),
         )
     },
+    Route {
+        errors: &[503],
+        ..read(
+            "/readyz",
+            "Whether a fault that happens now would be seen and kept",
+            Answer::Json(of::<Ready>),
+            || get(handlers::readyz),
+        )
+    },
+    read(
+        "/version",
+        "The daemon's version, and those of the API that it answers",
+        Answer::Json(of::<Version>),
+        || get(handlers::version),
+    ),
     Route {
         errors: &[503],
         ..read(

@@ -1,6 +1,6 @@
 //! The correlator: which incident an event belongs to.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::time::Duration;
 
 use gtrace_event::{Event, EventId, Incident, IncidentId, IncidentState, StateChange, Timestamp};
@@ -52,6 +52,8 @@ pub struct Correlator {
     known: VecDeque<EventId>,
     /// Events that belong to no incident so far, the oldest first.
     recent: VecDeque<Member>,
+    /// Their ids.
+    recent_ids: HashSet<EventId>,
 }
 
 impl Correlator {
@@ -64,6 +66,7 @@ impl Correlator {
             by_event: HashMap::new(),
             known: VecDeque::new(),
             recent: VecDeque::new(),
+            recent_ids: HashSet::new(),
         }
     }
 
@@ -80,7 +83,9 @@ impl Correlator {
             let incident = changed.then(|| live.incident.clone());
             return incident.into_iter().collect();
         }
-        self.recent.retain(|known| known.id != member.id);
+        if self.recent_ids.remove(&member.id) {
+            self.recent.retain(|known| known.id != member.id);
+        }
         if let Some(id) = self.home_of(&member) {
             return self.join(id, member).into_iter().collect();
         }
@@ -100,7 +105,7 @@ impl Correlator {
             incident.drill == member.drill && incident.state != IncidentState::Resolved
         };
         let all = || self.live.values().filter(may_change);
-        let shares = |live: &&Live| member.shares(&live.keys) && self.is_near(live, member);
+        let shares = |live: &&Live| self.is_near(live, member) && member.shares(&live.keys);
         let near = all().filter(shares).max_by_key(|live| live.last);
         let by_rule = |live: &&Live| self.is_caused(live, member) || self.recurs(live, member);
         let found = near.or_else(|| all().filter(by_rule).max_by_key(|live| live.last));
@@ -121,10 +126,12 @@ impl Correlator {
         if member.causes.is_empty() && member.effects.is_empty() {
             return false;
         }
-        live.members().iter().any(|known| {
-            connects(known, member, &self.rules).is_some()
-                || connects(member, known, &self.rules).is_some()
-        })
+        let mut members = live.members().iter();
+        members.any(|known| self.is_cause_or_effect(known, member))
+    }
+
+    fn is_cause_or_effect(&self, one: &Member, other: &Member) -> bool {
+        connects(one, other, &self.rules).is_some() || connects(other, one, &self.rules).is_some()
     }
 
     /// Whether it is the same fault of the same device once more.
@@ -156,39 +163,43 @@ impl Correlator {
 
     fn join(&mut self, id: IncidentId, member: Member) -> Option<Incident> {
         let live = self.live.get_mut(&id)?;
-        let event = member.id;
-        live.join(member, &self.rules);
-        self.belongs(event, id);
-        self.gather(id)
+        live.join(member.clone(), &self.rules);
+        self.belongs(member.id, id);
+        self.gather(id, member)
     }
 
-    /// Takes what came before and belongs to the incident, as often as that brings more.
-    fn gather(&mut self, id: IncidentId) -> Option<Incident> {
+    /// Takes what came before and belongs to the incident now that `newest` does, as often as that brings more. With the
+    /// events before the newest each was compared when it came.
+    fn gather(&mut self, id: IncidentId, newest: Member) -> Option<Incident> {
         let window = signed(self.options.window);
-        loop {
+        let mut new = vec![newest];
+        while let Some(newest) = new.last() {
             let live = self.live.get(&id)?;
             let belongs = |known: &Member| {
                 let before = live.first.duration_since(known.last_time);
                 known.drill == live.incident.drill
-                    && (known.shares(&live.keys) && before <= window && self.is_near(live, known)
-                        || self.is_caused(live, known))
+                    && (before <= window && self.is_near(live, known) && known.shares(&live.keys)
+                        || self.is_cause_or_effect(newest, known))
             };
             let Some(at) = self.recent.iter().position(belongs) else {
-                return Some(live.incident.clone());
+                new.pop();
+                continue;
             };
             let member = self.recent.remove(at)?;
+            self.recent_ids.remove(&member.id);
             self.belongs(member.id, id);
-            self.live.get_mut(&id)?.join(member, &self.rules);
+            self.live.get_mut(&id)?.join(member.clone(), &self.rules);
+            new.push(member);
         }
+        self.live.get(&id).map(|live| live.incident.clone())
     }
 
     fn open(&mut self, member: Member) -> Vec<Incident> {
-        let event = member.id;
-        let live = Live::open(member, &self.rules);
+        let live = Live::open(member.clone(), &self.rules);
         let id = live.incident.id;
-        self.belongs(event, id);
+        self.belongs(member.id, id);
         self.live.insert(id, live);
-        let opened = self.gather(id).map(|mut incident| {
+        let opened = self.gather(id, member).map(|mut incident| {
             // Nobody has seen an earlier one.
             incident.revision = 0;
             incident
@@ -221,6 +232,7 @@ impl Correlator {
     fn remember(&mut self, member: Member) {
         let oldest = member.time;
         let window = signed(self.options.window) * 5;
+        self.recent_ids.insert(member.id);
         self.recent.push_back(member);
         while self.recent.len() > self.options.recent
             || self
@@ -228,7 +240,8 @@ impl Correlator {
                 .front()
                 .is_some_and(|first| oldest.duration_since(first.last_time) > window)
         {
-            self.recent.pop_front();
+            let oldest = self.recent.pop_front();
+            oldest.map(|member| self.recent_ids.remove(&member.id));
         }
     }
 

@@ -114,15 +114,17 @@ impl Member {
 impl Key {
     /// Whether `keys` has it, or the GPU of an instance, or an instance of the GPU.
     pub(crate) fn is_among(&self, keys: &BTreeSet<Self>) -> bool {
-        let by_mig = match self {
+        if keys.contains(self) {
+            return true;
+        }
+        match self {
             Self::Device(pci) => {
                 let instances = Self::Instance(*pci, 0)..=Self::Instance(*pci, u32::MAX);
                 keys.range(instances).next().is_some()
             }
             Self::Instance(pci, _) => keys.contains(&Self::Device(*pci)),
             _ => false,
-        };
-        by_mig || keys.contains(self)
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-// Requests to the daemon that served the page. All of them read.
+// Requests to whoever served the page: a daemon, or the head of a fleet. All of them read.
 
 /** An answer that is an error, as the daemon words it. */
 export class Problem extends Error {
@@ -9,6 +9,9 @@ export class Problem extends Error {
 
 const DEADLINE_MS = 15_000;
 
+/** Who answers, and what helps where nobody does. */
+export const server = { name: "the daemon", remedy: "is `gtrace run` alive? see systemctl status gtrace" };
+
 export async function get<T>(path: string, query: [string, string][] = []): Promise<T> {
   const text = new URLSearchParams(query).toString();
   let answer: Response;
@@ -16,9 +19,15 @@ export async function get<T>(path: string, query: [string, string][] = []): Prom
     answer = await fetch(text ? `${path}?${text}` : path, { signal: AbortSignal.timeout(DEADLINE_MS), cache: "no-store" });
   } catch (error) {
     const why = error instanceof DOMException && error.name === "TimeoutError" ? "no answer within 15 s" : "the connection failed";
-    throw new Problem(0, "the daemon does not answer", why, "is `gtrace run` alive? see systemctl status gtrace");
+    throw new Problem(0, `${server.name} does not answer`, why, server.remedy);
   }
-  if (answer.ok) return (await answer.json()) as T;
+  if (answer.ok) {
+    try {
+      return (await answer.json()) as T;
+    } catch {
+      throw new Problem(0, `${server.name} broke off its answer`, "the connection ended, or the answer took over 15 s", server.remedy);
+    }
+  }
   let body: { error?: string; cause?: string; remedy?: string } = {};
   try {
     body = await answer.json();

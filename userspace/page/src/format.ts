@@ -98,3 +98,6 @@ export function gpuName(gpu: GpuRef | undefined): string {
 export const shortContainer = (id: string): string => id.slice(0, 12);
 
 export const words = (name: string): string => name.replaceAll("_", " ");
+
+/** A word of a shell's command line, quoted where it has to be. */
+export const word = (text: string): string => (/^[\w.+:@%/,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);

@@ -3,6 +3,7 @@
 
 import { useEffect, useReducer } from "preact/hooks";
 import { Problem, get, hasRoute } from "./api";
+import type { Connection } from "./parts/frame";
 import type { Event, Gap, GpuInfo, Incident, HealthReport, Published, Status, SubjectHealth } from "./types";
 
 /** Events that the page keeps. What is older can be read again from the store. */
@@ -12,8 +13,6 @@ const STATUS_MS = 2_000;
 const GPUS_MS = 4_000;
 const INCIDENTS_MS = 10_000;
 const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000];
-
-export type Connection = "connecting" | "live" | "lost";
 
 class Live {
   status: Status | undefined;

@@ -29,6 +29,14 @@ export interface Event {
   acks?: Ack[];
 }
 
+export interface CausalLink {
+  from: string;
+  to: string;
+  why: string;
+  confidence: string;
+  rule: string;
+}
+
 export interface Incident {
   id: string;
   revision: number;
@@ -44,7 +52,7 @@ export interface Incident {
   events: string[];
   event_count: number;
   occurrences: number;
-  chain?: { from: string; to: string; why: string; confidence: string; rule: string }[];
+  chain?: CausalLink[];
   affected?: { gpus?: GpuRef[]; processes?: ProcessRef[]; containers?: string[]; jobs?: string[]; remote_clients?: string[] };
   advice?: Advice;
   evidence?: { name: string; sha256: string; bytes: number; from?: string; to?: string }[];
@@ -189,13 +197,13 @@ export interface Times { count: number; sum_ns: number; p50_ns: number; p99_ns: 
 export interface RemoteSession {
   id: string;
   worker: number;
-  client?: { host?: string; program?: string; pid?: number; address?: string; user?: string };
+  client?: { host?: string; program?: string; pid?: number; peer?: string; credential?: string };
   age_s: number;
   calls_per_second: number;
   memory_limit?: number;
   stats: {
     frames: number; bytes_in: number; bytes_out: number; lanes: number; links?: string[]; fallbacks?: string[]; memory: number;
-    failovers: number; failbacks: number; queue: Times; driver: Times;
+    failovers: number; failbacks: number; severed: number; resumed: number; queue: Times; driver: Times;
     ops: { name: string; errors: number; bytes: number; queue: Times; driver: Times }[];
   };
 }

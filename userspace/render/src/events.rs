@@ -9,8 +9,8 @@ use std::io::IsTerminal as _;
 use clap::ValueEnum;
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    Ack, Amendment, Detail, Event, Gpu, Kind, Process, Provenance, Severity, Timestamp, Witness,
-    WitnessName,
+    Ack, Amendment, Detail, Event, Gpu, Incident, Kind, Process, Provenance, Severity, Timestamp,
+    Witness, WitnessName,
 };
 use jiff::tz::TimeZone;
 
@@ -200,6 +200,106 @@ pub fn ago(time: Timestamp, now: Timestamp) -> String {
 /// An event as a block of lines that ends with an empty one.
 pub fn event(event: &Event, style: &Style, now: Timestamp) -> String {
     let mut block = Block::new(style);
+    known(&mut block, event, now);
+    block.part("id", Some(event.id.to_string()));
+    block.end()
+}
+
+/// An event, and what it is part of.
+#[derive(Clone, Copy, Debug)]
+pub struct EventWhole<'a> {
+    /// The event.
+    pub event: &'a Event,
+    /// The incident that it belongs to.
+    pub incident: Option<&'a Incident>,
+    /// Further lines, each with its label.
+    pub more: &'a [(&'static str, String)],
+}
+
+/// All that is known of an event, as a block of lines that ends with an empty one.
+pub fn event_whole(whole: &EventWhole<'_>, style: &Style, now: Timestamp) -> String {
+    let event = whole.event;
+    let mut block = Block::new(style);
+    known(&mut block, event, now);
+    for (label, text) in whole.more {
+        block.part(label, Some(text.clone()));
+    }
+    let mut label = "incident";
+    match whole.incident {
+        Some(incident) => {
+            block.part(
+                label,
+                Some(format!(
+                    "{}  {}, {}: {}",
+                    incident.id,
+                    incident.class,
+                    incident.state,
+                    clean(&incident.title)
+                )),
+            );
+            block.part("", Some(format!("gtrace incidents show {}", incident.id)));
+        }
+        // An incident lists its first events, and the newest incidents were searched.
+        None => block.part(label, Some("none of the newest names it".to_owned())),
+    }
+    label = "detail";
+    for (name, value) in details(event) {
+        block.part(label, Some(format!("{name} = {value}")));
+        label = "";
+    }
+    label = "host";
+    for part in [
+        event.host.as_deref().map(clean),
+        event
+            .boot_id
+            .as_deref()
+            .map(|id| format!("boot {}", clean(id))),
+        event.boottime_ns.map(|ns| {
+            format!(
+                "{}.{:09} s after the boot",
+                ns / 1_000_000_000,
+                ns % 1_000_000_000
+            )
+        }),
+    ]
+    .into_iter()
+    .flatten()
+    {
+        block.part(label, Some(part));
+        label = "";
+    }
+    label = "witness";
+    for witness in &event.witnesses {
+        let first = style.time(witness.first_time);
+        let text = format!("{}, {} times, first {first}", witness.source, witness.count);
+        block.part(label, Some(text));
+        label = "";
+    }
+    let changes = match event.revision {
+        0 => "unchanged since it was seen first".to_owned(),
+        revision => format!("revision {revision}"),
+    };
+    block.part("record", Some(changes));
+    block.part("id", Some(event.id.to_string()));
+    block.end()
+}
+
+/// The fields of its detail, as JSON names them.
+fn details(event: &Event) -> Vec<(String, String)> {
+    let Ok(serde_json::Value::Object(fields)) = serde_json::to_value(&event.detail) else {
+        return Vec::new();
+    };
+    let text = |value: serde_json::Value| match value {
+        serde_json::Value::String(text) => clean(&text),
+        other => clean(&other.to_string()),
+    };
+    let fields = fields.into_iter();
+    fields.map(|(name, value)| (name, text(value))).collect()
+}
+
+/// What is known of an event, without its id.
+fn known(block: &mut Block<'_>, event: &Event, now: Timestamp) {
+    let style = block.style;
     block.headline(event, now);
     block.part("gpu", event.gpu.as_ref().map(gpu));
     block.part("device", pci_device(event.gpu.as_ref(), &event.detail));
@@ -237,8 +337,6 @@ pub fn event(event: &Event, style: &Style, now: Timestamp) -> String {
     for ack in &event.acks {
         block.part("acked", Some(acked(ack, style)));
     }
-    block.part("id", Some(event.id.to_string()));
-    block.end()
 }
 
 /// An amendment in one line.

@@ -150,14 +150,11 @@ fn chain(block: &mut Block<'_>, incident: &Incident, known: &BTreeMap<EventId, &
     };
     let links = incident.chain.iter().map(|link| {
         let time = |id| known.get(id).map(|event: &&Event| event.time);
-        // What was seen after its effect happened at the same time, as far as is known.
-        let arrow = match time(&link.from) > time(&link.to) && known.contains_key(&link.to) {
-            true => "at the same time as",
-            false => "->",
-        };
+        let reversed = time(&link.from) > time(&link.to) && known.contains_key(&link.to);
         format!(
-            "{} {arrow} {}: {} ({} confidence)",
+            "{} {} {}: {} ({} confidence)",
             name(&link.from),
+            link.relation(reversed),
             name(&link.to),
             clean(&link.why),
             link.confidence
@@ -248,6 +245,25 @@ mod tests {
             assert!(text.contains(part), "{part}: {text}");
         }
         assert!(!text.contains('\u{1b}'), "{text:?}");
+        let said = |shown: &Incident, events: &[Event]| {
+            let text = incident(shown, events, &Style::plain(), shown.time);
+            let cause = text.lines().find(|line| line.contains("  cause ")).unwrap();
+            cause.to_owned()
+        };
+        assert!(said(&shown, &events).contains(" led to gpu_lost"), "{text}");
+        shown.chain[0].confidence = Confidence::Medium;
+        assert!(said(&shown, &events).contains(" probably led to gpu_lost"));
+        shown.chain[0].confidence = Confidence::Low;
+        let low = said(&shown, &events);
+        assert!(low.contains("shortly before, and may have led to"), "{low}");
+        // Seen after its effect.
+        let mut later = events.clone();
+        later[0].time = shown.time + jiff::SignedDuration::from_millis(300);
+        let reversed = said(&shown, &later);
+        assert!(
+            reversed.contains("at the same time as, and may"),
+            "{reversed}"
+        );
         shown.change_state(StateChange {
             time: shown.time,
             state: IncidentState::Resolved,

@@ -7,12 +7,15 @@ pub mod driver_calls;
 mod events;
 mod health;
 mod incidents;
+mod markdown;
 
 pub use events::{
-    ColorChoice, Style, ack, ago, amendment, code_name, event, gpu, line, pci_device, process,
+    ColorChoice, EventWhole, Style, ack, ago, amendment, code_name, event, event_whole, gpu, line,
+    pci_device, process,
 };
 pub use health::{health, health_line, subject_health};
 pub use incidents::{incident, incident_line};
+pub use markdown::markdown;
 
 pub use gtrace_api::text::clean;
 pub use gtrace_api::{title, title_of};

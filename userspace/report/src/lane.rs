@@ -91,9 +91,12 @@ impl Lane {
             | Kind::IoError
             | Kind::FsError => Self::KernelLog,
             Kind::SlowCall | Kind::ApiError => Self::DriverCalls,
-            Kind::OomKill | Kind::GpuProcessExit | Kind::NcclSegfault | Kind::MemoryGrowth => {
-                Self::Processes
-            }
+            Kind::OomKill
+            | Kind::GpuProcessExit
+            | Kind::NcclSegfault
+            | Kind::MemoryGrowth
+            | Kind::GpuContended
+            | Kind::GpuStarved => Self::Processes,
             Kind::SourceLost
             | Kind::RecordsRemoved
             | Kind::SiteTrigger

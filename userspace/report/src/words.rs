@@ -51,16 +51,14 @@ pub(crate) fn count(number: u64, one: &str) -> String {
     format!("{text} {plural}")
 }
 
-/// How cause and effect of `link` stand to each other: what was seen after its effect did not come before it.
+/// How cause and effect of `link` stand to each other, as sure as the link is.
 pub(crate) fn led_to(material: &Material, link: &CausalLink) -> &'static str {
     let time = |id| {
         let mut events = material.events.iter();
         events.find(|event| event.id == id).map(|event| event.time)
     };
-    match (time(link.from), time(link.to)) {
-        (Some(from), Some(to)) if from > to => "happened at the same time as, and may have led to,",
-        _ => "led to",
-    }
+    let reversed = matches!((time(link.from), time(link.to)), (Some(from), Some(to)) if from > to);
+    link.relation(reversed)
 }
 
 /// What happened, in one line.

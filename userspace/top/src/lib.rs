@@ -1,6 +1,7 @@
 //! The live view of `gtrace top`: what it knows ([`Model`]), how keys and updates change it, and how it is drawn. It
 //! knows neither daemon nor terminal; it reads the host's /proc.
 
+mod ascii;
 mod counters;
 mod help;
 mod host;
@@ -14,6 +15,7 @@ mod snapshot;
 mod update;
 mod view;
 
+pub use ascii::{shows_utf8, to_ascii};
 pub use counters::Counters;
 pub use host::HostReading;
 pub use model::{Model, Wish};

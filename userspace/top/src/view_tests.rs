@@ -287,6 +287,21 @@ fn gpus_and_host_have_bars_and_a_past() {
     }
     let text = screen(&mut model, 80, 24);
     assert!(text.contains("GPU ██") && text.contains("CPU ██"), "{text}");
+    // A terminal without UTF-8 gets the same picture in ASCII.
+    let mut terminal = Terminal::new(TestBackend::new(140, 40)).unwrap();
+    let now = "2026-03-03T04:05:18Z".parse().unwrap();
+    let drawn = terminal.draw(|frame| {
+        draw(frame, &mut model, now, &TimeZone::UTC);
+        crate::to_ascii(frame.buffer_mut());
+    });
+    let cells = drawn.unwrap().buffer.content();
+    let text: String = cells.iter().map(|cell| cell.symbol()).collect();
+    // The foot has a question mark of its own.
+    let known = text.replace("? help", "");
+    assert!(text.is_ascii() && !known.contains('?'), "{text}");
+    for part in ["CPU ##", "54/87 'C", "_=#", "+-"] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
     // Another machine's daemon is not shown with this machine's load.
     let mut next = readings();
     next.status.boot_id = "another".into();

@@ -19,13 +19,17 @@ mod rdma_two;
 mod real;
 mod real_gsp;
 mod real_gsp_clients;
+mod real_gsp_day;
 mod real_gsp_events;
+mod real_gsp_links;
+mod real_gsp_process;
 mod real_gsp_readings;
 mod real_gsp_two;
 mod real_judged;
 mod real_nvml;
 mod real_series;
 mod reload;
+mod serve;
 mod smoke;
 mod stub;
 mod under_way;
@@ -103,6 +107,7 @@ const TOPICS: &[&[Case]] = &[
     rdma_ports::CASES,
     rdma_faults::CASES,
     rdma_two::CASES,
+    serve::CASES,
     uprobes::CASES,
     real::CASES,
     real_judged::CASES,
@@ -110,7 +115,10 @@ const TOPICS: &[&[Case]] = &[
     real_series::CASES,
     real_gsp::CASES,
     real_gsp_clients::CASES,
+    real_gsp_day::CASES,
     real_gsp_events::CASES,
+    real_gsp_links::CASES,
+    real_gsp_process::CASES,
     real_gsp_readings::CASES,
     real_gsp_two::CASES,
     bench::CASES,
@@ -126,6 +134,7 @@ const HELPERS: &[&[Helper]] = &[
     unload::HELPERS,
     process::HELPERS,
     incidents::HELPERS,
+    real_gsp_process::HELPERS,
 ];
 
 /// A helper's name and what it does with its arguments.

@@ -15,15 +15,18 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::Case;
-use super::rdma::{ADDRESS, CARD, DEVICE, Server, TRUSTING, card_up, device_up, tool};
+use super::rdma::{
+    ADDRESS, CARD, DEVICE, Server, TRUSTING, card_up, device_up, direct, same, tool,
+};
 use super::rdma_load::{Lanes, Load, failed_back, shows_rdma_again, shows_tcp, times};
-use crate::guest::{Guest, PATIENCE, within};
+use crate::guest::{Guest, PATIENCE, stable, within};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("rdma_port_down", Scenario::Rdma, port_down)
         .core()
         .patience(600),
     Case::new("rdma_device_deleted", Scenario::Rdma, device_deleted).patience(600),
+    Case::new("rdma_then_tcp_lost", Scenario::Rdma, then_tcp_lost).patience(400),
     Case::new("rdma_server_killed", Scenario::Rdma, server_killed).patience(300),
     Case::new("rdma_server_frozen", Scenario::Rdma, server_frozen).patience(300),
 ];
@@ -38,7 +41,11 @@ fn prepared() -> Result<()> {
     let address = format!("{ADDRESS}/32");
     // There already, where another case has added it.
     let _ = tool(BUSYBOX, &["ip", "addr", "add", &address, "dev", "lo"]);
-    device_up()
+    device_up()?;
+    // As rdma_cm's file does on hosts that have it, this keeps the folder when the last device goes: the sandbox of a worker
+    // knows the folder, and would not know the next one.
+    fs::write("/dev/infiniband/kept", "")?;
+    Ok(())
 }
 
 fn server_status(server: &Server) -> Result<Value> {
@@ -98,6 +105,50 @@ fn fails_over(
     Ok(())
 }
 
+fn loopback(state: &str) -> Result<()> {
+    tool(BUSYBOX, &["ifconfig", "lo", state])
+}
+
+/// RDMA is lost, and then the connection by which programs go on: for a while, which they outlive, and for good.
+fn then_tcp_lost(guest: &mut Guest) -> Result<()> {
+    prepared()?;
+    let server = Server::start(guest, &TRUSTING)?;
+    for time in 1..=times(guest) {
+        let mut load = Load::start(guest, ADDRESS)?;
+        load.goes_on("before")?;
+        card_down()?;
+        load.goes_on("with the port down")?;
+        shows_tcp(|| server_status(&server))?;
+        loopback("down")?;
+        let stands = stable("no more rounds", Duration::from_secs(2), || {
+            Ok(load.rounds())
+        })?;
+        loopback("up")?;
+        let healed = Instant::now();
+        let went_on = load.goes_on("with the network healed");
+        went_on.with_context(|| Server::log(guest))?;
+        guest.note(format!(
+            "{time}: stood at rounds {stands:?}, went on {:?} after it healed",
+            healed.elapsed()
+        ))?;
+        loopback("down")?;
+        let cut = Instant::now();
+        load.fails()?;
+        guest.note(format!(
+            "{time}: cut for good, ended after {:?}",
+            cut.elapsed()
+        ))?;
+        loopback("up")?;
+        device_up()?;
+        within(PATIENCE, "the server gives the clients up", || {
+            let sessions = &server_status(&server)?["sessions"];
+            Ok(sessions.as_array().is_some_and(Vec::is_empty).then_some(()))
+        })?;
+    }
+    // What follows finds all as it was.
+    same(guest, "steadfast", ADDRESS, &[], &direct("steadfast")?)
+}
+
 /// Workers of the server: the processes that it started.
 fn workers(server: &Server) -> Result<Vec<Pid>> {
     let path = format!("/proc/{0}/task/{0}/children", server.child.id());
@@ -140,7 +191,7 @@ fn server_frozen(guest: &mut Guest) -> Result<()> {
         load.goes_on("before")?;
         let workers = workers(&server)?;
         signal(&workers, Signal::STOP)?;
-        let at = crate::guest::stable("no more rounds", Duration::from_secs(3), || {
+        let at = stable("no more rounds", Duration::from_secs(3), || {
             Ok(load.rounds())
         })?;
         guest.note(format!("stands at rounds {at:?}"))?;

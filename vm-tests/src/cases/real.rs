@@ -242,8 +242,12 @@ fn dead_at_load(guest: &mut Guest) -> Result<()> {
     })?;
     seen_so_far(&daemon)?;
     let events = events(&daemon)?;
+    // The driver's record, and the kernel's own line that the driver has not taken the device.
+    let kinds: Vec<_> = events.iter().map(|event| &event["kind"]).collect();
     ensure!(
-        events.len() == 1 && events[0]["repeats"] == 0,
+        kinds == ["gpu_lost", "driver_init_failed"]
+            && events.iter().all(|event| event["repeats"] == 0)
+            && events[1]["detail"]["error"] == "error -1",
         "{events:#?}"
     );
     // The module was there for a moment.

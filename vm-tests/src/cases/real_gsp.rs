@@ -1,7 +1,7 @@
 //! NVIDIA's own driver on a GPU that is made of memory and answers: a stand-in for the GPU's system processor (GSP), which
 //! executes no work (vm-tests/fakegpu/README.md).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -15,6 +15,7 @@ use serde_json::Value;
 use super::Case;
 use super::calls::source_is;
 use super::real::{ALL_THREE, compare, events, seen_so_far};
+use super::real_gsp_process::Program;
 use super::xid::{of_code, witnesses};
 use crate::guest::daemon::Daemon;
 use crate::guest::real::GPU;
@@ -128,23 +129,39 @@ fn opens(guest: &mut Guest) -> Result<()> {
 /// So many Xids are under way at once: the stand-in keeps 64, and the kernel's log is small.
 const BATCH: usize = 16;
 
+/// So many programs have a channel each. The driver names the program whose channel an Xid is of.
+const PROGRAMS: usize = 4;
+
 fn xids(guest: &mut Guest) -> Result<()> {
     let _open = guest.load_answering()?;
     let daemon = daemon(guest, SAMPLE)?;
+    let programs = (0..PROGRAMS)
+        .map(|nth| Program::start(&format!("train-{nth}"), 0))
+        .collect::<Result<Vec<_>>>()?;
+    let numbers: BTreeSet<_> = programs.iter().map(|program| program.channel).collect();
+    ensure!(
+        numbers.len() == PROGRAMS,
+        "channels share a number: {numbers:?}"
+    );
     let catalogue = Catalogue::builtin();
     let all: Vec<_> = catalogue
         .xids()
         .map(|entry| (entry.code, entry.name))
         .collect();
     ensure!(all.len() >= 40, "the catalogue has {} Xids", all.len());
-    // The driver writes the name of who waits before this one; each other has what the GSP says after two unknowns.
-    let text = |code: u32, name: &str| match code % 2 {
-        1 => format!("Ch {code:08x}, {name}"),
-        _ => name.to_owned(),
+    // Two of three are of a program's channel; the others have neither channel nor process.
+    let of = |code: u32| (!code.is_multiple_of(3)).then(|| &programs[code as usize % PROGRAMS]);
+    let text = |code: u32, name: &str| match of(code) {
+        Some(program) => format!("Ch {:08x}, {name}", program.channel),
+        None => name.to_owned(),
     };
     for batch in all.chunks(BATCH) {
         for (code, name) in batch {
-            guest.gpu(&format!("xid {code} {}", text(*code, name)))?;
+            let channel = match of(*code) {
+                Some(program) => format!("channel {} ", program.channel),
+                None => String::new(),
+            };
+            guest.gpu(&format!("xid {code} {channel}{}", text(*code, name)))?;
         }
         let (last, _) = batch[batch.len() - 1];
         daemon.wait_for(PATIENCE, &format!("Xid {last}"), |events| {
@@ -155,7 +172,7 @@ fn xids(guest: &mut Guest) -> Result<()> {
     let events = daemon.events(&[])?;
     let mut wrong = BTreeMap::new();
     for (code, name) in &all {
-        if let Err(error) = check_xid(&events, *code, &text(*code, name)) {
+        if let Err(error) = check_xid(&events, *code, &text(*code, name), of(*code)) {
             wrong.insert(*code, format!("{error:#}"));
         }
     }
@@ -164,8 +181,9 @@ fn xids(guest: &mut Guest) -> Result<()> {
         .filter(|e| e["kind"] != "xid" && e["kind"] != "slow_call" && e["gpu"]["pci"] == GPU)
         .map(|e| format!("{}: {}", e["kind"], e["message"]))
         .collect();
+    let with_process = all.iter().filter(|(code, _)| of(*code).is_some()).count();
     guest.note(format!(
-        "Xids: {}, found right: {}, beside them: {others:?}",
+        "Xids: {}, of a channel: {with_process}, found right: {}, beside them: {others:?}",
         all.len(),
         all.len() - wrong.len()
     ))?;
@@ -173,8 +191,8 @@ fn xids(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
-/// One event has the Xid with all that its line says.
-fn check_xid(events: &[Value], code: u32, text: &str) -> Result<()> {
+/// One event has the Xid with all that its line says, and names `program` where it is of that one's channel.
+fn check_xid(events: &[Value], code: u32, text: &str, program: Option<&Program>) -> Result<()> {
     let [event] = of_code(events, code)[..] else {
         bail!("{} events", of_code(events, code).len());
     };
@@ -190,12 +208,17 @@ fn check_xid(events: &[Value], code: u32, text: &str) -> Result<()> {
         "seen by {:?}",
         witnesses(event)
     );
-    // The driver names the kernel's thread that takes the message where nobody else can wait for the GSP.
-    if code == 119 {
-        return Ok(());
+    let channel = program.map(|program| format!("{:#x}", program.channel));
+    match program {
+        Some(program) => ensure!(
+            process(event) == (u64::from(program.pid()), program.name.clone()),
+            "{} is named, and {} {} has the channel",
+            event["process"],
+            program.pid(),
+            program.name
+        ),
+        None => ensure!(event["process"].is_null(), "{}", event["process"]),
     }
-    ensure!(event["process"].is_null(), "{}", event["process"]);
-    let channel = (code % 2 == 1).then(|| format!("{code:#x}"));
     ensure!(
         event["detail"]["channel"].as_str() == channel.as_deref(),
         "channel {} of {message}",

@@ -143,7 +143,9 @@ fn reset(guest: &mut Guest) -> Result<()> {
     let crash = xid(&daemon, 120)?;
     ensure!(crash["severity"] == "fatal", "{crash:#}");
     let changed = xid(&daemon, 154)?;
-    let first_step = changed["advice"]["vendor"][0].as_str().unwrap_or_default();
+    let steps = changed["advice"]["vendor"].as_array();
+    let mut steps = steps.into_iter().flatten().filter_map(Value::as_str);
+    let reset = steps.find(|step| step.contains("nvidia-smi --gpu-reset"));
     ensure!(
         changed["severity"] == "fatal"
             && changed["gpu"]["uuid"] == UUID
@@ -151,10 +153,10 @@ fn reset(guest: &mut Guest) -> Result<()> {
             && changed["detail"]["recovery_to"] == "GPU Reset Required"
             && changed["advice"]["rule"] == "xid:154:gpu_reset"
             && changed["advice"]["action"] == "page"
-            && first_step.contains("nvidia-smi --gpu-reset"),
+            && reset.is_some(),
         "{changed:#}"
     );
-    guest.note(format!("Xid 154: {first_step}"))
+    guest.note(format!("Xid 154: {reset:?}"))
 }
 
 fn falls_off(guest: &mut Guest) -> Result<()> {

@@ -259,16 +259,22 @@ const ALSO_SET: &[&str] = &[
     "reading throttle_reasons 0x44",
     "reading violation_power 1500",
     "reading violation_sync_boost 2500",
+    "reading violation_reliability 3500",
+    "reading violation_board_limit 4500",
+    "reading violation_low_utilization 5500",
 ];
 
 /// Metrics that nvidia-smi prints nothing of, and what `ALSO_SET` makes of them.
 const WITHOUT_PRINT: &[(&str, &str, f64)] = &[
     ("gtrace_gpu_violation_seconds_total", "power", 1.5),
     ("gtrace_gpu_violation_seconds_total", "sync_boost", 2.5),
+    ("gtrace_gpu_violation_seconds_total", "reliability", 3.5),
+    ("gtrace_gpu_violation_seconds_total", "board_limit", 4.5),
+    ("gtrace_gpu_violation_seconds_total", "low_utilization", 5.5),
 ];
 
 /// The text of an element within others.
-fn element<'a>(xml: &'a str, path: &[&str]) -> Option<&'a str> {
+pub(super) fn element<'a>(xml: &'a str, path: &[&str]) -> Option<&'a str> {
     path.iter().try_fold(xml, |rest, name| {
         let (_, inside) = rest.split_once(&format!("<{name}>"))?;
         Some(inside.split_once(&format!("</{name}>"))?.0)
@@ -285,7 +291,7 @@ fn figure(text: &str) -> Option<f64> {
 }
 
 /// The value of a line of `/metrics` with these labels beside the GPU's.
-fn metric(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
+pub(super) fn metric(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
     let line = text.lines().find(|line| {
         let own = |(key, value): &(&str, &str)| line.contains(&format!("{key}=\"{value}\""));
         let named = line

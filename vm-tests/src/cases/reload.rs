@@ -91,7 +91,7 @@ fn followed(guest: &mut Guest) -> Result<()> {
 }
 
 /// Descriptors and anonymous memory of a process.
-fn held(pid: u32) -> Result<(usize, u64)> {
+pub(super) fn held(pid: u32) -> Result<(usize, u64)> {
     let descriptors = fs::read_dir(format!("/proc/{pid}/fd"))?.count();
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let rss = status

@@ -1,5 +1,6 @@
 //! What a case has at hand: the machine, daemons, the stub of the driver, the monitor.
 
+pub(crate) mod channel;
 pub(crate) mod control;
 pub(crate) mod daemon;
 pub(crate) mod kmsg;

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::path::Path;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::plain;
 use crate::sys::{self, Plain};
@@ -135,6 +135,19 @@ pub(crate) struct UvmParams(
 
 plain!(Control: 32, Free: 16, Alloc32: 32, Alloc40: 40, Alloc48: 48, Xfer: 16, CheckVersion: 72, UvmParams: 128);
 
+/// An object that [`NvDevice::alloc_below`] makes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewObject {
+    /// The client; 0 where this is one.
+    pub(crate) client: u32,
+    /// The object that it is made below.
+    pub(crate) parent: u32,
+    /// Its handle; 0 has the driver choose that of a client.
+    pub(crate) handle: u32,
+    /// Its class.
+    pub(crate) class: u32,
+}
+
 /// Which structure an RM_ALLOC comes with. A driver knows two: the short one and the long one of
 /// its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -205,6 +218,36 @@ impl NvDevice {
         Ok(control.status)
     }
 
+    /// RM_CONTROL of an object with parameters, which come back changed.
+    ///
+    /// # Errors
+    ///
+    /// What ioctl(2) returned, or a status that is a failure.
+    pub(crate) fn control_of(
+        &self,
+        client: u32,
+        object: u32,
+        cmd: u32,
+        params: &mut [u8],
+    ) -> Result<()> {
+        let mut control = Control {
+            client,
+            object,
+            cmd,
+            params: params.as_mut_ptr() as u64,
+            params_size: params.len() as u32,
+            ..Control::default()
+        };
+        self.call(RM_CONTROL, &mut control)
+            .with_context(|| format!("RM_CONTROL {cmd:#x}"))?;
+        ensure!(
+            control.status == NV_OK,
+            "RM_CONTROL {cmd:#x}: status {:#x}",
+            control.status
+        );
+        Ok(())
+    }
+
     /// RM_ALLOC of an object `object` of `class`; the status in its structure.
     ///
     /// # Errors
@@ -256,6 +299,34 @@ impl NvDevice {
                 Ok(alloc.last[2])
             }
         }
+    }
+
+    /// RM_ALLOC as [`AllocForm::Long535`] of an object below another one; its handle. The driver knows the size of the class's
+    /// parameters, for which `params` has room.
+    ///
+    /// # Errors
+    ///
+    /// What ioctl(2) returned, or a status that is a failure.
+    pub(crate) fn alloc_below(&self, new: NewObject, params: &mut [u8]) -> Result<u32> {
+        let mut alloc = Alloc48 {
+            head: AllocHead {
+                root: new.client,
+                parent: new.parent,
+                object: new.handle,
+                class: new.class,
+                params: params.as_mut_ptr() as u64,
+            },
+            ..Alloc48::default()
+        };
+        self.call(RM_ALLOC, &mut alloc)
+            .with_context(|| format!("RM_ALLOC of class {:#x}", new.class))?;
+        ensure!(
+            alloc.last[2] == NV_OK,
+            "RM_ALLOC of class {:#x}: status {:#x}",
+            new.class,
+            alloc.last[2]
+        );
+        Ok(alloc.head.object)
     }
 
     /// RM_FREE of an object; the status in its structure.

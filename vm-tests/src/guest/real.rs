@@ -78,8 +78,16 @@ impl Guest {
     /// Both, and the driver is answered: its GPU opens. The GPU is in use while what is returned is kept, so that not
     /// each program that asks for it starts it anew.
     pub(crate) fn load_answering(&self) -> Result<File> {
+        self.load_answering_with("")
+    }
+
+    /// The same with parameters of the GPU's module.
+    pub(crate) fn load_answering_with(&self, parameters: &str) -> Result<File> {
         skip_unless_answered()?;
-        self.insmod(Path::new(REAL_MODULES).join("fakegpu.ko"), "gsp=1")?;
+        self.insmod(
+            Path::new(REAL_MODULES).join("fakegpu.ko"),
+            &format!("gsp=1 {parameters}"),
+        )?;
         self.load_driver_with(WITHOUT_ENGINES)?;
         File::open(GPU_NODES[0]).context("the GPU does not open")
     }

@@ -16,10 +16,10 @@ use crate::packages;
 use crate::shell::{self, step};
 
 /// Names the mirror that the private apt uses.
-const MIRROR_VARIABLE: &str = "GTRACE_DEBIAN_MIRROR";
+pub(crate) const MIRROR_VARIABLE: &str = "GTRACE_DEBIAN_MIRROR";
 
 /// The mirror without it.
-const MIRROR: &str = "http://deb.debian.org/debian";
+pub(crate) const MIRROR: &str = "http://deb.debian.org/debian";
 
 /// What the private apt trusts; of the package `debian-archive-keyring`.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";

@@ -37,7 +37,12 @@ const IN_TURNS: &str = "tcg,thread=single";
 /// processor sets among them. The kernels' slab allocator has the instruction in its fast path: a timer's interrupt there
 /// returns by IRET to whatever the flags say by then, virtual-8086 mode (a double fault) or the direction flag (bytes
 /// copied backwards, in other places). Without the feature the kernel takes its other path.
-const CPU: &str = "max,-cx16";
+pub(super) const CPU: &str = "max,-cx16";
+
+/// The accelerator for a machine with nothing special.
+pub(super) fn accelerator() -> String {
+    std::env::var(ACCEL_VARIABLE).unwrap_or_else(|_| ACCEL.to_owned())
+}
 
 /// Every machine has these. No default devices, no network that was not asked for.
 const COMMON: [&str; 15] = [

@@ -7,6 +7,7 @@ pub(crate) mod apt;
 pub(crate) mod bench;
 mod cases;
 mod cpio;
+pub(crate) mod distro;
 mod fault;
 mod image;
 mod judge;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::{RDMA, RDMA_PROGRAMS};
+use gtrace_vm_tests::layout::{LIMITS, RDMA, RDMA_PROGRAMS};
 use serde_json::Value;
 
 use super::cpio::Archive;
@@ -61,7 +61,7 @@ pub(super) fn add(
     program(archive, &format!("{RDMA}/direct/libcuda.so.1"), &softgpu)?;
     let folder = cache.join("programs");
     fs::create_dir_all(&folder)?;
-    for name in RDMA_PROGRAMS {
+    for name in RDMA_PROGRAMS.into_iter().chain([LIMITS]) {
         let built = compile(context, &folder, name)?;
         copy(archive, &format!("{RDMA}/{name}"), &built)?;
     }

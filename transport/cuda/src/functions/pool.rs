@@ -81,7 +81,7 @@ crate::describe! {
     waiting cuMemRangeGetAttribute(
         data: out[dataSize], dataSize: value, attribute: value, devPtr: address, count: value,
     );
-    // A descriptor would be one of the server's process. Programs look for both and do not go on without.
+    // The descriptor is one of the client, with a ticket in it.
     local cuMemExportToShareableHandle(
         shareableHandle: special, handle: special, handleType: special, flags: special,
     );

@@ -83,6 +83,18 @@ pub const HOST_DONE: OpId = op_id("gtrace.host.done");
 pub const DEFER_COPY: OpId = op_id("gtrace.defer_copy");
 /// Takes what is there of such copies.
 pub const COLLECT: OpId = op_id("gtrace.collect");
+/// Page-locked memory of the client gets memory of the server's process at the same addresses, which the device uses:
+/// bytes and first address, both of whole pages. Comes back: the address, and whether all of it is 0 (a byte).
+pub const MAP_HOST: OpId = op_id("gtrace.host_memory.map");
+/// The device uses such memory no more: first address and bytes, as it was mapped.
+pub const UNMAP_HOST: OpId = op_id("gtrace.host_memory.unmap");
+
+/// Physical memory is to be opened by other clients: its handle. Comes back: a ticket of [`TICKET`] bytes.
+pub const EXPORT_MEMORY: OpId = op_id("gtrace.memory.export");
+/// The memory of a ticket, also of another client: the ticket. Comes back: a handle.
+pub const IMPORT_MEMORY: OpId = op_id("gtrace.memory.import");
+/// Bytes of a ticket.
+pub const TICKET: usize = 32;
 
 /// A node of a graph is added or changed.
 pub const GRAPH_NODE: OpId = op_id("gtrace.graph.node");
@@ -102,13 +114,17 @@ pub const GRAPH_UPDATE: OpId = op_id("gtrace.graph.update");
 pub const CAPTURE_INFO: OpId = op_id("gtrace.capture.info");
 
 /// Names of the operations that no symbol stands for, for statistics.
-pub const NAMES: [(&str, OpId); 14] = [
+pub const NAMES: [(&str, OpId); 18] = [
     ("gtrace.snapshot", SNAPSHOT),
     ("gtrace.image", IMAGE),
     ("gtrace.host.next", HOST_NEXT),
     ("gtrace.host.done", HOST_DONE),
     ("gtrace.defer_copy", DEFER_COPY),
     ("gtrace.collect", COLLECT),
+    ("gtrace.host_memory.map", MAP_HOST),
+    ("gtrace.host_memory.unmap", UNMAP_HOST),
+    ("gtrace.memory.export", EXPORT_MEMORY),
+    ("gtrace.memory.import", IMPORT_MEMORY),
     ("gtrace.graph.node", GRAPH_NODE),
     ("gtrace.graph.kernel", GRAPH_KERNEL),
     ("gtrace.graph.copy", GRAPH_COPY),

@@ -1,6 +1,8 @@
-// Managed memory against a model of it: host and device write words in turn, at random, by kernels, fills, copies
+// Memory that host and device share against a model of it: both write words in turn, at random, by kernels, fills, copies
 // and plain stores, in several streams and from several threads; after each wait what either side reads is what the
-// model says. Arguments: steps in all, and threads.
+// model says. Page-locked memory the host also uses while the device does, beside the words that the device is given.
+// Arguments: steps in all, threads, and what the memory is: managed (which is the default), allocated, small (which is
+// less than pages of its own), or registered (which begins and ends within pages).
 #include <pthread.h>
 
 #include "common.h"
@@ -13,6 +15,12 @@ enum { WORDS = 6 * 1024, PARTS_MAX = 16 };
 static CUcontext context;
 static CUfunction add_each;
 static long steps;
+static const char *kind = "managed";
+static unsigned words_of_part = WORDS;
+
+static int is(const char *wanted) {
+    return strcmp(kind, wanted) == 0;
+}
 
 typedef struct {
     int number;
@@ -22,6 +30,8 @@ typedef struct {
     CUstream stream;
     CUdeviceptr plain;
     int waits;
+    // Words that the device has been given since the last wait.
+    unsigned first, end;
 } Part;
 
 static unsigned below(Part *part, unsigned most) {
@@ -37,12 +47,28 @@ static void settle(Part *part) {
     if (part->waits)
         CHECK(cuStreamSynchronize(part->stream));
     part->waits = 0;
+    part->first = part->end = 0;
+}
+
+// The device is given words.
+static void give(Part *part, unsigned at, unsigned count) {
+    int none = part->first == part->end;
+    part->first = none || at < part->first ? at : part->first;
+    part->end = none || at + count > part->end ? at + count : part->end;
+    part->waits = 1;
+}
+
+// The host is going to use words.
+static void use(Part *part, unsigned at, unsigned count) {
+    if (is("managed") || (at < part->end && part->first < at + count))
+        settle(part);
 }
 
 static void step(Part *part) {
-    unsigned at = below(part, WORDS), count = 1 + below(part, below(part, 8) ? 16 : WORDS), value = below(part, 1000);
-    if (count > WORDS - at)
-        count = WORDS - at;
+    unsigned all = words_of_part, at = below(part, all), count = 1 + below(part, below(part, 8) ? 16 : all);
+    unsigned value = below(part, 1000);
+    if (count > all - at)
+        count = all - at;
     unsigned *words = part->words + at, *model = part->model + at;
     CUdeviceptr address = address_of(words);
     switch (below(part, 20)) {
@@ -50,21 +76,22 @@ static void step(Part *part) {
         CHECK(LAUNCH(add_each, (count + 63) / 64, 64, part->stream, &address, &count, &value));
         for (unsigned i = 0; i < count; i++)
             model[i] += value;
-        part->waits = 1;
+        give(part, at, count);
         break;
     case 1: // a fill
         CHECK(cuMemsetD32Async(address, value, count, part->stream));
         for (unsigned i = 0; i < count; i++)
             model[i] = value;
-        part->waits = 1;
+        give(part, at, count);
         break;
     case 2: // out to the device's own memory and back to another place
     {
-        unsigned to = below(part, WORDS - count + 1);
+        unsigned to = below(part, all - count + 1);
         CHECK(cuMemcpyDtoDAsync(part->plain, address, 4 * (size_t)count, part->stream));
         CHECK(cuMemcpyDtoDAsync(address_of(part->words + to), part->plain, 4 * (size_t)count, part->stream));
         memmove(part->model + to, model, 4 * (size_t)count);
-        part->waits = 1;
+        give(part, at, count);
+        give(part, to, count);
         break;
     }
     case 3: // from memory of the program
@@ -74,7 +101,7 @@ static void step(Part *part) {
         for (unsigned i = 0; i < count; i++)
             model[i] = source[i] = value + i;
         CHECK(cuMemcpyHtoDAsync(address, source, 4 * (size_t)count, part->stream));
-        part->waits = 1;
+        give(part, at, count);
         break;
     }
     case 4: // to memory of the program
@@ -88,24 +115,25 @@ static void step(Part *part) {
     }
     case 5:
         settle(part);
-        CHECK(cuMemPrefetchAsync(address_of(part->words), 4 * WORDS, (int)below(part, 2) - 1, part->stream));
+        if (is("managed"))
+            CHECK(cuMemPrefetchAsync(address_of(part->words), 4 * WORDS, (int)below(part, 2) - 1, part->stream));
         part->waits = 1;
         break;
     case 6: // all of it
         settle(part);
-        for (unsigned i = 0; i < WORDS; i++)
+        for (unsigned i = 0; i < all; i++)
             REQUIRE(part->words[i] == part->model[i], "part %d word %u is %u, not %u", part->number, i, part->words[i],
                     part->model[i]);
         break;
     case 7:
     case 8:
     case 9: // writes of the host
-        settle(part);
+        use(part, at, count);
         for (unsigned i = 0; i < count; i += 1 + value % 7)
             words[i] = model[i] = value + i;
         break;
     default: // one word, read and written
-        settle(part);
+        use(part, at, 1);
         REQUIRE(*words == *model, "part %d word %u is %u, not %u", part->number, at, *words, *model);
         *words = *model = value;
     }
@@ -116,20 +144,44 @@ static void *work(void *data) {
     CHECK(cuCtxSetCurrent(context));
     CHECK(cuStreamCreate(&part->stream, part->number % 2 ? CU_STREAM_NON_BLOCKING : 0));
     CHECK(cuMemAlloc(&part->plain, 4 * WORDS));
+    size_t bytes = sizeof *part->words * words_of_part;
     CUdeviceptr address;
-    CHECK(cuMemAllocManaged(&address, sizeof *part->words * WORDS, CU_MEM_ATTACH_HOST));
-    CHECK(cuStreamAttachMemAsync(part->stream, address, 0, CU_MEM_ATTACH_SINGLE));
-    CHECK(cuStreamSynchronize(part->stream));
-    part->words = (unsigned *)(uintptr_t)address;
-    memset(part->words, 0, sizeof *part->words * WORDS);
+    char *own = NULL;
+    if (is("managed")) {
+        CHECK(cuMemAllocManaged(&address, bytes, CU_MEM_ATTACH_HOST));
+        CHECK(cuStreamAttachMemAsync(part->stream, address, 0, CU_MEM_ATTACH_SINGLE));
+        CHECK(cuStreamSynchronize(part->stream));
+        part->words = (unsigned *)(uintptr_t)address;
+    } else if (is("registered")) {
+        // With something of the program's before and behind.
+        own = malloc(bytes + 256);
+        memset(own, 7, bytes + 256);
+        part->words = (unsigned *)(void *)(own + 64);
+        CHECK(cuMemHostRegister(part->words, bytes, 0));
+    } else {
+        CHECK(cuMemHostAlloc((void **)&part->words, bytes, part->number % 2 ? CU_MEMHOSTALLOC_PORTABLE : 0));
+    }
+    memset(part->words, 0, bytes);
     for (long i = 0; i < steps; i++)
         step(part);
     settle(part);
-    for (unsigned i = 0; i < WORDS; i++)
+    for (unsigned i = 0; i < words_of_part; i++)
         REQUIRE(part->words[i] == part->model[i], "part %d word %u at the end is %u, not %u", part->number, i,
                 part->words[i], part->model[i]);
     CHECK(cuMemFree(part->plain));
-    CHECK(cuMemFree(address));
+    if (is("managed")) {
+        CHECK(cuMemFree(address));
+    } else if (is("registered")) {
+        CHECK(cuMemHostUnregister(part->words));
+        for (unsigned i = 0; i < words_of_part; i++)
+            REQUIRE(part->words[i] == part->model[i], "part %d word %u afterwards is %u, not %u", part->number, i,
+                    part->words[i], part->model[i]);
+        for (size_t i = 0; i < 256; i++)
+            REQUIRE(own[i < 64 ? i : i + bytes] == 7, "the byte at %zu is no more what it was", i);
+        free(own);
+    } else {
+        CHECK(cuMemFreeHost(part->words));
+    }
     CHECK(cuStreamDestroy(part->stream));
     return NULL;
 }
@@ -140,6 +192,9 @@ int main(int count, char **arguments) {
     int threads = count > 2 ? atoi(arguments[2]) : 1;
     REQUIRE(threads > 0 && threads <= PARTS_MAX, "1 to %d threads", PARTS_MAX);
     steps = all / threads;
+    kind = count > 3 ? arguments[3] : kind;
+    if (is("small"))
+        words_of_part = 1000;
     context = begin();
     CUmodule module;
     CHECK(cuModuleLoadData(&module, managed_ptx));

@@ -123,6 +123,10 @@ pub const PROGRAMS: &[Program] = &[
         ..c("idle", Portable::Yes)
     },
     Program {
+        portable: Portable::No("it waits until somebody has limited its worker"),
+        ..c("limits", Portable::Yes)
+    },
+    Program {
         portable: Portable::No("it waits for somebody who breaks its connection"),
         ..c("severed", Portable::Yes)
     },
@@ -154,14 +158,25 @@ pub const PROGRAMS: &[Program] = &[
         environment: &[("GTRACE_MANAGED", "signals")],
         ..c("coherence", Portable::Yes)
     },
+    Program {
+        arguments: &["4000", "4", "allocated"],
+        ..c("coherence", Portable::Yes)
+    },
+    Program {
+        arguments: &["4000", "4", "registered"],
+        ..c("coherence", Portable::Yes)
+    },
     c("mapped", Portable::Yes),
+    c("page_locked", Portable::Yes),
     c("segments", Portable::Yes),
+    c("dispositions", Portable::Yes),
     c(
         "virtual_memory",
         Portable::Partly(
             "addresses where nothing is mapped, whose use ends the context, and how much memory is free",
         ),
     ),
+    c("shared_memory", Portable::Partly(HANDLES)),
     c("ipc", Portable::Partly(HANDLES)),
     c("pools", Portable::Partly(HANDLES)),
     Program {

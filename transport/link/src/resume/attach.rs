@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -19,8 +20,11 @@ const FIRST_PAUSE: Duration = Duration::from_millis(10);
 const LAST_PAUSE: Duration = Duration::from_secs(1);
 /// Longest attempt: a network that is gone answers nothing, and may be back a moment later.
 const ATTEMPT: Duration = Duration::from_secs(3);
-/// Attempts at the same time, of all lanes of this process.
-const AT_ONCE: usize = 8;
+/// Attempts at the same time, of all lanes of this process: with a thousand lanes, and half a second for each attempt, the
+/// last one has its turn after 16 s.
+const AT_ONCE: u64 = 32;
+/// Threads that wait for their turn are woken by one of so many.
+const BELLS: usize = 32;
 /// Threads that do nothing but this need little.
 const STACK: usize = 256 << 10;
 
@@ -39,33 +43,55 @@ pub(super) struct Client {
     lane: Box<ClientLane>,
 }
 
-/// Lets so many threads on at a time.
+/// Lets so many threads on at a time, in the order in which they come: where connections break again and again, a lane
+/// must not wait behind others until its deadline.
 #[derive(Debug)]
 struct Turns {
-    count: Mutex<usize>,
-    changed: Condvar,
+    count: Mutex<Count>,
+    bells: [Condvar; BELLS],
 }
 
-static TURNS: Turns = Turns {
-    count: Mutex::new(0),
-    changed: Condvar::new(),
-};
+/// How many have come, and how many are done.
+#[derive(Debug)]
+struct Count {
+    come: u64,
+    done: u64,
+}
 
-struct Turn;
+static TURNS: Turns = Turns::new();
+
+struct Turn(&'static Turns);
 
 impl Turns {
-    fn turn(&self) -> Turn {
-        let count = locked(&self.count);
-        let waited = self.changed.wait_while(count, |count| *count >= AT_ONCE);
-        *waited.unwrap_or_else(PoisonError::into_inner) += 1;
-        Turn
+    const fn new() -> Self {
+        Self {
+            count: Mutex::new(Count { come: 0, done: 0 }),
+            bells: [const { Condvar::new() }; BELLS],
+        }
+    }
+
+    fn bell(&self, number: u64) -> &Condvar {
+        &self.bells[number as usize % BELLS]
+    }
+
+    fn turn(&'static self) -> Turn {
+        let mut count = locked(&self.count);
+        let own = count.come;
+        count.come += 1;
+        let waits = |count: &mut Count| own >= count.done + AT_ONCE;
+        drop(self.bell(own).wait_while(count, waits));
+        Turn(self)
     }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        *locked(&TURNS.count) -= 1;
-        TURNS.changed.notify_one();
+        let mut count = locked(&self.0.count);
+        // Whose turn it is now; others may share the bell.
+        let next = count.done + AT_ONCE;
+        count.done += 1;
+        drop(count);
+        self.0.bell(next).notify_all();
     }
 }
 
@@ -83,7 +109,16 @@ impl Client {
             thread::Builder::new()
                 .name("gtrace-attach".into())
                 .stack_size(STACK)
-                .spawn(move || attach_again(&lane, &weak))
+                .spawn(move || {
+                    let tried = catch_unwind(AssertUnwindSafe(|| attach_again(&lane, &weak)));
+                    // Else whoever waits for the lane waits until its deadline, and does not learn why.
+                    if tried.is_err()
+                        && let Some(shared) = weak.upgrade()
+                    {
+                        let why = "gtrace's own thread gtrace-attach has failed from within; please report what stands above";
+                        shared.die(Death::Refused, why);
+                    }
+                })
         });
         if let (Err(error), Some(shared)) = (started, shared.upgrade()) {
             shared.die(Death::Refused, &format!("no thread for it: {error}"));
@@ -209,5 +244,47 @@ impl Shared {
             let waited = self.changed.wait_timeout(fate, left);
             fate = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+
+    use super::*;
+
+    #[test]
+    fn turns_are_given_in_the_order_of_coming() {
+        static OWN: Turns = Turns::new();
+        let mut held: Vec<Turn> = (0..AT_ONCE).map(|_| OWN.turn()).collect();
+        let (sender, order) = channel();
+        for number in 0..2 * AT_ONCE {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                let turn = OWN.turn();
+                sender.send((number, turn)).unwrap();
+            });
+            // The next one comes after it.
+            while locked(&OWN.count).come <= AT_ONCE + number {
+                thread::yield_now();
+            }
+        }
+        assert!(
+            order.try_recv().is_err(),
+            "more at a time than there may be"
+        );
+        let mut got = Vec::new();
+        while let Some(turn) = held.pop() {
+            drop(turn);
+            // This one goes on, and nobody else.
+            let (number, turn) = order.recv_timeout(Duration::from_secs(10)).unwrap();
+            got.push(number);
+            if got.len() as u64 == 2 * AT_ONCE {
+                break;
+            }
+            held.insert(0, turn);
+            assert!(order.try_recv().is_err());
+        }
+        assert_eq!(got, (0..2 * AT_ONCE).collect::<Vec<_>>());
     }
 }

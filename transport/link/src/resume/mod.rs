@@ -6,6 +6,8 @@
 //! is [`gtrace_protocol::Lifecycle`]'s to say.
 
 mod attach;
+#[cfg(any(test, feature = "fuzzing"))]
+mod hostile;
 mod kept;
 mod rx;
 mod tx;
@@ -30,9 +32,10 @@ use crate::channel::Channel;
 use crate::link::{End, Endable, Ended, Ender, Link, LinkError, LinkInfo};
 use crate::server::Sessions;
 use crate::spin::Spin;
-use crate::wait::gone;
 
 pub(crate) use self::attach::ClientLane;
+#[cfg(feature = "fuzzing")]
+pub use self::hostile::hostile;
 
 /// Bytes of a piece: large enough that its head costs little, small enough that both sides work at the same time.
 const PIECE: usize = 512 << 10;
@@ -255,6 +258,9 @@ impl Shared {
         let mut raw = InBuffer::new(RAW);
         raw.space(unread.len())[..unread.len()].copy_from_slice(unread);
         raw.filled(unread.len());
+        if let Some(channel) = &channel {
+            channel.socket().set_replaceable();
+        }
         Arc::new_cyclic(|itself| Self {
             itself: Weak::clone(itself),
             peer: info.peer.clone(),
@@ -668,6 +674,7 @@ impl Shared {
         let Attached { channel, unread } = say(inlet.received)?;
         inlet.raw.space(unread.len())[..unread.len()].copy_from_slice(&unread);
         inlet.raw.filled(unread.len());
+        channel.socket().set_replaceable();
         inlet.channel = Some(Arc::clone(&channel));
         outlet.channel = Some(channel);
         (inlet.attempt, outlet.attempt) = (attempt, attempt);
@@ -726,7 +733,7 @@ impl Shared {
         let socket = channel.socket();
         let how = if !socket.is_alive() {
             End::Closed
-        } else if socket.tcp && gone(std::os::fd::AsFd::as_fd(&socket.fd)) {
+        } else if socket.is_dead() {
             End::Silent
         } else {
             return;

@@ -146,11 +146,21 @@ impl TlsChannel {
 /// Waits for the first bytes of a server. One that does not let clients in by TLS says so in clear.
 fn refused_in_clear(socket: &Socket, deadline: Instant) -> Result<(), LinkError> {
     let mut head = [0; 8];
-    while socket
-        .wait(PollFlags::IN, Some(deadline))
-        .until(&mut Spin::never(), || socket.look(&mut head))?
-        < head.len()
-    {
+    loop {
+        // Asked first: what came with the end is seen below.
+        let is_alive = socket.is_alive();
+        let seen = socket
+            .wait(PollFlags::IN, Some(deadline))
+            .until(&mut Spin::never(), || socket.look(&mut head))?;
+        if seen == head.len() {
+            break;
+        }
+        if !is_alive {
+            return Err(socket.closed());
+        }
+        if Instant::now() >= deadline {
+            return Err(LinkError::TimedOut(socket.peer.clone()));
+        }
         // The rest is on its way.
         std::thread::sleep(Duration::from_millis(1));
     }
@@ -265,5 +275,42 @@ impl Write for Raw<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::stream::Stream;
+
+    /// What was seen of the first record stays in the socket, so that its end shows otherwise than by a read.
+    #[test]
+    fn a_server_that_breaks_off_in_its_first_word_is_not_waited_for() {
+        let begun = |len| {
+            let (ours, mut theirs) = UnixStream::pair().unwrap();
+            theirs
+                .write_all(&[22, 3, 3, 0, 122, 2, 0, 0][..len])
+                .unwrap();
+            (Stream::from(ours).prepare().0, theirs)
+        };
+        let soon = Instant::now() + Duration::from_secs(20);
+        for len in 0..8 {
+            let (socket, theirs) = begun(len);
+            drop(theirs);
+            let ended = refused_in_clear(&socket, soon);
+            assert!(
+                matches!(ended, Err(LinkError::Closed(_))),
+                "{len}: {ended:?}"
+            );
+        }
+        let (socket, theirs) = begun(3);
+        let late = refused_in_clear(&socket, Instant::now() + Duration::from_millis(20));
+        assert!(matches!(late, Err(LinkError::TimedOut(_))), "{late:?}");
+        drop(theirs);
+        let (socket, theirs) = begun(8);
+        drop(theirs);
+        refused_in_clear(&socket, soon).unwrap();
     }
 }

@@ -10,12 +10,14 @@ mod copies;
 mod deferred_copies;
 mod functions;
 mod graphs;
+mod host_memory;
 mod hosts;
 mod images;
 mod launch;
 mod linker;
 mod nvml;
 mod pitched;
+mod shared_memory;
 mod snapshot;
 mod textures;
 
@@ -28,6 +30,7 @@ pub(crate) use graphs::{
     capture_info, graph_copy, graph_host, graph_instantiate, graph_kernel, graph_memory,
     graph_node, graph_update,
 };
+pub(crate) use host_memory::{map_host, unmap_host};
 pub(crate) use hosts::{cuLaunchHostFunc, cuStreamAddCallback, host_done, host_next};
 pub(crate) use images::{cuLibraryLoadData, cuModuleLoadData, image};
 pub(crate) use launch::{
@@ -39,6 +42,7 @@ pub(crate) use nvml::{nvml_call, nvmlInit_v2, nvmlShutdown};
 pub(crate) use pitched::{
     cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpy3D_v2, cuMemcpy3DAsync_v2,
 };
+pub(crate) use shared_memory::{export_memory, import_memory};
 pub(crate) use snapshot::{devices, free, init, primary_is_active, set_current, snapshot};
 pub(crate) use textures::{
     cuSurfObjectCreate, cuSurfObjectDestroy, cuTexObjectCreate, cuTexObjectDestroy,

@@ -130,6 +130,7 @@ impl Access {
         }
         self.checked = Instant::now();
         match files.check() {
+            Reload::Unchanged if now => info!("credentials and certificates are unchanged"),
             Reload::Unchanged => {}
             Reload::Reloaded => info!("credentials and certificates were read again"),
             Reload::Failed(error) => {

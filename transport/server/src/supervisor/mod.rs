@@ -9,6 +9,7 @@ mod clients;
 mod images;
 mod listen;
 mod share;
+mod shared_memory;
 mod status;
 mod watch;
 mod workers;
@@ -80,6 +81,7 @@ pub struct Supervisor {
     /// How they are confined.
     layers: Vec<Layer>,
     images: Option<ImageCache>,
+    shared_memory: shared_memory::SharedMemory,
     listeners: Vec<Listener>,
     status: Option<Listener>,
     stop: (UnixStream, UnixStream),
@@ -190,6 +192,7 @@ impl Supervisor {
             groups,
             layers,
             images,
+            shared_memory: shared_memory::SharedMemory::default(),
             listeners,
             status,
             stop,

@@ -95,7 +95,7 @@ impl Supervisor {
                 }
                 Ok(Some((FromWorker::WantImage(hash), _))) => {
                     // It asks for one at a time, and reads the answer: each has a descriptor here until then.
-                    if worker.awaits_image() {
+                    if worker.awaits_answer() {
                         continue;
                     }
                     let file = self.images.as_ref().and_then(|images| images.open(hash));
@@ -108,12 +108,33 @@ impl Supervisor {
                         images.keep(hash, memory);
                     }
                 }
+                Ok(Some((FromWorker::KeepMemory(ticket), memory))) => {
+                    let (session, credential) = (worker.session, worker.credential());
+                    let kept = memory.is_some_and(|memory| {
+                        self.shared_memory.keep(ticket, session, credential, memory)
+                    });
+                    if !kept {
+                        warn!("worker {}: too much memory is shared", worker.pid());
+                    }
+                }
+                Ok(Some((FromWorker::WantMemory(ticket), _))) => {
+                    // As with images.
+                    if worker.awaits_answer() {
+                        continue;
+                    }
+                    let by = worker.credential();
+                    let memory = self.shared_memory.open(&ticket, by.as_deref());
+                    if let Err(error) = worker.give(ToWorker::Memory(ticket), memory) {
+                        warn!("worker {}: {error}", worker.pid());
+                    }
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
                 ended => {
                     if let Err(error) = ended {
                         warn!("worker {}: {error}", worker.pid());
                     }
                     let worker = self.workers.swap_remove(at);
+                    self.shared_memory.forget(&worker.session);
                     self.counters.add(&worker.stats);
                     self.leaving.push(worker.leave());
                     return;
@@ -131,6 +152,7 @@ impl Supervisor {
         };
         while let Some(at) = self.workers.iter().position(is_stranger) {
             let worker = self.workers.swap_remove(at);
+            self.shared_memory.forget(&worker.session);
             warn!(
                 "worker {}: ended, as the {} is good no longer",
                 worker.pid(),
@@ -159,6 +181,7 @@ impl Supervisor {
         let late = |worker: &Worker| worker.client.is_none() && worker.age() >= WELCOME_MAX;
         while let Some(at) = self.workers.iter().position(late) {
             let worker = self.workers.swap_remove(at);
+            self.shared_memory.forget(&worker.session);
             warn!(
                 "worker {}: its client does not finish the handshake",
                 worker.pid()

@@ -267,10 +267,11 @@ impl Worker {
         self.waiting.len()
     }
 
-    /// Whether it has not got an image yet, of which it asks for one at a time.
-    pub(super) fn awaits_image(&self) -> bool {
-        let mut waiting = self.waiting.iter();
-        waiting.any(|(message, _)| matches!(message, ToWorker::Image(_)))
+    /// Whether it has not got an image or memory yet, of which it asks for one at a time.
+    pub(super) fn awaits_answer(&self) -> bool {
+        let answer =
+            |message: &ToWorker| matches!(message, ToWorker::Image(_) | ToWorker::Memory(_));
+        self.waiting.iter().any(|(message, _)| answer(message))
     }
 
     /// Gives it the connections that wait, as many as there is room for.

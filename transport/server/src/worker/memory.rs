@@ -26,6 +26,8 @@ pub(crate) enum Change {
         rows: Option<u64>,
         /// Whether what comes back is a handle of cuMemCreate.
         created: bool,
+        /// Whether it outlives the context.
+        lasting: bool,
     },
     /// Takes this many bytes for an array.
     Array {
@@ -97,9 +99,10 @@ impl Change {
             bytes,
             rows,
             created,
+            lasting: change == MemoryChange::MapHost,
         };
         Ok(match change {
-            MemoryChange::Allocate => take(r.u64()?, None, false),
+            MemoryChange::Allocate | MemoryChange::MapHost => take(r.u64()?, None, false),
             MemoryChange::AllocatePitched => {
                 let (width, rows) = (r.u64()?, r.u64()?);
                 take(width.saturating_mul(rows), Some(rows), false)
@@ -222,6 +225,7 @@ impl Memory {
                 bytes,
                 rows,
                 created,
+                lasting,
             } => {
                 let mut r = Reader::new(reply);
                 let address = r.u64().ok().filter(|_| ok);
@@ -239,6 +243,8 @@ impl Memory {
                 }
                 state.used = used;
                 let key = if created { address | CREATED } else { address };
+                // No context has the number 0.
+                let context = if lasting { 0 } else { context };
                 state.at.insert(key, (actual, context));
             }
             Change::Array { bytes, handle } if ok => {

@@ -5,6 +5,7 @@ pub(crate) mod client;
 mod connection;
 pub(crate) mod deferred_copies;
 pub(crate) mod handles;
+pub(crate) mod host_memory;
 pub(crate) mod hosts;
 pub(crate) mod images;
 mod lane;
@@ -15,6 +16,7 @@ pub(crate) mod objects;
 pub(crate) mod order;
 pub(crate) mod output;
 pub(crate) mod session;
+pub(crate) mod shared_memory;
 pub(crate) mod sticky;
 mod tally;
 pub(crate) mod time;
@@ -196,6 +198,9 @@ impl Worker {
                     Ok(Some((ToWorker::ClientProcess, None))) => self.session.client.ends(),
                     Ok(Some((ToWorker::Image(hash), file))) => {
                         self.session.images.deliver(hash, file);
+                    }
+                    Ok(Some((ToWorker::Memory(ticket), memory))) => {
+                        self.session.shared_memory.deliver(ticket, memory);
                     }
                     Ok(Some(_)) => {}
                     // The supervisor is gone.

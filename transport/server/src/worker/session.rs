@@ -14,12 +14,14 @@ use tracing::{info, warn};
 use super::client::ClientProcess;
 use super::deferred_copies::DeferredCopies;
 use super::handles::Handles;
+use super::host_memory::HostMemory;
 use super::hosts::Hosts;
 use super::images::Images;
 use super::memory::Memory;
 use super::objects::Objects;
 use super::order::{Order, Progress};
 use super::output::Output;
+use super::shared_memory::SharedMemory;
 use super::sticky::StickyError;
 use super::watermark::EventLifetimeLock;
 use crate::control::{Channel, Start};
@@ -77,6 +79,10 @@ pub(crate) struct Session {
     pub(crate) hosts: Hosts,
     /// Copies that it has not taken.
     pub(crate) deferred_copies: DeferredCopies,
+    /// Page-locked memory of the client that the device uses.
+    pub(crate) host_memory: HostMemory,
+    /// What it shares with other clients.
+    pub(crate) shared_memory: SharedMemory,
     /// Its textures and surfaces.
     pub(crate) objects: Objects,
     /// What its kernels print.
@@ -116,6 +122,8 @@ impl Session {
             event_lifetime: EventLifetimeLock::default(),
             hosts: Hosts::default(),
             deferred_copies: DeferredCopies::default(),
+            host_memory: HostMemory::default(),
+            shared_memory: SharedMemory::new(Arc::clone(channel)),
             objects: Objects::default(),
             output: OnceLock::new(),
             lanes: Mutex::default(),

@@ -54,6 +54,14 @@ impl Server {
     /// With these changes to the options of a server with a Unix socket, a TCP port and the
     /// CPU emulator.
     pub(crate) fn start(change: impl FnOnce(&mut Options)) -> Self {
+        Self::start_then(change, |_| {})
+    }
+
+    /// The same; `then` gets the supervisor before it serves.
+    pub(crate) fn start_then(
+        change: impl FnOnce(&mut Options),
+        then: impl FnOnce(&Supervisor) + Send + 'static,
+    ) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut options = Options {
             listen: vec![
@@ -72,6 +80,7 @@ impl Server {
         let thread = std::thread::spawn(move || {
             let supervisor = supervisor(options).unwrap();
             let stopper = supervisor.stopper().unwrap();
+            then(&supervisor);
             start.send((supervisor.addresses(), stopper)).unwrap();
             supervisor.run().unwrap();
         });

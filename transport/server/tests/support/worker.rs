@@ -148,6 +148,31 @@ fn attempts(order: &Order) -> Vec<(&'static str, io::Result<()>)> {
             "ptrace",
             outcome(libc::ptrace(libc::PTRACE_SEIZE, victim, 0, 0)),
         ));
+        let schedule = libc::sched_param { sched_priority: 0 };
+        all.push((
+            "schedule",
+            outcome(
+                libc::sched_setscheduler(victim, libc::SCHED_BATCH, &raw const schedule).into(),
+            ),
+        ));
+        all.push((
+            "priority",
+            outcome(libc::setpriority(libc::PRIO_PROCESS, victim as libc::id_t, 1).into()),
+        ));
+        // linux/ioprio.h: a process, and the lowest priority of the best-effort class.
+        let lowest = (2 << 13) | 7;
+        all.push((
+            "io_priority",
+            outcome(libc::syscall(libc::SYS_ioprio_set, 1, victim, lowest)),
+        ));
+        all.push((
+            "limits",
+            outcome(libc::prlimit(victim, libc::RLIMIT_CORE, null(), null_mut()).into()),
+        ));
+        all.push((
+            "move_pages",
+            outcome(libc::syscall(libc::SYS_move_pages, victim, 0, 0, 0, 0, 0)),
+        ));
         for (name, domain, kind) in [
             ("socket_inet", libc::AF_INET, libc::SOCK_STREAM),
             ("socket_inet6", libc::AF_INET6, libc::SOCK_DGRAM),

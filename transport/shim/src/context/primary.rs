@@ -78,8 +78,9 @@ pub(crate) unsafe fn cuDevicePrimaryCtxRelease_v2(dev: CUdevice) -> CUresult {
         }
         primary.retains = 0;
         let handle = primary.handle;
-        contexts.remove(handle);
         drop(contexts);
+        crate::managed::leave_context(session, handle);
+        lock(&session.state.contexts).remove(handle);
         // SAFETY: no pointers.
         let released = check(unsafe { remote::cuDevicePrimaryCtxRelease_v2(dev) });
         forget(session, handle);
@@ -91,6 +92,8 @@ pub(crate) unsafe fn cuDevicePrimaryCtxReset_v2(dev: CUdevice) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         device(session, dev)?;
+        let handle = lock(&session.state.contexts).primary(dev).handle;
+        crate::managed::leave_context(session, handle);
         // SAFETY: no pointers.
         check(unsafe { remote::cuDevicePrimaryCtxReset_v2(dev) })?;
         let mut contexts = lock(&session.state.contexts);

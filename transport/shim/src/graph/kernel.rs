@@ -14,6 +14,7 @@ use super::number;
 use crate::entry::exchange;
 use crate::functions::any_record;
 use crate::launch::{Arguments, check_limits, gather, len};
+use crate::managed;
 use crate::session::Session;
 use crate::state::lock;
 
@@ -108,6 +109,7 @@ pub(super) unsafe fn packed(
         len(record, arguments)?;
         gather(&mut w, record, arguments)?;
     }
+    managed::reach_bytes(session, w.as_slice())?;
     Ok((launch, w.into_inner()))
 }
 

@@ -23,7 +23,7 @@ use crate::copy::push;
 use crate::entry::{check, done, exchange, mint, written};
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{host_functions, memory, pitched};
+use crate::{host_functions, managed, memory, pitched};
 
 /// Where the program wants a node.
 #[derive(Clone, Copy)]
@@ -176,9 +176,11 @@ pub(super) unsafe fn memset(
     if params.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
+    // SAFETY: as many bytes as the structure has, and no padding.
+    let params = unsafe { params.cast::<[u8; MEMSET]>().read() };
+    managed::reach_bytes(session::cuda()?, &params)?;
     Ok(NodeWork::Memset {
-        // SAFETY: as many bytes as the structure has, and no padding.
-        params: unsafe { params.cast::<[u8; MEMSET]>().read() },
+        params,
         context: number(ctx),
     })
 }

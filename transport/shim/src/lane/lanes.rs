@@ -174,4 +174,8 @@ impl flusher::Flush for Session {
         self.lanes.poll_completions();
         self.lanes.say_severed(self);
     }
+
+    fn fail(&self, why: &str) {
+        self.lose_for(why);
+    }
 }

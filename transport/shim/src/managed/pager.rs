@@ -22,6 +22,13 @@ pub(crate) trait Pager: Send + Sync {
     fn map(&self, base: u64, len: u64) -> bool;
     /// Takes it away; the addresses are kept free as before.
     fn unmap(&self, base: u64, len: u64);
+    /// Takes over memory of the program, which is one private anonymous mapping: afterwards all of its pages are missing.
+    /// Where their bytes are now, as a mapping of its own; `None` if the kernel does not, and all is as it was.
+    fn adopt(&self, base: u64, len: u64) -> Option<u64>;
+    /// Gives memory back that was taken over, once all of its pages are there and can be written.
+    fn restore(&self, base: u64, len: u64);
+    /// The program has unmapped memory that was taken over, and may have other things there.
+    fn abandon(&self, base: u64, len: u64);
     /// Puts bytes where pages are missing, to be written or not, and lets go who waits for them.
     fn put(&self, address: u64, bytes: &[u8], writable: bool);
     /// Lets pages be written, and lets go who waits for that.
@@ -41,6 +48,10 @@ pub(crate) trait Pager: Send + Sync {
     /// What a fault needed is done.
     fn done(&self, _fault: Fault) {}
 }
+
+/// Moves the pages of a mapping elsewhere and leaves it as it is, without pages (Linux 5.7; libc does not have it for
+/// all systems).
+pub(super) const MREMAP_DONTUNMAP: i32 = 4;
 
 /// The pager of this process, if it can have one. GTRACE_MANAGED=signals has it do without
 /// userfaultfd(2).

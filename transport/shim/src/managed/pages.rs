@@ -1,5 +1,8 @@
 //! Which pages of managed memory the host has, and which it has changed. No I/O.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 /// Pages of the first fetch where the host begins to read, and of the largest.
@@ -114,6 +117,10 @@ pub(crate) struct Region {
     pub(crate) attach_first: Attach,
     /// Pages were fetched while the device may have changed them.
     pub(crate) provisional: bool,
+    /// Page-locked memory: the host may use it while the device does.
+    pub(crate) shared: bool,
+    /// Of shared memory, what the pages were that the host began to change while the device was at work.
+    twins: BTreeMap<usize, Box<[u8]>>,
     /// Pages that the program will want (`cuMemPrefetchAsync` to the host).
     pub(crate) wanted: Option<Run>,
     pages: Vec<Page>,
@@ -140,6 +147,8 @@ impl Region {
             attach: Attach::Global,
             attach_first: Attach::Global,
             provisional: false,
+            shared: false,
+            twins: BTreeMap::new(),
             wanted: None,
             pages: vec![Page::Stale; (end - base).div_ceil(PAGE) as usize],
             valid: Vec::new(),
@@ -153,6 +162,13 @@ impl Region {
     /// A variable of a module or library, which has a value from the start.
     pub(crate) fn of(mut self, owner: u64) -> Self {
         self.owner = owner;
+        self.fresh = false;
+        self
+    }
+
+    /// Page-locked memory, of which the device has all.
+    pub(crate) fn shared(mut self) -> Self {
+        self.shared = true;
         self.fresh = false;
         self
     }
@@ -277,6 +293,37 @@ impl Region {
         self.pages[run.first..run.end()].fill(Page::Dirty);
     }
 
+    /// The host begins to change pages from `first` on that are `bytes` now, while the device may change them too.
+    pub(crate) fn keep_twins(&mut self, first: usize, bytes: &[u8]) {
+        for (at, page) in bytes.chunks_exact(PAGE as usize).enumerate() {
+            self.twins.insert(first + at, page.into());
+        }
+    }
+
+    /// What of a run of pages, which is `bytes` now, the host has changed, as far as that is known.
+    pub(crate) fn changes(&self, run: Run, bytes: &[u8]) -> Vec<Range<usize>> {
+        if self.twins.range(run.first..run.end()).next().is_none() {
+            return std::iter::once(0..bytes.len()).collect();
+        }
+        let pages = bytes.chunks_exact(PAGE as usize).enumerate();
+        let parts = pages.flat_map(|(at, page)| {
+            let begin = at * PAGE as usize;
+            let parts = match self.twins.get(&(run.first + at)) {
+                Some(twin) => differences(page, twin, 0),
+                None => std::iter::once(0..page.len()).collect(),
+            };
+            parts
+                .into_iter()
+                .map(move |part| begin + part.start..begin + part.end)
+        });
+        parts.collect()
+    }
+
+    /// Whether the host changes pages that the device may change too.
+    pub(crate) fn has_twins(&self) -> bool {
+        !self.twins.is_empty()
+    }
+
     /// What of `within` the host has changed, in order.
     pub(crate) fn dirty(&self, within: Run) -> Vec<Run> {
         self.runs(within, |page| page == Page::Dirty)
@@ -317,6 +364,18 @@ impl Region {
         runs
     }
 
+    /// Pages that the host does not have, in runs of at most `most`.
+    pub(crate) fn missing(&self, most: usize) -> impl Iterator<Item = Run> {
+        let mut at = 0;
+        std::iter::from_fn(move || {
+            let stale = |page: &Page| *page == Page::Stale;
+            at += self.pages.get(at..)?.iter().position(stale)?;
+            let run = self.like(at, most, Page::Stale);
+            at = run.end();
+            Some(run)
+        })
+    }
+
     /// Whether the host may have changed pages that were not sent.
     pub(crate) fn is_changed(&self) -> bool {
         self.changed
@@ -330,6 +389,10 @@ impl Region {
     /// The device has what was dirty there.
     pub(crate) fn sent(&mut self, run: Run) {
         self.pages[run.first..run.end()].fill(Page::Clean);
+        if !self.twins.is_empty() {
+            self.twins
+                .retain(|page, _| !(run.first..run.end()).contains(page));
+        }
     }
 
     /// The device may change the pages: the host has them no more.
@@ -357,6 +420,28 @@ impl Region {
     pub(crate) fn used(&mut self) {
         self.fresh = false;
     }
+}
+
+/// Where two pieces of memory differ, in order. Parts with up to `join` equal bytes between them are one.
+pub(crate) fn differences(now: &[u8], before: &[u8], join: usize) -> Vec<Range<usize>> {
+    /// Bytes that are compared at once.
+    const BLOCK: usize = 64;
+    let mut parts: Vec<Range<usize>> = Vec::new();
+    let blocks = now.chunks(BLOCK).zip(before.chunks(BLOCK));
+    for (block, (now, before)) in blocks.enumerate() {
+        if now == before {
+            continue;
+        }
+        let bytes = now.iter().zip(before).enumerate();
+        for (at, _) in bytes.filter(|(_, (now, before))| now != before) {
+            let at = block * BLOCK + at;
+            match parts.last_mut() {
+                Some(last) if at - last.end <= join => last.end = at + 1,
+                _ => parts.push(at..at + 1),
+            }
+        }
+    }
+    parts
 }
 
 #[cfg(test)]
@@ -453,7 +538,39 @@ mod tests {
         assert_eq!(region.run(0x10_2000, 1), None);
     }
 
+    #[test]
+    fn of_a_page_that_both_change_only_the_hosts_bytes_are_sent() {
+        let mut region = Region::new(0x10_0000, 3 * PAGE, 1).shared();
+        fill(&mut region, 0, true);
+        let run = Run { first: 0, count: 2 };
+        let mut bytes = vec![1; 2 * PAGE as usize];
+        assert_eq!(region.changes(run, &bytes), vec![0..bytes.len(); 1]);
+        region.keep_twins(1, &bytes[..PAGE as usize]);
+        bytes[PAGE as usize + 5] = 2;
+        bytes[PAGE as usize + 6] = 2;
+        bytes[PAGE as usize + 100] = 2;
+        let page = PAGE as usize;
+        let want = [0..page, page + 5..page + 7, page + 100..page + 101];
+        assert_eq!(region.changes(run, &bytes), want);
+        region.sent(Run { first: 1, count: 1 });
+        assert!(!region.has_twins());
+    }
+
     proptest! {
+        /// What differs is in a part, and a part begins and ends with what differs.
+        #[test]
+        fn differences_are_what_differs(bytes in prop::collection::vec(0u8..2, 0..300), join in 0usize..5) {
+            let before = vec![0; bytes.len()];
+            let parts = differences(&bytes, &before, join);
+            let mut copied = before;
+            for part in &parts {
+                prop_assert!(bytes[part.start] == 1 && bytes[part.end - 1] == 1);
+                copied[part.clone()].copy_from_slice(&bytes[part.clone()]);
+            }
+            prop_assert_eq!(copied, bytes);
+            prop_assert!(parts.windows(2).all(|two| two[1].start - two[0].end > join));
+        }
+
         /// What is noted of pages is what a plain array of them says.
         #[test]
         fn runs_are_what_the_pages_say(steps in prop::collection::vec((0usize..200, 0u8..4), 1..80)) {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize
 use std::sync::{Mutex, OnceLock};
 use std::{ptr, slice};
 
-use super::pager::{Fault, Pager};
+use super::pager::{Fault, MREMAP_DONTUNMAP, Pager};
 use crate::log;
 use crate::state::lock;
 
@@ -224,6 +224,51 @@ impl Protected {
         })
     }
 
+    /// A file for the bytes of a region, and where they can always be reached.
+    fn shadow_of(&self, len: u64) -> Option<(OwnedFd, u64)> {
+        // SAFETY: a name, and a descriptor that is nobody else's.
+        let file = unsafe {
+            let fd = libc::memfd_create(c"gtrace-managed".as_ptr(), libc::MFD_CLOEXEC);
+            if fd < 0 {
+                return None;
+            }
+            let file = OwnedFd::from_raw_fd(fd);
+            if libc::ftruncate(fd, len as i64) != 0 {
+                return None;
+            }
+            file
+        };
+        let shadow = map_file(&file, 0, len, libc::PROT_READ | libc::PROT_WRITE)?;
+        Some((file, shadow))
+    }
+
+    /// From now on faults there are this pager's. False if it has no room for the region.
+    fn note(&self, base: u64, len: u64, shadow: u64) -> bool {
+        let free = SLOTS
+            .iter()
+            .position(|slot| slot.len.load(Ordering::Relaxed) == 0);
+        let Some(at) = free.filter(|_| Self::install()) else {
+            return false;
+        };
+        lock(&self.regions).insert(base, (len, shadow));
+        SLOTS[at].base.store(base, Ordering::Release);
+        SLOTS[at].len.store(len, Ordering::Release);
+        USED.fetch_max(at + 1, Ordering::AcqRel);
+        true
+    }
+
+    /// Faults there are nobody's to resolve any more.
+    fn forget(&self, base: u64) {
+        for slot in &SLOTS {
+            if slot.base.load(Ordering::Relaxed) == base {
+                slot.len.store(0, Ordering::Release);
+            }
+        }
+        if let Some((len, shadow)) = lock(&self.regions).remove(&base) {
+            clear_shadow(shadow, len);
+        }
+    }
+
     /// Where the bytes at an address can always be reached.
     fn shadow(&self, address: u64) -> u64 {
         let regions = lock(&self.regions);
@@ -265,6 +310,41 @@ fn map_file(fd: &OwnedFd, base: u64, len: u64, protection: i32) -> Option<u64> {
     (got != libc::MAP_FAILED).then(|| got.expose_provenance() as u64)
 }
 
+/// Unmaps what [`Protected::shadow_of`] has mapped.
+fn clear_shadow(shadow: u64, len: u64) {
+    // SAFETY: a mapping of this file, which nobody has any more.
+    unsafe { libc::munmap(place(shadow), len as usize) };
+}
+
+/// Moves the pages of a mapping elsewhere, where they can be read; nobody can touch its addresses any more.
+fn move_away(base: u64, len: u64) -> Option<u64> {
+    let len = len as usize;
+    let flags = libc::MREMAP_MAYMOVE | MREMAP_DONTUNMAP;
+    // SAFETY: the program's pages, which the caller has: who touches them waits.
+    unsafe {
+        libc::mprotect(place(base), len, libc::PROT_NONE);
+        let moved = libc::mremap(
+            place(base),
+            len,
+            len,
+            flags,
+            ptr::null_mut::<libc::c_void>(),
+        );
+        if moved == libc::MAP_FAILED {
+            return None;
+        }
+        libc::mprotect(moved, len, libc::PROT_READ | libc::PROT_WRITE);
+        Some(moved.expose_provenance() as u64)
+    }
+}
+
+/// Moves a mapping to where another one is.
+fn move_to(from: u64, to: u64, len: u64) {
+    let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
+    // SAFETY: both are mappings of this size that the caller has.
+    unsafe { libc::mremap(place(from), len as usize, len as usize, flags, place(to)) };
+}
+
 /// Keeps addresses free again.
 fn clear(base: u64, len: u64) {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE | libc::MAP_FIXED;
@@ -274,40 +354,71 @@ fn clear(base: u64, len: u64) {
 
 impl Pager for Protected {
     fn map(&self, base: u64, len: u64) -> bool {
-        let free = SLOTS
-            .iter()
-            .position(|slot| slot.len.load(Ordering::Relaxed) == 0);
-        let Some(at) = free else { return false };
-        if !Self::install() {
+        let Some((file, shadow)) = self.shadow_of(len) else {
+            return false;
+        };
+        if !self.note(base, len, shadow) {
+            clear_shadow(shadow, len);
             return false;
         }
-        // SAFETY: a name, and a descriptor that is nobody else's.
-        let file = unsafe {
-            let fd = libc::memfd_create(c"gtrace-managed".as_ptr(), libc::MFD_CLOEXEC);
-            if fd < 0 {
-                return false;
-            }
-            let file = OwnedFd::from_raw_fd(fd);
-            if libc::ftruncate(fd, len as i64) != 0 {
-                return false;
-            }
-            file
-        };
-        let Some(shadow) = map_file(&file, 0, len, libc::PROT_READ | libc::PROT_WRITE) else {
-            return false;
-        };
         if map_file(&file, base, len, libc::PROT_NONE).is_none() {
-            // SAFETY: the mapping just made.
-            unsafe { libc::munmap(place(shadow), len as usize) };
+            self.forget(base);
             return false;
         }
         // SAFETY: advice about the mapping just made.
         unsafe { libc::madvise(place(base), len as usize, libc::MADV_DONTFORK) };
-        lock(&self.regions).insert(base, (len, shadow));
-        SLOTS[at].base.store(base, Ordering::Release);
-        SLOTS[at].len.store(len, Ordering::Release);
-        USED.fetch_max(at + 1, Ordering::AcqRel);
         true
+    }
+
+    fn adopt(&self, base: u64, len: u64) -> Option<u64> {
+        let (file, shadow) = self.shadow_of(len)?;
+        if !self.note(base, len, shadow) {
+            clear_shadow(shadow, len);
+            return None;
+        }
+        // Whoever touches the memory from here on waits in the handler until its pages are brought back.
+        let moved = move_away(base, len);
+        if moved.is_some() && map_file(&file, base, len, libc::PROT_NONE).is_some() {
+            return moved;
+        }
+        if let Some(moved) = moved {
+            move_to(moved, base, len);
+        }
+        // SAFETY: the program's memory, as it was.
+        unsafe {
+            libc::mprotect(
+                place(base),
+                len as usize,
+                libc::PROT_READ | libc::PROT_WRITE,
+            )
+        };
+        self.forget(base);
+        None
+    }
+
+    fn restore(&self, base: u64, len: u64) {
+        self.forbid(base, len);
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping, as large as the bytes that are copied there, which nobody changes now.
+        let private = unsafe {
+            let made = libc::mmap(ptr::null_mut(), len as usize, protection, flags, -1, 0);
+            if made != libc::MAP_FAILED {
+                let from = self.bytes(base, len);
+                ptr::copy_nonoverlapping(from.as_ptr(), made.cast::<u8>(), from.len());
+            }
+            made
+        };
+        match private == libc::MAP_FAILED {
+            // Memory that a child of fork(2) has in common with its parent is better than none.
+            true => self.allow(base, len),
+            false => move_to(private.expose_provenance() as u64, base, len),
+        }
+        self.forget(base);
+    }
+
+    fn abandon(&self, base: u64, _: u64) {
+        self.forget(base);
     }
 
     fn unmap(&self, base: u64, len: u64) {
@@ -317,10 +428,7 @@ impl Pager for Protected {
             }
         }
         clear(base, len);
-        if let Some((len, shadow)) = lock(&self.regions).remove(&base) {
-            // SAFETY: the mapping of `map`, which nobody has any more.
-            unsafe { libc::munmap(place(shadow), len as usize) };
-        }
+        self.forget(base);
     }
 
     fn put(&self, address: u64, bytes: &[u8], writable: bool) {

@@ -10,7 +10,12 @@ use super::pages::{Need, PAGE};
 use super::{Managed, PROVISIONAL, STATE, TOUCHED, is_busy, transfer};
 use crate::session::Session;
 use crate::state::lock;
-use crate::{log, status};
+use crate::{background, log, status};
+
+const THREAD: &str = "gtrace-managed";
+
+/// Pages that are brought home at once.
+const BRING: usize = 512;
 
 /// Starts the thread, once.
 ///
@@ -24,7 +29,7 @@ pub(super) fn start(session: &'static Session) -> Result<(), CUresult> {
     }
     let started = gtrace_link::without_signals(|| {
         thread::Builder::new()
-            .name("gtrace-managed".into())
+            .name(THREAD.into())
             .spawn(move || run(session))
     });
     started.map(drop).map_err(|error| {
@@ -40,8 +45,20 @@ pub(super) fn start(session: &'static Session) -> Result<(), CUresult> {
 fn run(session: &'static Session) {
     let Some(pager) = pager() else { return };
     let mut bytes = Vec::new();
+    serve(
+        pager,
+        |why| session.lose_for(why),
+        |fault| lock(&STATE).resolve(session, pager, fault, &mut bytes),
+    );
+}
+
+/// Resolves faults until there are no more. One that cannot be, for a fault of this library's own, ends the session and
+/// whoever waits for the page, who would wait for ever: the thread goes on for the others.
+fn serve(pager: &dyn Pager, lose: impl Fn(&str), mut resolve: impl FnMut(Fault)) {
     while let Some(fault) = pager.next() {
-        lock(&STATE).resolve(session, pager, fault, &mut bytes);
+        if background::supervised(THREAD, &lose, || resolve(fault)) {
+            pager.fail(fault.address & !(PAGE - 1), PAGE);
+        }
         pager.done(fault);
     }
 }
@@ -65,6 +82,9 @@ impl Managed {
             Need::Nothing => return pager.wake(fault.address),
             Need::Unprotect(run) => {
                 let (address, len) = region.span(run);
+                if region.shared && busy {
+                    region.keep_twins(run.first, pager.bytes(address, len));
+                }
                 region.unprotected(run);
                 return pager.allow(address, len);
             }
@@ -81,6 +101,9 @@ impl Managed {
         let Some(region) = self.regions.get_mut(&base) else {
             return;
         };
+        if region.shared && busy {
+            region.keep_twins(run.first, &bytes[..dirty * PAGE as usize]);
+        }
         region.filled(run, dirty);
         region.provisional |= busy && !zero;
         if region.provisional {
@@ -90,6 +113,31 @@ impl Managed {
         let (changed, rest) = bytes.split_at(dirty * PAGE as usize);
         put(pager, address, changed, true);
         put(pager, address + changed.len() as u64, rest, false);
+    }
+
+    /// Brings all pages to the host for good: the region is gone afterwards, and its memory as it was before there was one.
+    pub(super) fn bring_home(&mut self, session: &'static Session, base: u64) {
+        let (Some(pager), Some(region)) = (pager(), self.regions.get(&base)) else {
+            return;
+        };
+        let (context, clean) = (region.context, region.clean(region.all()));
+        let spans: Vec<_> = clean.iter().map(|run| region.span(*run)).collect();
+        let pieces: Vec<_> = region.missing(BRING).map(|run| region.span(run)).collect();
+        let mut bytes = Vec::new();
+        for (address, len) in pieces {
+            bytes.clear();
+            bytes.resize(len as usize, 0);
+            let piece = (address, len);
+            // What is lost with the device reads as 0: the program may have other things there later.
+            self.fetch(session, piece, piece, context, &mut bytes);
+            put(pager, address, &bytes, true);
+        }
+        for (address, len) in spans {
+            pager.allow(address, len);
+        }
+        if let Some(region) = self.regions.remove(&base) {
+            pager.restore(region.base, region.len());
+        }
     }
 
     /// Fetches what is to be had of pages; false if the device is out of reach for good.
@@ -132,5 +180,68 @@ impl Managed {
 fn put(pager: &dyn Pager, address: u64, bytes: &[u8], writable: bool) {
     if !bytes.is_empty() {
         pager.put(address, bytes, writable);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    /// Faults that are to come, and what became of them.
+    struct Written(Mutex<Vec<Fault>>, Mutex<Vec<String>>);
+
+    impl Pager for Written {
+        fn map(&self, _: u64, _: u64) -> bool {
+            false
+        }
+        fn unmap(&self, _: u64, _: u64) {}
+        fn adopt(&self, _: u64, _: u64) -> Option<u64> {
+            None
+        }
+        fn restore(&self, _: u64, _: u64) {}
+        fn abandon(&self, _: u64, _: u64) {}
+        fn put(&self, _: u64, _: &[u8], _: bool) {}
+        fn allow(&self, _: u64, _: u64) {}
+        fn forbid(&self, _: u64, _: u64) {}
+        fn bytes(&self, _: u64, _: u64) -> &[u8] {
+            &[]
+        }
+        fn drop(&self, _: u64, _: u64) {}
+        fn wake(&self, _: u64) {}
+        fn fail(&self, address: u64, len: u64) {
+            lock(&self.1).push(format!("fail {address:#x} {len}"));
+        }
+        fn next(&self) -> Option<Fault> {
+            lock(&self.0).pop()
+        }
+        fn done(&self, fault: Fault) {
+            lock(&self.1).push(format!("done {:#x}", fault.address));
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_a_page_whose_fault_panics() {
+        let fault = |address| Fault {
+            address,
+            write: false,
+            ticket: 0,
+        };
+        let pager = Written(
+            Mutex::new(vec![fault(0x5010), fault(0x2ff0)]),
+            Mutex::default(),
+        );
+        let lost = RefCell::new(Vec::new());
+        serve(
+            &pager,
+            |why| lost.borrow_mut().push(why.to_owned()),
+            |fault| assert!(fault.address > 0x3000, "a fault of our own"),
+        );
+        let did = ["fail 0x2000 4096", "done 0x2ff0", "done 0x5010"];
+        assert_eq!(*lock(&pager.1), did);
+        let lost = lost.borrow();
+        assert!(lost.len() == 1 && lost[0].contains(THREAD), "{lost:?}");
     }
 }

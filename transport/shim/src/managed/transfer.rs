@@ -72,6 +72,27 @@ pub(super) fn send<'a>(
     })
 }
 
+/// Fetches bytes from several addresses, for little more than one round trip.
+///
+/// # Errors
+///
+/// As [`send`].
+pub(super) fn fetch_all(
+    session: &'static Session,
+    streams: &mut BTreeMap<u64, u64>,
+    context: u64,
+    parts: &mut [(u64, Vec<u8>)],
+) -> Result<(), CUresult> {
+    let _aside = Aside::new();
+    context::within(current(context), || {
+        let stream = stream_of(streams, context)?;
+        for some in parts.chunks_mut(copy::DOWNLOADS_MAX) {
+            copy::download_all(session, DOWNLOAD, some, stream)?;
+        }
+        Ok(())
+    })
+}
+
 /// Fetches bytes of the device.
 ///
 /// # Errors

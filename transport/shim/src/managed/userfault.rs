@@ -14,7 +14,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::raw::c_ulong;
 use std::{ptr, slice};
 
-use super::pager::{Fault, Pager};
+use super::pager::{Fault, MREMAP_DONTUNMAP, Pager};
 use super::pages::PAGE;
 
 // linux/userfaultfd.h.
@@ -203,6 +203,43 @@ impl Pager for Userfault {
         let mut range = Range { start: base, len };
         let _ = self.control(UFFDIO_UNREGISTER, &mut range);
         remap(base, len, libc::PROT_NONE);
+    }
+
+    fn adopt(&self, base: u64, len: u64) -> Option<u64> {
+        // SAFETY: advice about memory that the program has page-locked, which costs speed at most.
+        unsafe { libc::madvise(place(base), len as usize, libc::MADV_NOHUGEPAGE) };
+        let mut register = Register {
+            start: base,
+            len,
+            mode: REGISTER_MISSING | REGISTER_WP,
+            ioctls: 0,
+        };
+        self.control(UFFDIO_REGISTER, &mut register).ok()?;
+        // Whoever touches the memory from here on waits until its pages are brought back.
+        // SAFETY: the program's pages go to addresses that nobody has, all at once.
+        let moved = unsafe {
+            libc::mremap(
+                place(base),
+                len as usize,
+                len as usize,
+                libc::MREMAP_MAYMOVE | MREMAP_DONTUNMAP,
+                ptr::null_mut::<libc::c_void>(),
+            )
+        };
+        if moved == libc::MAP_FAILED {
+            self.restore(base, len);
+            return None;
+        }
+        Some(moved.expose_provenance() as u64)
+    }
+
+    fn restore(&self, base: u64, len: u64) {
+        let mut range = Range { start: base, len };
+        let _ = self.control(UFFDIO_UNREGISTER, &mut range);
+    }
+
+    fn abandon(&self, base: u64, len: u64) {
+        self.restore(base, len);
     }
 
     fn put(&self, address: u64, bytes: &[u8], writable: bool) {

@@ -143,6 +143,8 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         | Kind::NetTimeout
         | Kind::CpuThrottle
         | Kind::MemoryGrowth
+        | Kind::GpuContended
+        | Kind::GpuStarved
         | Kind::KernelPanic
         | Kind::KernelOops
         | Kind::FileLimit

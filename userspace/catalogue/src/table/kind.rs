@@ -235,6 +235,16 @@ kinds! {
         ["See how much is left and how fast it goes: gtrace top --sort memory, the page's view of the GPU.",
          "Ask the owner to write a checkpoint and restart the program before the memory is full.",
          "Find what is allocated and not freed: gtrace trace --pid <pid> --duration 30s."];
+    GpuContended: System, Warning,
+        "Work on a GPU probably loses time to the work of others: several have the GPU and it is busy all the time, or others take the CPUs that its process needs.",
+        ["See who has the GPU and the CPUs: gtrace top, nvidia-smi pmon; the event's detail has the shares.",
+         "Place the jobs apart: whole GPUs, and CPUs of their own for each job.",
+         "GPUs that are shared on purpose: switch the search off with contention_s = 0."];
+    GpuStarved: System, Warning,
+        "A process holds a GPU and hardly uses it, as it probably waits for the host: for storage, memory or CPUs. Nothing is broken.",
+        ["See what it waits for in the event's detail: io, memory or cpu, and for how much of the time.",
+         "io: more data-loader workers, local copies of the data, fewer small files. cpu: more CPUs for the job. memory: a higher limit.",
+         "Look at the gaps between its calls: gtrace trace --pid <pid> --duration 30s."];
     Ecc: HardwareMemory, Warning,
         "The ECC counters of the GPU's memory rose.",
         ["Read the counters: nvidia-smi -q -d ECC.",

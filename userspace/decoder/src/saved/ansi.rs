@@ -1,6 +1,7 @@
 use std::borrow::Cow;
 
-const ESC: u8 = 0x1b;
+/// Begins a control sequence.
+pub(super) const ESC: u8 = 0x1b;
 
 /// Takes out colours and other terminal control sequences (`dmesg --color=always`).
 pub(crate) fn strip(line: &[u8]) -> Cow<'_, [u8]> {

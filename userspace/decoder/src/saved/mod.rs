@@ -37,6 +37,34 @@ pub struct Unread {
     pub first: Option<(u64, String)>,
 }
 
+/// A line, and what is known of it.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    bytes: &'a [u8],
+    /// The same, if it is known to be UTF-8.
+    text: Option<&'a str>,
+    /// Whether it has [`MARK`].
+    marked: bool,
+    /// Whether it has a byte that begins an escape.
+    escaped: bool,
+}
+
+/// The first byte that begins an escape: of a terminal, or of what wrote the log.
+fn find_escape(bytes: &[u8]) -> Option<usize> {
+    memchr::memchr2(ansi::ESC, b'\\', bytes)
+}
+
+/// As much of it as is UTF-8.
+fn valid(bytes: &[u8]) -> &str {
+    match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => bytes
+            .get(..error.valid_up_to())
+            .and_then(|bytes| str::from_utf8(bytes).ok())
+            .unwrap_or_default(),
+    }
+}
+
 /// The part of a record of several lines beyond this many bytes is not read.
 const MAX_RECORD: usize = 128 * 1024;
 
@@ -144,20 +172,32 @@ impl SavedLog {
 
     /// Reads a piece of the log, cut anywhere. Occurrences that are complete go to `out`.
     pub fn feed_bytes(&mut self, mut bytes: &[u8], out: &mut Vec<Occurrence>) {
-        // One search through the whole piece costs less than one for each line.
+        // What is done once for the whole piece costs less than for each line.
+        let mut text = valid(bytes);
         let mut mark = memmem::find(bytes, MARK);
+        let mut escape = find_escape(bytes);
         while let Some(at) = memchr::memchr(b'\n', bytes) {
             let (line, rest) = bytes.split_at(at);
             bytes = rest.get(1..).unwrap_or_default();
-            let marked = mark.is_some_and(|mark| mark < at);
-            mark = match marked {
+            let line = Line {
+                bytes: line,
+                text: text.get(..at),
+                marked: mark.is_some_and(|mark| mark < at),
+                escaped: escape.is_some_and(|escape| escape < at),
+            };
+            text = text.get(at + 1..).unwrap_or_default();
+            mark = match line.marked {
                 true => memmem::find(bytes, MARK),
                 false => mark.map(|mark| mark - at - 1),
             };
+            escape = match line.escaped {
+                true => find_escape(bytes),
+                false => escape.map(|escape| escape - at - 1),
+            };
             if self.partial.is_empty() {
-                self.line(line, marked, out);
+                self.line(line, out);
             } else {
-                self.keep_partial(line);
+                self.keep_partial(line.bytes);
                 let mut whole = std::mem::take(&mut self.partial);
                 self.feed_line(&whole, out);
                 whole.clear();
@@ -176,28 +216,41 @@ impl SavedLog {
 
     /// Reads one line, with or without its line ending.
     pub fn feed_line(&mut self, line: &[u8], out: &mut Vec<Occurrence>) {
-        self.line(line, memmem::find(line, MARK).is_some(), out);
+        let line = Line {
+            bytes: line,
+            text: None,
+            marked: memmem::find(line, MARK).is_some(),
+            escaped: find_escape(line).is_some(),
+        };
+        self.line(line, out);
     }
 
-    fn line(&mut self, line: &[u8], marked: bool, out: &mut Vec<Occurrence>) {
+    fn line(&mut self, whole: Line<'_>, out: &mut Vec<Occurrence>) {
         self.lines += 1;
+        let line = whole.bytes;
         let line = line.get(..MAX_LINE).unwrap_or(line);
         let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let line = match self.lines {
-            1 => line.strip_prefix(BOM).unwrap_or(line),
-            _ => line,
+        let start = match line.strip_prefix(BOM) {
+            Some(_) if self.lines == 1 => BOM.len(),
+            _ => 0,
         };
         let end = line
             .iter()
             .rposition(|b| !matches!(b, b'\r' | 0))
             .map_or(0, |at| at + 1);
-        let line = line.get(..end).unwrap_or(line);
-        let line = ansi::strip(line);
+        let line = line.get(start..end).unwrap_or_default();
+        // Without an escape the text is what stands there.
+        let text = whole.text.filter(|_| !whole.escaped);
+        let text = text.and_then(|text| text.get(start..end));
+        let line = match whole.escaped {
+            true => ansi::strip(line),
+            false => Cow::Borrowed(line),
+        };
         if !self.continues(&line) {
             self.end_record(out);
-            self.begin_record(&line);
+            self.begin_record(&line, text, whole.escaped);
         }
-        if marked {
+        if whole.marked {
             self.mark(&line);
         }
     }
@@ -255,9 +308,10 @@ impl SavedLog {
         }
     }
 
-    fn begin_record(&mut self, line: &[u8]) {
+    /// `text` is the line, if it is known to be UTF-8.
+    fn begin_record(&mut self, line: &[u8], text: Option<&str>, escaped: bool) {
         // The usual case first: looking for what is no UTF-8 reads byte by byte.
-        let text = match str::from_utf8(line) {
+        let text = match text.map_or_else(|| str::from_utf8(line), Ok) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(line),
         };
@@ -303,7 +357,9 @@ impl SavedLog {
         if origin != Origin::Process {
             match message {
                 Some(message) => current.text.push_str(&message),
-                None => current.text.push_str(&body(line, &text, at, &style)),
+                None => current
+                    .text
+                    .push_str(&body(line, &text, at, &style, escaped)),
             }
         }
     }
@@ -380,18 +436,24 @@ impl SavedLog {
 }
 
 /// The text after the prefix, escapes of the writer undone.
-fn body<'a>(line: &'a [u8], text: &'a str, at: Range<usize>, style: &Style) -> Cow<'a, str> {
+fn body<'a>(
+    line: &'a [u8],
+    text: &'a str,
+    at: Range<usize>,
+    style: &Style,
+    escaped: bool,
+) -> Cow<'a, str> {
     let text = text.get(at).unwrap_or("");
     match style {
         // Escapes stand for bytes, so they are undone before the bytes become text.
-        Style::Kmsg if text.contains('\\') => match kmsg::header(line) {
+        Style::Kmsg if escaped && text.contains('\\') => match kmsg::header(line) {
             Ok((_, text)) => kmsg::unescape(text),
             Err(_) => Cow::Borrowed(text),
         },
         // rsyslog writes control characters as `#` and three octal digits.
         Style::Syslog if text.contains("#012") => Cow::Owned(text.replace("#012", "\n")),
         // Records of /dev/kmsg whose number fields somebody cut away, as many tools do.
-        _ if text.contains(r"\x0a") => Cow::Owned(text.replace(r"\x0a", "\n")),
+        _ if escaped && text.contains(r"\x0a") => Cow::Owned(text.replace(r"\x0a", "\n")),
         _ => Cow::Borrowed(text),
     }
 }

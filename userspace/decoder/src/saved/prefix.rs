@@ -305,7 +305,7 @@ fn on_cpu(tail: &str) -> &str {
 /// `[12345.678901] `, `[1772510706] `, `[Tue Mar  3 04:05:06 2026] `, `[  +0.000012] `, `[Mar 3 04:05] `,
 /// `[12345.678901 <    0.000012>] `
 fn bracket<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
-    let (inner, rest) = text.strip_prefix('[')?.split_once(']')?;
+    let (inner, rest) = in_brackets(text)?;
     let inner = inner.trim_start();
     let mut stamp = None;
     let tail = if let Some((seconds, nanos, tail)) = date::seconds(inner) {
@@ -353,10 +353,17 @@ fn bracket<'a>(text: &'a str, parsed: &mut Parsed<'a>) -> Option<&'a str> {
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
+/// What stands in the brackets at the front, and after them.
+fn in_brackets(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('[')?;
+    let end = memchr::memchr(b']', text.as_bytes())?;
+    Some((text.get(..end)?, text.get(end + 1..)?))
+}
+
 /// `[   T12] ` or `[    C0] ` (CONFIG_PRINTK_CALLER)
 fn caller(text: &str) -> &str {
     let strip = || {
-        let (inner, rest) = text.strip_prefix('[')?.split_once(']')?;
+        let (inner, rest) = in_brackets(text)?;
         let id = inner.trim_start().strip_prefix(['T', 'C'])?;
         let digits = !id.is_empty() && id.bytes().all(|b| b.is_ascii_digit());
         digits.then(|| rest.strip_prefix(' ').unwrap_or(rest))

@@ -66,7 +66,8 @@ impl Component for Holders {
         };
         let of_task = context.clone();
         hub.tasks.start(task, move |pulse| {
-            let (places, mut pods) = (Places::default(), Vec::new());
+            let places = Places::of_host(&of_task.proc_root, &of_task.sysfs_root);
+            let mut pods = Vec::new();
             while !pulse.is_stopping() {
                 beat();
                 read(&of_task, &places, &mut pods);

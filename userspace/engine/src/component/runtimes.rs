@@ -2,10 +2,10 @@
 //! no container starts or ends.
 //!
 //! systemd listens on the sockets of Docker and Podman (docker.socket, podman.socket) and starts the service of whoever connects: to ask
-//! would start what an operator has stopped. So Docker is asked only where its daemon runs, and Podman, which has no daemon, never.
+//! would start what an operator has stopped ([`crate::woken`]). So Docker is asked only where its daemon runs, and Podman, which has no
+//! daemon, never.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -20,6 +20,7 @@ use gtrace_grpc::CallError;
 use super::{Component, Context, Snapshot, show};
 use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
+use crate::woken::Woken;
 
 /// Name of component and thread.
 pub const NAME: &str = names::RUNTIMES;
@@ -86,21 +87,13 @@ impl Runtimes {
     /// Those that have a socket, and whose daemon is not started by a question.
     fn there(&self, context: &Context) -> Vec<&(&'static str, PathBuf, Speaks)> {
         let asked = |(name, path, _): &&(&'static str, PathBuf, Speaks)| {
-            path.exists() && (*name != DOCKER || self.docker_runs(context))
+            let woken = Woken {
+                docker_pid: self.docker_pid.clone(),
+                ..Woken::of_host(&context.proc_root, &context.sysfs_root)
+            };
+            path.exists() && (*name != DOCKER || woken.runs(DOCKER))
         };
         self.servers.iter().filter(asked).collect()
-    }
-
-    /// Whether dockerd runs: by its process id, or by the control group of its service.
-    fn docker_runs(&self, context: &Context) -> bool {
-        let pid = fs::read_to_string(&self.docker_pid).ok();
-        let pid: Option<u32> = pid.and_then(|pid| pid.trim().parse().ok());
-        // The file outlives a daemon that is killed, and its id may then be another's.
-        let by_pid = pid.is_some_and(|pid| {
-            let comm = fs::read_to_string(context.proc_root.join(format!("{pid}/comm")));
-            comm.is_ok_and(|comm| comm.trim_end() == "dockerd")
-        });
-        by_pid || gtrace_devices::service_runs(&context.sysfs_root, DOCKER)
     }
 }
 
@@ -291,6 +284,7 @@ fn ask_http(path: &Path) -> Answer {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
     use std::io::{Read as _, Write as _};
     use std::os::unix::net::UnixListener;
     use std::sync::Arc;

@@ -6,6 +6,7 @@ mod footprint;
 mod start;
 mod watch;
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use tokio::sync::mpsc;
 
 use self::control::Control;
 use self::start::{
-    driver_version, first_status, nothing_to_watch, open_store, start_kmsg, start_probes,
+    KernelLog, driver_version, first_status, nothing_to_watch, open_store, start_kmsg, start_probes,
 };
 use self::watch::{notify, watch_over};
 use crate::config::Config;
@@ -42,12 +43,24 @@ pub use self::watch::Ended;
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
 
 /// What is asked of a run beside the configuration.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Options {
     /// Load the probes that log what they do.
     pub probe_log: bool,
     /// Keep all capabilities of root.
     pub keep_privileges: bool,
+    /// Demonstrate on this instead of watching the host.
+    pub stand_in: Option<StandIn>,
+}
+
+/// What a demonstration has in place of the host. No probe is loaded, and /dev/kmsg is not opened.
+#[derive(Debug)]
+pub struct StandIn {
+    /// Name of the host in every record.
+    pub host: String,
+    /// In place of /dev/kmsg: a socket of type SOCK_SEQPACKET that does not block. Each packet is what one read(2) of
+    /// /dev/kmsg gives.
+    pub kernel_log: OwnedFd,
 }
 
 /// A daemon that holds its store, and nothing else of the host. Whoever serves it binds sockets now: the
@@ -106,7 +119,17 @@ impl Prepared {
         {
             tracing::warn!("privileges that are not needed are kept: {error:#}");
         }
-        let (hub, commands) = Hub::new(first_status(&config));
+        let stand_in = options.stand_in;
+        let host = match &stand_in {
+            Some(stand_in) => stand_in.host.clone(),
+            None => host::name(),
+        };
+        // A demonstration's records are of no machine.
+        let machine_id = host::machine_id().filter(|_| stand_in.is_none());
+        let mut status = first_status(&config);
+        status.host.clone_from(&host);
+        status.machine_id.clone_from(&machine_id);
+        let (hub, commands) = Hub::new(status);
         let (poll_soon, _) = poll::channel();
         let end_record = EndRecord::new().context("the core cannot be started")?;
         // Before any source, and before the core takes up what an earlier run left.
@@ -121,8 +144,8 @@ impl Prepared {
             store,
             store_path: config.store(),
             dedup_window: config.dedup_window,
-            host: host::name(),
-            machine_id: host::machine_id(),
+            host,
+            machine_id,
             boot_id: host::boot_id(),
             tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
             poll_soon: poll_soon.clone(),
@@ -131,8 +154,18 @@ impl Prepared {
         let inputs = core.inputs.clone();
         let driver = driver_version(&config);
         let hold = Arc::new(DriverHold::default());
-        let probes = start_probes(&config, options.probe_log, &hub, &inputs, driver, &hold);
-        let log = start_kmsg(&config, &hub, &core, end_record, driver);
+        let is_demonstration = stand_in.is_some();
+        let probes = match is_demonstration {
+            true => Ok(None),
+            false => {
+                start_probes(&config, options.probe_log, &hub, &inputs, driver, &hold).map(Some)
+            }
+        };
+        let log = match stand_in {
+            Some(stand_in) => KernelLog::StandIn(stand_in.kernel_log),
+            None => KernelLog::Host,
+        };
+        let log = start_kmsg(&config, log, &hub, &core, end_record, driver);
         let probes = match (probes, log) {
             (Err(probes), Err(log)) => {
                 core.finish();
@@ -142,7 +175,8 @@ impl Prepared {
                 let complain = |what: &str, error: &anyhow::Error| {
                     tracing::warn!("{what}: {error:#}; `gtrace doctor` says more");
                 };
-                let probes = probes.inspect_err(|e| complain("no probes", e)).ok();
+                let probes = probes.inspect_err(|e| complain("no probes", e));
+                let probes = probes.ok().flatten();
                 if let Err(error) = &log {
                     complain("no /dev/kmsg", error);
                 }
@@ -170,7 +204,7 @@ impl Prepared {
         }
         let places = config.previous_boot();
         let (previous_boot, input) = PreviousBoot::begin(&places, &host::boot_id());
-        if let Some(input) = input {
+        if let Some(input) = input.filter(|_| !is_demonstration) {
             // The core has just started and waits for it.
             let _ = inputs.send(input);
         }

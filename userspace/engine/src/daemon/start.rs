@@ -1,5 +1,6 @@
 //! The parts of the daemon that are no component of their own: store, probes, kernel log.
 
+use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -180,8 +181,36 @@ pub(super) fn nothing_to_watch(probes: &anyhow::Error, log: &anyhow::Error) -> a
     )
 }
 
+/// Which log is read.
+#[derive(Debug)]
+pub(super) enum KernelLog {
+    /// That of this host, /dev/kmsg.
+    Host,
+    /// That of a demonstration.
+    StandIn(OwnedFd),
+}
+
+impl KernelLog {
+    /// The log after record `after`.
+    fn open(
+        &self,
+        after: Option<u64>,
+        driver: Option<DriverVersion>,
+    ) -> std::io::Result<kmsg::Reader> {
+        match self {
+            Self::Host => open_kmsg(after, driver),
+            Self::StandIn(socket) => {
+                let mut reader = kmsg::Reader::of(socket.try_clone()?.into(), after);
+                reader.set_driver_version(driver);
+                Ok(reader)
+            }
+        }
+    }
+}
+
 pub(super) fn start_kmsg(
     config: &Config,
+    log: KernelLog,
     hub: &Arc<Hub>,
     core: &pipeline::Core,
     end_record: EndRecord,
@@ -190,7 +219,7 @@ pub(super) fn start_kmsg(
     if config.disabled_sources.contains(&WitnessName::Kmsg) {
         anyhow::bail!("switched off by configuration");
     }
-    let opened = open_kmsg(core.kmsg_after, driver);
+    let opened = log.open(core.kmsg_after, driver);
     let reader = match opened {
         Ok(reader) => reader,
         Err(error) => {
@@ -217,7 +246,8 @@ pub(super) fn start_kmsg(
         let mut reader = match first {
             Some(reader) => reader,
             // What the last thread had taken may be on its way already, and must not count twice.
-            None => open_kmsg(position.get().or(before), driver_version(&config))
+            None => log
+                .open(position.get().or(before), driver_version(&config))
                 .map_err(|error| format!("cannot read {}: {error}", kmsg::PATH))?,
         };
         reader.set_position(Arc::clone(&position));

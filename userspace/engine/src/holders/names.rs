@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::patient::Patient;
+use crate::woken::Woken;
 
 /// How long a socket has to answer, from connecting to the end of the answer.
 const DEADLINE: Duration = Duration::from_secs(1);
@@ -30,17 +31,44 @@ pub struct Places {
     /// The kubelet's links to the logs of containers: `POD_NAMESPACE_CONTAINER-ID.log`.
     pub container_logs: PathBuf,
     /// Sockets with Docker's API.
-    pub sockets: Vec<PathBuf>,
+    pub sockets: Vec<RuntimeSocket>,
     /// Questions to these sockets; with the answer comes the container that was asked for.
     runtimes: Arc<Patient<PathBuf, (String, Option<String>)>>,
     environments: Arc<Environments>,
+}
+
+/// A socket, and the service that whoever connects starts.
+#[derive(Clone, Debug)]
+pub struct RuntimeSocket {
+    /// The socket.
+    pub path: PathBuf,
+    /// It is asked only while this service runs; `None`: always.
+    pub service: Option<(&'static str, Woken)>,
+}
+
+impl Places {
+    /// Those of a host with these roots of procfs and sysfs.
+    pub fn of_host(proc_root: &Path, sysfs_root: &Path) -> Self {
+        let woken = Woken::of_host(proc_root, sysfs_root);
+        let socket = |service, path: &str| RuntimeSocket {
+            path: path.into(),
+            service: Some((service, woken.clone())),
+        };
+        Self {
+            sockets: vec![
+                socket("docker", "/run/docker.sock"),
+                socket("podman", "/run/podman/podman.sock"),
+            ],
+            ..Self::default()
+        }
+    }
 }
 
 impl Default for Places {
     fn default() -> Self {
         Self {
             container_logs: "/var/log/containers".into(),
-            sockets: vec!["/run/docker.sock".into(), "/run/podman/podman.sock".into()],
+            sockets: Vec::new(),
             runtimes: Arc::new(Patient::new(DEADLINE, READERS)),
             environments: Arc::default(),
         }
@@ -61,9 +89,13 @@ impl Places {
         Some((namespace.to_owned(), pod.to_owned(), container.to_owned()))
     }
 
-    /// The name of the container `id` of Docker or Podman.
+    /// The name of the container `id` of Docker or Podman, of those that run.
     pub fn name_of(&self, id: &str) -> Option<String> {
-        self.sockets.iter().find_map(|socket| {
+        let running = self.sockets.iter().filter(|socket| {
+            let service = socket.service.as_ref();
+            service.is_none_or(|(name, woken)| woken.runs(name))
+        });
+        running.map(|socket| &socket.path).find_map(|socket| {
             let (of_thread, asked) = (socket.clone(), id.to_owned());
             let question = move || {
                 let name = ask(&of_thread, &asked);
@@ -239,6 +271,50 @@ mod tests {
 
     const ID: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
+    /// A socket that wakes nobody.
+    fn open(path: PathBuf) -> RuntimeSocket {
+        RuntimeSocket {
+            path,
+            service: None,
+        }
+    }
+
+    #[test]
+    fn a_runtime_that_is_stopped_is_not_asked_as_that_would_start_it() {
+        let dir = tempfile::tempdir().unwrap();
+        // As that of systemd, which starts the service of whoever connects.
+        let path = dir.path().join("docker.sock");
+        let listener = UnixListener::bind(&path).unwrap();
+        listener.set_nonblocking(true).unwrap();
+        let woken = Woken {
+            docker_pid: dir.path().join("docker.pid"),
+            ..Woken::of_host(&dir.path().join("proc"), &dir.path().join("sys"))
+        };
+        let socket = |service| RuntimeSocket {
+            path: path.clone(),
+            service: Some((service, woken.clone())),
+        };
+        let places = Places {
+            sockets: vec![socket("docker"), socket("podman")],
+            ..Places::default()
+        };
+        assert_eq!(places.name_of(ID), None);
+        assert!(listener.accept().is_err(), "nobody connects");
+        // Its service runs: it is asked.
+        let service = dir.path().join("sys/fs/cgroup/system.slice/podman.service");
+        fs::create_dir_all(&service).unwrap();
+        fs::write(service.join("cgroup.events"), "populated 1\nfrozen 0\n").unwrap();
+        listener.set_nonblocking(false).unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut asked = [0; 256];
+            let _ = stream.read(&mut asked).unwrap();
+            write!(stream, "HTTP/1.0 200 OK\r\n\r\n{{\"Name\":\"/vllm\"}}").unwrap();
+        });
+        assert_eq!(places.name_of(ID).as_deref(), Some("vllm"));
+        server.join().unwrap();
+    }
+
     #[test]
     fn a_container_of_a_pod_is_named_by_its_log() {
         let dir = tempfile::tempdir().unwrap();
@@ -281,7 +357,7 @@ mod tests {
         });
         let places = Places {
             container_logs: dir.path().to_owned(),
-            sockets: vec![dir.path().join("none.sock"), socket],
+            sockets: vec![open(dir.path().join("none.sock")), open(socket)],
             ..Places::default()
         };
         assert_eq!(places.name_of(ID).as_deref(), Some("vllm"));
@@ -315,7 +391,7 @@ mod tests {
             (bits, listener.accept().is_ok())
         });
         let places = Places {
-            sockets: vec![socket],
+            sockets: vec![open(socket)],
             ..Places::default()
         };
         assert_eq!(places.name_of(ID), None);

@@ -91,7 +91,8 @@ pub struct Reader {
     newest_ns: u64,
     position: Arc<Position>,
     end_record: Option<EndRecord>,
-    path: PathBuf,
+    /// Where lines can be written.
+    path: Option<PathBuf>,
 }
 
 /// Up to which record the log has been read, whichever reader did.
@@ -117,7 +118,14 @@ impl Reader {
             .read(true)
             .custom_flags(libc::O_NONBLOCK | libc::O_CLOEXEC)
             .open(path)?;
-        Ok(Self {
+        let mut reader = Self::of(file, after);
+        reader.path = Some(path.to_owned());
+        Ok(reader)
+    }
+
+    /// Reads what stands in for the device: no line is written to it. See [`Self::open`].
+    pub fn of(file: File, after: Option<u64>) -> Self {
+        Self {
             file,
             clock: LogClock::new(),
             decoder: Decoder::new(Options::default()),
@@ -131,8 +139,8 @@ impl Reader {
             newest_ns: 0,
             position: Arc::default(),
             end_record: None,
-            path: path.to_owned(),
-        })
+            path: None,
+        }
     }
 
     /// Keeps where it is at `position`, for a reader that has to go on after it.
@@ -232,12 +240,12 @@ impl Reader {
             return;
         }
         // Of level debug, which few consoles show: a slow one must not hold up whoever reads the log.
-        if let Err(error) = write_record(&self.path, 15, "gtrace: this line ends the one before it")
-        {
-            tracing::debug!(
-                "an open record stays open, {} takes no line: {error}",
-                self.path.display()
-            );
+        let Some(path) = &self.path else {
+            return;
+        };
+        if let Err(error) = write_record(path, 15, "gtrace: this line ends the one before it") {
+            let path = path.display();
+            tracing::debug!("an open record stays open, {path} takes no line: {error}");
         }
     }
 

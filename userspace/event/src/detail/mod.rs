@@ -6,6 +6,7 @@ mod fill;
 mod aer;
 mod api;
 mod baseline;
+mod contention;
 mod fabric;
 mod holders;
 mod host;
@@ -24,6 +25,7 @@ use serde::{Deserialize, Serialize};
 pub use aer::AerDetail;
 pub use api::ApiDetail;
 pub use baseline::{BaselineDetail, Drift};
+pub use contention::ContentionDetail;
 pub use fabric::FabricDetail;
 pub use holders::{Holder, HolderDetail};
 pub use host::HostDetail;
@@ -68,6 +70,9 @@ pub struct Detail {
     /// Readings.
     #[serde(flatten)]
     pub sample: SampleDetail,
+    /// What work on a GPU waited for, or shared.
+    #[serde(flatten)]
+    pub contention: ContentionDetail,
     /// Comparison with the baseline.
     #[serde(flatten)]
     pub baseline: BaselineDetail,
@@ -95,6 +100,7 @@ fill_fields!(Detail {
     api,
     rdma,
     sample,
+    contention,
     baseline,
     plugin,
     holders,

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use gtrace_agent::{EnrollError, Enrolled, HeadUrl, Options, Progress, Sampler, enroll, now_ns};
 use gtrace_api::client::Client;
 use gtrace_collect::{HostSampler, gpu_state};
+use gtrace_devices::GpuInfo;
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::sources::devices::nvml_of;
 use gtrace_event::Timestamp;
-use gtrace_fleet::{EnrollRequest, GpuState, HostState, check_labels};
+use gtrace_fleet::{EnrollRequest, HostState, check_labels};
 use gtrace_http::Archive;
 use tokio::sync::{Notify, watch};
 
@@ -208,9 +209,14 @@ fn ship(
             let _ = signalled().await;
             let _ = stop.send(true);
         });
-        let state = || HostState {
-            gpus: gpus_of(&daemon),
-            ..state_of(&store)
+        let state = || {
+            let gpus: Vec<GpuInfo> = daemon.get("/api/v1/gpus").unwrap_or_default();
+            HostState {
+                driver: gpus.iter().find_map(|gpu| gpu.driver_version.clone()),
+                kernel: Some(gtrace_engine::host::kernel_release()),
+                gpus: gpus.iter().filter_map(gpu_state).collect(),
+                ..state_of(&store)
+            }
         };
         let sampler = Some(sampler);
         gtrace_agent::run(options, state, sampler, woken, Progress::default(), stopped).await
@@ -227,12 +233,6 @@ fn sampler_of(config: Option<&Path>, daemon: Client) -> Box<dyn Sampler> {
         Err(_) => gtrace_devices::NvmlConfig::this_program(),
     };
     Box::new(HostSampler::new(Box::new(nvml), daemon))
-}
-
-/// GPUs as the daemon sees them; none where no daemon answers.
-fn gpus_of(daemon: &Client) -> Vec<GpuState> {
-    let found: Vec<gtrace_devices::GpuInfo> = daemon.get("/api/v1/gpus").unwrap_or_default();
-    found.iter().filter_map(gpu_state).collect()
 }
 
 /// The state of a host as its store has it.

@@ -1,17 +1,19 @@
 //! The command line as a whole.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, agent, baseline, bench, capture, completions, config, decode, doctor, events, exec,
-    explain, fleet, gameday, head, health, incidents, inject, maintenance, man, mcp, pause,
+    ack, agent, baseline, bench, capture, completions, config, decode, demo_host, doctor, events,
+    exec, explain, fleet, gameday, head, health, incidents, inject, maintenance, man, mcp, pause,
     profile, report, run, runbook, samples, scan, schema, serve, session, status, token, top,
-    trace,
+    trace, usage,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -57,6 +59,7 @@ pub(super) enum Command {
     /// Inject a drill: a fault in the kernel log that is marked as injected.
     Inject(inject::Args),
     Gameday(gameday::Args),
+    Demo(demo_host::Args),
     /// Detach every probe of the running daemon.
     Pause(pause::Args),
     /// Attach the probes again.
@@ -139,6 +142,7 @@ pub fn main() -> ExitCode {
         Command::Ack(args) => ack::run(args),
         Command::Inject(args) => inject::run(args),
         Command::Gameday(args) => gameday::run(args),
+        Command::Demo(args) => demo_host::run(args),
         Command::Pause(args) => pause::run(args, true),
         Command::Resume(args) => pause::run(args, false),
         Command::Exec(args) => exec::run(args),
@@ -184,8 +188,15 @@ pub fn main() -> ExitCode {
 fn explained(error: &clap::Error) -> ExitCode {
     match error.use_stderr() {
         true => {
-            // With standard error gone nobody can be notified.
-            let _ = error.print();
+            // A command that was called without a subcommand: its help is the answer.
+            if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+                // With standard error gone nobody can be notified.
+                let _ = error.print();
+            } else {
+                let words: Vec<OsString> = std::env::args_os().skip(1).collect();
+                let text = usage::text(error, Cli::command(), &words);
+                shared::say(text.trim_end());
+            }
             Exit::Usage.into()
         }
         false => match shared::written(error.print()) {
@@ -194,3 +205,7 @@ fn explained(error: &clap::Error) -> ExitCode {
         },
     }
 }
+
+#[cfg(test)]
+#[path = "command_tests.rs"]
+mod tests;

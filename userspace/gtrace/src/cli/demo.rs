@@ -14,7 +14,7 @@ use gtrace_event::{
     Event, Gpu, HealthNews, HealthRecord, HealthState, HealthSubject, Kind, Occasion, Occurrence,
     Provenance, Record, Severity, SubjectKind, Timestamp, Witness, WitnessName,
 };
-use gtrace_fleet::{EnrollRequest, GpuFrame};
+use gtrace_fleet::{EnrollRequest, GpuFrame, GpuState, HostState};
 use gtrace_head::{TokenAnswer, TokenRequest};
 use gtrace_incident::{Correlator, Options as Correlation, Rules};
 use gtrace_store::Store;
@@ -25,6 +25,8 @@ use super::agent::state_of;
 const HOSTS: usize = 10;
 /// The GPU that drills are about.
 const GPU: &str = "0000:3b:00.0";
+/// Drivers of the two racks.
+const DRIVERS: [&str; 2] = ["570.172.08", "580.82.07"];
 /// Between two drills.
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -97,7 +99,11 @@ fn run(
             let (of_agent, stopped) = (Arc::clone(&woken), stop.clone());
             let sampler: Box<dyn Sampler> = Box::new(SimulatedGpus::new(n));
             tokio::task::spawn_local(async move {
-                let state = move || state_of(&path);
+                let state = move || HostState {
+                    driver: Some(DRIVERS[n / 5].to_owned()),
+                    gpus: gpus(n),
+                    ..state_of(&path)
+                };
                 let progress = Progress::default();
                 gtrace_agent::run(options, state, Some(sampler), of_agent, progress, stopped).await
             });
@@ -138,7 +144,7 @@ fn run(
             hosts.push(host);
         }
         tracing::info!(
-            "{HOSTS} simulated hosts ship drills; `gtrace fleet incidents --follow` shows them"
+            "{HOSTS} simulated hosts ship drills; http://{head}/ and `gtrace fleet incidents --follow` show them"
         );
         for round in 0_usize.. {
             match round % 3 {
@@ -157,6 +163,18 @@ fn run(
         }
         Ok(())
     })
+}
+
+/// What a simulated host says of its GPUs.
+fn gpus(host: usize) -> Vec<GpuState> {
+    let gpu = |(index, pci): (u32, &str)| GpuState {
+        index,
+        pci: Some(pci.to_owned()),
+        uuid: Some(format!("GPU-00000000-0000-0000-0000-{host:08x}{index:04x}")),
+        name: Some("Simulated GPU".to_owned()),
+        ..GpuState::default()
+    };
+    (0..).zip([GPU, "0000:5e:00.0"]).map(gpu).collect()
 }
 
 /// GPUs of a simulated host: readings of a training run, whose steps all hosts make together.

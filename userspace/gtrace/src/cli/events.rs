@@ -1,5 +1,7 @@
 //! `gtrace events`: what the store has, and with `--follow` what happens.
 
+mod show;
+
 use std::process::ExitCode;
 
 use gtrace_api::client::{self, Client, ClientError, EventStream};
@@ -11,9 +13,12 @@ use super::ids::Failure;
 use super::shared::{self, Exit, Instance, StorePlace};
 use crate::render::{self, ColorChoice, Style};
 
-/// Show events: from the store, or with --follow as they happen.
+/// Show events: from the store, or with --follow as they happen. `events show ID` has all of one.
 #[derive(Clone, Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(subcommand)]
+    what: Option<What>,
     /// Events at or after this time: an age (30s, 30m, 1h, 2d, 1w), RFC 3339, or local time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     pub since: Option<Timestamp>,
@@ -55,6 +60,11 @@ pub struct Args {
     pub color: ColorChoice,
 }
 
+#[derive(Clone, Debug, clap::Subcommand)]
+enum What {
+    Show(show::Args),
+}
+
 fn parse_limit(text: &str) -> Result<usize, String> {
     text.parse()
         .ok()
@@ -83,6 +93,9 @@ impl Args {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(What::Show(one)) = &args.what {
+        return show::run(one);
+    }
     if let Some(why) = shared::no_time(args.since, args.until) {
         say!("{why}");
         return Ok(Exit::Usage.into());

@@ -166,6 +166,16 @@ impl Explanation {
         })
     }
 
+    /// Commands that print more, each with what it has.
+    pub(super) fn commands(&self) -> Vec<(&'static str, String)> {
+        let mut commands = vec![("runbook", self.runbook.clone())];
+        // The class `nvlink` is a kind too: its page is then the one above.
+        if self.page != self.runbook {
+            commands.push(("more", self.page.clone()));
+        }
+        commands
+    }
+
     /// For people.
     pub(super) fn text(&self) -> String {
         let mut text = match (self.kind, self.code) {
@@ -210,10 +220,8 @@ impl Explanation {
         if let Some(rule) = &self.advice.rule {
             part("rule", rule);
         }
-        part("runbook", &self.runbook);
-        // The class `nvlink` is a kind too: its page is then the one above.
-        if self.page != self.runbook {
-            part("more", &self.page);
+        for (label, command) in self.commands() {
+            part(label, &command);
         }
         if self.code.is_some() {
             part(

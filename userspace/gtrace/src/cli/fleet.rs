@@ -1,5 +1,7 @@
 //! `gtrace fleet`: questions about all hosts of a fleet.
 
+mod compare;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -7,7 +9,7 @@ use std::process::ExitCode;
 use gtrace_api::client::{Client, ClientError, Endpoint, target};
 use gtrace_event::{HealthState, Kind, Severity, Timestamp};
 use gtrace_fleet::lemon::Ranking;
-use gtrace_fleet::topology::Group;
+use gtrace_fleet::outbreak::Outbreak;
 use gtrace_head::db::{ChainReport, FleetEvent, FleetIncident};
 use gtrace_head::{AuditLine, By, HostView};
 use serde::Serialize;
@@ -101,6 +103,25 @@ enum What {
         #[command(flatten)]
         asked: Asked,
     },
+    /// List outbreaks: incidents of one class that many hosts have at nearly the same time, more than chance gives.
+    ///
+    /// Exit status 1 where there is one that is no drill.
+    Outbreaks {
+        /// Only those with incidents that nobody has resolved.
+        #[arg(long)]
+        open: bool,
+        /// Those that went on at or after this time.
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
+        since: Option<Timestamp>,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Compare hosts by version of driver, kernel, VBIOS or firmware: does the new one fail more often?
+    ///
+    /// The verdict rests on the 95 % interval of the ratio of their rates of failures, with exposure. Exit status, for rollouts: 0 the new
+    /// version is not worse than the margin allows, 1 it is worse, 3 the data do not carry a verdict, no host had the version, or no head
+    /// answers.
+    Compare(compare::Compare),
     /// Compute the hash of each record anew, and compare it with what the hosts have.
     Verify {
         /// Only this host.
@@ -199,6 +220,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         What::Lemons { by, limit, asked } => {
             lemons(&[("by", by), ("limit", limit.to_string())], &asked)
         }
+        What::Outbreaks { open, since, asked } => {
+            let mut pairs = vec![("open", open.to_string())];
+            pairs.extend(since.map(|time| ("since", time.to_string())));
+            outbreaks(&pairs, &asked)
+        }
+        What::Compare(compare) => compare::run(compare),
         What::Verify { host, asked } => verify(host, &asked),
         What::Audit { asked } => audit(&asked),
         What::Revoke { host, asked } => revoke(&host, &asked),
@@ -312,16 +339,16 @@ fn incidents(pairs: &[(&str, String)], asked: &Asked) -> Done {
         .and_then(|found| {
             Ok((
                 found,
-                client.get::<Vec<Group>>(&target("/fleet/v1/groups", pairs))?,
+                client.get::<Vec<Outbreak>>(&target("/fleet/v1/outbreaks", pairs))?,
             ))
         });
-    let (found, groups) = match found {
+    let (found, outbreaks) = match found {
         Ok(found) => found,
         Err(error) => return Ok(Err(failure(error))),
     };
     let style = Style::of_stdout(ColorChoice::Auto);
     if !asked.json {
-        print_each(&groups, false, group_line)?;
+        print_each(&outbreaks, false, outbreak_line)?;
     }
     print_each(&found, asked.json, |one| {
         let line = render::incident_line(&one.incident, &style);
@@ -333,17 +360,62 @@ fn incidents(pairs: &[(&str, String)], asked: &Asked) -> Done {
     Ok(Ok(Exit::Success))
 }
 
-fn group_line(group: &Group) -> String {
-    let place = match &group.label {
-        Some(label) => format!("{} of {} hosts of {label}", group.hosts.len(), group.of),
-        None => format!("{} of {} hosts of the fleet", group.hosts.len(), group.of),
+fn outbreaks(pairs: &[(&str, String)], asked: &Asked) -> Done {
+    let path = target("/fleet/v1/outbreaks", pairs);
+    let found: Vec<Outbreak> = match asked.client().get(&path) {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(failure(error))),
     };
-    let seconds = group.last.duration_since(group.first).as_secs();
-    let drill = if group.drill { " (drill)" } else { "" };
+    print_each(&found, asked.json, |one| {
+        let mut text = outbreak_line(one);
+        let (shown, more) = one.hosts.split_at(one.hosts.len().min(12));
+        text += &format!("    hosts: {}", shown.join(", "));
+        if !more.is_empty() {
+            text += &format!(" and {} more", more.len());
+        }
+        text += &format!(
+            "\n    by chance {} of these or rarer ones\n",
+            chance(one.expected)
+        );
+        if !one.jobs.is_empty() {
+            text += &format!("    each affects {}\n", render::clean(&one.jobs.join(", ")));
+        }
+        text
+    })?;
+    if found.is_empty() && !asked.json {
+        shared::say("no outbreak: chance explains what happens on several hosts at a time");
+    }
+    let is_trouble = |one: &Outbreak| !one.drill && !one.is_of_one_job();
+    Ok(Ok(match found.iter().any(is_trouble) {
+        true => Exit::Problem,
+        false => Exit::Success,
+    }))
+}
+
+/// How many are expected.
+fn chance(expected: f64) -> String {
+    match expected {
+        e if e < 1e-6 => "less than 0.000001".to_owned(),
+        e => format!("about {e:.6}"),
+    }
+}
+
+fn outbreak_line(outbreak: &Outbreak) -> String {
+    let (hosts, of) = (outbreak.hosts.len(), outbreak.of);
+    let place = match outbreak.labels.as_slice() {
+        [] => format!("{hosts} of {of} hosts of the fleet"),
+        labels => format!("{hosts} of {of} hosts of {}", labels.join(", ")),
+    };
+    let seconds = outbreak.last.duration_since(outbreak.first).as_secs();
+    let drill = if outbreak.drill { " (drill)" } else { "" };
+    let what = match outbreak.is_of_one_job() {
+        true => "one job",
+        false => "OUTBREAK",
+    };
     format!(
-        "TOGETHER: {}{drill} on {place} within {seconds} s, from {:.0}\n",
-        group.class.title(),
-        group.first
+        "{what}: {}{drill} on {place} within {seconds} s, from {:.0}\n",
+        outbreak.class.title(),
+        outbreak.first
     )
 }
 

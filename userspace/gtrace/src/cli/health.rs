@@ -186,3 +186,22 @@ fn find<'a>(report: &'a HealthReport, text: &str) -> Result<&'a SubjectHealth, F
         )),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_a_healthy_host_ends_with_0() {
+        let states = [
+            (HealthState::Healthy, Exit::Success, 0),
+            (HealthState::Degraded, Exit::Problem, 1),
+            (HealthState::Unhealthy, Exit::Problem, 1),
+            (HealthState::Unknown, Exit::NotPossible, 2),
+        ];
+        for (state, code, of_npd) in states {
+            assert_eq!(exit(state), code, "{state:?}");
+            assert_eq!(npd(state), ExitCode::from(of_npd), "{state:?}");
+        }
+    }
+}

@@ -239,7 +239,7 @@ fn stored(archive: &Archive, id: IncidentId) -> Result<Incident, Failure> {
 }
 
 /// Its events, as far as they can be had.
-fn events_of(incident: &Incident, instance: &Instance) -> Vec<Event> {
+pub(super) fn events_of(incident: &Incident, instance: &Instance) -> Vec<Event> {
     let from_store = || {
         let archive = instance.open_store(instance.store().ok()?).ok()?;
         let events = incident.events.iter().map(|id| archive.event(*id).ok()?);

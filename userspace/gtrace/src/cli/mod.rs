@@ -13,6 +13,7 @@ pub mod completions;
 pub mod config;
 pub mod decode;
 mod demo;
+pub mod demo_host;
 pub mod doctor;
 mod duration;
 pub mod events;
@@ -43,6 +44,7 @@ pub mod status;
 pub mod token;
 pub mod top;
 pub mod trace;
+mod usage;
 
 use std::process::ExitCode;
 

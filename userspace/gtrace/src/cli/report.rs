@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use gtrace_collect::report::{Question, gather, window_around};
-use gtrace_event::{Incident, Timestamp};
-use gtrace_report::{Report, Verified, Window, sign};
+use gtrace_event::{Incident, IncidentId, Timestamp};
+use gtrace_report::{Material, Report, Verified, Window, sign};
 use gtrace_store::{IncidentFilter, Reader};
 
 use super::duration;
@@ -17,6 +17,8 @@ use super::ids::{Failure, find};
 use super::shared::{self, Exit, Instance, StorePlace};
 use crate::render;
 
+/// How times are said.
+const UTC: &str = "%Y-%m-%d %H:%M:%S UTC";
 /// Incidents that are searched for a part of an id, at most.
 const SEARCHED: usize = 1_000;
 
@@ -24,6 +26,9 @@ const SEARCHED: usize = 1_000;
 ///
 /// Without an incident or a time it is about the newest incident. `report verify` checks such a file, `report open`
 /// takes out the files in it.
+///
+/// Exit status: 0 it is written, 1 there is no such incident, or nothing is recorded of the time, and nothing is written;
+/// 2 wrong usage, 3 not possible.
 #[derive(Clone, Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
@@ -125,6 +130,34 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(exit.into())
 }
 
+/// Writes the report on an incident of the daemon that `config` configures, with a saved kernel log; answers with the file's
+/// name.
+pub(super) fn of_incident(
+    config: &Path,
+    incident: IncidentId,
+    kernel_log: &Path,
+    out: Option<PathBuf>,
+) -> Result<String, Failure> {
+    let mut place = StorePlace::default();
+    place.place.config = Some(config.to_owned());
+    let instance = place.resolve().map_err(Failure::not_possible)?.quiet();
+    let args = Args {
+        what: None,
+        incident: Some(incident.to_string()),
+        around: None,
+        window: Duration::from_secs(600),
+        since: None,
+        until: None,
+        out,
+        format: Format::Html,
+        redact: false,
+        sign: None,
+        kernel_log: Some(kernel_log.to_owned()),
+        place,
+    };
+    write(&args, &instance).map(|(_, file)| file)
+}
+
 /// How it ended, and what to print.
 type Done = Result<(Exit, String), Failure>;
 
@@ -151,6 +184,15 @@ fn write(args: &Args, instance: &Instance) -> Done {
     };
     let client = instance.is_together().then(|| instance.reading_client());
     let material = gather(question, &reader, client).map_err(failed)?;
+    if material.incident.is_none() && material.events.is_empty() {
+        let nothing = is_empty(&material);
+        let newest = newest(&reader);
+        let why = no_event(window, newest, nothing);
+        match nothing {
+            true => return Err(Failure(Exit::Problem, why)),
+            false => shared::say(&why),
+        }
+    }
     let report = match args.redact {
         true => {
             Report::redacted(&material)
@@ -187,6 +229,47 @@ fn write(args: &Args, instance: &Instance) -> Done {
         written.push_str(&format!("{}\n", file.display()));
     }
     Ok((Exit::Success, written))
+}
+
+/// Whether there is nothing at all of the time.
+fn is_empty(material: &Material) -> bool {
+    material.events.is_empty()
+        && material.kernel_log.is_empty()
+        && material.calls.is_empty()
+        && material.samples.is_empty()
+        && material.latency.is_empty()
+}
+
+/// When the newest event of the store happened.
+fn newest(reader: &Reader) -> Option<Timestamp> {
+    let newest = gtrace_store::Filter {
+        limit: Some(1),
+        ..gtrace_store::Filter::default()
+    };
+    let events = reader.query(&newest).ok()?;
+    events.last().map(|event| event.time)
+}
+
+/// Why a report of a time without events is not made (`nothing` else is there either), or has none.
+fn no_event(window: Window, newest: Option<Timestamp>, nothing: bool) -> String {
+    let Window { from, to } = window;
+    let (from, to) = (from.strftime(UTC), to.strftime(UTC));
+    let what = match nothing {
+        true => format!(
+            "nothing is recorded from {from} to {to}: no event, no sample, no record of the kernel log; no report \
+             is written"
+        ),
+        false => format!(
+            "no event is recorded from {from} to {to}; the report has the rest of that time"
+        ),
+    };
+    match newest {
+        Some(time) => format!(
+            "{what}. The newest event is of {}: gtrace events lists them",
+            time.strftime(UTC)
+        ),
+        None => format!("{what}. The store has no event"),
+    }
 }
 
 /// What the report is to be about.

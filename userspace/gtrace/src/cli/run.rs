@@ -4,12 +4,13 @@ pub(super) mod agent;
 
 use std::collections::BTreeMap;
 use std::io::{IsTerminal as _, Write as _};
-use std::path::PathBuf;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gtrace_api::{ShownProvisional, SourceState, Status};
+use gtrace_api::{DEFAULT_SOCKET, ShownProvisional, SourceState, Status};
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::daemon::{Ended, Options, Prepared};
 use gtrace_engine::hub::{Hub, News};
@@ -20,7 +21,7 @@ use gtrace_http::{ApiConfig, Bound, Inherited};
 use tokio::sync::broadcast;
 
 use super::journal::{self, Journal};
-use super::shared::signalled;
+use super::shared::{self, signalled};
 use crate::render::{self, ColorChoice, Style};
 
 /// Incidents whose state is remembered, so that it is printed once.
@@ -54,15 +55,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     memory::few_arenas();
     init_log();
     let config = Config::load(args.config.as_deref(), args.keys.clone())?;
-    let api = ApiConfig {
-        socket: Some(config.socket.clone()),
-        listen: config.listen,
-        listen_https: config.listen_https.clone(),
-        access: config.access.clone(),
-        store: config.store(),
-        limits: gtrace_http::Limits::default(),
-        compat_gpud: config.compat_gpud,
-    };
+    let api = api_config(&config);
     // Before privileges are dropped, and before anything is started.
     let member = agent::Member::or_without(&config);
     let prepared = Prepared::new(config)?;
@@ -70,6 +63,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let daemon = prepared.start(Options {
         probe_log: args.probe_log,
         keep_privileges: args.keep_privileges,
+        stand_in: None,
     })?;
     gtrace_http::start(&bound, daemon.hub())?;
     if !args.quiet {
@@ -79,6 +73,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         member.start(daemon.hub())?;
     }
     greet(&daemon.hub().status(), &bound);
+    if std::io::stderr().is_terminal() {
+        shared::print_error(&next_steps(bound.tcp_addr(), bound.socket()));
+    }
     let ended = daemon.serve(signalled());
     bound.remove_socket_file();
     Ok(match ended? {
@@ -95,6 +92,19 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             ExitCode::FAILURE
         }
     })
+}
+
+/// Where the daemon of `config` serves its API.
+pub(super) fn api_config(config: &Config) -> ApiConfig {
+    ApiConfig {
+        socket: Some(config.socket.clone()),
+        listen: config.listen,
+        listen_https: config.listen_https.clone(),
+        access: config.access.clone(),
+        store: config.store(),
+        limits: gtrace_http::Limits::default(),
+        compat_gpud: config.compat_gpud,
+    }
 }
 
 pub(super) fn init_log() {
@@ -218,6 +228,22 @@ fn greet(status: &Status, bound: &Bound) {
     for https in bound.https_addrs() {
         tracing::info!("API for other hosts at https://{https}");
     }
+}
+
+/// Where to look next, for who started the daemon by hand.
+fn next_steps(tcp: Option<SocketAddr>, socket: Option<&Path>) -> String {
+    let page = tcp.map(|tcp| format!("  http://{tcp}/   the page, in a browser of this host\n"));
+    // Commands find it by themselves where it is the usual one.
+    let named = |socket: &&Path| *socket != Path::new(DEFAULT_SOCKET);
+    let socket = socket.filter(named);
+    let socket = socket.map_or(String::new(), |it| format!(" --socket {}", it.display()));
+    format!(
+        "\nLook next, in another terminal:\n{}  gtrace status{socket}   what works here\n  \
+         gtrace doctor   what does not, and how to get it\n  \
+         gtrace inject xid 79 --gpu 0000:3b:00.0   a drill, marked as one; it shows here, and opens an incident\n  \
+         gtrace incidents{socket}   what it came to\nCtrl-C ends it.\n\n",
+        page.unwrap_or_default()
+    )
 }
 
 /// Prints records to standard output; under systemd to the journal, with their fields.

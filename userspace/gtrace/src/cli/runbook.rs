@@ -3,14 +3,18 @@
 use std::process::ExitCode;
 
 use gtrace_catalogue::Catalogue;
-use gtrace_event::{FailureClass, Kind};
+use gtrace_event::{Event, FailureClass, Incident, Kind, PciAddress};
 
 use super::explain::{Explanation, Subject};
 use super::ids::Failure;
 use super::incidents;
 use super::shared::{self, Exit, StorePlace};
+use crate::render::{self, ColorChoice, Style};
 
 /// Print the steps for a class of failure (such as pcie), a kind of event (such as xid), a code (xid 79) or an incident.
+///
+/// For an incident, $GPU, $PORT and $PID in its commands are what the incident names. On a terminal the page is laid out; a
+/// pipe or file gets it as Markdown.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// A class, a kind, a code (`xid 79`, `xid:79`, `79`), or the id of an incident; without it the classes are listed.
@@ -19,6 +23,9 @@ pub struct Args {
     /// Where daemon and store are, for an incident.
     #[command(flatten)]
     place: StorePlace,
+    /// When to use colours.
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
+    color: ColorChoice,
 }
 
 macro_rules! pages {
@@ -37,7 +44,7 @@ const KINDS: &[(&str, &str)] = &pages!("events":
     "mlx5_cmd_timeout" "fs_readonly" "nvme_timeout" "gpu_process_exit" "slow_call" "api_error" "throttle" "ecc"
     "gpu_hang" "iommu_fault" "cpu_stall" "cpu_throttle" "machine_check" "dimm_error" "kernel_panic" "kernel_oops"
     "file_limit" "mlx5_port_module" "net_timeout" "efa_error" "netfs_stall" "disk_lost" "raid_degraded" "io_error"
-    "fs_error" "host_restart" "memory_growth" "baseline_drift"
+    "fs_error" "host_restart" "memory_growth" "gpu_contended" "gpu_starved" "baseline_drift"
     "row_remap" "nvlink" "pcie_link" "pcie_hotplug" "rdma_port" "rdma_errors" "rdma_lost" "source_lost"
     "records_removed" "site_trigger" "plugin_check" "capture");
 
@@ -67,7 +74,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(Exit::Success.into());
     };
     if let Some(code @ (Subject::Xid(_) | Subject::Sxid(_))) = Subject::parse(&args.subject) {
-        return of_code(code);
+        return of_code(code, args.color);
     }
     if args.subject.len() > 1 {
         say!(
@@ -77,12 +84,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return Ok(Exit::Usage.into());
     }
     let found = match known(subject) {
-        Some(text) => Ok(text),
+        Some(text) => Ok(text.to_owned()),
         None => of_incident(subject, &args),
     };
     Ok(match found {
         Ok(text) => {
-            shared::print(text)?;
+            shared::print(&laid_out(&text, args.color))?;
             Exit::Success.into()
         }
         Err(Failure(exit, why)) => {
@@ -92,10 +99,41 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     })
 }
 
+/// The page for a terminal; for a pipe or a file as it is.
+fn laid_out(text: &str, color: ColorChoice) -> String {
+    let style = Style::of_stdout(color);
+    match style.width {
+        Some(_) => render::markdown(text, &style, &linked),
+        None => text.to_owned(),
+    }
+}
+
+/// What stands behind a link to `destination`: the command that prints that page, or where it is.
+fn linked(destination: &str) -> Option<String> {
+    let file = destination.split('#').next().unwrap_or_default();
+    let name = file
+        .rsplit('/')
+        .next()
+        .and_then(|name| name.strip_suffix(".md"));
+    match (name.and_then(known), name) {
+        (Some(_), Some(name)) => Some(format!("gtrace runbook {name}")),
+        _ if file.is_empty() => None,
+        _ if destination.contains("://") => Some(destination.to_owned()),
+        _ => Some(
+            match (file.strip_prefix("../../"), file.strip_prefix("../")) {
+                (Some(path), _) => path.to_owned(),
+                (None, Some(path)) => format!("docs/{path}"),
+                (None, None) => format!("docs/runbooks/{file}"),
+            },
+        ),
+    }
+}
+
 /// What the code means, and the steps for the class of its incidents.
-fn of_code(code: Subject) -> anyhow::Result<ExitCode> {
+fn of_code(code: Subject, color: ColorChoice) -> anyhow::Result<ExitCode> {
     let explanation = Explanation::of(code, &Catalogue::builtin())?;
     let steps = page(CLASSES, explanation.class.name()).unwrap_or_default();
+    let steps = laid_out(steps, color);
     shared::print(&format!("{}\n{steps}", explanation.text()))?;
     Ok(match explanation.known {
         true => Exit::Success.into(),
@@ -103,7 +141,7 @@ fn of_code(code: Subject) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn of_incident(subject: &str, args: &Args) -> Result<&'static str, Failure> {
+fn of_incident(subject: &str, args: &Args) -> Result<String, Failure> {
     // A word in small letters was meant as a name.
     let is_word = |c: char| c.is_ascii_lowercase() || c == '_';
     if subject.chars().all(is_word) {
@@ -118,13 +156,150 @@ fn of_incident(subject: &str, args: &Args) -> Result<&'static str, Failure> {
     }
     let instance = args.place.resolve().map_err(Failure::not_possible)?;
     let incident = incidents::lookup(subject, &instance)?;
-    page(CLASSES, incident.class.name())
-        .ok_or_else(|| Failure::not_possible(format!("class {} has no runbook", incident.class)))
+    let page = page(CLASSES, incident.class.name())
+        .ok_or_else(|| Failure::not_possible(format!("class {} has no runbook", incident.class)))?;
+    let events = incidents::events_of(&incident, &instance);
+    Ok(filled(page, &incident, &events))
+}
+
+/// The page with what the incident names in place of $GPU, $PORT and $PID, and a paragraph that says what they are.
+fn filled(page: &str, incident: &Incident, events: &[Event]) -> String {
+    let affected = &incident.affected;
+    let gpus: Vec<PciAddress> = affected.gpus.iter().filter_map(|gpu| gpu.pci).collect();
+    // Of errors and links of the GPU the other end, which is on another bus: functions of the card itself are not.
+    let is_of_gpu = |event: &&Event| {
+        let gpu = event.gpu.as_ref().and_then(|gpu| gpu.pci);
+        matches!(event.kind, Kind::Aer | Kind::PcieLink | Kind::PcieHotplug)
+            && gpu.is_some()
+            && gpu == gpus.first().copied()
+    };
+    let mut devices = events
+        .iter()
+        .filter(is_of_gpu)
+        .filter_map(|event| event.detail.pcie.pci_device);
+    let port = devices.find(|device| {
+        let is_same = |gpu: &PciAddress| (gpu.domain, gpu.bus) == (device.domain, device.bus);
+        !gpus.iter().any(is_same)
+    });
+    let pids: Vec<u32> = affected
+        .processes
+        .iter()
+        .filter_map(|process| process.pid)
+        .collect();
+    let values = [
+        ("$GPU", gpus.first().map(ToString::to_string), "a GPU"),
+        (
+            "$PORT",
+            port.map(|port| port.to_string()),
+            "a port above the GPU",
+        ),
+        ("$PID", pids.first().map(ToString::to_string), "a process"),
+    ];
+    let mut text = page.to_owned();
+    let (mut known, mut unknown) = (Vec::new(), Vec::new());
+    for (name, value, what) in values {
+        if !page.contains(name) {
+            continue;
+        }
+        match value {
+            Some(value) => {
+                text = text.replace(name, &value);
+                known.push(format!("{name} is {value}"));
+            }
+            None => unknown.push(format!("no event names {what}: {name} is left as it is")),
+        }
+    }
+    for (name, variable, count) in [
+        ("GPUs", "$GPU", gpus.len()),
+        ("processes", "$PID", pids.len()),
+    ] {
+        if count > 1 && page.contains(variable) {
+            known.push(format!("the first of {count} {name}"));
+        }
+    }
+    known.extend(unknown);
+    let about = match known.is_empty() {
+        true => String::new(),
+        false => format!(" Filled in: {}.", known.join(", ")),
+    };
+    let about = format!(
+        "For incident {}: {}.{about}\n\n",
+        incident.id,
+        render::clean(&incident.title)
+    );
+    // Below the heading.
+    match text.split_once("\n\n") {
+        Some((heading, rest)) => format!("{heading}\n\n{about}{rest}"),
+        None => format!("{about}{text}"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use gtrace_event::{Gpu, Occurrence, Provenance, Severity, Timestamp, Witness, WitnessName};
+    use gtrace_incident::{Correlator, Options, Rules};
+
     use super::*;
+
+    #[test]
+    fn commands_of_a_page_name_the_devices_of_the_incident() {
+        let time: Timestamp = "2026-03-03T03:12:00Z".parse().unwrap();
+        let event = |kind, severity, device: &str, message: &str| {
+            let mut occurrence = Occurrence::new(kind, severity, message);
+            occurrence.provenance = Provenance::Kernel;
+            occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
+            occurrence.detail.pcie.pci_device = device.parse().ok();
+            let witness = Witness {
+                source: WitnessName::Kmsg,
+                count: 1,
+                first_time: time,
+            };
+            Event::new(time, witness, occurrence)
+        };
+        let port = event(Kind::Aer, Severity::Critical, "0000:3a:00.0", "AER");
+        let mut lost = event(Kind::Xid, Severity::Fatal, "", "fell off the bus");
+        lost.detail.xid.xid = Some(79);
+        let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        correlator.ingest(&port);
+        let incident = correlator.ingest(&lost).remove(0);
+        let text = filled(known("pcie").unwrap(), &incident, &[port, lost]);
+        for part in [
+            &format!("\n\nFor incident {}: ", incident.id)[..],
+            "$GPU is 0000:3b:00.0",
+            "`lspci -s 0000:3b:00.0`",
+            "`setpci -s 0000:3a:00.0 CAP_EXP+12.w`",
+        ] {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+        assert!(
+            !text.contains("-s $") && text.starts_with("# pcie: "),
+            "{text}"
+        );
+        let text = filled(known("memory_leak").unwrap(), &incident, &[]);
+        assert!(
+            text.contains("no event names a process: $PID is left as it is"),
+            "{text}"
+        );
+        assert!(text.contains("--pid $PID"), "{text}");
+    }
+
+    #[test]
+    fn a_link_to_another_page_is_the_command_that_prints_it() {
+        for (destination, shown) in [
+            ("thermal.md", Some("gtrace runbook thermal")),
+            ("../events/xid.md#detail", Some("gtrace runbook xid")),
+            (
+                "README.md#how-to-use-a-page",
+                Some("docs/runbooks/README.md"),
+            ),
+            ("../gameday.md", Some("docs/gameday.md")),
+            ("../../packaging/x.toml", Some("packaging/x.toml")),
+            ("https://docs.nvidia.com/", Some("https://docs.nvidia.com/")),
+            ("#limits", None),
+        ] {
+            assert_eq!(linked(destination).as_deref(), shown, "{destination}");
+        }
+    }
 
     #[test]
     fn every_class_and_every_kind_has_a_page() {

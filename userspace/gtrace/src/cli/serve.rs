@@ -299,7 +299,7 @@ pub(super) fn softgpu_library() -> anyhow::Result<Library> {
     let fd =
         rustix::fs::memfd_create("gtrace-softgpu", flags).context("memory for the CPU emulator")?;
     let mut file = fs::File::from(fd);
-    file.write_all(SOFTGPU.bytes)
+    file.write_all(&SOFTGPU.bytes()?)
         .context("memory for the CPU emulator")?;
     let seals = SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
     rustix::fs::fcntl_add_seals(&file, seals).context("memory for the CPU emulator")?;

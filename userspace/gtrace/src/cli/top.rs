@@ -23,7 +23,8 @@ const SNAPSHOT_EVENTS: usize = 20;
 
 /// Live view of GPUs, the host, processes that use a GPU, events, counters, sources and driver calls.
 ///
-/// `?` lists the keys.
+/// `?` lists the keys. Where the locale (LC_ALL, LC_CTYPE, LANG) is not UTF-8, it draws in ASCII; where TERM is `dumb`, use
+/// --once.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Print one snapshot and end.
@@ -64,6 +65,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         shared::say("top needs a terminal; use --once, or --once --json, for a snapshot");
         return Ok(Exit::Usage.into());
     }
+    let variable = |name: &str| std::env::var(name).ok();
+    let terminal = variable("TERM").unwrap_or_default();
+    if terminal.is_empty() || terminal == "dumb" {
+        shared::say(&format!(
+            "top moves the cursor, and TERM={terminal} says that this terminal cannot; use --once for a snapshot, or set \
+             TERM to what the terminal is (such as xterm)"
+        ));
+        return Ok(Exit::Usage.into());
+    }
+    let ascii = !gtrace_top::shows_utf8(variable);
     let instance = args.place.resolve()?;
     let client = instance.reading_client();
     let (updates, inbox) = mpsc::channel();
@@ -72,14 +83,24 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let mut terminal = ratatui::try_init()?;
     let mut model = Model::of(args.sort, &args.filter);
     let client = instance.client();
-    let ended = show(&mut terminal, &mut model, &inbox, &updates, &client);
+    let screen = Screen {
+        terminal: &mut terminal,
+        ascii,
+    };
+    let ended = show(screen, &mut model, &inbox, &updates, &client);
     ratatui::try_restore()?;
     ended?;
     Ok(Exit::Success.into())
 }
 
+struct Screen<'a> {
+    terminal: &'a mut DefaultTerminal,
+    /// The terminal shows no UTF-8.
+    ascii: bool,
+}
+
 fn show(
-    terminal: &mut DefaultTerminal,
+    screen: Screen<'_>,
     model: &mut Model,
     inbox: &Receiver<Update>,
     updates: &Sender<Update>,
@@ -87,7 +108,12 @@ fn show(
 ) -> anyhow::Result<()> {
     loop {
         let zone = jiff::tz::TimeZone::system();
-        terminal.draw(|frame| gtrace_top::draw(frame, model, Timestamp::now(), &zone))?;
+        screen.terminal.draw(|frame| {
+            gtrace_top::draw(frame, model, Timestamp::now(), &zone);
+            if screen.ascii {
+                gtrace_top::to_ascii(frame.buffer_mut());
+            }
+        })?;
         // All that has come is applied before the next drawing, so that a storm stays readable.
         let Ok(first) = inbox.recv() else {
             return Ok(());

@@ -130,9 +130,18 @@ struct Tracing {
 
 impl Tracing {
     fn start(pid: u32, out: &Path, socket: &Path, options: &[&str]) -> Self {
+        let out = out.to_str().unwrap();
+        Self::begin(pid, socket, &[&["-o", out][..], options].concat())
+    }
+
+    /// Of the last calls, which are kept in memory until an incident opens.
+    fn ring(pid: u32, socket: &Path, length: &str) -> Self {
+        Self::begin(pid, socket, &["--ring", length])
+    }
+
+    fn begin(pid: u32, socket: &Path, options: &[&str]) -> Self {
         let command = Command::new(GTRACE)
-            .args(["trace", "--devices", "1:9", "--pid", &pid.to_string(), "-o"])
-            .arg(out)
+            .args(["trace", "--devices", "1:9", "--pid", &pid.to_string()])
             .arg("--socket")
             .arg(socket)
             .args(options)
@@ -358,6 +367,49 @@ fn get(socket: &Path, path: &str) -> Vec<u8> {
     body
 }
 
+/// Captures an incident while calls are kept in a ring: its id, once its evidence has them, as the daemon sends it.
+fn captured_calls(dir: &Path, socket: &Path) -> String {
+    let captured = gtrace(&[
+        "capture",
+        "--wait",
+        "--json",
+        "--socket",
+        socket.to_str().unwrap(),
+    ]);
+    let error = String::from_utf8_lossy(&captured.stderr);
+    assert!(captured.status.success(), "{error}");
+    let incident: Incident = serde_json::from_slice(&captured.stdout).unwrap();
+    let calls = incident
+        .evidence
+        .iter()
+        .find(|file| file.name.starts_with("calls-"));
+    let calls = calls.unwrap_or_else(|| panic!("{:?}", incident.evidence));
+    let id = incident.id.to_string();
+    let path = format!("/api/v1/incidents/{id}/evidence/{}", calls.name);
+    let sent = get(socket, &path);
+    let kept = dir.join("evidence").join(&id).join(&calls.name);
+    assert_eq!(sent, std::fs::read(kept).unwrap());
+    id
+}
+
+/// What the trace in the report of an incident has.
+fn trace_of_report(dir: &Path, id: &str, store: &Path) -> Vec<Seen> {
+    let report = |args: &[&str]| {
+        let mut command = Command::new(GTRACE);
+        let output = command.arg("report").args(args).current_dir(dir);
+        let output = output.output().unwrap();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{error}");
+    };
+    let store = store.to_str().unwrap();
+    report(&["--incident", id, "--store", store, "--out", "r.html"]);
+    report(&["verify", "r.html"]);
+    report(&["open", "r.html", "--to", "parts"]);
+    let trace = dir.join("parts/trace.pftrace");
+    check_by_published_definitions(&trace);
+    read(&trace)
+}
+
 /// Of a ring: the calls of before an incident are evidence of it, and in the trace of its report.
 #[test]
 fn root_the_last_calls_of_a_program_are_evidence_of_an_incident_that_opens() {
@@ -377,44 +429,40 @@ fn root_the_last_calls_of_a_program_are_evidence_of_an_incident_that_opens() {
     program.until("open");
     program.go_on();
     program.until("called");
-    let captured = gtrace(&[
-        "capture",
-        "--wait",
-        "--json",
-        "--socket",
-        socket.to_str().unwrap(),
-    ]);
-    let error = String::from_utf8_lossy(&captured.stderr);
-    assert!(captured.status.success(), "{error}");
-    let incident: Incident = serde_json::from_slice(&captured.stdout).unwrap();
-    let calls = incident
-        .evidence
-        .iter()
-        .find(|file| file.name.starts_with("calls-"));
-    let calls = calls.unwrap_or_else(|| panic!("{:?}", incident.evidence));
-    let id = incident.id.to_string();
-    let path = format!("/api/v1/incidents/{id}/evidence/{}", calls.name);
-    let sent = get(&socket, &path);
-    let kept = dir.path().join("evidence").join(&id).join(&calls.name);
-    assert_eq!(sent, std::fs::read(kept).unwrap());
+    let id = captured_calls(dir.path(), &socket);
     assert!(program.end().success());
     let store = daemon.store();
     daemon.stop();
+    let seen = trace_of_report(dir.path(), &id, &store);
+    let launches = seen.iter().filter(|one| one.name == "cuLaunchKernel");
+    assert_eq!(launches.count(), 10, "{seen:?}");
+}
 
-    let report = |args: &[&str]| {
-        let mut command = Command::new(GTRACE);
-        let output = command.arg("report").args(args).current_dir(dir.path());
-        let output = output.output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{error}");
-    };
-    let store = store.to_str().unwrap();
-    report(&["--incident", &id, "--store", store, "--out", "r.html"]);
-    report(&["verify", "r.html"]);
-    report(&["open", "r.html", "--to", "parts"]);
-    let trace = dir.path().join("parts/trace.pftrace");
-    check_by_published_definitions(&trace);
-    let seen = read(&trace);
+/// The same of a process that runs already, by uprobes: nothing is written until an incident opens, and no file is named.
+#[test]
+fn root_the_last_calls_of_a_running_process_are_evidence_of_an_incident_that_opens() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let daemon = Daemon::start_in(dir.path(), &["--recording-after-s", "10"]);
+    let socket = daemon.socket();
+    let mut command = Command::new(compile(dir.path()));
+    command.arg(caller::library(dir.path())).arg("/dev/urandom");
+    let mut program = Caller::spawn(&mut command);
+    program.until("open");
+    let tracing = Tracing::ring(program.pid(), &socket, "60s");
+    program.go_on();
+    program.until("called");
+    let id = captured_calls(dir.path(), &socket);
+    // The tracer goes on after it, until the process ends.
+    let tracer = rustix::process::Pid::from_child(&tracing.command.0);
+    assert!(rustix::process::test_kill_process(tracer).is_ok());
+    drop(program);
+    let said = tracing.end();
+    assert!(said.contains("calls"), "{said}");
+    let store = daemon.store();
+    daemon.stop();
+    let seen = trace_of_report(dir.path(), &id, &store);
     let launches = seen.iter().filter(|one| one.name == "cuLaunchKernel");
     assert_eq!(launches.count(), 10, "{seen:?}");
 }

@@ -10,11 +10,13 @@ use serde::Deserialize;
 
 use super::schema::APPENDED;
 use super::sql::{DbError, Sql, Value};
-use super::{Database, epoch_position, nanos, position};
+use super::{DAY_NS, Database, epoch_position, nanos, position};
 
 /// Of a batch that does not follow its chain, so many faults are kept.
 const FAULTS_A_BATCH: usize = 16;
-const DAY_NS: i64 = 86_400_000_000_000;
+
+/// Incidents of hosts whose clocks are further ahead are taken for ones of this time.
+const CLOCK_AHEAD_NS: i64 = 3_600_000_000_000;
 
 /// A batch of the host with this number.
 #[derive(Debug)]
@@ -268,7 +270,9 @@ impl Ingest<'_> {
     }
 
     fn incident(&mut self, host: i64, of: &Columns<'_>, body: &str) -> Result<(), DbError> {
-        let time = |time: Option<Timestamp>| nanos(time.unwrap_or(of.time));
+        // A host whose clock is ahead, or that says so, is not the newest for years.
+        let latest = self.now.saturating_add(CLOCK_AHEAD_NS);
+        let time = |time: Option<Timestamp>| nanos(time.unwrap_or(of.time)).min(latest);
         self.sql
             .execute(
                 "INSERT INTO incidents(host, id, revision, opened_ns, last_ns, state, class, drill, body) \

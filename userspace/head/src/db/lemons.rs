@@ -7,22 +7,23 @@ use gtrace_fleet::lemon::Exposed;
 use serde::{Deserialize, Serialize};
 
 use super::sql::{DbError, Sql, Value};
-use super::{Database, nanos};
+use super::{DAY_NS, Database, nanos};
 
 /// States come every 10 s and places are noted once a minute: what is longer was not observed.
 const OBSERVED_NS: i64 = 180_000_000_000;
 const HOUR_NS: f64 = 3.6e12;
-const DAY_NS: i64 = 86_400_000_000_000;
 /// Rows of a host: a year of 11 GPUs. The oldest go.
 const ROWS_MAX: i64 = 4096;
 
 /// A GPU in a slot, as a state of its host has it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Placed {
     /// PCI address.
     pub pci: String,
     /// Its UUID, which goes with it to another slot; empty where it is not known.
     pub uuid: String,
+    /// What ran it then, as JSON of [`super::Versions`]; empty where nothing is known.
+    pub versions: String,
 }
 
 /// What is ranked.
@@ -54,9 +55,10 @@ fn counts(class: FailureClass) -> bool {
 }
 
 /// A GPU in a slot, until another one is there.
-struct Place {
+pub(super) struct Place {
     pci: String,
     uuid: String,
+    pub(super) versions: String,
     first_ns: i64,
     last_ns: i64,
     exposed_ns: i64,
@@ -84,10 +86,11 @@ pub(super) fn place(
         // A row for each day: the first of a day has the time since the last of the day before.
         sql.execute(
             &format!(
-                "INSERT INTO placements(host, pci, uuid, day, first_ns, last_ns, exposed_ns) VALUES ($1, $2, $3, $4, $5, $5, \
-                 (SELECT CASE WHEN $5 - max(last_ns) BETWEEN 0 AND {OBSERVED_NS} THEN $5 - max(last_ns) ELSE 0 END \
-                 FROM placements WHERE host = $1 AND pci = $2 AND uuid = $3 AND day = $6)) \
-                 ON CONFLICT (host, pci, uuid, day) DO UPDATE SET exposed_ns = placements.exposed_ns + CASE WHEN \
+                "INSERT INTO placements(host, pci, uuid, day, versions, first_ns, last_ns, exposed_ns) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $6, \
+                 (SELECT CASE WHEN $6 - max(last_ns) BETWEEN 0 AND {OBSERVED_NS} THEN $6 - max(last_ns) ELSE 0 END \
+                 FROM placements WHERE host = $1 AND pci = $2 AND uuid = $3 AND versions = $5 AND day = $7)) \
+                 ON CONFLICT (host, pci, uuid, day, versions) DO UPDATE SET exposed_ns = placements.exposed_ns + CASE WHEN \
                  excluded.last_ns - placements.last_ns BETWEEN 0 AND {OBSERVED_NS} THEN excluded.last_ns - placements.last_ns \
                  ELSE 0 END, last_ns = excluded.last_ns"
             ),
@@ -96,6 +99,7 @@ pub(super) fn place(
                 gpu.pci.as_str().into(),
                 gpu.uuid.as_str().into(),
                 day.into(),
+                gpu.versions.as_str().into(),
                 nanos(now).into(),
                 (day - 1).into(),
             ],
@@ -117,24 +121,28 @@ pub(super) fn place(
     Ok(())
 }
 
-/// All places by host: days that follow each other in one slot with one GPU are one.
+/// All places by host: days that follow each other in one slot with one GPU and the same versions are one.
 fn places(sql: &mut dyn Sql) -> Result<BTreeMap<i64, Vec<Place>>, DbError> {
     let mut places: BTreeMap<i64, Vec<Place>> = BTreeMap::new();
     sql.query(
-        "SELECT host, pci, uuid, first_ns, last_ns, exposed_ns FROM placements ORDER BY host, pci, day, first_ns",
+        "SELECT host, pci, uuid, first_ns, last_ns, exposed_ns, versions FROM placements ORDER BY host, pci, day, first_ns",
         &[],
         &mut |row: Vec<Value>| {
-            let (pci, uuid) = (row[1].text(), row[2].text());
+            let (pci, uuid, versions) = (row[1].text(), row[2].text(), row[6].text());
             let (first_ns, last_ns, exposed_ns) = (row[3].int(), row[4].int(), row[5].int());
             let of_host = places.entry(row[0].int()).or_default();
+            let is_same = |before: &Place| {
+                before.pci == pci && before.uuid == uuid && before.versions == versions
+            };
             match of_host.last_mut() {
-                Some(before) if before.pci == pci && before.uuid == uuid => {
+                Some(before) if is_same(before) => {
                     before.last_ns = before.last_ns.max(last_ns);
                     before.exposed_ns = before.exposed_ns.saturating_add(exposed_ns);
                 }
                 _ => of_host.push(Place {
                     pci: pci.to_owned(),
                     uuid: uuid.to_owned(),
+                    versions: versions.to_owned(),
                     first_ns,
                     last_ns,
                     exposed_ns,
@@ -170,7 +178,6 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn exposed(&mut self, by: &Unit) -> Result<Vec<Exposed>, DbError> {
-        let places = places(self.sql.as_mut())?;
         let mut names: BTreeMap<i64, (String, Option<String>)> = BTreeMap::new();
         for row in self.hosts()? {
             let label = match by {
@@ -188,11 +195,29 @@ impl Database {
                 Unit::Label(_) => label.clone(),
             }
         };
-        let mut units: BTreeMap<String, (u64, f64)> = BTreeMap::new();
+        let whole_host = matches!(by, Unit::Host | Unit::Label(_));
+        let units = self.tally(whole_host, name_of)?;
+        let exposed = |(name, (failures, hours))| Exposed {
+            name,
+            failures,
+            hours,
+        };
+        Ok(units.into_iter().map(exposed).collect())
+    }
+
+    /// Failures and GPU-hours by whatever `unit_of` says that a GPU in its place is, given the number of its host. `whole_host`: an incident
+    /// that names no GPU of the host counts too, once for each unit that is there.
+    pub(super) fn tally<K: Ord>(
+        &mut self,
+        whole_host: bool,
+        unit_of: impl Fn(i64, &Place) -> Option<K>,
+    ) -> Result<BTreeMap<K, (u64, f64)>, DbError> {
+        let places = places(self.sql.as_mut())?;
+        let mut units: BTreeMap<K, (u64, f64)> = BTreeMap::new();
         for (host, of_host) in &places {
             for place in of_host {
-                if let Some(name) = name_of(*host, place) {
-                    units.entry(name).or_default().1 += place.exposed_ns as f64 / HOUR_NS;
+                if let Some(unit) = unit_of(*host, place) {
+                    units.entry(unit).or_default().1 += place.exposed_ns as f64 / HOUR_NS;
                 }
             }
         }
@@ -211,26 +236,28 @@ impl Database {
                 let of_host = of_host(host);
                 let gpus = incident.affected.gpus.iter();
                 let named = gpus.filter_map(|gpu| place_of(of_host, gpu, opened));
-                let mut hit: Vec<String> = named.filter_map(|p| name_of(host, p)).collect();
-                if matches!(by, Unit::Host | Unit::Label(_)) {
-                    // Also what names no GPU is a failure of the host.
-                    let there = of_host.iter().filter(|place| place.has(opened));
-                    hit.extend(there.filter_map(|p| name_of(host, p)));
+                let mut hit: Vec<K> = named.filter_map(|p| unit_of(host, p)).collect();
+                if whole_host && hit.is_empty() {
+                    // Also what names no GPU is a failure of the host: of what was there last in each slot, as the rows of before
+                    // and after a change overlap.
+                    let mut newest: BTreeMap<&str, &Place> = BTreeMap::new();
+                    for place in of_host.iter().filter(|place| place.has(opened)) {
+                        let known = newest.entry(&place.pci).or_insert(place);
+                        if place.first_ns > known.first_ns {
+                            *known = place;
+                        }
+                    }
+                    hit.extend(newest.into_values().filter_map(|p| unit_of(host, p)));
                 }
                 hit.sort();
                 hit.dedup();
-                for name in hit {
-                    units.entry(name).or_default().0 += 1;
+                for unit in hit {
+                    units.entry(unit).or_default().0 += 1;
                 }
                 true
             },
         )?;
-        let exposed = |(name, (failures, hours))| Exposed {
-            name,
-            failures,
-            hours,
-        };
-        Ok(units.into_iter().map(exposed).collect())
+        Ok(units)
     }
 }
 
@@ -266,6 +293,7 @@ mod tests {
         let place = |pci: &str, uuid: &str, first: i64, last: i64| Place {
             pci: pci.to_owned(),
             uuid: uuid.to_owned(),
+            versions: String::new(),
             first_ns: first * minute,
             last_ns: last * minute,
             exposed_ns: 0,
@@ -314,6 +342,7 @@ mod tests {
                     }
                     .to_string(),
                     uuid: String::new(),
+                    versions: String::new(),
                 })
                 .collect(),
         };
@@ -355,6 +384,7 @@ mod tests {
                     gpus: vec![Placed {
                         pci: "0000:3b:00.0".to_owned(),
                         uuid: uuid.to_owned(),
+                        versions: String::new(),
                     }],
                 };
                 db.put_states(&[state], at(minute)).unwrap();

@@ -1,5 +1,6 @@
 //! What a head keeps: hosts, their records and positions, incidents, tokens. One set of statements for two databases.
 
+mod cohorts;
 mod ingest;
 mod lemons;
 mod postgres;
@@ -14,9 +15,11 @@ use gtrace_event::Timestamp;
 use gtrace_fleet::{HostState, Position};
 use sha2::{Digest as _, Sha256};
 
+pub use self::cohorts::{Factor, Versions};
 pub use self::ingest::{Arrived, Ingested};
 pub use self::lemons::{Placed, Unit};
-pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery};
+pub(crate) use self::query::MARKS_OF_HOST;
+pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery, Mark};
 pub(crate) use self::sessions::NewFrames;
 pub use self::sessions::{After, Delivered, Frame, NewSession, NotStarted, Session};
 pub use self::sql::{DbError, Place};
@@ -29,6 +32,9 @@ pub(crate) type Digest = [u8; 32];
 pub(crate) fn digest(secret: &str) -> Digest {
     Sha256::digest(secret.as_bytes()).into()
 }
+
+/// Nanoseconds of a day.
+const DAY_NS: i64 = 86_400_000_000_000;
 
 pub(crate) fn nanos(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
@@ -380,7 +386,7 @@ impl Database {
                 sql.batch(&format!("DROP TABLE {}", row[1].text()))?;
                 sql.execute("DELETE FROM days WHERE day = $1", &[row[0].clone()])?;
             }
-            let before = day.saturating_mul(86_400_000_000_000);
+            let before = day.saturating_mul(DAY_NS);
             // With the failures of that time.
             sql.execute("DELETE FROM placements WHERE day < $1", &[day.into()])?;
             sql.execute(

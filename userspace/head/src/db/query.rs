@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use gtrace_event::{Event, Incident, Kind, Record, Severity, Timestamp};
+use gtrace_event::{
+    Event, FailureClass, Incident, IncidentId, IncidentState, Kind, Record, Severity, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 
 use super::sql::{DbError, Value};
-use super::{Database, nanos};
+use super::{DAY_NS, Database, nanos, time_of};
 
 /// Which events are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,12 +37,16 @@ pub struct FleetEvent {
 }
 
 /// Which incidents are asked for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IncidentQuery {
     /// Something happened to them at this time or later.
     pub since: Option<Timestamp>,
     /// Nobody has resolved them.
     pub unresolved: bool,
+    /// Of this host.
+    pub host: Option<String>,
+    /// The one with this id.
+    pub id: Option<IncidentId>,
     /// The newest so many.
     pub limit: u32,
 }
@@ -54,7 +60,87 @@ pub struct FleetIncident {
     pub incident: Incident,
 }
 
+/// An incident of a host, as far as outbreaks are found by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// The host's name in the fleet.
+    pub fleet_host: String,
+    /// The incident.
+    pub id: IncidentId,
+    /// Its class.
+    pub class: FailureClass,
+    /// When it began.
+    pub opened: Timestamp,
+    /// When something happened to it last.
+    pub last: Timestamp,
+    /// Whether it is an exercise.
+    pub drill: bool,
+    /// Whether somebody has resolved it.
+    pub resolved: bool,
+}
+
+/// So many of a host's incidents are looked at for outbreaks, the newest: one host does not hide those of all others.
+pub(crate) const MARKS_OF_HOST: usize = 500;
+
 impl Database {
+    /// The newest so many incidents of hosts that are in the fleet, without what they say.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn marks(&mut self, limit: u32) -> Result<Vec<Mark>, DbError> {
+        let rows = self.sql.rows(
+            &format!(
+                "SELECT name, id, class, opened_ns, last_ns, drill, state FROM ( \
+                 SELECT hosts.name, i.id, i.class, i.opened_ns, i.last_ns, i.drill, i.state, \
+                 row_number() OVER (PARTITION BY i.host ORDER BY i.last_ns DESC) AS nth \
+                 FROM incidents i JOIN hosts ON hosts.id = i.host WHERE hosts.revoked_ns IS NULL) AS newest \
+                 WHERE nth <= {MARKS_OF_HOST} ORDER BY last_ns DESC LIMIT {limit}"
+            ),
+            &[],
+        )?;
+        let of = |row: &Vec<Value>| {
+            Some(Mark {
+                fleet_host: row[0].text().to_owned(),
+                id: row[1].text().parse().ok()?,
+                // One that a newer gtrace knows is in no outbreak here.
+                class: row[2].text().parse().ok()?,
+                opened: time_of(row[3].int()),
+                last: time_of(row[4].int()),
+                drill: row[5].int() != 0,
+                resolved: row[6].text() == IncidentState::Resolved.name(),
+            })
+        };
+        Ok(rows.iter().filter_map(of).collect())
+    }
+
+    /// When the oldest day of records began: of the time before, retention has left nothing.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn kept_since(&mut self) -> Result<Option<Timestamp>, DbError> {
+        let rows = self
+            .sql
+            .rows("SELECT day FROM days ORDER BY day LIMIT 1", &[])?;
+        Ok(rows
+            .first()
+            .map(|row| time_of(row[0].int().saturating_mul(DAY_NS))))
+    }
+
+    /// Jobs that an incident affects.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn jobs(&mut self, host: &str, id: IncidentId) -> Result<Vec<String>, DbError> {
+        let query = IncidentQuery {
+            host: Some(host.to_owned()),
+            id: Some(id),
+            limit: 1,
+            ..IncidentQuery::default()
+        };
+        let found = self.incidents(&query)?.pop();
+        Ok(found.map_or_else(Vec::new, |found| found.incident.affected.jobs))
+    }
+
     /// The events that match, oldest first.
     ///
     /// # Errors
@@ -158,13 +244,23 @@ impl Database {
             true => " AND i.state <> 'resolved'",
             false => "",
         };
+        let mut parameters: Vec<Value> = vec![query.since.map_or(i64::MIN, nanos).into()];
+        let mut more = open.to_owned();
+        if let Some(host) = &query.host {
+            parameters.push(host.as_str().into());
+            more += &format!(" AND hosts.name = ${}", parameters.len());
+        }
+        if let Some(id) = query.id {
+            parameters.push(id.to_string().into());
+            more += &format!(" AND i.id = ${}", parameters.len());
+        }
         let rows = self.sql.rows(
             &format!(
                 "SELECT hosts.name, i.body FROM incidents i JOIN hosts ON hosts.id = i.host \
-                 WHERE i.last_ns >= $1{open} ORDER BY i.last_ns DESC LIMIT {}",
+                 WHERE i.last_ns >= $1{more} ORDER BY i.last_ns DESC LIMIT {}",
                 query.limit
             ),
-            &[query.since.map_or(i64::MIN, nanos).into()],
+            &parameters,
         )?;
         let of = |row: &Vec<Value>| match serde_json::from_str(row[1].text()) {
             Ok(Record::Incident(incident)) => Some(FleetIncident {

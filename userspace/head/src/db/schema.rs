@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 4;
+pub(super) const VERSION: i64 = 5;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -61,7 +61,7 @@ CREATE TABLE frames(
 
 /// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
 /// statements as an old one.
-const UPGRADES: [&str; 3] = ["
+const UPGRADES: [&str; 4] = ["
 ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
 ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
@@ -80,6 +80,16 @@ CREATE TABLE placements_by_day(
 INSERT INTO placements_by_day SELECT host, pci, uuid, last_ns / 86400000000000, first_ns, last_ns, exposed_ns FROM placements;
 DROP TABLE placements;
 ALTER TABLE placements_by_day RENAME TO placements;
+",
+    // With the versions of driver, kernel, VBIOS and firmware at that time, which were not kept before.
+    "
+CREATE TABLE placements_with_versions(
+    host BIGINT NOT NULL, pci TEXT NOT NULL, uuid TEXT NOT NULL, day BIGINT NOT NULL, versions TEXT NOT NULL,
+    first_ns BIGINT NOT NULL, last_ns BIGINT NOT NULL, exposed_ns BIGINT NOT NULL,
+    PRIMARY KEY (host, pci, uuid, day, versions));
+INSERT INTO placements_with_versions SELECT host, pci, uuid, day, '', first_ns, last_ns, exposed_ns FROM placements;
+DROP TABLE placements;
+ALTER TABLE placements_with_versions RENAME TO placements;
 "];
 
 /// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.

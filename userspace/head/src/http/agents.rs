@@ -19,7 +19,7 @@ use gtrace_fleet::{
 use super::App;
 use super::BELIEVED;
 use super::problem::Problem;
-use crate::db::{EnrollError, NewFrames, NewState, Placed, digest};
+use crate::db::{EnrollError, NewFrames, NewState, Placed, Versions, digest};
 use crate::secret;
 use crate::writer::Job;
 
@@ -174,7 +174,7 @@ pub(super) async fn state(
             .gpus
             .iter()
             .take(GPUS_MAX)
-            .filter_map(placed)
+            .filter_map(|gpu| placed(&state, gpu))
             .collect(),
     };
     let put = app.writer.ask(|answer| Job::State(new, answer));
@@ -186,11 +186,18 @@ pub(super) async fn state(
 }
 
 /// Where a GPU is; `None` where that is no PCI address. A UUID that is none is not known.
-fn placed(gpu: &GpuState) -> Option<Placed> {
+fn placed(host: &HostState, gpu: &GpuState) -> Option<Placed> {
     let uuid = gpu.uuid.clone().filter(|uuid| is_uuid(uuid));
+    let versions = Versions {
+        driver: host.driver.clone(),
+        kernel: host.kernel.clone(),
+        vbios: gpu.vbios.clone(),
+        firmware: gpu.firmware.clone(),
+    };
     Some(Placed {
         pci: PciAddress::parse(gpu.pci.as_deref()?)?.to_string(),
         uuid: uuid.unwrap_or_default(),
+        versions: versions.text(),
     })
 }
 
@@ -261,7 +268,7 @@ mod tests {
                 uuid: Some(uuid.to_owned()),
                 ..GpuState::default()
             };
-            placed(&state).map(|placed| (placed.pci, placed.uuid))
+            placed(&HostState::default(), &state).map(|placed| (placed.pci, placed.uuid))
         };
         let uuid = "GPU-8f3a0b1c-0000-1111-2222-0123456789ab";
         let pci = "0000:3b:00.0".to_owned();

@@ -6,9 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use gtrace_event::Timestamp;
 use gtrace_tls::{Credential, Guard, RateLimiter, Role};
 use tokio_rustls::rustls::pki_types::CertificateDer;
@@ -100,7 +102,7 @@ pub(super) async fn people(mut request: Request, next: Next) -> Response {
                 }
                 Err(problem) => {
                     tokio::time::sleep(WRONG).await;
-                    problem.into_response()
+                    challenged(problem)
                 }
             };
         }
@@ -131,15 +133,12 @@ fn with_credential(
     method: &Method,
     headers: &HeaderMap,
 ) -> Result<Credential, Problem> {
-    let token = headers
-        .get(header::AUTHORIZATION)
-        .and_then(|value| value.to_str().ok())
-        .and_then(|value| value.strip_prefix("Bearer "));
+    let token = token_of(method, headers);
     let access = secured.door.guard.access();
-    let known =
-        access
-            .credentials
-            .authenticate(token, secured.certificate.as_ref(), Timestamp::now());
+    let certificate = secured.certificate.as_ref();
+    let known = access
+        .credentials
+        .authenticate(token.as_deref(), certificate, Timestamp::now());
     match known {
         Ok(known) if method == Method::GET || known.role >= Role::Operate => {
             let rate = known.requests_per_minute.unwrap_or(PER_MINUTE);
@@ -173,6 +172,32 @@ fn with_credential(
             ))
         }
     }
+}
+
+/// The token of the header `Authorization`: `Bearer TOKEN` (RFC 6750), or for reading `Basic` with the token as password (RFC 7617), which
+/// browsers ask a person for. A browser adds that by itself also to what other sites ask for, so it changes nothing.
+fn token_of(method: &Method, headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, rest) = value.split_once(' ')?;
+    if scheme.eq_ignore_ascii_case("bearer") {
+        return Some(rest.trim().to_owned());
+    }
+    if !scheme.eq_ignore_ascii_case("basic") || method != Method::GET {
+        return None;
+    }
+    let pair = String::from_utf8(STANDARD.decode(rest.trim()).ok()?).ok()?;
+    pair.split_once(':').map(|(_, token)| token.to_owned())
+}
+
+/// Has a browser ask for a token.
+fn challenged(problem: Problem) -> Response {
+    let mut response = problem.into_response();
+    if response.status() == StatusCode::UNAUTHORIZED {
+        let ask =
+            HeaderValue::from_static("Basic realm=\"gtrace: any name, and a token as password\"");
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, ask);
+    }
+    response
 }
 
 /// Whether a request names this machine's loopback.

@@ -50,6 +50,23 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
         "Incidents that nobody has resolved.",
         &incidents,
     );
+    // A search that fails takes nothing else with it.
+    if let Ok(latest) = super::outbreaks::latest(&app).await {
+        let mut outbreaks: BTreeMap<(&str, bool), u64> = BTreeMap::new();
+        for (one, open) in latest.iter().filter(|(one, _)| !one.is_of_one_job()) {
+            *outbreaks.entry((one.class.name(), one.drill)).or_default() += u64::from(*open);
+        }
+        let outbreaks: Vec<_> = outbreaks
+            .into_iter()
+            .map(|((class, drill), n)| (format!("{{class=\"{class}\",drill=\"{drill}\"}}"), n))
+            .collect();
+        family(
+            "gtrace_fleet_open_outbreaks",
+            "gauge",
+            "Outbreaks with incidents that nobody has resolved.",
+            &outbreaks,
+        );
+    }
     let of_hosts = |value: fn(&HostView) -> u64| -> Vec<(String, u64)> {
         let named = |view: &HostView| (format!("{{host=\"{}\"}}", view.host), value(view));
         views.iter().map(named).collect()

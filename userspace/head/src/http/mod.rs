@@ -5,6 +5,8 @@ mod ending;
 mod gate;
 mod gswarm;
 mod metrics;
+mod outbreaks;
+mod page;
 mod people;
 mod problem;
 mod server;
@@ -24,7 +26,7 @@ use crate::db::{Database, DbError, HostRow, Place};
 use crate::writer::Writer;
 
 pub use self::gswarm::Gswarm;
-pub use self::people::{AuditLine, By, TokenAnswer, TokenRequest};
+pub use self::people::{AuditLine, By, HostDetail, TokenAnswer, TokenRequest};
 pub use self::server::{Bound, Listen, ListenError, bind, serve};
 pub use self::sessions::{FramesPage, SessionHost, SessionRequest, SessionView};
 
@@ -49,6 +51,7 @@ struct App {
     /// For what agents ask.
     agent_readers: Arc<Readers>,
     sessions: sessions::On,
+    outbreaks: outbreaks::Last,
     decoding: Arc<Semaphore>,
     credentials: Arc<Mutex<Credentials>>,
     refused: Arc<std::sync::atomic::AtomicU64>,
@@ -110,6 +113,7 @@ impl App {
             agent_readers: Readers::open(place, AGENT_READERS)?,
             writer: Writer::start(Database::open(place)?).map_err(ListenError::Thread)?,
             sessions: sessions::On::default(),
+            outbreaks: outbreaks::Last::default(),
             decoding: Arc::new(Semaphore::new(DECODING)),
             credentials: Arc::default(),
             refused: Arc::default(),
@@ -148,14 +152,25 @@ fn router(app: App) -> Router {
         .route("/fleet/v1/cursors", get(agents::cursors))
         .route("/fleet/v1/clock", get(agents::clock));
     let people = Router::new()
+        .route("/", get(page::document))
+        .route("/page/fleet.js", get(page::script))
+        .route("/page/fleet.css", get(page::style))
+        .route("/page/icon.svg", get(page::icon))
         .route("/healthz", get(people::healthz))
         .route("/metrics", get(metrics::metrics))
         .route("/fleet/v1/hosts", get(people::hosts))
+        .route("/fleet/v1/hosts/{host}", get(people::host))
+        .route(
+            "/fleet/v1/hosts/{host}/incidents/{id}",
+            get(people::incident),
+        )
         .route("/fleet/v1/hosts/{host}/revoke", post(people::revoke))
         .route("/fleet/v1/events", get(people::events))
         .route("/fleet/v1/incidents", get(people::incidents))
         .route("/fleet/v1/incidents/stream", get(people::follow))
-        .route("/fleet/v1/groups", get(people::groups))
+        .route("/fleet/v1/outbreaks", get(outbreaks::outbreaks))
+        .route("/fleet/v1/cohorts", get(people::cohorts))
+        .route("/fleet/v1/compare", get(people::compare))
         .route("/fleet/v1/lemons", get(people::lemons))
         .route("/fleet/v1/verify", get(people::verify))
         .route("/fleet/v1/audit", get(people::audit))

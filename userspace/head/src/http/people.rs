@@ -8,9 +8,10 @@ use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use gtrace_event::{Kind, Record, Severity, Timestamp};
+use gtrace_event::{IncidentId, Kind, Record, Severity, Timestamp};
+use gtrace_fleet::cohort::{self, Cohort, Comparison};
 use gtrace_fleet::lemon::{self, Ranking};
-use gtrace_fleet::{check_name, topology::Group};
+use gtrace_fleet::{HostState, check_name};
 use serde::{Deserialize, Serialize};
 use tokio::sync::broadcast::error::RecvError;
 
@@ -18,12 +19,12 @@ use super::App;
 use super::ending::over;
 use super::gate::Known;
 use super::problem::Problem;
-use crate::db::{ChainReport, EventQuery, FleetEvent, FleetIncident, IncidentQuery, Unit};
+use crate::db::{ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, Unit};
 use crate::secret;
-use crate::view::{self, HostView};
+use crate::view::HostView;
 
 /// Most events and incidents of an answer.
-const LIMIT_MAX: u32 = 10_000;
+pub(super) const LIMIT_MAX: u32 = 10_000;
 const LIMIT: u32 = 100;
 
 pub(super) async fn not_found() -> Problem {
@@ -41,6 +42,50 @@ pub(super) async fn hosts(State(app): State<App>) -> Result<Json<Vec<HostView>>,
     Ok(Json(
         rows.iter().map(|row| HostView::new(row, now)).collect(),
     ))
+}
+
+/// A host, with what it said last.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HostDetail {
+    /// As among the others.
+    #[serde(flatten)]
+    pub view: HostView,
+    /// Its newest state: GPUs, health of its parts, open incidents. Absent where it has said nothing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub current: Option<HostState>,
+}
+
+pub(super) async fn host(
+    State(app): State<App>,
+    Path(name): Path<String>,
+) -> Result<Json<HostDetail>, Problem> {
+    let rows = app.hosts().await?;
+    let row = rows.into_iter().find(|row| row.name == name);
+    let row = row.ok_or_else(|| no_host(&name))?;
+    Ok(Json(HostDetail {
+        view: HostView::new(&row, Timestamp::now()),
+        current: row.state,
+    }))
+}
+
+/// One incident of a host.
+pub(super) async fn incident(
+    State(app): State<App>,
+    Path((host, id)): Path<(String, String)>,
+) -> Result<Json<FleetIncident>, Problem> {
+    let remedy = "`gtrace fleet incidents` lists them";
+    let id = id
+        .parse::<IncidentId>()
+        .map_err(|e| Problem::bad_request(e, remedy))?;
+    let query = IncidentQuery {
+        host: Some(host.clone()),
+        id: Some(id),
+        limit: 1,
+        ..IncidentQuery::default()
+    };
+    let mut found = app.read(move |db| db.incidents(&query)).await?;
+    let none = || Problem::not_found(format!("{host} has no incident {id}"), remedy);
+    found.pop().map(Json).ok_or_else(none)
 }
 
 #[derive(Deserialize)]
@@ -75,6 +120,7 @@ pub(super) async fn events(
 pub(super) struct IncidentParameters {
     since: Option<Timestamp>,
     open: Option<bool>,
+    host: Option<String>,
     limit: Option<u32>,
 }
 
@@ -83,6 +129,8 @@ impl IncidentParameters {
         IncidentQuery {
             since: self.since,
             unresolved: self.open.unwrap_or(false),
+            host: self.host.clone(),
+            id: None,
             limit: self.limit.unwrap_or(LIMIT).min(LIMIT_MAX),
         }
     }
@@ -94,19 +142,6 @@ pub(super) async fn incidents(
 ) -> Result<Json<Vec<FleetIncident>>, Problem> {
     let query = asked.query();
     app.read(move |db| db.incidents(&query)).await.map(Json)
-}
-
-pub(super) async fn groups(
-    State(app): State<App>,
-    Query(asked): Query<IncidentParameters>,
-) -> Result<Json<Vec<Group>>, Problem> {
-    let query = IncidentQuery {
-        limit: LIMIT_MAX,
-        ..asked.query()
-    };
-    let found = app.read(move |db| Ok((db.hosts()?, db.incidents(&query)?)));
-    let (rows, incidents) = found.await?;
-    Ok(Json(view::groups(&rows, &incidents)))
 }
 
 /// Changes of incidents as they are committed, as server-sent events.
@@ -212,6 +247,61 @@ pub(super) async fn lemons(
         .units
         .truncate(asked.limit.unwrap_or(LIMIT as usize));
     Ok(Json(ranking))
+}
+
+#[derive(Deserialize)]
+pub(super) struct CohortParameters {
+    by: Option<String>,
+}
+
+/// Versions with their hosts, failures and exposure.
+pub(super) async fn cohorts(
+    State(app): State<App>,
+    Query(asked): Query<CohortParameters>,
+) -> Result<Json<Vec<Cohort>>, Problem> {
+    let by = Factor::from(asked.by.as_deref().unwrap_or("driver"));
+    let found = app.read(move |db| db.cohorts(&by)).await?;
+    let cohorts = found.iter().map(|(name, hosts)| Cohort::new(name, hosts));
+    Ok(Json(cohorts.collect()))
+}
+
+#[derive(Deserialize)]
+pub(super) struct CompareParameters {
+    by: Option<String>,
+    old: String,
+    new: String,
+    margin: Option<f64>,
+}
+
+/// Two versions beside each other.
+pub(super) async fn compare(
+    State(app): State<App>,
+    Query(asked): Query<CompareParameters>,
+) -> Result<Json<Comparison>, Problem> {
+    let margin = asked.margin.unwrap_or(cohort::MARGIN);
+    if !(margin > 1.0 && margin <= 100.0) {
+        let remedy = "1.5 lets through what fails at most half as often again";
+        return Err(Problem::bad_request(
+            "a margin is more than 1, and at most 100",
+            remedy,
+        ));
+    }
+    let what = asked.by.as_deref().unwrap_or("driver").to_owned();
+    let by = Factor::from(what.as_str());
+    let found = app.read(move |db| db.cohorts(&by)).await?;
+    let of = |version: &str| {
+        found.get(version).ok_or_else(|| {
+            let known: Vec<&str> = found.keys().map(String::as_str).collect();
+            let remedy = match known.as_slice() {
+                [] => "none is known: agents within daemons say which GPUs there are".to_owned(),
+                known => format!("known are {}", known.join(", ")),
+            };
+            Problem::not_found(format!("no host had {what} `{version}`"), &remedy)
+        })
+    };
+    let (old, new) = (of(&asked.old)?, of(&asked.new)?);
+    let comparison = cohort::compare((&asked.old, old), (&asked.new, new), margin);
+    Ok(Json(comparison))
 }
 
 /// A line of the audit.

@@ -39,6 +39,12 @@ export function Command({ line }: { line: string }) {
   return <div class="command"><code>{line}</code><button type="button" onClick={() => void copy()} aria-label={`copy: ${line}`}>{copied ? "copied" : "copy"}</button></div>;
 }
 
+/** What to do, in order. */
+export function Steps({ title, steps }: { title: string; steps: string[] | undefined }) {
+  if (!steps || steps.length === 0) return null;
+  return <><h3>{title}</h3><ol class="steps">{steps.map((step) => <li key={step}>{step}</li>)}</ol></>;
+}
+
 export const Times = ({ p50, p99, max }: { p50: number; p99: number; max: number }) => (
   <><td class="num">{duration(p50)}</td><td class="num">{duration(p99)}</td><td class="num">{duration(max)}</td></>
 );

@@ -13,7 +13,7 @@ const lane = (event: Event): string => event.gpu?.pci ? `GPU ${gpuName(event.gpu
 
 const TONES: Record<string, string> = { info: "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10 0", warning: "M0-6 6.5 5h-13Z", critical: "M0-7 7 0 0 7-7 0Z", fatal: "M-3-7h6l4 4v6l-4 4h-6l-4-4v-6Z" };
 
-export function Timeline({ incident, events }: { incident: Incident; events: Event[] }) {
+export function Timeline({ incident, events, link = (event) => href("events", event.id) }: { incident: Incident; events: Event[]; link?: (event: Event) => string }) {
   const [box, width] = useWidth<HTMLDivElement>();
   const sorted = [...events].sort((a, b) => (a.time < b.time ? -1 : 1));
   const lanes = [...new Set(sorted.map(lane))].slice(0, 12);
@@ -37,7 +37,7 @@ export function Timeline({ incident, events }: { incident: Incident; events: Eve
             return <path key={link.from + link.to} class={`cause ${link.confidence}`} d={`M${x1} ${y1}C${x1 + bend} ${y1 + 12} ${x2 - bend} ${y2 - 12} ${x2} ${y2}`}><title>{`${link.why} (${link.confidence})`}</title></path>;
           })}
           {sorted.map((event) => lanes.includes(lane(event)) && (
-            <a key={event.id} href={href("events", event.id)}>
+            <a key={event.id} href={link(event)}>
               {event.last_time && <line class={`span ${event.severity}`} x1={x(event.time)} x2={x(event.last_time)} y1={y(event)} y2={y(event)} />}
               <path class={`point ${event.severity}`} transform={`translate(${x(event.time)} ${y(event)})`} d={TONES[event.severity]}><title>{`${clock(event.time, true)} ${event.severity} ${eventName(event)}`}</title></path>
             </a>

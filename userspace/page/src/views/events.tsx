@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Problem, get } from "../api";
-import { Command, Empty, Loading, Trouble } from "../parts/bits";
+import { Command, Empty, Loading, Steps, Trouble } from "../parts/bits";
 import { EventRow, eventName, processName } from "../parts/event-row";
 import { Mark, ProvenanceTag, SEVERITIES, SeverityMark } from "../parts/mark";
 import { eventFits } from "../parts/search";
@@ -133,9 +133,4 @@ function EventDetail({ event }: { event: Event }) {
       {(event.acks?.length ?? 0) === 0 && <Command line={`gtrace ack ${event.id}`} />}
     </>
   );
-}
-
-export function Steps({ title, steps }: { title: string; steps: string[] | undefined }) {
-  if (!steps || steps.length === 0) return null;
-  return <><h3>{title}</h3><ol class="steps">{steps.map((step) => <li key={step}>{step}</li>)}</ol></>;
 }

@@ -1,7 +1,7 @@
 // Incidents, and one of them with its course, causes and evidence.
 
 import { get } from "../api";
-import { Command, Empty, Loading, Trouble } from "../parts/bits";
+import { Command, Empty, Loading, Steps, Trouble } from "../parts/bits";
 import { EventRow, eventName } from "../parts/event-row";
 import { Mark, SeverityMark, StateMark } from "../parts/mark";
 import { Timeline } from "../parts/timeline";
@@ -9,8 +9,7 @@ import { age, bytes, clock, count, gpuName, plural, shortContainer, words } from
 import { href, setParams } from "../route";
 import { useLive } from "../live";
 import { usePolled } from "../use";
-import { Steps } from "./events";
-import type { Event, Incident } from "../types";
+import type { CausalLink, Event, Incident } from "../types";
 
 const EVENTS_READ = 64;
 
@@ -32,6 +31,14 @@ export function Incidents({ id, params }: { id: string; params: Record<string, s
       )}
     </>
   );
+}
+
+// How cause and effect stand to each other, in words as sure as the link is.
+function ledTo(link: CausalLink, events: Event[]): string {
+  const time = (id: string) => Date.parse(events.find((one) => one.id === id)?.time ?? "");
+  if (time(link.from) > time(link.to)) return "happened at the same time as, and may have led to,";
+  if (link.confidence === "high") return "led to";
+  return link.confidence === "medium" ? "probably led to" : "happened shortly before, and may have led to,";
 }
 
 function Row({ incident }: { incident: Incident }) {
@@ -86,7 +93,7 @@ function One({ id }: { id: string }) {
           </section>
           {(incident.chain ?? []).length > 0 && (
             <section><h3>What led to what</h3><ol class="chain">{incident.chain?.map((link) => (
-              <li key={link.from + link.to}><a href={href("events", link.from)}>{named(link.from)}</a> <span class="muted">led to</span> <a href={href("events", link.to)}>{named(link.to)}</a><br /><span>{link.why}</span> <span class="tag">{link.confidence} confidence</span> <small class="muted">{link.rule}</small></li>))}</ol></section>
+              <li key={link.from + link.to}><a href={href("events", link.from)}>{named(link.from)}</a> <span class="muted">{ledTo(link, events)}</span> <a href={href("events", link.to)}>{named(link.to)}</a><br /><span>{link.why}</span> <span class="tag">{link.confidence} confidence</span> <small class="muted">{link.rule}</small></li>))}</ol></section>
           )}
         </div>
         <div>

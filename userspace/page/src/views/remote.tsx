@@ -27,13 +27,13 @@ function Client({ session, most }: { session: RemoteSession; most: number }) {
   return (
     <article class="card">
       <header><h3>{client.program ?? "program"} <small>on {client.host ?? "an unknown host"}</small></h3><Mark shape="check" tone="ok">connected</Mark></header>
-      <p class="muted line">session <code>{session.id}</code>, worker {session.worker}, for {age(session.age_s)}, {(stats.links ?? []).join(", ") || "no link yet"}{(stats.fallbacks ?? []).length > 0 && ` (fell back: ${stats.fallbacks?.join(", ")})`}</p>
+      <p class="muted line">{client.credential ? `by the ${client.credential}, ` : ""}session <code>{session.id}</code>, worker {session.worker}, for {age(session.age_s)}, {(stats.links ?? []).join(", ") || "no link yet"}{(stats.fallbacks ?? []).length > 0 && ` (fell back: ${stats.fallbacks?.join(", ")})`}</p>
       <Split queue={stats.queue} driver={stats.driver} most={most} />
       <dl class="facts">
         <dt>calls</dt><dd>{number(session.calls_per_second)} a second, {count(stats.frames)} in all</dd>
         <dt>device memory</dt><dd>{bytes(stats.memory)}{session.memory_limit ? ` of ${bytes(session.memory_limit)}` : ""}</dd>
         <dt>moved</dt><dd>{bytes(stats.bytes_in)} in, {bytes(stats.bytes_out)} out</dd>
-        <dt>lanes</dt><dd>{stats.lanes}{stats.failovers > 0 ? `, ${plural(stats.failovers, "failover")}` : ""}{stats.failbacks > 0 ? `, ${plural(stats.failbacks, "failback")}` : ""}</dd>
+        <dt>lanes</dt><dd>{stats.lanes}{stats.failovers > 0 ? `, ${plural(stats.failovers, "failover")}` : ""}{stats.failbacks > 0 ? `, ${plural(stats.failbacks, "failback")}` : ""}{stats.severed > 0 ? `, ${plural(stats.severed, "connection")} broke and ${count(stats.resumed)} came back` : ""}</dd>
         <dt>p99</dt><dd>queue {duration(stats.queue.p99_ns)}, driver {duration(stats.driver.p99_ns)}</dd>
       </dl>
       {ops.length > 0 && <details><summary>{plural(stats.ops.length, "operation")}</summary><div class="scroll" tabIndex={0}><table><thead><tr><th>Operation</th><th class="num">Calls</th><th class="num">Failed</th><th class="num">Queue p99</th><th class="num">Driver median</th><th class="num">Driver p99</th></tr></thead>

@@ -380,7 +380,7 @@ fn legend() -> Markup {
             @for severity in Severity::ALL { li { (key(severity)) " " (severity) } }
             li { svg width="22" height="10" aria-hidden="true" { rect.call x="0" y="2" width="22" height="7" {} } " call, slow" }
             li { svg width="22" height="10" aria-hidden="true" { rect.call.failed x="0" y="2" width="22" height="7" {} } " call, failed or not returned" }
-            li { svg width="22" height="10" aria-hidden="true" { line.cause x1="0" x2="22" y1="5" y2="5" {} } " led to" }
+            li { svg width="22" height="10" aria-hidden="true" { line.cause x1="0" x2="22" y1="5" y2="5" {} } " from a cause, or what may be one, to its effect" }
             li { "shaded: from the first event to the last" }
         }
     }

@@ -9,7 +9,10 @@ use anyhow::{Context as _, bail};
 
 /// A library that this binary carries, of the same sources.
 pub(in crate::cli) struct Library {
-    pub(in crate::cli) bytes: &'static [u8],
+    /// Its content, as zstd packs it.
+    packed: &'static [u8],
+    /// Of its content.
+    sum: Sum,
     /// What its content is reported by, worked out when this binary was built.
     digest: &'static str,
     /// The file's name.
@@ -19,6 +22,23 @@ pub(in crate::cli) struct Library {
     names: &'static [&'static str],
     /// What the folder's name begins with.
     folder: &'static str,
+}
+
+/// Tells a whole file from one of which a full disk or a crash has left less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sum {
+    /// Bytes.
+    len: usize,
+    crc32c: u32,
+}
+
+impl Sum {
+    fn of(bytes: &[u8]) -> Self {
+        Self {
+            len: bytes.len(),
+            crc32c: crc32c::crc32c(bytes),
+        }
+    }
 }
 
 const DRIVER_AND_NVML: &[&str] = &[
@@ -32,7 +52,8 @@ const DRIVER_AND_NVML: &[&str] = &[
 
 /// Driver and NVML of a client without a GPU.
 pub(in crate::cli) static CLIENT: Library = Library {
-    bytes: include_bytes!(env!("GTRACE_SHIM")),
+    packed: include_bytes!(env!("GTRACE_SHIM")),
+    sum: include!(env!("GTRACE_SHIM_SUM")),
     digest: env!("GTRACE_SHIM_DIGEST"),
     // Named as a driver's is, so that tracers find it: processes have it mapped by this name.
     file: "libcuda.so.gtrace",
@@ -42,7 +63,8 @@ pub(in crate::cli) static CLIENT: Library = Library {
 
 /// The driver of a traced program.
 pub(in crate::cli) static TRACE: Library = Library {
-    bytes: include_bytes!(env!("GTRACE_TRACE")),
+    packed: include_bytes!(env!("GTRACE_TRACE")),
+    sum: include!(env!("GTRACE_TRACE_SUM")),
     digest: env!("GTRACE_TRACE_DIGEST"),
     file: "libgtrace_trace.so",
     names: &["libcuda.so.1", "libcuda.so"],
@@ -51,7 +73,8 @@ pub(in crate::cli) static TRACE: Library = Library {
 
 /// The CPU emulator for a GPU.
 pub(in crate::cli) static SOFTGPU: Library = Library {
-    bytes: include_bytes!(env!("GTRACE_SOFTGPU")),
+    packed: include_bytes!(env!("GTRACE_SOFTGPU")),
+    sum: include!(env!("GTRACE_SOFTGPU_SUM")),
     digest: env!("GTRACE_SOFTGPU_DIGEST"),
     file: "libcuda.so.gtrace-softgpu",
     names: DRIVER_AND_NVML,
@@ -59,6 +82,15 @@ pub(in crate::cli) static SOFTGPU: Library = Library {
 };
 
 impl Library {
+    /// Its content.
+    ///
+    /// # Errors
+    ///
+    /// None but for lack of memory: this binary carries it whole.
+    pub(in crate::cli) fn bytes(&self) -> io::Result<Vec<u8>> {
+        zstd::bulk::decompress(self.packed, self.sum.len)
+    }
+
     /// A folder with the library under all its names; named by its content, and made if it is not
     /// there.
     ///
@@ -103,14 +135,13 @@ impl Library {
         Ok(folder)
     }
 
-    /// Whether a folder has the library under all its names. Its content is compared, as a full disk
-    /// or a crash may have left less.
+    /// Whether a folder has the library under all its names, whole.
     fn is_whole(&self, folder: &Path) -> bool {
         let linked = |name: &&str| {
             fs::read_link(folder.join(name)).is_ok_and(|to| to == Path::new(self.file))
         };
         self.names.iter().all(linked)
-            && fs::read(folder.join(self.file)).is_ok_and(|is| is == self.bytes)
+            && fs::read(folder.join(self.file)).is_ok_and(|is| Sum::of(&is) == self.sum)
     }
 
     /// Makes the folder aside and moves it to its place at once, so that no other process ever sees a
@@ -144,7 +175,7 @@ impl Library {
             .create_new(true)
             .mode(0o755)
             .open(folder.join(self.file))?;
-        file.write_all(self.bytes)?;
+        file.write_all(&self.bytes()?)?;
         file.sync_all()?;
         self.names
             .iter()
@@ -190,17 +221,19 @@ mod tests {
     #[test]
     fn they_and_gtrace_start_without_rdma_core() {
         let gtrace = fs::read(std::env::current_exe().unwrap()).unwrap();
-        for bytes in [&gtrace[..], CLIENT.bytes, TRACE.bytes, SOFTGPU.bytes] {
-            let needed = needed(bytes);
+        let embedded = [&CLIENT, &TRACE, &SOFTGPU].map(|library| library.bytes().unwrap());
+        for bytes in [gtrace].into_iter().chain(embedded) {
+            let needed = needed(&bytes);
             assert!(needed.iter().any(|name| name.starts_with("libc.so")));
             let rdma = |name: &String| name.contains("ibverbs") || name.contains("rdmacm");
             assert!(!needed.iter().any(rdma), "{needed:?}");
         }
     }
 
-    const fn of(bytes: &'static [u8], digest: &'static str) -> Library {
+    fn of(bytes: &[u8], digest: &'static str) -> Library {
         Library {
-            bytes,
+            packed: zstd::bulk::compress(bytes, 1).unwrap().leak(),
+            sum: Sum::of(bytes),
             digest,
             ..CLIENT
         }
@@ -242,8 +275,9 @@ mod tests {
     #[test]
     fn what_is_embedded_is_what_its_name_says() {
         let has = |library: &Library, name: &[u8]| {
-            library.bytes.starts_with(b"\x7fELF")
-                && library.bytes.windows(name.len()).any(|at| at == name)
+            let bytes = library.bytes().unwrap();
+            assert_eq!(Sum::of(&bytes), library.sum);
+            bytes.starts_with(b"\x7fELF") && bytes.windows(name.len()).any(|at| at == name)
         };
         for name in [
             &b"cuLaunchKernel"[..],

@@ -170,6 +170,7 @@ fn state_of(hub: &Hub) -> HostState {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         boot_id: health.as_ref().and_then(|health| health.boot_id.clone()),
         driver: gpus.iter().find_map(|gpu| gpu.driver_version.clone()),
+        kernel: Some(gtrace_engine::host::kernel_release()),
         gpus: gpus.iter().filter_map(gpu_state).collect(),
         health,
         incidents,

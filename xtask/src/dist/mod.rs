@@ -1,12 +1,22 @@
 //! `cargo xtask dist`: what hosts install from: an archive, a package for Debian and Ubuntu, and one for RPM systems.
 
+pub(crate) mod check;
+mod image;
+mod licences;
+mod old_libc;
+mod reproducible;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
+use self::licences::Licences;
+use self::old_libc::OldLibc;
 use crate::context::{Context, Profile};
+use crate::ebpf;
+use crate::report::Report;
 use crate::setup;
 use crate::shell::{self, step};
 
@@ -22,8 +32,11 @@ const FILES: [&str; 6] = [
     "docs",
 ];
 
+/// Files with licences of others, in the folder of documents.
+const NOTICES: [&str; 2] = ["THIRD-PARTY.txt", "rust-standard-library.html"];
+
 /// Where things go in a package: from the repository, to the system.
-const PLACES: [(&str, &str); 12] = [
+const PLACES: [(&str, &str); 17] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
     ("packaging/gtrace.socket", "usr/lib/systemd/system"),
@@ -31,6 +44,11 @@ const PLACES: [(&str, &str); 12] = [
     ("packaging/gtrace.toml", "etc/gtrace"),
     ("packaging/site-policy.example.toml", EXAMPLES),
     ("packaging/triggers.example.toml", EXAMPLES),
+    ("packaging/slurm/gtrace-prolog.sh", SLURM),
+    ("packaging/slurm/gtrace-epilog.sh", SLURM),
+    ("packaging/slurm/gtrace-healthcheck.sh", SLURM),
+    ("packaging/slurm/README.md", SLURM),
+    ("packaging/kubernetes", EXAMPLES),
     ("packaging/deb/copyright", DOC),
     ("README.md", DOC),
     ("LICENSE-MIT", DOC),
@@ -38,6 +56,7 @@ const PLACES: [(&str, &str); 12] = [
     ("docs", DOC),
 ];
 const DOC: &str = "usr/share/doc/gtrace";
+const SLURM: &str = "usr/share/gtrace/slurm";
 const EXAMPLES: &str = "usr/share/doc/gtrace/examples";
 
 /// Files with completions, by shell.
@@ -47,35 +66,177 @@ const COMPLETIONS: [(&str, &str); 3] = [
     ("fish", "usr/share/fish/vendor_completions.d/gtrace.fish"),
 ];
 
+/// What is asked of `cargo xtask dist`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    /// Pack this program instead of building one.
+    pub(crate) binary: Option<PathBuf>,
+    /// Check the packages in virtual machines.
+    pub(crate) check: bool,
+    /// Make container images too.
+    pub(crate) images: bool,
+    /// Sign with this private key of OpenSSH.
+    pub(crate) sign: Option<PathBuf>,
+}
+
+/// What was packed.
+#[derive(Debug, Default)]
+pub(crate) struct Packed {
+    /// For Debian and Ubuntu.
+    pub(crate) deb: Option<PathBuf>,
+    /// The same under the next version number, to try upgrades.
+    pub(crate) next: Option<PathBuf>,
+    /// For systems with rpm.
+    pub(crate) rpm: Option<PathBuf>,
+    /// The program in all of them.
+    pub(crate) program: PathBuf,
+    /// The version of the C library that it needs.
+    pub(crate) glibc: (u32, u32),
+}
+
+/// `cargo xtask dist`.
+pub(crate) fn command(context: &Context, profile: Profile, options: &Options) -> Result<ExitCode> {
+    let packed = pack(context, profile, options)?;
+    if let Some(key) = &options.sign {
+        sign(&context.target.join("dist"), key)?;
+    }
+    if !options.check {
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut report = Report::default();
+    report.begin("packed twice");
+    let again = || pack(context, profile, options).map(drop);
+    report.check(
+        "packing twice gives the same bytes",
+        reproducible::check(context, again),
+    );
+    check::add(context, &packed, &mut report);
+    Ok(report.finish())
+}
+
 /// Builds the binary and packs it with what installing it takes.
-pub(crate) fn build(context: &Context, profile: Profile) -> Result<()> {
-    setup::build(context, profile, &["gtrace"])?;
+pub(crate) fn pack(context: &Context, profile: Profile, options: &Options) -> Result<Packed> {
+    let folder = context.target.join("dist");
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let built = match &options.binary {
+        Some(binary) => binary.clone(),
+        None => build(context, profile)?,
+    };
     let dist = Dist {
         context,
-        binary: context.binary(profile, "gtrace"),
-        folder: context.target.join("dist"),
+        binary: stripped(&built, &folder)?,
         time: shell::read(
             Command::new("git")
                 .args(["log", "-1", "--format=%ct"])
                 .current_dir(&context.root),
         )
         .map_or_else(|_| "0".to_owned(), |time| time.trim().to_owned()),
+        licences: Licences::gather(context)?,
+        folder,
     };
-    fs::create_dir_all(&dist.folder)
-        .with_context(|| format!("cannot create {}", dist.folder.display()))?;
-    let mut made = vec![dist.archive()?];
     let content = dist.content()?;
+    let mut made = vec![dist.archive(&content)?, dist.bill()?];
+    let mut packed = Packed {
+        program: dist.binary.clone(),
+        glibc: glibc(&dist.binary)?,
+        ..Packed::default()
+    };
     if has("dpkg-deb", "dpkg") {
-        made.push(dist.deb(&content)?);
+        let deb = dist.deb(&content, VERSION, &dist.folder)?;
+        packed.deb = Some(dist.folder.join(&deb));
+        made.push(deb);
+        let other = dist.empty("next")?;
+        let next = dist.deb(&content, &format!("{VERSION}+next"), &other)?;
+        packed.next = Some(other.join(next));
     }
     if has("rpmbuild", "rpm") {
-        made.push(dist.rpm(&content)?);
+        let rpm = dist.rpm(&content)?;
+        packed.rpm = Some(dist.folder.join(&rpm));
+        made.push(rpm);
     }
-    for file in made {
-        dist.sum(&file)?;
+    if options.images {
+        made.extend(dist.images()?);
     }
-    Ok(())
+    dist.sums(made)?;
+    Ok(packed)
 }
+
+/// The program. Of a release it needs no newer C library than [`old_libc::GLIBC`].
+fn build(context: &Context, profile: Profile) -> Result<PathBuf> {
+    if profile == Profile::Dev {
+        setup::build(context, profile, &["gtrace"])?;
+        return Ok(context.binary(profile, "gtrace"));
+    }
+    setup::host_packages(context)?;
+    ebpf::build(context)?;
+    let old = OldLibc::ensure(context)?;
+    let target = context.target.join("dist-build");
+    step("building gtrace for hosts with an old C library");
+    let mut cargo = context.cargo();
+    cargo
+        .args([
+            "build",
+            "--locked",
+            profile.argument(),
+            "--package=gtrace",
+            "--target-dir",
+        ])
+        .arg(&target)
+        .env("GTRACE_BPF_DIR", &context.bpf);
+    // Paths of this checkout and of this user would be in the program.
+    let home = std::env::var("CARGO_HOME")
+        .or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")))
+        .unwrap_or_default();
+    let flags = format!(
+        "--remap-path-prefix={}=gtrace --remap-path-prefix={home}=cargo",
+        context.root.display()
+    );
+    cargo.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUSTFLAGS", flags);
+    old.apply(&mut cargo);
+    shell::run(&mut cargo).context("user space does not build")?;
+    let binary = target.join("release/gtrace");
+    let needed = glibc(&binary)?;
+    ensure!(
+        needed <= old_libc::GLIBC,
+        "the program needs version {}.{} of the C library, and a release may need {}.{} at most: see `objdump -T`",
+        needed.0,
+        needed.1,
+        old_libc::GLIBC.0,
+        old_libc::GLIBC.1
+    );
+    Ok(binary)
+}
+
+/// A copy of the program without its table of symbols, and that beside it, for backtraces.
+fn stripped(built: &Path, folder: &Path) -> Result<PathBuf> {
+    let (binary, symbols) = (folder.join("gtrace"), folder.join("gtrace.debug"));
+    let objcopy = |args: &[&str], from: &Path, to: &Path| {
+        let mut objcopy = Command::new("objcopy");
+        shell::run(objcopy.args(args).arg(from).arg(to))
+    };
+    objcopy(&["--only-keep-debug"], built, &symbols)?;
+    let link = format!("--add-gnu-debuglink={}", symbols.display());
+    objcopy(&["--strip-all", &link], built, &binary)?;
+    Ok(binary)
+}
+
+/// Signs the list of checksums.
+fn sign(folder: &Path, key: &Path) -> Result<()> {
+    let sums = folder.join(SUMS);
+    let _ = fs::remove_file(folder.join(format!("{SUMS}.sig")));
+    shell::run(
+        Command::new("ssh-keygen")
+            .args(["-Y", "sign", "-n", NAMESPACE, "-f"])
+            .arg(key)
+            .arg(sums),
+    )
+    .with_context(|| format!("{} cannot sign", key.display()))
+}
+
+/// The list of checksums.
+const SUMS: &str = "SHA256SUMS";
+/// What signatures are for, so that one for something else is none.
+const NAMESPACE: &str = "gtrace-release";
 
 /// Whether `tool` is there; if not, what would bring it is said.
 fn has(tool: &str, package: &str) -> bool {
@@ -95,6 +256,7 @@ struct Dist<'a> {
     folder: PathBuf,
     /// Of the newest commit: files have this time, so that the same sources give the same bytes.
     time: String,
+    licences: Licences,
 }
 
 impl Dist<'_> {
@@ -109,7 +271,7 @@ impl Dist<'_> {
         Ok(path)
     }
 
-    fn archive(&self) -> Result<String> {
+    fn archive(&self, package: &Path) -> Result<String> {
         let name = format!("gtrace-{VERSION}-{}", std::env::consts::ARCH);
         let archive = format!("{name}.tar.gz");
         step(format!(
@@ -123,8 +285,25 @@ impl Dist<'_> {
                 .arg("-r")
                 .arg(&self.binary)
                 .args(files.filter(|file| file.exists()))
+                .args(
+                    NOTICES
+                        .map(|file| package.join(DOC).join(file))
+                        .iter()
+                        .filter(|it| it.exists()),
+                )
                 .arg(&content),
         )?;
+        for (folder, from) in [
+            ("man", "usr/share/man/man1"),
+            ("completions", "usr/share/bash-completion/completions"),
+        ] {
+            let mut copy = Command::new("cp");
+            shell::run(
+                copy.arg("-r")
+                    .arg(package.join(from))
+                    .arg(content.join(folder)),
+            )?;
+        }
         shell::run(
             Command::new("tar")
                 .args([
@@ -159,7 +338,11 @@ impl Dist<'_> {
             let from = self.context.root.join(from);
             match from.is_dir() {
                 true => shell::run(Command::new("cp").arg("-r").arg(&from).arg(root.join(to)))?,
-                false => install("0644", &from, root.join(to))?,
+                false => {
+                    let is_script = from.extension().is_some_and(|end| end == "sh");
+                    let mode = if is_script { "0755" } else { "0644" };
+                    install(mode, &from, root.join(to))?;
+                }
             }
         }
         let write = |path: &str, bytes: &[u8]| {
@@ -176,24 +359,46 @@ impl Dist<'_> {
         let pages = root.join("usr/share/man/man1");
         shell::run(Command::new(&self.binary).args(["man", "--to"]).arg(&pages))?;
         let log = self.context.root.join("CHANGELOG.md");
-        write(&format!("{DOC}/changelog"), &fs::read(log)?)?;
+        write(&format!("{DOC}/CHANGELOG.md"), &fs::read(log)?)?;
+        write(
+            &format!("{DOC}/{}", NOTICES[0]),
+            self.licences.text().as_bytes(),
+        )?;
+        if let Some(notices) = &self.licences.standard_library {
+            write(&format!("{DOC}/{}", NOTICES[1]), &fs::read(notices)?)?;
+        }
         let mut gzip = Command::new("gzip");
-        gzip.args(["-9", "--no-name", "--recursive"])
-            .arg(&pages)
-            .arg(root.join(DOC).join("changelog"));
+        gzip.args(["-9", "--no-name", "--recursive"]).arg(&pages);
         shell::run(&mut gzip)?;
         shell::run(Command::new("chmod").args(["-R", "go-w,a+rX"]).arg(&root))?;
         Ok(root)
     }
 
-    fn deb(&self, content: &Path) -> Result<String> {
+    /// The time of the newest commit, RFC 3339.
+    fn created(&self) -> Result<String> {
+        let seconds = format!("@{}", self.time);
+        let mut date = Command::new("date");
+        date.args(["--utc", "--date", &seconds, "+%Y-%m-%dT%H:%M:%SZ"]);
+        Ok(shell::read(&mut date)?.trim().to_owned())
+    }
+
+    /// The bill of materials, beside the packages.
+    fn bill(&self) -> Result<String> {
+        let name = format!("gtrace-{VERSION}-{}.spdx.json", std::env::consts::ARCH);
+        let created = self.created()?;
+        let bill = self
+            .licences
+            .spdx(&created, &licences::sha256(&self.binary)?)?;
+        let file = self.folder.join(&name);
+        fs::write(&file, bill).with_context(|| format!("cannot write {}", file.display()))?;
+        Ok(name)
+    }
+
+    fn deb(&self, content: &Path, version: &str, to: &Path) -> Result<String> {
         let architecture = shell::read(Command::new("dpkg").arg("--print-architecture"))?;
         let architecture = architecture.trim();
-        let name = format!("gtrace_{VERSION}_{architecture}.deb");
-        step(format!(
-            "packing {}",
-            self.context.short(&self.folder.join(&name))
-        ));
+        let name = format!("gtrace_{version}_{architecture}.deb");
+        step(format!("packing {}", self.context.short(&to.join(&name))));
         let root = self.empty("deb")?;
         shell::run(
             Command::new("cp")
@@ -201,6 +406,14 @@ impl Dist<'_> {
                 .arg(content.join("."))
                 .arg(&root),
         )?;
+        // copyright has or names their texts.
+        for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
+            fs::remove_file(root.join(DOC).join(licence))?;
+        }
+        let mut overrides = Command::new("install");
+        overrides.args(["-D", "-m", "0644"]);
+        overrides.arg(self.context.root.join("packaging/deb/lintian-overrides"));
+        shell::run(overrides.arg(root.join("usr/share/lintian/overrides/gtrace")))?;
         let control = root.join("DEBIAN");
         fs::create_dir_all(&control)?;
         let from = self.context.root.join("packaging/deb");
@@ -210,9 +423,12 @@ impl Dist<'_> {
                 .arg(content),
         )?;
         let text = fs::read_to_string(from.join("control"))?
-            .replace("@VERSION@", VERSION)
+            .replace("@VERSION@", version)
             .replace("@ARCHITECTURE@", architecture)
-            .replace("@GLIBC@", &glibc(&self.binary)?)
+            .replace("@GLIBC@", &{
+                let (major, minor) = glibc(&self.binary)?;
+                format!("{major}.{minor}")
+            })
             .replace("@KIB@", size.split_whitespace().next().unwrap_or("0"));
         fs::write(control.join("control"), text)?;
         fs::write(control.join("conffiles"), "/etc/gtrace/gtrace.toml\n")?;
@@ -225,7 +441,7 @@ impl Dist<'_> {
             Command::new("dpkg-deb")
                 .args(["--root-owner-group", "-Zxz", "--build"])
                 .arg(&root)
-                .arg(self.folder.join(&name))
+                .arg(to.join(&name))
                 .env("SOURCE_DATE_EPOCH", &self.time)
                 .stdout(std::process::Stdio::null()),
         )?;
@@ -285,25 +501,34 @@ impl Dist<'_> {
         Ok(name)
     }
 
-    fn sum(&self, file: &str) -> Result<()> {
-        let sum = shell::read(
-            Command::new("sha256sum")
-                .arg(file)
-                .current_dir(&self.folder),
-        )?;
-        let sum_file = self.folder.join(format!("{file}.sha256"));
-        fs::write(&sum_file, &sum)
-            .with_context(|| format!("cannot write {}", sum_file.display()))?;
-        print!("{sum}");
+    /// Writes a file with the checksum of each of `files`, and one with all.
+    fn sums(&self, mut files: Vec<String>) -> Result<()> {
+        files.sort();
+        let mut all = String::new();
+        for file in files {
+            let sum = shell::read(
+                Command::new("sha256sum")
+                    .arg(&file)
+                    .current_dir(&self.folder),
+            )?;
+            let sum_file = self.folder.join(format!("{file}.sha256"));
+            fs::write(&sum_file, &sum)
+                .with_context(|| format!("cannot write {}", sum_file.display()))?;
+            all.push_str(&sum);
+        }
+        // It is of the list before.
+        let _ = fs::remove_file(self.folder.join(format!("{SUMS}.sig")));
+        fs::write(self.folder.join(SUMS), &all).context(SUMS)?;
+        print!("{all}");
         Ok(())
     }
 }
 
 /// The version of the C library that a program needs.
-fn glibc(binary: &Path) -> Result<String> {
+fn glibc(binary: &Path) -> Result<(u32, u32)> {
     let symbols = shell::read(Command::new("objdump").arg("-T").arg(binary))?;
     match newest_glibc(&symbols) {
-        Some((major, minor)) => Ok(format!("{major}.{minor}")),
+        Some(version) => Ok(version),
         None => bail!("{} needs no C library that objdump shows", binary.display()),
     }
 }

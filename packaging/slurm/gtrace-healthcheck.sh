@@ -1,0 +1,28 @@
+#!/bin/sh
+# HealthCheckProgram= of slurm.conf: drains a node that is unhealthy, by what the daemon knows, and resumes it once it is not. It resumes only what was drained with a reason that begins with `gtrace:`.
+set -u
+export PATH="${PATH:-/usr/bin}:/usr/bin:/bin:/usr/sbin:/sbin"
+node=${SLURMD_NODENAME:-$(hostname -s)}
+
+# The state of the host stands before those of its parts.
+state=$(timeout 20 gtrace health --json 2>/dev/null | sed -n 's/^[^[]*"state":"\([a-z]*\)".*/\1/p' | head -n 1)
+case $state in
+    healthy | degraded) wanted=resume ;;
+    unhealthy) wanted=drain ;;
+    # Nobody can say: nothing is changed.
+    *) exit 0 ;;
+esac
+said=$(timeout 20 gtrace health --npd 2>/dev/null | head -n 1 | cut -c 1-200)
+shown=$(scontrol --oneliner show node "$node")
+slurm=$(printf '%s' "$shown" | sed -n 's/.* State=\([^ ]*\).*/\1/p')
+reason=$(printf '%s' "$shown" | sed -n 's/.* Reason=\(.*\)$/\1/p')
+case "$wanted,$slurm" in
+    drain,*DRAIN*) ;;
+    drain,*) scontrol update nodename="$node" state=drain reason="gtrace: $said" ;;
+    resume,*DRAIN*)
+        case $reason in
+            gtrace:*) scontrol update nodename="$node" state=resume ;;
+        esac
+        ;;
+esac
+exit 0

@@ -1,0 +1,329 @@
+// Page-locked memory under unified addressing: all of it is the device's too, by the host's address, whatever it was made
+// by and with. Kernels, fills, copies and graphs use it; the host sees what they did when it has waited, and keeps what
+// lies beside.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "graphs.h"
+#include "managed.h"
+
+static CUfunction add_each, walk;
+static CUstream stream;
+
+typedef struct node {
+    struct node *next;
+    uint64_t value;
+} node;
+
+static CUdeviceptr address_of(const void *pointer) {
+    return (CUdeviceptr)(uintptr_t)pointer;
+}
+
+// A kernel adds 5 to each of `n` words, which are what they were before.
+static void add_five(unsigned *words, unsigned n, const char *what) {
+    CUdeviceptr address = address_of(words);
+    unsigned value = 5;
+    for (unsigned i = 0; i < n; i++)
+        words[i] = 3 * i;
+    CHECK(LAUNCH(add_each, (n + 127) / 128, 128, stream, &address, &n, &value));
+    CHECK(cuStreamSynchronize(stream));
+    for (unsigned i = 0; i < n; i++)
+        REQUIRE(words[i] == 3 * i + 5, "%s: word %u is %u", what, i, words[i]);
+    printf("%s: %u words\n", what, n);
+}
+
+static void flags(void) {
+    static const struct { unsigned flags; const char *name; } all[] = {
+        {0, "no flags"},
+        {CU_MEMHOSTALLOC_PORTABLE, "portable"},
+        {CU_MEMHOSTALLOC_DEVICEMAP, "mapped"},
+        {CU_MEMHOSTALLOC_WRITECOMBINED, "write combined"},
+        {7, "all flags"},
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (unsigned n = 10; n <= 100000; n *= 100) {
+            void *memory;
+            CHECK(cuMemHostAlloc(&memory, n * sizeof(unsigned), all[i].flags));
+            add_five(memory, n, all[i].name);
+            CHECK(cuMemFreeHost(memory));
+        }
+    void *memory;
+    CHECK(cuMemAllocHost(&memory, 4000));
+    add_five(memory, 1000, "cuMemAllocHost");
+    CHECK(cuMemFreeHost(memory));
+}
+
+static void registered(void) {
+    enum { N = 50000 };
+    unsigned *own = malloc((N + 200) * sizeof *own);
+    for (unsigned i = 0; i < N + 200; i++)
+        own[i] = i;
+    unsigned *words = own + 100;
+    CHECK(cuMemHostRegister(words, N * sizeof *words, 0));
+    CUdeviceptr device = 0;
+    CHECK(cuMemHostGetDevicePointer(&device, words + 7, 0));
+    REQUIRE(device == address_of(words + 7), "the device's pointer is another");
+    add_five(words, N, "registered");
+    // A child has what the program has, wherever it was.
+    CUdeviceptr address = address_of(words);
+    unsigned n = N, value = 1;
+    CHECK(LAUNCH(add_each, (n + 127) / 128, 128, stream, &address, &n, &value));
+    CHECK(cuStreamSynchronize(stream));
+    pid_t child = fork();
+    if (child == 0) {
+        for (unsigned i = 0; i < N; i++)
+            if (words[i] != 3 * i + 6)
+                _exit(1);
+        _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child && status == 0, "the child ended with %d", status);
+    CHECK(LAUNCH(add_each, (n + 127) / 128, 128, stream, &address, &n, &value));
+    CHECK(cuMemHostUnregister(words));
+    for (unsigned i = 0; i < N; i++)
+        REQUIRE(words[i] == 3 * i + 7, "word %u after cuMemHostUnregister is %u", i, words[i]);
+    for (unsigned i = 0; i < 100; i++)
+        REQUIRE(own[i] == i && own[N + 100 + i] == N + 100 + i, "what lies beside has changed");
+    free(own);
+    // Two registrations in one page, and what is between them.
+    static unsigned page[1024];
+    CHECK(cuMemHostRegister(page + 8, 40, CU_MEMHOSTREGISTER_PORTABLE));
+    CHECK(cuMemHostRegister(page + 30, 40, CU_MEMHOSTREGISTER_DEVICEMAP));
+    page[20] = 99;
+    add_five(page + 8, 10, "first of a page");
+    add_five(page + 30, 10, "second of a page");
+    CHECK(cuMemHostUnregister(page + 8));
+    add_five(page + 30, 10, "second of a page alone");
+    CHECK(cuMemHostUnregister(page + 30));
+    REQUIRE(page[20] == 99 && page[8] == 5 && page[39] == 32, "the page has changed");
+}
+
+// Pointers that no parameter shows: in a structure on the device, and in other page-locked memory.
+static void hidden(void) {
+    node *first, *second, *third;
+    uint64_t *sum;
+    CHECK(cuMemHostAlloc((void **)&first, sizeof *first, 0));
+    CHECK(cuMemHostAlloc((void **)&second, sizeof *second, CU_MEMHOSTALLOC_PORTABLE));
+    CHECK(cuMemHostAlloc((void **)&third, sizeof *third, 0));
+    CHECK(cuMemHostAlloc((void **)&sum, sizeof *sum, 0));
+    *third = (node){NULL, 300};
+    *second = (node){third, 200};
+    *first = (node){second, 100};
+    node head = {first, 1};
+    CUdeviceptr on_device = upload(&head, sizeof head), to = address_of(sum);
+    CHECK(LAUNCH(walk, 1, 1, stream, &on_device, &to));
+    CHECK(cuStreamSynchronize(stream));
+    printf("sum %d, values %d %d %d\n", (int)*sum, (int)first->value, (int)second->value, (int)third->value);
+    CHECK(cuMemFreeHost(first));
+    CHECK(cuMemFreeHost(second));
+    CHECK(cuMemFreeHost(third));
+    CHECK(cuMemFreeHost(sum));
+    CHECK(cuMemFree(on_device));
+}
+
+// While a kernel has some words of a page the host uses others.
+static void beside(void) {
+    enum { N = 20000, HALF = N / 2, TIMES = 20 };
+    unsigned *words, n = HALF, value = 1;
+    CHECK(cuMemHostAlloc((void **)&words, N * sizeof *words, 0));
+    memset(words, 0, N * sizeof *words);
+    CUdeviceptr address = address_of(words);
+    for (unsigned round = 1; round <= TIMES; round++) {
+        // In every second round the kernel comes after what the host does.
+        Hold it;
+        if (round % 2)
+            it = hold(stream);
+        CHECK(LAUNCH(add_each, (n + 127) / 128, 128, stream, &address, &n, &value));
+        for (unsigned i = HALF; i < N; i += 3) {
+            REQUIRE(words[i] == round - 1, "word %u in round %u is %u", i, round, words[i]);
+            words[i] = round;
+        }
+        if (round % 2)
+            let_go(it);
+        CHECK(cuStreamSynchronize(stream));
+        for (unsigned i = 0; i < HALF; i++)
+            REQUIRE(words[i] == round, "word %u of the kernel in round %u is %u", i, round, words[i]);
+    }
+    print_digest("beside", words, N * sizeof *words);
+    CHECK(cuMemFreeHost(words));
+}
+
+static void fills_and_copies(void) {
+    enum { N = 30000 };
+    unsigned *a, *b, *c;
+    CHECK(cuMemHostAlloc((void **)&a, N * sizeof *a, 0));
+    CHECK(cuMemHostAlloc((void **)&b, N * sizeof *b, 0));
+    CHECK(cuMemHostAlloc((void **)&c, 100 * sizeof *c, 0));
+    CHECK(cuMemsetD32(address_of(a), 9, N));
+    REQUIRE(a[0] == 9 && a[N - 1] == 9, "the fill is not there");
+    CHECK(cuMemsetD32Async(address_of(c), 4, 100, stream));
+    CHECK(cuMemcpyDtoDAsync(address_of(b), address_of(a), N * sizeof *a, stream));
+    CHECK(cuMemcpyAsync(address_of(b), address_of(c), 400, stream));
+    CHECK(cuStreamSynchronize(stream));
+    print_digest("filled and copied", b, N * sizeof *b);
+    CUdeviceptr plain = allocate(N * sizeof *a);
+    b[5] = 55;
+    CHECK(cuMemcpyHtoD(plain, b, N * sizeof *b));
+    b[5] = 66;
+    CHECK(cuMemcpyDtoH(a, plain, N * sizeof *a));
+    REQUIRE(a[5] == 55 && b[5] == 66, "%u %u", a[5], b[5]);
+    CHECK(cuMemcpy(address_of(c), address_of(a), 400));
+    REQUIRE(c[5] == 55, "%u", c[5]);
+    CUDA_MEMCPY2D rows = {
+        .source_kind = 2, .source_device = plain, .source_pitch = 400,
+        .target_kind = 1, .target_host = b, .target_pitch = 800,
+        .width = 40, .height = 50,
+    };
+    CHECK(cuMemcpy2D(&rows));
+    print_digest("rows", b, N * sizeof *b);
+    CHECK(cuMemFreeHost(a));
+    CHECK(cuMemFreeHost(b));
+    CHECK(cuMemFreeHost(c));
+    CHECK(cuMemFree(plain));
+}
+
+// A graph with a fill, a kernel and a copy on page-locked memory, made by a capture and by hand.
+static void graphs(void) {
+    enum { N = 6000 };
+    unsigned *words, *small, n = N, ten = 10, value = 5;
+    CHECK(cuMemHostAlloc((void **)&words, N * sizeof *words, 0));
+    CHECK(cuMemHostAlloc((void **)&small, 40, 0));
+    CUdeviceptr address = address_of(words), little = address_of(small);
+    CUgraph graph;
+    CUgraphExec exec;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(LAUNCH(add_each, (n + 127) / 128, 128, stream, &address, &n, &value));
+    CHECK(LAUNCH(add_each, 1, 128, stream, &little, &ten, &value));
+    CHECK(cuMemcpyDtoDAsync(address, little, 40, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (unsigned round = 0; round < 3; round++) {
+        for (unsigned i = 0; i < N; i++)
+            words[i] = i + round;
+        for (unsigned i = 0; i < 10; i++)
+            small[i] = i * 100 + round;
+        CHECK(cuGraphLaunch(exec, stream));
+        CHECK(cuStreamSynchronize(stream));
+        for (unsigned i = 0; i < N; i++)
+            REQUIRE(words[i] == (i < 10 ? i * 100 + round + 5 : i + round + 5), "round %u: word %u is %u", round, i, words[i]);
+    }
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    unsigned *third;
+    CHECK(cuMemHostAlloc((void **)&third, N * sizeof *words, 0));
+    CHECK(cuGraphCreate(&graph, 0));
+    CUDA_MEMSET_NODE_PARAMS fill = {address_of(third), 0, 7, 4, N, 1};
+    CUgraphNode filled, added;
+    CUcontext context;
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphAddMemsetNode(&filled, graph, NULL, 0, &fill, context));
+    address = address_of(third);
+    void *arguments[] = {&address, &n, &value};
+    CUDA_KERNEL_NODE_PARAMS kernel = {0};
+    kernel.function = add_each;
+    kernel.grid_x = (n + 127) / 128;
+    kernel.block_x = 128;
+    kernel.grid_y = kernel.grid_z = kernel.block_y = kernel.block_z = 1;
+    kernel.parameters = arguments;
+    CHECK(cuGraphAddKernelNode(&added, graph, &filled, 1, &kernel));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    print_digest("by a graph", third, N * sizeof *third);
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuMemFreeHost(words));
+    CHECK(cuMemFreeHost(small));
+    CHECK(cuMemFreeHost(third));
+}
+
+// Events and queries say that the host may look, as do waits.
+static void waits(void) {
+    unsigned *word, n = 1, value = 1;
+    CUevent event;
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CHECK(cuMemHostAlloc((void **)&word, sizeof *word, 0));
+    *word = 0;
+    CUdeviceptr address = address_of(word);
+    for (unsigned round = 1; round <= 60; round++) {
+        CHECK(LAUNCH(add_each, 1, 32, stream, &address, &n, &value));
+        CHECK(cuEventRecord(event, stream));
+        if (round % 3 == 0)
+            CHECK(cuEventSynchronize(event));
+        if (round % 3 == 1)
+            while (cuEventQuery(event) == CUDA_ERROR_NOT_READY)
+                ;
+        if (round % 3 == 2)
+            while (cuStreamQuery(stream) == CUDA_ERROR_NOT_READY)
+                ;
+        REQUIRE(*word == round, "%u in round %u", *word, round);
+    }
+    printf("waits: %u\n", *word);
+    CHECK(cuMemFreeHost(word));
+    CHECK(cuEventDestroy(event));
+}
+
+static void attributes(void) {
+    void *memory;
+    static char own[64];
+    int can[4];
+    CHECK(cuDeviceGetAttribute(&can[0], CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 0));
+    CHECK(cuDeviceGetAttribute(&can[1], CU_DEVICE_ATTRIBUTE_HOST_REGISTER_SUPPORTED, 0));
+    CHECK(cuDeviceGetAttribute(&can[2], CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM, 0));
+    CHECK(cuDeviceGetAttribute(&can[3], CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, 0));
+    printf("can map %d, register %d, by its pointer %d, unified %d\n", can[0], can[1], can[2], can[3]);
+    CHECK(cuMemHostAlloc(&memory, 100, 0));
+    CHECK(cuMemHostRegister(own, sizeof own, 0));
+    const void *all[] = {memory, (char *)memory + 99, own + 1};
+    for (int i = 0; i < 3; i++) {
+        unsigned kind = 0, managed = 9;
+        CUdeviceptr device = 0;
+        void *host = NULL;
+        CHECK(cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address_of(all[i])));
+        CHECK(cuPointerGetAttribute(&device, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, address_of(all[i])));
+        CHECK(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, address_of(all[i])));
+        CHECK(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address_of(all[i])));
+        printf("kind %u, managed %u, same %d %d\n", kind, managed, device == address_of(all[i]), host == all[i]);
+    }
+    CHECK(cuMemHostUnregister(own));
+    CUdeviceptr device;
+    SHOW(cuMemHostGetDevicePointer(&device, own, 0));
+    SHOW(cuMemHostGetDevicePointer(&device, memory, 1));
+    CHECK(cuMemFreeHost(memory));
+    SHOW(cuMemHostGetDevicePointer(&device, memory, 0));
+}
+
+int main(void) {
+    CUcontext context = begin();
+    CUmodule module;
+    CHECK(cuModuleLoadData(&module, managed_ptx));
+    add_each = function_of(module, "add_each");
+    walk = function_of(module, "walk");
+    CHECK(cuStreamCreate(&stream, 0));
+    flags();
+    registered();
+    hidden();
+    beside();
+    fills_and_copies();
+    graphs();
+    waits();
+    attributes();
+    // It is the program's when the context is gone.
+    unsigned *words, n = 10000, value = 2;
+    CHECK(cuMemHostAlloc((void **)&words, n * sizeof *words, CU_MEMHOSTALLOC_PORTABLE));
+    memset(words, 0, n * sizeof *words);
+    CUdeviceptr address = address_of(words);
+    CHECK(LAUNCH(add_each, (n + 127) / 128, 128, stream, &address, &n, &value));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuStreamDestroy(stream));
+    if (getenv("GTRACE_REMOTE")) {
+        CHECK(cuCtxDestroy(context));
+        for (unsigned i = 0; i < n; i++)
+            REQUIRE(words[i] == 2, "word %u without a context is %u", i, words[i]);
+        words[0] = 1;
+        return 0;
+    }
+    CHECK(cuCtxDestroy(context));
+    return 0;
+}

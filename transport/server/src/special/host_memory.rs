@@ -1,0 +1,116 @@
+//! Page-locked memory of the client that kernels use.
+
+// Calls of the driver with memory that was mapped for them.
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use gtrace_cuda::types::driver as cuda;
+use gtrace_protocol::{Reader, Writer};
+
+use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS};
+use crate::exec::{CallError, Code, Exec};
+use crate::generated::driver::Driver;
+use crate::worker::handles::OUT_OF_MEMORY;
+use crate::worker::host_memory::Refused;
+
+/// CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED: as after the end of the context in which it was.
+const NOT_REGISTERED: u32 = 713;
+
+/// With the stream captures of other threads left alone, which forbid such calls.
+fn relaxed<T>(driver: &Driver, action: impl FnOnce() -> T) -> T {
+    let Some(exchange) = driver.cuThreadExchangeStreamCaptureMode else {
+        return action();
+    };
+    let mut mode = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: a local variable, both times.
+    let changed = unsafe { exchange(&raw mut mode) } == 0;
+    let result = action();
+    if changed {
+        // SAFETY: as above.
+        unsafe { exchange(&raw mut mode) };
+    }
+    result
+}
+
+fn register(driver: &Driver, at: *mut c_void, len: usize) -> Code {
+    let Some(register) = driver.cuMemHostRegister_v2 else {
+        return NOT_SUPPORTED;
+    };
+    let flags = cuda::CU_MEMHOSTREGISTER_PORTABLE | cuda::CU_MEMHOSTREGISTER_DEVICEMAP;
+    // SAFETY: memory that was mapped for this and stays until it is unregistered.
+    let code = unsafe { register(at, len, flags) };
+    if code != 0 {
+        return code.cast_signed();
+    }
+    let mut device = 0;
+    // SAFETY: as above, and a local variable.
+    let same = driver
+        .cuMemHostGetDevicePointer_v2
+        .is_some_and(|ask| unsafe {
+            ask(&raw mut device, at, 0) == 0 && device == at.addr() as u64
+        });
+    // Devices without CU_DEVICE_ATTRIBUTE_CAN_USE_HOST_POINTER_FOR_REGISTERED_MEM have it at another address.
+    if !same {
+        unregister(driver, at);
+        return NOT_SUPPORTED;
+    }
+    SUCCESS
+}
+
+/// False if the driver may still use the memory.
+fn unregister(driver: &Driver, at: *mut c_void) -> bool {
+    driver
+        .cuMemHostUnregister
+        // SAFETY: memory that was registered.
+        .is_some_and(|unregister| matches!(unsafe { unregister(at) }, 0 | NOT_REGISTERED))
+}
+
+/// Maps and registers memory at addresses of the client.
+pub(crate) fn map_host(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    let (bytes, address) = (r.u64()?, r.u64()?);
+    r.end()?;
+    let (session, driver) = (Arc::clone(&exec.session), exec.driver);
+    let added = relaxed(driver, || {
+        session.host_memory.add(
+            (address, bytes),
+            |at, len| register(driver, at, len),
+            |at| unregister(driver, at),
+        )
+    });
+    Ok(match added {
+        Ok(zero) => {
+            w.u64(address);
+            w.u8(zero.into());
+            SUCCESS
+        }
+        Err(Refused::Range) => INVALID_VALUE,
+        Err(Refused::Taken) => OUT_OF_MEMORY,
+        Err(Refused::Driver(code)) => code,
+    })
+}
+
+/// Takes it away, once the work of the context is done.
+pub(crate) fn unmap_host(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+    let (address, bytes) = (r.u64()?, r.u64()?);
+    r.end()?;
+    let (session, driver) = (Arc::clone(&exec.session), exec.driver);
+    let removed = relaxed(driver, || {
+        if let Some(synchronize) = driver.cuCtxSynchronize {
+            // SAFETY: a call without arguments. What it says of earlier calls they have said themselves.
+            unsafe { synchronize() };
+        }
+        session
+            .host_memory
+            .remove((address, bytes), |at| unregister(driver, at))
+    });
+    Ok(match removed {
+        true => SUCCESS,
+        false => INVALID_VALUE,
+    })
+}

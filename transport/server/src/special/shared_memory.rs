@@ -1,0 +1,90 @@
+//! Physical memory that other clients can open.
+
+#![allow(unsafe_code)]
+
+use std::ffi::c_void;
+use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
+use std::sync::Arc;
+
+use gtrace_cuda::types::driver as cuda;
+use gtrace_protocol::{Reader, Writer};
+use tracing::warn;
+
+use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, code_of};
+use crate::exec::{CallError, Code, Exec};
+use crate::worker::handles::{HANDLES_MAX, OUT_OF_MEMORY};
+use crate::worker::objects::Object;
+
+/// CUDA_ERROR_OPERATING_SYSTEM
+const OPERATING_SYSTEM: Code = 304;
+
+/// A ticket for memory, by which every client of the same credential can open it.
+pub(crate) fn export_memory(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    let handle = r.u64()?;
+    r.end()?;
+    let session = Arc::clone(&exec.session);
+    // It must not end meanwhile.
+    let objects = session.objects.lock();
+    if !objects.has(Object::Allocation, handle) {
+        return Ok(INVALID_VALUE);
+    }
+    let Some(export) = exec.driver.cuMemExportToShareableHandle else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let mut fd = -1;
+    let kind = cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    // SAFETY: a handle that the driver has given, and room for a descriptor.
+    let code = checked(unsafe { export((&raw mut fd).cast::<c_void>(), handle, kind, 0) });
+    drop(objects);
+    if let Err(code) = code {
+        return Ok(code);
+    }
+    // SAFETY: the driver has made it for the caller.
+    let memory = unsafe { OwnedFd::from_raw_fd(fd) };
+    Ok(match session.shared_memory.keep(memory) {
+        Ok(ticket) => {
+            w.raw(&ticket);
+            SUCCESS
+        }
+        Err(error) => {
+            warn!("memory is not shared: {error}");
+            OPERATING_SYSTEM
+        }
+    })
+}
+
+/// A handle for the memory of a ticket.
+pub(crate) fn import_memory(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    let ticket = r.array::<32>()?;
+    r.end()?;
+    let Some(import) = exec.driver.cuMemImportFromShareableHandle else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let session = Arc::clone(&exec.session);
+    let Some(memory) = session.shared_memory.fetch(ticket) else {
+        return Ok(INVALID_VALUE);
+    };
+    let mut objects = session.objects.lock();
+    if objects.len() >= HANDLES_MAX {
+        return Ok(OUT_OF_MEMORY);
+    }
+    let mut handle = 0;
+    let kind = cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+    // The number itself stands for the pointer.
+    let fd = std::ptr::without_provenance_mut(memory.as_raw_fd().cast_unsigned() as usize);
+    // SAFETY: a descriptor that a driver has made, and room for a handle.
+    let code = checked(unsafe { import(&raw mut handle, fd, kind) });
+    if code.is_ok() {
+        objects.add(Object::Allocation, handle, 0);
+        w.u64(handle);
+    }
+    Ok(code_of(code))
+}

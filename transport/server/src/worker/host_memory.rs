@@ -1,0 +1,275 @@
+//! Page-locked memory of the client that kernels use: memory of this process at the client's addresses, registered with
+//! the driver. The client keeps both in step by copies.
+//!
+//! The addresses are the client's choice, so nothing is ever put where this process has something (MAP_FIXED_NOREPLACE).
+
+// mmap(2).
+#![allow(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Bytes of a page, of which addresses and lengths are multiples.
+const PAGE: u64 = 4096;
+/// Below and above this nothing is mapped.
+const LOWEST: u64 = 64 << 10;
+const END: u64 = 1 << 47;
+/// Most pieces of memory, as the kernel has a limit for all of a process (vm.max_map_count, 65,530).
+const PIECES_MAX: usize = 16 << 10;
+
+/// Why memory is not mapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// There can be none.
+    Range,
+    /// This process has something there, or there is too much.
+    Taken,
+    /// What the driver says.
+    Driver(i32),
+}
+
+/// A piece that was mapped and registered as one.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    len: u64,
+    /// Ranges of the client that have a page of it.
+    users: u32,
+}
+
+/// By first address.
+type Pieces = BTreeMap<u64, Piece>;
+
+/// What of a session's memory is mapped. Ranges that share a page share its piece.
+#[derive(Debug, Default)]
+pub(crate) struct HostMemory(Mutex<Pieces>);
+
+fn place(address: u64) -> *mut c_void {
+    ptr::with_exposed_provenance_mut(address as usize)
+}
+
+fn map(address: u64, len: u64) -> bool {
+    // SAFETY: MAP_FIXED_NOREPLACE takes addresses that nobody uses, or fails. Kernels before 4.17 take it for a hint,
+    // which the comparison finds out.
+    unsafe {
+        let got = libc::mmap(
+            place(address),
+            len as usize,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE
+                | libc::MAP_ANONYMOUS
+                | libc::MAP_NORESERVE
+                | libc::MAP_FIXED_NOREPLACE,
+            -1,
+            0,
+        );
+        if got == libc::MAP_FAILED {
+            return false;
+        }
+        if got != place(address) {
+            libc::munmap(got, len as usize);
+            return false;
+        }
+    }
+    true
+}
+
+fn unmap(address: u64, len: u64) {
+    // SAFETY: a mapping of `map`, which the driver does not know any more.
+    unsafe { libc::munmap(place(address), len as usize) };
+}
+
+fn end_of(address: u64, len: u64) -> Option<u64> {
+    let whole = address.is_multiple_of(PAGE) && len.is_multiple_of(PAGE) && len > 0;
+    let end = address.checked_add(len)?;
+    (whole && address >= LOWEST && end <= END).then_some(end)
+}
+
+/// First addresses of the pieces that have a page between these addresses.
+fn within(pieces: &Pieces, from: u64, end: u64) -> Vec<u64> {
+    let before = pieces.range(..from).next_back();
+    let before = before.filter(|(base, piece)| *base + piece.len > from);
+    let rest = pieces.range(from..end);
+    before
+        .into_iter()
+        .chain(rest)
+        .map(|(base, _)| *base)
+        .collect()
+}
+
+impl HostMemory {
+    fn lock(&self) -> MutexGuard<'_, Pieces> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Maps `len` bytes from `address` on and has `register` tell the driver of each new piece; whether all is new, and so
+    /// 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`], with all as it was: `unregister` takes back what was registered.
+    pub(crate) fn add(
+        &self,
+        (address, len): (u64, u64),
+        register: impl Fn(*mut c_void, usize) -> i32,
+        unregister: impl Fn(*mut c_void) -> bool,
+    ) -> Result<bool, Refused> {
+        let end = end_of(address, len).ok_or(Refused::Range)?;
+        let mut pieces = self.lock();
+        let old = within(&pieces, address, end);
+        let mut gaps = Vec::new();
+        let mut at = address;
+        for base in &old {
+            if *base > at {
+                gaps.push((at, *base - at));
+            }
+            at = pieces.get(base).map_or(at, |piece| *base + piece.len);
+        }
+        if at < end {
+            gaps.push((at, end - at));
+        }
+        if pieces.len() + gaps.len() > PIECES_MAX {
+            return Err(Refused::Taken);
+        }
+        let mut failed = None;
+        let mut made = Vec::new();
+        for (base, len) in gaps {
+            if !map(base, len) {
+                failed = Some(Refused::Taken);
+                break;
+            }
+            let code = register(place(base), len as usize);
+            if code != 0 {
+                unmap(base, len);
+                failed = Some(Refused::Driver(code));
+                break;
+            }
+            made.push((base, len));
+        }
+        if let Some(why) = failed {
+            for (base, len) in made {
+                if unregister(place(base)) {
+                    unmap(base, len);
+                }
+            }
+            return Err(why);
+        }
+        for base in &old {
+            if let Some(piece) = pieces.get_mut(base) {
+                piece.users = piece.users.saturating_add(1);
+            }
+        }
+        pieces.extend(
+            made.into_iter()
+                .map(|(base, len)| (base, Piece { len, users: 1 })),
+        );
+        Ok(old.is_empty())
+    }
+
+    /// Takes away what [`HostMemory::add`] was given, as far as no other range has a page of it. False if some of it was
+    /// not there.
+    pub(crate) fn remove(
+        &self,
+        (address, len): (u64, u64),
+        unregister: impl Fn(*mut c_void) -> bool,
+    ) -> bool {
+        let Some(end) = end_of(address, len) else {
+            return false;
+        };
+        let mut pieces = self.lock();
+        let used = within(&pieces, address, end);
+        for base in &used {
+            let Some(piece) = pieces.get_mut(base) else {
+                continue;
+            };
+            piece.users = piece.users.saturating_sub(1);
+            // What the driver will not let go stays where it is, and counts among the pieces.
+            if piece.users == 0 && unregister(place(*base)) {
+                let len = piece.len;
+                pieces.remove(base);
+                unmap(*base, len);
+            }
+        }
+        !used.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    /// Addresses that nothing else has in these tests.
+    const BASE: u64 = 0x2345_0000_0000;
+
+    fn is_mapped(address: u64) -> bool {
+        // SAFETY: asks about a page, whatever is there.
+        unsafe { libc::msync(place(address), PAGE as usize, libc::MS_ASYNC) == 0 }
+    }
+
+    #[test]
+    fn ranges_that_share_a_page_share_its_piece() {
+        let memory = HostMemory::default();
+        let known = RefCell::new(Vec::new());
+        let register = |at: *mut c_void, len: usize| {
+            known.borrow_mut().push((at.addr() as u64, len as u64));
+            0
+        };
+        let unregister = |at: *mut c_void| {
+            known
+                .borrow_mut()
+                .retain(|(base, _)| *base != at.addr() as u64);
+            true
+        };
+        assert_eq!(memory.add((BASE, 2 * PAGE), register, unregister), Ok(true));
+        // The second page is the first one's too.
+        let second = (BASE + PAGE, 3 * PAGE);
+        assert_eq!(memory.add(second, register, unregister), Ok(false));
+        assert_eq!(
+            *known.borrow(),
+            [(BASE, 2 * PAGE), (BASE + 2 * PAGE, 2 * PAGE)]
+        );
+        assert!(memory.remove((BASE, 2 * PAGE), unregister));
+        assert!(is_mapped(BASE + PAGE) && is_mapped(BASE + 3 * PAGE));
+        assert!(memory.remove(second, unregister));
+        assert!(known.borrow().is_empty());
+        assert!(!is_mapped(BASE) && !is_mapped(BASE + 3 * PAGE));
+        assert!(!memory.remove(second, unregister));
+    }
+
+    #[test]
+    fn nothing_is_put_where_this_process_has_something() {
+        let memory = HostMemory::default();
+        let own = vec![7_u8; 64 << 10];
+        let address = (own.as_ptr().addr() as u64).next_multiple_of(PAGE);
+        let never = |_: *mut c_void, _: usize| panic!("registered");
+        let add = |range| memory.add(range, never, |_| true);
+        assert_eq!(add((address, PAGE)), Err(Refused::Taken));
+        assert!(own.iter().all(|byte| *byte == 7));
+        for range in [
+            (0, PAGE),
+            (4096, PAGE),
+            (BASE + 1, PAGE),
+            (BASE, 0),
+            (BASE, 5),
+            (u64::MAX - PAGE + 1, PAGE),
+            (1 << 47, PAGE),
+        ] {
+            assert_eq!(add(range), Err(Refused::Range), "{range:x?}");
+        }
+    }
+
+    #[test]
+    fn what_the_driver_refuses_leaves_nothing() {
+        let memory = HostMemory::default();
+        let base = BASE + (1 << 30);
+        let refuse = |_: *mut c_void, _: usize| 2;
+        let range = (base, PAGE);
+        assert_eq!(memory.add(range, refuse, |_| true), Err(Refused::Driver(2)));
+        assert!(!is_mapped(base));
+        assert_eq!(memory.add(range, |_, _| 0, |_| true), Ok(true));
+        assert!(memory.remove(range, |_| true));
+    }
+}

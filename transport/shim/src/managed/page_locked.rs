@@ -1,0 +1,684 @@
+//! Page-locked memory that the device uses. With unified addressing the device has all of it at the host's addresses.
+//!
+//! Most programs only copy from and to it, which needs nothing on the server. So the server gets memory at its addresses
+//! when one of them can reach the device for the first time: as an argument of a launch, of a fill or a copy on the device,
+//! within a small copy to the device, or within other memory that both have; when the program asks for the device's
+//! pointer, or with the next use of the device where it was allocated for one. From then on it is kept in step: whole pages
+//! as managed memory is ([`super::pages`]), the rest without faults ([`super::eager`]).
+
+// mmap(2), and the program's memory.
+#![allow(unsafe_code)]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::{ptr, slice};
+
+use gtrace_cuda::attributes;
+use gtrace_cuda::payload::{MAP_HOST, UNMAP_HOST};
+use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_protocol::{Flags, OpId, op_id};
+
+use super::eager::Eager;
+use super::pager::pager;
+use super::pages::{PAGE, Region};
+use super::{EAGER, Managed, STATE, serve, transfer};
+use crate::context::{self, Current};
+use crate::entry::exchange;
+use crate::generated::driver::remote;
+use crate::session::{self, Session};
+use crate::state::lock;
+use crate::{deferred_copies, host_memory, log};
+
+/// Up to so many bytes of whole pages are kept in step without faults: a fault costs more.
+const EAGER_MAX: u64 = 16 << 10;
+/// Copies to the device up to this size are looked through for addresses.
+pub(crate) const SEEN_MAX: usize = 16 << 10;
+/// Bytes of an address range in which the program's memory is looked at at once.
+const PIECE: usize = 1 << 20;
+
+/// Page-locked memory that the server does not have.
+#[derive(Clone, Copy, Debug)]
+struct Candidate {
+    size: u64,
+    /// The program can have the device's pointer.
+    wanted: bool,
+    /// The program's own memory, and not the shim's.
+    foreign: bool,
+}
+
+/// Page-locked memory that the server has too.
+#[derive(Clone, Debug)]
+struct Mapped {
+    candidate: Candidate,
+    context: u64,
+    /// Pages that the server has for it.
+    pages: (u64, u64),
+    /// The region of its whole pages.
+    region: Option<u64>,
+    /// First addresses of what is kept in step without faults.
+    eager: Vec<u64>,
+}
+
+/// All page-locked memory, by first address.
+pub(super) struct PageLocked {
+    candidates: BTreeMap<u64, Candidate>,
+    mapped: BTreeMap<u64, Mapped>,
+    /// Candidates to which addresses were found in what was sent.
+    found: Vec<u64>,
+}
+
+/// Where candidates are: from the first address on so many bytes.
+static LOWEST: AtomicU64 = AtomicU64::new(0);
+static SPAN: AtomicU64 = AtomicU64::new(0);
+/// A candidate is wanted.
+static WANTED: AtomicBool = AtomicBool::new(false);
+/// Held while memory becomes the device's too, or only the host's again. Taken before the lock of [`STATE`].
+static CHANGING: Mutex<()> = Mutex::new(());
+
+/// Whether some page-locked memory is not on the server yet, so that addresses are to be looked for.
+#[inline]
+pub(crate) fn may_map() -> bool {
+    SPAN.load(Ordering::Acquire) != 0
+}
+
+/// Whether a word may be an address of such memory.
+#[inline]
+pub(crate) fn may_be_reached(word: u64) -> bool {
+    word.wrapping_sub(LOWEST.load(Ordering::Acquire)) < SPAN.load(Ordering::Acquire)
+}
+
+/// Whether the next use of the device maps some.
+#[inline]
+pub(crate) fn any_is_wanted() -> bool {
+    WANTED.load(Ordering::Acquire)
+}
+
+/// Whether all page-locked memory is mapped as soon as the device is used: for programs that hide its addresses where they
+/// are not seen.
+fn all_is_wanted() -> bool {
+    static ALL: OnceLock<bool> = OnceLock::new();
+    *ALL.get_or_init(|| std::env::var_os("GTRACE_PAGE_LOCKED").is_some_and(|text| text == "mapped"))
+}
+
+impl PageLocked {
+    pub(super) const fn new() -> Self {
+        Self {
+            candidates: BTreeMap::new(),
+            mapped: BTreeMap::new(),
+            found: Vec::new(),
+        }
+    }
+
+    /// Has the calls know where candidates are.
+    fn note(&self) {
+        let first = self.candidates.first_key_value();
+        let last = self.candidates.last_key_value();
+        let (lowest, end) = match (first, last) {
+            (Some((first, _)), Some((last, it))) => (*first, last + it.size),
+            _ => (0, 0),
+        };
+        SPAN.store(0, Ordering::Release);
+        LOWEST.store(lowest, Ordering::Release);
+        SPAN.store(end - lowest, Ordering::Release);
+        let wanted = self.candidates.values().any(|it| it.wanted);
+        WANTED.store(wanted, Ordering::Release);
+    }
+
+    /// The candidate that has this address.
+    fn candidate(&self, address: u64) -> Option<u64> {
+        let (base, it) = self.candidates.range(..=address).next_back()?;
+        (address - base < it.size).then_some(*base)
+    }
+
+    /// Whether the server has the memory at `address`.
+    pub(super) fn is_mapped(&self, address: u64) -> bool {
+        let found = self.mapped.range(..=address).next_back();
+        found.is_some_and(|(base, it)| address - base < it.candidate.size)
+    }
+
+    /// Notes which candidates the device can reach through these bytes, which begin with a word.
+    pub(super) fn look_through(&mut self, bytes: &[u8]) {
+        if !may_map() {
+            return;
+        }
+        let (words, _) = bytes.as_chunks::<8>();
+        for word in words.iter().map(|word| u64::from_le_bytes(*word)) {
+            if may_be_reached(word)
+                && let Some(base) = self.candidate(word)
+                && !self.found.contains(&base)
+            {
+                self.found.push(base);
+            }
+        }
+    }
+}
+
+/// Page-locked memory of the program. `wanted`: it was allocated for the device; `foreign`: it is the program's own.
+pub(crate) fn add(base: u64, size: u64, wanted: bool, foreign: bool) {
+    let mut state = lock(&STATE);
+    let wanted = wanted || all_is_wanted();
+    let candidate = Candidate {
+        size,
+        wanted,
+        foreign,
+    };
+    state.page_locked.candidates.insert(base, candidate);
+    state.page_locked.note();
+}
+
+/// Whether the server has the page-locked memory at `address` too.
+pub(crate) fn is_mapped(address: u64) -> bool {
+    super::in_use() && lock(&STATE).page_locked.is_mapped(address)
+}
+
+/// The device is about to use memory, with these words among what it is given.
+///
+/// # Errors
+///
+/// Memory that the server cannot have: OUT_OF_MEMORY, and what its driver says; [`crate::status::LOST`].
+pub(crate) fn reach(
+    session: &'static Session,
+    words: impl Iterator<Item = u64>,
+) -> Result<(), CUresult> {
+    if !may_map() {
+        return Ok(());
+    }
+    let mut found: Vec<u64> = words.filter(|word| may_be_reached(*word)).collect();
+    if any_is_wanted() {
+        let state = lock(&STATE);
+        let wanted = state.page_locked.candidates.iter();
+        found.extend(wanted.filter(|(_, it)| it.wanted).map(|(base, _)| *base));
+    }
+    for address in found {
+        map(session, address)?;
+    }
+    Ok(())
+}
+
+/// As [`reach`], of bytes that begin with a word.
+///
+/// # Errors
+///
+/// As [`reach`].
+pub(crate) fn reach_bytes(session: &'static Session, bytes: &[u8]) -> Result<(), CUresult> {
+    let (words, _) = bytes.as_chunks::<8>();
+    reach(session, words.iter().map(|word| u64::from_le_bytes(*word)))
+}
+
+/// Does `action` until it has sent no address of memory that the server does not have.
+pub(super) fn until_all_is_mapped(
+    session: &'static Session,
+    action: impl Fn(&mut Managed) -> Result<(), CUresult>,
+) -> Result<(), CUresult> {
+    loop {
+        let found = {
+            let mut state = lock(&STATE);
+            action(&mut state)?;
+            std::mem::take(&mut state.page_locked.found)
+        };
+        if found.is_empty() {
+            return Ok(());
+        }
+        for base in found {
+            map(session, base)?;
+        }
+    }
+}
+
+/// Gives the server the page-locked memory at `address`, if it does not have it, and what is reached from there.
+fn map(session: &'static Session, address: u64) -> Result<(), CUresult> {
+    let mut left = vec![address];
+    while let Some(address) = left.pop() {
+        let _alone = lock(&CHANGING);
+        map_one(session, address)?;
+        left.append(&mut lock(&STATE).page_locked.found);
+    }
+    Ok(())
+}
+
+/// [`CHANGING`] is held.
+fn map_one(session: &'static Session, address: u64) -> Result<(), CUresult> {
+    let found = {
+        let state = lock(&STATE);
+        let all = &state.page_locked;
+        all.candidate(address)
+            .and_then(|base| Some((base, *all.candidates.get(&base)?)))
+    };
+    let Some((base, candidate)) = found else {
+        return Ok(());
+    };
+    let current = context::current()?;
+    // What is still to come there comes before, and no link takes anything from there any more.
+    deferred_copies::settle(session, base as usize, candidate.size as usize)?;
+    host_memory::release_at(session, base);
+    let first = base & !(PAGE - 1);
+    let pages = (
+        first,
+        (base + candidate.size).next_multiple_of(PAGE) - first,
+    );
+    let zero = map_there(session, pages).inspect_err(|code| refused(base, *code))?;
+    serve::start(session)?;
+    let mut state = lock(&STATE);
+    let adopted = state.adopt(session, (base, candidate), pages, current.handle, zero);
+    if let Err(code) = adopted {
+        drop(state);
+        let _ = unmap_there(session, pages, current.handle);
+        return Err(code);
+    }
+    Ok(())
+}
+
+fn refused(base: u64, code: CUresult) {
+    let why = match code {
+        cuda::CUDA_ERROR_NOT_SUPPORTED => {
+            "the server or its device cannot use registered memory by the host's address"
+        }
+        cuda::CUDA_ERROR_OUT_OF_MEMORY => {
+            "the server has no memory for it, or has something else at its addresses"
+        }
+        _ => "the server's driver refuses it",
+    };
+    log::once(
+        "page-locked",
+        &format!("page-locked memory at {base:#x} cannot be used by the GPU: {why} (error {code})"),
+    );
+}
+
+/// Has the server map pages; whether all of them are 0.
+fn map_there(session: &'static Session, (first, len): (u64, u64)) -> Result<bool, CUresult> {
+    let mut zero = false;
+    exchange(
+        session,
+        MAP_HOST,
+        Flags::default(),
+        |w| {
+            w.u64(len);
+            w.u64(first);
+            Ok(())
+        },
+        |r| {
+            r.u64()?;
+            zero = r.u8()? != 0;
+            Ok(())
+        },
+    )?;
+    Ok(zero)
+}
+
+fn unmap_there(
+    session: &'static Session,
+    (first, len): (u64, u64),
+    context: u64,
+) -> Result<(), CUresult> {
+    context::within(of_frame(context), || {
+        exchange(
+            session,
+            UNMAP_HOST,
+            Flags::default(),
+            |w| {
+                w.u64(first);
+                w.u64(len);
+                Ok(())
+            },
+            |_| Ok(()),
+        )
+    })
+}
+
+/// A context as frames name it.
+fn of_frame(handle: u64) -> Current {
+    Current { handle, device: 0 }
+}
+
+/// Whether memory is private and anonymous, and one mapping, of which a pager can take pages.
+fn is_plain(base: u64, len: u64) -> bool {
+    let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
+        return false;
+    };
+    let plain = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        let (from, to) = words.next()?.split_once('-')?;
+        let rights = words.next()?;
+        let (_offset, _device, inode) = (words.next()?, words.next()?, words.next()?);
+        let from = u64::from_str_radix(from, 16).ok()?;
+        let to = u64::from_str_radix(to, 16).ok()?;
+        let plain = rights == "rw-p" && inode == "0";
+        (from <= base && base + len <= to).then_some(plain)
+    };
+    maps.lines().find_map(plain).unwrap_or(false)
+}
+
+/// What of memory is whole pages, if that is enough for faults.
+fn whole_pages((base, size): (u64, u64)) -> Option<(u64, u64)> {
+    let first = base.next_multiple_of(PAGE);
+    let end = (base + size) & !(PAGE - 1);
+    (end > first && end - first > EAGER_MAX).then(|| (first, end - first))
+}
+
+/// Memory in parts of which each is on the same side of the first and last boundary of pages: at those the server may have
+/// two pieces.
+fn parts((base, end): (u64, u64)) -> Vec<(u64, u64)> {
+    let (head, tail) = (base.next_multiple_of(PAGE), end & !(PAGE - 1));
+    let mut cuts = vec![base];
+    cuts.extend([head, tail].iter().filter(|at| **at > base && **at < end));
+    cuts.dedup();
+    cuts.push(end);
+    let pairs = cuts.windows(2);
+    pairs
+        .filter(|pair| pair[0] < pair[1])
+        .map(|pair| (pair[0], pair[1] - pair[0]))
+        .collect()
+}
+
+impl Managed {
+    /// Keeps memory in step with that of the server from now on, which gets what the program has there.
+    fn adopt(
+        &mut self,
+        session: &'static Session,
+        (base, candidate): (u64, Candidate),
+        pages: (u64, u64),
+        context: u64,
+        zero: bool,
+    ) -> Result<(), CUresult> {
+        // Freed meanwhile.
+        if self.page_locked.candidates.remove(&base).is_none() {
+            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+        }
+        self.page_locked.note();
+        let mut mapped = Mapped {
+            candidate,
+            context,
+            pages,
+            region: None,
+            eager: Vec::new(),
+        };
+        let outcome = self.adopt_as(session, (base, base + candidate.size), &mut mapped, zero);
+        if outcome.is_err() {
+            self.take_home(session, &mapped);
+            self.page_locked.candidates.insert(base, candidate);
+            self.page_locked.note();
+        } else {
+            self.page_locked.mapped.insert(base, mapped);
+        }
+        self.note_use();
+        outcome
+    }
+
+    fn adopt_as(
+        &mut self,
+        session: &'static Session,
+        (base, end): (u64, u64),
+        mapped: &mut Mapped,
+        zero: bool,
+    ) -> Result<(), CUresult> {
+        let foreign = mapped.candidate.foreign;
+        // What the shim has mapped has whole pages to itself.
+        let own_end = if foreign {
+            end
+        } else {
+            end.next_multiple_of(PAGE)
+        };
+        let whole = whole_pages((base, own_end - base));
+        let whole = whole.filter(|(first, len)| !foreign || is_plain(*first, *len));
+        let adopted = match whole {
+            Some((first, len)) => {
+                pager().and_then(|pager| Some((first, len, pager.adopt(first, len)?)))
+            }
+            None => None,
+        };
+        let mut rest = vec![(base, end)];
+        if let Some((first, len, moved)) = adopted {
+            let region = Region::new(first, len, mapped.context).shared();
+            self.regions.insert(first, region);
+            mapped.region = Some(first);
+            let sent = self.send_moved(session, (first, len, moved), mapped.context, zero);
+            if let Err(code) = sent {
+                // The program's bytes go back to where they were.
+                self.put_back((first, len, moved));
+                mapped.region = None;
+                return Err(code);
+            }
+            // SAFETY: the mapping that `adopt` has made, whose bytes the server has.
+            unsafe { libc::munmap(place(moved), len as usize) };
+            rest = vec![(base, first), (first + len, end)];
+        }
+        for (address, len) in rest
+            .into_iter()
+            .filter(|(from, to)| from < to)
+            .flat_map(parts)
+        {
+            let part = Eager::new((address, len), mapped.context, foreign);
+            self.eager.insert(address, part);
+            mapped.eager.push(address);
+            self.send_first(session, address)?;
+        }
+        Ok(())
+    }
+
+    /// Sends pages that were moved to `moved`, without those that are 0 where the server's are too.
+    fn send_moved(
+        &mut self,
+        session: &'static Session,
+        (first, len, moved): (u64, u64, u64),
+        context: u64,
+        zero: bool,
+    ) -> Result<(), CUresult> {
+        // SAFETY: as many bytes, which nobody has but this call.
+        let bytes: &[u8] = unsafe { slice::from_raw_parts(place(moved).cast(), len as usize) };
+        for (at, piece) in bytes.chunks(PIECE).enumerate() {
+            let mut runs: Vec<(usize, usize)> = Vec::new();
+            for (page, content) in piece.chunks(PAGE as usize).enumerate() {
+                if zero && content.iter().all(|byte| *byte == 0) {
+                    continue;
+                }
+                let begin = page * PAGE as usize;
+                match runs.last_mut() {
+                    Some((_, end)) if *end == begin => *end += content.len(),
+                    _ => runs.push((begin, begin + content.len())),
+                }
+            }
+            if runs.is_empty() {
+                continue;
+            }
+            let from = first + (at * PIECE) as u64;
+            let pieces = runs
+                .iter()
+                .map(|(begin, end)| (from + *begin as u64, &piece[*begin..*end]));
+            transfer::send(session, &mut self.streams, context, pieces)?;
+            self.page_locked.look_through(piece);
+        }
+        Ok(())
+    }
+
+    /// The program's pages are where they were before they were moved.
+    fn put_back(&mut self, (first, len, moved): (u64, u64, u64)) {
+        let Some(pager) = pager() else { return };
+        // SAFETY: as in `send_moved`.
+        let bytes: &[u8] = unsafe { slice::from_raw_parts(place(moved).cast(), len as usize) };
+        pager.put(first, bytes, true);
+        pager.restore(first, len);
+        self.regions.remove(&first);
+        // SAFETY: the mapping that `adopt` has made.
+        unsafe { libc::munmap(place(moved), len as usize) };
+    }
+
+    /// Memory is the host's alone again, with all that the device has written there.
+    fn take_home(&mut self, session: &'static Session, mapped: &Mapped) {
+        if let Some(first) = mapped.region {
+            self.bring_home(session, first);
+        }
+        // What it lacks is lost with the device, and the next call says so.
+        let _ = self.fetch_eager(session);
+        for address in &mapped.eager {
+            self.eager.remove(address);
+        }
+    }
+
+    /// Memory that is about to be freed, or that the program has unmapped.
+    fn drop_mapped(&mut self, mapped: &Mapped) {
+        if let (Some(first), Some(pager)) = (mapped.region, pager())
+            && let Some(region) = self.regions.remove(&first)
+        {
+            match mapped.candidate.foreign {
+                true => pager.abandon(region.base, region.len()),
+                false => pager.unmap(region.base, region.len()),
+            }
+        }
+        for address in &mapped.eager {
+            self.eager.remove(address);
+        }
+    }
+}
+
+fn place(address: u64) -> *mut libc::c_void {
+    ptr::with_exposed_provenance_mut(address as usize)
+}
+
+/// Page-locked memory that begins at `base` is given back. Unless it is freed, it holds what the device has written there.
+pub(crate) fn leave(session: &'static Session, base: u64, freed: bool) {
+    let _alone = lock(&CHANGING);
+    leave_one(session, base, freed);
+}
+
+/// [`CHANGING`] is held. What it was.
+fn leave_one(session: &'static Session, base: u64, freed: bool) -> Option<Candidate> {
+    let context = {
+        let mut state = lock(&STATE);
+        if let Some(candidate) = state.page_locked.candidates.remove(&base) {
+            state.page_locked.note();
+            return Some(candidate);
+        }
+        state.page_locked.mapped.get(&base)?.context
+    };
+    context::within(of_frame(context), || {
+        if !freed {
+            // What the device is doing there belongs to it.
+            // SAFETY: a call without arguments. Its error comes with the next call too.
+            let _ = unsafe { remote::cuCtxSynchronize() };
+        }
+        let mapped = {
+            let mut state = lock(&STATE);
+            let mapped = state.page_locked.mapped.remove(&base)?;
+            match freed {
+                true => state.drop_mapped(&mapped),
+                false => state.take_home(session, &mapped),
+            }
+            state.note_use();
+            mapped
+        };
+        // Where it fails the memory is the server's until the session ends.
+        let _ = unmap_there(session, mapped.pages, context);
+        Some(mapped.candidate)
+    })
+}
+
+/// All mapped memory that `which` takes is the host's alone, until the device uses it again.
+fn leave_where(session: &'static Session, which: impl Fn(&Mapped) -> bool) {
+    if !super::in_use() {
+        return;
+    }
+    let _alone = lock(&CHANGING);
+    let all: Vec<u64> = {
+        let state = lock(&STATE);
+        let mapped = state.page_locked.mapped.iter();
+        mapped
+            .filter(|(_, it)| which(it))
+            .map(|(base, _)| *base)
+            .collect()
+    };
+    for base in all {
+        if let Some(candidate) = leave_one(session, base, false) {
+            add(base, candidate.size, candidate.wanted, candidate.foreign);
+        }
+    }
+}
+
+/// A context is about to end. Page-locked memory outlives it.
+pub(crate) fn leave_context(session: &'static Session, context: u64) {
+    leave_where(session, |mapped| mapped.context == context);
+}
+
+/// The process is about to fork: its child has the program's memory, and no device that has parts of it.
+pub(crate) fn before_fork() {
+    if let Some(session) = session::current() {
+        leave_where(session, |mapped| mapped.candidate.foreign);
+    }
+}
+
+/// Whether an operation that succeeds has waited for something that the device did.
+pub(crate) fn waits_for_device(op: OpId) -> bool {
+    const QUERIES: [OpId; 2] = [op_id("cuStreamQuery"), op_id("cuEventQuery")];
+    EAGER.load(Ordering::Relaxed) && (attributes(op).synchronising || QUERIES.contains(&op))
+}
+
+/// The program has waited for the device, which may have changed what is kept in step without faults.
+pub(crate) fn take_in() {
+    if EAGER.load(Ordering::Relaxed)
+        && let Ok(session) = session::cuda()
+    {
+        // What it says is said by the next call too.
+        let _ = lock(&STATE).fetch_eager(session);
+    }
+}
+
+/// Gives the server the page-locked memory at `address`, for which the program wants the device's pointer.
+///
+/// # Errors
+///
+/// As [`reach`].
+pub(crate) fn in_step(session: &'static Session, address: u64) -> Result<(), CUresult> {
+    map(session, address)?;
+    match is_mapped(address) {
+        true => Ok(()),
+        false => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_end_where_another_may_have_the_page() {
+        let of = |base, end| parts((base, end));
+        assert_eq!(of(0x1000, 0x3000), [(0x1000, 0x2000)]);
+        assert_eq!(of(0x1010, 0x1020), [(0x1010, 0x10)]);
+        assert_eq!(of(0x1ff0, 0x2010), [(0x1ff0, 0x10), (0x2000, 0x10)]);
+        let three = [(0x1ff0, 0x10), (0x2000, 0x2000), (0x4000, 8)];
+        assert_eq!(of(0x1ff0, 0x4008), three);
+    }
+
+    #[test]
+    fn pages_that_are_not_the_programs_alone_are_not_taken() {
+        assert_eq!(whole_pages((0x1010, 0x4000)), None);
+        assert_eq!(whole_pages((0x1010, 0x8000)), Some((0x2000, 0x7000)));
+        assert_eq!(whole_pages((0x1000, EAGER_MAX)), None);
+    }
+
+    #[test]
+    fn only_private_memory_without_a_file_is_taken() {
+        let own = vec![1_u8; 1 << 20];
+        let base = (own.as_ptr().addr() as u64).next_multiple_of(PAGE);
+        assert!(is_plain(base, 64 << 10));
+        assert!(!is_plain(1 << 20, 1 << 12));
+        assert!(!is_plain(
+            (is_plain as fn(u64, u64) -> bool) as usize as u64,
+            16
+        ));
+    }
+
+    #[test]
+    fn addresses_are_found_within_candidates_only() {
+        let mut all = PageLocked::new();
+        let candidate = Candidate {
+            size: 100,
+            wanted: false,
+            foreign: true,
+        };
+        all.candidates.insert(0x1000, candidate);
+        assert_eq!(all.candidate(0x1063), Some(0x1000));
+        assert_eq!(all.candidate(0x1064), None);
+        assert_eq!(all.candidate(0xfff), None);
+    }
+}

@@ -1,0 +1,146 @@
+//! Who wrote a line, and what counts as a fault.
+
+use super::*;
+
+#[test]
+fn a_line_that_nobody_has_confirmed_is_no_fault_until_dev_kmsg_shows_who_wrote_it() {
+    for (facility, provenance, act, counts) in [
+        (0, Provenance::Kernel, Action::Page, [1, 0, 0, 0]),
+        (1, Provenance::Userspace, Action::Ticket, [0, 1, 0, 0]),
+    ] {
+        let mut world = World::with_kmsg();
+        let at_ns = clock::boottime_ns();
+        world.ingest_one(CONSOLE, xid_79(None, at_ns));
+        let first = world.next_event();
+        assert_eq!(
+            (first.provenance, action(&first)),
+            (Provenance::Unknown, Some(Action::Log))
+        );
+        assert_eq!(world.counted(), [0; 4], "nobody knows yet as what");
+        let unconfirmed = ("fatal".to_owned(), "unknown".to_owned(), 1);
+        assert_eq!(open(&world), [unconfirmed]);
+        assert_eq!(world.end_record.take(), Some(at_ns), "it may be open");
+
+        world.ingest_one(KMSG, xid_79(Some(facility), at_ns));
+        let mut event = world.next_event();
+        while event.provenance == Provenance::Unknown {
+            event = world.next_event();
+        }
+        assert_eq!((event.provenance, action(&event)), (provenance, Some(act)));
+        assert_eq!(world.counted(), counts);
+        let by_provenance = ("fatal".to_owned(), provenance.name().to_owned(), 1);
+        assert_eq!(open(&world), [by_provenance]);
+        assert_eq!(world.stored(None).len(), 1);
+    }
+}
+
+#[test]
+fn a_forged_line_never_pages_whoever_shows_it_first() {
+    for console_first in [true, false] {
+        let mut world = World::with_kmsg();
+        let at_ns = clock::boottime_ns();
+        let mut observations = [
+            (CONSOLE, xid_79(None, at_ns)),
+            (KMSG, xid_79(Some(1), at_ns)),
+        ];
+        if !console_first {
+            observations.reverse();
+        }
+        for (witness, occurrence) in observations {
+            world.ingest_one(witness, occurrence);
+        }
+        let mut event = world.next_event();
+        while event.witnesses.len() < 2 {
+            event = world.next_event();
+        }
+        assert_eq!(event.provenance, Provenance::Userspace);
+        assert_eq!(world.counted(), [0, 1, 0, 0]);
+    }
+}
+
+#[test]
+fn a_forged_repeat_of_a_true_fault_is_never_counted_as_the_kernels() {
+    let mut world = World::with_kmsg();
+    let true_ns = clock::boottime_ns();
+    world.ingest_one(KMSG, xid_79(Some(0), true_ns));
+    world.ingest_one(CONSOLE, xid_79(None, true_ns));
+    while world.next_event().witnesses.len() < 2 {}
+    assert_eq!(world.counted(), [1, 0, 0, 0]);
+    // The record of this line comes only when the line is in the fold already.
+    let forged_ns = clock::boottime_ns();
+    world.ingest_one(CONSOLE, xid_79(None, forged_ns));
+    while world.next_event().repeats < 1 {}
+    assert_eq!(world.counted(), [1, 0, 0, 0]);
+    world.ingest_one(KMSG, xid_79(Some(1), forged_ns));
+    assert_eq!(world.counted(), [1, 1, 0, 0]);
+    let events = world.stored(None);
+    assert_eq!(events.len(), 2);
+    assert!(events.iter().all(|event| event.repeats == 0));
+}
+
+#[test]
+fn a_report_of_the_driver_confirms_a_line_whichever_comes_first() {
+    for line_first in [true, false] {
+        let mut world = World::with_kmsg();
+        let at_ns = clock::boottime_ns();
+        let mut observations = [
+            (CONSOLE, xid_79(None, at_ns)),
+            (WitnessName::ReportError, reported_79(at_ns)),
+        ];
+        if !line_first {
+            observations.reverse();
+        }
+        for (witness, occurrence) in observations {
+            world.ingest_one(witness, occurrence);
+        }
+        let mut event = world.next_event();
+        while event.witnesses.len() < 2 {
+            event = world.next_event();
+        }
+        assert_eq!(
+            (event.provenance, action(&event)),
+            (Provenance::Kernel, Some(Action::Page))
+        );
+        assert_eq!(world.counted(), [1, 0, 0, 0]);
+    }
+}
+
+#[test]
+fn what_dev_kmsg_cannot_disprove_is_a_fault() {
+    // The thread that reads it is down.
+    let world = World::new(PciTree::read(&FakeSysfs::with_gpu().root()));
+    world.ingest_one(CONSOLE, xid_79(None, clock::boottime_ns()));
+    assert_eq!(action(&world.stored(None)[0]), Some(Action::Page));
+
+    // It was overwritten before it was read.
+    let mut world = World::with_kmsg();
+    world.ingest_one(CONSOLE, xid_79(None, clock::boottime_ns()));
+    assert_eq!(action(&world.next_event()), Some(Action::Log));
+    let kmsg = KMSG.name();
+    world.hub.metrics.count_lost(kmsg, "overwritten", 1);
+    let lost = crate::input::loss(kmsg, 1, "overwritten before they were read");
+    world.ingest_one(KMSG, lost);
+    let events = world.stored(Some(GPU));
+    assert_eq!(
+        (events[0].provenance, action(&events[0])),
+        (Provenance::Unknown, Some(Action::Page))
+    );
+}
+
+#[test]
+fn a_drill_is_counted_and_shown_apart_from_faults() {
+    let world = World::with_kmsg();
+    let mut drill = xid_79(Some(1), clock::boottime_ns());
+    drill.provenance = Provenance::Injected;
+    world.ingest_one(KMSG, drill);
+    assert_eq!(world.counted(), [0, 0, 1, 0]);
+    let apart = ("fatal".to_owned(), "injected".to_owned(), 1);
+    assert_eq!(open(&world), [apart]);
+    assert_eq!(world.hub.status().open_apart(), ["drills: 1"]);
+    let event = world.stored(None).remove(0);
+    acknowledge(&world, &event)
+        .blocking_recv()
+        .unwrap()
+        .unwrap();
+    assert_eq!(open(&world), []);
+}

@@ -1,0 +1,121 @@
+//! What is one event.
+
+use super::*;
+
+/// Both sources of the kernel log show the lines, each at its time.
+fn log_lines<'a>(world: &World, lines: impl IntoIterator<Item = (&'a str, u64)>) {
+    for (text, at_ns) in lines {
+        for (witness, facility) in [(CONSOLE, None), (KMSG, Some(0))] {
+            for occurrence in logged(text, facility, at_ns) {
+                world.ingest_one(witness, occurrence);
+            }
+        }
+    }
+}
+
+fn mmu_fault(gpu: &str, process: &str, unit: &str, address: u32) -> String {
+    format!(
+        "NVRM: Xid (PCI:{gpu}): 31, {process}, intr 00000000. MMU Fault: ENGINE {unit} GPC1 \
+         GPCCLIENT_T1_3 faulted @ 0x7f_{address:08x}. Fault is of type FAULT_PDE \
+         ACCESS_TYPE_VIRT_READ"
+    )
+}
+
+#[test]
+fn mmu_faults_at_a_thousand_addresses_are_one_event_and_other_places_are_others() {
+    const FAULTS: u64 = 1000;
+    let world = World::new(PciTree::default());
+    let first_ns = clock::boottime_ns() - 2_000_000_000;
+    let process = "pid=41822, name=python3, Ch 00000010";
+    let at_addresses: Vec<String> = (0..FAULTS as u32)
+        .map(|n| mmu_fault("0000:3b:00", process, "GRAPHICS", n << 12))
+        .collect();
+    let times = (0..).map(|n| first_ns + n * 1_000_000);
+    log_lines(&world, at_addresses.iter().map(String::as_str).zip(times));
+    let others = [
+        mmu_fault("0000:5e:00", process, "GRAPHICS", 0),
+        mmu_fault(
+            "0000:3b:00",
+            "pid=7, name=python3, Ch 00000010",
+            "GRAPHICS",
+            0,
+        ),
+        mmu_fault(
+            "0000:3b:00",
+            "pid=41822, name=python3, Ch 00000011",
+            "GRAPHICS",
+            0,
+        ),
+        mmu_fault("0000:3b:00", process, "CE3", 0),
+        "NVRM: Xid (PCI:0000:3b:00): 43, pid=41822, name=python3, Ch 00000010".to_owned(),
+    ];
+    let after = first_ns + 1_500_000_000;
+    log_lines(&world, others.iter().map(|text| (text.as_str(), after)));
+
+    let events = world.stored(None);
+    assert_eq!(events.len(), 1 + others.len(), "{events:#?}");
+    let (faults, rest): (Vec<_>, Vec<_>) = events.iter().partition(|e| e.repeats > 0);
+    let [event] = &faults[..] else {
+        panic!("{faults:#?}");
+    };
+    assert!(rest.iter().all(|e| e.repeats == 0 && e.variants.is_empty()));
+    assert_eq!(event.repeats, FAULTS - 1);
+    assert_eq!([CONSOLE, KMSG].map(|w| count(event, w)), [FAULTS; 2]);
+    assert!(event.message.contains("0x7f_00000000"), "{}", event.message);
+    assert_eq!(event.variants.len(), 8);
+    assert!(
+        event.variants[7].message.contains("0x7f_00008000"),
+        "{event:#?}"
+    );
+    let took = event.last_time.unwrap().duration_since(event.time);
+    assert!((995..=1005).contains(&took.as_millis()), "{took:?}");
+}
+
+#[test]
+fn the_exceptions_that_one_bad_kernel_raises_on_many_sms_are_one_event() {
+    let mut lines = Vec::new();
+    for (gpc, sm) in [(0, 0), (0, 1), (3, 0), (9, 0), (9, 1)] {
+        let place = format!("(GPC {gpc}, TPC 1, SM {sm})");
+        lines.extend([
+            format!("Graphics SM Warp Exception on {place}: Out Of Range Address"),
+            format!("Graphics SM Global Exception on {place}: Multiple Warp Errors"),
+            format!("Graphics Exception: ESR 0x50{gpc}e{sm}8=0x107000e 0x50cf34=0x20"),
+        ]);
+    }
+    lines.push("Graphics Exception: ChID 001f, Class 0000c7c0, Offset 0, Data 0".to_owned());
+    let lines: Vec<String> = lines
+        .iter()
+        .map(|text| {
+            format!("NVRM: Xid (PCI:0000:38:00): 13, pid='<unknown>', name=<unknown>, {text}")
+        })
+        .collect();
+    let world = World::new(PciTree::default());
+    let now = clock::boottime_ns();
+    let times = (0..).map(|n| now - 4_000_000 + n * 250_000);
+    log_lines(&world, lines.iter().map(String::as_str).zip(times));
+    let events = world.stored(None);
+    let repeats: Vec<_> = events
+        .iter()
+        .map(|e| (e.repeats, e.witnesses.len()))
+        .collect();
+    // The last names a channel.
+    assert_eq!(repeats, [(14, 2), (0, 2)], "{events:#?}");
+    assert_eq!(events[0].variants.len(), 8);
+}
+
+#[test]
+fn a_counters_rise_is_stored_exactly_however_large() {
+    let world = World::new(PciTree::read(&FakeSysfs::with_gpu().root()));
+    for count in [1_000_000, 65_537] {
+        let mut occurrence = ras(GPU, 2, clock::boottime_ns());
+        occurrence.boottime_ns = None;
+        world.send(Input::Observation(Box::new(Observation {
+            witness: SYSFS,
+            occurrence,
+            count,
+        })));
+    }
+    let events = world.stored(None);
+    assert_eq!((events.len(), events[0].repeats), (1, 1_065_536));
+    assert_eq!(count(&events[0], SYSFS), 1_065_537);
+}

@@ -1,0 +1,297 @@
+//! A store that takes nothing, is damaged, or is gone.
+
+use super::*;
+
+#[test]
+fn while_the_store_takes_nothing_an_event_is_seen_at_once_and_again_once_it_is_stored() {
+    // A store that answers that it is busy, and one whose writer is stuck.
+    for busy_timeout in [Duration::from_millis(1), Duration::from_secs(60)] {
+        let fails = busy_timeout < Duration::from_secs(1);
+        let options = gtrace_store::Options {
+            busy_timeout,
+            ..gtrace_store::Options::default()
+        };
+        let dir = tempfile::tempdir().unwrap();
+        let other = rusqlite::Connection::open(dir.path().join("store.db")).unwrap();
+        let mut world = World::start_with(dir, PciTree::default(), options);
+        other.execute_batch("BEGIN IMMEDIATE").unwrap();
+        world.ingest_one(KMSG, xid("Xid 79"));
+
+        let first = world.next_record();
+        assert!(first.provisional && first.id.is_none(), "{first:?}");
+        let who_comes_later = world.hub.subscribe();
+        assert_eq!(who_comes_later.provisional.len(), 1);
+        assert_eq!(
+            (who_comes_later.last, world.hub.status().last_seq),
+            (None, 0)
+        );
+        let acked = acknowledge(&world, &first.event);
+        let acked = if fails {
+            let why = acked.blocking_recv().unwrap().unwrap_err();
+            assert!(why.contains("the acknowledgement waits"), "{why}");
+            None
+        } else {
+            Some(acked)
+        };
+
+        other.execute_batch("ROLLBACK").unwrap();
+        if let Some(acked) = acked {
+            assert_eq!(acked.blocking_recv().unwrap().unwrap().acks.len(), 1);
+        }
+        let mut committed = Vec::new();
+        while committed.len() < 2 {
+            let published = world.next_record();
+            match published.seq {
+                Some(seq) => committed.push((seq, published.record.clone())),
+                None => assert!(committed.is_empty(), "provisional after it was committed"),
+            }
+        }
+        assert_eq!(committed[0], (1, first.record.clone()));
+        assert!(matches!(committed[1], (2, Record::Ack(_))), "{committed:?}");
+        assert!(world.hub.subscribe().provisional.is_empty());
+        assert_eq!(world.stored(None)[0].acks.len(), 1);
+    }
+}
+
+#[test]
+fn an_acknowledgement_is_answered_once_it_can_be_read_in_the_store() {
+    let world = World::new(PciTree::default());
+    world.ingest_one(KMSG, xid("Xid 79"));
+    let event = world.stored(None).remove(0);
+    let reader = Reader::open(&world.dir.path().join("store.db")).unwrap();
+    for acks in 1..=50 {
+        let acked = acknowledge(&world, &event)
+            .blocking_recv()
+            .unwrap()
+            .unwrap();
+        assert_eq!(acked.acks.len(), acks);
+        assert_eq!(reader.event(event.id).unwrap().unwrap().acks, acked.acks);
+    }
+}
+
+/// Damages an index of the store under a running writer, which reads it again before its next append.
+fn damage(store: &std::path::Path) {
+    use std::os::unix::fs::FileExt as _;
+    let conn = rusqlite::Connection::open(store).unwrap();
+    let folded = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+    folded.unwrap();
+    let sql = "SELECT rootpage FROM sqlite_master WHERE name GLOB 'records_*_event'";
+    let page: u32 = conn.query_row(sql, [], |row| row.get(0)).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(store).unwrap();
+    file.write_all_at(&[0x5a; 100], u64::from(page - 1) * 4096)
+        .unwrap();
+    // Another connection has written: the writer's pages are old.
+    conn.execute("UPDATE meta SET value = value", []).unwrap();
+}
+
+/// Waits for the event by which the store says that a damaged file was moved aside.
+fn moved_aside(world: &mut World) -> (u64, Event) {
+    loop {
+        let published = world.next_record();
+        let event = published.event.clone();
+        if event.kind == Kind::RecordsRemoved {
+            assert_eq!(event.detail.removal.removal, Some(RemovalCause::Damage));
+            let moved = event.detail.removal.moved_to.clone().unwrap();
+            assert!(std::path::Path::new(&moved).exists(), "{moved}");
+            return (published.seq.unwrap(), event);
+        }
+    }
+}
+
+#[test]
+fn a_store_that_somebody_removes_is_begun_anew_and_the_loss_recorded() {
+    let mut world = World::new(PciTree::default());
+    world.ingest_one(KMSG, xid("Xid 13, the first"));
+    world.flush();
+    for file in ["store.db", "store.db-wal", "store.db-shm"] {
+        let _ = std::fs::remove_file(world.dir.path().join(file));
+    }
+    let event = loop {
+        let published = world.next_record();
+        if published.event.kind == Kind::RecordsRemoved {
+            break published.event.clone();
+        }
+    };
+    assert_eq!(event.detail.removal.moved_to, None);
+    assert!(event.message.contains("removed"), "{}", event.message);
+    world.ingest_one(KMSG, xid("Xid 79, after"));
+    let stored = world.stored(None);
+    assert_eq!(stored.len(), 2, "{stored:?}");
+    assert_eq!(world.hub.status().store_problem, None);
+}
+
+#[test]
+fn nothing_that_comes_after_the_store_was_removed_is_lost_however_often_that_is() {
+    let world = World::new(PciTree::default());
+    let path = world.dir.path().join("store.db");
+    let mut gpus = (0..100_u8).map(|n| pci(&format!("0000:{n:02x}:00.0")));
+    let mut add = |text: &str| {
+        let mut occurrence = xid(text);
+        occurrence.gpu = gpus.next().map(gtrace_event::Gpu::at);
+        world.ingest_one(KMSG, occurrence);
+        world.flush();
+    };
+    let kept = || {
+        let stored = world.stored(None);
+        let xids = stored.iter().filter(|event| event.kind == Kind::Xid);
+        xids.map(|event| event.message.clone()).collect::<Vec<_>>()
+    };
+    add("Xid 79, before");
+    for round in 0..3 {
+        std::fs::remove_file(&path).unwrap();
+        let texts = ["one", "two"].map(|n| format!("Xid 79, {n} of round {round}"));
+        texts.iter().for_each(|text| add(text));
+        assert_eq!(kept(), texts);
+        let report = Reader::open(&path).unwrap().verify().unwrap();
+        assert!(report.is_ok(), "{report:?}");
+    }
+    // Another file in its place is not what the writer writes to either. It is kept.
+    let other = world.dir.path().join("other");
+    std::fs::write(&other, "not a store").unwrap();
+    std::fs::rename(&other, &path).unwrap();
+    add("Xid 79, last");
+    assert_eq!(kept(), ["Xid 79, last"]);
+    let files = std::fs::read_dir(world.dir.path()).unwrap();
+    let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
+    assert!(contents.any(|content| content == b"not a store"));
+}
+
+#[test]
+fn a_store_that_turns_damaged_is_replaced_and_nothing_that_waits_is_lost() {
+    let mut world = World::new(PciTree::default());
+    world.ingest_one(KMSG, xid("Xid 13, the first"));
+    world.flush();
+    let path = world.dir.path().join("store.db");
+    damage(&path);
+    for n in 0..100_u8 {
+        let mut occurrence = xid(&format!("Xid 79, number {n}"));
+        occurrence.gpu = Some(gtrace_event::Gpu::at(pci(&format!("0000:{n:02x}:00.0"))));
+        world.ingest_one(KMSG, occurrence);
+    }
+    let stored = world.stored(None);
+    assert_eq!(stored.len(), 101, "{stored:?}");
+    assert_eq!(world.hub.status().store_problem, None);
+    assert_eq!(world.hub.metrics.store_moved_aside.get(), 1);
+
+    // Numbers go on, so a live reader misses nothing; the first record of the new file says it all.
+    let (seq, event) = moved_aside(&mut world);
+    assert_eq!(seq, 2);
+    assert_eq!(event.host.as_deref(), Some("h"));
+    assert_eq!(
+        event.advice.unwrap().action.map(|a| a.name()),
+        Some("ticket")
+    );
+    for want in 3..=102 {
+        let published = loop {
+            let published = world.next_record();
+            if !published.provisional {
+                break published;
+            }
+        };
+        assert_eq!(published.seq, Some(want));
+    }
+    let report = Reader::open(&path).unwrap().verify().unwrap();
+    assert!(report.is_ok(), "{report:?}");
+    assert_eq!((report.first_seq, report.last_seq), (2, 102));
+}
+
+#[test]
+fn damage_that_a_reader_meets_has_the_store_checked_and_replaced() {
+    let mut world = World::new(PciTree::default());
+    world.ingest_one(KMSG, xid("Xid 13, the first"));
+    world.flush();
+    let path = world.dir.path().join("store.db");
+    let error = || StoreError::Corrupt {
+        path: path.clone(),
+        why: "a page".to_owned(),
+    };
+    damage(&path);
+    world.hub.suspect_store(&error());
+    // Anything wakes the store's thread before its time.
+    world.send(Input::KmsgProgress(7));
+    world.flush();
+    moved_aside(&mut world);
+    // A check that finds nothing changes nothing.
+    world.hub.suspect_store(&error());
+    world.ingest_one(KMSG, xid("Xid 79"));
+    assert_eq!(world.stored(None).len(), 2);
+    assert_eq!(world.hub.metrics.store_moved_aside.get(), 1);
+}
+
+#[test]
+fn a_store_that_is_damaged_at_the_start_is_an_event_and_a_metric() {
+    let world = World::new(PciTree::default());
+    world.ingest_one(KMSG, xid("Xid 13, the first"));
+    world.flush();
+    let World { dir, core, .. } = world;
+    core.finish();
+    damage(&dir.path().join("store.db"));
+    let world = World::start(dir, PciTree::default());
+    world.ingest_one(KMSG, xid("Xid 79"));
+    let kinds: Vec<_> = world.stored(None).iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Kind::RecordsRemoved, Kind::Xid]);
+    assert_eq!(world.hub.metrics.store_moved_aside.get(), 1);
+    assert!(world.hub.status().store_problem.is_none());
+}
+
+#[test]
+fn a_start_with_a_wrong_clock_removes_nothing_by_age() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut store = Store::open(
+        &dir.path().join("store.db"),
+        gtrace_store::Options::default(),
+    )
+    .unwrap();
+    // By the clock of this start years ago.
+    for (n, year) in ["2019", "2020"].into_iter().enumerate() {
+        let time: Timestamp = format!("{year}-01-01T00:00:00Z").parse().unwrap();
+        let witness = gtrace_event::Witness {
+            source: KMSG,
+            count: 1,
+            first_time: time,
+        };
+        let event = Event::new(time, witness, xid(&format!("Xid 79, number {n}")));
+        let records = [Record::Event(Box::new(event))];
+        store.append_at(time, &records, &[]).unwrap();
+    }
+    drop(store);
+    let world = World::start(dir, PciTree::default());
+    world.ingest_one(KMSG, xid("Xid 79"));
+    let kinds: Vec<_> = world.stored(None).iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [Kind::Xid; 3]);
+}
+
+#[test]
+fn an_acknowledgement_that_finds_the_queue_full_is_refused_and_nobody_sees_it() {
+    let options = gtrace_store::Options {
+        busy_timeout: Duration::from_millis(1),
+        ..gtrace_store::Options::default()
+    };
+    let world = World::start_with(tempfile::tempdir().unwrap(), PciTree::default(), options);
+    world.ingest_one(KMSG, xid("Xid 79"));
+    let event = world.stored(None).remove(0);
+    let store = world.dir.path().join("store.db");
+    let other = rusqlite::Connection::open(&store).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    for n in 0..=MAX_WAITING {
+        world.ingest_one(KMSG, xid(&format!("Xid 31, number {n}")));
+    }
+    let (answer, done) = oneshot::channel();
+    world.send(Input::Command(Command::Flush(answer)));
+    assert!(done.blocking_recv().unwrap().is_err());
+    let lost = world.hub.metrics.lost_of("store");
+    assert!(lost > 0, "the queue is not full");
+
+    let mut live = world.hub.subscribe().live;
+    let refused = acknowledge(&world, &event).blocking_recv().unwrap();
+    assert!(refused.unwrap_err().contains("no more records may wait"));
+    assert!(live.try_recv().is_err(), "it was streamed");
+    assert_eq!(world.hub.metrics.lost_of("store"), lost);
+
+    other.execute_batch("ROLLBACK").unwrap();
+    while live.blocking_recv().is_ok_and(|news| news.id().is_none()) {}
+    let acked = acknowledge(&world, &event).blocking_recv().unwrap();
+    assert_eq!(acked.unwrap().acks.len(), 1);
+    let reader = Reader::open(&store).unwrap();
+    assert_eq!(reader.event(event.id).unwrap().unwrap().acks.len(), 1);
+}

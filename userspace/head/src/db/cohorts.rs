@@ -1,0 +1,257 @@
+//! Failures and GPU-hours of hosts by what ran there at that time: driver, kernel, VBIOS, firmware, or a label.
+
+use std::collections::BTreeMap;
+
+use gtrace_fleet::lemon::Exposed;
+use serde::{Deserialize, Serialize};
+
+use super::Database;
+use super::sql::DbError;
+
+/// Longest version that is kept.
+const VERSION_MAX: usize = 128;
+
+/// What a GPU ran with at a time, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Versions {
+    /// GPU driver.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub driver: Option<String>,
+    /// Kernel.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub kernel: Option<String>,
+    /// VBIOS of the GPU.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub vbios: Option<String>,
+    /// GSP firmware of the GPU.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub firmware: Option<String>,
+}
+
+impl Versions {
+    /// As it is kept: empty where nothing is known, and without what is no version.
+    pub(crate) fn text(mut self) -> String {
+        let fits = |version: &String| {
+            !version.is_empty()
+                && version.len() <= VERSION_MAX
+                && version
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || "._+~:-".contains(c))
+                // It becomes an argument of commands that people copy.
+                && !version.starts_with('-')
+        };
+        for version in [
+            &mut self.driver,
+            &mut self.kernel,
+            &mut self.vbios,
+            &mut self.firmware,
+        ] {
+            *version = version.take().filter(fits);
+        }
+        match self == Self::default() {
+            true => String::new(),
+            false => serde_json::to_string(&self).unwrap_or_default(),
+        }
+    }
+}
+
+/// By what hosts are compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Factor {
+    /// Version of the GPU driver.
+    Driver,
+    /// The kernel's release.
+    Kernel,
+    /// Version of the VBIOS.
+    Vbios,
+    /// Version of the GSP firmware.
+    Firmware,
+    /// Values that a label has now.
+    Label(String),
+}
+
+impl From<&str> for Factor {
+    fn from(text: &str) -> Self {
+        match text {
+            "driver" => Self::Driver,
+            "kernel" => Self::Kernel,
+            "vbios" => Self::Vbios,
+            "firmware" => Self::Firmware,
+            label => Self::Label(label.to_owned()),
+        }
+    }
+}
+
+impl Database {
+    /// For each version its hosts, with their failures and GPU-hours while they had it: a host that was upgraded is in two. Failures are those of
+    /// [`Self::exposed`].
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn cohorts(&mut self, by: &Factor) -> Result<BTreeMap<String, Vec<Exposed>>, DbError> {
+        let mut labels: BTreeMap<i64, String> = BTreeMap::new();
+        let mut names: BTreeMap<i64, String> = BTreeMap::new();
+        for row in self.hosts()? {
+            if let Factor::Label(name) = by
+                && let Some(value) = row.state.as_ref().and_then(|s| s.labels.get(name))
+            {
+                labels.insert(row.id, value.clone());
+            }
+            names.insert(row.id, row.name);
+        }
+        // What names no GPU may be of the driver or the kernel; no one GPU's VBIOS or firmware is known to be at fault.
+        let whole_host = !matches!(by, Factor::Vbios | Factor::Firmware);
+        let units = self.tally(whole_host, |host, place| {
+            let versions = || serde_json::from_str::<Versions>(&place.versions).ok();
+            let version = match by {
+                Factor::Driver => versions()?.driver,
+                Factor::Kernel => versions()?.kernel,
+                Factor::Vbios => versions()?.vbios,
+                Factor::Firmware => versions()?.firmware,
+                Factor::Label(_) => labels.get(&host).cloned(),
+            };
+            Some((version?, host))
+        })?;
+        let mut cohorts: BTreeMap<String, Vec<Exposed>> = BTreeMap::new();
+        for ((version, host), (failures, hours)) in units {
+            cohorts.entry(version).or_default().push(Exposed {
+                name: names.get(&host).cloned().unwrap_or_default(),
+                failures,
+                hours,
+            });
+        }
+        Ok(cohorts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{Epoch, IncidentId, Record, Timestamp};
+    use gtrace_fleet::{Batch, Carried, EnrollRequest};
+    use gtrace_store::Hash;
+
+    use super::*;
+    use crate::db::{Arrived, NewState, Place, Placed};
+
+    const PCI: &str = "0000:3b:00.0";
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_second(1_780_000_000 + minute * 60).unwrap()
+    }
+
+    /// A PCIe failure, of a GPU or of the host.
+    fn incident(minute: i64, of_gpu: bool) -> Record {
+        let gpus = match of_gpu {
+            true => serde_json::json!([{ "pci": PCI }]),
+            false => serde_json::json!([]),
+        };
+        let incident = serde_json::from_value(serde_json::json!({
+            "id": IncidentId::new(at(minute).as_millisecond().unsigned_abs()), "time": at(minute), "opened": at(minute),
+            "last_time": at(minute), "state": "open", "severity": "critical", "title": "generated", "class": "pcie",
+            "events": [], "event_count": 1, "occurrences": 1, "drill": false, "affected": { "gpus": gpus },
+        }));
+        Record::Incident(Box::new(incident.unwrap()))
+    }
+
+    #[test]
+    fn failures_and_hours_are_those_of_the_version_that_a_host_had_then() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut db = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
+        let hosts: Vec<i64> = ["a", "b"]
+            .iter()
+            .map(|name| {
+                db.add_token(name, None, Timestamp::MAX, 1, "test").unwrap();
+                let request = EnrollRequest {
+                    token: (*name).to_owned(),
+                    host: (*name).to_owned(),
+                    machine_id: None,
+                    simulated: true,
+                };
+                db.enroll(&request, "secret", at(0)).unwrap()
+            })
+            .collect();
+        // The driver of `a` is changed after an hour; that of `b` stays. Both keep their VBIOS.
+        let mut say = |host: i64, minutes: std::ops::RangeInclusive<i64>, driver: &str| {
+            for minute in minutes {
+                let versions = Versions {
+                    driver: Some(driver.to_owned()),
+                    vbios: Some("96.00".to_owned()),
+                    ..Versions::default()
+                };
+                let state = NewState {
+                    host,
+                    state:
+                        r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"image":"i1"}}"#
+                            .to_owned(),
+                    tip: 0,
+                    gpus: vec![Placed {
+                        pci: PCI.to_owned(),
+                        uuid: String::new(),
+                        versions: versions.text(),
+                    }],
+                };
+                db.put_states(&[state], at(minute)).unwrap();
+            }
+        };
+        say(hosts[0], 0..=60, "570");
+        say(hosts[0], 70..=190, "580");
+        say(hosts[1], 0..=30, "570");
+        let (mut hash, mut batch) = (Hash::GENESIS, Batch::default());
+        let records = [
+            incident(30, true),
+            incident(65, true),
+            incident(100, true),
+            incident(101, false),
+        ];
+        for (n, record) in records.iter().enumerate() {
+            let body = serde_json::to_string(record).unwrap();
+            let carried = Carried::new(Epoch::from_bytes([1; 16]), n as u64 + 1, hash, body);
+            hash = carried.hash;
+            batch.records.push(carried);
+        }
+        let host = hosts[0];
+        db.ingest(at(200), &[Arrived { host, batch }]).unwrap();
+        let mut of = |by: &str| -> Vec<(String, String, u64, f64)> {
+            let mut found = Vec::new();
+            for (version, hosts) in db.cohorts(&Factor::from(by)).unwrap() {
+                for host in hosts {
+                    found.push((version.clone(), host.name, host.failures, host.hours));
+                }
+            }
+            found
+        };
+        let host = |version: &str, name: &str, failures, hours| {
+            (version.to_owned(), name.to_owned(), failures, hours)
+        };
+        // What happened while it was down for the change is of the version before.
+        let drivers = [
+            host("570", "a", 2, 1.0),
+            host("570", "b", 0, 0.5),
+            host("580", "a", 2, 2.0),
+        ];
+        assert_eq!(of("driver"), drivers);
+        // What names no GPU is of no VBIOS.
+        let vbios = [host("96.00", "a", 3, 3.0), host("96.00", "b", 0, 0.5)];
+        assert_eq!(of("vbios"), vbios);
+        assert_eq!(
+            of("image"),
+            [host("i1", "a", 4, 3.0), host("i1", "b", 0, 0.5)]
+        );
+        assert_eq!(of("kernel"), []);
+    }
+
+    #[test]
+    fn what_is_no_version_is_not_kept() {
+        let text = |driver: &str| {
+            let versions = Versions {
+                driver: Some(driver.to_owned()),
+                ..Versions::default()
+            };
+            versions.text()
+        };
+        assert_eq!(text("580.82.07"), r#"{"driver":"580.82.07"}"#);
+        for wrong in ["", "a\nb", "\u{7f}", &"9".repeat(129)] {
+            assert_eq!(text(wrong), "");
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The page for people at `/`: files that `cargo xtask page` builds of userspace/page, compiled in. The daemon's page has the same parts.
+
+use axum::body::Bytes;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::response::{IntoResponse as _, Response};
+
+/// What the page may do: load its own files and ask this head. Nothing inline, nothing from other hosts, in no frame.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+     base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const DOCUMENT: &[u8] = include_bytes!("../../../http/page/fleet.html");
+const SCRIPT: &[u8] = include_bytes!("../../../http/page/fleet.js");
+const STYLE: &[u8] = include_bytes!("../../../http/page/fleet.css");
+const ICON: &[u8] = include_bytes!("../../../http/page/icon.svg");
+
+pub(super) async fn document() -> Response {
+    file("text/html; charset=utf-8", DOCUMENT)
+}
+
+pub(super) async fn script() -> Response {
+    file("text/javascript; charset=utf-8", SCRIPT)
+}
+
+pub(super) async fn style() -> Response {
+    file("text/css; charset=utf-8", STYLE)
+}
+
+pub(super) async fn icon() -> Response {
+    file("image/svg+xml", ICON)
+}
+
+fn file(kind: &'static str, content: &'static [u8]) -> Response {
+    let text = HeaderValue::from_static;
+    let headers: [(HeaderName, HeaderValue); 5] = [
+        (header::CONTENT_TYPE, text(kind)),
+        // Another version of gtrace has other files under the same names.
+        (header::CACHE_CONTROL, text("no-cache")),
+        (header::CONTENT_SECURITY_POLICY, text(POLICY)),
+        (header::X_CONTENT_TYPE_OPTIONS, text("nosniff")),
+        (header::REFERRER_POLICY, text("no-referrer")),
+    ];
+    (headers, Bytes::from_static(content)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_document_has_nothing_inline_and_the_page_is_small() {
+        let document = std::str::from_utf8(DOCUMENT).unwrap();
+        assert!(document.contains("<script defer src=\"/page/fleet.js\"></script>"));
+        assert_eq!(document.matches("<script").count(), 1);
+        for forbidden in ["<style", " style=", " onload=", "http:", "https:"] {
+            assert!(!document.contains(forbidden), "{forbidden}");
+        }
+        let size: usize = [DOCUMENT, SCRIPT, STYLE, ICON]
+            .map(<[u8]>::len)
+            .iter()
+            .sum();
+        assert!(size < 200 << 10, "{size} bytes");
+    }
+}

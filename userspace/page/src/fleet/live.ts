@@ -1,0 +1,138 @@
+// The fleet as it is now: hosts are asked for, changes of incidents come as a stream.
+
+import { useEffect, useReducer } from "preact/hooks";
+import { Problem, get } from "../api";
+import type { Connection } from "../parts/frame";
+import type { FleetIncident, Host, Outbreak } from "./types";
+
+const HOSTS_MS = 5_000;
+const OUTBREAKS_MS = 30_000;
+/** Changes come in bursts: what is computed anew of all of them waits so long. */
+const SETTLE_MS = 3_000;
+/** The newest so many incidents are kept. */
+export const INCIDENTS_MAX = 1_000;
+
+/** Ids of incidents are unique within a host. */
+export const keyOf = (one: FleetIncident): string => `${one.fleet_host} ${one.incident.id}`;
+
+class FleetLive {
+  hosts: Host[] | undefined;
+  outbreaks: Outbreak[] | undefined;
+  incidents: FleetIncident[] | undefined;
+  connection: Connection = "connecting";
+  problem: Problem | undefined;
+
+  private byKey = new Map<string, FleetIncident>();
+  private listeners = new Set<() => void>();
+  private stream: EventSource | undefined;
+  private due = 0;
+  private scheduled = false;
+
+  start(): void {
+    this.listen();
+    void this.poll(async () => { this.hosts = await get<Host[]>("/fleet/v1/hosts"); }, HOSTS_MS);
+    void this.poll(() => this.readOutbreaks(), OUTBREAKS_MS);
+    document.addEventListener("visibilitychange", () => {
+      // A page that nobody sees holds no stream.
+      if (document.hidden) this.close();
+      else if (!this.stream) this.listen();
+    });
+  }
+
+  subscribe(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private changed(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    requestAnimationFrame(() => {
+      this.scheduled = false;
+      for (const listener of this.listeners) listener();
+    });
+  }
+
+  private async poll(read: () => Promise<void>, every: number): Promise<void> {
+    for (;;) {
+      if (!document.hidden) await this.attempt(read);
+      await new Promise((done) => setTimeout(done, every));
+    }
+  }
+
+  private async attempt(read: () => Promise<void>): Promise<void> {
+    try {
+      await read();
+      this.problem = undefined;
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      this.problem = error;
+    }
+    this.changed();
+  }
+
+  private async readOutbreaks(): Promise<void> {
+    this.outbreaks = (await get<Outbreak[]>("/fleet/v1/outbreaks")).reverse();
+  }
+
+  private async readIncidents(): Promise<void> {
+    this.take(await get<FleetIncident[]>("/fleet/v1/incidents", [["limit", String(INCIDENTS_MAX)]]));
+  }
+
+  private listen(): void {
+    const stream = new EventSource("/fleet/v1/incidents/stream");
+    this.stream = stream;
+    stream.onopen = () => {
+      this.connection = "live";
+      // Read once the stream runs: nothing falls between the two.
+      void this.attempt(() => this.readIncidents());
+    };
+    stream.onerror = () => {
+      this.connection = "lost";
+      this.changed();
+      if (stream.readyState !== EventSource.CLOSED) return;
+      this.close();
+      setTimeout(() => { if (!this.stream && !document.hidden) this.listen(); }, 5_000);
+    };
+    stream.addEventListener("incident", (message) => {
+      this.take([JSON.parse((message as MessageEvent<string>).data) as FleetIncident]);
+      this.settle();
+    });
+    stream.addEventListener("gap", () => void this.attempt(() => this.readIncidents()));
+  }
+
+  private close(): void {
+    this.stream?.close();
+    this.stream = undefined;
+    this.connection = "lost";
+  }
+
+  /** An incident can make an outbreak. */
+  private settle(): void {
+    if (this.due) return;
+    this.due = setTimeout(() => {
+      this.due = 0;
+      void this.attempt(() => this.readOutbreaks());
+    }, SETTLE_MS);
+  }
+
+  private take(found: FleetIncident[]): void {
+    for (const one of found) {
+      const known = this.byKey.get(keyOf(one));
+      if (!known || known.incident.revision <= one.incident.revision) this.byKey.set(keyOf(one), one);
+    }
+    const newest = (a: FleetIncident, b: FleetIncident): number => Date.parse(b.incident.opened) - Date.parse(a.incident.opened);
+    this.incidents = [...this.byKey.values()].sort(newest);
+    for (const old of this.incidents.splice(INCIDENTS_MAX)) this.byKey.delete(keyOf(old));
+    this.changed();
+  }
+}
+
+export const fleet = new FleetLive();
+
+/** The live state; the component is drawn again whenever it changes. */
+export function useFleet(): FleetLive {
+  const [, redraw] = useReducer<number, void>((n) => n + 1, 0);
+  useEffect(() => fleet.subscribe(() => redraw()), []);
+  return fleet;
+}
