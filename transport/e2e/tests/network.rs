@@ -232,7 +232,7 @@ impl Network {
     }
 }
 
-/// The program, which goes on until it is told to end.
+/// The program, which runs until a file asks it to end.
 struct Running<'a> {
     child: Child,
     network: &'a Network,

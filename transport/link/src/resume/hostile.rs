@@ -207,11 +207,11 @@ fn step(lane: &mut Lane, peer: &mut Peer, kind: u8, payload: &[u8]) {
         }
         5 => peer.take(),
         6 => peer.hang_up(),
-        _ => come_back(lane, peer, kind, first),
+        _ => attach_again(lane, peer, kind, first),
     }
 }
 
-fn come_back(lane: &mut Lane, peer: &mut Peer, kind: u8, lie: u64) {
+fn attach_again(lane: &mut Lane, peer: &mut Peer, kind: u8, lie: u64) {
     let Some((link, theirs)) = connection() else {
         return;
     };

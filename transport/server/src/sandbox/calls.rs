@@ -133,8 +133,8 @@ const REFUSED: &[(&str, &[i64])] = &[
     ("device files", &[libc::SYS_mknodat]),
 ];
 
-// Numbers of system calls, and how many of their arguments' bits count, were looked at for these alone: elsewhere workers
-// would run without a filter and nobody would know.
+// The list was checked for these alone: the numbers of system calls, and how many bits of their arguments count. On another
+// architecture workers would run without a filter and nobody would know.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 compile_error!("gtrace serve has a list of system calls for x86-64 and arm64 only");
 

@@ -27,7 +27,7 @@ pub(crate) enum Change {
         /// Whether what comes back is a handle of cuMemCreate.
         created: bool,
         /// Whether it outlives the context.
-        lasting: bool,
+        outlives_context: bool,
     },
     /// Takes this many bytes for an array.
     Array {
@@ -99,7 +99,7 @@ impl Change {
             bytes,
             rows,
             created,
-            lasting: change == MemoryChange::MapHost,
+            outlives_context: change == MemoryChange::MapHost,
         };
         Ok(match change {
             MemoryChange::Allocate | MemoryChange::MapHost => take(r.u64()?, None, false),
@@ -225,7 +225,7 @@ impl Memory {
                 bytes,
                 rows,
                 created,
-                lasting,
+                outlives_context,
             } => {
                 let mut r = Reader::new(reply);
                 let address = r.u64().ok().filter(|_| ok);
@@ -244,7 +244,7 @@ impl Memory {
                 state.used = used;
                 let key = if created { address | CREATED } else { address };
                 // No context has the number 0.
-                let context = if lasting { 0 } else { context };
+                let context = if outlives_context { 0 } else { context };
                 state.at.insert(key, (actual, context));
             }
             Change::Array { bytes, handle } if ok => {
