@@ -1,12 +1,13 @@
-// Shared by the build scripts that embed compiled probes: finds the objects, built if need be.
+// Shared by the build scripts that embed compiled probes: finds the objects, built if need be, and packs them.
 
-use std::env;
+use std::{env, fs};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 include!("beside.rs");
 
-/// Passes to rustc, by `(variable, file)`, where the objects are.
+/// Passes to rustc, by `(variable, file)`, where the packed objects are, and by the variable with `_LEN` a file with the
+/// length of what is packed.
 fn find_objects(objects: &[(&str, &str)]) {
     println!("cargo:rerun-if-env-changed=GTRACE_BPF_DIR");
     let dir = env::var_os("GTRACE_BPF_DIR").map_or_else(|| beside("bpf"), PathBuf::from);
@@ -16,8 +17,30 @@ fn find_objects(objects: &[(&str, &str)]) {
         if !object.exists() {
             build_probes(&object);
         }
-        println!("cargo:rustc-env={variable}={}", object.display());
+        let (packed, len) = pack(name, &object);
+        println!("cargo:rustc-env={variable}={}", packed.display());
+        println!("cargo:rustc-env={variable}_LEN={}", len.display());
     }
+}
+
+/// The object as zstd packs it, and its length: files in the folder of this script's output.
+fn pack(name: &str, object: &Path) -> (PathBuf, PathBuf) {
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    let (packed, len) = (out.join(format!("{name}.zst")), out.join(format!("{name}.len")));
+    // The smallest takes seconds, with an optimised zstd.
+    let level = match env::var("PROFILE").as_deref() {
+        Ok("release") => 19,
+        _ => 1,
+    };
+    let written = fs::read(object).and_then(|bytes| {
+        fs::write(&packed, zstd::bulk::compress(&bytes, level)?)?;
+        fs::write(&len, bytes.len().to_string())
+    });
+    if let Err(error) = written {
+        println!("cargo::error={}: {error}", object.display());
+        std::process::exit(1);
+    }
+    (packed, len)
 }
 
 /// Builds the probes with `cargo xtask build-ebpf`, or ends with what to do.

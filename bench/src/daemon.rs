@@ -1,4 +1,4 @@
-//! A daemon of one's own: private socket and store, no TCP, no NVML.
+//! A daemon of one's own: private socket and store, no TCP; no NVML, or that of the CPU emulator.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,9 +12,11 @@ use gtrace_api::client::Client;
 use crate::bench::Context;
 use crate::process::Process;
 use crate::scratch::Scratch;
+use crate::stand_in::Gpus;
 
 const START_WITHIN: Duration = Duration::from_secs(30);
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
+const SHOWN_WITHIN: Duration = Duration::from_secs(60);
 /// The kernel log's history has been dealt with when nothing more was stored for so long.
 const QUIET_FOR: Duration = Duration::from_millis(600);
 const QUIET_WITHIN: Duration = Duration::from_secs(8);
@@ -31,17 +33,21 @@ impl Daemon {
     pub(crate) fn start(context: &Context, more: &[&str]) -> anyhow::Result<Self> {
         let alone = ["--listen", "off", "--nvml-interval-s", "0"];
         let more = [&alone, more].concat();
-        Self::start_in(Scratch::new(context)?, context, &more)
+        Self::start_in(Scratch::new(context)?, context, None, &more)
     }
 
-    /// As [`Self::start`], in a directory that may have a store, with TCP and NVML as `options` say.
+    /// As [`Self::start`], in a directory that may have a store, with `gpus`, and with TCP and NVML as `options` say.
     pub(crate) fn start_in(
         dir: Scratch,
         context: &Context,
+        gpus: Option<&Gpus>,
         options: &[&str],
     ) -> anyhow::Result<Self> {
         let log = dir.join("log");
-        let mut command = Command::new(&context.gtrace);
+        let mut command = match gpus {
+            Some(gpus) => gpus.command(&context.gtrace),
+            None => Command::new(&context.gtrace),
+        };
         command
             .args(["run", "--quiet", "--probe-cost-interval-s", "0"])
             .arg("--state-dir")
@@ -98,6 +104,43 @@ impl Daemon {
 
     pub(crate) fn status(&self) -> anyhow::Result<serde_json::Value> {
         Ok(self.client().get("/api/v1/status")?)
+    }
+
+    /// Waits until the daemon shows a sample of every GPU.
+    pub(crate) fn shows(&self, gpus: &Gpus) -> anyhow::Result<()> {
+        self.wait("a sample of every GPU", || {
+            let found: serde_json::Value = self.client().get("/api/v1/gpus")?;
+            let found = found.as_array().map(Vec::as_slice).unwrap_or_default();
+            let read = found.iter().filter(|gpu| gpu["sample"].is_object());
+            Ok(read.count() == gpus.count() as usize)
+        })
+    }
+
+    /// Waits until the daemon shows so many processes with a device open.
+    pub(crate) fn shows_processes(&self, count: usize) -> anyhow::Result<()> {
+        self.wait("every process", || {
+            let found: serde_json::Value = self.client().get("/api/v1/processes")?;
+            Ok(found.as_array().is_some_and(|all| all.len() >= count))
+        })
+    }
+
+    fn wait(
+        &self,
+        what: &str,
+        mut done: impl FnMut() -> anyhow::Result<bool>,
+    ) -> anyhow::Result<()> {
+        let until = Instant::now() + SHOWN_WITHIN;
+        while !done()? {
+            if Instant::now() > until {
+                let log = std::fs::read_to_string(self.dir.join("log")).unwrap_or_default();
+                bail!(
+                    "the daemon does not show {what} within {SHOWN_WITHIN:?}; it said:\n{}",
+                    log.trim_end()
+                );
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
     }
 
     /// Records in the store.

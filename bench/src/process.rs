@@ -77,16 +77,21 @@ impl Process {
 
     /// Memory and CPU time now.
     pub(crate) fn usage(&self) -> anyhow::Result<Usage> {
-        let read = |file: &str| {
-            let path = format!("/proc/{}/{file}", self.pid());
-            std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))
-        };
-        Ok(Usage {
-            rss_anon_kib: kib(&read("status")?, "RssAnon"),
-            pss_kib: kib(&read("smaps_rollup")?, "Pss"),
-            cpu_ns: sys::cpu_ns(self.pid()).context("CPU clock of a process")?,
-            at: Instant::now(),
-        })
+        usage_of(self.pid())
+    }
+
+    /// Its child processes.
+    pub(crate) fn children(&self) -> anyhow::Result<Vec<u32>> {
+        let mut children = Vec::new();
+        for task in std::fs::read_dir(format!("/proc/{}/task", self.pid()))? {
+            // A thread may have ended meanwhile.
+            let text = std::fs::read_to_string(task?.path().join("children")).unwrap_or_default();
+            children.extend(
+                text.split_whitespace()
+                    .filter_map(|pid| pid.parse::<u32>().ok()),
+            );
+        }
+        Ok(children)
     }
 
     /// Kernel memory of the BPF maps that the process has open, in bytes, each map once.
@@ -136,6 +141,20 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Memory and CPU time of a process now, by its number.
+pub(crate) fn usage_of(pid: u32) -> anyhow::Result<Usage> {
+    let read = |file: &str| {
+        let path = format!("/proc/{pid}/{file}");
+        std::fs::read_to_string(&path).with_context(|| format!("{path} cannot be read"))
+    };
+    Ok(Usage {
+        rss_anon_kib: kib(&read("status")?, "RssAnon"),
+        pss_kib: kib(&read("smaps_rollup")?, "Pss"),
+        cpu_ns: sys::cpu_ns(pid).context("CPU clock of a process")?,
+        at: Instant::now(),
+    })
 }
 
 /// Memory and CPU time of a process.

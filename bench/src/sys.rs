@@ -22,6 +22,22 @@ pub(crate) fn ioctl(fd: BorrowedFd<'_>, request: u32) {
     unsafe { libc::ioctl(fd.as_raw_fd(), libc::c_ulong::from(request), pointer) };
 }
 
+/// Waits until the writers of `pipe` have gone (true), or for `time`.
+pub(crate) fn is_over(pipe: BorrowedFd<'_>, time: std::time::Duration) -> io::Result<bool> {
+    let mut poll = libc::pollfd {
+        fd: pipe.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    let ms = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
+    // SAFETY: `poll` is one element, as the call says, and outlives it.
+    match unsafe { libc::poll(&raw mut poll, 1, ms) } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => Ok(false),
+        _ => Ok(true),
+    }
+}
+
 /// One of the cheapest system calls, past any cache of the C library.
 #[inline]
 pub(crate) fn getppid() {

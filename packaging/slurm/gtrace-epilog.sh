@@ -9,7 +9,7 @@ job_id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID:-}}
 job_id=${job_id:-$SLURM_JOB_ID}
 
 # Incidents that affected this job, each a line of JSON.
-found=$(timeout 20 gtrace incidents --json --since 30d --limit 1000 2>/dev/null | grep -F "\"slurm:$SLURM_JOB_ID\"")
+found=$(timeout 60 gtrace incidents --json --since 30d --limit 1000 2>/dev/null | grep -F "\"slurm:$SLURM_JOB_ID\"")
 [ -n "$found" ] || exit 0
 ids=$(printf '%s\n' "$found" | sed -n 's/^{"id":"\([0-9A-Z]*\)".*/\1/p')
 titles=$(printf '%s\n' "$found" | sed -n 's/.*"title":"\([^"]*\)".*/\1/p' | head -n 3 | paste -s -d ';')

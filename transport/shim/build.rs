@@ -10,6 +10,7 @@ fn main() -> Result<(), Error> {
     // not unmap it.
     println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     write("absent.rs", client::absent()?)?;
+    write("refused.rs", client::refused()?)?;
     for (api, name) in [(Api::Driver, "driver"), (Api::Nvml, "nvml")] {
         write(&format!("{name}.rs"), client::symbols(api)?)?;
         write(&format!("{name}_calls.rs"), client::calls(api)?)?;

@@ -8,8 +8,8 @@ use clap::Parser;
 
 use crate::context::{Context, Profile};
 use crate::{
-    bench, book, codegen, demo, dist, ebpf, fuzz, gpu_check, kubernetes, lint, page, run, setup,
-    test, vm,
+    bench, book, codegen, demo, dist, e2e, ebpf, fuzz, gpu_check, kubernetes, lint, page, run,
+    setup, test, vm,
 };
 
 /// Everything a person does to the repository.
@@ -94,6 +94,11 @@ pub(crate) enum Cli {
         /// Run only the cases whose names contain this
         filter: Option<String>,
     },
+    /// Fetch the programs of docs/programs.md, run each on the CPU emulator and over links, and write that page
+    Programs {
+        /// Only those, by their names in the page's source; the page is not written
+        ids: Vec<String>,
+    },
     /// Check formatting, clippy, documentation, licences and advisories
     Lint,
     /// Run the benchmarks
@@ -163,6 +168,9 @@ pub(crate) enum Cli {
         /// Check the packages: lintian, rpmlint, and life with systemd in virtual machines with Debian 12 and 13
         #[arg(long)]
         check: bool,
+        /// Of the machines of --check, boot only those whose names contain this, and leave out what needs none
+        #[arg(long, value_name = "TEXT", requires = "check")]
+        only: Option<String>,
         /// Make container images too: the daemon, the server of GPUs, and a layer for clients
         #[arg(long)]
         images: bool,
@@ -233,6 +241,7 @@ impl Cli {
                 };
                 return vm::command(&context, &options);
             }
+            Self::Programs { ids } => return e2e::programs(&context, &ids),
             Self::Lint => return lint::command(&context),
             Self::Bench {
                 name,
@@ -283,6 +292,7 @@ impl Cli {
                 dev,
                 binary,
                 check,
+                only,
                 images,
                 sign,
             } => {
@@ -290,6 +300,7 @@ impl Cli {
                 let options = dist::Options {
                     binary,
                     check,
+                    only,
                     images,
                     sign,
                 };

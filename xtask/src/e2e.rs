@@ -5,7 +5,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result};
 
@@ -37,13 +37,15 @@ const ENVIRONMENT: Environment = Environment {
 const FRAMEWORKS: Environment = Environment {
     requirements: "transport/e2e/programs/python/frameworks.txt",
     folder: "e2e-frameworks",
-    what: "PyTorch, Numba and CuPy, some 6 GB,",
+    what: "PyTorch, JAX, onnxruntime, Numba and CuPy, some 7 GB,",
     timeout: 60,
 };
 /// What begins the line of the requirements that says which CuPy.
 const CUPY: &str = "cupy-cuda13x==";
 /// Where the tests in CuPy's sources are unpacked, in the environment; the tests look there.
 const CUPY_TESTS: &str = "cupy-tests";
+/// Which pycuda is built.
+const PYCUDA: &str = "2026.1";
 /// What was installed; beside it, so that an interrupted installation is repeated.
 const STAMP: &str = "requirements.txt";
 
@@ -57,6 +59,8 @@ const NVCC_FOLDER: &str = "e2e-nvcc";
 
 /// Where Debian's package `nvidia-smi` is unpacked, each series in a folder `e2e-nvidia-smi-SERIES`; the tests look there.
 const NVIDIA_SMI: &str = "e2e-nvidia-smi";
+/// Where NVML of a series of NVIDIA's driver is unpacked, whose names the tests compare with gtrace's.
+const NVML: &str = "e2e-nvml-535";
 /// Where Debian's package `prometheus` is, for its promtool; the tests of gtrace-http look there.
 const PROMETHEUS: &str = "e2e-prometheus";
 /// Where Debian's package of Alertmanager is; the tests of gtrace-engine look there.
@@ -97,7 +101,8 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
     });
     let prometheus = ("prometheus", None, PROMETHEUS.to_owned());
     let alertmanager = ("prometheus-alertmanager", None, ALERTMANAGER.to_owned());
-    let others = [prometheus, alertmanager];
+    let nvml = ("libnvidia-ml1", Some("535"), NVML.to_owned());
+    let others = [prometheus, alertmanager, nvml];
     for (package, series, folder) in tools.into_iter().chain(others) {
         if let Err(error) = unpack_debian(context, package, series, &folder) {
             let series = series.unwrap_or_default();
@@ -111,6 +116,65 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
             "tests with programs in CUDA C++ will be skipped: {error:#}"
         ));
     }
+}
+
+/// Builds pycuda, which PyPI has as source only, with the headers of NVIDIA's compiler, unless it is installed.
+fn pycuda(context: &Context) -> Result<()> {
+    let environment = context.target.join(FRAMEWORKS.folder);
+    let python = environment.join("bin/python3");
+    let installed = "from importlib.metadata import version; version('pycuda')";
+    if shell::succeeds(shell::clean(&python).args(["-c", installed])) {
+        return Ok(());
+    }
+    let sources = context.target.join("e2e-pycuda");
+    pypi::unpack_source(&python, ("pycuda", PYCUDA), "", &sources)?;
+    // The linker wants a library of the name that the loader then looks for, and nothing in it.
+    let library = sources.join("libcuda.so");
+    let mut stub = Command::new("cc");
+    stub.args(["-shared", "-nostdlib", "-Wl,-soname,libcuda.so.1", "-o"])
+        .arg(&library)
+        .args(["-x", "c", "/dev/null"]);
+    shell::run(&mut stub)?;
+    let headers = context.target.join(NVCC_FOLDER).join("nvidia/cu13");
+    let configuration = format!(
+        "CUDA_ROOT = {:?}\nCUDA_INC_DIR = [{:?}]\nCUDADRV_LIB_DIR = [{:?}]\nCUDA_ENABLE_CURAND = False\n",
+        headers,
+        headers.join("include"),
+        sources
+    );
+    fs::write(sources.join("siteconf.py"), configuration).context("siteconf.py")?;
+    step("building pycuda, which takes minutes");
+    let mut pip = shell::clean(&python);
+    pip.args(["-m", "pip", "install", "--quiet", "--no-cache-dir"])
+        .args([
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--no-build-isolation",
+        ])
+        .arg(&sources)
+        // It is tried, not measured.
+        .env("CFLAGS", "-O0 -g0");
+    shell::run(&mut pip).context("pycuda, which needs g++")
+}
+
+/// Fetches and runs the programs of docs/programs.md, and writes it where no `ids` choose some.
+pub(crate) fn programs(context: &Context, ids: &[String]) -> Result<ExitCode> {
+    prepare(context, true);
+    if let Err(error) = pycuda(context) {
+        step(format!("pycuda is left out: {error:#}"));
+    }
+    let mut build = context.cargo();
+    shell::run(build.args(["build", "--package=gtrace-e2e", "--bins", "--examples"]))?;
+    let mut run = context.cargo();
+    run.args(["run", "--quiet", "--package=gtrace-e2e"])
+        .args(["--bin=gtrace-e2e-programs", "--"])
+        .args(ids);
+    step("running programs on the CPU emulator and over links");
+    let status = run.status().context("cargo run")?;
+    Ok(match status.success() {
+        true => ExitCode::SUCCESS,
+        false => ExitCode::FAILURE,
+    })
 }
 
 /// The environment's interpreter.

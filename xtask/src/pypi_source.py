@@ -1,4 +1,4 @@
-"""Unpacks a folder of a source distribution of PyPI, of which nothing is built: PACKAGE VERSION FOLDER INTO.
+"""Unpacks a folder of a source distribution of PyPI, or all of it, of which nothing is built: PACKAGE VERSION FOLDER INTO.
 
 Files are checked by the hash that the index gives. PIP_INDEX_URL names another index than PyPI's.
 """
@@ -26,7 +26,7 @@ with urllib.request.urlopen(urllib.parse.urljoin(index, found["url"]), timeout=6
 if hashlib.sha256(content).hexdigest() != found["hashes"]["sha256"]:
     sys.exit(f"{wanted} is not what {index} says it is")
 with tarfile.open(fileobj=io.BytesIO(content)) as archive:
-    below = f"{package}-{version}/{folder}/"
+    below = f"{package}-{version}/{folder}/".replace("//", "/")
     members = [member for member in archive if member.name.startswith(below)]
     if not members:
         sys.exit(f"{wanted} has no {folder}")

@@ -38,6 +38,8 @@ struct Step {
     begin: Instant,
     /// Unless it is still under way.
     time: Option<Duration>,
+    /// Whether it ran beside other steps, whose time it shares.
+    beside: bool,
     /// Parts of it, which may overlap.
     details: Vec<(String, Duration)>,
 }
@@ -59,17 +61,31 @@ impl Report {
             name: name.to_owned(),
             begin,
             time: None,
+            beside: false,
             details: Vec::new(),
         });
     }
 
     /// Ends the step that is under way; the time.
-    fn end(&mut self) -> Instant {
+    pub(crate) fn end(&mut self) -> Instant {
         let now = Instant::now();
         if let Some(step) = self.steps.last_mut() {
             step.time.get_or_insert(now - step.begin);
         }
         now
+    }
+
+    /// Adds what was found at the same time as the last steps.
+    pub(crate) fn join(&mut self, mut other: Self) {
+        self.end();
+        other.end();
+        for step in &mut other.steps {
+            step.beside = true;
+        }
+        self.rows.append(&mut other.rows);
+        self.steps.append(&mut other.steps);
+        self.remarks.append(&mut other.remarks);
+        self.failures.append(&mut other.failures);
     }
 
     /// Adds how long a part of the last step took.
@@ -167,11 +183,16 @@ impl Report {
     /// Where the time went.
     fn times(&self) -> String {
         let mut table = format!("{:>8}  where the time went\n", "min:s");
-        let mut whole = Duration::ZERO;
+        let begin = self.steps.iter().map(|step| step.begin).min();
+        let end = self.steps.iter().filter_map(|s| Some(s.begin + s.time?));
+        let whole = begin.zip(end.max()).map_or(Duration::ZERO, |(b, e)| e - b);
         for step in &self.steps {
             let time = step.time.unwrap_or_default();
-            whole += time;
-            table.push_str(&format!("{:>8}  {}\n", clock(time), step.name));
+            let beside = match step.beside {
+                true => " (beside the above)",
+                false => "",
+            };
+            table.push_str(&format!("{:>8}  {}{beside}\n", clock(time), step.name));
             for (name, time) in &step.details {
                 table.push_str(&format!("{:>8}  {:>8}  {name}\n", "", clock(*time)));
             }
@@ -249,11 +270,39 @@ mod tests {
     }
 
     #[test]
+    fn what_ran_beside_counts_and_its_time_does_not() {
+        let mut report = Report::default();
+        report.begin("machines");
+        report.check("machines", Ok(()));
+        report.end();
+        report.steps[0].time = Some(Duration::from_secs(600));
+        let mut beside = Report::default();
+        beside.begin("tests as root");
+        beside.check("tests as root", Err(anyhow::anyhow!("one failed")));
+        beside.failure("a_test", "it was so");
+        beside.end();
+        beside.steps[0].time = Some(Duration::from_secs(300));
+        report.join(beside);
+        assert_eq!(sum_line(report.total()), "1 passed, 1 failed, 0 skipped");
+        assert_eq!(report.failures.len(), 1);
+        let table: Vec<_> = report.times().lines().map(str::to_owned).collect();
+        assert_eq!(
+            table[1..],
+            [
+                "   10:00  machines",
+                "    5:00  tests as root (beside the above)",
+                "   10:00  all of it"
+            ]
+        );
+    }
+
+    #[test]
     fn a_note_of_many_lines_does_not_break_the_table() {
         let mut report = Report::default();
         report.check("build", Err(anyhow::anyhow!("first\nsecond")));
         assert_eq!(report.table().lines().count(), 2);
     }
+
     #[test]
     fn steps_end_when_the_next_one_begins_and_add_up() {
         let mut report = Report::default();
@@ -262,7 +311,9 @@ mod tests {
         report.detail("gtrace-e2e", Duration::from_secs(61));
         assert!(report.steps[0].time.is_some() && report.steps[1].time.is_none());
         report.end();
-        report.steps[0].time = Some(Duration::from_millis(125_600));
+        let first = Duration::from_millis(125_600);
+        report.steps[0].time = Some(first);
+        report.steps[1].begin = report.steps[0].begin + first;
         report.steps[1].time = Some(Duration::from_secs(3600));
         let table: Vec<_> = report.times().lines().map(str::to_owned).collect();
         assert_eq!(

@@ -193,19 +193,44 @@ struct Suites<'a> {
 }
 
 impl Suites<'_> {
+    /// Tests without root take both cores; those as root run one after the other and mostly wait, as machines do, so
+    /// these two run at the same time.
     fn run(&self, report: &mut Report) -> Result<()> {
         let selection = self.selection();
-        thread::scope(|threads| {
+        let ran = thread::scope(|threads| {
             if self.scope.filter.is_none() && !self.scope.no_vm {
                 threads.spawn(move || vm::prepare(self.context, selection));
             }
-            self.without_machines(report)
+            self.without_root(report)
         })?;
-        self.machines(report);
+        let mut beside = Report::default();
+        let rooted = thread::scope(|threads| {
+            let one_at_a_time = threads.spawn(|| self.one_at_a_time(&mut beside, ran));
+            self.machines(report);
+            one_at_a_time
+                .join()
+                .unwrap_or_else(|_| Err(anyhow!("the thread that runs tests as root panicked")))
+        });
+        report.join(beside);
+        if let Err(error) = rooted {
+            report.check("tests as root, and what follows them", Err(error));
+        }
+        if self.scope.filter.is_none() {
+            report.begin("demonstration");
+            self.demo(report);
+            report.begin("benchmarks");
+            bench::short(self.context, self.privilege, report);
+        }
+        if self.scope.all && self.scope.filter.is_none() {
+            book::suite(self.context, report);
+            kubernetes::suite(self.context, report);
+            dist::check::suite(self.context, report);
+        }
         Ok(())
     }
 
-    fn without_machines(&self, report: &mut Report) -> Result<()> {
+    /// The tests that need no root; how many ran, and how many were left out.
+    fn without_root(&self, report: &mut Report) -> Result<Ran> {
         report.begin("tests");
         step("running the tests that need no root");
         let (variable, folder) = calls::prepare(self.context)?;
@@ -215,6 +240,11 @@ impl Suites<'_> {
         if self.scope.filter.is_none() {
             report.check("functions that programs call", calls::check(self.context));
         }
+        Ok(ran)
+    }
+
+    /// What needs this host's kernel log for itself, and examples.
+    fn one_at_a_time(&self, report: &mut Report, ran: Ran) -> Result<()> {
         if self.privilege == Privilege::None {
             self.left_out(report, ran, ran.left_out, self.why_no_root());
         } else {
@@ -236,12 +266,7 @@ impl Suites<'_> {
         doc.args(["test", "--workspace", "--doc", "--no-fail-fast", "--"]);
         doc.args(&self.scope.filter);
         self.counted(report, "documentation tests", &mut doc)?;
-        if self.scope.filter.is_none() {
-            report.begin("demonstration");
-            self.demo(report);
-            report.begin("benchmarks");
-            bench::short(self.context, self.privilege, report);
-        }
+        report.end();
         Ok(())
     }
 
@@ -334,11 +359,6 @@ impl Suites<'_> {
             release: self.scope.all,
         };
         vm::suite(self.context, &options, report);
-        if self.scope.all && self.scope.filter.is_none() {
-            book::suite(self.context, report);
-            kubernetes::suite(self.context, report);
-            dist::check::suite(self.context, report);
-        }
     }
 
     fn why_no_root(&self) -> &'static str {

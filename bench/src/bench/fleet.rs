@@ -260,6 +260,7 @@ fn connected(context: &Context, agents: usize, report: &mut Report) -> anyhow::R
                     labels: BTreeMap::new(),
                     rate: None,
                     allow_sessions: false,
+                    actor: None,
                     clock: Arc::new(now_ns),
                 };
                 let state = || HostState {

@@ -6,12 +6,17 @@ use super::Context;
 use crate::bpftrace::Bpftrace;
 use crate::daemon::Daemon;
 use crate::ioctl_load::{IoctlLoad, TRACED};
-use crate::process::Process;
+use crate::process::{Process, Usage, usage_of};
 use crate::report::{Figure, Report};
+use crate::scratch::Scratch;
+use crate::stand_in::Gpus;
 
 const BUDGET_RSS_MIB: f64 = 25.0;
 const BUDGET_IDLE_PERCENT: f64 = 0.2;
 const BUDGET_MAPS_MIB: f64 = 32.0;
+/// With everything on, the daemon and its NVML child together.
+const BUDGET_ALL_PERCENT: f64 = 0.3;
+const GPUS: u32 = 8;
 const RATE: u32 = 50_000;
 const MIB: f64 = (1 << 20) as f64;
 
@@ -27,13 +32,16 @@ struct Taken {
 pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let idle_for = Duration::from_secs(context.pick(5, 30, 600));
     let load_for = Duration::from_secs(context.pick(2, 15, 60));
+    let all_for = Duration::from_secs(context.pick(5, 30, 1800));
     let mut report = Report::new(
         "footprint",
         format!(
             "the daemon idle for {} s, then {} s under {RATE} traced ioctls a second; bpftrace \
-             with a latency histogram by process the same way",
+             with a latency histogram by process the same way; the daemon idle for {} s with {GPUS} GPUs of the CPU \
+             emulator's NVML and everything on",
             idle_for.as_secs(),
-            load_for.as_secs()
+            load_for.as_secs(),
+            all_for.as_secs()
         ),
     );
     let ours = measure_gtrace(context, idle_for, load_for, &mut report)?;
@@ -55,7 +63,54 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         }
     };
     push_all(&mut report, ours, theirs);
+    match Gpus::find(context, GPUS) {
+        Ok(gpus) => with_gpus(context, &gpus, all_for, &mut report)?,
+        Err(why) => report.note(format!("nothing with GPUs: {why}")),
+    }
     Ok(report)
+}
+
+/// Everything on: GPUs, CUDA probes, samples, recorder, listener.
+fn with_gpus(
+    context: &Context,
+    gpus: &Gpus,
+    time: Duration,
+    report: &mut Report,
+) -> anyhow::Result<()> {
+    context.say("gtrace with GPUs");
+    let options = ["--listen", "127.0.0.1:0", "--cuda-api", "--devices", TRACED];
+    let daemon = Daemon::start_in(Scratch::new(context)?, context, Some(gpus), &options)?;
+    daemon.shows(gpus)?;
+    let children = daemon.process.children()?;
+    let before = all(&daemon, &children)?;
+    std::thread::sleep(time);
+    let after = all(&daemon, &children)?;
+    let rss: f64 = after.iter().map(Usage::rss_anon_mib).sum();
+    let of_daemon = after[0].core_percent(&before[0]);
+    let share: f64 = after
+        .iter()
+        .zip(&before)
+        .map(|(after, before)| after.core_percent(before))
+        .sum();
+    let figure = Figure::new(format!("RssAnon, {GPUS} GPUs"), rss, "MiB")
+        .with("daemon", after[0].rss_anon_mib())
+        .budget(BUDGET_RSS_MIB);
+    report.push(figure);
+    let figure = Figure::new(format!("share of a core, {GPUS} GPUs"), share, "%")
+        .with("daemon", of_daemon)
+        .budget(BUDGET_ALL_PERCENT);
+    report.push(figure);
+    report.note(format!(
+        "with GPUs: the daemon and its {} child processes together",
+        children.len()
+    ));
+    Ok(())
+}
+
+/// The daemon's usage, and that of its children.
+fn all(daemon: &Daemon, children: &[u32]) -> anyhow::Result<Vec<Usage>> {
+    let own = std::iter::once(daemon.process.pid());
+    own.chain(children.iter().copied()).map(usage_of).collect()
 }
 
 fn measure_gtrace(

@@ -272,6 +272,7 @@ impl Measured {
         let figure = Figure::median(name, &samples, "us")
             .with("of it CPU", median(|f| f.launch_cpu))
             .with("until done", median(|f| f.launch_done))
+            .with("beside page-locked memory", median(|f| f.launch_beside))
             .budget(LAUNCH_US);
         report.push(self.direct(figure, |f| f.launch));
     }

@@ -50,7 +50,12 @@ pub fn symbols(api: Api) -> Result<String, Error> {
     for function in functions::all(api) {
         let symbols = match api {
             Api::Driver => names::symbols(function.name),
-            Api::Nvml => vec![(function.name.to_owned(), None)],
+            Api::Nvml => {
+                let older = names::NVML_ALIASES.iter();
+                let older = older.filter(|(_, newer)| *newer == function.name);
+                let older = older.map(|(older, _)| ((*older).to_owned(), None));
+                older.chain([(function.name.to_owned(), None)]).collect()
+            }
         };
         for (symbol, suffix) in symbols {
             export(&mut out, api, function, &symbol, suffix)?;
@@ -100,6 +105,42 @@ pub fn absent() -> Result<String, Error> {
                 signature.returns
             )?;
         }
+    }
+    Ok(out)
+}
+
+/// The file of NVML's symbols that do not travel: each answers what a driver answers where it refuses. A program that finds no such
+/// name takes the library for an old one.
+///
+/// # Errors
+///
+/// [`Error::NoReason`].
+pub fn refused() -> Result<String, Error> {
+    let (what, types) = subject(Api::Nvml);
+    let mut out = crate::head(&format!("Symbols of {what} that are refused."));
+    out.push_str(&uses(types));
+    out.push_str("\nuse crate::{entry, local};\n\n");
+    let described: HashSet<&str> = functions::all(Api::Nvml).map(|f| f.name).collect();
+    for signature in signatures::NVML {
+        let name = signature.name;
+        if described.contains(name) {
+            continue;
+        }
+        let (refusal, _) = functions::refusal(name).ok_or(Error::NoReason(name))?;
+        let device = signature.parameters.first();
+        let device = device.filter(|parameter| parameter.ty == "nvmlDevice_t");
+        let device = device.map_or("None".to_owned(), |p| format!("Some({})", p.name));
+        writeln!(
+            out,
+            "#[unsafe(no_mangle)]
+            pub unsafe extern \"C\" fn {name}({}) -> {} {{
+                entry::guard_nvml(|| local::refused({device}, {}))
+            }}
+",
+            parameters(signature),
+            signature.returns,
+            refusal.name()
+        )?;
     }
     Ok(out)
 }

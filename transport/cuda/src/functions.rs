@@ -23,6 +23,7 @@ pub use graph::GRAPH;
 pub use launch::LAUNCH;
 pub use memory::{COPY, MEMORY};
 pub use module::{LIBRARY, LINK, MODULE};
+pub use nvml::{Refusal, refusal};
 pub use pool::{IPC, POOL, VIRTUAL};
 pub use stream::{EVENT, STREAM};
 pub use tensor_map::TENSOR_MAP;

@@ -28,6 +28,15 @@ pub const ALIASES: &[(&str, &str)] = &[
     ("cuStreamDestroy", "cuStreamDestroy_v2"),
 ];
 
+/// Names of NVML of before they were changed, without a signature, with the arguments and the meaning of the newer one.
+pub const NVML_ALIASES: &[(&str, &str)] = &[
+    ("nvmlGetBlacklistDeviceCount", "nvmlGetExcludedDeviceCount"),
+    (
+        "nvmlGetBlacklistDeviceInfoByIndex",
+        "nvmlGetExcludedDeviceInfoByIndex",
+    ),
+];
+
 /// Suffix of a symbol that uses the thread's default stream where the plain one uses the legacy
 /// stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +90,11 @@ pub fn in_stream(name: &str) -> Option<&'static str> {
 }
 
 /// Functions with a stream that have no `_ptsz` symbol: a null stream is none of theirs.
-const NO_PTSZ: &[&str] = &["cuStreamDestroy_v2", "cuStreamGetGreenCtx"];
+const NO_PTSZ: &[&str] = &[
+    "cuLaunchGridAsync",
+    "cuStreamDestroy_v2",
+    "cuStreamGetGreenCtx",
+];
 
 /// The suffix of the symbol that uses the thread's default stream, if a function has one.
 ///

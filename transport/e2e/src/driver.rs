@@ -101,6 +101,7 @@ functions! {
     context_synchronize = cuCtxSynchronize();
     memory_info = cuMemGetInfo_v2(*mut usize, *mut usize);
     allocate = cuMemAlloc_v2(*mut Address, usize);
+    allocate_host = cuMemHostAlloc(*mut *mut c_void, usize, c_uint);
     allocate_async = cuMemAllocAsync(*mut Address, usize, Stream);
     free = cuMemFree_v2(Address);
     free_async = cuMemFreeAsync(Address, Stream);
@@ -186,6 +187,12 @@ impl Driver {
     pub fn allocate(&self, bytes: usize) -> Called<Address> {
         let mut address = 0;
         call!(self.allocate(&raw mut address, bytes)).map(|()| address)
+    }
+
+    /// cuMemHostAlloc without flags: page-locked memory of the host, which lives as long as the context.
+    pub fn allocate_host(&self, bytes: usize) -> Called<*mut c_void> {
+        let mut at = null_mut();
+        call!(self.allocate_host(&raw mut at, bytes, 0)).map(|()| at)
     }
 
     /// cuMemAllocAsync.

@@ -8,6 +8,7 @@
 pub mod artefacts;
 pub mod case;
 pub mod client;
+pub mod compatibility;
 pub mod count;
 pub mod driver;
 pub mod faults;

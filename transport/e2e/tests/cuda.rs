@@ -34,7 +34,61 @@ macro_rules! programs {
     )*};
 }
 
-programs! { symbols streams reduction templates cooperative occupancy pitched textures }
+programs! {
+    symbols streams reduction templates cooperative occupancy pitched textures
+    page_locked managed_streams barriers graph_nodes warps
+}
+
+/// PTX for a later architecture beside that for the earliest.
+const AMPERE: [&str; 2] = ["-gencode", "arch=compute_80,code=compute_80"];
+const HOPPER: [&str; 2] = ["-gencode", "arch=compute_90,code=compute_90"];
+/// Its machine code, which the emulator takes where it executes none.
+const HOPPER_CODE: [&str; 2] = ["-gencode", "arch=compute_90,code=sm_90"];
+
+#[test]
+fn query() {
+    if let Some(case) = program("query", Runtime::Static, &[]) {
+        case.server("GTRACE_SOFTGPU_DEVICES", "2").same_everywhere();
+    }
+}
+
+#[test]
+fn openmp() {
+    same_everywhere("openmp", &["-Xcompiler", "-fopenmp"]);
+}
+
+#[test]
+fn async_copies() {
+    same_everywhere("async_copies", &AMPERE);
+}
+
+#[test]
+fn sorting() {
+    same_everywhere("sorting", &HOPPER);
+}
+
+/// Where the emulator executes it has no clusters; where it skips launches it has.
+#[test]
+fn clusters() {
+    let Some(output) = same_everywhere("clusters", &HOPPER_CODE) else {
+        return;
+    };
+    assert!(output.starts_with("clusters 0"), "{output}");
+    let case = program("clusters", Runtime::Static, &HOPPER_CODE).unwrap();
+    let output = case
+        .server("GTRACE_SOFTGPU_LAUNCH", "skip")
+        .same_everywhere();
+    assert!(output.contains("launched: cudaSuccess"), "{output}");
+}
+
+/// What the emulator has not, it says so the same way through each link.
+#[test]
+fn device_launches() {
+    let options = ["-rdc=true", "-lcudadevrt"];
+    if let Some(output) = same_everywhere("device_launches", &options) {
+        assert!(output.starts_with("launched: "), "{output}");
+    }
+}
 
 #[test]
 fn vector_add() {

@@ -8,10 +8,13 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
+use gtrace_e2e::compatibility::{PROGRAMS, lacking, recorded, words};
+use gtrace_e2e::faults::{Faults, Plan};
 use gtrace_e2e::server::{Server, Via};
-use gtrace_e2e::{artefacts, programs};
+use gtrace_e2e::{artefacts, process, programs};
 use serde_json::Value;
 use support::{Case, artefacts};
 
@@ -36,6 +39,76 @@ fn python() -> Option<PathBuf> {
 fn script(python: PathBuf, name: &str) -> Case {
     let file = programs::python_sources().join(name);
     Case::new(python).arguments(&[file.to_str().unwrap()])
+}
+
+/// A program of the table ends in each way as docs/programs.md says.
+fn as_reported(id: &str) {
+    let file = artefacts::root().join("docs/programs.md");
+    let page = fs::read_to_string(&file).expect("docs/programs.md");
+    let program = PROGRAMS.iter().find(|program| program.id == id).unwrap();
+    match program
+        .run(support::artefacts(), &support::ground())
+        .unwrap()
+    {
+        Err(why) => println!("SKIPPED: {why}"),
+        Ok(row) => {
+            let reported = recorded(&page, id);
+            assert_eq!(Some(words(&row)), reported, "{id}: {row:?}");
+            assert!(!row.is_of_remoting(), "{row:?}");
+        }
+    }
+}
+
+/// A test for each program that no other test runs.
+macro_rules! programs {
+    ($($id:ident)*) => {$(
+        #[test]
+        fn $id() {
+            as_reported(stringify!($id));
+        }
+    )*};
+}
+
+programs! {
+    torch_loader torch_profiler torch_segments torch_distributed torch_nccl_threads jax onnxruntime pycuda py3nvml
+}
+
+#[test]
+fn every_program_has_a_row() {
+    let file = artefacts::root().join("docs/programs.md");
+    let page = fs::read_to_string(&file).expect("docs/programs.md");
+    let lacking = lacking(&page);
+    assert!(lacking.is_empty(), "cargo xtask programs: {lacking:?}");
+}
+
+/// A training run has the same losses, bit by bit, directly and over each link, and over connections that break and come back.
+#[test]
+fn training() {
+    let Some(python) = python() else { return };
+    let case = script(python.clone(), "numba_training.py").limit(FRAMEWORK);
+    let direct = case.same_everywhere();
+    assert!(
+        direct.contains("step 50 ") && direct.contains("falls True"),
+        "{direct}"
+    );
+    let server = case.serve(&[]);
+    let plan = Plan {
+        seed: std::process::id().into(),
+        breaks: 30,
+        most_bytes: 30_000,
+        stall: Duration::from_millis(20),
+        whole: 0,
+    };
+    let faults = Faults::to(&server.address(Via::Tcp), plan).unwrap();
+    faults.arm();
+    let file = programs::python_sources().join("numba_training.py");
+    let mut command = Command::new(&support::artefacts().gtrace);
+    command.args(["exec", "--remote", faults.address(), "--link", "tcp", "--"]);
+    command.arg(&python).arg(&file);
+    command.env_remove("CUDA_VISIBLE_DEVICES");
+    let outcome = process::run(&mut command, FRAMEWORK).unwrap();
+    assert_eq!(outcome.stdout, direct, "{}", outcome.stderr);
+    assert!(faults.count() >= 10, "{:?}", faults.by_kind());
 }
 
 #[test]

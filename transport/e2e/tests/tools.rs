@@ -3,8 +3,11 @@
 
 mod support;
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
+use gtrace_e2e::server::{Server, Via};
 use gtrace_e2e::{mask, programs};
 use support::{Case, artefacts};
 
@@ -151,4 +154,71 @@ fn nvidia_smi_550_of_nvidia() {
         "550",
         ",power.draw.instant,fabric.state,c2c.mode,pci.baseClass",
     );
+}
+
+/// The symbols beginning with `nvml` that a library exports.
+fn nvml_symbols(library: &Path) -> BTreeSet<String> {
+    let listed = Command::new("nm")
+        .args(["-D", "--defined-only"])
+        .arg(library)
+        .output()
+        .expect("nm of binutils, as the C compiler needs it");
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    let names = listed
+        .lines()
+        .filter_map(|line| line.split_whitespace().last());
+    let names = names.map(|name| name.split('@').next().unwrap_or(name));
+    let names = names.filter(|name| name.starts_with("nvml"));
+    names.map(str::to_owned).collect()
+}
+
+/// A program that looks a name up finds it where the driver's library has it, whether or not it is supported.
+#[test]
+fn every_function_that_nvml_535_exports_is_there() {
+    let folder = artefacts().profile.with_file_name("e2e-nvml-535");
+    let real = folder.join("usr/lib/x86_64-linux-gnu/nvidia/current/libnvidia-ml.so.1");
+    if !real.is_file() {
+        println!(
+            "SKIPPED: no {}: cargo xtask test fetches it from Debian's non-free packages",
+            real.display()
+        );
+        return;
+    }
+    let real = nvml_symbols(&real);
+    assert!(real.len() > 300, "{real:?}");
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    let printed = server
+        .exec(Via::Unix)
+        .arg("--print-env")
+        .output()
+        .expect("gtrace exec --print-env");
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    let path = printed
+        .lines()
+        .find_map(|line| line.split_once("LD_LIBRARY_PATH="))
+        .expect("LD_LIBRARY_PATH")
+        .1;
+    let path = path.trim_matches(['\'', '"', ';']);
+    let folder = path.split(':').next().unwrap();
+    let shim = nvml_symbols(&Path::new(folder).join("libnvidia-ml.so.1"));
+    let emulator = nvml_symbols(&artefacts().softgpu);
+    for (whose, has) in [("the client's library", shim), ("the emulator", emulator)] {
+        let missing: Vec<_> = real.difference(&has).collect();
+        assert!(missing.is_empty(), "{whose} lacks {missing:?}");
+    }
+}
+
+/// What the first versions of functions write, and what changes a device, as py3nvml and others ask.
+#[test]
+fn nvml_of_old_programs() {
+    let Some(python) = python() else { return };
+    let output = script(python, "nvml_older.py").same_everywhere();
+    for line in [
+        "nvmlDeviceGetPciInfo 0, 32 bytes",
+        "nvmlDeviceGetPciInfo_v2 0, 36 bytes",
+        "nvmlDeviceSetPersistenceMode 4",
+        "nvmlDeviceGetGpuOperationMode 3",
+    ] {
+        assert!(output.contains(line), "{output}");
+    }
 }

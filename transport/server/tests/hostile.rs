@@ -16,7 +16,7 @@ use gtrace_cuda::payload::{
 use gtrace_link::{LinkError, Token};
 use gtrace_protocol::{
     ClientHello, ECHO_BULK_MAX, Flags, GREETING_LEN, Greeting, HEADER_LEN, Header, PREAMBLE_LEN,
-    Preamble, Reader, Refused, control, op_id,
+    Preamble, Reader, Refused, Writer, control, op_id,
 };
 use sha2::{Digest as _, Sha256};
 use support::{Client, Server, bytes, random, target};
@@ -1044,4 +1044,150 @@ fn a_killed_client_leaves_nothing_behind() {
         server.wait_for("none", |status| status.sessions.is_empty());
     }
     assert_eq!(server.status().counters.workers_failed, 0);
+}
+
+/// The status of mapping and of unmapping page-locked memory of the client.
+fn mapped(client: &mut Client, address: u64, bytes: u64) -> u32 {
+    let range = [bytes, address].map(u64::to_le_bytes).concat();
+    let answer = client.call_op(payload::MAP_HOST, &range, &[]);
+    answer.header.status
+}
+
+fn unmapped(client: &mut Client, address: u64, bytes: u64) -> u32 {
+    let range = [address, bytes].map(u64::to_le_bytes).concat();
+    let answer = client.call_op(payload::UNMAP_HOST, &range, &[]);
+    answer.header.status
+}
+
+/// Addresses are the client's choice: nothing is put where its worker has something, nor taken from there, and a client
+/// has not all of the machine.
+#[test]
+fn page_locked_memory_lies_beside_what_a_worker_has() {
+    const PAGE: u64 = 4096;
+    const BASE: u64 = 0x2222_0000_0000;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let pid = server.status().sessions[0].worker;
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    let mut tried = 0;
+    for line in maps.lines() {
+        let (range, _) = line.split_once(' ').unwrap();
+        let (from, to) = range.split_once('-').unwrap();
+        let [from, to] = [from, to].map(|at| u64::from_str_radix(at, 16).unwrap());
+        if to >= 1 << 47 {
+            continue;
+        }
+        // Whole, its ends, and from the page before on.
+        for (address, bytes) in [
+            (from, to - from),
+            (from, PAGE),
+            (to - PAGE, PAGE),
+            (from - PAGE, 2 * PAGE),
+        ] {
+            assert_ne!(mapped(&mut client, address, bytes), 0, "{line}");
+            assert_eq!(unmapped(&mut client, address, bytes), 1, "{line}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 100, "{maps}");
+    for (address, bytes) in [
+        (0, PAGE),
+        (PAGE, PAGE),
+        (BASE + 8, PAGE),
+        (BASE, 0),
+        (BASE, PAGE - 1),
+        (BASE, u64::MAX),
+        (u64::MAX - PAGE + 1, PAGE),
+        (1 << 47, PAGE),
+    ] {
+        assert_eq!(
+            mapped(&mut client, address, bytes),
+            1,
+            "{address:x}, {bytes:x}"
+        );
+        assert_eq!(unmapped(&mut client, address, bytes), 1);
+    }
+    // More than the machine has.
+    assert_eq!(mapped(&mut client, BASE, 1 << 46), 2);
+    // What is mapped is the device's, overlaps itself, and goes page by page.
+    assert_eq!(mapped(&mut client, BASE, 4 * PAGE), 0);
+    assert_eq!(mapped(&mut client, BASE + 2 * PAGE, 4 * PAGE), 0);
+    client.upload(BASE + PAGE, &[7; 5000]);
+    assert_eq!(client.download(BASE + PAGE, 5000, 8192), Ok(vec![7; 5000]));
+    // A page of the first that the second has not: both are asked for in whole.
+    assert_eq!(unmapped(&mut client, BASE, 4 * PAGE), 0);
+    assert_eq!(unmapped(&mut client, BASE + 2 * PAGE, 4 * PAGE), 0);
+    assert_eq!(unmapped(&mut client, BASE, 4 * PAGE), 1);
+    assert!(client.download(BASE + PAGE, 5000, 8192).is_err());
+    for op in [payload::MAP_HOST, payload::UNMAP_HOST] {
+        for garbage in [&[][..], &[0xff; 15], &[0xff; 17], &[0xff; 300]] {
+            assert_ne!(client.call_op(op, garbage, &[]).header.status, 0);
+        }
+    }
+    serves(&server);
+}
+
+/// Memory is exported by who has it, a bounded number of times, and opened by a ticket that nobody guesses.
+#[test]
+fn tickets_of_memory_open_nothing_else() {
+    const MOST: usize = 256;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    // CUmemAllocationProp: pinned, of the device, to be had as a file descriptor.
+    let create = |client: &mut Client, kinds: u32| {
+        let mut prop = [0; 32];
+        (prop[0], prop[4], prop[8]) = (1, kinds as u8, 1);
+        let mut w = Writer::default();
+        w.u64(2 << 20);
+        w.raw(&prop);
+        w.u64(0);
+        let answer = client.call("cuMemCreate", w.as_slice());
+        assert_eq!(answer.header.status, 0, "cuMemCreate");
+        u64::from_le_bytes(answer.small[..8].try_into().unwrap())
+    };
+    let export = |client: &mut Client, handle: u64| {
+        let answer = client.call_op(payload::EXPORT_MEMORY, &handle.to_le_bytes(), &[]);
+        (answer.header.status, answer.small)
+    };
+    let import = |client: &mut Client, ticket: &[u8]| {
+        client
+            .call_op(payload::IMPORT_MEMORY, ticket, &[])
+            .header
+            .status
+    };
+    let memory = create(&mut client, 1);
+    for stranger in [0, 1, memory + 1, u64::MAX, Kind::Stream.handle(1)] {
+        assert_ne!(export(&mut client, stranger).0, 0, "{stranger:x}");
+    }
+    let private = create(&mut client, 0);
+    assert_ne!(
+        export(&mut client, private).0,
+        0,
+        "it was not made for others"
+    );
+    let (status, ticket) = export(&mut client, memory);
+    assert_eq!((status, ticket.len()), (0, payload::TICKET));
+    assert_eq!(import(&mut client, &ticket), 0);
+    let mut other = Client::ready(server.unix(), "unix");
+    assert_eq!(import(&mut other, &ticket), 0);
+    // Neighbours of a ticket, and what is none.
+    for at in 0..payload::TICKET {
+        let mut wrong = ticket.clone();
+        wrong[at] ^= 1;
+        assert_eq!(import(&mut other, &wrong), 1);
+    }
+    for garbage in [&[][..], &ticket[..31], &[&ticket[..], &[0]].concat()] {
+        assert_ne!(import(&mut other, garbage), 0);
+    }
+    // One client does not take all of the server's descriptors, and hears so.
+    let more = (1..MOST).map(|_| export(&mut client, memory).0);
+    assert!(more.into_iter().all(|status| status == 0));
+    assert_eq!(export(&mut client, memory).0, 304);
+    let theirs = create(&mut other, 1);
+    assert_eq!(export(&mut other, theirs).0, 0);
+    // What a client has shared ends with it.
+    drop(client);
+    server.wait_for("one client", |status| status.sessions.len() == 1);
+    assert_eq!(import(&mut other, &ticket), 1);
+    serves(&server);
 }

@@ -11,6 +11,7 @@ use gtrace_protocol::{FirstCall, Flags, Writer};
 use gtrace_tables::results;
 
 use crate::context::put;
+use crate::device_files;
 use crate::entry::{check, done, exchange};
 use crate::generated::driver::remote;
 use crate::managed;
@@ -42,6 +43,7 @@ pub(crate) unsafe fn cuInit(flags: c_uint) -> CUresult {
             // Nobody else sets them while `initialising` is held.
             let _ = session.state.launch_limits.set(limits);
             let _ = session.snapshot.set(snapshot);
+            device_files::advise();
         } else {
             local!("cuInit");
         }

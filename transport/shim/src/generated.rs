@@ -39,3 +39,8 @@ pub(crate) mod nvml {
 pub(crate) mod absent {
     include!(concat!(env!("OUT_DIR"), "/absent.rs"));
 }
+
+/// Symbols of NVML that are refused.
+pub(crate) mod refused {
+    include!(concat!(env!("OUT_DIR"), "/refused.rs"));
+}

@@ -19,6 +19,7 @@ mod contexts;
 mod copy;
 mod deferred_copies;
 mod device;
+mod device_files;
 mod device_idle;
 mod entry;
 mod events;
@@ -49,6 +50,7 @@ mod pointer;
 mod report;
 mod reserve;
 mod session;
+mod set_launch;
 mod settings;
 mod slots;
 mod state;
@@ -82,6 +84,7 @@ mod local {
     pub(crate) use crate::occupancy::*;
     pub(crate) use crate::pitched::*;
     pub(crate) use crate::pointer::*;
+    pub(crate) use crate::set_launch::*;
     pub(crate) use crate::textures::*;
 }
 

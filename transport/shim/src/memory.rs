@@ -18,6 +18,7 @@ use crate::device_idle;
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::managed;
+use crate::pointer;
 use crate::reserve::reserve;
 use crate::session::{self, Session};
 use crate::state::{lock, read, write};
@@ -199,7 +200,8 @@ pub(crate) unsafe fn cuMemGetAddressRange_v2(
         let session = session::cuda()?;
         let found = read(&session.state.allocations).find(dptr);
         match found {
-            Some(found) if found.place.is_of_device() => {
+            // Page-locked memory is the device's too, by the host's address.
+            Some(found) if found.place.is_of_device() || pointer::can_map(&found) => {
                 local!("cuMemGetAddressRange_v2");
                 // SAFETY: pointers of the program.
                 unsafe {

@@ -4,6 +4,8 @@
 // Writes results through pointers of the program.
 #![allow(unsafe_code)]
 
+mod older;
+
 use std::ffi::{c_char, c_uint, c_ulonglong, c_void};
 use std::ptr::without_provenance_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,6 +20,8 @@ use gtrace_protocol::{Flags, OpId, op_id};
 use crate::entry::{Call, mint};
 use crate::session::{self, Session, with_lane};
 use crate::{clock, log, status};
+
+pub(crate) use older::*;
 
 /// How often NVML is initialised. A forked child has as many as its parent had, as with NVML.
 static INITIALISED: AtomicU32 = AtomicU32::new(0);

@@ -21,8 +21,11 @@ use crate::session;
 use crate::state::{lock, read};
 use crate::stats::local;
 
-/// Whether the device can use the page-locked memory.
-fn can_map(found: &Allocation) -> bool {
+/// Whether it is page-locked memory that the device can use.
+pub(crate) fn can_map(found: &Allocation) -> bool {
+    if !found.place.is_host() {
+        return false;
+    }
     let device = session::cuda().and_then(|session| device::device(session, found.device));
     device.is_ok_and(device::can_map_host_memory)
 }

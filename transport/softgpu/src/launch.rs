@@ -189,11 +189,15 @@ fn gather(entry: &Entry, values: PointerArray, extra: PointerArray) -> Answer<Ve
             _ => return Err(INVALID_VALUE),
         }
     }
-    if size < entry.param_size || (buffer == 0 && entry.param_size > 0) {
+    if buffer == 0 && entry.param_size > 0 {
         return Err(INVALID_VALUE);
     }
+    // A structure may be given without its end, which the kernel then does not look at: NCCL gives 4 KiB of arguments so.
+    let given = size.min(entry.param_size);
     // SAFETY: by the contract of cuLaunchKernel the buffer has the size that was reported.
-    Ok(unsafe { crate::abi::read_bytes(buffer, entry.param_size) })
+    let mut bytes = unsafe { crate::abi::read_bytes(buffer, given) };
+    bytes.resize(entry.param_size, 0);
+    Ok(bytes)
 }
 
 /// What `cuLaunchKernel` and its kin ask for.

@@ -21,6 +21,8 @@ use tokio_rustls::rustls::pki_types::ServerName;
 
 /// How long connecting and an answer may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// The same where a file of some MiB goes first.
+const UPLOAD: Duration = Duration::from_secs(110);
 /// Largest answer of a head.
 const ANSWER_MAX: usize = 256 * 1024;
 /// What HTTP/2 keeps for answers: they are small.
@@ -156,6 +158,7 @@ where
         .timer(TokioTimer::new())
         .initial_stream_window_size(WINDOW)
         .initial_connection_window_size(WINDOW)
+        .header_table_size(gtrace_fleet::HEADER_TABLE)
         .keep_alive_interval(Duration::from_secs(20))
         .keep_alive_timeout(Duration::from_secs(20))
         .handshake(TokioIo::new(io))
@@ -215,6 +218,30 @@ impl Link {
         credential: Option<&str>,
         body: Vec<u8>,
     ) -> Result<(StatusCode, Bytes), LinkError> {
+        self.send_within(PATIENCE, method, path, credential, body)
+            .await
+    }
+
+    /// Posts a file.
+    pub(crate) async fn upload(
+        &self,
+        path: &str,
+        credential: &str,
+        body: Vec<u8>,
+    ) -> Result<(), LinkError> {
+        self.send_within(UPLOAD, "POST", path, Some(credential), body)
+            .await
+            .map(drop)
+    }
+
+    async fn send_within(
+        &self,
+        patience: Duration,
+        method: &str,
+        path: &str,
+        credential: Option<&str>,
+        body: Vec<u8>,
+    ) -> Result<(StatusCode, Bytes), LinkError> {
         let failed = |cause: String| LinkError::Unreachable {
             url: self.url.to_string(),
             cause,
@@ -241,9 +268,9 @@ impl Link {
             let body = body.await.map_err(|e| failed(e.to_string()))?;
             Ok((status, body.to_bytes()))
         };
-        let (status, body) = tokio::time::timeout(PATIENCE, answering)
+        let (status, body) = tokio::time::timeout(patience, answering)
             .await
-            .map_err(|_| failed("no answer in 30 s".to_owned()))??;
+            .map_err(|_| failed(format!("no answer in {} s", patience.as_secs())))??;
         if status.is_success() || status == StatusCode::CONFLICT {
             return Ok((status, body));
         }

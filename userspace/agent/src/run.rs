@@ -13,6 +13,7 @@ use gtrace_fleet::{
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
 
+use crate::actor::{Actor, Requests};
 use crate::enroll::Enrolled;
 use crate::frames::{Recordings, Sampler, Wanted};
 use crate::link::{HeadUrl, Link, LinkError};
@@ -48,6 +49,8 @@ pub struct Options {
     pub rate: Option<u64>,
     /// Whether the head may start profiling sessions here.
     pub allow_sessions: bool,
+    /// Does what else the head may ask for; without it nothing.
+    pub actor: Option<Arc<dyn Actor>>,
     /// This host's clock: [`now_ns`], or that of a test.
     pub clock: Clock,
 }
@@ -132,6 +135,7 @@ pub async fn run(
         problem: None,
         asking: None,
         asked: None,
+        requests: Requests::default(),
         link: None,
         tip: None,
         warned: None,
@@ -195,6 +199,8 @@ struct Agent<S> {
     asking: Option<Asking>,
     /// When it was asked last.
     asked: Option<Instant>,
+    /// What the head asks for beside sessions.
+    requests: Requests,
     link: Option<Link>,
     tip: Option<u64>,
     warned: Option<String>,
@@ -254,7 +260,7 @@ impl<S: FnMut() -> HostState> Agent<S> {
         let done = match action {
             Action::WaitUntil(until) => {
                 let wait = until.saturating_sub(now).min(LOOK);
-                return match self.recordings.is_empty() {
+                return match self.recordings.is_empty() && self.requests.is_idle() {
                     true => wait,
                     false => wait.min(FRAMES),
                 };
@@ -320,6 +326,7 @@ impl<S: FnMut() -> HostState> Agent<S> {
         state.labels.clone_from(&self.options.labels);
         state.clock = self.clock.at((self.options.clock)());
         state.allows_sessions = self.options.allow_sessions && self.sampler.is_some();
+        state.permits = self.permits();
         state.session_problem.clone_from(&self.problem);
         bound(&mut state);
         let credential = Some(self.options.enrolled.credential.as_str());
@@ -345,12 +352,20 @@ impl<S: FnMut() -> HostState> Agent<S> {
         }
     }
 
+    fn permits(&self) -> Vec<String> {
+        self.options
+            .actor
+            .as_ref()
+            .map_or_else(Vec::new, |actor| actor.permits())
+    }
+
     fn answered(&mut self, answer: Option<MeasureAnswer>) {
         if let Some(answer) = answer {
-            let known = self.recordings.known();
+            let known = (self.recordings.known(), self.requests.taken());
             self.set_sessions(&answer.measure);
+            self.requests.take(&answer.requests);
             // A head that asks for more than is taken here answers at once: it is not asked without pause.
-            if self.recordings.known() != known {
+            if (self.recordings.known(), self.requests.taken()) != known {
                 self.asked = None;
             }
         }
@@ -363,17 +378,28 @@ impl<S: FnMut() -> HostState> Agent<S> {
         let Some(link) = self.link.clone() else {
             return Ok(());
         };
-        if !self.options.allow_sessions || self.sampler.is_none() {
+        let takes_part = self.options.allow_sessions && self.sampler.is_some();
+        if !takes_part && self.permits().is_empty() {
             return Ok(());
         }
         if self.asking.is_none() && self.asked.is_none_or(|at| at.elapsed() >= ASK_AGAIN) {
             let known: Vec<String> = self.recordings.known().iter().map(i64::to_string).collect();
-            let path = format!("/fleet/v1/measure?known={}", known.join(","));
+            let mut path = format!("/fleet/v1/measure?known={}", known.join(","));
+            let taken = self.requests.taken();
+            if !taken.is_empty() {
+                path.push_str("&taken=");
+                path.push_str(&taken);
+            }
             let (link, credential) = (link.clone(), self.options.enrolled.credential.clone());
             self.asked = Some(Instant::now());
             self.asking = Some(tokio::spawn(async move {
                 link.get::<MeasureAnswer>(&path, &credential).await
             }));
+        }
+        if let Some(actor) = &self.options.actor {
+            let credential = &self.options.enrolled.credential;
+            let sent = self.requests.go_on(actor, &link, credential).await;
+            self.shipper.spent(self.began.elapsed(), sent);
         }
         if !self.recordings.is_empty() {
             self.measure_clock(&link).await?;

@@ -1,8 +1,10 @@
-//! A small blocking HTTP/1.1 client for the daemon's own API, over its Unix socket or TCP.
+//! A small blocking HTTP/1.1 client for the daemon's own API, over its Unix socket, TCP or TLS.
 //!
 //! One connection per request; bodies by length, in chunks or to the end; server-sent events are
-//! handed out as each one's blank line arrives. No TLS, no redirects: the peer is gtrace.
+//! handed out as each one's blank line arrives. No redirects, no proxies: the peer is gtrace.
 
+#[cfg(feature = "tls")]
+mod https;
 mod wire;
 
 use std::fmt;
@@ -15,15 +17,18 @@ use std::time::Duration;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use self::wire::{Body, Connection, Response, read_line};
+#[cfg(feature = "tls")]
+pub use self::https::{HttpsEndpoint, HttpsUrl, UrlError};
+use self::wire::{Body, Connection, Response, Socket, read_line};
 use crate::ProblemBody;
+use crate::text::clean;
 
 /// How long an answer may take. The daemon gives its own parts 5 seconds.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 /// How long a stream may be silent; the daemon sends a comment every 15 seconds.
 const STREAM_DEADLINE: Duration = Duration::from_secs(45);
-/// Longest line of a server-sent event, and largest whole body.
-const MAX_BODY: u64 = 256 << 20;
+/// Largest server-sent event, and largest whole body, bytes.
+const MAX_BODY: u64 = if cfg!(test) { 1 << 20 } else { 256 << 20 };
 
 /// Where a daemon listens.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +37,9 @@ pub enum Endpoint {
     Unix(PathBuf),
     /// Its TCP address.
     Tcp(SocketAddr),
+    /// Its address for other hosts, over TLS.
+    #[cfg(feature = "tls")]
+    Https(Box<HttpsEndpoint>),
 }
 
 impl fmt::Display for Endpoint {
@@ -39,6 +47,21 @@ impl fmt::Display for Endpoint {
         match self {
             Self::Unix(path) => path.display().fmt(f),
             Self::Tcp(address) => address.fmt(f),
+            #[cfg(feature = "tls")]
+            Self::Https(https) => https.url.fmt(f),
+        }
+    }
+}
+
+impl Endpoint {
+    /// What to do where nobody answers.
+    fn remedy(&self) -> &'static str {
+        match self {
+            Self::Unix(_) | Self::Tcp(_) => "start it with `gtrace run`",
+            #[cfg(feature = "tls")]
+            Self::Https(_) => {
+                "does it run, does its `listen` have that address, and lets its firewall this host in?"
+            }
         }
     }
 }
@@ -47,7 +70,7 @@ impl fmt::Display for Endpoint {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// Nobody answers there.
-    #[error("no gtrace daemon answers on {endpoint} ({cause}): start it with `gtrace run`")]
+    #[error("no gtrace daemon answers on {endpoint} ({cause}): {}", .endpoint.remedy())]
     NoDaemon {
         /// The endpoint that was tried.
         endpoint: Endpoint,
@@ -60,6 +83,10 @@ pub enum ClientError {
         /// The socket.
         endpoint: Endpoint,
     },
+    /// A file of this client, the server's certificate, or what it says of this client's. It stays so until somebody
+    /// changes a file.
+    #[error("no TLS connection: {0}")]
+    Tls(String),
     /// The connection broke, or was silent for too long.
     #[error("{}", broken(.0))]
     Broken(io::Error),
@@ -87,8 +114,21 @@ fn broken(error: &io::Error) -> String {
 
 impl From<io::Error> for ClientError {
     fn from(error: io::Error) -> Self {
+        #[cfg(feature = "tls")]
+        if let Some(cause) = https::refusal(&error) {
+            return Self::Tls(clean(&cause));
+        }
         Self::Broken(error)
     }
+}
+
+/// `why` may quote the peer, whose bytes a terminal must not obey.
+fn unexpected(why: &str) -> ClientError {
+    ClientError::UnexpectedResponse(clean(why))
+}
+
+fn too_large() -> ClientError {
+    unexpected(&format!("it is larger than {} MiB", MAX_BODY >> 20))
 }
 
 /// A client of one daemon.
@@ -119,6 +159,12 @@ impl Client {
     /// A client over the Unix socket at `path`.
     pub fn unix(path: impl Into<PathBuf>) -> Self {
         Self::new(Endpoint::Unix(path.into()))
+    }
+
+    /// A client of a daemon, or a head, on another host.
+    #[cfg(feature = "tls")]
+    pub fn https(endpoint: HttpsEndpoint) -> Self {
+        Self::new(Endpoint::Https(Box::new(endpoint)))
     }
 
     /// With so long for each step of an exchange (connect, send, each read of the answer) instead of 10
@@ -154,7 +200,7 @@ impl Client {
     /// Any [`ClientError`].
     pub fn get_text(&self, target: &str) -> Result<String, ClientError> {
         let body = self.request("GET", target, &[], None)?.whole()?;
-        String::from_utf8(body).map_err(|e| ClientError::UnexpectedResponse(e.to_string()))
+        String::from_utf8(body).map_err(|e| unexpected(&e.to_string()))
     }
 
     /// Posts `body` as JSON and reads the answer's JSON; an answer without a body reads as null.
@@ -204,8 +250,9 @@ impl Client {
         let mut headers = vec![("Accept", "text/event-stream")];
         headers.extend(last_id.map(|id| ("Last-Event-ID", id)));
         let response = self.request("GET", target, &headers, None)?;
-        response.connection.set_deadline(STREAM_DEADLINE)?;
-        let stopper = response.connection.try_clone()?;
+        let connection = response.body.connection();
+        connection.set_deadline(STREAM_DEADLINE)?;
+        let stopper = connection.socket()?;
         Ok(EventStream {
             lines: BufReader::new(response.body),
             stopper,
@@ -222,12 +269,17 @@ impl Client {
     ) -> Result<Response, ClientError> {
         let mut connection = self.connect()?;
         connection.set_deadline(self.deadline)?;
-        let host = match &self.endpoint {
-            Endpoint::Unix(_) => "localhost".to_owned(),
-            Endpoint::Tcp(address) => address.to_string(),
+        let (host, token): (String, Option<String>) = match &self.endpoint {
+            Endpoint::Unix(_) => ("localhost".to_owned(), None),
+            Endpoint::Tcp(address) => (address.to_string(), None),
+            #[cfg(feature = "tls")]
+            Endpoint::Https(https) => (https.url.authority(), https.token()?),
         };
         let mut head =
             format!("{method} {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n");
+        if let Some(token) = token {
+            head.push_str(&format!("Authorization: Bearer {token}\r\n"));
+        }
         for (name, value) in headers {
             head.push_str(&format!("{name}: {value}\r\n"));
         }
@@ -237,8 +289,20 @@ impl Client {
         head.push_str("\r\n");
         let mut message = head.into_bytes();
         message.extend_from_slice(body.unwrap_or_default());
-        connection.write_all(&message)?;
-        Response::read(connection)
+        let sent = connection
+            .write_all(&message)
+            .and_then(|()| connection.flush());
+        match sent {
+            // Who refuses a request, or a certificate, says why and closes, which may come before all is sent.
+            Err(error) if is_closed(&error) => {
+                Response::read(connection).map_err(|answer| match answer {
+                    ClientError::Broken(_) => error.into(),
+                    answer => answer,
+                })
+            }
+            Err(error) => Err(error.into()),
+            Ok(()) => Response::read(connection),
+        }
     }
 
     fn connect(&self) -> Result<Connection, ClientError> {
@@ -247,9 +311,17 @@ impl Client {
             Endpoint::Tcp(address) => {
                 TcpStream::connect_timeout(address, self.deadline).map(Connection::Tcp)
             }
+            #[cfg(feature = "tls")]
+            Endpoint::Https(https) => {
+                let config = https.config()?;
+                match https.connect(self.deadline) {
+                    Ok(stream) => return Ok(https.secure(stream, config, self.deadline)?),
+                    Err(error) => Err(error),
+                }
+            }
         };
-        connected.map_err(|cause| match cause.kind() {
-            io::ErrorKind::PermissionDenied => ClientError::Forbidden {
+        connected.map_err(|cause| match (cause.kind(), &self.endpoint) {
+            (io::ErrorKind::PermissionDenied, Endpoint::Unix(_)) => ClientError::Forbidden {
                 endpoint: self.endpoint.clone(),
             },
             _ => ClientError::NoDaemon {
@@ -260,13 +332,20 @@ impl Client {
     }
 }
 
+fn is_closed(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset
+    )
+}
+
 fn encode(body: &impl Serialize) -> Result<Vec<u8>, ClientError> {
-    serde_json::to_vec(body).map_err(|e| ClientError::UnexpectedResponse(e.to_string()))
+    serde_json::to_vec(body).map_err(|e| unexpected(&e.to_string()))
 }
 
 fn json<T: DeserializeOwned>(body: &[u8]) -> Result<T, ClientError> {
     let body = if body.is_empty() { b"null" } else { body };
-    serde_json::from_slice(body).map_err(|e| ClientError::UnexpectedResponse(e.to_string()))
+    serde_json::from_slice(body).map_err(|e| unexpected(&e.to_string()))
 }
 
 /// `path` with `pairs` as its query.
@@ -292,7 +371,7 @@ pub fn target<N: AsRef<str>, V: AsRef<str>>(path: &str, pairs: &[(N, V)]) -> Str
 #[derive(Debug)]
 pub struct EventStream {
     lines: BufReader<Body>,
-    stopper: Connection,
+    stopper: Socket,
     last_id: Option<String>,
 }
 
@@ -320,7 +399,8 @@ impl EventStream {
     ///
     /// # Errors
     ///
-    /// [`ClientError::Broken`] if the connection broke or was silent for too long.
+    /// [`ClientError::Broken`] if the connection broke or was silent for too long, [`ClientError::UnexpectedResponse`] for a
+    /// message that is too large.
     pub fn next_message(&mut self) -> Result<Option<Message>, ClientError> {
         let mut message = Message::default();
         let mut begun = false;
@@ -350,6 +430,9 @@ impl EventStream {
                         message.data.push('\n');
                     }
                     message.data.push_str(value);
+                    if message.data.len() as u64 > MAX_BODY {
+                        return Err(too_large());
+                    }
                 }
                 _ => continue,
             }
@@ -360,7 +443,7 @@ impl EventStream {
 
 /// Ends an [`EventStream`] whose reader is blocked.
 #[derive(Debug)]
-pub struct Stopper(Connection);
+pub struct Stopper(Socket);
 
 impl Stopper {
     /// Ends it: the reader gets `None` or an error at once.

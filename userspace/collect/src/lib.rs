@@ -1,7 +1,8 @@
 //! Rows of profiles from where calls are counted: own probes on the CUDA driver, the daemon's counts of
 //! driver calls, the server of a remote GPU, and the files that a client of it writes; the state of that server as text;
-//! readings for profiling sessions of a fleet.
+//! readings for profiling sessions of a fleet, and what else its head may have a host do.
 
+mod actor;
 mod api_rows;
 mod daemon;
 pub mod profile_file;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use gtrace_profile::Row;
 
+pub use actor::HostActor;
 pub use api_rows::Calls;
 pub use daemon::{Daemon, inactive_reason};
 pub use remote::Server;

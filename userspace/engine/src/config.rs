@@ -280,7 +280,10 @@ keys! {
     /// Let the head start profiling sessions: GPUs are read by NVML while one is on.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     head_sessions: bool = "GTRACE_HEAD_SESSIONS",
-    /// Answer as another program too, for its clients: `gpud` or `none`.
+    /// Let the head fetch reports of incidents, as `gtrace report` writes them.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    head_reports: bool = "GTRACE_HEAD_REPORTS",
+    /// Answer as other programs too, for their clients, separated by commas: `gpud`, `dcgm`; or `none`.
     compat: String = "GTRACE_COMPAT",
     /// Folder of plugins, executables of root that say what they found: `/etc/gtrace/plugins.d`. None by default.
     plugins: PathBuf = "GTRACE_PLUGINS",
@@ -296,6 +299,15 @@ keys! {
     proc_root: PathBuf = "GTRACE_PROC_ROOT",
 }
 
+/// Other programs whose clients are answered too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Compat {
+    /// GPUd's routes.
+    pub gpud: bool,
+    /// The names of dcgm-exporter in `/metrics`.
+    pub dcgm: bool,
+}
+
 /// The head of the fleet that this host belongs to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeadConfig {
@@ -309,6 +321,8 @@ pub struct HeadConfig {
     pub rate: Option<u64>,
     /// Whether it may start profiling sessions.
     pub sessions: bool,
+    /// Whether it may fetch reports of incidents.
+    pub reports: bool,
 }
 
 /// The configuration in force.
@@ -394,8 +408,8 @@ pub struct Config {
     pub nvsentinel: Option<nvsentinel::Options>,
     /// The head that the host's records go to; `None`: nowhere.
     pub head: Option<HeadConfig>,
-    /// Whether GPUd's routes are answered.
-    pub compat_gpud: bool,
+    /// As which other programs the daemon answers.
+    pub compat: Compat,
     /// How plugins are run; `None`: not.
     pub plugins: Option<plugins::Options>,
     /// Kill-switch file.
@@ -567,6 +581,7 @@ impl Config {
             head_labels: Some(String::new()),
             head_rate: Some(0),
             head_sessions: Some(false),
+            head_reports: Some(false),
             compat: Some("none".into()),
             plugins: None,
             plugins_interval_s: Some(60),
@@ -674,7 +689,7 @@ impl Config {
             kubelet_socket: keys.kubelet_socket.unwrap_or_default(),
             nvsentinel,
             head,
-            compat_gpud: parse_compat(&keys.compat.unwrap_or_default())?,
+            compat: parse_compat(&keys.compat.unwrap_or_default())?,
             plugins,
             kill_switch: keys.kill_switch.unwrap_or_default(),
             sysfs_root: keys.sysfs_root.unwrap_or_default(),
@@ -838,7 +853,7 @@ mod tests {
                 "cuda_api_budget",
                 "0 to 100",
             ),
-            (|k| k.compat = Some("dcgm".into()), "compat", "`gpud`"),
+            (|k| k.compat = Some("gpud,dmcg".into()), "compat", "`dcgm`"),
             (|k| k.ring_bytes = Some(5000), "ring_bytes", "power of two"),
         ];
         for (change, key, hint) in cases {
@@ -942,7 +957,10 @@ mod tests {
         let head = of("rack=r7, feed=b").unwrap().head.unwrap();
         let (rack, feed) = (&head.labels["rack"], &head.labels["feed"]);
         assert_eq!((rack.as_str(), feed.as_str()), ("r7", "b"));
-        assert_eq!((head.rate, head.sessions), (None, false));
+        assert_eq!(
+            (head.rate, head.sessions, head.reports),
+            (None, false, false)
+        );
         for wrong in ["rack", "rack=a b", "=x"] {
             let error = of(wrong).unwrap_err().to_string();
             assert!(error.contains("head_labels"), "{error}");

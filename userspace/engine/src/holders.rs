@@ -1,5 +1,5 @@
 //! Who has which GPU: pods by the kubelet's pod-resources socket, containers and jobs by the control groups of the processes
-//! that use a GPU. One table for events, processes and metrics.
+//! that use a GPU, clients on other hosts by `gtrace serve`. One table for events, processes and metrics.
 
 mod names;
 mod patient;
@@ -117,6 +117,8 @@ pub struct Reading<'a> {
     pub allocations: &'a [Allocation],
     /// Processes that use a GPU.
     pub clients: &'a [Client],
+    /// Whom workers of `gtrace serve` work for, by their process.
+    pub remote_clients: &'a BTreeMap<u32, String>,
 }
 
 /// Makes the next table out of a reading and of the one before.
@@ -147,6 +149,7 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
     places.forget_others(|pid| users.contains(&pid));
     for client in reading.clients {
         let mut holder = identify(client.pid, places, &mut containers);
+        holder.remote_client = reading.remote_clients.get(&client.pid).cloned();
         if holder.is_empty() {
             continue;
         }
@@ -175,6 +178,17 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
         if processes.len() < PROCESSES || processes.contains_key(&client.pid) {
             processes.insert(client.pid, (holder, now));
         }
+    }
+    // One that has opened no GPU yet, or one that only the CPU emulates.
+    for (worker, client) in reading.remote_clients {
+        if users.contains(worker) || processes.len() >= PROCESSES {
+            continue;
+        }
+        let holder = Holder {
+            remote_client: Some(client.clone()),
+            ..Holder::default()
+        };
+        processes.insert(*worker, (holder, now));
     }
     Table { gpus, processes }
 }
@@ -338,6 +352,7 @@ mod tests {
             gpus: &gpus,
             allocations: &allocations,
             clients: &[],
+            remote_clients: &BTreeMap::new(),
         };
         let now = Instant::now();
         let table = next(&Table::default(), &reading, &Places::default(), now);
@@ -374,11 +389,36 @@ mod tests {
             gpus: &[],
             allocations: &[],
             clients: &[],
+            remote_clients: &BTreeMap::new(),
         };
         let soon = next(&before, &nothing, &Places::default(), now + REMEMBERED / 2);
         assert_eq!(soon.of_process(pid), Some(&holder));
         let late = next(&soon, &nothing, &Places::default(), now + REMEMBERED);
         assert_eq!(late.of_process(pid), None);
+    }
+
+    #[test]
+    fn the_client_of_a_worker_is_its_holder_and_that_of_its_gpu() {
+        let gpus = [gpu("0000:3b:00.0", "GPU-a", 0)];
+        let (with_gpu, without) = (u32::MAX - 1, u32::MAX);
+        let clients = [Client {
+            pid: with_gpu,
+            gpus: vec![gpus[0].pci],
+        }];
+        let remote = "lab-7: python3 (99)".to_owned();
+        let reading = Reading {
+            gpus: &gpus,
+            allocations: &[],
+            clients: &clients,
+            remote_clients: &[(with_gpu, remote.clone()), (without, "b: c (1)".to_owned())].into(),
+        };
+        let now = Instant::now();
+        let table = next(&Table::default(), &reading, &Places::default(), now);
+        let of_gpu = &table.gpus[&gpus[0].pci];
+        assert_eq!(of_gpu[0].remote_client, Some(remote));
+        assert_eq!(of_gpu[0].to_string(), "remote client lab-7: python3 (99)");
+        let of_worker = table.of_process(without).unwrap();
+        assert_eq!(of_worker.remote_client.as_deref(), Some("b: c (1)"));
     }
 
     #[test]
@@ -391,6 +431,7 @@ mod tests {
             gpus: &gpus,
             allocations: &many,
             clients: &[],
+            remote_clients: &BTreeMap::new(),
         };
         let table = next(
             &Table::default(),

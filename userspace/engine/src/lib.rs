@@ -27,7 +27,6 @@ pub mod metrics;
 pub mod nvsentinel;
 pub mod open_record;
 pub mod otlp;
-mod outgoing;
 pub mod pipeline;
 pub mod poll;
 pub mod previous_boot;

@@ -227,6 +227,8 @@ struct Labels {
     /// The series, to end those of who loses its place.
     events: HashSet<EventLabels>,
     by_code: HashSet<(Kind, XidLabels)>,
+    /// The newest Xid of a device, drills and forged lines aside.
+    last_xid: BTreeMap<String, u32>,
 }
 
 impl Default for Labels {
@@ -238,6 +240,7 @@ impl Default for Labels {
             unconfirmed_codes: Places::new(UNCONFIRMED_CODES),
             events: HashSet::new(),
             by_code: HashSet::new(),
+            last_xid: BTreeMap::new(),
         }
     }
 }
@@ -348,6 +351,11 @@ impl Metrics {
             self.end_device(&mut labels, &pci.to_string());
         }
         if let Some(code) = event.code {
+            let real = matches!(provenance, Provenance::Kernel | Provenance::Unknown);
+            // Only of devices that have a label of their own: there are no more of them than that.
+            if event.kind == Kind::Xid && real && !gpu.is_empty() && gpu != OTHER {
+                labels.last_xid.insert(gpu.clone(), code);
+            }
             let code = (event.kind, gpu.clone(), code);
             let (xid, freed) = labels.code(&code, provenance, now);
             if let Some(freed) = freed {
@@ -369,6 +377,12 @@ impl Metrics {
         };
         self.events.get_or_create(&of_event).inc_by(n);
         labels.events.insert(of_event);
+    }
+
+    /// The newest Xid of a GPU; drills and lines that a user has written do not count.
+    pub fn last_xid(&self, pci: PciAddress) -> Option<u32> {
+        let labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        labels.last_xid.get(&pci.to_string()).copied()
     }
 
     fn family(&self, kind: Kind) -> &Family<XidLabels, Counter> {
@@ -394,6 +408,7 @@ impl Metrics {
             }
             !ends
         });
+        labels.last_xid.remove(gpu);
         for places in [&mut labels.codes, &mut labels.unconfirmed_codes] {
             places.counted_at.retain(|(_, of, _), _| of != gpu);
         }
@@ -633,6 +648,11 @@ mod tests {
             value(&metrics, present, "79", Provenance::Injected),
             Some(1)
         );
+        let last = |gpu: &str| metrics.last_xid(gpu.parse().unwrap());
+        assert_eq!(last(lost), Some(79));
+        assert_eq!(last(present), None, "a drill");
+        metrics.count_event(&xid(lost, 13), Provenance::Kernel, false, 1);
+        assert_eq!(last(lost), Some(13));
     }
 
     #[test]
@@ -667,7 +687,7 @@ mod tests {
         let mut labels = metrics.labels.lock().unwrap();
         metrics.end_device(&mut labels, gone);
         assert!(labels.events.is_empty() && labels.by_code.is_empty());
-        assert!(labels.codes.counted_at.is_empty());
+        assert!(labels.codes.counted_at.is_empty() && labels.last_xid.is_empty());
         assert_eq!(value(&metrics, gone, "79", Provenance::Kernel), None);
     }
 

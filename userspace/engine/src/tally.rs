@@ -156,8 +156,8 @@ fn add(sums: &mut BTreeMap<(String, String), Series>, comm: &str, function: &str
     sums.entry(key).or_default().add(series);
 }
 
-/// Which of [`BOUNDS_NS`] a bucket lies below.
-fn place(bucket: usize) -> usize {
+/// Which of [`BOUNDS_NS`] a bucket of the probes lies below.
+pub(crate) fn place(bucket: usize) -> usize {
     let (_, end) = bucket_range(bucket.min(BUCKETS - 1));
     let longer = bucket >= BUCKETS - 1;
     match longer {

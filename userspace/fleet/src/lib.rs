@@ -13,7 +13,10 @@ mod gswarm;
 pub mod lemon;
 mod message;
 pub mod outbreak;
+mod pattern;
 mod position;
+pub mod remedy;
+mod request;
 mod session;
 mod ship;
 #[cfg(test)]
@@ -29,12 +32,20 @@ pub use message::{
     BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, GpuState, HostState, LABELS_MAX,
     StateAnswer, check_labels, check_name,
 };
+pub use pattern::fits;
 pub use position::Position;
+pub use request::{
+    Ask, HostRequest, REPORT_MAX, REQUESTS_MAX, RequestState, SAID_MAX, known_requests,
+};
 pub use session::{
     COLUMNS, CallFrame, Column, FRAMES_MAX, Frames, FramesError, GapFinder, GpuFrame, HostFrame,
     INTERVAL_MS, Measure, MeasureAnswer, Metric, SESSIONS_MAX, slot_begin, slots_within,
 };
 pub use ship::{Action, Limits, Outcome, Shipper};
+
+/// Bytes of the table in which the head keeps headers of its answers to name them shortly (RFC 7541): it has one for each
+/// agent.
+pub const HEADER_TABLE: u32 = 256;
 
 /// Longest name of a host, in bytes: that of a domain name.
 pub const NAME_MAX: usize = 253;

@@ -95,6 +95,9 @@ pub struct HostState {
     /// Whether the host lets the head start profiling sessions.
     #[serde(default)]
     pub allows_sessions: bool,
+    /// What else the host lets the head ask for, by the names of [`crate::Ask`].
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub permits: Vec<String>,
     /// Why it has nothing to measure, or only a part.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session_problem: Option<String>,

@@ -102,6 +102,9 @@ pub struct Measure {
 pub struct MeasureAnswer {
     /// By number.
     pub measure: Vec<Measure>,
+    /// What it is to do beside that: [`crate::HostRequest`]s, each by itself, as a newer head may ask for more than is known here.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub requests: Vec<serde_json::Value>,
 }
 
 /// What a GPU was in one interval: means over the readings that were taken in it.

@@ -1,10 +1,12 @@
-//! Unary gRPC calls over a Unix socket, with a deadline: what gtrace asks of the kubelet, and what it tells NVSentinel.
+//! gRPC over a Unix socket: calls with a deadline, to the kubelet and to NVSentinel, and a server for the kubelet.
 //!
 //! HTTP/2 is the h2 crate's, messages are prost's. A call blocks its thread for the deadline at most, and keeps nothing.
 #![forbid(unsafe_code)]
 
+pub mod device_plugin;
 pub mod kubelet;
 pub mod nvsentinel;
+pub mod server;
 #[cfg(feature = "testing")]
 pub mod testing;
 
@@ -87,15 +89,27 @@ pub fn call<Question: Message, Answer: Message + Default>(
         .enable_time()
         .build()
         .map_err(|error| CallError::Own(error.to_string()))?;
-    runtime.block_on(async {
-        let exchange = exchange(socket, method, frame(question));
-        let answered = tokio::time::timeout(deadline, exchange).await;
-        let answer = answered.map_err(|_| CallError::Unanswered {
-            path: socket.to_owned(),
-            deadline,
-        })??;
-        parse(&answer)
-    })
+    runtime.block_on(call_async(socket, method, question, deadline))
+}
+
+/// As [`call`], for a thread with a runtime of its own.
+///
+/// # Errors
+///
+/// Those of [`call`].
+pub async fn call_async<Question: Message, Answer: Message + Default>(
+    socket: &Path,
+    method: &str,
+    question: &Question,
+    deadline: Duration,
+) -> Result<Answer, CallError> {
+    let exchange = exchange(socket, method, frame(question));
+    let answered = tokio::time::timeout(deadline, exchange).await;
+    let answer = answered.map_err(|_| CallError::Unanswered {
+        path: socket.to_owned(),
+        deadline,
+    })??;
+    parse(&answer)
 }
 
 async fn exchange(socket: &Path, method: &str, question: Bytes) -> Result<Vec<u8>, CallError> {

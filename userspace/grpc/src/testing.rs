@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, channel};
 
 use bytes::Bytes;
-use tokio::net::UnixListener;
+use prost::Message;
+use tokio::net::{UnixListener, UnixStream};
 
 /// How a fake answers.
 #[derive(Clone, Debug)]
@@ -88,4 +89,56 @@ pub fn serve(dir: &Path, reply: Reply) -> (PathBuf, Receiver<(String, Vec<u8>)>)
     });
     is_ready.recv().unwrap();
     (path, calls)
+}
+
+/// Calls a method whose answers follow each other: gives each, until the server ends the call or the receiver is dropped.
+///
+/// # Panics
+///
+/// If it cannot connect there.
+pub fn watch<Answer: Message + Default + 'static>(
+    socket: &Path,
+    method: &'static str,
+) -> Receiver<Answer> {
+    let (answered, answers) = channel();
+    let stream = std::os::unix::net::UnixStream::connect(socket).unwrap();
+    stream.set_nonblocking(true).unwrap();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .unwrap();
+        runtime.block_on(async move {
+            let stream = UnixStream::from_std(stream).unwrap();
+            let (client, connection) = h2::client::handshake(stream).await.unwrap();
+            tokio::spawn(connection);
+            let request = http::Request::post(format!("http://localhost{method}"))
+                .header("content-type", "application/grpc")
+                .header("te", "trailers")
+                .body(())
+                .unwrap();
+            let mut client = client.ready().await.unwrap();
+            let (response, mut question) = client.send_request(request, false).unwrap();
+            let empty = crate::frame(&crate::device_plugin::Empty {});
+            question.send_data(empty, true).unwrap();
+            let mut body = response.await.unwrap().into_body();
+            let mut waiting = Vec::new();
+            while let Some(Ok(chunk)) = body.data().await {
+                let _ = body.flow_control().release_capacity(chunk.len());
+                waiting.extend_from_slice(&chunk);
+                while let Some(length) = waiting.get(1..5) {
+                    let length = u32::from_be_bytes(length.try_into().unwrap());
+                    let end = 5 + usize::try_from(length).unwrap();
+                    if waiting.len() < end {
+                        break;
+                    }
+                    let message: Vec<u8> = waiting.drain(..end).collect();
+                    if answered.send(crate::parse(&message).unwrap()).is_err() {
+                        return;
+                    }
+                }
+            }
+        });
+    });
+    answers
 }

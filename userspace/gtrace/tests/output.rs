@@ -123,6 +123,13 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
             "--print-env",
         ],
         &["serve", "--listen", "nonsense:nonsense:nonsense"],
+        &[
+            "device-plugin",
+            "--remote",
+            "h",
+            "--kubelet-dir",
+            "/nonexistent",
+        ],
         &["bench", "remote", "--remote", "unix:/nonexistent/socket"],
         &["head", "token", "--socket", "/nonexistent/socket"],
         &["agent", "run", "--credential", "/nonexistent/head.json"],
@@ -141,6 +148,14 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
             "compare",
             "1",
             "2",
+            "--head",
+            "/nonexistent/socket",
+        ],
+        &["fleet", "report", "a", "b", "--head", "/nonexistent/socket"],
+        &[
+            "fleet",
+            "remediation",
+            "list",
             "--head",
             "/nonexistent/socket",
         ],
@@ -212,8 +227,26 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     without_text.sort();
     without_text.dedup();
     let expected = [
-        "agent", "baseline", "bench", "capture", "demo", "exec", "fleet", "head", "inject", "mcp",
-        "profile", "report", "run", "samples", "serve", "session", "status", "token", "top",
+        "agent",
+        "baseline",
+        "bench",
+        "capture",
+        "demo",
+        "device-plugin",
+        "exec",
+        "fleet",
+        "head",
+        "inject",
+        "mcp",
+        "profile",
+        "report",
+        "run",
+        "samples",
+        "serve",
+        "session",
+        "status",
+        "token",
+        "top",
     ];
     assert_eq!(without_text, expected, "those that say nothing here");
 }

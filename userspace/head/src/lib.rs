@@ -5,12 +5,13 @@
 
 pub mod db;
 pub mod http;
+pub mod remediation;
 mod secret;
 mod view;
 mod writer;
 
 pub use http::{
-    AuditLine, By, FramesPage, HostDetail, SessionHost, SessionRequest, SessionView, TokenAnswer,
-    TokenRequest,
+    AuditLine, By, FramesPage, HostDetail, RemediationView, SessionHost, SessionRequest,
+    SessionView, TokenAnswer, TokenRequest,
 };
 pub use view::HostView;

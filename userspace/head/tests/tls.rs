@@ -30,6 +30,7 @@ fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
         database: Place::File(dir.join("fleet.db")),
         retention_days: None,
         gswarm: None,
+        remediation: None,
     });
     (bound.unwrap(), credentials)
 }

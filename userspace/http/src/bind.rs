@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use gtrace_api::DEFAULT_SOCKET;
-use gtrace_engine::config::ReadAddress;
+use gtrace_engine::config::{Compat, ReadAddress};
 use gtrace_tls::{AccessFiles, FileError, Guard};
 
 use super::inherit::Inherited;
@@ -27,8 +27,8 @@ pub struct ApiConfig {
     pub store: PathBuf,
     /// What clients may cost.
     pub limits: Limits,
-    /// Whether GPUd's routes are answered too.
-    pub compat_gpud: bool,
+    /// As which other programs it answers too.
+    pub compat: Compat,
 }
 
 impl ApiConfig {
@@ -41,7 +41,7 @@ impl ApiConfig {
             access: None,
             store: store.into(),
             limits: Limits::default(),
-            compat_gpud: false,
+            compat: Compat::default(),
         }
     }
 }
@@ -116,7 +116,7 @@ pub struct Bound {
     pub(super) socket: Option<PathBuf>,
     pub(super) store: PathBuf,
     pub(super) limits: Limits,
-    pub(super) compat_gpud: bool,
+    pub(super) compat: Compat,
 }
 
 impl Bound {
@@ -155,7 +155,7 @@ impl Bound {
             socket: self.socket.clone(),
             store: self.store.clone(),
             limits: self.limits,
-            compat_gpud: self.compat_gpud,
+            compat: self.compat,
         })
     }
 
@@ -247,7 +247,7 @@ pub fn bind_beside(config: &ApiConfig, inherited: Inherited) -> Result<Bound, Ap
         socket,
         store: config.store.clone(),
         limits: config.limits,
-        compat_gpud: config.compat_gpud,
+        compat: config.compat,
     })
 }
 

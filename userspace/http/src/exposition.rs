@@ -59,6 +59,14 @@ pub(super) struct Clients {
     pub(super) remote: Option<ServerStatus>,
     /// How often it did not answer in time.
     pub(super) unanswered: u64,
+    /// Whether the names of dcgm-exporter are wanted too.
+    pub(super) dcgm: bool,
+}
+
+/// GPUs as dcgm-exporter shows them.
+pub(super) fn of_dcgm(hub: &Hub, format: Format) -> String {
+    let (gpus, host) = (hub.gpus(), hub.status().host);
+    dcgm::text(&gpus, &host, |pci| hub.metrics.last_xid(pci), format)
 }
 
 /// Everything as text.
@@ -140,6 +148,10 @@ pub(super) fn text(hub: &Arc<Hub>, clients: Clients, format: Format) -> Result<S
         Unit::Seconds,
         m.time_to_resolve.0.clone(),
     );
+    let dcgm = match clients.dcgm {
+        true => of_dcgm(hub, format),
+        false => String::new(),
+    };
     registry.register_collector(Box::new(Snapshot {
         hub: Arc::clone(hub),
         clients,
@@ -147,10 +159,13 @@ pub(super) fn text(hub: &Arc<Hub>, clients: Clients, format: Format) -> Result<S
     let mut text = String::new();
     prometheus_client::encoding::text::encode(&mut text, &registry)?;
     Ok(match format {
-        Format::OpenMetrics => text,
-        Format::Prometheus => to_prometheus(&text),
+        Format::OpenMetrics => text.trim_end_matches(END).to_owned() + &dcgm + END,
+        Format::Prometheus => to_prometheus(&text) + &dcgm,
     })
 }
+
+/// The last line of OpenMetrics.
+const END: &str = "# EOF\n";
 
 #[derive(Debug)]
 struct Snapshot {

@@ -70,6 +70,7 @@ pub(super) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -
         readers,
         remote,
         unanswered,
+        dcgm: state.compat.dcgm,
     };
     match exposition::text(&state.hub, clients, format) {
         Ok(text) => ([(header::CONTENT_TYPE, format.content_type())], text).into_response(),
@@ -82,8 +83,8 @@ pub(super) async fn metrics(State(state): State<AppState>, headers: HeaderMap) -
 
 /// GPUs as dcgm-exporter shows them.
 pub(super) async fn dcgm(State(state): State<AppState>) -> Response {
-    let text = exposition::dcgm::text(&state.hub.gpus(), &state.hub.status().host);
     let format = exposition::Format::Prometheus;
+    let text = exposition::of_dcgm(&state.hub, format);
     ([(header::CONTENT_TYPE, format.content_type())], text).into_response()
 }
 

@@ -38,6 +38,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::body::Bytes;
+use gtrace_engine::config::Compat;
 use gtrace_engine::hub::{Command, Hub};
 use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinError;
@@ -132,6 +133,7 @@ struct AppState {
     blocking: Arc<Turns>,
     refusals: Arc<Refusals>,
     limits: Limits,
+    compat: Compat,
     shutdown: watch::Receiver<bool>,
     /// `/api/openapi.json`: made of the routes, which the handlers do not know.
     openapi: &'static LazyLock<Bytes>,

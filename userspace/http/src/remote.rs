@@ -70,6 +70,38 @@ mod tests {
 
     use super::*;
 
+    /// The engine does not know the server's types: what it reads of them has to have their names.
+    #[test]
+    fn the_engine_finds_the_clients_in_a_real_state() {
+        use gtrace_server::{Client, SessionStatus};
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("status.sock");
+        let listener = UnixListener::bind(&socket).unwrap();
+        let session = |worker, client| SessionStatus {
+            worker,
+            client,
+            ..SessionStatus::default()
+        };
+        let client = Client {
+            host: "lab".to_owned(),
+            pid: 9,
+            program: "train".to_owned(),
+            ..Client::default()
+        };
+        let status = ServerStatus {
+            sessions: vec![session(7, Some(client)), session(8, None)],
+            ..ServerStatus::default()
+        };
+        let clients = std::thread::scope(|threads| {
+            threads.spawn(|| {
+                let stream = listener.accept().unwrap().0;
+                serde_json::to_writer(stream, &status).unwrap();
+            });
+            gtrace_engine::remote::clients(&socket).unwrap()
+        });
+        assert_eq!(clients, [(7, "lab: train (9)".to_owned())].into());
+    }
+
     #[test]
     fn a_server_that_does_not_answer_costs_one_deadline_and_one_thread() {
         let dir = tempfile::tempdir().unwrap();

@@ -414,20 +414,21 @@ pub(super) fn needed(path: &str) -> Role {
 }
 
 /// The router of every listener: the peer of a request is among its extensions.
-pub(super) fn router(state: AppState, compat_gpud: bool) -> Router {
+pub(super) fn router(state: AppState) -> Router {
+    let gpud = state.compat.gpud;
     let gate = Gate {
         state: state.clone(),
         needed,
     };
     let mut router = Router::new();
     for route in ROUTES {
-        let handler = match (route.path, compat_gpud) {
+        let handler = match (route.path, gpud) {
             ("/healthz", true) => get(gpud::healthz),
             _ => (route.handler)(),
         };
         router = router.route(route.path, handler);
     }
-    if compat_gpud {
+    if gpud {
         router = router.merge(gpud::router());
     }
     router

@@ -68,7 +68,7 @@ pub async fn serve(
         socket,
         store,
         limits,
-        compat_gpud,
+        compat,
     } = bound;
     // Handlers end on this watch, which also turns true when the caller's sender is dropped.
     let (end, ended) = watch::channel(false);
@@ -85,6 +85,7 @@ pub async fn serve(
         blocking: Turns::new(1),
         refusals: Arc::clone(&refusals),
         limits,
+        compat,
         shutdown: ended.clone(),
         openapi: &openapi::DOCUMENT,
         paths: &openapi::PATHS,
@@ -96,7 +97,7 @@ pub async fn serve(
     let guarded = guard.map(|guard| Arc::new(Https::new(guard)));
     let files = https::watch_files(guarded.clone(), Arc::clone(&state.hub));
     let server = Server {
-        router: routes::router(state, compat_gpud),
+        router: routes::router(state),
         limits,
         refusals,
         https: guarded,

@@ -1,6 +1,8 @@
 //! The listener for other hosts: who is let in, who is not, and what hostile peers cost.
 #![allow(missing_docs, clippy::unwrap_used, reason = "only tests use it")]
 
+#[path = "https/client.rs"]
+mod client;
 mod support;
 
 use std::fs;
@@ -15,6 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use gtrace_api::Status;
+use gtrace_engine::config::Compat;
 use gtrace_engine::hub::Hub;
 use gtrace_http::{ApiConfig, Inherited, Limits};
 use gtrace_store::{Options, Store};
@@ -93,8 +96,8 @@ fn certificates_are_let_in_by_role_until_they_are_revoked() {
     assert_eq!(server.request(&other, "GET /healthz", "").0, 401);
     assert_eq!(server.failed_logins("unknown_certificate"), 1);
     // TLS itself refuses these: the client may learn of it when it reads first.
-    let elsewhere = tempfile::tempdir().unwrap();
-    let forger = Authority::new(elsewhere.path());
+    let folder = tempfile::tempdir().unwrap();
+    let forger = Authority::new(folder.path());
     let refused = [
         server.ca.issue("old", 4, Dates::Expired),
         forger.issue("ops", 2, Dates::Good),
@@ -232,7 +235,7 @@ fn child_activated() {
         access: None,
         store: dir.join("store.db"),
         limits: Limits::default(),
-        compat_gpud: false,
+        compat: Compat::default(),
     };
     let bound = gtrace_http::bind_beside(&config, inherited).unwrap();
     assert_eq!(bound.socket(), Some(&*dir.join("socket")));

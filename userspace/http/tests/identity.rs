@@ -11,6 +11,7 @@ use std::time::Duration;
 use gtrace_api::client::{Client, EventStream};
 use gtrace_api::{Published, Status};
 use gtrace_catalogue::Catalogue;
+use gtrace_engine::config::Compat;
 use gtrace_engine::hub::Hub;
 use gtrace_engine::input::{Input, Observation};
 use gtrace_engine::open_record::EndRecord;
@@ -49,7 +50,7 @@ fn config(dir: &Path) -> ApiConfig {
         access: None,
         store: dir.join("store.db"),
         limits: gtrace_http::Limits::default(),
-        compat_gpud: false,
+        compat: Compat::default(),
     }
 }
 

@@ -83,18 +83,28 @@ impl Correlator {
             let incident = changed.then(|| live.incident.clone());
             return incident.into_iter().collect();
         }
-        if self.recent_ids.remove(&member.id) {
-            self.recent.retain(|known| known.id != member.id);
+        let home = self.home_of(&member);
+        if home.is_none() && !member.opens && !self.has_partner(&member) {
+            self.remember(member);
+            return Vec::new();
         }
-        if let Some(id) = self.home_of(&member) {
-            return self.join(id, member).into_iter().collect();
+        self.take_recent(member.id);
+        match home {
+            Some(id) => self.join(id, member).into_iter().collect(),
+            None => self.open(member),
         }
-        let partner = self.partner_of(&member);
-        if member.opens || partner.is_some() {
-            return self.open(member);
-        }
-        self.remember(member);
-        Vec::new()
+    }
+
+    /// Where an event of the last moments stands: most are the newest.
+    fn recent_at(&self, id: EventId) -> Option<usize> {
+        let known = self.recent_ids.contains(&id);
+        known.then(|| self.recent.iter().rposition(|known| known.id == id))?
+    }
+
+    fn take_recent(&mut self, id: EventId) -> Option<Member> {
+        let at = self.recent_at(id)?;
+        self.recent_ids.remove(&id);
+        self.recent.remove(at)
     }
 
     /// The incident that an event belongs to: of those that have something in common with it the one that changed last.
@@ -151,14 +161,14 @@ impl Correlator {
         }
     }
 
-    /// An event of the last moments that opens an incident together with `member`.
-    fn partner_of(&self, member: &Member) -> Option<EventId> {
+    /// Whether an event of the last moments opens an incident together with `member`.
+    fn has_partner(&self, member: &Member) -> bool {
         let opens = |known: &&Member| {
             let rule = connects(known, member, &self.rules)
                 .or_else(|| connects(member, known, &self.rules));
             rule.is_some_and(|rule| rule.opens)
         };
-        self.recent.iter().find(opens).map(|known| known.id)
+        self.recent.iter().any(|known| opens(&known))
     }
 
     fn join(&mut self, id: IncidentId, member: Member) -> Option<Incident> {
@@ -232,8 +242,13 @@ impl Correlator {
     fn remember(&mut self, member: Member) {
         let oldest = member.time;
         let window = signed(self.options.window) * 5;
-        self.recent_ids.insert(member.id);
-        self.recent.push_back(member);
+        match self.recent_at(member.id) {
+            Some(at) => self.recent[at] = member,
+            None => {
+                self.recent_ids.insert(member.id);
+                self.recent.push_back(member);
+            }
+        }
         while self.recent.len() > self.options.recent
             || self
                 .recent

@@ -2,11 +2,13 @@
 
 /// The job of the control group `path`: `slurm:4711` or `pod:UID`; `None` if it is none of a job.
 ///
-/// Slurm names groups `.../slurmstepd.scope/job_4711/step_0/...` (v2) or `/slurm/uid_0/job_4711/...` (v1);
+/// Slurm names groups `.../slurmstepd.scope/job_4711/step_0/...` (v2; 22.05 has the node's name before: `gpu1_slurmstepd.scope`) or
+/// `/slurm/uid_0/job_4711/...` (v1);
 /// kubelet `.../kubepods-burstable-pod1234_5678.slice/...` (systemd) or `/kubepods/burstable/pod1234-5678/...`.
 pub fn job_of(path: &str) -> Option<String> {
     let parts = || path.split('/').filter(|part| !part.is_empty());
-    let under_slurm = parts().any(|part| part.starts_with("slurm"));
+    let is_slurm = |part: &str| part.starts_with("slurm") || part.ends_with("_slurmstepd.scope");
+    let under_slurm = parts().any(is_slurm);
     if let Some(job) = parts()
         .filter_map(|part| part.strip_prefix("job_"))
         .find(|job| under_slurm && is_number(job))
@@ -42,6 +44,10 @@ mod tests {
             (
                 "/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0".to_owned(),
                 Some("slurm:4711".to_owned()),
+            ),
+            (
+                "/system.slice/gpu1_slurmstepd.scope/job_13/step_0/user/task_0".to_owned(),
+                Some("slurm:13".to_owned()),
             ),
             (
                 "/slurm/uid_1000/job_12/step_batch".to_owned(),

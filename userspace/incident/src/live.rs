@@ -192,6 +192,7 @@ impl Live {
             affected_once(&mut affected.containers, process.container.iter());
         }
         affected_once(&mut affected.jobs, member.jobs.iter());
+        affected_once(&mut affected.remote_clients, member.remote_clients.iter());
     }
 
     /// Class, title, causes and advice of what is known now.

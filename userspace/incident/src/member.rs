@@ -49,6 +49,8 @@ pub(crate) struct Member {
     pub(crate) gpus: Vec<Gpu>,
     pub(crate) process: Option<Process>,
     pub(crate) jobs: Vec<String>,
+    /// Clients on other hosts that had the GPU by `gtrace serve`, or whose worker it is about.
+    pub(crate) remote_clients: Vec<String>,
     pub(crate) advice: Option<Advice>,
     /// The rules of causes whose `from` and `to` it matches, by their place.
     pub(crate) causes: Vec<usize>,
@@ -95,6 +97,12 @@ impl Member {
             jobs: {
                 jobs.extend(held_by(event));
                 jobs
+            },
+            remote_clients: {
+                let holders = event.detail.holders.holders.iter();
+                holders
+                    .filter_map(|held| held.remote_client.clone())
+                    .collect()
             },
             advice: event.advice.clone(),
             causes: matching(&|rule| rule.is_cause(event)),

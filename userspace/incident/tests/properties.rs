@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    Event, EventId, Gpu, Incident, IncidentId, IncidentState, Kind, Occurrence, Process,
+    Event, EventId, Gpu, Holder, Incident, IncidentId, IncidentState, Kind, Occurrence, Process,
     Provenance, Severity, StateChange, Timestamp, Witness, WitnessName,
 };
 use gtrace_incident::{Correlator, Options, Rules};
@@ -242,4 +242,36 @@ fn a_storm_stays_bounded() {
     assert!(incident.events.len() <= 256 && incident.affected.processes.len() <= 64);
     let size = serde_json::to_string(&incident).unwrap().len();
     assert!(size < 64 << 10, "{size} bytes");
+}
+
+#[test]
+fn the_clients_of_a_remote_gpu_are_affected_by_its_fault() {
+    let given = Given {
+        kind: Kind::GpuLost,
+        code: 0,
+        bus: 1,
+        pid: 7,
+        ms: 0,
+        provenance: Provenance::Kernel,
+        repeats: 0,
+    };
+    let mut lost = event(&given);
+    let client = |client: &str| Holder {
+        remote_client: Some(client.to_owned()),
+        ..Holder::default()
+    };
+    lost.detail.holders.holders = vec![client("a: train (1)"), Holder::default()];
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    correlator.ingest(&lost);
+    // Known later, and a client that is known.
+    lost.detail.holders.holders = vec![client("b: infer (2)"), client("a: train (1)")];
+    lost.repeats += 1;
+    let changed = correlator.ingest(&lost);
+    let [incident] = &changed[..] else {
+        panic!("{changed:?}");
+    };
+    assert_eq!(
+        incident.affected.remote_clients,
+        ["a: train (1)", "b: infer (2)"]
+    );
 }

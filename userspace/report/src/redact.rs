@@ -103,7 +103,7 @@ impl Category {
             "comm" | "program" => Self::Process,
             "container" | "containers" | "container_name" => Self::Container,
             "jobs" => Self::Job,
-            "remote_clients" => Self::Client,
+            "remote_client" | "remote_clients" => Self::Client,
             _ => return None,
         })
     }

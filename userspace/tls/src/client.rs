@@ -1,6 +1,6 @@
 //! The client's side of TLS.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::version::TLS13;
@@ -8,6 +8,33 @@ use rustls::{ClientConfig, RootCertStore};
 
 use super::pem::Contents;
 use super::{FileError, provider};
+
+/// Where systems keep the authorities that they trust: Debian and Ubuntu, Fedora and Red Hat.
+const SYSTEM_AUTHORITIES: [&str; 2] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+];
+
+/// The file of the authorities that this system trusts; `None` where it has none.
+pub fn system_authorities() -> Option<&'static Path> {
+    let mut paths = SYSTEM_AUTHORITIES.iter().map(Path::new);
+    paths.find(|path| path.exists())
+}
+
+/// The bearer token in the file at `path`, which other users must not be able to read.
+///
+/// # Errors
+///
+/// [`FileError`] with the file and the cause.
+pub fn bearer_token(path: &Path) -> Result<String, FileError> {
+    let file = Contents::read(path, true)?;
+    let token = file.bytes.trim_ascii();
+    match token.is_empty() || !token.iter().all(u8::is_ascii_graphic) {
+        // ASCII is UTF-8.
+        false => Ok(String::from_utf8_lossy(token).into_owned()),
+        true => Err(file.refused("it has no token: it must be one line of printable ASCII")),
+    }
+}
 
 /// The files of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]

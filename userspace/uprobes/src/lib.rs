@@ -8,6 +8,7 @@ mod calibrate;
 mod calls;
 mod collect;
 pub mod elf;
+pub mod embedded;
 mod floor;
 mod forecast;
 pub mod functions;

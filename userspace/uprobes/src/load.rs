@@ -10,6 +10,7 @@ use libbpf_rs::{
 };
 
 use crate::elf::ElfError;
+use crate::embedded::Embedded;
 use crate::functions::Function;
 use crate::pod::bytes_of;
 use crate::way::Way;
@@ -131,15 +132,16 @@ pub(crate) fn map_of<'o>(
     })
 }
 
-/// The compiled programs, aligned as the ELF parser wants them.
-#[repr(C, align(8))]
-struct Aligned<T: ?Sized>(T);
-static OBJECT: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("GTRACE_BPF_OBJECT_CUDA_API")));
+/// The compiled programs.
+static OBJECT: Embedded = Embedded {
+    packed: include_bytes!(env!("GTRACE_BPF_OBJECT_CUDA_API")),
+    len: include!(env!("GTRACE_BPF_OBJECT_CUDA_API_LEN")),
+};
 
 /// The compiled programs, of which those that are wanted will be loaded.
 pub(crate) fn open(wanted: impl Fn(&str) -> bool) -> Result<OpenObject, TraceError> {
     let mut open = ObjectBuilder::default()
-        .open_memory(&OBJECT.0)
+        .open_memory(&OBJECT.unpack())
         .map_err(bpf("the BPF programs of CUDA calls"))?;
     for mut program in open.progs_mut() {
         let wanted = wanted(&program.name().to_string_lossy());

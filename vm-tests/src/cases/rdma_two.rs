@@ -34,6 +34,8 @@ impl Far {
     fn start() -> Result<Self> {
         device_up()?;
         far_device_up()?;
+        // As rdma_cm's file does on hosts that have it, this keeps the folder, which is all that a worker's sandbox knows.
+        remote(": >/dev/infiniband/kept")?;
         let options = TRUSTING.join(" ");
         // One that an earlier case left may still be ending.
         let serve = Remote::start(&format!(

@@ -241,8 +241,10 @@ fn dead_at_load(guest: &mut Guest) -> Result<()> {
         events.iter().any(|e| lost(&e)).then_some(())
     })?;
     seen_so_far(&daemon)?;
-    let events = events(&daemon)?;
-    // The driver's record, and the kernel's own line that the driver has not taken the device.
+    let mut events = events(&daemon)?;
+    // The driver's record, and the kernel's own line that the driver has not taken the device: a millisecond apart, and
+    // either witness may come first.
+    events.sort_by_key(|event| event["kind"] != "gpu_lost");
     let kinds: Vec<_> = events.iter().map(|event| &event["kind"]).collect();
     ensure!(
         kinds == ["gpu_lost", "driver_init_failed"]

@@ -33,8 +33,8 @@ Which functions a program finds on a remote GPU, and who answers them.
 
 A function of the driver that is not covered is exported, so that programs can be linked with it,
 and answers `CUDA_ERROR_NOT_SUPPORTED`; `cuGetProcAddress` does not find it. A function of NVML that
-is not covered is absent: those that change a device are, as it is the server's. A server that is
-older than the client answers what it does not know with `CUDA_ERROR_NOT_SUPPORTED`
+is not covered is exported too, and answers as a driver that refuses: `NVML_ERROR_NO_PERMISSION` where it
+would change the device, which is the server's. A server that is older than the client answers what it does not know with `CUDA_ERROR_NOT_SUPPORTED`
 (`NVML_ERROR_NOT_SUPPORTED`).
 ",
     );
@@ -87,8 +87,17 @@ fn grouped<K: Ord>(named: impl Iterator<Item = (K, String)>) -> BTreeMap<K, Stri
 fn not_covered(out: &mut String, api: Api, absent: &[&str]) -> Result<()> {
     let quoted = |name: &str| format!("`{name}`");
     if api == Api::Nvml {
-        let names: Vec<_> = absent.iter().map(|name| quoted(name)).collect();
-        writeln!(out, "{}", names.join(", "))?;
+        let mut refusals = Vec::new();
+        for name in absent {
+            let refusal = functions::refusal(name);
+            let (refusal, why) =
+                refusal.with_context(|| format!("{name} is not described, and nobody says why"))?;
+            refusals.push(((refusal, why), quoted(name)));
+        }
+        writeln!(out, "| answer | why | functions |\n|---|---|---|")?;
+        for ((refusal, why), names) in grouped(refusals.into_iter()) {
+            writeln!(out, "| `{}` | {why} | {names} |", refusal.name())?;
+        }
         return Ok(());
     }
     let mut reasons = Vec::new();

@@ -266,12 +266,15 @@ fn component(package: &Value, sums: &BTreeMap<(String, String), String>) -> Resu
     let text = |key: &str| package[key].as_str().unwrap_or_default().to_owned();
     let (name, version) = (text("name"), text("version"));
     // Old packages separate by a slash what SPDX separates by OR.
-    let licence = text("license").replace('/', " OR ").replace("  ", " ");
-    if licence.is_empty() {
-        bail!("{name} {version} names no licence");
-    }
+    let mut licence = text("license").replace('/', " OR ").replace("  ", " ");
     let manifest = PathBuf::from(text("manifest_path"));
     let folder = manifest.parent().context("a folder")?;
+    if licence.is_empty() {
+        let file = fs::read_to_string(folder.join(text("license_file"))).unwrap_or_default();
+        licence = by_text(&file)
+            .with_context(|| format!("{name} {version} names no licence that is known here"))?
+            .to_owned();
+    }
     let mut texts = Vec::new();
     collect(folder, folder, DEEP, &mut texts);
     texts.sort();
@@ -288,6 +291,17 @@ fn component(package: &Value, sums: &BTreeMap<(String, String), String>) -> Resu
         name,
         version,
     })
+}
+
+/// The licence of a package that has only a file of it. A text that is changed is none.
+fn by_text(file: &str) -> Option<&'static str> {
+    const GRANT: &str =
+        "Permission is hereby granted, free of charge, to any person obtaining a copy";
+    const CONDITION: &str =
+        "The above copyright notice and this permission notice shall be included in all";
+    let is_mit =
+        file.starts_with("MIT License") && file.contains(GRANT) && file.contains(CONDITION);
+    is_mit.then_some("MIT")
 }
 
 /// An author without an address of mail.

@@ -36,12 +36,13 @@ const FILES: [&str; 6] = [
 const NOTICES: [&str; 2] = ["THIRD-PARTY.txt", "rust-standard-library.html"];
 
 /// Where things go in a package: from the repository, to the system.
-const PLACES: [(&str, &str); 17] = [
+const PLACES: [(&str, &str); 18] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
     ("packaging/gtrace.socket", "usr/lib/systemd/system"),
     ("packaging/gtrace-https.socket", "usr/lib/systemd/system"),
     ("packaging/gtrace.toml", "etc/gtrace"),
+    ("packaging/apparmor/gtrace-daemon", "etc/apparmor.d"),
     ("packaging/site-policy.example.toml", EXAMPLES),
     ("packaging/triggers.example.toml", EXAMPLES),
     ("packaging/slurm/gtrace-prolog.sh", SLURM),
@@ -73,6 +74,8 @@ pub(crate) struct Options {
     pub(crate) binary: Option<PathBuf>,
     /// Check the packages in virtual machines.
     pub(crate) check: bool,
+    /// Of its machines, only those whose names contain this, and nothing else.
+    pub(crate) only: Option<String>,
     /// Make container images too.
     pub(crate) images: bool,
     /// Sign with this private key of OpenSSH.
@@ -88,6 +91,8 @@ pub(crate) struct Packed {
     pub(crate) next: Option<PathBuf>,
     /// For systems with rpm.
     pub(crate) rpm: Option<PathBuf>,
+    /// Container images.
+    pub(crate) images: Vec<PathBuf>,
     /// The program in all of them.
     pub(crate) program: PathBuf,
     /// The version of the C library that it needs.
@@ -104,6 +109,13 @@ pub(crate) fn command(context: &Context, profile: Profile, options: &Options) ->
         return Ok(ExitCode::SUCCESS);
     }
     let mut report = Report::default();
+    if profile == Profile::Release {
+        report.check("the program's size", check_size(&packed.program));
+    }
+    if let Some(only) = &options.only {
+        check::machines(context, &packed, only, &mut report);
+        return Ok(report.finish());
+    }
     report.begin("packed twice");
     let again = || pack(context, profile, options).map(drop);
     report.check(
@@ -155,7 +167,9 @@ pub(crate) fn pack(context: &Context, profile: Profile, options: &Options) -> Re
         made.push(rpm);
     }
     if options.images {
-        made.extend(dist.images()?);
+        let images = dist.images()?;
+        packed.images = images.iter().map(|it| dist.folder.join(it)).collect();
+        made.extend(images);
     }
     dist.sums(made)?;
     Ok(packed)
@@ -207,6 +221,9 @@ fn build(context: &Context, profile: Profile) -> Result<PathBuf> {
     Ok(binary)
 }
 
+/// Most bytes that the packages' program may have: `size -A` and packaging/README.md say what of it is what.
+const SIZE_MAX: u64 = 48 << 20;
+
 /// A copy of the program without its table of symbols, and that beside it, for backtraces.
 fn stripped(built: &Path, folder: &Path) -> Result<PathBuf> {
     let (binary, symbols) = (folder.join("gtrace"), folder.join("gtrace.debug"));
@@ -218,6 +235,16 @@ fn stripped(built: &Path, folder: &Path) -> Result<PathBuf> {
     let link = format!("--add-gnu-debuglink={}", symbols.display());
     objcopy(&["--strip-all", &link], built, &binary)?;
     Ok(binary)
+}
+
+/// Whether a release is as small as it is said to be.
+fn check_size(binary: &Path) -> Result<()> {
+    let size = fs::metadata(binary)?.len();
+    ensure!(
+        size <= SIZE_MAX,
+        "the program has {size} bytes, and may have {SIZE_MAX}: see what grew by `size -A target/dist/gtrace`"
+    );
+    Ok(())
 }
 
 /// Signs the list of checksums.
@@ -431,7 +458,10 @@ impl Dist<'_> {
             })
             .replace("@KIB@", size.split_whitespace().next().unwrap_or("0"));
         fs::write(control.join("control"), text)?;
-        fs::write(control.join("conffiles"), "/etc/gtrace/gtrace.toml\n")?;
+        fs::write(
+            control.join("conffiles"),
+            "/etc/apparmor.d/gtrace-daemon\n/etc/gtrace/gtrace.toml\n",
+        )?;
         for script in ["postinst", "prerm", "postrm"] {
             let mut install = Command::new("install");
             install.args(["-m", "0755", "-t"]).arg(&control);

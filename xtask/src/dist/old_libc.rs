@@ -64,11 +64,9 @@ impl OldLibc {
         let compiler = context.tools().join(format!("cc-{RELEASE}"));
         // The host's own folders come before those of a root file system that is named, unless the latter are named too. The
         // object that programs begin with has to be of the same C library, which else runs no constructors.
-        // Functions of the same code become one where nothing compares their addresses, which only rustc's linker does.
         let root = root.display();
         let script = format!(
-            "#!/bin/sh\ncase \" $* \" in *' -fuse-ld=lld '*) set -- -Wl,--icf=safe \"$@\" ;; esac\n\
-             exec cc --sysroot='{root}' -B'{root}/usr/lib/x86_64-linux-gnu' -L'{root}/usr/lib/x86_64-linux-gnu' \
+            "#!/bin/sh\nexec cc --sysroot='{root}' -B'{root}/usr/lib/x86_64-linux-gnu' -L'{root}/usr/lib/x86_64-linux-gnu' \
              -L'{root}/lib/x86_64-linux-gnu' \"$@\"\n"
         );
         fs::write(&compiler, script)?;

@@ -109,7 +109,7 @@ fn schemas(context: &Context) -> Result<()> {
 fn manifests(context: &Context) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let folder = context.root.join(FOLDER);
-    for folder in [folder.join("base"), folder.join("monitoring")] {
+    for folder in ["base", "monitoring", "remote-gpu"].map(|part| folder.join(part)) {
         for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
             let path = entry?.path();
             let is_manifest = path.extension().is_some_and(|end| end == "yaml")

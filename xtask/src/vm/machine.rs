@@ -116,8 +116,9 @@ impl Boot<'_> {
         // The kernel sends the signal when the thread ends that started the child, which is not before the machine has
         // ended, or when the process ends.
         let mut command = Command::new(SETPRIV);
+        // Tests as root run beside machines, which take every processor that they are given.
         command
-            .args(["--pdeathsig", "KILL", "--"])
+            .args(["--pdeathsig", "KILL", "--", "nice", "-n", "5"])
             .arg(qemu::program());
         command.args(["-accel", &accel]);
         // The console is the first serial port.

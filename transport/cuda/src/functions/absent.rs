@@ -123,24 +123,8 @@ const REASONS: &[(&str, &str)] = &[
     ),
     ("cuLogs", "the log is that of the server's driver"),
     (
-        "cuFuncSetBlockShape",
-        "deprecated since CUDA 4.0: launches say it themselves",
-    ),
-    (
-        "cuFuncSetSharedSize",
-        "deprecated since CUDA 4.0: launches say it themselves",
-    ),
-    (
-        "cuParamSet",
-        "deprecated since CUDA 4.0: launches carry their parameters",
-    ),
-    (
         "cuLaunchCooperativeKernelMultiDevice",
         "deprecated since CUDA 11.3, and gone with CUDA 13",
-    ),
-    (
-        "cuLaunch",
-        "deprecated since CUDA 4.0: cuLaunchKernel is there",
     ),
     (
         "cuProfilerInitialize",

@@ -20,6 +20,20 @@ crate::describe! {
         kernelParams: special?,
     );
 
+    // Launches of before CUDA 4.0: what is set for a function stays with the client until it is launched.
+    local cuFuncSetBlockShape(hfunc: special, x: special, y: special, z: special);
+    local cuFuncSetSharedSize(hfunc: special, bytes: special);
+    local cuParamSetSize(hfunc: special, numbytes: special);
+    local cuParamSetTexRef(hfunc: special, texunit: special, hTexRef: special);
+    local cuParamSetf(hfunc: special, offset: special, value: special);
+    local cuParamSeti(hfunc: special, offset: special, value: special);
+    local cuParamSetv(hfunc: special, offset: special, ptr: special, numbytes: special);
+    local cuLaunch(f: special);
+    local cuLaunchGrid(f: special, grid_width: special, grid_height: special);
+    local cuLaunchGridAsync(
+        f: special, grid_width: special, grid_height: special, hStream: special,
+    );
+
     local cuOccupancyMaxActiveBlocksPerMultiprocessor(
         numBlocks: out, func: handle(Function), blockSize: value, dynamicSMemSize: value,
     );

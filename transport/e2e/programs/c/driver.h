@@ -234,6 +234,14 @@ FUNCTION(cuFuncGetParamInfo, CUfunction function, size_t index, size_t *offset, 
 FUNCTION(cuOccupancyMaxActiveBlocksPerMultiprocessor, int *blocks, CUfunction function, int threads, size_t shared)
 FUNCTION(cuLaunchKernel, CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
          unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **parameters, void **extra)
+// Launches of before CUDA 4.0.
+FUNCTION(cuFuncSetBlockShape, CUfunction function, int x, int y, int z)
+FUNCTION(cuFuncSetSharedSize, CUfunction function, unsigned bytes)
+FUNCTION(cuParamSetSize, CUfunction function, unsigned bytes)
+FUNCTION(cuParamSeti, CUfunction function, int offset, unsigned value)
+FUNCTION(cuParamSetf, CUfunction function, int offset, float value)
+FUNCTION(cuParamSetv, CUfunction function, int offset, void *value, unsigned bytes)
+FUNCTION(cuLaunchGridAsync, CUfunction function, int width, int height, CUstream stream)
 FUNCTION(cuLaunchHostFunc, CUstream stream, CUhostFn function, void *data)
 FUNCTION(cuMemGetInfo, size_t *free, size_t *total)
 FUNCTION(cuMemAlloc, CUdeviceptr *address, size_t bytes)

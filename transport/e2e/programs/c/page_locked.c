@@ -46,6 +46,12 @@ static void flags(void) {
             void *memory;
             CHECK(cuMemHostAlloc(&memory, n * sizeof(unsigned), all[i].flags));
             add_five(memory, n, all[i].name);
+            if (all[i].flags & CU_MEMHOSTALLOC_DEVICEMAP) {
+                CUdeviceptr base = 0;
+                size_t size = 0;
+                CHECK(cuMemGetAddressRange(&base, &size, address_of((unsigned *)memory + 5)));
+                REQUIRE(base == address_of(memory) && size == n * sizeof(unsigned), "its range has %zu bytes", size);
+            }
             CHECK(cuMemFreeHost(memory));
         }
     void *memory;

@@ -1,4 +1,4 @@
-// y = alpha x + y, with parameters given both ways that a launch knows, over grids of several sizes.
+// y = alpha x + y, with parameters given in each way that a launch knows, over grids of several sizes.
 #include "common.h"
 
 enum { N = 5000 };
@@ -45,5 +45,17 @@ int main(void) {
     CHECK(cuLaunchKernel(saxpy, 4, 1, 1, 128, 1, 1, 0, NULL, NULL, extra));
     CHECK(cuMemcpyDtoH(result, device_y, sizeof y));
     check(-3.0f, "parameters in a buffer");
+
+    // As before CUDA 4.0, and as pycuda does: set for the function, one by one.
+    CHECK(cuMemcpyHtoD(device_y, y, sizeof y));
+    CHECK(cuFuncSetBlockShape(saxpy, 128, 1, 1));
+    CHECK(cuFuncSetSharedSize(saxpy, 0));
+    CHECK(cuParamSetf(saxpy, offsetof(__typeof__(packed), alpha), 7.0f));
+    CHECK(cuParamSetv(saxpy, offsetof(__typeof__(packed), x), &packed.x, 2 * sizeof packed.x));
+    CHECK(cuParamSeti(saxpy, offsetof(__typeof__(packed), n), n));
+    CHECK(cuParamSetSize(saxpy, (unsigned)size));
+    CHECK(cuLaunchGridAsync(saxpy, 4, 1, NULL));
+    CHECK(cuMemcpyDtoH(result, device_y, sizeof y));
+    check(7.0f, "parameters set before");
     return 0;
 }

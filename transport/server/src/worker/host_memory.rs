@@ -42,8 +42,27 @@ struct Piece {
 type Pieces = BTreeMap<u64, Piece>;
 
 /// What of a session's memory is mapped. Ranges that share a page share its piece.
-#[derive(Debug, Default)]
-pub(crate) struct HostMemory(Mutex<Pieces>);
+#[derive(Debug)]
+pub(crate) struct HostMemory {
+    pieces: Mutex<Pieces>,
+    /// Most bytes of it.
+    max: u64,
+}
+
+/// Half of this machine's memory: a driver keeps what is registered from being swapped out.
+impl Default for HostMemory {
+    fn default() -> Self {
+        // SAFETY: a structure of numbers, which the call fills.
+        let total = unsafe {
+            let mut info: libc::sysinfo = std::mem::zeroed();
+            match libc::sysinfo(&raw mut info) {
+                0 => info.totalram.saturating_mul(info.mem_unit.into()),
+                _ => u64::MAX,
+            }
+        };
+        Self::new(total / 2)
+    }
+}
 
 fn place(address: u64) -> *mut c_void {
     ptr::with_exposed_provenance_mut(address as usize)
@@ -99,8 +118,16 @@ fn within(pieces: &Pieces, from: u64, end: u64) -> Vec<u64> {
 }
 
 impl HostMemory {
+    /// With at most `max` bytes.
+    fn new(max: u64) -> Self {
+        Self {
+            pieces: Mutex::default(),
+            max,
+        }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Pieces> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.pieces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Maps `len` bytes from `address` on and has `register` tell the driver of each new piece; whether all is new, and so
@@ -129,7 +156,9 @@ impl HostMemory {
         if at < end {
             gaps.push((at, end - at));
         }
-        if pieces.len() + gaps.len() > PIECES_MAX {
+        let has: u64 = pieces.values().map(|piece| piece.len).sum();
+        let more: u64 = gaps.iter().map(|(_, len)| len).sum();
+        if pieces.len() + gaps.len() > PIECES_MAX || has.saturating_add(more) > self.max {
             return Err(Refused::Taken);
         }
         let mut failed = None;
@@ -259,6 +288,23 @@ mod tests {
         ] {
             assert_eq!(add(range), Err(Refused::Range), "{range:x?}");
         }
+    }
+
+    #[test]
+    fn a_client_has_its_part_of_the_machine() {
+        let memory = HostMemory::new(3 * PAGE);
+        let base = BASE + (2 << 30);
+        let add = |at, len| memory.add((at, len), |_, _| 0, |_| true);
+        assert_eq!(add(base, 4 * PAGE), Err(Refused::Taken));
+        assert!(!is_mapped(base));
+        assert_eq!(add(base, 2 * PAGE), Ok(true));
+        // What is there already counts once.
+        assert_eq!(add(base, 3 * PAGE), Ok(false));
+        assert_eq!(add(base + (1 << 20), PAGE), Err(Refused::Taken));
+        assert!(memory.remove((base, 2 * PAGE), |_| true));
+        assert!(memory.remove((base, 3 * PAGE), |_| true));
+        assert_eq!(add(base + (1 << 20), PAGE), Ok(true));
+        assert!(memory.remove((base + (1 << 20), PAGE), |_| true));
     }
 
     #[test]

@@ -44,13 +44,20 @@ impl SharedMemory {
     ///
     /// # Errors
     ///
-    /// The system's: no random numbers, or the supervisor does not read.
+    /// The system's: no random numbers, or the supervisor does not read. The supervisor does not keep it, as there is too much.
     pub(crate) fn keep(&self, memory: OwnedFd) -> io::Result<Ticket> {
         let mut ticket = [0; 32];
         File::open("/dev/urandom")?.read_exact(&mut ticket)?;
+        let _one = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         self.supervisor
             .send(&FromWorker::KeepMemory(ticket), Some(memory.as_fd()))?;
-        Ok(ticket)
+        // It reads in order, so that its answer says whether it has kept it.
+        match self.ask(ticket) {
+            Some(Some(_)) => Ok(ticket),
+            _ => Err(io::Error::other(
+                "the server keeps 256 handles of a client and 512 of all",
+            )),
+        }
     }
 
     /// The descriptor of a ticket, if there is one that this client may have.

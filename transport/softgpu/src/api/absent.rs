@@ -28,6 +28,7 @@ absent! {
     cuLinkCreate
     cuMemHostRegister
     cuMipmappedArrayGetMemoryRequirements
+    cuProfilerInitialize
     cuStreamCopyAttributes
     cuStreamCopyAttributes_ptsz
     cuStreamDestroy

@@ -65,18 +65,19 @@ fn nothing(data: Untyped, id: u32) -> Answer {
 api! { TABLE:
     /// One attribute of an address in memory that CUDA knows.
     fn cuPointerGetAttribute(data: Untyped, id: u32, address: DevicePtr) {
-        bound()?;
+        state()?;
         if data.is_null() {
             return Err(INVALID_VALUE);
         }
         attribute(data, id, address, &memory::find(address).ok_or(INVALID_VALUE)?)
     }
 
-    /// Several attributes; of an address that CUDA does not know they are zero.
+    /// Several attributes; of an address that CUDA does not know they are zero. The runtime asks from threads without a
+    /// context.
     fn cuPointerGetAttributes(
         count: c_uint, ids: In<u32>, data: In<u64>, address: DevicePtr,
     ) {
-        bound()?;
+        state()?;
         let found = memory::find(address);
         for index in 0..count as usize {
             let (id, place) = (ids.at(index)?, data.at(index)?);

@@ -25,6 +25,40 @@ pub struct PciInfo {
     pub bus_id: [u8; 32],
 }
 
+/// `nvmlPciInfo_t` of NVML 1.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct PciInfo1 {
+    pub bus_id: [u8; 16],
+    pub domain: c_uint,
+    pub bus: c_uint,
+    pub device: c_uint,
+    pub pci_device_id: c_uint,
+}
+
+/// `nvmlPciInfo_t` of NVML 2, without what is reserved.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct PciInfo2 {
+    pub first: PciInfo1,
+    pub pci_subsystem_id: c_uint,
+}
+
+impl PciInfo {
+    /// What NVML 1 has of it.
+    fn first(&self) -> PciInfo1 {
+        PciInfo1 {
+            bus_id: self.bus_id_legacy,
+            domain: self.domain,
+            bus: self.bus,
+            device: self.device,
+            pci_device_id: self.pci_device_id,
+        }
+    }
+}
+
 /// `nvmlPciInfoExt_v1_t`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
@@ -148,10 +182,22 @@ nvml! {
     }
 
     /// PCI address of a device.
-    fn nvmlDeviceGetPciInfo, nvmlDeviceGetPciInfo_v2, nvmlDeviceGetPciInfo_v3(
-        handle: DeviceHandle, info: Out<PciInfo>,
-    ) {
+    fn nvmlDeviceGetPciInfo_v3(handle: DeviceHandle, info: Out<PciInfo>) {
         Ok(info.put(pci_info(device(handle)?))?)
+    }
+
+    /// The same in the structure of NVML 1.
+    fn nvmlDeviceGetPciInfo(handle: DeviceHandle, info: Out<PciInfo1>) {
+        Ok(info.put(pci_info(device(handle)?).first())?)
+    }
+
+    /// The same in the structure of NVML 2, whose 16 reserved bytes behind it are left as they are.
+    fn nvmlDeviceGetPciInfo_v2(handle: DeviceHandle, info: Out<PciInfo2>) {
+        let whole = pci_info(device(handle)?);
+        Ok(info.put(PciInfo2 {
+            first: whole.first(),
+            pci_subsystem_id: whole.pci_subsystem_id,
+        })?)
     }
 
     /// PCI address and class of a device.

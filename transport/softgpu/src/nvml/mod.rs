@@ -30,6 +30,8 @@ pub const UNINITIALIZED: NvmlError = NvmlError(1);
 pub const INVALID_ARGUMENT: NvmlError = NvmlError(2);
 /// This device does not have it.
 pub const NOT_SUPPORTED: NvmlError = NvmlError(3);
+/// The user is not root.
+pub const NO_PERMISSION: NvmlError = NvmlError(4);
 /// No such device or process.
 pub const NOT_FOUND: NvmlError = NvmlError(6);
 /// A buffer is too small.

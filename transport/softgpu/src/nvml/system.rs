@@ -93,7 +93,7 @@ nvml! {
     }
 
     /// Devices that the driver was asked to leave out: none.
-    fn nvmlGetExcludedDeviceCount(count: Out<c_uint>) {
+    fn nvmlGetExcludedDeviceCount, nvmlGetBlacklistDeviceCount(count: Out<c_uint>) {
         state()?;
         Ok(count.put(0)?)
     }

@@ -15,7 +15,10 @@ fn answering(answer: &'static str, size: usize) -> (tempfile::TempDir, Client) {
             line.clear();
         }
         for piece in answer.as_bytes().chunks(size) {
-            stream.write_all(piece).unwrap();
+            // A client that has read enough goes away.
+            if stream.write_all(piece).is_err() {
+                break;
+            }
         }
     });
     (dir, Client::new(Endpoint::Unix(path)))
@@ -85,6 +88,44 @@ fn a_refusal_keeps_the_daemons_words_and_no_daemon_says_how_to_start_it() {
     let nowhere = Client::new(Endpoint::Unix("/nonexistent/socket".into()));
     let error = nowhere.get::<u8>("/").unwrap_err().to_string();
     assert!(error.contains("gtrace run"), "{error}");
+}
+
+#[test]
+fn what_a_peer_says_does_not_command_the_terminal() {
+    for answer in [
+        "HTTP/1.1 404 Not Found\r\n\r\n{\"error\":\"\\u001b]0;e\",\"cause\":\"\\u001b]0;c\",\"remedy\":\"\\u001b]0;r\"}",
+        "HTTP/1.1 500 Oh\r\n\r\n\x1b]0;no JSON",
+        "\x1b]0;no HTTP\r\n\r\n",
+        "HTTP/1.1 200 OK\r\nContent-Length: \x1b]0;1\r\n\r\n",
+    ] {
+        let (_dir, client) = answering(answer, 64);
+        let error = client.get::<u8>("/").unwrap_err().to_string();
+        assert!(
+            !error.contains('\x1b') && error.contains("\\x1b]0;"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn what_is_larger_than_anything_of_gtrace_is_an_error_and_not_cut() {
+    let most = usize::try_from(MAX_BODY).unwrap();
+    let head = "HTTP/1.1 200 OK\r\n\r\n";
+    for (length, fits) in [(most, true), (most + 1, false)] {
+        let answer = format!("{head}{}", "x".repeat(length)).leak();
+        let (_dir, client) = answering(answer, 1 << 16);
+        let read = client.get_text("/");
+        assert_eq!(read.as_ref().ok().map(String::len), fits.then_some(length));
+    }
+    // A message without an end, of lines that are short each.
+    let line = format!("data: {}\n", "x".repeat(1 << 16));
+    let (_dir, client) = answering(format!("{head}{}", line.repeat(20)).leak(), 1 << 16);
+    let error = client
+        .stream("/", None)
+        .unwrap()
+        .next_message()
+        .unwrap_err();
+    assert!(error.to_string().contains("larger than 1 MiB"), "{error}");
 }
 
 #[test]

@@ -5,46 +5,67 @@ use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use super::{ClientError, MAX_BODY};
+use super::{ClientError, MAX_BODY, too_large, unexpected};
 use crate::ProblemBody;
+use crate::text::clean;
 
 /// Longest line of a header or chunk size.
 const MAX_LINE: u64 = 16 * 1024;
 const MAX_HEADERS: usize = 100;
 
+/// The socket of a connection.
 #[derive(Debug)]
-pub(super) enum Connection {
+pub(super) enum Socket {
     Unix(UnixStream),
     Tcp(TcpStream),
 }
 
-impl Connection {
-    pub(super) fn set_deadline(&self, deadline: Duration) -> io::Result<()> {
-        match self {
-            Self::Unix(stream) => {
-                stream.set_read_timeout(Some(deadline))?;
-                stream.set_write_timeout(Some(deadline))
-            }
-            Self::Tcp(stream) => {
-                stream.set_read_timeout(Some(deadline))?;
-                stream.set_write_timeout(Some(deadline))
-            }
-        }
-    }
-
+impl Socket {
     pub(super) fn try_clone(&self) -> io::Result<Self> {
         match self {
             Self::Unix(stream) => stream.try_clone().map(Self::Unix),
             Self::Tcp(stream) => stream.try_clone().map(Self::Tcp),
         }
     }
-}
 
-impl Connection {
     pub(super) fn shut_down(&self) -> io::Result<()> {
         match self {
             Self::Unix(stream) => stream.shutdown(Shutdown::Both),
             Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) enum Connection {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+    #[cfg(feature = "tls")]
+    Tls(Box<rustls::StreamOwned<rustls::ClientConnection, TcpStream>>),
+}
+
+impl Connection {
+    pub(super) fn set_deadline(&self, deadline: Duration) -> io::Result<()> {
+        let tcp = match self {
+            Self::Unix(stream) => {
+                stream.set_read_timeout(Some(deadline))?;
+                return stream.set_write_timeout(Some(deadline));
+            }
+            Self::Tcp(stream) => stream,
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => &stream.sock,
+        };
+        tcp.set_read_timeout(Some(deadline))?;
+        tcp.set_write_timeout(Some(deadline))
+    }
+
+    /// Its socket, once more.
+    pub(super) fn socket(&self) -> io::Result<Socket> {
+        match self {
+            Self::Unix(stream) => stream.try_clone().map(Socket::Unix),
+            Self::Tcp(stream) => stream.try_clone().map(Socket::Tcp),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.sock.try_clone().map(Socket::Tcp),
         }
     }
 }
@@ -54,6 +75,8 @@ impl Read for Connection {
         match self {
             Self::Unix(stream) => stream.read(buf),
             Self::Tcp(stream) => stream.read(buf),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.read(buf),
         }
     }
 }
@@ -63,23 +86,28 @@ impl Write for Connection {
         match self {
             Self::Unix(stream) => stream.write(buf),
             Self::Tcp(stream) => stream.write(buf),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.write(buf),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match self {
+            Self::Unix(_) | Self::Tcp(_) => Ok(()),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.flush(),
+        }
     }
 }
 
 pub(super) struct Response {
-    pub(super) connection: Connection,
     pub(super) body: Body,
 }
 
 impl Response {
     /// Reads the head; an answer that is an error becomes one.
     pub(super) fn read(connection: Connection) -> Result<Self, ClientError> {
-        let mut input = BufReader::new(connection.try_clone()?);
+        let mut input = BufReader::new(connection);
         let status = status_code(&header_line(&mut input)?)?;
         let mut length = Framing::ToEnd;
         for count in 0.. {
@@ -88,9 +116,7 @@ impl Response {
                 break;
             }
             if count == MAX_HEADERS {
-                return Err(ClientError::UnexpectedResponse(
-                    "too many headers".to_owned(),
-                ));
+                return Err(unexpected("too many headers"));
             }
             let (name, value) = line.split_once(':').unwrap_or((&line, ""));
             let value = value.trim();
@@ -103,16 +129,15 @@ impl Response {
                 };
             } else if name.eq_ignore_ascii_case("content-length") {
                 let bytes = value.parse();
-                length = Framing::Length(bytes.map_err(|_| {
-                    ClientError::UnexpectedResponse(format!("Content-Length {value}"))
-                })?);
+                length = Framing::Length(
+                    bytes.map_err(|_| unexpected(&format!("Content-Length {value}")))?,
+                );
             }
         }
         if status == 204 {
             length = Framing::Length(0);
         }
         let response = Self {
-            connection,
             body: Body {
                 input,
                 framing: length,
@@ -127,13 +152,22 @@ impl Response {
             cause: String::from_utf8_lossy(&text).chars().take(400).collect(),
             remedy: "is another program listening there?".to_owned(),
         });
+        let body = ProblemBody {
+            error: clean(&body.error),
+            cause: clean(&body.cause),
+            remedy: clean(&body.remedy),
+        };
         Err(ClientError::Refused { status, body })
     }
 
     pub(super) fn whole(mut self) -> Result<Vec<u8>, ClientError> {
         let mut body = Vec::new();
-        self.body.by_ref().take(MAX_BODY).read_to_end(&mut body)?;
-        Ok(body)
+        let most = MAX_BODY + 1;
+        self.body.by_ref().take(most).read_to_end(&mut body)?;
+        match body.len() as u64 > MAX_BODY {
+            true => Err(too_large()),
+            false => Ok(body),
+        }
     }
 }
 
@@ -142,7 +176,7 @@ fn status_code(line: &str) -> Result<u16, ClientError> {
     let version = words.next().unwrap_or("");
     let code = words.next().and_then(|word| word.parse().ok());
     code.filter(|_| version.starts_with("HTTP/1."))
-        .ok_or_else(|| ClientError::UnexpectedResponse(line.chars().take(80).collect()))
+        .ok_or_else(|| unexpected(&line.chars().take(80).collect::<String>()))
 }
 
 fn header_line(input: &mut impl BufRead) -> Result<String, ClientError> {
@@ -216,6 +250,10 @@ impl Read for Body {
 }
 
 impl Body {
+    pub(super) fn connection(&self) -> &Connection {
+        self.input.get_ref()
+    }
+
     /// Size of the next chunk; 0 for the last one. Trailers are left unread: the connection ends.
     fn next_chunk(&mut self, first: bool) -> io::Result<u64> {
         let mut line = Vec::new();

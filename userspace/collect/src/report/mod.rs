@@ -8,12 +8,12 @@ mod latency;
 mod recorded;
 mod samples;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use gtrace_api::Status;
 use gtrace_api::client::Client;
-use gtrace_event::{Event, Incident, Kind, MissingEvidence, Provenance, Timestamp};
-use gtrace_report::{ChainRecord, ChainSegment, Loss, Material, Window, missing};
+use gtrace_event::{Event, Incident, IncidentId, Kind, MissingEvidence, Provenance, Timestamp};
+use gtrace_report::{ChainRecord, ChainSegment, Loss, Material, Report, Window, missing};
 use gtrace_store::{Filter, Reader, Segment, StoreError};
 
 use facts::Place;
@@ -21,6 +21,8 @@ use recorded::Recorded;
 
 /// Records of the store in a report, at most.
 const RECORDS_MAX: usize = 200_000;
+/// How much time around an incident a report has.
+const WINDOW: std::time::Duration = std::time::Duration::from_secs(600);
 /// Events, at most: the newest.
 const EVENTS_MAX: usize = 100_000;
 
@@ -112,6 +114,36 @@ pub fn gather(
         material.notes.push(note);
     }
     Ok(material)
+}
+
+/// The report of an incident as a page, from the store at `store` and the daemon that writes it.
+///
+/// # Errors
+/// Why there is none.
+pub fn page_of_incident(
+    store: &Path,
+    id: IncidentId,
+    daemon: Client,
+    generator: &str,
+) -> Result<Vec<u8>, String> {
+    // Without a daemon the store is as new as it gets.
+    let _ = daemon.flush();
+    let failed = |error: StoreError| format!("cannot read the store: {error}");
+    let reader = Reader::open(store).map_err(failed)?;
+    let incident = reader.incident(id).map_err(failed)?;
+    let incident = incident.ok_or_else(|| format!("the host's store has no incident {id}"))?;
+    let last = incident.last_time.max(incident.opened);
+    let question = Question {
+        window: window_around(incident.opened, last, WINDOW),
+        incident: Some(incident),
+        kernel_log: None,
+        samples: Some(gtrace_engine::history::directory(store)),
+        recorder: Some(gtrace_engine::recorder::directory(store)),
+        evidence: Some(gtrace_engine::recorder::evidence_directory(store)),
+        generator: generator.to_owned(),
+    };
+    let material = gather(question, &reader, Some(daemon)).map_err(failed)?;
+    Report::new(material).html().map_err(|e| e.to_string())
 }
 
 fn gap(material: &mut Material, what: &str, why: &str) {

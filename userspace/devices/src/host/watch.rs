@@ -136,6 +136,10 @@ fn begin(mut part: Box<dyn Part>, roots: &HostRoots, deadline: Duration) -> (Slo
 }
 
 #[cfg(test)]
+#[path = "course_tests.rs"]
+mod course;
+
+#[cfg(test)]
 mod tests {
     use std::fs;
     use std::io::Write as _;

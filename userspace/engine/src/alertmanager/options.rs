@@ -9,7 +9,7 @@ use thiserror::Error;
 use ureq::http::Uri;
 use ureq::tls::Certificate;
 
-use crate::outgoing;
+use gtrace_outgoing as outgoing;
 
 /// The path of Alertmanager's API below its base URL (api/v2/openapi.yaml of Alertmanager).
 const PATH: &str = "/api/v2/alerts";

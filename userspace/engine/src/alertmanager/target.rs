@@ -10,8 +10,8 @@ use ureq::Agent;
 
 use super::alert::Alert;
 use super::{BaseUrl, Options};
-use crate::outgoing;
 use crate::supervise::{self, Backoff};
+use gtrace_outgoing as outgoing;
 
 /// How long a request may take, with its connection and its answer.
 pub(super) const TIMEOUT: Duration = Duration::from_secs(5);

@@ -53,7 +53,7 @@ fn load_core(ebpf: &Ebpf) -> Result<Object, String> {
         tracing::debug!("libbpf: {}", line.trim_end());
     })));
     let mut open = ObjectBuilder::default()
-        .open_memory(core_object())
+        .open_memory(&core_object())
         .map_err(|e| format!("{e:#}"))?;
     for mut map in open.maps_mut() {
         let name = map.name().to_string_lossy().into_owned();

@@ -1,22 +1,32 @@
 //! The compiled probes, carried inside the binary.
 
-/// Aligned, because the ELF parser reads the bytes in place.
-#[repr(C, align(8))]
-struct Aligned<T: ?Sized>(T);
+use gtrace_uprobes::embedded::{Embedded, Object};
 
-static PRODUCTION: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("GTRACE_BPF_OBJECT")));
-static LOGGING: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("GTRACE_BPF_OBJECT_LOG")));
-
-static CORE: &Aligned<[u8]> = &Aligned(*include_bytes!(env!("GTRACE_BPF_OBJECT_CORE")));
+static PRODUCTION: Embedded = Embedded {
+    packed: include_bytes!(env!("GTRACE_BPF_OBJECT")),
+    len: include!(env!("GTRACE_BPF_OBJECT_LEN")),
+};
+static LOGGING: Embedded = Embedded {
+    packed: include_bytes!(env!("GTRACE_BPF_OBJECT_LOG")),
+    len: include!(env!("GTRACE_BPF_OBJECT_LOG_LEN")),
+};
+static CORE: Embedded = Embedded {
+    packed: include_bytes!(env!("GTRACE_BPF_OBJECT_CORE")),
+    len: include!(env!("GTRACE_BPF_OBJECT_CORE_LEN")),
+};
 
 /// The programs in C.
-pub(super) fn core_object() -> &'static [u8] {
-    &CORE.0
+pub(super) fn core_object() -> Object {
+    CORE.unpack()
 }
 
 /// The object to load; with `log`, the one that carries aya-log.
-pub(super) fn object(log: bool) -> &'static [u8] {
-    if log { &LOGGING.0 } else { &PRODUCTION.0 }
+pub(super) fn object(log: bool) -> Object {
+    if log {
+        LOGGING.unpack()
+    } else {
+        PRODUCTION.unpack()
+    }
 }
 
 #[cfg(test)]
@@ -26,7 +36,7 @@ mod tests {
     #[test]
     fn libbpf_opens_the_production_object_and_sees_every_map_and_program() {
         let open = libbpf_rs::ObjectBuilder::default()
-            .open_memory(object(false))
+            .open_memory(&object(false))
             .unwrap();
         let maps: Vec<_> = open
             .maps()
@@ -65,7 +75,7 @@ mod tests {
             return;
         }
         let open = libbpf_rs::ObjectBuilder::default()
-            .open_memory(object(false))
+            .open_memory(&object(false))
             .unwrap();
         open.load().unwrap();
     }

@@ -70,7 +70,7 @@ impl Probes {
             }
         }
         let mut ebpf = loader
-            .load(object(options.log))
+            .load(&object(options.log))
             .map_err(|e| LoadError::Object(error_chain(&e)))?;
         let driver = DriverLinks::load(&ebpf);
         let map = ebpf.map_mut("HISTS").ok_or(LoadError::Map("HISTS"))?;

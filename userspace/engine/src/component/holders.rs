@@ -8,7 +8,7 @@ use gtrace_api::{ComponentHealth, HealthState, SourceState};
 use gtrace_event::{PciAddress, Timestamp};
 use gtrace_grpc::kubelet::{self, Allocation};
 
-use super::{Component, Context, Snapshot, show};
+use super::{Component, Context, Snapshot, remote, show};
 use crate::holders::{self, Client, Places, Reading};
 use crate::hub::Hub;
 use crate::samples::Batch;
@@ -33,7 +33,7 @@ impl Component for Holders {
     }
 
     fn gives(&self) -> &'static str {
-        "who has which GPU: pod, namespace, container, Slurm job, step and user, on events, processes and metrics"
+        "who has which GPU: pod, namespace, container, Slurm job, step and user, remote client, on events, processes and metrics"
     }
 
     fn needs(&self) -> &'static str {
@@ -103,10 +103,16 @@ fn read(context: &Context, places: &Places, pods: &mut Vec<Allocation>) {
         Err(error) => (SourceState::Degraded, Some(error.to_string())),
     };
     let (gpus, clients) = (hub.gpus(), clients(hub));
+    // Whether a server that does not answer is well, its own component says.
+    let remote_clients = match remote::is_off(hub) {
+        true => BTreeMap::new(),
+        false => crate::remote::clients(&crate::remote::to_ask()).unwrap_or_default(),
+    };
     let reading = Reading {
         gpus: &gpus,
         allocations: pods,
         clients: &clients,
+        remote_clients: &remote_clients,
     };
     let table = holders::next(&hub.holders.get(), &reading, places, Instant::now());
     hub.samples.publish(&Batch {

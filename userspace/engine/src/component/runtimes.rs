@@ -279,6 +279,8 @@ fn ask_http(path: &Path) -> Answer {
                 _ => format!("{}: {error}", path.display()),
             })
         }
+        // Never over a Unix socket.
+        Err(error @ ClientError::Tls(_)) => Answer::No(error.to_string()),
     }
 }
 

@@ -8,7 +8,7 @@ use gtrace_abi::{DeviceFilter, STATUS_BITS};
 use gtrace_devices::HostThresholds;
 use gtrace_tls::AccessFiles;
 
-use super::{CallFailures, ConfigError, HeadConfig, Keys, ReadAddress};
+use super::{CallFailures, Compat, ConfigError, HeadConfig, Keys, ReadAddress};
 use crate::alertmanager::{self, BaseUrl};
 use crate::component::{self, plugins};
 use crate::otlp;
@@ -256,19 +256,26 @@ pub(super) fn parse_plugins(keys: &Keys) -> Result<Option<plugins::Options>, Con
 /// Longest time that a recording goes on after the opening, seconds.
 const AFTER_MAX_S: u64 = 600;
 
-/// How long a recording goes on.
-/// Whether GPUd's routes are answered.
-pub(super) fn parse_compat(text: &str) -> Result<bool, ConfigError> {
-    match text {
-        "none" => Ok(false),
-        "gpud" => Ok(true),
-        other => Err(ConfigError::Value {
-            key: "compat",
-            reason: format!("`{other}` is not `none` or `gpud`"),
-        }),
+/// As which other programs the daemon answers too.
+pub(super) fn parse_compat(text: &str) -> Result<Compat, ConfigError> {
+    let mut compat = Compat::default();
+    for word in text.split(',').map(str::trim) {
+        match word {
+            "none" => {}
+            "gpud" => compat.gpud = true,
+            "dcgm" => compat.dcgm = true,
+            other => {
+                return Err(ConfigError::Value {
+                    key: "compat",
+                    reason: format!("`{other}` is not `none`, `gpud` or `dcgm`"),
+                });
+            }
+        }
     }
+    Ok(compat)
 }
 
+/// How long a recording goes on.
 pub(super) fn parse_after(seconds: Option<u64>) -> Result<Duration, ConfigError> {
     let seconds = seconds.unwrap_or(0);
     match (1..=AFTER_MAX_S).contains(&seconds) {
@@ -472,5 +479,6 @@ pub(super) fn parse_head(keys: &Keys) -> Result<Option<HeadConfig>, ConfigError>
         labels,
         rate: keys.head_rate.filter(|rate| *rate > 0),
         sessions: keys.head_sessions.unwrap_or_default(),
+        reports: keys.head_reports.unwrap_or_default(),
     }))
 }

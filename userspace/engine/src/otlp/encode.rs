@@ -2,16 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use gtrace_api::Status;
+use gtrace_api::{CallSeries, CallStats, Status};
 use gtrace_devices::MetricKind;
 use gtrace_event::{Event, Severity, Timestamp};
 
 use super::proto::any_value::Value;
 use super::proto::metric::Data;
 use super::proto::{
-    AnyValue, Gauge, KeyValue, LogRecord, LogsRequest, Metric, MetricsRequest, NumberDataPoint,
-    Resource, ResourceLogs, ResourceMetrics, Scope, ScopeLogs, ScopeMetrics, Sum,
+    AnyValue, Gauge, Histogram, HistogramDataPoint, KeyValue, LogRecord, LogsRequest, Metric,
+    MetricsRequest, NumberDataPoint, Resource, ResourceLogs, ResourceMetrics, Scope, ScopeLogs,
+    ScopeMetrics, Sum,
 };
+
+use crate::tally::{BOUNDS_NS, Tally, place};
 
 /// AGGREGATION_TEMPORALITY_CUMULATIVE.
 const CUMULATIVE: i32 = 2;
@@ -78,10 +81,106 @@ fn unit(unit: &str) -> &str {
     }
 }
 
-/// The newest values, those of a family together.
+/// Durations of calls by the bounds of `/metrics`.
+#[derive(Clone, Copy, Default)]
+struct Durations {
+    buckets: [u64; BOUNDS_NS.len() + 1],
+    total_ns: u64,
+}
+
+impl Durations {
+    fn point(
+        &self,
+        started: Timestamp,
+        now: Timestamp,
+        attributes: Vec<KeyValue>,
+    ) -> HistogramDataPoint {
+        HistogramDataPoint {
+            start_time_unix_nano: nanos(started),
+            time_unix_nano: nanos(now),
+            count: self.buckets.iter().sum(),
+            sum: Some(self.total_ns as f64 / 1e9),
+            bucket_counts: self.buckets.to_vec(),
+            explicit_bounds: BOUNDS_NS.iter().map(|ns| *ns as f64 / 1e9).collect(),
+            attributes,
+        }
+    }
+}
+
+/// How long driver and CUDA calls took since `started`: driver calls by operation and device, CUDA calls by process name and function.
+pub(super) fn latencies(
+    calls: &[CallStats],
+    cuda: &Tally,
+    started: Timestamp,
+    now: Timestamp,
+) -> Vec<Metric> {
+    let mut by_series: BTreeMap<CallSeries, Durations> = BTreeMap::new();
+    for call in calls {
+        let sum = by_series.entry(call.series()).or_default();
+        sum.total_ns += call.total_ns;
+        for (bucket, count) in &call.buckets {
+            // `place` gives an index within the array.
+            if let Some(of) = sum.buckets.get_mut(place(usize::from(*bucket))) {
+                *of += count;
+            }
+        }
+    }
+    let driver = by_series.into_iter().map(|(series, durations)| {
+        let mut attributes = vec![text("op", series.op), text("device", series.device)];
+        attributes.extend(series.code.map(|code| text("code", code)));
+        attributes.extend(series.gpu.map(|gpu| text("gpu", gpu.to_string())));
+        durations.point(started, now, attributes)
+    });
+    let cuda = cuda.series().map(|(comm, function, series)| {
+        let durations = Durations {
+            buckets: series.buckets,
+            total_ns: series.total_ns,
+        };
+        let attributes = vec![text("process", comm), text("function", function)];
+        durations.point(started, now, attributes)
+    });
+    let families = [
+        (
+            "gtrace_driver_call_seconds",
+            "How long driver calls took",
+            driver.collect::<Vec<_>>(),
+        ),
+        (
+            "gtrace_cuda_call_seconds",
+            "How long CUDA calls took, of those timed",
+            cuda.collect(),
+        ),
+    ];
+    let families = families
+        .into_iter()
+        .filter(|(.., points)| !points.is_empty());
+    families
+        .map(|(name, description, data_points)| Metric {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            unit: unit("seconds").to_owned(),
+            data: Some(Data::Histogram(Histogram {
+                data_points,
+                aggregation_temporality: CUMULATIVE,
+            })),
+        })
+        .collect()
+}
+
+/// How many data points histograms have.
+pub(super) fn points(latencies: &[Metric]) -> usize {
+    let points = latencies.iter().map(|metric| match &metric.data {
+        Some(Data::Histogram(histogram)) => histogram.data_points.len(),
+        _ => 0,
+    });
+    points.sum()
+}
+
+/// The newest values, those of a family together, and `latencies`.
 pub(super) fn metrics(
     resource: &Resource,
     newest: &[gtrace_devices::Metric],
+    latencies: Vec<Metric>,
     now: Timestamp,
 ) -> MetricsRequest {
     let mut families: BTreeMap<&str, (&gtrace_devices::Metric, Vec<NumberDataPoint>)> =
@@ -116,7 +215,7 @@ pub(super) fn metrics(
             resource: Some(resource.clone()),
             scope_metrics: vec![ScopeMetrics {
                 scope: Some(scope()),
-                metrics: metrics.collect(),
+                metrics: metrics.chain(latencies).collect(),
             }],
         }],
     }

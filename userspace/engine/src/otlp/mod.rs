@@ -23,9 +23,9 @@ use ureq::Agent;
 use self::proto::{LogRecord, Response};
 use crate::alertmanager::BaseUrl;
 use crate::hub::{Hub, News};
-use crate::outgoing;
 use crate::samples::Batch;
 use crate::supervise::{self, Backoff, Task, names};
+use gtrace_outgoing as outgoing;
 
 /// How long a request may take.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -205,13 +205,16 @@ impl Sender {
             }
             return;
         }
-        let resource = encode::resource(&hub.status());
+        let status = hub.status();
+        let resource = encode::resource(&status);
         if due {
-            let newest = hub.samples.newest();
-            let request = encode::metrics(&resource, &newest, Timestamp::now());
+            let (newest, at) = (hub.samples.newest(), Timestamp::now());
+            let latencies = encode::latencies(&hub.calls(), &hub.cuda().1, status.started, at);
+            let points = newest.len() + encode::points(&latencies);
+            let request = encode::metrics(&resource, &newest, latencies, at);
             let sent = self.post("metrics", &request.encode_to_vec());
             let kept = Arc::clone(&self.kept);
-            if !self.settle(sent, &kept.metrics, newest.len(), now) {
+            if !self.settle(sent, &kept.metrics, points, now) {
                 return;
             }
         }

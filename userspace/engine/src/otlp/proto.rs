@@ -81,7 +81,7 @@ pub(super) struct Metric {
     pub(super) description: String,
     #[prost(string, tag = "3")]
     pub(super) unit: String,
-    #[prost(oneof = "metric::Data", tags = "5, 7")]
+    #[prost(oneof = "metric::Data", tags = "5, 7, 9")]
     pub(super) data: Option<metric::Data>,
 }
 
@@ -92,6 +92,8 @@ pub(super) mod metric {
         Gauge(super::Gauge),
         #[prost(message, tag = "7")]
         Sum(super::Sum),
+        #[prost(message, tag = "9")]
+        Histogram(super::Histogram),
     }
 }
 
@@ -110,6 +112,35 @@ pub(super) struct Sum {
     pub(super) aggregation_temporality: i32,
     #[prost(bool, tag = "3")]
     pub(super) is_monotonic: bool,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Histogram {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) data_points: Vec<HistogramDataPoint>,
+    /// 2: since the start.
+    #[prost(int32, tag = "2")]
+    pub(super) aggregation_temporality: i32,
+}
+
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct HistogramDataPoint {
+    #[prost(fixed64, tag = "2")]
+    pub(super) start_time_unix_nano: u64,
+    #[prost(fixed64, tag = "3")]
+    pub(super) time_unix_nano: u64,
+    #[prost(fixed64, tag = "4")]
+    pub(super) count: u64,
+    #[prost(double, optional, tag = "5")]
+    pub(super) sum: Option<f64>,
+    /// One more than there are bounds: the last is for what is beyond.
+    #[prost(fixed64, repeated, tag = "6")]
+    pub(super) bucket_counts: Vec<u64>,
+    /// Upper bounds, inclusive.
+    #[prost(double, repeated, tag = "7")]
+    pub(super) explicit_bounds: Vec<f64>,
+    #[prost(message, repeated, tag = "9")]
+    pub(super) attributes: Vec<KeyValue>,
 }
 
 #[derive(Clone, PartialEq, Message)]

@@ -4,6 +4,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 use std::sync::mpsc;
 
+use gtrace_api::CallStats;
 use gtrace_event::{Event, Gpu, Kind, Occurrence, RecordId, Severity, Witness, WitnessName};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -206,6 +207,22 @@ fn metrics_and_events_are_what_the_published_protocol_says() {
             ),
         ],
     });
+    // Two calls of 1 us and one of a second, by two processes.
+    let call = |pid, buckets, total_ns| CallStats {
+        pid,
+        comm: "python3".to_owned(),
+        device: "nvidiactl".to_owned(),
+        op: Some("NV_ESC_RM_CONTROL".to_owned()),
+        count: 2,
+        buckets,
+        total_ns,
+        ..CallStats::default()
+    };
+    let bucket = |ns| u16::try_from(gtrace_abi::bucket_of(ns)).unwrap();
+    world.hub.set_calls(vec![
+        call(7, vec![(bucket(1000), 2)], 2000),
+        call(8, vec![(bucket(1_000_000_000), 1)], 1_000_000_000),
+    ]);
     world.publish("NVRM: Xid 79");
     world.round_after(0);
     let first = collector.requests.recv().unwrap();
@@ -246,6 +263,33 @@ fn metrics_and_events_are_what_the_published_protocol_says() {
     assert_eq!(
         sum.aggregation_temporality(),
         AggregationTemporality::Cumulative
+    );
+
+    let calls = find("gtrace_driver_call_seconds");
+    assert_eq!(calls.unit, "s");
+    let Some(Data::Histogram(histogram)) = &calls.data else {
+        panic!("{calls:?}");
+    };
+    assert_eq!(
+        histogram.aggregation_temporality(),
+        AggregationTemporality::Cumulative
+    );
+    let [point] = &histogram.data_points[..] else {
+        panic!("{histogram:?}");
+    };
+    assert_eq!((point.count, point.sum), (3, Some(1.000002)));
+    assert!(point.start_time_unix_nano <= point.time_unix_nano);
+    assert_eq!(point.bucket_counts.len(), point.explicit_bounds.len() + 1);
+    // Each duration is in the bucket whose bounds it lies between.
+    for (seconds, count) in [(1e-6, 2), (1.0, 1)] {
+        let at = point
+            .explicit_bounds
+            .partition_point(|bound| *bound < seconds);
+        assert_eq!(point.bucket_counts[at], count, "{point:?}");
+    }
+    assert_eq!(
+        attribute(&point.attributes, "op"),
+        Some(&string("NV_ESC_RM_CONTROL"))
     );
 
     let second = collector.requests.recv().unwrap();

@@ -42,6 +42,8 @@ const OPEN_MAX: usize = 16_384;
 const CURSOR_EVERY: Duration = Duration::from_secs(10);
 /// Events of an earlier run this old may still get witnesses from the kernel log's history.
 const ADOPT_AGE_S: i64 = 3600;
+/// Between two looks at which events nothing more is expected of.
+const EXPIRE_EVERY: Duration = Duration::from_secs(1);
 /// An idle core wakes up this often.
 const IDLE: Duration = Duration::from_secs(5);
 
@@ -116,6 +118,7 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         kmsg_stored: kmsg_after,
         cursor_at: Instant::now(),
         amend_at: None,
+        expired_at: Instant::now(),
         dropped: 0,
         batch: Vec::new(),
         open: BTreeMap::new(),
@@ -165,6 +168,8 @@ struct State {
     cursor_at: Instant,
     /// When changes to events go out; `None` while there are none.
     amend_at: Option<Instant>,
+    /// When events were last let go of.
+    expired_at: Instant,
     dropped: u64,
     batch: Vec<Pending>,
     /// Events since the start that nobody acknowledged, as the status counts them.
@@ -314,6 +319,14 @@ impl State {
         } else if let Some(answer) = answer {
             self.writer.flush(answer);
         }
+        if self.fold.len() > MAX_LIVE || self.expired_at.elapsed() >= EXPIRE_EVERY {
+            self.expire();
+        }
+    }
+
+    /// Goes through all live events.
+    fn expire(&mut self) {
+        self.expired_at = Instant::now();
         if self.fold.expire(clock::boottime_ns()) > SHRINK_AFTER {
             memory::give_back();
         }

@@ -7,6 +7,8 @@
 
 mod confirm;
 mod core;
+#[cfg(test)]
+mod day_tests;
 mod disk;
 pub mod fold;
 mod incidents;

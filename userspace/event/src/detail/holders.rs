@@ -36,6 +36,10 @@ pub struct Holder {
     /// User of a Slurm job, as the job's own environment says.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
+    /// The client on another host, where the process is a worker of `gtrace serve`: `HOST: PROGRAM (PID)`, in the client's
+    /// own words.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub remote_client: Option<String>,
 }
 
 impl Holder {
@@ -63,6 +67,8 @@ impl fmt::Display for Holder {
             parts.push(format!("{job}{}", step.unwrap_or_default()));
         }
         parts.extend(self.user.as_ref().map(|user| format!("user {user}")));
+        let client = self.remote_client.as_ref();
+        parts.extend(client.map(|client| format!("remote client {client}")));
         f.pad(&parts.join("  "))
     }
 }

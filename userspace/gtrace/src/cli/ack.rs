@@ -10,7 +10,8 @@ use gtrace_store::{Options, Store};
 use nix::unistd::{Uid, User};
 
 use super::ids::{Failure, find};
-use super::shared::{self, Exit, Instance, StorePlace};
+use super::other_host::ReadPlace;
+use super::shared::{self, Exit, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Acknowledge an event.
@@ -29,7 +30,7 @@ pub struct Args {
     pub json: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    pub place: StorePlace,
+    pub place: ReadPlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,

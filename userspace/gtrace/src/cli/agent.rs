@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use gtrace_agent::{EnrollError, Enrolled, HeadUrl, Options, Progress, Sampler, enroll, now_ns};
 use gtrace_api::client::Client;
-use gtrace_collect::{HostSampler, gpu_state};
+use gtrace_collect::{HostActor, HostSampler, gpu_state};
 use gtrace_devices::GpuInfo;
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::sources::devices::nvml_of;
@@ -56,10 +56,50 @@ enum What {
         #[arg(long)]
         allow_sessions: bool,
         #[command(flatten)]
+        allowed: Allowed,
+        #[command(flatten)]
         file: File,
         #[command(flatten)]
         place: StorePlace,
     },
+}
+
+/// What the head may ask for beside sessions.
+#[derive(Clone, Debug, clap::Args)]
+struct Allowed {
+    /// What else the head may ask for: the report of an incident, the reset of a GPU or a reboot while no process has a GPU open; may be
+    /// given several times. By default nothing.
+    #[arg(long, value_name = "WHAT", value_enum)]
+    allow: Vec<Allow>,
+    /// Program that resets a GPU: it gets `--gpu-reset -i PCI-ADDRESS`.
+    #[arg(long, value_name = "PROGRAM", default_value = "nvidia-smi")]
+    nvidia_smi: PathBuf,
+    /// Program that reboots: it gets `reboot`.
+    #[arg(long, value_name = "PROGRAM", default_value = "systemctl")]
+    systemctl: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[value(rename_all = "snake_case")]
+enum Allow {
+    /// The report of an incident, as `gtrace report` writes it.
+    Report,
+    /// The reset of a GPU.
+    ResetGpu,
+    /// A reboot.
+    Reboot,
+}
+
+impl Allow {
+    /// As hosts say it to the head.
+    fn name(self) -> String {
+        let what = match self {
+            Self::Report => "report",
+            Self::ResetGpu => "reset_gpu",
+            Self::Reboot => "reboot",
+        };
+        what.to_owned()
+    }
 }
 
 #[derive(Clone, Debug, clap::Args)]
@@ -106,9 +146,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             label,
             head_rate,
             allow_sessions,
+            allowed,
             file,
             place,
-        } => ship(label, head_rate, allow_sessions, &file.credential, &place),
+        } => ship(
+            label,
+            head_rate,
+            allow_sessions,
+            allowed,
+            &file.credential,
+            &place,
+        ),
     }
 }
 
@@ -167,6 +215,7 @@ fn ship(
     label: Vec<(String, String)>,
     rate: Option<u64>,
     allow_sessions: bool,
+    allowed: Allowed,
     file: &Path,
     place: &StorePlace,
 ) -> anyhow::Result<ExitCode> {
@@ -189,15 +238,27 @@ fn ship(
         store.display(),
         enrolled.head
     );
+    let daemon = instance.reading_client();
+    let mut permits: Vec<String> = allowed.allow.into_iter().map(Allow::name).collect();
+    permits.sort();
+    permits.dedup();
+    let actor = HostActor {
+        permits,
+        store: store.clone(),
+        daemon: daemon.clone(),
+        nvidia_smi: allowed.nvidia_smi,
+        systemctl: allowed.systemctl,
+        generator: format!("gtrace {}", env!("CARGO_PKG_VERSION")),
+    };
     let options = Options {
         enrolled,
         store: store.clone(),
         labels: label.into_iter().collect(),
         rate,
         allow_sessions,
+        actor: Some(Arc::new(actor)),
         clock: Arc::new(now_ns),
     };
-    let daemon = instance.reading_client();
     let sampler = sampler_of(place.config(), daemon.clone());
     let (stop, stopped) = watch::channel(false);
     let woken = Arc::<Notify>::default();

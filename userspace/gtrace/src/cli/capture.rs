@@ -8,7 +8,8 @@ use gtrace_api::client::{Client, ClientError};
 use gtrace_event::Incident;
 
 use super::ack::user_name;
-use super::shared::{self, Exit, Place};
+use super::other_host::DaemonPlace;
+use super::shared::{self, Exit};
 
 /// Between two looks at the incident.
 const EVERY: Duration = Duration::from_millis(500);
@@ -35,7 +36,7 @@ pub struct Args {
     json: bool,
     /// Which daemon.
     #[command(flatten)]
-    place: Place,
+    place: DaemonPlace,
 }
 
 /// Runs the command.

@@ -6,14 +6,13 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser, Subcommand};
-use gtrace_engine::config::ConfigError;
 
 use super::shared::{self, Exit};
 use super::{
-    ack, agent, baseline, bench, capture, completions, config, decode, demo_host, doctor, events,
-    exec, explain, fleet, gameday, head, health, incidents, inject, maintenance, man, mcp, pause,
-    profile, report, run, runbook, samples, scan, schema, serve, session, status, token, top,
-    trace, usage,
+    ack, agent, baseline, bench, capture, completions, config, decode, demo_host, device_plugin,
+    doctor, events, exec, explain, fleet, gameday, head, health, incidents, inject, maintenance,
+    man, mcp, pause, profile, report, run, runbook, samples, scan, schema, serve, session, status,
+    token, top, trace, usage,
 };
 
 /// Captures NVIDIA GPU faults, explains them and keeps a tamper-evident history; measures driver and CUDA
@@ -70,6 +69,7 @@ pub(super) enum Command {
     Serve(serve::Args),
     /// Measure the latency of CUDA calls on a remote GPU.
     Bench(bench::Args),
+    DevicePlugin(device_plugin::Args),
     Head(head::Args),
     Agent(agent::Args),
     Fleet(fleet::Args),
@@ -87,6 +87,12 @@ pub(super) enum Command {
     BenchClient {
         /// File that says what to measure, JSON.
         plan: PathBuf,
+    },
+    /// List the GPUs of a server, for the device plugin.
+    #[command(hide = true)]
+    RemoteGpus {
+        /// The client's NVML.
+        library: PathBuf,
     },
     /// Call NVML for the daemon.
     #[command(hide = true)]
@@ -150,6 +156,8 @@ pub fn main() -> ExitCode {
         Command::ServeWorker => return serve::worker(),
         Command::Bench(args) => bench::run(args),
         Command::BenchClient { plan } => return bench::client(&plan),
+        Command::DevicePlugin(args) => device_plugin::run(args),
+        Command::RemoteGpus { library } => return device_plugin::list(&library),
         Command::Head(args) => head::run(args),
         Command::Agent(args) => agent::run(args),
         Command::Fleet(args) => fleet::run(args),
@@ -177,10 +185,7 @@ pub fn main() -> ExitCode {
     };
     result.unwrap_or_else(|error| {
         say!("{error:#}");
-        match error.is::<ConfigError>() {
-            true => Exit::Usage.into(),
-            false => Exit::NotPossible.into(),
-        }
+        shared::exit_of(&error).into()
     })
 }
 

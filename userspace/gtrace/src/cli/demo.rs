@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use gtrace_agent::{Measured, Options, Progress, Read, Sampled, Sampler, Wanted, enroll, now_ns};
 use gtrace_api::client::Client;
+use gtrace_collect::HostActor;
 use gtrace_event::{
     Event, Gpu, HealthNews, HealthRecord, HealthState, HealthSubject, Kind, Occasion, Occurrence,
     Provenance, Record, Severity, SubjectKind, Timestamp, Witness, WitnessName,
@@ -93,6 +94,14 @@ fn run(
                 ]),
                 rate: None,
                 allow_sessions: true,
+                actor: Some(Arc::new(HostActor {
+                    permits: vec!["report".to_owned()],
+                    store: path.clone(),
+                    daemon: Client::unix(dir.join("no-daemon.sock")),
+                    nvidia_smi: "nvidia-smi".into(),
+                    systemctl: "systemctl".into(),
+                    generator: format!("gtrace {}", env!("CARGO_PKG_VERSION")),
+                })),
                 clock: Arc::new(now_ns),
             };
             let woken = Arc::<Notify>::default();

@@ -10,7 +10,8 @@ use gtrace_event::{Event, Kind, Provenance, Record, Severity, Timestamp};
 use gtrace_http::{EventQuery, GpuSelector};
 
 use super::ids::Failure;
-use super::shared::{self, Exit, Instance, StorePlace};
+use super::other_host::ReadPlace;
+use super::shared::{self, Exit, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Show events: from the store, or with --follow as they happen. `events show ID` has all of one.
@@ -54,7 +55,7 @@ pub struct Args {
     pub verify: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    pub place: StorePlace,
+    pub place: ReadPlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
@@ -185,6 +186,7 @@ pub(super) fn read(instance: &Instance, query: &EventQuery) -> Result<Vec<Event>
             instance.say_daemon(&client);
             Ok(events)
         }
+        Err(error) if instance.is_remote() => Err(error.into()),
         Err(error) => Err(Failure::not_possible(format!(
             "cannot read the store: {store_error}; cannot ask the daemon either: {error}"
         ))),
@@ -295,6 +297,7 @@ fn open(client: &Client, target: &str, last_id: Option<&str>) -> Result<EventStr
             } => Trouble::Wait(error.to_string()),
             ClientError::Forbidden { .. }
             | ClientError::Refused { .. }
+            | ClientError::Tls(_)
             | ClientError::UnexpectedResponse(_) => Trouble::GiveUp(error.to_string()),
         })
 }

@@ -1,12 +1,12 @@
 //! `gtrace fleet`: questions about all hosts of a fleet.
 
 mod compare;
+mod remediation;
+mod report;
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use gtrace_api::client::{Client, ClientError, Endpoint, target};
+use gtrace_api::client::{Client, ClientError, target};
 use gtrace_event::{HealthState, Kind, Severity, Timestamp};
 use gtrace_fleet::lemon::Ranking;
 use gtrace_fleet::outbreak::Outbreak;
@@ -16,11 +16,9 @@ use serde::Serialize;
 
 use super::ack::user_name;
 use super::ids::Failure;
-use super::shared::{self, Exit};
+use super::other_host::HeadPlace;
+use super::shared::{self, Exit, UsageError};
 use crate::render::{self, ColorChoice, Style};
-
-/// Where the head's Unix socket is unless it is named.
-pub(super) const SOCKET: &str = "/run/gtrace/head.sock";
 
 /// Ask the head of a fleet about its hosts, their events and incidents.
 ///
@@ -34,9 +32,8 @@ pub struct Args {
 /// Which head is asked, and how the answer is shown.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Asked {
-    /// The head: its Unix socket, or its address on loopback.
-    #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD", default_value = SOCKET)]
-    head: String,
+    #[command(flatten)]
+    head: HeadPlace,
     /// Print JSON, one object a line.
     #[arg(long)]
     pub(super) json: bool,
@@ -122,6 +119,11 @@ enum What {
     /// version is not worse than the margin allows, 1 it is worse, 3 the data do not carry a verdict, no host had the version, or no head
     /// answers.
     Compare(compare::Compare),
+    /// Fetch the report of an incident from its host, through the connection of its agent.
+    Report(report::Report),
+    /// See what the policy of remediation does about faults, approve and refuse plans, take them back.
+    #[command(subcommand)]
+    Remediation(remediation::What),
     /// Compute the hash of each record anew, and compare it with what the hosts have.
     Verify {
         /// Only this host.
@@ -164,15 +166,12 @@ pub(super) fn failure(error: ClientError) -> Failure {
 
 impl Asked {
     /// For a command whose output is no lines.
-    pub(super) fn of(head: String) -> Self {
+    pub(super) fn of(head: HeadPlace) -> Self {
         Self { head, json: false }
     }
 
-    pub(super) fn client(&self) -> Client {
-        match self.head.parse::<SocketAddr>() {
-            Ok(address) => Client::new(Endpoint::Tcp(address)),
-            Err(_) => Client::unix(PathBuf::from(&self.head)),
-        }
+    pub(super) fn client(&self) -> Result<Client, UsageError> {
+        self.head.client()
     }
 }
 
@@ -226,6 +225,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             outbreaks(&pairs, &asked)
         }
         What::Compare(compare) => compare::run(compare),
+        What::Report(report) => report::run(report),
+        What::Remediation(what) => remediation::run(what),
         What::Verify { host, asked } => verify(host, &asked),
         What::Audit { asked } => audit(&asked),
         What::Revoke { host, asked } => revoke(&host, &asked),
@@ -258,7 +259,7 @@ fn print_each<T: Serialize>(
 }
 
 fn hosts(bad: bool, asked: &Asked) -> Done {
-    let mut found: Vec<HostView> = match asked.client().get("/fleet/v1/hosts") {
+    let mut found: Vec<HostView> = match asked.client()?.get("/fleet/v1/hosts") {
         Ok(found) => found,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -314,7 +315,7 @@ fn host_lines(host: &HostView) -> String {
 }
 
 fn events(pairs: &[(&str, String)], asked: &Asked) -> Done {
-    let found: Vec<FleetEvent> = match asked.client().get(&target("/fleet/v1/events", pairs)) {
+    let found: Vec<FleetEvent> = match asked.client()?.get(&target("/fleet/v1/events", pairs)) {
         Ok(found) => found,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -333,7 +334,7 @@ fn events(pairs: &[(&str, String)], asked: &Asked) -> Done {
 }
 
 fn incidents(pairs: &[(&str, String)], asked: &Asked) -> Done {
-    let client = asked.client();
+    let client = asked.client()?;
     let found = client
         .get::<Vec<FleetIncident>>(&target("/fleet/v1/incidents", pairs))
         .and_then(|found| {
@@ -362,7 +363,7 @@ fn incidents(pairs: &[(&str, String)], asked: &Asked) -> Done {
 
 fn outbreaks(pairs: &[(&str, String)], asked: &Asked) -> Done {
     let path = target("/fleet/v1/outbreaks", pairs);
-    let found: Vec<Outbreak> = match asked.client().get(&path) {
+    let found: Vec<Outbreak> = match asked.client()?.get(&path) {
         Ok(found) => found,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -422,7 +423,7 @@ fn outbreak_line(outbreak: &Outbreak) -> String {
 fn follow(asked: &Asked) -> Done {
     shared::end_cleanly_on_signals()?;
     let style = Style::of_stdout(ColorChoice::Auto);
-    let mut stream = match asked.client().stream("/fleet/v1/incidents/stream", None) {
+    let mut stream = match asked.client()?.stream("/fleet/v1/incidents/stream", None) {
         Ok(stream) => stream,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -461,7 +462,7 @@ fn follow(asked: &Asked) -> Done {
 const SURE: f64 = 0.95;
 
 fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
-    let found: Ranking = match asked.client().get(&target("/fleet/v1/lemons", pairs)) {
+    let found: Ranking = match asked.client()?.get(&target("/fleet/v1/lemons", pairs)) {
         Ok(found) => found,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -510,7 +511,7 @@ fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
 fn verify(host: Option<String>, asked: &Asked) -> Done {
     let pairs: Vec<(&str, String)> = host.map(|host| ("host", host)).into_iter().collect();
     let client = asked
-        .client()
+        .client()?
         .with_deadline(std::time::Duration::from_secs(600));
     let found: Vec<ChainReport> = match client.get(&target("/fleet/v1/verify", &pairs)) {
         Ok(found) => found,
@@ -543,7 +544,7 @@ fn verify(host: Option<String>, asked: &Asked) -> Done {
 }
 
 fn audit(asked: &Asked) -> Done {
-    let found: Vec<AuditLine> = match asked.client().get("/fleet/v1/audit") {
+    let found: Vec<AuditLine> = match asked.client()?.get("/fleet/v1/audit") {
         Ok(found) => found,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -560,7 +561,7 @@ fn audit(asked: &Asked) -> Done {
 
 fn revoke(host: &str, asked: &Asked) -> Done {
     let path = target(&format!("/fleet/v1/hosts/{host}/revoke"), &[("", ""); 0]);
-    match asked.client().post::<()>(&path, &By { by: user_name() }) {
+    match asked.client()?.post::<()>(&path, &By { by: user_name() }) {
         Ok(()) => Ok(Ok(Exit::Success)),
         Err(error) => Ok(Err(failure(error))),
     }

@@ -8,14 +8,15 @@ use std::time::Duration;
 use gtrace_api::client::Client;
 use gtrace_head::db::Place;
 use gtrace_head::http::{Gswarm, Listen, bind, serve};
+use gtrace_head::remediation::Remediation;
 use gtrace_head::{TokenAnswer, TokenRequest};
 use gtrace_tls::AccessFiles;
 use tokio::sync::watch;
 
 use super::ack::user_name;
 use super::duration::seconds;
-use super::fleet::SOCKET;
 use super::ids::Failure;
+use super::other_host::HEAD_SOCKET;
 use super::shared::{self, Exit, signalled};
 
 const DATABASE: &str = "/var/lib/gtrace/fleet.db";
@@ -52,7 +53,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE", default_value = gtrace_tls::DEFAULT_CREDENTIALS)]
     credentials: PathBuf,
     /// Unix socket for who may change something.
-    #[arg(long, value_name = "PATH", default_value = SOCKET)]
+    #[arg(long, value_name = "PATH", default_value = HEAD_SOCKET)]
     socket: PathBuf,
     /// Database: a file, or the URL of a PostgreSQL server (postgresql://USER:PASSWORD@HOST/DATABASE).
     #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD_DATABASE", default_value = DATABASE, hide_env_values = true)]
@@ -60,6 +61,9 @@ pub struct Args {
     /// Days for which records are kept, and sessions after their end; 0 for ever.
     #[arg(long, value_name = "N", default_value_t = 90)]
     retention_days: u32,
+    /// Policy of remediation: what is done about which faults (TOML). It is dry unless it says otherwise.
+    #[arg(long, value_name = "FILE")]
+    remediation: Option<PathBuf>,
     /// Port on loopback for the routes of gswarm-profiler's head: POST /start, /start/NAME and /stop.
     #[arg(long, value_name = "PORT", help_heading = "gswarm-profiler")]
     gswarm_port: Option<u16>,
@@ -98,7 +102,7 @@ struct Token {
     #[arg(long, value_name = "N", default_value_t = 1)]
     uses: u32,
     /// The head's Unix socket.
-    #[arg(long, value_name = "PATH", default_value = SOCKET)]
+    #[arg(long, value_name = "PATH", default_value = HEAD_SOCKET)]
     socket: PathBuf,
 }
 
@@ -162,6 +166,7 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
             interval_ms: args.gswarm_interval,
             folder: args.gswarm_folder.clone(),
         }),
+        remediation: args.remediation.clone().map(Remediation::new),
     })?;
     let address = bound.tcp_addr();
     let (https, gswarm) = (bound.https_addr(), bound.gswarm_addr());

@@ -6,7 +6,8 @@ use gtrace_api::client::ClientError;
 use gtrace_event::{HealthReport, HealthState, SubjectHealth, SubjectKind, Timestamp};
 
 use super::ids::Failure;
-use super::shared::{self, Exit, Instance, StorePlace};
+use super::other_host::ReadPlace;
+use super::shared::{self, Exit, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Say whether this host is fit for work: the state of the host and of each GPU, NVSwitch, port and component, why, and
@@ -27,7 +28,7 @@ pub struct Args {
     npd: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    place: StorePlace,
+    place: ReadPlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,

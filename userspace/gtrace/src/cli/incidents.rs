@@ -10,7 +10,8 @@ use gtrace_store::{IncidentFilter, Options, Store};
 
 use super::ack::user_name;
 use super::ids::{Failure, find};
-use super::shared::{self, Exit, Instance, StorePlace};
+use super::other_host::ReadPlace;
+use super::shared::{self, Exit, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Most incidents that are searched for a part of an id.
@@ -46,7 +47,7 @@ struct Shown {
     json: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    place: StorePlace,
+    place: ReadPlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
@@ -216,7 +217,8 @@ pub(super) fn lookup(text: &str, instance: &Instance) -> Result<Incident, Failur
         if instance.store().is_err() || instance.is_together() {
             let client = instance.reading_client();
             match client.get(&format!("/api/v1/incidents/{id}")) {
-                Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. }) => {}
+                Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. })
+                    if instance.store().is_ok() => {}
                 answer => return answer.map_err(Failure::from),
             }
         }

@@ -8,7 +8,8 @@ use gtrace_event::{HealthReport, MaintenanceWindow, Timestamp};
 
 use super::ack::user_name;
 use super::duration;
-use super::shared::{self, Exit, Place};
+use super::other_host::DaemonPlace;
+use super::shared::{self, Exit};
 
 /// Tell alerts that people work on this host: states and records go on, alerts carry the label `maintenance="true"`.
 #[derive(Clone, Debug, clap::Args)]
@@ -36,7 +37,7 @@ enum What {
         json: bool,
         /// Which daemon.
         #[command(flatten)]
-        place: Place,
+        place: DaemonPlace,
     },
 }
 
@@ -53,7 +54,7 @@ struct Common {
     json: bool,
     /// Which daemon.
     #[command(flatten)]
-    place: Place,
+    place: DaemonPlace,
 }
 
 /// Runs the command.
@@ -109,7 +110,7 @@ fn change(common: Common, for_s: u64) -> anyhow::Result<ExitCode> {
     Ok(Exit::Success.into())
 }
 
-fn show(json: bool, place: &Place) -> anyhow::Result<ExitCode> {
+fn show(json: bool, place: &DaemonPlace) -> anyhow::Result<ExitCode> {
     let instance = place.resolve()?;
     let client = instance.reading_client();
     let report: HealthReport = match client.get("/api/v1/health") {

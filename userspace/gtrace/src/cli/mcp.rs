@@ -16,7 +16,8 @@ use gtrace_report::Report;
 use gtrace_store::{IncidentFilter, Reader};
 
 use super::ids::Failure;
-use super::shared::{self, Exit, Instance, StorePlace};
+use super::other_host::ReadPlace;
+use super::shared::{self, Exit, Instance};
 use super::{events, health, incidents, runbook, samples};
 
 /// Time around an incident that its postmortem is about.
@@ -33,7 +34,7 @@ pub struct Args {
     site_policy: Option<PathBuf>,
     /// Where daemon and store are.
     #[command(flatten)]
-    place: StorePlace,
+    place: ReadPlace,
 }
 
 /// Runs the command.

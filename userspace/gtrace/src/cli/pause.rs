@@ -4,14 +4,15 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::shared::{self, Place};
+use super::other_host::DaemonPlace;
+use super::shared;
 
 /// Detach or attach the probes.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Which daemon.
     #[command(flatten)]
-    place: Place,
+    place: DaemonPlace,
 }
 
 /// Runs the command.

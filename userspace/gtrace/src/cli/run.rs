@@ -103,7 +103,7 @@ pub(super) fn api_config(config: &Config) -> ApiConfig {
         access: config.access.clone(),
         store: config.store(),
         limits: gtrace_http::Limits::default(),
-        compat_gpud: config.compat_gpud,
+        compat: config.compat,
     }
 }
 

@@ -8,7 +8,8 @@ use gtrace_event::{Event, FailureClass, Incident, Kind, PciAddress};
 use super::explain::{Explanation, Subject};
 use super::ids::Failure;
 use super::incidents;
-use super::shared::{self, Exit, StorePlace};
+use super::other_host::ReadPlace;
+use super::shared::{self, Exit};
 use crate::render::{self, ColorChoice, Style};
 
 /// Print the steps for a class of failure (such as pcie), a kind of event (such as xid), a code (xid 79) or an incident.
@@ -22,7 +23,7 @@ pub struct Args {
     subject: Vec<String>,
     /// Where daemon and store are, for an incident.
     #[command(flatten)]
-    place: StorePlace,
+    place: ReadPlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
@@ -154,7 +155,10 @@ fn of_incident(subject: &str, args: &Args) -> Result<String, Failure> {
         );
         return Err(Failure(Exit::Usage, why));
     }
-    let instance = args.place.resolve().map_err(Failure::not_possible)?;
+    let instance = args
+        .place
+        .resolve()
+        .map_err(|error| Failure(shared::exit_of(&error), error.to_string()))?;
     let incident = incidents::lookup(subject, &instance)?;
     let page = page(CLASSES, incident.class.name())
         .ok_or_else(|| Failure::not_possible(format!("class {} has no runbook", incident.class)))?;

@@ -13,7 +13,8 @@ use jiff::tz::TimeZone;
 
 use super::duration;
 use super::ids::Failure;
-use super::shared::{self, Exit, Instance, StorePlace};
+use super::other_host::ReadPlace;
+use super::shared::{self, Exit, Instance};
 use crate::render;
 
 /// Rows of a table; `--json` and `--csv` give every point.
@@ -50,7 +51,7 @@ pub struct Args {
     #[arg(long)]
     csv: bool,
     #[command(flatten)]
-    place: StorePlace,
+    place: ReadPlace,
 }
 
 fn whole_seconds(text: &str) -> Result<Duration, String> {

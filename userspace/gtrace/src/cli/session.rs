@@ -15,6 +15,7 @@ use super::ack::user_name;
 use super::duration::seconds;
 use super::fleet::{Asked, failure};
 use super::ids::Failure;
+use super::other_host::HeadPlace;
 use super::shared::{self, Exit};
 use crate::render;
 
@@ -80,9 +81,8 @@ enum What {
         /// The file; standard output without it.
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
-        /// The head: its Unix socket, or its address on loopback.
-        #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD", default_value = super::fleet::SOCKET)]
-        head: String,
+        #[command(flatten)]
+        head: HeadPlace,
     },
 }
 
@@ -136,7 +136,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             head,
         } => {
             let asked = Asked::of(head);
-            export::export(&asked.client(), &path(&name, ""), format, output.as_deref())
+            export::export(
+                &asked.client()?,
+                &path(&name, ""),
+                format,
+                output.as_deref(),
+            )
         }
     }?;
     let exit = done.unwrap_or_else(|Failure(exit, why)| {
@@ -154,7 +159,7 @@ fn path(name: &str, below: &str) -> String {
 }
 
 fn start(request: &SessionRequest, asked: &Asked) -> Done {
-    let session: Session = match asked.client().post("/fleet/v1/sessions", request) {
+    let session: Session = match asked.client()?.post("/fleet/v1/sessions", request) {
         Ok(session) => session,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -168,7 +173,7 @@ fn start(request: &SessionRequest, asked: &Asked) -> Done {
 fn stop(name: &str, asked: &Asked) -> Done {
     let stop = target(&path(name, "/stop"), &[("", ""); 0]);
     let by = By { by: user_name() };
-    let session: Session = match asked.client().post(&stop, &by) {
+    let session: Session = match asked.client()?.post(&stop, &by) {
         Ok(session) => session,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -180,7 +185,7 @@ fn stop(name: &str, asked: &Asked) -> Done {
 }
 
 fn list(asked: &Asked) -> Done {
-    let found: Vec<Session> = match asked.client().get("/fleet/v1/sessions") {
+    let found: Vec<Session> = match asked.client()?.get("/fleet/v1/sessions") {
         Ok(found) => found,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -221,7 +226,7 @@ fn line(session: &Session) -> String {
 }
 
 fn show(name: &str, asked: &Asked) -> Done {
-    let view: SessionView = match asked.client().get(&path(name, "")) {
+    let view: SessionView = match asked.client()?.get(&path(name, "")) {
         Ok(view) => view,
         Err(error) => return Ok(Err(failure(error))),
     };

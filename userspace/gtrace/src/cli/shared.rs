@@ -1,5 +1,6 @@
 //! What the reading commands have in common: where daemon and store are, output, exit codes.
 
+use std::fmt;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use gtrace_api::DEFAULT_SOCKET;
 use gtrace_api::client::{Client, Endpoint};
-use gtrace_engine::config::{Config, Keys};
+use gtrace_engine::config::{Config, ConfigError, Keys};
 use gtrace_event::Timestamp;
 use gtrace_http::{Archive, ArchiveError};
 use jiff::civil;
@@ -41,7 +42,7 @@ impl From<Exit> for ExitCode {
 
 /// Which daemon is meant, as far as the user says; the rest is configuration.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct Place {
+pub(super) struct Place {
     /// Configuration of the daemon; by default /etc/gtrace/gtrace.toml.
     #[arg(long, value_name = "PATH", env = "GTRACE_CONFIG")]
     pub config: Option<PathBuf>,
@@ -52,7 +53,7 @@ pub struct Place {
 
 /// The same of commands that also work without a daemon.
 #[derive(Clone, Debug, Default, clap::Args)]
-pub struct StorePlace {
+pub(super) struct StorePlace {
     /// Which daemon.
     #[command(flatten)]
     pub place: Place,
@@ -61,10 +62,32 @@ pub struct StorePlace {
     pub store: Option<PathBuf>,
 }
 
+/// What is wrong with a command line that clap takes.
+#[derive(Debug)]
+pub(super) struct UsageError(pub(super) String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// How a command ends that `error` ended.
+pub(super) fn exit_of(error: &anyhow::Error) -> Exit {
+    match error.is::<ConfigError>() || error.is::<UsageError>() {
+        true => Exit::Usage,
+        false => Exit::NotPossible,
+    }
+}
+
 /// A daemon and its store, as far as it is known which store that is.
 #[derive(Clone, Debug)]
 pub(super) struct Instance {
-    socket: PathBuf,
+    daemon: Client,
+    /// Whether the daemon is on another host.
+    remote: bool,
     listen: Option<SocketAddr>,
     store: Option<PathBuf>,
     /// Whether the daemon at the socket is the one that writes the store.
@@ -124,7 +147,8 @@ impl Place {
                 Some(configured.into())
             }),
             site_policy: keys.site_policy,
-            socket: named_socket.unwrap_or(configured_socket),
+            daemon: Client::unix(named_socket.unwrap_or(configured_socket)),
+            remote: false,
             store: named_store.or_else(|| configured_store.filter(|_| of_configuration)),
         })
     }
@@ -163,14 +187,33 @@ impl StorePlace {
 }
 
 impl Instance {
+    /// The daemon on another host.
+    pub(super) fn remote(daemon: Client) -> Self {
+        Self {
+            daemon,
+            remote: true,
+            listen: None,
+            store: None,
+            together: true,
+            site_policy: None,
+            usual: false,
+        }
+    }
+
+    /// Whether the daemon is on another host.
+    pub(super) fn is_remote(&self) -> bool {
+        self.remote
+    }
+
     /// The store's file; why it is not known, where the user named a daemon only.
     pub(super) fn store(&self) -> Result<&Path, String> {
-        self.store.as_deref().ok_or_else(|| {
-            format!(
-                "which store the daemon on {} writes is not known here: name it with --store, or its \
-                 configuration with --config",
-                self.socket.display()
-            )
+        let daemon = self.daemon.endpoint();
+        self.store.as_deref().ok_or_else(|| match self.remote {
+            true => format!("the store of the daemon on {daemon} is on its host: run this there"),
+            false => format!(
+                "which store the daemon on {daemon} writes is not known here: name it with --store, or its \
+                 configuration with --config"
+            ),
         })
     }
 
@@ -193,16 +236,16 @@ impl Instance {
         }
     }
 
-    /// A client over the Unix socket, which alone may change something.
+    /// A client that may change something: over the Unix socket, or over TLS with the role operate.
     pub(super) fn client(&self) -> Client {
-        Client::unix(&self.socket)
+        self.daemon.clone()
     }
 
     /// A client for reading: over TCP where this user may not open the socket and the daemon
     /// answers there.
     pub(super) fn reading_client(&self) -> Client {
         let client = self.client();
-        if !client.is_forbidden() {
+        if self.remote || !client.is_forbidden() {
             return client;
         }
         let tcp = self

@@ -12,7 +12,8 @@ use gtrace_event::{Event, Timestamp};
 use gtrace_http::{Archive, ArchiveError, EventQuery};
 use serde_json::json;
 
-use super::shared::{self, Exit, Instance, StorePlace};
+use super::other_host::ReadPlace;
+use super::shared::{self, Exit, Instance};
 use crate::render::daemon_status::{last_events, running};
 use crate::render::{ColorChoice, Style};
 
@@ -27,7 +28,7 @@ pub struct Args {
     pub json: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    pub place: StorePlace,
+    pub place: ReadPlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,
@@ -117,6 +118,7 @@ fn down(
             let _ = writeln!(text, "store     {path}: {last_seq} records");
             last_events(&mut text, &events, style);
         }
+        Err(_) if instance.is_remote() => {}
         Err(error) => {
             let _ = writeln!(text, "store     {error}");
         }

@@ -15,7 +15,8 @@ use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use serde_json::json;
 
-use super::shared::{self, Exit, Place};
+use super::other_host::DaemonPlace;
+use super::shared::{self, Exit};
 use crate::render::{ColorChoice, Style};
 
 /// Events in a snapshot.
@@ -46,7 +47,7 @@ pub struct Args {
     pub filter: String,
     /// Which daemon.
     #[command(flatten)]
-    pub place: Place,
+    pub place: DaemonPlace,
     /// When to use colours in a snapshot.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     pub color: ColorChoice,

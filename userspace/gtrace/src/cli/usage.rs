@@ -155,7 +155,9 @@ fn unknown(
     argument: &str,
 ) -> String {
     let mut out = format!("`{path}` takes no `{argument}`");
-    if let Some(meant) = suggestion(error, ContextKind::SuggestedArg) {
+    if let Some(sub) = having(command, argument) {
+        let _ = write!(out, "; `{path} {sub}` does: write it after `{sub}`");
+    } else if let Some(meant) = suggestion(error, ContextKind::SuggestedArg) {
         out.push_str(&meant);
     } else if let Some(option) = option_before(command, words, argument) {
         // `--limit -1`: clap takes the number for an option.
@@ -163,8 +165,6 @@ fn unknown(
             out,
             "; a value that begins with - is written {option}={argument}"
         );
-    } else if let Some(sub) = having(command, argument) {
-        let _ = write!(out, "; `{path} {sub}` does: write it after `{sub}`");
     } else if argument.starts_with('-') {
         let _ = write!(
             out,

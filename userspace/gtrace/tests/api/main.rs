@@ -19,6 +19,7 @@ use gtrace_api::{
     HealthState, Published, Ready, SourceState, SourceStatus, Status, Version,
 };
 use gtrace_devices::{Metric, MetricKind};
+use gtrace_engine::config::Compat;
 use gtrace_engine::metrics::Counted;
 use gtrace_engine::samples::Batch;
 use gtrace_event::{Event, EventId, Kind, Provenance, Record, Severity, WitnessName};

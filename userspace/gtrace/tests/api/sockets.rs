@@ -31,7 +31,7 @@ fn config(dir: &std::path::Path) -> ApiConfig {
         access: None,
         store: dir.join("store.db"),
         limits: Limits::default(),
-        compat_gpud: false,
+        compat: Compat::default(),
     }
 }
 

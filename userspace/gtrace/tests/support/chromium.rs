@@ -10,13 +10,15 @@ use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 /// A loaded machine starts it in several seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// A browser that lasts longer is killed: whoever waits for it, in a write too, then learns that it is gone.
+const LIFETIME: Duration = Duration::from_secs(900);
 
 /// A browser with one page.
 pub struct Chromium {
@@ -29,6 +31,8 @@ pub struct Chromium {
     pub requests: Vec<String>,
     pub complaints: Vec<String>,
     _profile: tempfile::TempDir,
+    /// Ends the thread that kills it.
+    _watched: Sender<()>,
 }
 
 impl Chromium {
@@ -70,6 +74,15 @@ impl Chromium {
             .unwrap();
         let input = child.stdin.take().unwrap();
         let mut output = BufReader::new(child.stdout.take().unwrap());
+        let (watched, ended) = channel::<()>();
+        let pid = child.id();
+        std::thread::spawn(move || {
+            // Nothing is sent: the browser was dropped first.
+            if ended.recv_timeout(LIFETIME) == Err(RecvTimeoutError::Timeout) {
+                eprintln!("chromium has run for {LIFETIME:?} and is killed");
+                let _ = Command::new("kill").args(["-9", &pid.to_string()]).status();
+            }
+        });
         let (sender, messages) = channel();
         std::thread::spawn(move || {
             let mut message = Vec::new();
@@ -96,6 +109,7 @@ impl Chromium {
             requests: Vec::new(),
             complaints: Vec::new(),
             _profile: profile,
+            _watched: watched,
         };
         let target = browser.call("Target.createTarget", json!({ "url": "about:blank" }));
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
@@ -120,8 +134,11 @@ impl Chromium {
         let mut text = call.to_string().into_bytes();
         text.push(0);
         self.input.write_all(&text).unwrap();
+        // Of all that comes: a page that says much and does not answer is none either.
+        let until = Instant::now() + PATIENCE;
         loop {
-            let message = self.messages.recv_timeout(PATIENCE);
+            let left = until.saturating_duration_since(Instant::now());
+            let message = self.messages.recv_timeout(left);
             let message = message.unwrap_or_else(|error| panic!("{method}: {error}"));
             if message["id"] != self.calls {
                 self.note(&message);

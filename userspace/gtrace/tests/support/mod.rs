@@ -15,6 +15,7 @@ use std::thread::JoinHandle;
 
 use gtrace_api::client::{Client, Endpoint};
 use gtrace_api::{Footprint, HostHealth, SourceState, SourceStatus, Status};
+use gtrace_engine::config::Compat;
 use gtrace_engine::hub::{Command, Hub};
 use gtrace_event::{
     Amendment, Event, Gpu, HealthReport, Incident, Kind, Occurrence, Process, Provenance, Record,
@@ -22,12 +23,14 @@ use gtrace_event::{
 };
 use gtrace_http::{ApiConfig, Limits};
 use gtrace_store::{Options, Reader, Store};
+use gtrace_tls::AccessFiles;
 use tokio::sync::{mpsc, watch};
 
 pub struct Daemon {
     pub dir: tempfile::TempDir,
     pub hub: Arc<Hub>,
     pub tcp: SocketAddr,
+    pub https: Option<SocketAddr>,
     core: Arc<Core>,
     shutdown: Option<watch::Sender<bool>>,
     threads: Vec<JoinHandle<()>>,
@@ -172,15 +175,34 @@ impl Daemon {
     }
 
     pub fn start_with(dir: tempfile::TempDir, limits: Limits) -> Self {
-        Self::start_as(dir, limits, false)
+        Self::start_as(dir, limits, Compat::default(), None)
     }
 
     /// One that answers GPUd's clients too.
     pub fn start_as_gpud() -> Self {
-        Self::start_as(tempfile::tempdir().unwrap(), Limits::default(), true)
+        let compat = Compat {
+            gpud: true,
+            ..Compat::default()
+        };
+        Self::start_as(
+            tempfile::tempdir().unwrap(),
+            Limits::default(),
+            compat,
+            None,
+        )
     }
 
-    fn start_as(dir: tempfile::TempDir, limits: Limits, compat_gpud: bool) -> Self {
+    /// One that other hosts reach.
+    pub fn start_with_https(dir: tempfile::TempDir, access: AccessFiles) -> Self {
+        Self::start_as(dir, Limits::default(), Compat::default(), Some(access))
+    }
+
+    fn start_as(
+        dir: tempfile::TempDir,
+        limits: Limits,
+        compat: Compat,
+        access: Option<AccessFiles>,
+    ) -> Self {
         let path = dir.path().join("store.db");
         let store = Store::open(&path, Options::default()).unwrap();
         let (hub, commands) = Hub::new(status());
@@ -199,14 +221,18 @@ impl Daemon {
         let config = ApiConfig {
             socket: Some(dir.path().join("socket")),
             listen: Some(any_port.try_into().unwrap()),
-            listen_https: Vec::new(),
-            access: None,
+            listen_https: match access {
+                Some(_) => vec![any_port],
+                None => Vec::new(),
+            },
+            access,
             store: path,
             limits,
-            compat_gpud,
+            compat,
         };
         let bound = gtrace_http::bind(&config).unwrap();
         let tcp = bound.tcp_addr().unwrap();
+        let https = bound.https_addrs().next();
         let (shutdown, end) = watch::channel(false);
         let threads = vec![
             std::thread::spawn({
@@ -230,6 +256,7 @@ impl Daemon {
             dir,
             hub,
             tcp,
+            https,
             core,
             shutdown: Some(shutdown),
             threads,

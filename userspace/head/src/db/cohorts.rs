@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Database;
 use super::sql::DbError;
+use super::tallies::Tallies;
 
 /// Longest version that is kept.
 const VERSION_MAX: usize = 128;
@@ -89,6 +90,20 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn cohorts(&mut self, by: &Factor) -> Result<BTreeMap<String, Vec<Exposed>>, DbError> {
+        // Nothing is taken for over, so that all is read.
+        self.cohorts_from(&mut Tallies::default(), by, i64::MIN)
+    }
+
+    /// The same, from what was kept of the last question, as of `today` (days since 1970-01-01).
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn cohorts_from(
+        &mut self,
+        tallies: &mut Tallies,
+        by: &Factor,
+        today: i64,
+    ) -> Result<BTreeMap<String, Vec<Exposed>>, DbError> {
         let mut labels: BTreeMap<i64, String> = BTreeMap::new();
         let mut names: BTreeMap<i64, String> = BTreeMap::new();
         for row in self.hosts()? {
@@ -101,7 +116,7 @@ impl Database {
         }
         // What names no GPU may be of the driver or the kernel; no one GPU's VBIOS or firmware is known to be at fault.
         let whole_host = !matches!(by, Factor::Vbios | Factor::Firmware);
-        let units = self.tally(whole_host, |host, place| {
+        let units = tallies.tally(self.sql.as_mut(), today, whole_host, |host, place| {
             let versions = || serde_json::from_str::<Versions>(&place.versions).ok();
             let version = match by {
                 Factor::Driver => versions()?.driver,

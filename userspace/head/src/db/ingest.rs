@@ -113,6 +113,7 @@ impl Database {
                 day,
                 now: nanos(now),
                 rows: Vec::new(),
+                incidents: Vec::new(),
             };
             let mut known = HashMap::new();
             let mut answers = Vec::with_capacity(batches.len());
@@ -126,6 +127,7 @@ impl Database {
                 answers.push(ingest.one(*host, of_host, batch)?);
             }
             ingest.append()?;
+            ingest.put_incidents()?;
             Ok(answers)
         })
     }
@@ -137,6 +139,8 @@ struct Ingest<'a> {
     day: i64,
     now: i64,
     rows: Vec<Vec<Value>>,
+    /// Changes of incidents.
+    incidents: Vec<Vec<Value>>,
 }
 
 impl Ingest<'_> {
@@ -261,7 +265,10 @@ impl Ingest<'_> {
             record.body.as_str().into(),
         ]);
         match of {
-            Some(c) if c.record == "incident" => self.incident(host, c, &record.body),
+            Some(c) if c.record == "incident" => {
+                self.incident(host, c, &record.body);
+                Ok(())
+            }
             Some(c) if c.kind.as_deref() == Some("records_removed") => {
                 self.removal(host, &record.body)
             }
@@ -269,30 +276,45 @@ impl Ingest<'_> {
         }
     }
 
-    fn incident(&mut self, host: i64, of: &Columns<'_>, body: &str) -> Result<(), DbError> {
+    fn incident(&mut self, host: i64, of: &Columns<'_>, body: &str) {
         // A host whose clock is ahead, or that says so, is not the newest for years.
         let latest = self.now.saturating_add(CLOCK_AHEAD_NS);
         let time = |time: Option<Timestamp>| nanos(time.unwrap_or(of.time)).min(latest);
-        self.sql
-            .execute(
-                "INSERT INTO incidents(host, id, revision, opened_ns, last_ns, state, class, drill, body) \
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+        self.incidents.push(vec![
+            host.into(),
+            of.id.as_ref().into(),
+            of.revision.into(),
+            time(of.opened).into(),
+            time(of.last_time).into(),
+            of.state.as_deref().unwrap_or("open").into(),
+            of.class.as_deref().unwrap_or("unknown").into(),
+            i64::from(of.drill).into(),
+            body.into(),
+        ]);
+    }
+
+    /// Writes changes of incidents. They have a number that is taken at the end of the transaction, under a lock until its end: who has
+    /// read up to a number misses nothing.
+    fn put_incidents(&mut self) -> Result<(), DbError> {
+        let incidents = std::mem::take(&mut self.incidents);
+        if incidents.is_empty() {
+            return Ok(());
+        }
+        let next = "UPDATE meta SET value = value + 1 WHERE key = 'incident_changes'";
+        self.sql.execute(next, &[])?;
+        let (changed, _) = super::tallies::changes(self.sql)?;
+        for mut row in incidents {
+            row.push(changed.into());
+            self.sql.execute(
+                "INSERT INTO incidents(host, id, revision, opened_ns, last_ns, state, class, drill, body, changed) \
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
                  ON CONFLICT (host, id) DO UPDATE SET revision = excluded.revision, last_ns = excluded.last_ns, \
-                 state = excluded.state, class = excluded.class, drill = excluded.drill, body = excluded.body \
-                 WHERE excluded.revision >= incidents.revision",
-                &[
-                    host.into(),
-                    of.id.as_ref().into(),
-                    of.revision.into(),
-                    time(of.opened).into(),
-                    time(of.last_time).into(),
-                    of.state.as_deref().unwrap_or("open").into(),
-                    of.class.as_deref().unwrap_or("unknown").into(),
-                    i64::from(of.drill).into(),
-                    body.into(),
-                ],
-            )
-            .map(drop)
+                 state = excluded.state, class = excluded.class, drill = excluded.drill, body = excluded.body, \
+                 changed = excluded.changed WHERE excluded.revision >= incidents.revision",
+                &row,
+            )?;
+        }
+        Ok(())
     }
 
     /// A gap, which a record may explain that was taken before it: a store removes what is old, and says so at its end.

@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use gtrace_event::{FailureClass, Gpu, Incident, Timestamp};
+use gtrace_event::Timestamp;
 use gtrace_fleet::lemon::Exposed;
 use serde::{Deserialize, Serialize};
 
-use super::sql::{DbError, Sql, Value};
+use super::sql::{DbError, Sql};
+use super::tallies::{OBSERVED_NS, Place, Tallies, note_removal};
 use super::{DAY_NS, Database, nanos};
 
-/// States come every 10 s and places are noted once a minute: what is longer was not observed.
-const OBSERVED_NS: i64 = 180_000_000_000;
-const HOUR_NS: f64 = 3.6e12;
 /// Rows of a host: a year of 11 GPUs. The oldest go.
 const ROWS_MAX: i64 = 4096;
 
@@ -37,38 +35,6 @@ pub enum Unit {
     Host,
     /// Values of a label, such as racks.
     Label(String),
-}
-
-/// Failures of hardware, and such as may be; those of programs and of their memory are not.
-fn counts(class: FailureClass) -> bool {
-    matches!(
-        class,
-        FailureClass::Thermal
-            | FailureClass::DriverCrash
-            | FailureClass::Pcie
-            | FailureClass::GpuMemory
-            | FailureClass::Nvlink
-            | FailureClass::Network
-            | FailureClass::Host
-            | FailureClass::Unknown
-    )
-}
-
-/// A GPU in a slot, until another one is there.
-pub(super) struct Place {
-    pci: String,
-    uuid: String,
-    pub(super) versions: String,
-    first_ns: i64,
-    last_ns: i64,
-    exposed_ns: i64,
-}
-
-impl Place {
-    /// Whether it was in its slot at that time, or nearly so: a GPU that is lost is not seen afterwards.
-    fn has(&self, at_ns: i64) -> bool {
-        at_ns >= self.first_ns && at_ns <= self.last_ns.saturating_add(OBSERVED_NS)
-    }
 }
 
 /// Notes where GPUs are at `now`.
@@ -117,58 +83,9 @@ pub(super) fn place(
             ),
             &[host.into()],
         )?;
+        note_removal(sql)?;
     }
     Ok(())
-}
-
-/// All places by host: days that follow each other in one slot with one GPU and the same versions are one.
-fn places(sql: &mut dyn Sql) -> Result<BTreeMap<i64, Vec<Place>>, DbError> {
-    let mut places: BTreeMap<i64, Vec<Place>> = BTreeMap::new();
-    sql.query(
-        "SELECT host, pci, uuid, first_ns, last_ns, exposed_ns, versions FROM placements ORDER BY host, pci, day, first_ns",
-        &[],
-        &mut |row: Vec<Value>| {
-            let (pci, uuid, versions) = (row[1].text(), row[2].text(), row[6].text());
-            let (first_ns, last_ns, exposed_ns) = (row[3].int(), row[4].int(), row[5].int());
-            let of_host = places.entry(row[0].int()).or_default();
-            let is_same = |before: &Place| {
-                before.pci == pci && before.uuid == uuid && before.versions == versions
-            };
-            match of_host.last_mut() {
-                Some(before) if is_same(before) => {
-                    before.last_ns = before.last_ns.max(last_ns);
-                    before.exposed_ns = before.exposed_ns.saturating_add(exposed_ns);
-                }
-                _ => of_host.push(Place {
-                    pci: pci.to_owned(),
-                    uuid: uuid.to_owned(),
-                    versions: versions.to_owned(),
-                    first_ns,
-                    last_ns,
-                    exposed_ns,
-                }),
-            }
-            true
-        },
-    )?;
-    Ok(places)
-}
-
-/// Where a GPU that an incident names was when it was opened, or last before: one that is missing after a start of its host is not
-/// seen again.
-fn place_of<'a>(places: &'a [Place], gpu: &Gpu, opened_ns: i64) -> Option<&'a Place> {
-    let pci = gpu.pci.map(|pci| pci.to_string());
-    let is_it = |place: &&Place| match &gpu.uuid {
-        // What was in the slot before or after it is another one.
-        Some(uuid) if !place.uuid.is_empty() => *uuid == place.uuid,
-        _ => pci.as_ref().is_some_and(|pci| *pci == place.pci),
-    };
-    let before = places.iter().filter(|place| place.first_ns <= opened_ns);
-    // Of a slot whose GPU was changed for a while the newer place counts.
-    before.filter(is_it).max_by_key(|place| {
-        let there = place.has(opened_ns);
-        (there, if there { place.first_ns } else { place.last_ns })
-    })
 }
 
 impl Database {
@@ -178,6 +95,20 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn exposed(&mut self, by: &Unit) -> Result<Vec<Exposed>, DbError> {
+        // Nothing is taken for over, so that all is read.
+        self.exposed_from(&mut Tallies::default(), by, i64::MIN)
+    }
+
+    /// The same, from what was kept of the last question, as of `today` (days since 1970-01-01).
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn exposed_from(
+        &mut self,
+        tallies: &mut Tallies,
+        by: &Unit,
+        today: i64,
+    ) -> Result<Vec<Exposed>, DbError> {
         let mut names: BTreeMap<i64, (String, Option<String>)> = BTreeMap::new();
         for row in self.hosts()? {
             let label = match by {
@@ -196,7 +127,7 @@ impl Database {
             }
         };
         let whole_host = matches!(by, Unit::Host | Unit::Label(_));
-        let units = self.tally(whole_host, name_of)?;
+        let units = tallies.tally(self.sql.as_mut(), today, whole_host, name_of)?;
         let exposed = |(name, (failures, hours))| Exposed {
             name,
             failures,
@@ -204,69 +135,15 @@ impl Database {
         };
         Ok(units.into_iter().map(exposed).collect())
     }
-
-    /// Failures and GPU-hours by whatever `unit_of` says that a GPU in its place is, given the number of its host. `whole_host`: an incident
-    /// that names no GPU of the host counts too, once for each unit that is there.
-    pub(super) fn tally<K: Ord>(
-        &mut self,
-        whole_host: bool,
-        unit_of: impl Fn(i64, &Place) -> Option<K>,
-    ) -> Result<BTreeMap<K, (u64, f64)>, DbError> {
-        let places = places(self.sql.as_mut())?;
-        let mut units: BTreeMap<K, (u64, f64)> = BTreeMap::new();
-        for (host, of_host) in &places {
-            for place in of_host {
-                if let Some(unit) = unit_of(*host, place) {
-                    units.entry(unit).or_default().1 += place.exposed_ns as f64 / HOUR_NS;
-                }
-            }
-        }
-        let of_host = |host: i64| places.get(&host).map_or(&[][..], Vec::as_slice);
-        self.sql.query(
-            "SELECT host, opened_ns, body FROM incidents WHERE drill = 0",
-            &[],
-            &mut |row: Vec<Value>| {
-                let (host, opened) = (row[0].int(), row[1].int());
-                let Ok(incident) = serde_json::from_str::<Incident>(row[2].text()) else {
-                    return true;
-                };
-                if !counts(incident.class) {
-                    return true;
-                }
-                let of_host = of_host(host);
-                let gpus = incident.affected.gpus.iter();
-                let named = gpus.filter_map(|gpu| place_of(of_host, gpu, opened));
-                let mut hit: Vec<K> = named.filter_map(|p| unit_of(host, p)).collect();
-                if whole_host && hit.is_empty() {
-                    // Also what names no GPU is a failure of the host: of what was there last in each slot, as the rows of before
-                    // and after a change overlap.
-                    let mut newest: BTreeMap<&str, &Place> = BTreeMap::new();
-                    for place in of_host.iter().filter(|place| place.has(opened)) {
-                        let known = newest.entry(&place.pci).or_insert(place);
-                        if place.first_ns > known.first_ns {
-                            *known = place;
-                        }
-                    }
-                    hit.extend(newest.into_values().filter_map(|p| unit_of(host, p)));
-                }
-                hit.sort();
-                hit.dedup();
-                for unit in hit {
-                    units.entry(unit).or_default().0 += 1;
-                }
-                true
-            },
-        )?;
-        Ok(units)
-    }
 }
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Epoch, IncidentId, PciAddress, Record};
+    use gtrace_event::{Epoch, FailureClass, Gpu, IncidentId, PciAddress, Record};
     use gtrace_fleet::{Batch, Carried, EnrollRequest};
     use gtrace_store::Hash;
 
+    use super::super::tallies::place_of;
     use super::*;
     use crate::db::{Arrived, NewState, Place as Where};
 
@@ -305,7 +182,8 @@ mod tests {
             place("0000:5e:00.0", "", 0, 100),
         ];
         let of = |gpu: Gpu, at: i64| {
-            let place = place_of(&places, &gpu, at * minute)?;
+            let pci = gpu.pci.map(|pci| pci.to_string());
+            let place = place_of(&places, pci.as_deref(), gpu.uuid.as_deref(), at * minute)?;
             Some((place.pci.as_str(), place.uuid.as_str()))
         };
         let slot = "0000:3b:00.0";
@@ -346,7 +224,10 @@ mod tests {
                 })
                 .collect(),
         };
-        let count = |db: &mut Database| places(db.sql.as_mut()).unwrap()[&1].len();
+        let count = |db: &mut Database| {
+            let rows = "SELECT count(*) FROM placements WHERE host = 1";
+            usize::try_from(db.sql.rows(rows, &[]).unwrap()[0][0].int()).unwrap()
+        };
         for n in 0..20 {
             db.put_states(&[state(n * 256)], day(100 + n)).unwrap();
         }

@@ -5,10 +5,15 @@ mod ingest;
 mod lemons;
 mod postgres;
 mod query;
+mod remediation;
+mod requests;
 mod schema;
 mod sessions;
 mod sql;
 mod sqlite;
+mod tallies;
+#[cfg(test)]
+mod tallies_tests;
 mod verify;
 
 use gtrace_event::Timestamp;
@@ -20,10 +25,14 @@ pub use self::ingest::{Arrived, Ingested};
 pub use self::lemons::{Placed, Unit};
 pub(crate) use self::query::MARKS_OF_HOST;
 pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery, Mark};
+pub use self::remediation::{Change, Wish};
+pub use self::requests::{NewRequest, NotAsked, Request};
 pub(crate) use self::sessions::NewFrames;
 pub use self::sessions::{After, Delivered, Frame, NewSession, NotStarted, Session};
 pub use self::sql::{DbError, Place};
 use self::sql::{Sql, Value};
+pub use self::tallies::Tallies;
+pub(crate) use self::tallies::today;
 pub use self::verify::ChainReport;
 
 /// SHA-256 of a secret: what is kept of it.
@@ -151,6 +160,21 @@ impl Database {
             Ok(_) => self.sql.batch("COMMIT")?,
             Err(_) => drop(self.sql.batch("ROLLBACK")),
         }
+        done
+    }
+
+    /// The same, and what it wrote outlives a power cut: what was begun must not be begun again.
+    fn durably<T, E: From<DbError>>(
+        &mut self,
+        work: impl FnOnce(&mut dyn Sql) -> Result<T, E>,
+    ) -> Result<T, E> {
+        // PostgreSQL always does so.
+        if self.sql.bytes_type() != "BLOB" {
+            return self.transaction(work);
+        }
+        self.sql.batch("PRAGMA synchronous = FULL")?;
+        let done = self.transaction(work);
+        self.sql.batch("PRAGMA synchronous = NORMAL")?;
         done
     }
 
@@ -388,11 +412,15 @@ impl Database {
             }
             let before = day.saturating_mul(DAY_NS);
             // With the failures of that time.
-            sql.execute("DELETE FROM placements WHERE day < $1", &[day.into()])?;
-            sql.execute(
+            let places = sql.execute("DELETE FROM placements WHERE day < $1", &[day.into()])?;
+            let incidents = sql.execute(
                 "DELETE FROM incidents WHERE last_ns < $1 AND state = 'resolved'",
                 &[before.into()],
             )?;
+            if places + incidents > 0 {
+                tallies::note_removal(sql)?;
+            }
+            remediation::retain(sql, before)?;
             Ok(old.len())
         })
     }
@@ -462,5 +490,108 @@ mod tests {
             Database::open(&place),
             Err(DbError::Newer { found: 99, .. })
         ));
+    }
+
+    fn policy() -> gtrace_fleet::remedy::Policy {
+        serde_json::from_value(serde_json::json!({ "mode": "act" })).unwrap()
+    }
+
+    /// A turn for open incidents of hosts of these names.
+    fn turn(database: &mut Database, hosts: &[&str]) {
+        let wish = |host: &&str| Wish {
+            host: (*host).to_owned(),
+            rule: "r".to_owned(),
+            cause: gtrace_fleet::remedy::Cause {
+                key: gtrace_fleet::remedy::Cause::key_of_incident(host, "i"),
+                ..Default::default()
+            },
+            steps: vec![gtrace_fleet::remedy::Step::Cordon],
+            approval: true,
+            drill: false,
+        };
+        let facts = gtrace_fleet::remedy::Facts {
+            now: Timestamp::now(),
+            hosts: hosts.len(),
+            out: Default::default(),
+            out_unknown: None,
+            of: Default::default(),
+        };
+        let wishes: Vec<Wish> = hosts.iter().map(wish).collect();
+        let orders = database.remediate("o", &policy(), &wishes, facts, &Default::default());
+        assert_eq!(orders.unwrap(), Some(Vec::new()));
+    }
+
+    fn with_hosts(names: &[&str]) -> (tempfile::TempDir, Database) {
+        let dir = tempfile::tempdir().unwrap();
+        let mut database = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
+        for (n, name) in names.iter().enumerate() {
+            database
+                .sql
+                .execute(
+                    "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks) \
+                     VALUES ($1, $2, 0, $3, 0, 0, 0, 0)",
+                    &[(n as i64).into(), (*name).into(), [0_u8; 32].as_slice().into()],
+                )
+                .unwrap();
+        }
+        (dir, database)
+    }
+
+    #[test]
+    fn retention_keeps_the_newest_plan_and_those_of_open_incidents() {
+        let (_dir, mut database) = with_hosts(&["a", "b", "c"]);
+        let open = "INSERT INTO incidents VALUES (0, 'i', 1, 0, 0, 'open', 'pcie', 0, '', 0)";
+        database.sql.execute(open, &[]).unwrap();
+        turn(&mut database, &["a", "b", "c"]);
+        let now = Timestamp::now();
+        for id in 1..=3 {
+            let refused = database.change_plan(id, Change::Refuse, "x", now).unwrap();
+            refused.unwrap().unwrap();
+        }
+        database.retain(nanos(now) / DAY_NS + 2).unwrap();
+        let ids = |database: &mut Database| -> Vec<i64> {
+            let plans = database.plans(true, 9).unwrap();
+            plans.iter().map(|plan| plan.id).collect()
+        };
+        assert_eq!(ids(&mut database), [3, 1]);
+        turn(&mut database, &["a", "b"]);
+        assert_eq!(ids(&mut database), [4, 3, 1]);
+    }
+
+    #[test]
+    fn requests_have_numbers_of_their_own_and_end_with_their_plan() {
+        let (_dir, mut database) = with_hosts(&["a"]);
+        let now = Timestamp::now();
+        let later = now + jiff::SignedDuration::from_hours(24 * 40);
+        let new = |key: Option<&str>, plan: Option<i64>| NewRequest {
+            host: "a".to_owned(),
+            ask: gtrace_fleet::Ask::Reboot,
+            key: key.map(str::to_owned),
+            plan,
+            by: "x".to_owned(),
+            deadline: later,
+        };
+        let mut ask = |new: NewRequest, now| {
+            let asked = database.ask(&new, now).unwrap();
+            asked.map(|request| request.id)
+        };
+        assert_eq!(ask(new(Some("k"), None), now), Ok(1));
+        assert_eq!(ask(new(Some("k"), None), now), Ok(1));
+        assert_eq!(ask(new(None, None), now), Ok(2));
+        // What was done so long ago is no effect of what is asked now.
+        assert_eq!(ask(new(Some("k"), None), later), Ok(3));
+        turn(&mut database, &["a"]);
+        let of_plan = database.ask(&new(Some("plan:1:reboot"), Some(1)), now);
+        assert_eq!(of_plan.unwrap(), Err(NotAsked::Ended(1)));
+    }
+
+    #[test]
+    fn what_is_begun_is_synced() {
+        let (_dir, mut database) = with_hosts(&[]);
+        let level = |sql: &mut dyn Sql| -> Result<i64, DbError> {
+            Ok(sql.rows("PRAGMA synchronous", &[])?[0][0].int())
+        };
+        assert_eq!(database.durably(level).unwrap(), 2);
+        assert_eq!(database.transaction(level).unwrap(), 1);
     }
 }

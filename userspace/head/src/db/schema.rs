@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 5;
+pub(super) const VERSION: i64 = 6;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -61,7 +61,7 @@ CREATE TABLE frames(
 
 /// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
 /// statements as an old one.
-const UPGRADES: [&str; 4] = ["
+const UPGRADES: [&str; 5] = ["
 ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
 ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
@@ -90,6 +90,22 @@ CREATE TABLE placements_with_versions(
 INSERT INTO placements_with_versions SELECT host, pci, uuid, day, '', first_ns, last_ns, exposed_ns FROM placements;
 DROP TABLE placements;
 ALTER TABLE placements_with_versions RENAME TO placements;
+",
+    // What hosts were asked to do, plans of remediation, and which head carries them out. Numbers of changes of incidents, so that
+    // what was read is not read again.
+    "
+CREATE TABLE requests(
+    id BIGINT PRIMARY KEY, host BIGINT NOT NULL, key TEXT NOT NULL UNIQUE, state TEXT NOT NULL, ask TEXT NOT NULL,
+    made_by TEXT NOT NULL, made_ns BIGINT NOT NULL, deadline_ns BIGINT NOT NULL, said TEXT, answer {bytes});
+CREATE TABLE plans(
+    id BIGINT PRIMARY KEY, key TEXT NOT NULL UNIQUE, live BIGINT NOT NULL, holds BIGINT NOT NULL, began_ns BIGINT,
+    changed_ns BIGINT NOT NULL, body TEXT NOT NULL);
+CREATE TABLE leases(name TEXT PRIMARY KEY, owner TEXT NOT NULL, until_ns BIGINT NOT NULL);
+INSERT INTO leases VALUES ('remediation', '', 0);
+ALTER TABLE incidents ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
+CREATE INDEX incidents_changed ON incidents(changed);
+INSERT INTO meta VALUES ('incident_changes', 0);
+INSERT INTO meta VALUES ('removals', 0);
 "];
 
 /// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.
@@ -109,6 +125,7 @@ pub(super) fn create(sql: &mut dyn Sql, partitioned: Option<&str>) -> Result<(),
             return Err(DbError::Corrupt(format!("version {version} of its layout")));
         };
         let next = version + 1;
+        let upgrade = upgrade.replace("{bytes}", sql.bytes_type());
         let noted = format!("{upgrade} UPDATE meta SET value = {next} WHERE key = 'version';");
         version = change(sql, &noted, next)?;
     }

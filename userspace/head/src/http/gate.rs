@@ -5,14 +5,17 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::extract::Request;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{FromRequest, Request};
+use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gtrace_event::Timestamp;
 use gtrace_tls::{Credential, Guard, RateLimiter, Role};
+use serde::{Deserialize, Serialize};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::problem::Problem;
@@ -82,6 +85,54 @@ impl Known {
         access
             .credentials
             .still_holds(&self.credential, certificate, Timestamp::now())
+    }
+}
+
+/// Whether whoever asks may change things, however little the request itself changes.
+pub(super) fn may_operate(extensions: &Extensions) -> bool {
+    match extensions.get::<Way>() {
+        Some(Way::Unix) => true,
+        Some(Way::Tls(_)) => extensions
+            .get::<Known>()
+            .is_some_and(|known| known.credential.role >= Role::Operate),
+        Some(Way::Tcp) | None => false,
+    }
+}
+
+/// Who does something.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct By {
+    /// As they name themselves.
+    pub by: String,
+}
+
+/// Who does something: as they name themselves, and over TLS by which credential.
+pub(super) struct Named(pub(super) String);
+
+/// Longest name that a person gives themselves.
+const NAME_MAX: usize = 64;
+
+fn named(by: &str, extensions: &Extensions) -> String {
+    let name: String = by.trim().chars().take(NAME_MAX).collect();
+    let name = name.replace(char::is_control, " ");
+    let name = match name.is_empty() {
+        true => "somebody",
+        false => &name,
+    };
+    match extensions.get::<Known>() {
+        Some(known) => format!("{name} ({})", known.credential),
+        None => name.to_owned(),
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Named {
+    type Rejection = JsonRejection;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
+        let extensions = request.extensions().clone();
+        let Json(By { by }) = Json::<By>::from_request(request, state).await?;
+        Ok(Self(named(&by, &extensions)))
     }
 }
 
@@ -219,4 +270,22 @@ fn is_loopback(host: &str) -> bool {
         || name
             .parse::<IpAddr>()
             .is_ok_and(|address| address.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_short_and_one_line_and_reports_are_for_operators() {
+        let mut extensions = Extensions::new();
+        assert_eq!(named(" a\nb\u{1b}[1m ", &extensions), "a b [1m");
+        assert_eq!(named("  ", &extensions), "somebody");
+        assert_eq!(named(&"x".repeat(500), &extensions).len(), NAME_MAX);
+        assert!(!may_operate(&extensions));
+        extensions.insert(Way::Tcp);
+        assert!(!may_operate(&extensions));
+        extensions.insert(Way::Unix);
+        assert!(may_operate(&extensions));
+    }
 }

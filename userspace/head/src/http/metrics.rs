@@ -14,8 +14,11 @@ use super::problem::Problem;
 use crate::view::HostView;
 
 pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
-    let found = app.read(|db| Ok((db.hosts()?, db.open_incidents_by_class()?)));
-    let (rows, classes) = found.await?;
+    let found = app.read(|db| {
+        let plans = db.plans_by_state()?;
+        Ok((db.hosts()?, db.open_incidents_by_class()?, plans))
+    });
+    let (rows, classes, plans) = found.await?;
     let now = Timestamp::now();
     let views: Vec<HostView> = rows.iter().map(|row| HostView::new(row, now)).collect();
     let mut text = String::new();
@@ -49,6 +52,16 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
         "gauge",
         "Incidents that nobody has resolved.",
         &incidents,
+    );
+    let plans: Vec<_> = plans
+        .into_iter()
+        .map(|(state, n)| (format!("{{state=\"{state}\"}}"), n))
+        .collect();
+    family(
+        "gtrace_fleet_remediation_plans",
+        "gauge",
+        "Plans of remediation that are kept, by state.",
+        &plans,
     );
     // A search that fails takes nothing else with it.
     if let Ok(latest) = super::outbreaks::latest(&app).await {

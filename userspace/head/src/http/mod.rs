@@ -9,6 +9,8 @@ mod outbreaks;
 mod page;
 mod people;
 mod problem;
+mod remediation;
+mod requests;
 mod server;
 mod sessions;
 
@@ -22,16 +24,20 @@ use axum::middleware;
 use axum::routing::{get, post};
 use tokio::sync::{Semaphore, watch};
 
-use crate::db::{Database, DbError, HostRow, Place};
+use crate::db::{Database, DbError, HostRow, Place, Tallies, today};
 use crate::writer::Writer;
 
+pub use self::gate::By;
 pub use self::gswarm::Gswarm;
-pub use self::people::{AuditLine, By, HostDetail, TokenAnswer, TokenRequest};
+pub use self::people::{AuditLine, HostDetail, TokenAnswer, TokenRequest};
+pub use self::remediation::RemediationView;
 pub use self::server::{Bound, Listen, ListenError, bind, serve};
 pub use self::sessions::{FramesPage, SessionHost, SessionRequest, SessionView};
 
 /// Batches that are read and decoded at the same time: memory is bounded by it, at some 20 MiB each.
 const DECODING: usize = 8;
+/// Reports that are taken at the same time, at 8 MiB each.
+const ANSWERING: usize = 4;
 /// Reads of the database for people at the same time.
 const READERS: usize = 2;
 /// The same for agents, which do not wait for a person's long question.
@@ -52,7 +58,14 @@ struct App {
     agent_readers: Arc<Readers>,
     sessions: sessions::On,
     outbreaks: outbreaks::Last,
+    /// What lemons and versions are counted from.
+    tallies: Arc<Mutex<Tallies>>,
+    /// How it stands with remediation, where there is a policy.
+    remediation: Option<crate::remediation::Shared>,
     decoding: Arc<Semaphore>,
+    answering: Arc<Semaphore>,
+    /// Hosts whose answers are being taken.
+    answering_hosts: Arc<Mutex<std::collections::BTreeSet<i64>>>,
     credentials: Arc<Mutex<Credentials>>,
     refused: Arc<std::sync::atomic::AtomicU64>,
     ended: watch::Receiver<bool>,
@@ -107,14 +120,22 @@ impl Readers {
 
 impl App {
     /// Opens the database at `place`.
-    fn open(place: &Place, ended: watch::Receiver<bool>) -> Result<Self, ListenError> {
+    fn open(
+        place: &Place,
+        remediation: Option<crate::remediation::Shared>,
+        ended: watch::Receiver<bool>,
+    ) -> Result<Self, ListenError> {
         Ok(Self {
             readers: Readers::open(place, READERS)?,
             agent_readers: Readers::open(place, AGENT_READERS)?,
             writer: Writer::start(Database::open(place)?).map_err(ListenError::Thread)?,
             sessions: sessions::On::default(),
             outbreaks: outbreaks::Last::default(),
+            tallies: Arc::default(),
+            remediation,
             decoding: Arc::new(Semaphore::new(DECODING)),
+            answering: Arc::new(Semaphore::new(ANSWERING)),
+            answering_hosts: Arc::default(),
             credentials: Arc::default(),
             refused: Arc::default(),
             ended,
@@ -127,6 +148,23 @@ impl App {
         read: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, problem::Problem> {
         self.readers.read(read).await
+    }
+
+    /// The same from what is kept of the last question; who asks meanwhile waits for it.
+    async fn count<T: Send + 'static>(
+        &self,
+        count: impl FnOnce(&mut Database, &mut Tallies, i64) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, problem::Problem> {
+        let tallies = Arc::clone(&self.tallies);
+        self.read(move |db| {
+            let mut tallies = tallies.lock().unwrap_or_else(PoisonError::into_inner);
+            let done = count(db, &mut tallies, today());
+            if done.is_err() {
+                *tallies = Tallies::default();
+            }
+            done
+        })
+        .await
     }
 
     async fn hosts(&self) -> Result<Vec<HostRow>, problem::Problem> {
@@ -149,6 +187,8 @@ fn router(app: App) -> Router {
             post(agents::frames).layer(DefaultBodyLimit::max(STATE_MAX)),
         )
         .route("/fleet/v1/measure", get(sessions::measure))
+        .route("/fleet/v1/requests/{id}/begin", post(requests::begin))
+        .route("/fleet/v1/requests/{id}/answer", post(requests::answer))
         .route("/fleet/v1/cursors", get(agents::cursors))
         .route("/fleet/v1/clock", get(agents::clock));
     let people = Router::new()
@@ -164,6 +204,23 @@ fn router(app: App) -> Router {
             "/fleet/v1/hosts/{host}/incidents/{id}",
             get(people::incident),
         )
+        .route(
+            "/fleet/v1/hosts/{host}/incidents/{id}/report",
+            post(requests::report),
+        )
+        .route("/fleet/v1/requests/{id}", get(requests::show))
+        .route("/fleet/v1/requests/{id}/file", get(requests::file))
+        .route("/fleet/v1/remediation", get(remediation::list))
+        .route("/fleet/v1/remediation/{id}", get(remediation::show))
+        .route(
+            "/fleet/v1/remediation/{id}/approve",
+            post(remediation::approve),
+        )
+        .route(
+            "/fleet/v1/remediation/{id}/refuse",
+            post(remediation::refuse),
+        )
+        .route("/fleet/v1/remediation/{id}/undo", post(remediation::undo))
         .route("/fleet/v1/hosts/{host}/revoke", post(people::revoke))
         .route("/fleet/v1/events", get(people::events))
         .route("/fleet/v1/incidents", get(people::incidents))

@@ -1,4 +1,4 @@
-//! Outbreaks, found anew a few seconds after the last time: however many ask, and however much happens.
+//! Outbreaks, found anew a few seconds after the last time, where an incident has changed: however many ask, and however much happens.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,12 +19,21 @@ use crate::view;
 
 /// For so long what was found is answered again.
 const GOOD_FOR: Duration = Duration::from_secs(3);
+/// The same where no incident has changed: labels, and how long hosts were watched, go into it too.
+const UNCHANGED_GOOD_FOR: Duration = Duration::from_secs(60);
 
 /// An outbreak, and whether nobody has resolved one of its incidents.
 pub(super) type Found = Vec<(Outbreak, bool)>;
 
-/// What was found, and when.
-type At = (Instant, Arc<Found>);
+/// What was found, and from what.
+struct At {
+    /// When it was found.
+    found: Instant,
+    /// When it was seen last that no incident has changed.
+    seen: Instant,
+    changes: (i64, i64),
+    outbreaks: Arc<Found>,
+}
 
 /// What was found last. Who asks meanwhile waits for it.
 #[derive(Clone, Default)]
@@ -39,14 +48,28 @@ pub(super) struct Parameters {
 /// All outbreaks, as they were found a few seconds ago at most.
 pub(super) async fn latest(app: &App) -> Result<Arc<Found>, Problem> {
     let mut last = app.outbreaks.0.lock().await;
-    if let Some((at, found)) = &*last
-        && at.elapsed() < GOOD_FOR
+    if let Some(at) = &*last
+        && at.seen.elapsed() < GOOD_FOR
     {
-        return Ok(Arc::clone(found));
+        return Ok(Arc::clone(&at.outbreaks));
     }
-    let found = Arc::new(app.read(find).await?);
-    *last = Some((Instant::now(), Arc::clone(&found)));
-    Ok(found)
+    let changes = app.read(Database::incident_changes).await?;
+    if let Some(at) = &mut *last
+        && at.changes == changes
+        && at.found.elapsed() < UNCHANGED_GOOD_FOR
+    {
+        at.seen = Instant::now();
+        return Ok(Arc::clone(&at.outbreaks));
+    }
+    let outbreaks = Arc::new(app.read(find).await?);
+    let now = Instant::now();
+    *last = Some(At {
+        found: now,
+        seen: now,
+        changes,
+        outbreaks: Arc::clone(&outbreaks),
+    });
+    Ok(outbreaks)
 }
 
 /// Incidents that many hosts have at the same time, as one.

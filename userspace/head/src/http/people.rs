@@ -17,7 +17,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::App;
 use super::ending::over;
-use super::gate::Known;
+use super::gate::{Known, Named};
 use super::problem::Problem;
 use crate::db::{ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, Unit};
 use crate::secret;
@@ -240,7 +240,9 @@ pub(super) async fn lemons(
         Some("host") => Unit::Host,
         Some(label) => Unit::Label(label.to_owned()),
     };
-    let units = app.read(move |db| db.exposed(&by)).await?;
+    let units = app
+        .count(move |db, tallies, today| db.exposed_from(tallies, &by, today))
+        .await?;
     let ranking = tokio::task::spawn_blocking(move || lemon::rank(&units)).await;
     let mut ranking = ranking.map_err(|e| Problem::unavailable("cannot rank", e))?;
     ranking
@@ -260,7 +262,9 @@ pub(super) async fn cohorts(
     Query(asked): Query<CohortParameters>,
 ) -> Result<Json<Vec<Cohort>>, Problem> {
     let by = Factor::from(asked.by.as_deref().unwrap_or("driver"));
-    let found = app.read(move |db| db.cohorts(&by)).await?;
+    let found = app
+        .count(move |db, tallies, today| db.cohorts_from(tallies, &by, today))
+        .await?;
     let cohorts = found.iter().map(|(name, hosts)| Cohort::new(name, hosts));
     Ok(Json(cohorts.collect()))
 }
@@ -288,7 +292,9 @@ pub(super) async fn compare(
     }
     let what = asked.by.as_deref().unwrap_or("driver").to_owned();
     let by = Factor::from(what.as_str());
-    let found = app.read(move |db| db.cohorts(&by)).await?;
+    let found = app
+        .count(move |db, tallies, today| db.cohorts_from(tallies, &by, today))
+        .await?;
     let of = |version: &str| {
         found.get(version).ok_or_else(|| {
             let known: Vec<&str> = found.keys().map(String::as_str).collect();
@@ -372,18 +378,10 @@ pub(super) async fn token(
     Ok(Json(TokenAnswer { token, expires }))
 }
 
-/// Who does something.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct By {
-    /// As they name themselves.
-    pub by: String,
-}
-
 pub(super) async fn revoke(
     State(app): State<App>,
     Path(host): Path<String>,
-    Json(By { by }): Json<By>,
+    Named(by): Named,
 ) -> Result<StatusCode, Problem> {
     let name = host.clone();
     let done = app

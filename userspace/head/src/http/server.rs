@@ -6,18 +6,20 @@ use std::net::{IpAddr, SocketAddr, TcpListener as StdTcpListener};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
+use gtrace_fleet::remedy::Policy;
 use gtrace_tls::{AccessFiles, FileError, Guard, Reload};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
@@ -27,6 +29,7 @@ use super::gate::{Door, Secured, Way};
 use super::gswarm::{self, Gswarm};
 use super::{App, router, sessions};
 use crate::db::{Database, DbError, Place};
+use crate::remediation::{self, PolicyError, Remediation};
 
 /// Connections of agents and people at once over TCP.
 const CONNECTIONS: usize = 20_000;
@@ -68,6 +71,8 @@ pub struct Listen {
     pub retention_days: Option<u32>,
     /// The routes of gswarm-profiler, if they are wanted.
     pub gswarm: Option<Gswarm>,
+    /// The policy of remediation, if there is one.
+    pub remediation: Option<Remediation>,
 }
 
 /// Why a head cannot serve.
@@ -90,6 +95,9 @@ pub enum ListenError {
     /// Certificate, key or credentials cannot be used.
     #[error(transparent)]
     Files(#[from] FileError),
+    /// The policy of remediation cannot be used.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
     /// Another head is there.
     #[error("another head answers on {0}")]
     Taken(PathBuf),
@@ -108,6 +116,7 @@ pub struct Bound {
     https: Option<(StdTcpListener, Arc<Door>)>,
     unix: Option<(StdUnixListener, PathBuf)>,
     gswarm: Option<(StdTcpListener, Gswarm)>,
+    policy: Option<(Remediation, Policy)>,
     listen: Listen,
 }
 
@@ -135,6 +144,10 @@ impl Bound {
 /// # Errors
 /// [`ListenError`].
 pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
+    let policy = match &listen.remediation {
+        Some(of) => Some((of.clone(), remediation::load(&of.policy)?)),
+        None => None,
+    };
     let tcp = listen.tcp.map(bind_loopback).transpose()?;
     let https = match &listen.https {
         None => None,
@@ -157,6 +170,7 @@ pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
         https,
         unix,
         gswarm,
+        policy,
         listen,
     })
 }
@@ -224,15 +238,23 @@ pub async fn serve(
         https,
         unix,
         gswarm,
+        policy,
         listen,
     } = bound;
     let (end, ended) = watch::channel(false);
     let place = listen.database.clone();
     let opened = ended.clone();
     // A PostgreSQL client has a runtime of its own, which must not be started on a thread of this one.
-    let app = tokio::task::spawn_blocking(move || App::open(&place, opened))
+    let standing = policy.is_some().then(remediation::Shared::default);
+    let shared = standing.clone();
+    let app = tokio::task::spawn_blocking(move || App::open(&place, shared, opened))
         .await
         .map_err(|e| ListenError::Thread(io::Error::other(e)))??;
+    if let (Some((options, policy)), Some(standing)) = (policy, standing) {
+        let place = listen.database.clone();
+        remediation::start(place, options, policy, standing, ended.clone())
+            .map_err(ListenError::Thread)?;
+    }
     let router = router(app.clone());
     ready();
     let failed = |place: &str| {
@@ -371,8 +393,9 @@ async fn accept_tcp(
                 };
                 let (router, ended) = (router.clone(), ended.clone());
                 let Some(door) = door.clone() else {
+                    let connection = connection(stream, Way::Tcp, router, ended);
                     tokio::spawn(async move {
-                        connection(stream, Way::Tcp, router, ended).await;
+                        connection.await;
                         drop(place);
                     });
                     continue;
@@ -381,14 +404,9 @@ async fn accept_tcp(
                     continue;
                 };
                 tokio::spawn(async move {
-                    let acceptor = TlsAcceptor::from(Arc::clone(&door.guard.access().tls));
-                    let shaken = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
-                    if let Ok(Ok(io)) = shaken {
-                        let certificates = io.get_ref().1.peer_certificates();
-                        let first = certificates.and_then(|all| all.first());
-                        let certificate = first.map(|one| one.clone().into_owned());
-                        let secured = Arc::new(Secured { door, certificate });
-                        connection(io, Way::Tls(secured), router, ended).await;
+                    // Boxes, so that what the handshake needs is given back after it.
+                    if let Some(secured) = Box::pin(secure(stream, door, router, ended)).await {
+                        secured.await;
                     }
                     drop((place, of_address));
                 });
@@ -416,15 +434,38 @@ async fn accept_unix(listener: UnixListener, router: Router, mut ended: watch::R
             continue;
         };
         let (router, ended) = (router.clone(), ended.clone());
+        let connection = connection(stream, Way::Unix, router, ended);
         tokio::spawn(async move {
-            connection(stream, Way::Unix, router, ended).await;
+            connection.await;
             drop(place);
         });
     }
 }
 
-/// HTTP/1.1 and HTTP/2, whichever the client begins with.
-async fn connection<T>(io: T, way: Way, router: Router, mut ended: watch::Receiver<bool>)
+/// Does the handshake of TLS; the connection in it, if there is one.
+async fn secure(
+    stream: TcpStream,
+    door: Arc<Door>,
+    router: Router,
+    ended: watch::Receiver<bool>,
+) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
+    let acceptor = TlsAcceptor::from(Arc::clone(&door.guard.access().tls));
+    let shaken = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
+    let io = shaken.ok()?.ok()?;
+    let certificates = io.get_ref().1.peer_certificates();
+    let first = certificates.and_then(|all| all.first());
+    let certificate = first.map(|one| one.clone().into_owned());
+    let secured = Arc::new(Secured { door, certificate });
+    Some(Box::pin(connection(io, Way::Tls(secured), router, ended)))
+}
+
+/// HTTP/1.1 and HTTP/2, whichever the client begins with. What is needed to begin is gone before it waits: thousands of agents wait.
+fn connection<T>(
+    io: T,
+    way: Way,
+    router: Router,
+    mut ended: watch::Receiver<bool>,
+) -> impl Future<Output = ()> + Send
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -450,13 +491,15 @@ where
         .keep_alive_interval(Duration::from_secs(30))
         .keep_alive_timeout(Duration::from_secs(20));
     let connection = builder.serve_connection(TokioIo::new(io), service);
-    tokio::pin!(connection);
-    tokio::select! {
-        // A client that goes away in the middle is no matter of the head's.
-        _ = connection.as_mut() => {}
-        () = over(&mut ended) => {
-            connection.as_mut().graceful_shutdown();
-            let _ = tokio::time::timeout(DRAIN, connection).await;
+    let mut connection = Box::pin(connection.into_owned());
+    async move {
+        tokio::select! {
+            // A client that goes away in the middle is no matter of the head's.
+            _ = connection.as_mut() => {}
+            () = over(&mut ended) => {
+                connection.as_mut().graceful_shutdown();
+                let _ = tokio::time::timeout(DRAIN, connection).await;
+            }
         }
     }
 }

@@ -8,14 +8,18 @@ use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use gtrace_event::Timestamp;
-use gtrace_fleet::{INTERVAL_MS, Measure, MeasureAnswer, Metric, SESSIONS_MAX, check_name};
+use gtrace_fleet::{
+    HostRequest, INTERVAL_MS, Measure, MeasureAnswer, Metric, REQUESTS_MAX, SESSIONS_MAX,
+    check_name, fits,
+};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::App;
 use super::agents::Host;
 use super::ending::over;
-use super::people::{By, no_host};
+use super::gate::Named;
+use super::people::no_host;
 use super::problem::Problem;
 use crate::db::{After, Frame, HostRow, NewSession, NotStarted, Session, nanos};
 use crate::view::is_silent;
@@ -32,13 +36,21 @@ const LAST_LOOK: Duration = Duration::from_millis(100);
 /// Most frames of a page.
 const PAGE_MAX: u32 = 5000;
 
-/// The sessions that are on, as this head knows them.
+/// The sessions that are on and the requests that hosts have not taken, as this head knows them.
 #[derive(Clone)]
-pub(super) struct On(Arc<watch::Sender<Vec<Session>>>);
+pub(super) struct On(Arc<watch::Sender<Wanted>>);
+
+/// What hosts are to do.
+#[derive(Default, PartialEq)]
+struct Wanted {
+    sessions: Vec<Session>,
+    /// With the number of the host.
+    requests: Vec<(i64, HostRequest)>,
+}
 
 impl Default for On {
     fn default() -> Self {
-        Self(Arc::new(watch::Sender::new(Vec::new())))
+        Self(Arc::new(watch::Sender::new(Wanted::default())))
     }
 }
 
@@ -47,11 +59,21 @@ impl On {
     pub(super) fn of(&self, host: &str) -> Vec<Measure> {
         let on = self.0.borrow();
         // By number: agents take the same.
-        let mine = on.iter().filter(|session| session.includes(host));
+        let mine = on.sessions.iter().filter(|session| session.includes(host));
         mine.take(SESSIONS_MAX).map(Session::measure).collect()
     }
 
-    fn set(&self, on: Vec<Session>) {
+    /// What else `host` is to do.
+    fn asked(&self, host: i64) -> Vec<HostRequest> {
+        let on = self.0.borrow();
+        let mine = on.requests.iter().filter(|(of, _)| *of == host);
+        mine.take(REQUESTS_MAX)
+            .map(|(_, request)| request.clone())
+            .collect()
+    }
+
+    fn set(&self, sessions: Vec<Session>, requests: Vec<(i64, HostRequest)>) {
+        let on = Wanted { sessions, requests };
         self.0.send_if_modified(|known| {
             let changed = *known != on;
             *known = on;
@@ -72,6 +94,7 @@ pub(super) async fn keep(app: App) {
             .sessions
             .0
             .borrow()
+            .sessions
             .iter()
             .filter_map(over_now)
             .collect();
@@ -90,10 +113,24 @@ pub(super) async fn keep(app: App) {
     }
 }
 
-async fn look(app: &App) {
+pub(super) async fn look(app: &App) {
+    let read = app.agent_readers.read(|db| {
+        let (requests, any_over) = db.open_requests(Timestamp::now())?;
+        Ok((db.sessions_on()?, requests, any_over))
+    });
     // One that fails leaves what was known; the next look is a second away.
-    if let Ok(on) = app.agent_readers.read(|db| db.sessions_on()).await {
-        app.sessions.set(on);
+    let Ok((on, requests, any_over)) = read.await else {
+        return;
+    };
+    app.sessions.set(on, requests);
+    if any_over {
+        let expire = app
+            .writer
+            .write(|db| db.expire_requests(Timestamp::now()))
+            .await;
+        if let Err(error) = expire {
+            tracing::warn!("cannot end requests whose time is over: {error}");
+        }
     }
 }
 
@@ -102,34 +139,44 @@ pub(super) struct Known {
     /// Numbers of the sessions that the agent knows, rising, with commas between.
     #[serde(default)]
     known: String,
+    /// Numbers of the requests that it is at, or has done.
+    #[serde(default)]
+    taken: String,
 }
 
 /// What an agent is to measure: answered once that is something else than it knows, or after a while.
 pub(super) async fn measure(
     State(app): State<App>,
-    Host(_, name): Host,
+    Host(host, name): Host,
     Query(asked): Query<Known>,
 ) -> Json<MeasureAnswer> {
-    let known: Vec<i64> = asked
-        .known
-        .split(',')
-        .filter_map(|n| n.parse().ok())
-        .collect();
+    let numbers =
+        |text: &str| -> Vec<i64> { text.split(',').filter_map(|n| n.parse().ok()).collect() };
+    let (known, taken) = (numbers(&asked.known), numbers(&asked.taken));
     let mut on = app.sessions.0.subscribe();
     let mut ended = app.ended.clone();
     let waited = tokio::time::sleep(HELD);
     tokio::pin!(waited);
     loop {
         let measure = app.sessions.of(&name);
-        if !measure.iter().map(|m| m.session).eq(known.iter().copied()) {
-            return Json(MeasureAnswer { measure });
+        let new = |request: &HostRequest| !taken.contains(&request.id);
+        let asked: Vec<HostRequest> = app.sessions.asked(host).into_iter().filter(new).collect();
+        let changes = !measure.iter().map(|m| m.session).eq(known.iter().copied());
+        let is_news = changes || !asked.is_empty();
+        let as_json = asked
+            .iter()
+            .filter_map(|one| serde_json::to_value(one).ok());
+        let requests = as_json.collect();
+        let answer = MeasureAnswer { measure, requests };
+        if is_news {
+            return Json(answer);
         }
         tokio::select! {
             changed = on.changed() => if changed.is_err() {
-                return Json(MeasureAnswer { measure });
+                return Json(answer);
             },
-            () = &mut waited => return Json(MeasureAnswer { measure }),
-            () = over(&mut ended) => return Json(MeasureAnswer { measure }),
+            () = &mut waited => return Json(answer),
+            () = over(&mut ended) => return Json(answer),
         }
     }
 }
@@ -274,9 +321,9 @@ fn select(known: &[HostRow], wanted: &[String]) -> Result<Vec<String>, Problem> 
                 state
                     .labels
                     .get(label)
-                    .is_some_and(|found| matches(value, found))
+                    .is_some_and(|found| fits(value, found))
             }),
-            None => matches(one, &row.name),
+            None => fits(one, &row.name),
         };
         let before = names.len();
         let found = known.iter().filter(fits).map(|row| row.name.clone());
@@ -289,33 +336,10 @@ fn select(known: &[HostRow], wanted: &[String]) -> Result<Vec<String>, Problem> 
     Ok(names.into_iter().collect())
 }
 
-/// Whether `text` fits a pattern, in which `*` stands for anything.
-fn matches(pattern: &str, text: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let first = parts.next().unwrap_or_default();
-    let Some(mut rest) = text.strip_prefix(first) else {
-        return false;
-    };
-    let mut parts = parts.peekable();
-    if parts.peek().is_none() {
-        return rest.is_empty();
-    }
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return rest.ends_with(part);
-        }
-        match rest.find(part) {
-            Some(at) => rest = &rest[at + part.len()..],
-            None => return false,
-        }
-    }
-    true
-}
-
 pub(super) async fn stop(
     State(app): State<App>,
     Path(name): Path<String>,
-    Json(By { by }): Json<By>,
+    Named(by): Named,
 ) -> Result<Json<Session>, Problem> {
     let session = found(&app, &name).await?;
     end(&app, &session, by).await.map(Json)
@@ -483,7 +507,7 @@ mod tests {
     use gtrace_event::Timestamp;
     use gtrace_fleet::{Metric, SESSIONS_MAX};
 
-    use super::{On, Session, matches};
+    use super::{On, Session};
 
     #[test]
     fn a_host_is_asked_for_as_many_sessions_as_agents_take() {
@@ -499,31 +523,9 @@ mod tests {
             gswarm: false,
         };
         let on = On::default();
-        on.set((1..=20).map(session).collect());
+        on.set((1..=20).map(session).collect(), Vec::new());
         let asked: Vec<i64> = on.of("a").iter().map(|m| m.session).collect();
         assert_eq!(asked.len(), SESSIONS_MAX);
         assert!(asked.is_sorted() && asked[0] == 1);
-    }
-
-    #[test]
-    fn a_star_stands_for_anything() {
-        for (pattern, text) in [
-            ("a", "a"),
-            ("*", ""),
-            ("gpu-*", "gpu-7"),
-            ("*-7", "gpu-7"),
-            ("g*-*7", "gpu-17"),
-        ] {
-            assert!(matches(pattern, text), "{pattern} {text}");
-        }
-        for (pattern, text) in [
-            ("a", "ab"),
-            ("gpu-*", "cpu-7"),
-            ("*-7", "gpu-71"),
-            ("g*x*7", "gpu-7"),
-            ("a*a", "a"),
-        ] {
-            assert!(!matches(pattern, text), "{pattern} {text}");
-        }
     }
 }

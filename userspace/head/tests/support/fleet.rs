@@ -1,8 +1,8 @@
 //! A head and agents in threads of the test.
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gtrace_agent::{Enrolled, Options, Progress, Sampler, enroll, now_ns};
@@ -11,6 +11,7 @@ use gtrace_event::Timestamp;
 use gtrace_fleet::{EnrollRequest, HostState};
 use gtrace_head::db::Place;
 use gtrace_head::http::{Gswarm, Listen, bind, serve};
+use gtrace_head::remediation::Remediation;
 use gtrace_head::{HostView, TokenAnswer, TokenRequest};
 use tokio::sync::{Notify, watch};
 
@@ -27,6 +28,11 @@ pub struct Head {
 
 impl Head {
     pub fn start(dir: &Path, database: &Place, address: &str) -> Self {
+        Self::with(dir, database, address, None)
+    }
+
+    /// With a policy of remediation, looked at 20 times a second.
+    pub fn with(dir: &Path, database: &Place, address: &str, policy: Option<PathBuf>) -> Self {
         let socket = dir.join("head.sock");
         let bound = bind(Listen {
             tcp: Some(address.parse().unwrap()),
@@ -38,6 +44,10 @@ impl Head {
                 port: 0,
                 interval_ms: 100,
                 folder: dir.to_owned(),
+            }),
+            remediation: policy.map(|policy| Remediation {
+                policy,
+                turn: Duration::from_millis(50),
             }),
         })
         .unwrap();
@@ -112,6 +122,8 @@ pub fn enrolled(head: &Head, host: &str, token: &str) -> Enrolled {
 pub struct Agent {
     pub options: Options,
     pub sampler: Option<Box<dyn Sampler>>,
+    /// What the host says of itself.
+    pub state: Arc<Mutex<HostState>>,
 }
 
 impl Agent {
@@ -122,11 +134,13 @@ impl Agent {
             labels: BTreeMap::from([("rack".to_owned(), rack.to_owned())]),
             rate: None,
             allow_sessions: true,
+            actor: None,
             clock: Arc::new(now_ns),
         };
         Self {
             options,
             sampler: None,
+            state: Arc::default(),
         }
     }
 }
@@ -153,11 +167,16 @@ impl Agents {
         let thread = std::thread::spawn(move || {
             let local = async move {
                 let mut tasks = tokio::task::JoinSet::new();
-                for (Agent { options, sampler }, wake, progress) in all {
-                    let state = || HostState {
+                for (agent, wake, progress) in all {
+                    let Agent {
+                        options,
+                        sampler,
+                        state,
+                    } = agent;
+                    let state = move || HostState {
                         time: Timestamp::now(),
                         version: "test".to_owned(),
-                        ..HostState::default()
+                        ..state.lock().unwrap().clone()
                     };
                     let stopped = stopped.clone();
                     let agent = gtrace_agent::run(options, state, sampler, wake, progress, stopped);

@@ -1,40 +1,39 @@
 //! What NVML gives under the names, labels and units of dcgm-exporter, so that dashboards and rules for that one work.
 //!
 //! Names and units are those of its `etc/default-counters.csv`, as far as NVML has the value. It writes counters without
-//! `_total`, so that this is the text format 0.0.4 written by hand and no OpenMetrics.
+//! `_total`, which OpenMetrics has for metrics of unknown type only.
 
 use std::fmt::Write as _;
 
 use gtrace_devices::{GpuInfo, GpuSample};
+use gtrace_event::PciAddress;
 
-/// Bytes of a mebibyte.
+use super::Format;
+
+/// Bytes of a mebibyte, and of a megabyte.
 const MIB: f64 = 1_048_576.0;
+const MB: f64 = 1_000_000.0;
+
+type Read = fn(&GpuSample) -> Option<f64>;
 
 struct Field {
     name: &'static str,
     kind: &'static str,
     help: &'static str,
-    read: fn(&GpuSample) -> Option<f64>,
+    /// `None`: the last Xid, which no sample has.
+    read: Option<Read>,
 }
 
-const fn gauge(
-    name: &'static str,
-    help: &'static str,
-    read: fn(&GpuSample) -> Option<f64>,
-) -> Field {
+const fn gauge(name: &'static str, help: &'static str, read: Read) -> Field {
     Field {
         name,
         kind: "gauge",
         help,
-        read,
+        read: Some(read),
     }
 }
 
-const fn counter(
-    name: &'static str,
-    help: &'static str,
-    read: fn(&GpuSample) -> Option<f64>,
-) -> Field {
+const fn counter(name: &'static str, help: &'static str, read: Read) -> Field {
     Field {
         kind: "counter",
         ..gauge(name, help, read)
@@ -78,6 +77,18 @@ const FIELDS: &[Field] = &[
         "Share of time with device memory read or written, %",
         |s| s.utilization.memory.map(f64::from),
     ),
+    gauge("DCGM_FI_DEV_ENC_UTIL", "Encoder utilisation, %", |s| {
+        s.utilization.encoder.map(f64::from)
+    }),
+    gauge("DCGM_FI_DEV_DEC_UTIL", "Decoder utilisation, %", |s| {
+        s.utilization.decoder.map(f64::from)
+    }),
+    Field {
+        name: "DCGM_FI_DEV_XID_ERRORS",
+        kind: "gauge",
+        help: "Newest Xid since the daemon was started, without drills; 0: none",
+        read: None,
+    },
     gauge("DCGM_FI_DEV_FB_FREE", "Free device memory, MiB", |s| {
         s.memory.free.map(mebibytes)
     }),
@@ -98,6 +109,15 @@ const FIELDS: &[Field] = &[
         "DCGM_FI_DEV_ROW_REMAP_FAILURE",
         "Whether a remapping has failed",
         |s| s.remapped_rows.failure.map(|b| f64::from(u8::from(b))),
+    ),
+    // dcgm-exporter calls it a counter. DCGM gives a rate.
+    gauge(
+        "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL",
+        "NVLink traffic sent and received, MB/s",
+        |s| {
+            let both = s.activity.nvlink_tx?.saturating_add(s.activity.nvlink_rx?);
+            Some(both as f64 / MB)
+        },
     ),
     gauge(
         "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
@@ -120,6 +140,36 @@ const FIELDS: &[Field] = &[
         |s| s.activity.sm,
     ),
     gauge(
+        "DCGM_FI_PROF_SM_OCCUPANCY",
+        "Warps of the most that multiprocessors can have",
+        |s| s.activity.sm_occupancy,
+    ),
+    gauge(
+        "DCGM_FI_PROF_PIPE_FP64_ACTIVE",
+        "Share of time with the pipe of 64-bit floating point active",
+        |s| s.activity.fp64,
+    ),
+    gauge(
+        "DCGM_FI_PROF_PIPE_FP32_ACTIVE",
+        "Share of time with the pipe of 32-bit floating point active",
+        |s| s.activity.fp32,
+    ),
+    gauge(
+        "DCGM_FI_PROF_PIPE_FP16_ACTIVE",
+        "Share of time with the pipe of 16-bit floating point active",
+        |s| s.activity.fp16,
+    ),
+    gauge(
+        "DCGM_FI_PROF_PCIE_TX_BYTES",
+        "PCIe traffic sent, B/s",
+        |s| s.pcie_tx.map(|n| n as f64),
+    ),
+    gauge(
+        "DCGM_FI_PROF_PCIE_RX_BYTES",
+        "PCIe traffic received, B/s",
+        |s| s.pcie_rx.map(|n| n as f64),
+    ),
+    gauge(
         "DCGM_FI_PROF_NVLINK_TX_BYTES",
         "NVLink traffic sent, B/s",
         |s| s.activity.nvlink_tx.map(|n| n as f64),
@@ -135,18 +185,31 @@ fn mebibytes(bytes: u64) -> f64 {
     (bytes as f64 / MIB).floor()
 }
 
-/// The GPUs that NVML shows, in Prometheus text 0.0.4.
-pub(crate) fn text(gpus: &[GpuInfo], host: &str) -> String {
+/// The GPUs that NVML shows; `last_xid` is of one of them.
+pub(crate) fn text(
+    gpus: &[GpuInfo],
+    host: &str,
+    last_xid: impl Fn(PciAddress) -> Option<u32>,
+    format: Format,
+) -> String {
     let mut text = String::new();
     for field in FIELDS {
         let values = gpus.iter().filter_map(|gpu| {
-            let value = (field.read)(gpu.sample.as_ref()?)?;
+            let sample = gpu.sample.as_ref()?;
+            let value = match field.read {
+                Some(read) => read(sample)?,
+                None => last_xid(gpu.pci).map_or(0.0, f64::from),
+            };
             Some((labels(gpu, host)?, value))
         });
         for (n, (labels, value)) in values.enumerate() {
             let Field {
                 name, kind, help, ..
             } = field;
+            let kind = match (format, *kind) {
+                (Format::OpenMetrics, "counter") => "unknown",
+                (_, kind) => kind,
+            };
             // Writing to a String cannot fail.
             if n == 0 {
                 let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");

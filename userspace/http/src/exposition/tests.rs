@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use gtrace_api::{
@@ -15,7 +15,9 @@ use gtrace_devices::{
 use gtrace_engine::metrics::Counted;
 use gtrace_engine::samples::Batch;
 use gtrace_engine::tally::Tally;
-use gtrace_event::{Event, Gpu, Kind, Occurrence, Severity, Timestamp, Witness, WitnessName};
+use gtrace_event::{
+    Event, Gpu, Kind, Occurrence, PciAddress, Severity, Timestamp, Witness, WitnessName,
+};
 use gtrace_server::SessionStatus;
 use serde_json::json;
 
@@ -24,6 +26,7 @@ use super::*;
 fn gpu(address: &str, mig: bool) -> GpuInfo {
     let mut gpu = GpuInfo::at(address.parse().unwrap());
     gpu.uuid = Some(format!("GPU-5fd1a0b2-{address}"));
+    gpu.index = Some(0);
     let number = 7_u64;
     let sections = json!({
         "time": Timestamp::now(),
@@ -181,6 +184,7 @@ fn everything(format: Format) -> String {
         readers: 1,
         remote: Some(server()),
         unanswered: 1,
+        dcgm: true,
     };
     text(&hub, clients, format).unwrap()
 }
@@ -208,8 +212,14 @@ fn no_family_comes_twice() {
     }
 }
 
-/// Runs `command` with `text` at its standard input.
-fn check(mut command: Command, text: &str) {
+/// Runs `command` with `text` at its standard input; it has to be content.
+fn check(command: Command, text: &str) {
+    let (status, said) = run(command, text);
+    assert!(status.success(), "{said}");
+}
+
+/// Runs `command` with `text` at its standard input; its status and what it said.
+fn run(mut command: Command, text: &str) -> (ExitStatus, String) {
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -220,9 +230,9 @@ fn check(mut command: Command, text: &str) {
     let text = text.to_owned();
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     let output = child.wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
     writer.join().unwrap().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    (output.status, said.into_owned())
 }
 
 /// Where `cargo xtask test` puts public tools: the directory of target that tests are built in.
@@ -363,8 +373,12 @@ fn dashboards_of_dcgm_exporter_find_their_names_labels_and_units() {
     let memory = &mut one.sample.as_mut().unwrap().memory;
     (memory.used, memory.free) = (Some(3 << 20), Some((80 << 30) - 1));
     // NVML has given this one no number.
-    let other = gpu("0000:5e:00.0", false);
-    let text = dcgm::text(&[one, other], "node7");
+    let mut other = gpu("0000:5e:00.0", false);
+    other.index = None;
+    let activity = &mut one.sample.as_mut().unwrap().activity;
+    (activity.nvlink_tx, activity.nvlink_rx) = (Some(3_000_000), Some(1_500_000));
+    let xid = |of: PciAddress| (of == one.pci).then_some(79);
+    let text = dcgm::text(&[one.clone(), other], "node7", xid, Format::Prometheus);
     let labels = "{gpu=\"1\",UUID=\"GPU-5fd1a0b2-0000:3b:00.0\",pci_bus_id=\"00000000:3B:00.0\",device=\"nvidia1\",\
          modelName=\"NVIDIA \\\"H100\\\"\",Hostname=\"node7\",DCGM_FI_DRIVER_VERSION=\"580.95.05\"}";
     for (name, value) in [
@@ -373,6 +387,8 @@ fn dashboards_of_dcgm_exporter_find_their_names_labels_and_units() {
         ("DCGM_FI_DEV_POWER_USAGE", "300.5"),
         ("DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", "1000000000000"),
         ("DCGM_FI_DEV_GPU_UTIL", "50"),
+        ("DCGM_FI_DEV_XID_ERRORS", "79"),
+        ("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", "4.5"),
         ("DCGM_FI_DEV_FB_USED", "3"),
         ("DCGM_FI_DEV_FB_FREE", "81919"),
         ("DCGM_FI_DEV_ROW_REMAP_FAILURE", "0"),
@@ -382,6 +398,19 @@ fn dashboards_of_dcgm_exporter_find_their_names_labels_and_units() {
     }
     assert!(!text.contains("5e:00"), "{text}");
     assert!(text.contains("# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter\n"));
+    // Without an Xid there is a value too.
+    let text = dcgm::text(&[one], "node7", |_| None, Format::OpenMetrics);
+    assert!(
+        text.contains(&format!("DCGM_FI_DEV_XID_ERRORS{labels} 0\n")),
+        "{text}"
+    );
+    // OpenMetrics has no counter without `_total`.
+    assert!(text.contains("# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION unknown\n"));
+    let all = everything(Format::OpenMetrics);
+    assert!(
+        all.contains("\nDCGM_FI_DEV_GPU_TEMP{") && all.ends_with("\n# EOF\n"),
+        "{all}"
+    );
 }
 
 #[test]
@@ -391,7 +420,14 @@ fn promtool_accepts_the_prometheus_text() {
     };
     let mut command = Command::new(promtool);
     command.args(["check", "metrics"]);
-    check(command, &everything(Format::Prometheus));
+    let (status, said) = run(command, &everything(Format::Prometheus));
+    // It can be parsed. 3: names are not as Prometheus advises, as those of dcgm-exporter, which are NVIDIA's.
+    assert!(matches!(status.code(), Some(0 | 3)), "{status}: {said}");
+    let own: Vec<_> = said
+        .lines()
+        .filter(|l| !l.starts_with("DCGM_FI_"))
+        .collect();
+    assert!(own.is_empty(), "{own:#?}");
 }
 
 #[test]

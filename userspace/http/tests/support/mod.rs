@@ -14,6 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_api::Status;
+use gtrace_engine::config::Compat;
 use gtrace_engine::hub::{self, Hub};
 use gtrace_http::{ApiConfig, Limits};
 use gtrace_store::{Options, Store};
@@ -66,7 +67,7 @@ impl Server {
             listen: None,
             listen_https: vec!["127.0.0.1:0".parse().unwrap()],
             access: Some(files.clone()),
-            compat_gpud: false,
+            compat: Compat::default(),
             store: dir.path().join("store.db"),
             limits,
         };

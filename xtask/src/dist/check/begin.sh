@@ -22,11 +22,11 @@ check() {
 explain() { :; }
 # until SECONDS COMMAND...: the command has to succeed within so long.
 until_ok() {
-    limit=$1
+    # A command may take long itself.
+    limit=$(($(date +%s) + $1))
     shift
     while ! "$@" >/dev/null 2>&1; do
-        limit=$((limit - 1))
-        if [ "$limit" -le 0 ]; then
+        if [ "$(date +%s)" -ge "$limit" ]; then
             "$@"
             return 1
         fi

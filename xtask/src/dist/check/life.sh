@@ -24,9 +24,28 @@ captures() {
 }
 seen_by_both() { events | grep "$1" | grep 'printk:console' | grep -q '/dev/kmsg'; }
 incident_of() { gtrace incidents --json | grep -q "$1"; }
-page_answers() {
-    # There is no HTTP client here but gtrace's own and bash's.
-    bash -c 'exec 3<>/dev/tcp/127.0.0.1/7470 && printf "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n" >&3 && grep -q "<html" <&3'
+# There is no HTTP client here but gtrace's own and bash's.
+page_gives() {
+    bash -c 'exec 3<>/dev/tcp/127.0.0.1/7470 && printf "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n" "$0" >&3 && cat <&3' "$1" | grep -q "$2"
+}
+millis() { echo $(($(date +%s%N) / 1000000)); }
+# The time from the package's file to the first event on the page.
+first_event() {
+    begun=$(millis)
+    install "$1" || return 1
+    installed=$(millis)
+    gtrace inject xid 79 --gpu "$2" || return 1
+    until_ok_soon page_gives '/api/v1/events' "$2" || return 1
+    shown=$(millis)
+    say "the page shows the first event $((shown - begun)) ms after dpkg was given the package, $((installed - begun)) ms of it for the installation"
+}
+until_ok_soon() {
+    n=0
+    while ! "$@" >/dev/null 2>&1; do
+        n=$((n + 1))
+        [ $n -lt 1200 ] || return 1
+        sleep 0.05
+    done
 }
 hardened() {
     main=$(pid)
@@ -35,6 +54,19 @@ hardened() {
     [ $((0x$bounding & (1 << 16 | 1 << 12 | 1 << 22))) -eq 0 ] || { echo "bounding set $bounding"; return 1; }
     grep -q '^NoNewPrivs:[[:space:]]*1' "/proc/$main/status" || return 1
     ! nsenter --target "$main" --mount -- touch /usr/gtrace-writes 2>/dev/null
+}
+# The profile of the package, where AppArmor is on.
+confined() {
+    aa-enabled --quiet 2>/dev/null || {
+        say "AppArmor is not on: its profile is not checked here"
+        return
+    }
+    is=$(cat "/proc/$(pid)/attr/current")
+    [ "$is" = 'gtrace-daemon (enforce)' ] || { echo "the daemon runs as: $is"; return 1; }
+}
+profile_gone() {
+    aa-enabled --quiet 2>/dev/null || return 0
+    ! grep '^gtrace-daemon ' /sys/kernel/security/apparmor/profiles
 }
 restarted_after() {
     before=$1
@@ -117,8 +149,9 @@ removed() {
 # Files that have the name of the package, wherever they are.
 left() {
     # The journal, the list of packages and what this check itself brought are not the package's.
-    find / -xdev \( -path /proc -o -path /sys -o -path /packages -o -path /tmp -o -path /var/log \) -prune -o \
-        -iname '*gtrace*' ! -name gtrace-check.service -print
+    # /run and /dev are file systems of their own.
+    find / /run /dev -xdev \( -path /proc -o -path /sys -o -path /packages -o -path /tmp -o -path /var/log \) -prune -o \
+        -iname '*gtrace*' ! -name '*gtrace-check.service*' -print
     [ ! -d /sys/fs/bpf ] || find /sys/fs/bpf -iname '*gtrace*'
     systemctl list-unit-files --no-legend | grep gtrace | grep -v gtrace-check
     grep gtrace /etc/passwd /etc/group
@@ -131,15 +164,14 @@ nothing_left() {
     [ ! -s /tmp/left ]
 }
 
-started=$(date +%s)
-check install install "$old"
+check install first_event "$old" 0000:3b:00.0
 check "the daemon is active" active
 check "it starts at boot" systemctl is-enabled gtrace
 check "sources work behind the unit's restrictions" until_ok 30 working
 check "a fault becomes an event and an incident" captures 0000:3b:00.0
-say "seconds from the package to the first incident: $(($(date +%s) - started))"
-check "the page answers" page_answers
+check "the page answers" page_gives / '<html'
 check "rights are given up" hardened
+check "the AppArmor profile is enforced" confined
 check "the manual page is there" test -e /usr/share/man/man1/gtrace.1.gz
 check "completions are there" test -e /usr/share/bash-completion/completions/gtrace
 check "a crash restarts it" crash
@@ -147,6 +179,7 @@ check "the watchdog restarts it" watchdog
 check "systemd holds its sockets" activation
 check "GPUs are served by a user without rights" serves
 check upgrade upgrade "$new"
+check "the AppArmor profile is enforced after it" confined
 check "no event was lost over the upgrade" none_lost
 check "the store is whole" store_is_whole
 check downgrade install "$old"
@@ -158,4 +191,5 @@ check "install again" install "$new"
 check "earlier events are there" seen_by_both 0000:3b:00.0
 check purge dpkg --purge gtrace
 check "purge leaves nothing" nothing_left
+check "purge unloads the AppArmor profile" profile_gone
 finish

@@ -1,6 +1,8 @@
 //! `cargo xtask dist --check`: the packages, looked over by the distributions' own checkers, and installed, upgraded,
 //! downgraded, removed and purged in root file systems of Debian, in machines whose PID 1 is systemd.
 
+mod images;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -30,12 +32,13 @@ struct Machine {
     script: &'static str,
 }
 
-const MACHINES: [Machine; 2] = [
+const MACHINES: [Machine; 3] = [
     Machine {
         name: "packages on Debian 12",
         release: "bookworm",
         kernel: "6.1",
-        packages: "systemd-sysv,libelf1,zlib1g",
+        // With AppArmor; the other one is without.
+        packages: "systemd-sysv,libelf1,zlib1g,apparmor",
         script: include_str!("life.sh"),
     },
     Machine {
@@ -44,6 +47,13 @@ const MACHINES: [Machine; 2] = [
         kernel: "6.12",
         packages: "systemd-sysv,libelf1t64,zlib1g",
         script: include_str!("life.sh"),
+    },
+    Machine {
+        name: "Slurm on Debian 12",
+        release: "bookworm",
+        kernel: "6.1",
+        packages: "systemd-sysv,libelf1,zlib1g,dbus,iproute2,munge,slurmctld,slurmd,slurm-client",
+        script: include_str!("slurm.sh"),
     },
 ];
 /// Most for one release, from power on to power off.
@@ -90,7 +100,16 @@ pub(crate) fn add(context: &Context, packed: &Packed, report: &mut Report) {
         None => report.skip("rpmlint", 1, "there is no rpm"),
     }
     old_system(context, packed, report);
+    images::add(context, packed, report);
+    machines(context, packed, "", report);
+}
+
+/// Boots the machines whose names contain `only`, and adds what they said.
+pub(crate) fn machines(context: &Context, packed: &Packed, only: &str, report: &mut Report) {
     for machine in MACHINES {
+        if !machine.name.contains(only) {
+            continue;
+        }
         report.begin(machine.name);
         if let Some(why) = impossible(context, packed) {
             report.skip(machine.name, 1, why);

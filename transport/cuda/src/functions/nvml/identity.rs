@@ -10,6 +10,8 @@ crate::describe! {
     );
     waiting nvmlDeviceGetAddressingMode(device: handle(NvmlDevice), mode: versioned);
     waiting nvmlDeviceGetArchitecture(device: handle(NvmlDevice), arch: out);
+    // The structure without its last three fields.
+    local nvmlDeviceGetAttributes(device: special, attributes: special);
     waiting nvmlDeviceGetAttributes_v2(device: handle(NvmlDevice), attributes: out);
     waiting nvmlDeviceGetBoardId(device: handle(NvmlDevice), boardId: out);
     waiting nvmlDeviceGetBoardPartNumber(
@@ -30,6 +32,18 @@ crate::describe! {
     waiting nvmlDeviceGetDriverModel(device: handle(NvmlDevice), current: out?, pending: out?);
     waiting nvmlDeviceGetDriverModel_v2(device: handle(NvmlDevice), current: out?, pending: out?);
     waiting nvmlDeviceGetGpuInstanceId(device: handle(NvmlDevice), id: out);
+    waiting nvmlDeviceGetGpuInstancePossiblePlacements_v2(
+        device: handle(NvmlDevice), profileId: value, placements: out[*count]?, count: inout,
+    );
+    waiting nvmlDeviceGetGpuInstanceProfileInfo(
+        device: handle(NvmlDevice), profile: value, info: out,
+    );
+    waiting nvmlDeviceGetGpuInstanceProfileInfoV(
+        device: handle(NvmlDevice), profile: value, info: versioned,
+    );
+    waiting nvmlDeviceGetGpuInstanceRemainingCapacity(
+        device: handle(NvmlDevice), profileId: value, count: out,
+    );
     waiting nvmlDeviceGetGpuOperationMode(device: handle(NvmlDevice), current: out, pending: out);
     waiting nvmlDeviceGetGridLicensableFeatures_v4(
         device: handle(NvmlDevice), pGridLicensableFeatures: out,
@@ -85,6 +99,7 @@ crate::describe! {
     waiting nvmlDeviceGetActiveVgpus(
         device: handle(NvmlDevice), vgpuCount: inout, vgpuInstances: out[*vgpuCount]?,
     );
+    waiting nvmlDeviceValidateInforom(device: handle(NvmlDevice));
     // Their versions are plain numbers, and there is one.
     waiting nvmlGpmQueryDeviceSupport(device: handle(NvmlDevice), gpmSupport: inout);
     waiting nvmlGpmQueryIfStreamingEnabled(device: handle(NvmlDevice), state: out);

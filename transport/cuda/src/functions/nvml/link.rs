@@ -37,6 +37,10 @@ crate::describe! {
     waiting nvmlDeviceGetNvLinkRemoteDeviceType(
         device: handle(NvmlDevice), link: value, pNvLinkDeviceType: out,
     );
+    // Structures without the long form of the address.
+    local nvmlDeviceGetNvLinkRemotePciInfo(device: special, link: special, pci: special);
+    local nvmlDeviceGetPciInfo(device: special, pci: special);
+    local nvmlDeviceGetPciInfo_v2(device: special, pci: special);
     waiting nvmlDeviceGetNvLinkRemotePciInfo_v2(device: handle(NvmlDevice), link: value, pci: out);
     waiting nvmlDeviceGetNvLinkState(device: handle(NvmlDevice), link: value, isActive: out);
     waiting nvmlDeviceGetNvLinkUtilizationControl(

@@ -14,7 +14,8 @@ use serde::Serialize;
 use crate::cli::explain::{Explanation, Subject};
 use crate::cli::ids::{Failure, find};
 use crate::cli::incidents;
-use crate::cli::shared::{self, Exit, Instance, StorePlace};
+use crate::cli::other_host::ReadPlace;
+use crate::cli::shared::{self, Exit, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Incidents that are searched for the one of the event, at most: the newest.
@@ -32,7 +33,7 @@ pub(super) struct Args {
     json: bool,
     /// Where daemon and store are.
     #[command(flatten)]
-    place: StorePlace,
+    place: ReadPlace,
     /// When to use colours.
     #[arg(long, value_enum, default_value_t, value_name = "WHEN")]
     color: ColorChoice,
@@ -147,7 +148,11 @@ fn lookup(text: &str, instance: &Instance) -> Result<Event, Failure> {
             instance.say_daemon(&client);
             Ok(event)
         }
-        Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. }) => Err(unread),
+        Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. })
+            if instance.store().is_ok() =>
+        {
+            Err(unread)
+        }
         Err(error) => Err(error.into()),
     }
 }

@@ -2,7 +2,9 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, symlink};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, symlink,
+};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
@@ -111,6 +113,20 @@ impl Library {
             self.file,
             reasons.join("; ")
         )
+    }
+
+    /// As [`Self::unpack`], below `place`, for users of containers, who may all read it.
+    ///
+    /// # Errors
+    ///
+    /// If `place` is no folder that only this user can write to.
+    pub(in crate::cli) fn unpack_for_all(&self, place: &Path) -> anyhow::Result<PathBuf> {
+        let folder = self.unpack_to(place)?;
+        for path in [folder.join(self.file), folder.clone()] {
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755))
+                .with_context(|| format!("{}", path.display()))?;
+        }
+        Ok(folder)
     }
 
     fn unpack_to(&self, place: &Path) -> anyhow::Result<PathBuf> {
@@ -262,7 +278,6 @@ mod tests {
 
     #[test]
     fn a_folder_that_others_can_write_to_is_refused() {
-        use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let error = of(b"library", "1")

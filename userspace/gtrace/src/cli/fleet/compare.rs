@@ -46,7 +46,7 @@ pub(super) fn run(compare: Compare) -> Done {
 
 fn list(by: &str, asked: &Asked) -> Done {
     let path = target("/fleet/v1/cohorts", &[("by", by)]);
-    let found: Vec<Cohort> = match asked.client().get(&path) {
+    let found: Vec<Cohort> = match asked.client()?.get(&path) {
         Ok(found) => found,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -81,7 +81,7 @@ fn line(cohort: &Cohort) -> String {
 }
 
 fn gate(pairs: &[(&str, String)], asked: &Asked) -> Done {
-    let found: Comparison = match asked.client().get(&target("/fleet/v1/compare", pairs)) {
+    let found: Comparison = match asked.client()?.get(&target("/fleet/v1/compare", pairs)) {
         Ok(found) => found,
         Err(error) => {
             // 1 says that the new version is worse: a version that no host had is not that.

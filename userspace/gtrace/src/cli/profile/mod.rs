@@ -15,7 +15,8 @@ use gtrace_collect::profile_file::{self, Format, View};
 use gtrace_profile::{Profile, table};
 use gtrace_timeline::live::Target;
 
-use super::shared::{self, Place};
+use super::other_host::DaemonPlace;
+use super::shared;
 use super::{NOT_POSSIBLE, USAGE};
 
 /// What the rows are sorted by.
@@ -104,7 +105,7 @@ pub struct Args {
     json: bool,
     /// Which daemon.
     #[command(flatten)]
-    place: Place,
+    place: DaemonPlace,
 }
 
 /// Where a profile is written.
@@ -182,6 +183,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Saved::Show(args)) => return show::show(args),
         Some(Saved::Merge(args)) => return show::merge(args),
         None => {}
+    }
+    if !args.driver && args.place.is_url_typed() {
+        say!(
+            "--url is for --driver: other calls are counted on this host; run `gtrace profile` there"
+        );
+        return Ok(ExitCode::from(USAGE));
     }
     let printed = args.output.out.is_none() && args.output.format.is_none();
     if args.driver && !args.remote && !args.api && printed && args.duration.is_none() {

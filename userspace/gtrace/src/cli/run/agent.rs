@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use gtrace_agent::{Enrolled, HeadUrl, Options, Progress, now_ns};
+use gtrace_agent::{Actor, Enrolled, HeadUrl, Options, Progress, now_ns};
 use gtrace_api::client::Client;
-use gtrace_collect::{HostSampler, NvmlOf, gpu_state};
+use gtrace_collect::{HostActor, HostSampler, NvmlOf, gpu_state};
 use gtrace_engine::config::{Config, HeadConfig};
 use gtrace_engine::hub::Hub;
 use gtrace_engine::sources::devices::nvml_of;
@@ -45,6 +45,7 @@ impl Member {
             labels,
             rate,
             sessions,
+            reports,
         } = head;
         let wanted: HeadUrl = url.parse()?;
         let enrolled = Enrolled::read(credential)
@@ -63,6 +64,7 @@ impl Member {
                 labels: labels.clone(),
                 rate: *rate,
                 allow_sessions: *sessions,
+                actor: reports.then(|| actor(config)),
                 clock: Arc::new(now_ns),
             },
             config: Arc::new(config.clone()),
@@ -146,6 +148,18 @@ impl Member {
     fn own_api(&self) -> Client {
         Client::unix(&self.config.socket)
     }
+}
+
+/// Writes reports of incidents for the head. The daemon has no right to do more to its host.
+fn actor(config: &Config) -> Arc<dyn Actor> {
+    Arc::new(HostActor {
+        permits: vec!["report".to_owned()],
+        store: config.store(),
+        daemon: Client::unix(&config.socket),
+        nvidia_smi: "nvidia-smi".into(),
+        systemctl: "systemctl".into(),
+        generator: format!("gtrace {}", env!("CARGO_PKG_VERSION")),
+    })
 }
 
 /// Whether the daemon can ship to the head that the configuration names.

@@ -1,21 +1,19 @@
 //! What requests to services of the site have in common: their client, its bounds, bearer tokens and CA certificates.
+#![forbid(unsafe_code)]
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
 
-/// Certificates of the system, as Debian and Red Hat name the file.
-const SYSTEM_CERTIFICATES: [&str; 2] = [
-    "/etc/ssl/certs/ca-certificates.crt",
-    "/etc/pki/tls/certs/ca-bundle.crt",
-];
-
 /// The bearer token in the file that the configuration's `key` names.
-pub(crate) fn token(path: &Path, key: &str) -> Result<String, String> {
+///
+/// # Errors
+/// Why it cannot be had, and what to correct.
+pub fn token(path: &Path, key: &str) -> Result<String, String> {
     let token = std::fs::read_to_string(path).map_err(|error| {
         format!(
             "the token file {} cannot be read: {error}; correct {key}",
@@ -33,15 +31,12 @@ pub(crate) fn token(path: &Path, key: &str) -> Result<String, String> {
 }
 
 /// The certificates that a server over https must have one of: those of `file`, which the configuration's `key` names, or the system's.
-pub(crate) fn certificates(
-    file: Option<&Path>,
-    key: &str,
-) -> Result<Vec<Certificate<'static>>, String> {
-    let system = || {
-        let mut paths = SYSTEM_CERTIFICATES.iter().map(PathBuf::from);
-        paths.find(|path| path.exists())
-    };
-    let path = file.map(PathBuf::from).or_else(system).ok_or_else(|| {
+///
+/// # Errors
+/// Why there are none, and what to correct.
+pub fn certificates(file: Option<&Path>, key: &str) -> Result<Vec<Certificate<'static>>, String> {
+    let path = file.or(gtrace_tls::system_authorities());
+    let path = path.ok_or_else(|| {
         format!("this host has no CA certificates: install ca-certificates or set {key}")
     })?;
     let refuse = |cause: &dyn fmt::Display| {
@@ -50,7 +45,7 @@ pub(crate) fn certificates(
             path.display()
         )
     };
-    let text = std::fs::read(&path).map_err(|error| refuse(&error))?;
+    let text = std::fs::read(path).map_err(|error| refuse(&error))?;
     let items: Result<Vec<_>, _> = ureq::tls::parse_pem(&text).collect();
     let certificates = items.map_err(|error| refuse(&error))?.into_iter();
     let certificates: Vec<_> = certificates
@@ -66,7 +61,7 @@ pub(crate) fn certificates(
 }
 
 /// A client whose requests take `timeout` at most, with connection and answer.
-pub(crate) fn agent(certificates: &[Certificate<'static>], timeout: Duration) -> Agent {
+pub fn agent(certificates: &[Certificate<'static>], timeout: Duration) -> Agent {
     let mut tls = TlsConfig::builder()
         .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::ring::default_provider()));
     if !certificates.is_empty() {

@@ -1,0 +1,34 @@
+"""torch.profiler with the CPU and CUDA: the program goes on, the CPU's side is whole, and the GPU's is absent rather than wrong.
+
+Kernels are machine code of a GPU, so that launches are skipped; what is copied is compared.
+"""
+
+import torch
+from torch.profiler import ProfilerActivity, profile, record_function
+
+BOTH = [ProfilerActivity.CPU, ProfilerActivity.CUDA]
+here = torch.arange(4096, dtype=torch.float32).reshape(64, 64)
+there = here.cuda()
+torch.cuda.synchronize()
+with profile(activities=BOTH, record_shapes=True) as profiled:
+    for _ in range(3):
+        with record_function("a step"):
+            there @ there
+            back = there.cpu()
+    torch.cuda.synchronize()
+rows = {row.key: row for row in profiled.key_averages()}
+for name in ("a step", "aten::mm", "aten::copy_"):
+    print(name, rows[name].count, rows[name].cpu_time_total > 0)
+print("time of the GPU", sum(row.self_device_time_total for row in rows.values()))
+print("as it went", torch.equal(back, here))
+# Another one in the same process, with a schedule.
+steps = []
+with profile(
+    activities=BOTH,
+    schedule=torch.profiler.schedule(wait=1, warmup=1, active=2),
+    on_trace_ready=lambda of: steps.append(sum(row.count for row in of.key_averages() if row.key == "aten::mm")),
+) as profiled:
+    for _ in range(4):
+        there @ there
+        profiled.step()
+print("scheduled", steps)

@@ -1,0 +1,187 @@
+//! What a head may ask of this host beside measuring, as far as the host's configuration permits it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use gtrace_event::{IncidentId, PciAddress};
+use gtrace_fleet::{Ask, HostRequest, REPORT_MAX, SAID_MAX, known_requests};
+use tokio::task::JoinHandle;
+
+use crate::link::{Link, LinkError};
+
+/// For so long an answer is sent again; a head awaits none for longer.
+const ANSWER_WITHIN: Duration = Duration::from_secs(300);
+/// Between two attempts.
+const ANSWER_AGAIN: Duration = Duration::from_secs(3);
+
+/// Does what the head asks for. It permits what the host's configuration says, and nothing else is done.
+pub trait Actor: Send + Sync {
+    /// Names of [`Ask`]s that this host permits.
+    fn permits(&self) -> Vec<String>;
+
+    /// The report of an incident, as a page.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn report(&self, incident: IncidentId) -> Result<Vec<u8>, String>;
+
+    /// Resets a GPU that no process has open; what came of it.
+    ///
+    /// # Errors
+    /// Why it was not reset.
+    fn reset_gpu(&self, pci: PciAddress) -> Result<String, String>;
+
+    /// Reboots the host, if no process has a GPU open; what came of it.
+    ///
+    /// # Errors
+    /// Why it is not rebooted.
+    fn reboot(&self) -> Result<String, String>;
+}
+
+/// What was asked and what is done of it, one after another.
+#[derive(Default)]
+pub(crate) struct Requests {
+    waiting: Vec<HostRequest>,
+    /// Those that the head need not give again.
+    taken: BTreeSet<i64>,
+    running: Option<JoinHandle<Result<usize, LinkError>>>,
+}
+
+impl Requests {
+    /// Numbers of those that were taken, with commas between.
+    pub(crate) fn taken(&self) -> String {
+        let taken: Vec<String> = self.taken.iter().map(i64::to_string).collect();
+        taken.join(",")
+    }
+
+    /// Takes what the head asks for; of what it does not list any more nothing is remembered.
+    pub(crate) fn take(&mut self, asked: &[serde_json::Value]) {
+        let asked = known_requests(asked);
+        if asked.is_empty() && self.waiting.is_empty() && self.running.is_none() {
+            self.taken.clear();
+        }
+        for request in asked {
+            if self.taken.insert(request.id) {
+                self.waiting.push(request);
+            }
+        }
+    }
+
+    /// Begins the next, if none is under way. Bytes that were sent for one that has ended.
+    pub(crate) async fn go_on(
+        &mut self,
+        actor: &Arc<dyn Actor>,
+        link: &Link,
+        credential: &str,
+    ) -> usize {
+        let mut sent = 0;
+        if let Some(running) = self.running.take_if(|task| task.is_finished()) {
+            match running.await {
+                Ok(Ok(bytes)) => sent = bytes,
+                Ok(Err(error)) => tracing::warn!("{error}; what the head asked for is not done"),
+                Err(error) => tracing::warn!("what the head asked for has failed: {error}"),
+            }
+        }
+        if self.running.is_none() && !self.waiting.is_empty() {
+            let request = self.waiting.remove(0);
+            let (actor, link) = (Arc::clone(actor), link.clone());
+            let credential = credential.to_owned();
+            self.running = Some(tokio::spawn(async move {
+                carry_out(request, actor, &link, &credential).await
+            }));
+        }
+        sent
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.running.is_none() && self.waiting.is_empty()
+    }
+}
+
+/// Asks the head whether it is still to be done, does it, and answers.
+async fn carry_out(
+    request: HostRequest,
+    actor: Arc<dyn Actor>,
+    link: &Link,
+    credential: &str,
+) -> Result<usize, LinkError> {
+    let path = format!("/fleet/v1/requests/{}", request.id);
+    let begin = format!("{path}/begin");
+    match link
+        .send("POST", &begin, Some(credential), Vec::new())
+        .await
+    {
+        Ok(_) => {}
+        // Somebody was quicker, or its time is over.
+        Err(LinkError::Refused { status: 404, .. }) => return Ok(0),
+        Err(error) => return Err(error),
+    }
+    let done = match actor.permits().iter().any(|one| one == request.ask.name()) {
+        true => {
+            tracing::info!("the head asks for: {}", request.ask);
+            let ask = request.ask.clone();
+            let done = tokio::task::spawn_blocking(move || act(actor.as_ref(), &ask)).await;
+            done.unwrap_or_else(|error| Err(format!("it has failed: {error}")))
+        }
+        false => Err("this host does not permit it".to_owned()),
+    };
+    if let Err(why) = &done {
+        tracing::warn!("{}: {why}", request.ask);
+    }
+    let (ok, said, body) = match done {
+        Ok(Done::File(file)) => (true, String::new(), file),
+        Ok(Done::Said(said)) => (true, said, Vec::new()),
+        Err(why) => (false, String::new(), why.into_bytes()),
+    };
+    let said: String = said.chars().take(SAID_MAX / 4).collect();
+    let path = format!("{path}/answer?ok={ok}&said={}", encoded(&said));
+    let sent = body.len();
+    // It was done: what came of it is not to be lost with one connection.
+    let end = tokio::time::Instant::now() + ANSWER_WITHIN;
+    loop {
+        match link.upload(&path, credential, body.clone()).await {
+            Ok(()) => return Ok(sent),
+            Err(error) if error.is_final() => return Err(error),
+            Err(error @ LinkError::Refused { status: 404, .. }) => return Err(error),
+            Err(error) if tokio::time::Instant::now() + ANSWER_AGAIN > end => return Err(error),
+            Err(error) => tracing::warn!("{error}; the answer is sent again"),
+        }
+        tokio::time::sleep(ANSWER_AGAIN).await;
+    }
+}
+
+enum Done {
+    File(Vec<u8>),
+    Said(String),
+}
+
+fn act(actor: &dyn Actor, ask: &Ask) -> Result<Done, String> {
+    match ask {
+        Ask::Report { incident } => {
+            let file = actor.report(*incident)?;
+            match file.len() > REPORT_MAX {
+                true => Err(format!(
+                    "the report has {} bytes, the most is {REPORT_MAX}: `gtrace report --incident {incident}` on the host writes it",
+                    file.len()
+                )),
+                false => Ok(Done::File(file)),
+            }
+        }
+        Ask::ResetGpu { pci } => actor.reset_gpu(*pci).map(Done::Said),
+        Ask::Reboot => actor.reboot().map(Done::Said),
+        Ask::Other => Err("this version of the agent does not know it".to_owned()),
+    }
+}
+
+/// As a value of a query.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            true => out.push(char::from(byte)),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}

@@ -1,0 +1,221 @@
+//! What a head may have this host do beside measuring: write the report of an incident, reset a GPU, reboot. What of it is permitted is
+//! the host's own matter.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use gtrace_agent::Actor;
+use gtrace_api::Status;
+use gtrace_api::client::Client;
+use gtrace_event::{IncidentId, PciAddress};
+
+use crate::report::page_of_incident;
+
+/// How long nvidia-smi and systemctl may take.
+const TIMEOUT: Duration = Duration::from_secs(120);
+/// Of what they say, so much is passed on.
+const SAID_MAX: u64 = 1000;
+/// Programs of the driver and of monitoring, which have GPUs open all the time and do no work on them.
+const SERVICES: [&str; 4] = [
+    "nvidia-persistenced",
+    "nv-fabricmanager",
+    "nv-hostengine",
+    "dcgm-exporter",
+];
+
+/// Does what the head asks for.
+pub struct HostActor {
+    /// Names of what is permitted, as [`gtrace_fleet::Ask::name`] has them.
+    pub permits: Vec<String>,
+    /// The host's store.
+    pub store: PathBuf,
+    /// The daemon, which is paused while a GPU is reset.
+    pub daemon: Client,
+    /// `nvidia-smi`.
+    pub nvidia_smi: PathBuf,
+    /// `systemctl`.
+    pub systemctl: PathBuf,
+    /// What makes reports: `gtrace 0.1.0`.
+    pub generator: String,
+}
+
+impl Actor for HostActor {
+    fn permits(&self) -> Vec<String> {
+        self.permits.clone()
+    }
+
+    fn report(&self, incident: IncidentId) -> Result<Vec<u8>, String> {
+        let daemon = self.daemon.clone();
+        page_of_incident(&self.store, incident, daemon, &self.generator)
+    }
+
+    fn reset_gpu(&self, pci: PciAddress) -> Result<String, String> {
+        // It has every GPU open for NVML, so it lets go of them for that time.
+        let was_paused = self
+            .daemon
+            .get::<Status>("/api/v1/status")
+            .map(|status| status.paused);
+        let pauses = matches!(was_paused, Ok(false));
+        if pauses {
+            self.pause(true)?;
+        }
+        let done = nobody_at(Path::new("/proc")).and_then(|()| {
+            let gpu = pci.to_string();
+            run(&self.nvidia_smi, &["--gpu-reset", "-i", &gpu])
+        });
+        if pauses && let Err(why) = self.pause(false) {
+            tracing::warn!("{why}: `gtrace resume` ends the pause");
+        }
+        done
+    }
+
+    fn reboot(&self) -> Result<String, String> {
+        nobody_at(Path::new("/proc"))?;
+        run(&self.systemctl, &["reboot"])
+    }
+}
+
+impl HostActor {
+    fn pause(&self, paused: bool) -> Result<(), String> {
+        let body = serde_json::json!({ "paused": paused });
+        let done = self.daemon.post::<()>("/api/v1/pause", &body);
+        let what = if paused { "paused" } else { "resumed" };
+        done.map_err(|e| format!("the daemon cannot be {what}: {e}"))
+    }
+}
+
+/// That no process has a GPU open, gtrace's own and [`SERVICES`] aside.
+fn nobody_at(proc: &Path) -> Result<(), String> {
+    let own = fs::read_link(proc.join("self/exe")).ok();
+    let failed = |e: std::io::Error| format!("cannot see which processes have GPUs open: {e}");
+    let mut users = Vec::new();
+    for entry in fs::read_dir(proc).map_err(failed)?.flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.parse::<u32>().is_err() {
+            continue;
+        }
+        let device = match open_gpu(&entry.path().join("fd")) {
+            Ok(device) => device,
+            // It has ended meanwhile.
+            Err(e) if matches!(e.kind(), std::io::ErrorKind::NotFound) => continue,
+            Err(e) if e.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => continue,
+            Err(e) => {
+                return Err(format!(
+                    "{} (of process {name}); the agent needs root for that",
+                    failed(e)
+                ));
+            }
+        };
+        let Some(device) = device else {
+            continue;
+        };
+        let exe = fs::read_link(entry.path().join("exe")).ok();
+        let program = exe.as_ref().and_then(|exe| exe.file_name());
+        let program = program.map(|name| name.to_string_lossy().into_owned());
+        let is_service = program.as_deref().is_some_and(|p| SERVICES.contains(&p));
+        if (own.is_some() && exe == own) || is_service {
+            continue;
+        }
+        let program = program.unwrap_or_else(|| "a program".to_owned());
+        users.push(format!("{program} (process {name}) has {device} open"));
+    }
+    match users.as_slice() {
+        [] => Ok(()),
+        [first, rest @ ..] => Err(match rest.len() {
+            0 => first.clone(),
+            n => format!("{first}, and {n} processes more"),
+        }),
+    }
+}
+
+/// A GPU's device file that one of these descriptors is.
+fn open_gpu(fds: &Path) -> std::io::Result<Option<String>> {
+    for fd in fs::read_dir(fds)? {
+        let Ok(target) = fs::read_link(fd?.path()) else {
+            continue;
+        };
+        let target = target.to_string_lossy();
+        let number = target.strip_prefix("/dev/nvidia");
+        if number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit())) {
+            return Ok(Some(target.into_owned()));
+        }
+    }
+    Ok(None)
+}
+
+/// Runs a program of the host, without a shell; what it says.
+fn run(program: &Path, arguments: &[&str]) -> Result<String, String> {
+    let name = program.display();
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|e| format!("{name} cannot be started: {e}"))?;
+    let read = |from: Option<Box<dyn std::io::Read + Send>>| {
+        std::thread::spawn(move || {
+            let mut text = Vec::new();
+            if let Some(mut from) = from {
+                let _ = from.by_ref().take(SAID_MAX).read_to_end(&mut text);
+                // It is not to wait for who reads it.
+                let _ = std::io::copy(&mut from, &mut std::io::sink());
+            }
+            String::from_utf8_lossy(&text).trim().to_owned()
+        })
+    };
+    let out = read(child.stdout.take().map(|s| Box::new(s) as _));
+    let errors = read(child.stderr.take().map(|s| Box::new(s) as _));
+    let until = Instant::now() + TIMEOUT;
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Err(format!("{name} did not end within {} s", TIMEOUT.as_secs()));
+            }
+        }
+    };
+    let out = out.join().unwrap_or_default();
+    let errors = errors.join().unwrap_or_default();
+    match status.success() {
+        true if out.is_empty() => Ok(format!("{name} has done it")),
+        true => Ok(out),
+        false => Err(format!("{name} fails ({status}): {errors} {out}")
+            .trim()
+            .to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn who_has_a_gpu_open_is_in_the_way_and_services_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let proc = dir.path();
+        fs::create_dir(proc.join("self")).unwrap();
+        symlink("/usr/bin/gtrace", proc.join("self/exe")).unwrap();
+        let process = |pid: &str, exe: &str, device: &str| {
+            fs::create_dir_all(proc.join(pid).join("fd")).unwrap();
+            symlink(exe, proc.join(pid).join("exe")).unwrap();
+            symlink(device, proc.join(pid).join("fd/3")).unwrap();
+        };
+        process("1", "/usr/bin/bash", "/dev/null");
+        process("2", "/usr/bin/gtrace", "/dev/nvidia0");
+        process("3", "/usr/bin/nv-hostengine", "/dev/nvidia0");
+        process("4", "/usr/bin/nvidia-smi", "/dev/nvidiactl");
+        assert_eq!(nobody_at(proc), Ok(()));
+        process("5", "/opt/gtrace", "/dev/nvidia12");
+        let why = nobody_at(proc).unwrap_err();
+        assert_eq!(why, "gtrace (process 5) has /dev/nvidia12 open");
+    }
+}

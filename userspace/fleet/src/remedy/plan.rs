@@ -1,0 +1,339 @@
+//! A plan: what is to be done about one host, how far it is, and who had a part in it.
+
+use std::fmt;
+
+use gtrace_event::{HealthAction, IncidentId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::Step;
+
+/// Lines of a plan's course that are kept, the first and the newest.
+const COURSE_MAX: usize = 100;
+
+/// Why a plan was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cause {
+    /// What it is about: of two plans for the same there is one.
+    pub key: String,
+    /// In words.
+    pub text: String,
+    /// The incident; absent where it is the host's health.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub incident: Option<IncidentId>,
+    /// What the host's health asked for, where it is that.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub health: Option<HealthAction>,
+    /// PCI address of the GPU, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gpu: Option<String>,
+}
+
+impl Cause {
+    /// What a plan for an incident of `host` is about.
+    pub fn key_of_incident(host: &str, id: &str) -> String {
+        format!("incident:{host}:{id}")
+    }
+
+    /// What a plan for the health of `host` is about: what it asks for, `since` when.
+    pub fn key_of_health(host: &str, action: HealthAction, since: Timestamp) -> String {
+        format!("health:{host}:{}:{since}", action.name())
+    }
+}
+
+/// How far a plan is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlanState {
+    /// It shows what would be done. It has ended.
+    Dry,
+    /// Somebody has to approve it.
+    Approval,
+    /// It waits for its turn: limits, preconditions.
+    Waiting,
+    /// Its steps are being done.
+    Acting,
+    /// All steps are done; the host has to be well.
+    Verifying,
+    /// What can be undone is being undone, as somebody asked for it.
+    Undoing,
+    /// It was carried out and verified.
+    Done,
+    /// A step failed. The host stays as it is until somebody has looked.
+    Failed,
+    /// Somebody refused it.
+    Refused,
+    /// It was undone.
+    Undone,
+    /// Its cause was gone before it began.
+    Lapsed,
+}
+
+impl PlanState {
+    /// All of them.
+    pub const ALL: [Self; 11] = [
+        Self::Dry,
+        Self::Approval,
+        Self::Waiting,
+        Self::Acting,
+        Self::Verifying,
+        Self::Undoing,
+        Self::Done,
+        Self::Failed,
+        Self::Refused,
+        Self::Undone,
+        Self::Lapsed,
+    ];
+
+    /// Its name in JSON and metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dry => "dry",
+            Self::Approval => "approval",
+            Self::Waiting => "waiting",
+            Self::Acting => "acting",
+            Self::Verifying => "verifying",
+            Self::Undoing => "undoing",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Refused => "refused",
+            Self::Undone => "undone",
+            Self::Lapsed => "lapsed",
+        }
+    }
+
+    /// Whether something may still be done by itself.
+    pub fn is_live(self) -> bool {
+        matches!(
+            self,
+            Self::Approval | Self::Waiting | Self::Acting | Self::Verifying | Self::Undoing
+        )
+    }
+}
+
+impl fmt::Display for PlanState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// How far a step is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum StepState {
+    /// It was not begun.
+    #[default]
+    Pending,
+    /// It is recorded that it is done now.
+    Begun,
+    /// It was done, and its effect is awaited.
+    Acted,
+    /// Its effect was seen.
+    Done,
+    /// It failed, or whether it was done is not known.
+    Failed,
+    /// It was not needed any more.
+    Skipped,
+}
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlanStep {
+    /// Which.
+    pub step: Step,
+    /// How far it is.
+    pub state: StepState,
+    /// How far its undoing is.
+    #[serde(default)]
+    pub undo: StepState,
+    /// When it was begun, or its undoing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub began: Option<Timestamp>,
+    /// When its effect was seen.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seen: Option<Timestamp>,
+    /// The host's boot before a reboot.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub boot: Option<String>,
+    /// What came of it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub said: Option<String>,
+}
+
+/// A line of a plan's course.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Course {
+    /// When.
+    pub time: Timestamp,
+    /// Who: a person as they named themselves, or the rule.
+    pub who: String,
+    /// What.
+    pub what: String,
+}
+
+/// What is to be done about one host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Its number.
+    pub id: i64,
+    /// The host's name in the fleet.
+    pub host: String,
+    /// The rule that made it.
+    pub rule: String,
+    /// Why.
+    pub cause: Cause,
+    /// How far it is.
+    pub state: PlanState,
+    /// What is done.
+    pub steps: Vec<PlanStep>,
+    /// When it was made.
+    pub made: Timestamp,
+    /// When it changed last.
+    pub changed: Timestamp,
+    /// When its first step was begun.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub began: Option<Timestamp>,
+    /// Since when it waits for what the next step needs.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub waiting_since: Option<Timestamp>,
+    /// Whether it keeps the host out.
+    #[serde(default)]
+    pub out: bool,
+    /// Why it does not go on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub waits: Option<String>,
+    /// What happened to it.
+    #[serde(default)]
+    pub course: Vec<Course>,
+}
+
+impl Plan {
+    /// A new one.
+    pub fn new(
+        id: i64,
+        host: &str,
+        rule: &str,
+        cause: Cause,
+        steps: &[Step],
+        state: PlanState,
+        now: Timestamp,
+    ) -> Self {
+        let step = |step: &Step| PlanStep {
+            step: *step,
+            state: StepState::Pending,
+            undo: StepState::Pending,
+            began: None,
+            seen: None,
+            boot: None,
+            said: None,
+        };
+        let mut plan = Self {
+            id,
+            host: host.to_owned(),
+            rule: rule.to_owned(),
+            cause,
+            state,
+            steps: steps.iter().map(step).collect(),
+            made: now,
+            changed: now,
+            began: None,
+            waiting_since: None,
+            out: false,
+            waits: None,
+            course: Vec::new(),
+        };
+        let what = match state {
+            PlanState::Dry => "planned; nothing is done, as this is dry",
+            PlanState::Approval => "planned; somebody has to approve it",
+            _ => "planned",
+        };
+        plan.note(now, &plan.by_rule(), what);
+        plan
+    }
+
+    pub(super) fn by_rule(&self) -> String {
+        format!("rule {}", self.rule)
+    }
+
+    pub(super) fn note(&mut self, now: Timestamp, who: &str, what: &str) {
+        self.changed = now;
+        self.course.push(Course {
+            time: now,
+            who: who.to_owned(),
+            what: what.to_owned(),
+        });
+        if self.course.len() > COURSE_MAX {
+            self.course.remove(COURSE_MAX / 2);
+        }
+    }
+
+    pub(super) fn enter(&mut self, now: Timestamp, who: &str, state: PlanState, what: &str) {
+        self.state = state;
+        self.waits = None;
+        self.waiting_since = None;
+        self.note(now, who, what);
+    }
+
+    /// Somebody approves it.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn approve(&mut self, who: &str, now: Timestamp) -> Result<(), String> {
+        if self.state != PlanState::Approval {
+            return Err(format!(
+                "plan {} is {}: there is nothing to approve",
+                self.id, self.state
+            ));
+        }
+        self.enter(now, who, PlanState::Waiting, "approved");
+        Ok(())
+    }
+
+    /// Somebody refuses it.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn refuse(&mut self, who: &str, now: Timestamp) -> Result<(), String> {
+        match self.state {
+            PlanState::Approval | PlanState::Waiting => {
+                self.enter(now, who, PlanState::Refused, "refused");
+                Ok(())
+            }
+            state if state.is_live() => Err(format!(
+                "plan {} has begun; `gtrace fleet remediation undo {}` ends it and takes back what can be",
+                self.id, self.id
+            )),
+            state => Err(format!("plan {} is {state} already", self.id)),
+        }
+    }
+
+    /// Somebody wants what it did taken back, as far as that can be.
+    ///
+    /// # Errors
+    /// Why it cannot be.
+    pub fn undo(&mut self, who: &str, now: Timestamp) -> Result<(), String> {
+        let begun = self
+            .steps
+            .iter()
+            .any(|step| !matches!(step.state, StepState::Pending | StepState::Skipped));
+        if !begun {
+            return Err(format!(
+                "plan {} has done nothing; `gtrace fleet remediation refuse {}` ends it",
+                self.id, self.id
+            ));
+        }
+        match self.state {
+            PlanState::Undoing => Err(format!("plan {} is being undone", self.id)),
+            PlanState::Undone => Err(format!("plan {} was undone", self.id)),
+            _ => {
+                for step in &mut self.steps {
+                    // One that failed is tried anew, as somebody asks for it.
+                    if step.undo == StepState::Failed {
+                        step.undo = StepState::Pending;
+                    }
+                }
+                self.enter(now, who, PlanState::Undoing, "to be undone");
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What a head may ask a host to do beside measuring: a closed list, of which the host's own configuration permits what it wants.
+//!
+//! A request is done once at most: the agent says that it begins, and does nothing unless the head agrees.
+
+use std::fmt;
+
+use gtrace_event::{IncidentId, PciAddress};
+use serde::{Deserialize, Serialize};
+
+/// Largest report of an incident, in bytes.
+pub const REPORT_MAX: usize = 8 << 20;
+/// Most bytes of a text that a host answers with.
+pub const SAID_MAX: usize = 4096;
+/// Most requests that a host is given at a time.
+pub const REQUESTS_MAX: usize = 8;
+
+/// What a host may be asked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "what", rename_all = "snake_case")]
+pub enum Ask {
+    /// The report of an incident, as a page.
+    Report {
+        /// Which.
+        incident: IncidentId,
+    },
+    /// To reset a GPU that no process has open.
+    ResetGpu {
+        /// Its PCI address.
+        pci: PciAddress,
+    },
+    /// To reboot, if no process has a GPU open.
+    Reboot,
+    /// Something that this version does not know: it is refused.
+    #[serde(other)]
+    Other,
+}
+
+impl Ask {
+    /// Its name, as hosts permit it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Report { .. } => "report",
+            Self::ResetGpu { .. } => "reset_gpu",
+            Self::Reboot => "reboot",
+            Self::Other => "other",
+        }
+    }
+}
+
+impl fmt::Display for Ask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Report { incident } => write!(f, "report of incident {incident}"),
+            Self::ResetGpu { pci } => write!(f, "reset of GPU {pci}"),
+            other => f.write_str(other.name()),
+        }
+    }
+}
+
+/// A request of the head.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostRequest {
+    /// Its number.
+    pub id: i64,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+/// How far a request is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestState {
+    /// The host has not taken it.
+    Pending,
+    /// The host is at it.
+    Begun,
+    /// The host has done it.
+    Done,
+    /// The host refused it, or it failed.
+    Failed,
+    /// Its time was over.
+    Expired,
+}
+
+impl RequestState {
+    /// Its name in JSON and in the database.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Begun => "begun",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Expired => "expired",
+        }
+    }
+
+    /// Whether nothing more comes of it.
+    pub fn is_over(self) -> bool {
+        !matches!(self, Self::Pending | Self::Begun)
+    }
+}
+
+impl fmt::Display for RequestState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl std::str::FromStr for RequestState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [
+            Self::Pending,
+            Self::Begun,
+            Self::Done,
+            Self::Failed,
+            Self::Expired,
+        ]
+        .into_iter()
+        .find(|state| state.name() == text)
+        .ok_or_else(|| format!("`{text}` is no state of a request"))
+    }
+}
+
+/// The requests of an answer that this version understands the form of, at most [`REQUESTS_MAX`].
+pub fn known_requests(requests: &[serde_json::Value]) -> Vec<HostRequest> {
+    let parsed = requests.iter().take(REQUESTS_MAX);
+    parsed
+        .filter_map(|one| serde_json::from_value(one.clone()).ok())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_not_in_the_list_is_refused_and_hides_nothing_else() {
+        let from_newer_head = [
+            json!({ "id": 1, "ask": { "what": "run", "command": "rm" } }),
+            json!({ "id": 2, "ask": { "what": "reboot" } }),
+            json!({ "id": 3, "ask": { "what": "reset_gpu", "pci": "; rm -rf /" } }),
+            json!({ "number": 4 }),
+        ];
+        let known = known_requests(&from_newer_head);
+        let of = |id, ask| HostRequest { id, ask };
+        assert_eq!(known, [of(1, Ask::Other), of(2, Ask::Reboot)]);
+        let text = serde_json::to_value(of(2, Ask::Reboot)).unwrap();
+        assert_eq!(text, from_newer_head[1]);
+    }
+}

@@ -1,0 +1,588 @@
+//! Plans of remediation in a world that goes wrong: heads that end at any point, managers that do not answer, hosts that heal or do
+//! not, jobs that come back, people who approve, refuse and undo.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gtrace_event::Timestamp;
+use gtrace_fleet::remedy::{
+    Cause, Effect, Facts, HostFacts, Order, Outcome, Plan, PlanState, Policy, Remediation, Step,
+    StepState,
+};
+use proptest::prelude::*;
+
+#[derive(Clone, Debug)]
+enum Event {
+    /// A head's turn; its orders are carried out as these say.
+    Turn,
+    /// An order that is under way ends.
+    Ends(usize, Fate),
+    /// The head ends: what is under way is carried out, or not, and nobody hears of it.
+    Crash(bool),
+    /// The turn's changes are not kept: its orders are not carried out.
+    Unwritten,
+    Minutes(u16),
+    Approve(usize),
+    Refuse(usize),
+    Undo(usize),
+    Busy(usize, bool),
+    Well(usize, bool),
+    Over(usize, bool),
+    Evidence(usize, bool),
+    /// Somebody else cordons a host, or takes that back.
+    ByHand(usize, bool),
+    /// The managers do not answer.
+    Silent(bool),
+    /// Hosts end what they were asked to do.
+    HostsEnd,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Fate {
+    Works,
+    Refused,
+    Lost { done: bool },
+}
+
+const HOSTS: usize = 5;
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    use Step::{Cordon, Drain, Reboot, ResetGpu, Return, SlurmDrain, Ticket};
+    prop_oneof![
+        Just(vec![Ticket, Cordon, Drain, Reboot, Return]),
+        Just(vec![SlurmDrain, ResetGpu, Return, Ticket]),
+        Just(vec![Cordon, SlurmDrain, Reboot]),
+        Just(vec![Reboot]),
+        Just(vec![Ticket]),
+        Just(vec![Cordon]),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let host = 0..HOSTS;
+    let fate = prop_oneof![
+        4 => Just(Fate::Works),
+        1 => Just(Fate::Refused),
+        1 => any::<bool>().prop_map(|done| Fate::Lost { done }),
+    ];
+    prop_oneof![
+        12 => Just(Event::Turn),
+        8 => (0..4_usize, fate).prop_map(|(n, fate)| Event::Ends(n, fate)),
+        2 => any::<bool>().prop_map(Event::Crash),
+        1 => Just(Event::Unwritten),
+        4 => (1..90_u16).prop_map(Event::Minutes),
+        3 => host.clone().prop_map(Event::Approve),
+        1 => host.clone().prop_map(Event::Refuse),
+        1 => host.clone().prop_map(Event::Undo),
+        2 => (host.clone(), any::<bool>()).prop_map(|(h, b)| Event::Busy(h, b)),
+        3 => (host.clone(), any::<bool>()).prop_map(|(h, b)| Event::Well(h, b)),
+        1 => (host.clone(), any::<bool>()).prop_map(|(h, b)| Event::Over(h, b)),
+        2 => (host.clone(), any::<bool>()).prop_map(|(h, b)| Event::Evidence(h, b)),
+        1 => (host, any::<bool>()).prop_map(|(h, b)| Event::ByHand(h, b)),
+        1 => any::<bool>().prop_map(Event::Silent),
+        4 => Just(Event::HostsEnd),
+    ]
+}
+
+/// Who cordoned or drained a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Hand {
+    Plan(i64),
+    Somebody,
+}
+
+#[derive(Default)]
+struct World {
+    now: i64,
+    /// What holds of which host.
+    held: BTreeMap<(String, Step), Hand>,
+    /// Requests to agents by plan and step: whether they were carried out.
+    asked: BTreeMap<(i64, Step), bool>,
+    busy: BTreeSet<String>,
+    unwell: BTreeSet<String>,
+    over: BTreeSet<String>,
+    evidence: BTreeSet<String>,
+    silent: bool,
+    /// How often each step of each plan was carried out.
+    acts: BTreeMap<(i64, Step, bool), u32>,
+}
+
+fn name(n: usize) -> String {
+    format!("h{n}")
+}
+
+impl World {
+    fn time(&self) -> Timestamp {
+        Timestamp::from_second(self.now).unwrap()
+    }
+
+    fn facts(&self, plans: &Remediation) -> Facts {
+        let said = |of: &BTreeSet<String>, host: &str, why: &str| {
+            of.contains(host).then(|| why.to_owned())
+        };
+        let of_plan = |plan: &Plan| {
+            let host = plan.host.as_str();
+            let mut effects = BTreeMap::new();
+            for step in &plan.steps {
+                let kind = step.step;
+                let held = self.held.get(&(host.to_owned(), kind));
+                let effect = match kind {
+                    _ if self.silent && kind != Step::Reboot && kind != Step::ResetGpu => {
+                        Effect::Unknown("no answer".to_owned())
+                    }
+                    Step::Cordon | Step::SlurmDrain => match held {
+                        Some(Hand::Plan(id)) if *id == plan.id => Effect::Ours,
+                        Some(_) => Effect::Theirs,
+                        None => Effect::Absent,
+                    },
+                    Step::Drain if self.busy.contains(host) => Effect::Absent,
+                    Step::Drain => Effect::Ours,
+                    Step::Reboot | Step::ResetGpu => match self.asked.get(&(plan.id, kind)) {
+                        Some(true) => Effect::Ours,
+                        Some(false) => Effect::Going,
+                        None => Effect::Absent,
+                    },
+                    Step::Ticket | Step::Return => Effect::Unknown("no trace".to_owned()),
+                };
+                effects.insert(kind, effect);
+            }
+            let unknown = self.silent.then(|| "no answer".to_owned());
+            HostFacts {
+                over: said(&self.over, host, "it is well"),
+                no_evidence: (!self.evidence.contains(host)).then(|| "none".to_owned()),
+                busy: unknown.or_else(|| said(&self.busy, host, "jobs")),
+                unwell: said(&self.unwell, host, "unwell"),
+                effects,
+                ..HostFacts::default()
+            }
+        };
+        let held = self.held.keys().map(|(host, _)| host.clone());
+        Facts {
+            now: self.time(),
+            hosts: HOSTS,
+            out: held.collect(),
+            out_unknown: self.silent.then(|| "no answer".to_owned()),
+            of: plans.plans.values().map(|p| (p.id, of_plan(p))).collect(),
+        }
+    }
+
+    fn carry_out(&mut self, order: &Order) {
+        *self
+            .acts
+            .entry((order.plan, order.step, order.undo))
+            .or_default() += 1;
+        let key = (order.host.clone(), order.step);
+        match (order.step, order.undo) {
+            (Step::Cordon | Step::SlurmDrain, false) => {
+                self.held.entry(key).or_insert(Hand::Plan(order.plan));
+            }
+            (Step::Cordon | Step::SlurmDrain, true) => {
+                if self.held.get(&key) == Some(&Hand::Plan(order.plan)) {
+                    self.held.remove(&key);
+                }
+            }
+            (Step::Drain, _) => drop(self.busy.remove(&order.host)),
+            (Step::Reboot | Step::ResetGpu, _) => {
+                self.asked.entry((order.plan, order.step)).or_insert(false);
+            }
+            (Step::Ticket | Step::Return, _) => {}
+        }
+    }
+}
+
+fn policy(act: bool) -> Policy {
+    let policy: Policy = serde_json::from_value(serde_json::json!({
+        "mode": if act { "act" } else { "dry" },
+        "max_out": 2, "max_out_percent": 60, "plans_per_hour": 3, "again_after_h": 24, "rule": [],
+    }))
+    .unwrap();
+    policy.check().unwrap();
+    policy
+}
+
+struct Head {
+    plans: Remediation,
+    flying: Vec<Order>,
+}
+
+impl Head {
+    /// A turn over all plans, as the runner takes it: changes are kept first, then orders are given.
+    fn turn(&mut self, world: &World, policy: &Policy, kept: bool) -> Result<(), TestCaseError> {
+        let facts = world.facts(&self.plans);
+        let before = self.plans.clone();
+        let mut orders = Vec::new();
+        for id in before.plans.keys() {
+            let flying = self.flying.iter().any(|order| order.plan == *id);
+            let order = self.plans.advance(*id, policy, &facts, flying);
+            if let Some(order) = order {
+                let step = &self.plans.plans[id].steps[order.index];
+                let noted = if order.undo { step.undo } else { step.state };
+                prop_assert_eq!(noted, StepState::Begun, "not recorded: {:?}", order);
+                let of = &facts.of[id];
+                if order.step.is_disruptive() {
+                    prop_assert!(
+                        of.busy.is_none() && of.no_evidence.is_none() && of.over.is_none()
+                    );
+                    for before in &self.plans.plans[id].steps[..order.index] {
+                        prop_assert!(
+                            !before.step.has_undo()
+                                || matches!(
+                                    of.effects[&before.step],
+                                    Effect::Ours | Effect::Theirs
+                                )
+                        );
+                    }
+                }
+                orders.push(order);
+            }
+        }
+        // Nothing is put back while the host is at a reset or a reboot.
+        let all_before = before
+            .plans
+            .iter()
+            .filter(|(_, p)| p.state == PlanState::Undoing);
+        for (id, plan) in all_before {
+            let is_at = plan.steps.iter().any(|step| {
+                let in_time =
+                    |at: Timestamp| facts.now.duration_since(at).as_secs() <= step.step.limit_s();
+                step.step.is_disruptive()
+                    && facts.of[id].effects[&step.step] == Effect::Going
+                    && step.began.is_some_and(in_time)
+            });
+            let goes_on = self.plans.plans[id].state != PlanState::Undoing
+                || orders.iter().any(|order| order.plan == *id);
+            prop_assert!(!(is_at && goes_on), "{plan:?}");
+        }
+        match kept {
+            true => self.flying.extend(orders),
+            false => self.plans = before,
+        }
+        Ok(())
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn plans_keep_to_their_limits_whatever_happens(
+        kinds in prop::collection::vec((steps(), any::<bool>()), HOSTS..2 * HOSTS),
+        events in prop::collection::vec(event(), 1..200),
+    ) {
+        let policy = policy(true);
+        let mut world = World { now: 1_780_000_000, ..World::default() };
+        let mut head = Head { plans: Remediation::default(), flying: Vec::new() };
+        let mut approval = BTreeMap::new();
+        for (n, (steps, wants)) in kinds.iter().enumerate() {
+            let id = n as i64 + 1;
+            let cause = Cause { key: id.to_string(), ..Cause::default() };
+            let state = if *wants { PlanState::Approval } else { PlanState::Waiting };
+            let plan = Plan::new(id, &name(n % HOSTS), "r", cause, steps, state, world.time());
+            head.plans.plans.insert(id, plan);
+            approval.insert(id, !*wants);
+        }
+        (0..HOSTS).for_each(|n| assert!(world.unwell.insert(name(n))));
+        let mut undone: BTreeMap<i64, u32> = BTreeMap::new();
+        let set = |of: &mut BTreeSet<String>, host: usize, on: bool| match on {
+            true => drop(of.insert(name(host))),
+            false => drop(of.remove(&name(host))),
+        };
+        for event in events {
+            let now = world.time();
+            let begun = |plans: &Remediation| -> BTreeMap<i64, Timestamp> {
+                plans.plans.values().filter_map(|p| Some((p.id, p.began?))).collect()
+            };
+            let others: BTreeSet<String> = world.held.iter()
+                .filter(|(_, hand)| **hand == Hand::Somebody).map(|((host, _), _)| host.clone()).collect();
+            let (out_before, begun_before) = (head.plans.out(), begun(&head.plans));
+            match event {
+                Event::Turn => head.turn(&world, &policy, true)?,
+                Event::Unwritten => head.turn(&world, &policy, false)?,
+                Event::Ends(n, fate) => {
+                    if !head.flying.is_empty() {
+                        let order = head.flying.remove(n % head.flying.len());
+                        let outcome = match fate {
+                            Fate::Works => Outcome::Acted(String::new()),
+                            Fate::Refused => Outcome::Refused("no".to_owned()),
+                            Fate::Lost { .. } => Outcome::Unsure("no answer".to_owned()),
+                        };
+                        if matches!(fate, Fate::Works | Fate::Lost { done: true }) {
+                            world.carry_out(&order);
+                        }
+                        head.plans.ended(&order, outcome, now);
+                    }
+                }
+                Event::Crash(done) => for order in std::mem::take(&mut head.flying) {
+                    if done {
+                        world.carry_out(&order);
+                    }
+                },
+                Event::Minutes(n) => world.now += i64::from(n) * 60,
+                Event::Approve(n) => for plan in head.plans.plans.values_mut().filter(|p| p.host == name(n)) {
+                    if plan.approve("x", now).is_ok() {
+                        approval.insert(plan.id, true);
+                    }
+                },
+                Event::Refuse(n) => for plan in head.plans.plans.values_mut().filter(|p| p.host == name(n)) {
+                    drop(plan.refuse("x", now));
+                },
+                Event::Undo(n) => for plan in head.plans.plans.values_mut().filter(|p| p.host == name(n)) {
+                    if plan.undo("x", now).is_ok() {
+                        *undone.entry(plan.id).or_default() += 1;
+                    }
+                },
+                Event::Busy(n, on) => set(&mut world.busy, n, on),
+                Event::Well(n, on) => set(&mut world.unwell, n, !on),
+                Event::Over(n, on) => set(&mut world.over, n, on),
+                Event::Evidence(n, on) => set(&mut world.evidence, n, on),
+                Event::ByHand(n, true) => {
+                    world.held.entry((name(n), Step::Cordon)).or_insert(Hand::Somebody);
+                }
+                Event::ByHand(n, false) => drop(world.held.remove(&(name(n), Step::Cordon))),
+                Event::Silent(on) => world.silent = on,
+                Event::HostsEnd => world.asked.values_mut().for_each(|done| *done = true),
+            }
+            let out = head.plans.out();
+            prop_assert!(out.len() <= 2, "{out:?}");
+            // Nobody is taken out beyond the limits, with those that others took out.
+            if out.difference(&out_before).next().is_some() {
+                let all: BTreeSet<&String> = out.iter().chain(&others).collect();
+                prop_assert!(all.len() <= 2, "{out:?} beside {others:?}");
+            }
+            let begun_now = begun(&head.plans);
+            for (id, at) in &begun_now {
+                prop_assert!(approval[id], "plan {id} began without approval");
+                if !begun_before.contains_key(id) {
+                    let lately = begun_now.values().filter(|other| at.duration_since(**other).as_secs() < 3600);
+                    prop_assert!(lately.count() <= 3);
+                    let host = &head.plans.plans[id].host;
+                    let same = begun_now.iter().filter(|(other, at_other)| {
+                        head.plans.plans[other].host == *host && at.duration_since(**at_other).as_secs() < 86_400
+                    });
+                    prop_assert_eq!(same.count(), 1);
+                }
+            }
+            for ((id, step, undo), count) in &world.acts {
+                let most = match (step.is_resumable(), undo) {
+                    (true, _) => u32::MAX,
+                    (_, true) => 1 + undone.get(id).copied().unwrap_or_default(),
+                    _ => 1,
+                };
+                prop_assert!(*count <= most, "{step} of plan {id} was done {count} times");
+            }
+        }
+        // Once nothing goes wrong any more, nothing hangs.
+        world.silent = false;
+        world.busy.clear();
+        world.unwell.clear();
+        for _ in 0..80 {
+            world.now += 3600;
+            world.asked.values_mut().for_each(|done| *done = true);
+            head.turn(&world, &policy, true)?;
+            for order in std::mem::take(&mut head.flying) {
+                world.carry_out(&order);
+                head.plans.ended(&order, Outcome::Acted(String::new()), world.time());
+            }
+        }
+        for plan in head.plans.plans.values() {
+            let waits = matches!(plan.state, PlanState::Approval | PlanState::Waiting);
+            prop_assert!(!plan.state.is_live() || waits, "{plan:?}");
+            prop_assert!(plan.state != PlanState::Waiting || plan.waits.is_some(), "{plan:?}");
+        }
+    }
+}
+
+#[test]
+fn a_dry_policy_does_nothing_even_to_plans_that_were_approved() {
+    let mut world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    world.evidence.insert(name(0));
+    let cause = Cause {
+        key: "k".to_owned(),
+        ..Cause::default()
+    };
+    let steps = [Step::Cordon, Step::Reboot];
+    let plan = Plan::new(
+        1,
+        &name(0),
+        "r",
+        cause,
+        &steps,
+        PlanState::Waiting,
+        world.time(),
+    );
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, plan);
+    let dry = policy(false);
+    assert_eq!(plans.advance(1, &dry, &world.facts(&plans), false), None);
+    assert_eq!(plans.plans[&1].waits.as_deref(), Some("the policy is dry"));
+    // It goes on from where it is once the policy acts, and stops again.
+    let acts = policy(true);
+    let order = plans
+        .advance(1, &acts, &world.facts(&plans), false)
+        .unwrap();
+    world.carry_out(&order);
+    plans.ended(&order, Outcome::Acted(String::new()), world.time());
+    assert_eq!(plans.advance(1, &dry, &world.facts(&plans), false), None);
+    assert_eq!(plans.plans[&1].steps[1].state, StepState::Pending);
+}
+
+/// A plan whose steps were all begun and whose host is at the last of them.
+fn at_reset(steps: &[Step]) -> (World, Remediation, Policy) {
+    let mut world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    world.evidence.insert(name(0));
+    let cause = Cause::default();
+    let state = PlanState::Waiting;
+    let plan = Plan::new(1, &name(0), "r", cause, steps, state, world.time());
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, plan);
+    let policy = policy(true);
+    for _ in steps {
+        let facts = world.facts(&plans);
+        let order = plans.advance(1, &policy, &facts, false).unwrap();
+        world.carry_out(&order);
+        plans.ended(&order, Outcome::Acted(String::new()), world.time());
+    }
+    (world, plans, policy)
+}
+
+#[test]
+fn undoing_waits_for_a_reset_that_is_under_way() {
+    let (mut world, mut plans, policy) = at_reset(&[Step::Cordon, Step::ResetGpu]);
+    let plan = plans.plans.get_mut(&1).unwrap();
+    plan.undo("x", world.time()).unwrap();
+    assert_eq!(plans.advance(1, &policy, &world.facts(&plans), false), None);
+    let waits = plans.plans[&1].waits.clone().unwrap();
+    assert!(waits.contains("reset_gpu is under way"), "{waits}");
+    // A host that never answers does not keep it for ever.
+    world.now += Step::ResetGpu.limit_s() + 1;
+    let order = plans
+        .advance(1, &policy, &world.facts(&plans), false)
+        .unwrap();
+    assert_eq!((order.step, order.undo), (Step::Cordon, true));
+}
+
+#[test]
+fn a_host_that_left_the_fleet_keeps_nobody_else_in() {
+    let (mut world, mut plans, policy) = at_reset(&[Step::Cordon, Step::ResetGpu]);
+    world.now += Step::ResetGpu.limit_s() + 1;
+    plans.advance(1, &policy, &world.facts(&plans), false);
+    assert_eq!(plans.plans[&1].state, PlanState::Failed);
+    assert_eq!(plans.out().len(), 1);
+    world.silent = true;
+    let mut facts = world.facts(&plans);
+    plans.advance(1, &policy, &facts, false);
+    assert_eq!(plans.out().len(), 1);
+    facts.of.get_mut(&1).unwrap().gone = true;
+    plans.advance(1, &policy, &facts, false);
+    assert!(plans.out().is_empty());
+}
+
+#[test]
+fn a_plan_that_cannot_be_carried_out_takes_nothing_out() {
+    let mut world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    world.evidence.insert(name(0));
+    let steps = [Step::Cordon, Step::Reboot];
+    let (cause, state) = (Cause::default(), PlanState::Waiting);
+    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, plan);
+    let mut facts = world.facts(&plans);
+    facts.of.get_mut(&1).unwrap().cannot = Some("it does not permit it".to_owned());
+    assert_eq!(plans.advance(1, &policy(true), &facts, false), None);
+    assert!(plans.out().is_empty());
+    let waits = plans.plans[&1].waits.as_deref();
+    assert_eq!(waits, Some("it does not permit it"));
+}
+
+#[test]
+fn a_dry_policy_evicts_no_more_pods() {
+    let mut world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    world.busy.insert(name(0));
+    let steps = [Step::Cordon, Step::Drain];
+    let (cause, state) = (Cause::default(), PlanState::Waiting);
+    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, plan);
+    let mut order = plans.advance(1, &policy(true), &world.facts(&plans), false);
+    world.carry_out(&order.take().unwrap());
+    plans.plans.get_mut(&1).unwrap().steps[0].state = StepState::Acted;
+    let drain = plans.advance(1, &policy(true), &world.facts(&plans), false);
+    assert_eq!(drain.map(|order| order.step), Some(Step::Drain));
+    let again =
+        |plans: &mut Remediation, act| plans.advance(1, &policy(act), &world.facts(plans), false);
+    assert_eq!(again(&mut plans, false), None);
+    assert_eq!(plans.plans[&1].waits.as_deref(), Some("the policy is dry"));
+    assert!(again(&mut plans, true).is_some());
+}
+
+#[test]
+fn a_policy_that_cannot_be_meant_is_refused() {
+    let check = |rule: serde_json::Value| {
+        let hook = serde_json::json!({ "url": "https://tickets.example.com/new" });
+        let api = serde_json::json!({ "url": "http://127.0.0.1:8001" });
+        let policy = serde_json::json!({ "rule": [rule], "webhook": hook, "kubernetes": api });
+        let policy: Policy = serde_json::from_value(policy).map_err(|e| e.to_string())?;
+        policy.check()
+    };
+    let of = |steps: &[&str]| check(serde_json::json!({ "name": "a", "steps": steps }));
+    assert_eq!(
+        of(&["ticket", "cordon", "drain", "reboot", "return"]),
+        Ok(())
+    );
+    for (steps, why) in [
+        (&["drain"][..], "needs `cordon`"),
+        (&["reboot", "return"], "needs `cordon` or `slurm_drain`"),
+        (&["cordon", "cordon"], "twice"),
+        (&["cordon", "return", "reboot"], "follows `return`"),
+        (&["reboot"], "needs `cordon` before it"),
+        (&["reboot", "cordon"], "needs `cordon` before it"),
+        (&[], "no steps"),
+        (&["run"], "unknown variant"),
+        (&["slurm_drain"], "[slurm]"),
+    ] {
+        let refused = of(steps).unwrap_err();
+        assert!(refused.contains(why), "{steps:?}: {refused}");
+    }
+    let mixed = serde_json::json!({ "name": "a", "steps": ["ticket"], "health": ["reboot"], "class": ["pcie"] });
+    assert!(check(mixed).unwrap_err().contains("two rules"));
+    let mild = serde_json::json!({ "name": "a", "steps": ["ticket"], "health": ["watch"] });
+    assert!(check(mild).unwrap_err().contains("asks for nothing"));
+}
+
+#[test]
+fn credentials_do_not_go_over_a_network_in_clear() {
+    let check = |url: &str| {
+        let policy = serde_json::json!({ "webhook": { "url": url } });
+        serde_json::from_value::<Policy>(policy).unwrap().check()
+    };
+    for fine in [
+        "https://a.example.com/x",
+        "http://127.0.0.1:1/x",
+        "http://[::1]:1",
+        "http://[::1]/x",
+        "http://localhost",
+    ] {
+        assert_eq!(check(fine), Ok(()), "{fine}");
+    }
+    for wrong in [
+        "http://a.example.com",
+        "https://",
+        "https:///x",
+        "ftp://127.0.0.1",
+        "http://x@127.0.0.1",
+        "http://127.0.0.1.example.com",
+    ] {
+        assert!(check(wrong).is_err(), "{wrong}");
+    }
+}

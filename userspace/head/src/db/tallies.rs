@@ -1,0 +1,294 @@
+//! What lemons and versions are counted from, kept between questions: incidents that have changed since the last one are read, and of
+//! places of GPUs the last two days. What retention removes makes it begin anew.
+
+use std::collections::BTreeMap;
+
+use gtrace_event::{FailureClass, Gpu, Incident, Timestamp};
+
+use super::sql::{DbError, Sql, Value};
+use super::{DAY_NS, Database, nanos};
+
+/// States come every 10 s and places are noted once a minute: what is longer was not observed.
+pub(super) const OBSERVED_NS: i64 = 180_000_000_000;
+const HOUR_NS: f64 = 3.6e12;
+/// Incidents, and places of days that are over, that are kept: some 100 bytes each. What has more is read anew for each question.
+const INCIDENTS_MAX: usize = 500_000;
+const PLACES_MAX: usize = 500_000;
+/// A day before all others: nothing is taken for over.
+const NEVER: i64 = i64::MIN / 2;
+
+/// Failures of hardware, and such as may be; those of programs and of their memory are not.
+fn counts(class: FailureClass) -> bool {
+    matches!(
+        class,
+        FailureClass::Thermal
+            | FailureClass::DriverCrash
+            | FailureClass::Pcie
+            | FailureClass::GpuMemory
+            | FailureClass::Nvlink
+            | FailureClass::Network
+            | FailureClass::Host
+            | FailureClass::Unknown
+    )
+}
+
+/// A GPU in a slot, until another one is there.
+#[derive(Clone, Debug)]
+pub(super) struct Place {
+    pub(super) pci: String,
+    pub(super) uuid: String,
+    pub(super) versions: String,
+    pub(super) first_ns: i64,
+    pub(super) last_ns: i64,
+    pub(super) exposed_ns: i64,
+}
+
+impl Place {
+    /// Whether it was in its slot at that time, or nearly so: a GPU that is lost is not seen afterwards.
+    fn has(&self, at_ns: i64) -> bool {
+        at_ns >= self.first_ns && at_ns <= self.last_ns.saturating_add(OBSERVED_NS)
+    }
+}
+
+/// The places of a host by slot: days that follow each other with one GPU and the same versions are one.
+type Slots = BTreeMap<String, Vec<Place>>;
+
+/// A failure, as far as it counts.
+#[derive(Clone, Debug)]
+struct Failure {
+    opened_ns: i64,
+    /// Address and UUID of GPUs that it names.
+    gpus: Vec<(Option<String>, Option<String>)>,
+}
+
+/// What was read.
+#[derive(Debug)]
+pub struct Tallies {
+    /// The newest change of incidents that is in it.
+    changed: i64,
+    /// How often something had been removed.
+    removed: i64,
+    /// By host and id.
+    failures: BTreeMap<(i64, String), Failure>,
+    /// Days before this one are in `places`.
+    pub(super) folded: i64,
+    pub(super) places: BTreeMap<i64, Slots>,
+}
+
+impl Default for Tallies {
+    fn default() -> Self {
+        Self {
+            changed: -1,
+            removed: -1,
+            failures: BTreeMap::new(),
+            folded: NEVER,
+            places: BTreeMap::new(),
+        }
+    }
+}
+
+/// Numbers of the newest change of incidents, and of the newest removal.
+pub(super) fn changes(sql: &mut dyn Sql) -> Result<(i64, i64), DbError> {
+    let rows = sql.rows(
+        "SELECT (SELECT value FROM meta WHERE key = 'incident_changes'), (SELECT value FROM meta WHERE key = 'removals')",
+        &[],
+    )?;
+    Ok(rows
+        .first()
+        .map_or((0, 0), |row| (row[0].int(), row[1].int())))
+}
+
+/// Notes that incidents or places were removed.
+pub(super) fn note_removal(sql: &mut dyn Sql) -> Result<(), DbError> {
+    sql.execute(
+        "UPDATE meta SET value = value + 1 WHERE key = 'removals'",
+        &[],
+    )
+    .map(drop)
+}
+
+/// Adds days of places, those of a slot by time.
+fn fold(places: &mut BTreeMap<i64, Slots>, row: &[Value]) {
+    let (pci, uuid, versions) = (row[1].text(), row[2].text(), row[6].text());
+    let (first_ns, last_ns, exposed_ns) = (row[3].int(), row[4].int(), row[5].int());
+    let slots = places.entry(row[0].int()).or_default();
+    let of_slot = slots.entry(pci.to_owned()).or_default();
+    match of_slot.last_mut() {
+        Some(before) if before.uuid == uuid && before.versions == versions => {
+            before.last_ns = before.last_ns.max(last_ns);
+            before.exposed_ns = before.exposed_ns.saturating_add(exposed_ns);
+        }
+        _ => of_slot.push(Place {
+            pci: pci.to_owned(),
+            uuid: uuid.to_owned(),
+            versions: versions.to_owned(),
+            first_ns,
+            last_ns,
+            exposed_ns,
+        }),
+    }
+}
+
+/// Reads the places of some days.
+fn read_places(
+    sql: &mut dyn Sql,
+    days: std::ops::Range<i64>,
+    into: &mut BTreeMap<i64, Slots>,
+) -> Result<(), DbError> {
+    sql.query(
+        "SELECT host, pci, uuid, first_ns, last_ns, exposed_ns, versions FROM placements \
+         WHERE day >= $1 AND day < $2 ORDER BY host, pci, day, first_ns",
+        &[days.start.into(), days.end.into()],
+        &mut |row: Vec<Value>| {
+            fold(into, &row);
+            true
+        },
+    )
+}
+
+/// Where a GPU that an incident names was when it was opened, or last before: one that is missing after a start of its host is not
+/// seen again.
+pub(super) fn place_of<'a>(
+    places: &'a [Place],
+    pci: Option<&str>,
+    uuid: Option<&str>,
+    opened_ns: i64,
+) -> Option<&'a Place> {
+    let is_it = |place: &&Place| match uuid {
+        // What was in the slot before or after it is another one.
+        Some(uuid) if !place.uuid.is_empty() => *uuid == place.uuid,
+        _ => pci.is_some_and(|pci| *pci == place.pci),
+    };
+    let before = places.iter().filter(|place| place.first_ns <= opened_ns);
+    // Of a slot whose GPU was changed for a while the newer place counts.
+    before.filter(is_it).max_by_key(|place| {
+        let there = place.has(opened_ns);
+        (there, if there { place.first_ns } else { place.last_ns })
+    })
+}
+
+impl Tallies {
+    /// Takes over what has changed, as of `today` (days since 1970-01-01): what ended two days ago changes no more.
+    fn refresh(&mut self, sql: &mut dyn Sql, today: i64) -> Result<(), DbError> {
+        let (_, removed) = changes(sql)?;
+        let over = today.saturating_sub(1);
+        let is_small = self.failures.len() <= INCIDENTS_MAX
+            && self.places.values().map(BTreeMap::len).sum::<usize>() <= PLACES_MAX;
+        if removed != self.removed || over < self.folded || !is_small {
+            *self = Self {
+                removed,
+                ..Self::default()
+            };
+        }
+        let (mut newest, failures) = (self.changed, &mut self.failures);
+        sql.query(
+            "SELECT host, id, opened_ns, drill, class, body, changed FROM incidents WHERE changed > $1 ORDER BY changed",
+            &[self.changed.into()],
+            &mut |row: Vec<Value>| {
+                newest = newest.max(row[6].int());
+                let key = (row[0].int(), row[1].text().to_owned());
+                let class = row[4].text().parse::<FailureClass>();
+                let is_failure = row[3].int() == 0 && class.is_ok_and(counts);
+                let incident = is_failure.then(|| serde_json::from_str::<Incident>(row[5].text()));
+                match incident {
+                    Some(Ok(incident)) => {
+                        let of = |gpu: &Gpu| (gpu.pci.map(|pci| pci.to_string()), gpu.uuid.clone());
+                        let failure = Failure {
+                            opened_ns: row[2].int(),
+                            gpus: incident.affected.gpus.iter().map(of).collect(),
+                        };
+                        failures.insert(key, failure);
+                    }
+                    _ => drop(failures.remove(&key)),
+                }
+                true
+            },
+        )?;
+        self.changed = newest;
+        if over > self.folded {
+            read_places(sql, self.folded..over, &mut self.places)?;
+            self.folded = over;
+        }
+        Ok(())
+    }
+
+    /// Failures and GPU-hours by whatever `unit_of` says that a GPU in its place is, given the number of its host. `whole_host`: an incident
+    /// that names no GPU of the host counts too, once for each unit that is there.
+    pub(super) fn tally<K: Ord>(
+        &mut self,
+        sql: &mut dyn Sql,
+        today: i64,
+        whole_host: bool,
+        unit_of: impl Fn(i64, &Place) -> Option<K>,
+    ) -> Result<BTreeMap<K, (u64, f64)>, DbError> {
+        self.refresh(sql, today)?;
+        let mut slots = self.places.clone();
+        read_places(sql, self.folded..i64::MAX, &mut slots)?;
+        let flat = |slots: Slots| slots.into_values().flatten().collect::<Vec<Place>>();
+        let places: BTreeMap<i64, Vec<Place>> = slots
+            .into_iter()
+            .map(|(host, of)| (host, flat(of)))
+            .collect();
+        let mut units: BTreeMap<K, (u64, f64)> = BTreeMap::new();
+        for (host, of_host) in &places {
+            for place in of_host {
+                if let Some(unit) = unit_of(*host, place) {
+                    units.entry(unit).or_default().1 += place.exposed_ns as f64 / HOUR_NS;
+                }
+            }
+        }
+        for ((host, _), failure) in &self.failures {
+            let of_host = places.get(host).map_or(&[][..], Vec::as_slice);
+            for unit in hit(*host, of_host, failure, whole_host, &unit_of) {
+                units.entry(unit).or_default().0 += 1;
+            }
+        }
+        Ok(units)
+    }
+}
+
+/// The units that a failure is of, each once.
+fn hit<K: Ord>(
+    host: i64,
+    places: &[Place],
+    failure: &Failure,
+    whole_host: bool,
+    unit_of: impl Fn(i64, &Place) -> Option<K>,
+) -> Vec<K> {
+    let opened = failure.opened_ns;
+    let named = failure
+        .gpus
+        .iter()
+        .filter_map(|(pci, uuid)| place_of(places, pci.as_deref(), uuid.as_deref(), opened));
+    let mut hit: Vec<K> = named.filter_map(|place| unit_of(host, place)).collect();
+    if whole_host && hit.is_empty() {
+        // Also what names no GPU is a failure of the host: of what was there last in each slot, as the rows of before and after a
+        // change overlap.
+        let mut newest: BTreeMap<&str, &Place> = BTreeMap::new();
+        for place in places.iter().filter(|place| place.has(opened)) {
+            let known = newest.entry(&place.pci).or_insert(place);
+            if place.first_ns > known.first_ns {
+                *known = place;
+            }
+        }
+        hit.extend(newest.into_values().filter_map(|p| unit_of(host, p)));
+    }
+    hit.sort();
+    hit.dedup();
+    hit
+}
+
+/// Today, in days since 1970-01-01.
+pub(crate) fn today() -> i64 {
+    nanos(Timestamp::now()).div_euclid(DAY_NS)
+}
+
+impl Database {
+    /// Numbers that rise when incidents change, and when some are removed.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn incident_changes(&mut self) -> Result<(i64, i64), DbError> {
+        changes(self.sql.as_mut())
+    }
+}

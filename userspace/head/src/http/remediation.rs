@@ -1,0 +1,109 @@
+//! Plans of remediation: what people see of them and do with them.
+
+use std::sync::PoisonError;
+
+use axum::Json;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use gtrace_event::Timestamp;
+use gtrace_fleet::remedy::{Mode, Plan};
+use serde::{Deserialize, Serialize};
+
+use super::App;
+use super::gate::Named;
+use super::people::LIMIT_MAX;
+use super::problem::Problem;
+use crate::db::Change;
+
+/// How it stands with remediation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemediationView {
+    /// Whether plans are carried out (`act`) or only made (`dry`); absent where this head has no policy.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mode: Option<Mode>,
+    /// Whether this head carries them out; of heads that share a database one does.
+    pub is_here: bool,
+    /// What is wrong with it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub problem: Option<String>,
+    /// Plans, the newest first.
+    pub plans: Vec<Plan>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Which {
+    all: Option<bool>,
+    limit: Option<u32>,
+}
+
+pub(super) async fn list(
+    State(app): State<App>,
+    Query(Which { all, limit }): Query<Which>,
+) -> Result<Json<RemediationView>, Problem> {
+    let limit = limit.unwrap_or(1000).min(LIMIT_MAX);
+    let all = all.unwrap_or(false);
+    let plans = app.read(move |db| db.plans(all, limit)).await?;
+    let standing = app.remediation.as_ref().map(|shared| {
+        let standing = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        standing.clone()
+    });
+    Ok(Json(RemediationView {
+        mode: standing.as_ref().map(|standing| standing.mode),
+        is_here: standing.as_ref().is_some_and(|standing| standing.is_here),
+        problem: standing.and_then(|standing| standing.problem),
+        plans,
+    }))
+}
+
+fn no_plan(id: i64) -> Problem {
+    Problem::not_found(
+        format!("there is no plan {id}"),
+        "`gtrace fleet remediation list --all` lists them",
+    )
+}
+
+pub(super) async fn show(
+    State(app): State<App>,
+    Path(id): Path<i64>,
+) -> Result<Json<Plan>, Problem> {
+    let found = app.read(move |db| db.plan(id)).await?;
+    found.map(Json).ok_or_else(|| no_plan(id))
+}
+
+async fn change(app: App, id: i64, change: Change, by: String) -> Result<Json<Plan>, Problem> {
+    let done = app
+        .writer
+        .write(move |db| db.change_plan(id, change, &by, Timestamp::now()))
+        .await
+        .map_err(|e| Problem::unavailable("cannot change the plan", e))?;
+    let conflict = |why: String| {
+        let remedy = "`gtrace fleet remediation show` says how far it is";
+        Problem::new(StatusCode::CONFLICT, "not changed", why, remedy)
+    };
+    let done = done.ok_or_else(|| no_plan(id))?;
+    done.map(Json).map_err(conflict)
+}
+
+pub(super) async fn approve(
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    Named(by): Named,
+) -> Result<Json<Plan>, Problem> {
+    change(app, id, Change::Approve, by).await
+}
+
+pub(super) async fn refuse(
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    Named(by): Named,
+) -> Result<Json<Plan>, Problem> {
+    change(app, id, Change::Refuse, by).await
+}
+
+pub(super) async fn undo(
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    Named(by): Named,
+) -> Result<Json<Plan>, Problem> {
+    change(app, id, Change::Undo, by).await
+}

@@ -1,0 +1,246 @@
+//! What people have hosts asked for, and what hosts answer.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::Json;
+use axum::extract::{Path, Query, Request as HttpRequest, State};
+use axum::http::{Extensions, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use gtrace_event::{IncidentId, Timestamp};
+use gtrace_fleet::{Ask, REPORT_MAX, SAID_MAX};
+use serde::Deserialize;
+
+use super::App;
+use super::agents::Host;
+use super::gate::{self, Named};
+use super::people::no_host;
+use super::problem::Problem;
+use super::sessions::look;
+use crate::db::{NewRequest, NotAsked, Request};
+use crate::view::is_silent;
+
+/// How long a host may take for a report, in seconds.
+const REPORT_S: i64 = 120;
+/// How long the body of an answer may take to come.
+const BODY_WITHIN: std::time::Duration = std::time::Duration::from_secs(100);
+
+/// Asks a host for the report of an incident.
+pub(super) async fn report(
+    State(app): State<App>,
+    Path((host, id)): Path<(String, String)>,
+    Named(by): Named,
+) -> Result<Json<Request>, Problem> {
+    let incident = id
+        .parse::<IncidentId>()
+        .map_err(|e| Problem::bad_request(e, "`gtrace fleet incidents` lists them"))?;
+    let rows = app.hosts().await?;
+    let row = rows.into_iter().find(|row| row.name == host);
+    let row = row.ok_or_else(|| no_host(&host))?;
+    let ask = Ask::Report { incident };
+    let now = Timestamp::now();
+    let conflict = |cause: String, remedy: &str| {
+        Problem::new(StatusCode::CONFLICT, "not asked", cause, remedy)
+    };
+    if is_silent(&row, now) {
+        let cause = format!("host `{host}` is silent");
+        return Err(conflict(
+            cause,
+            "ask again once its agent is back, or `gtrace report` there",
+        ));
+    }
+    let permits = row
+        .state
+        .is_some_and(|state| state.permits.iter().any(|p| p == ask.name()));
+    if !permits {
+        let cause = format!("host `{host}` does not permit it");
+        let remedy =
+            "`gtrace agent run --allow report`, or head_reports = true of its daemon, does";
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "not asked",
+            cause,
+            remedy,
+        ));
+    }
+    let deadline = now.saturating_add(jiff::SignedDuration::from_secs(REPORT_S));
+    let new = NewRequest {
+        host,
+        ask,
+        key: None,
+        plan: None,
+        by,
+        deadline: deadline.unwrap_or(Timestamp::MAX),
+    };
+    let asked = app.writer.write(move |db| db.ask(&new, now)).await;
+    let asked = asked.map_err(|e| Problem::unavailable("cannot ask", e))?;
+    look(&app).await;
+    asked.map(Json).map_err(|why| match why {
+        NotAsked::NoHost(host) => no_host(&host),
+        NotAsked::Full(_) | NotAsked::Ended(_) => {
+            conflict(why.to_string(), "wait until it has answered")
+        }
+    })
+}
+
+fn no_request(id: i64) -> Problem {
+    Problem::not_found(format!("there is no request {id}"), "ask for it anew")
+}
+
+/// How far a request is.
+pub(super) async fn show(
+    State(app): State<App>,
+    Path(id): Path<i64>,
+) -> Result<Json<Request>, Problem> {
+    let found = app.read(move |db| db.request(id)).await?;
+    found.map(Json).ok_or_else(|| no_request(id))
+}
+
+/// The file that a host answered with. It is the host's: a browser is not to run it under the head's name.
+/// It has what was kept of an incident, command lines and logs included: whoever could ask for it may read it.
+pub(super) async fn file(
+    State(app): State<App>,
+    Path(id): Path<i64>,
+    extensions: Extensions,
+) -> Result<Response, Problem> {
+    if !gate::may_operate(&extensions) {
+        let cause = "reports are for those who may ask for them";
+        let remedy = "use the head's Unix socket (--socket), or a credential with the role operate";
+        return Err(Problem::new(
+            StatusCode::FORBIDDEN,
+            "not allowed",
+            cause,
+            remedy,
+        ));
+    }
+    let found = app.read(move |db| db.request_file(id)).await?;
+    let bytes = found.ok_or_else(|| {
+        let cause = format!("request {id} has no file, or no longer");
+        Problem::not_found(cause, "the newest 32 are kept; ask for it anew")
+    })?;
+    let mut response = bytes.into_response();
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_TYPE, "application/octet-stream"),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (
+            header::CONTENT_DISPOSITION,
+            "attachment; filename=\"report.html\"",
+        ),
+        (header::CONTENT_SECURITY_POLICY, "sandbox"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+/// A host is about to do what it was asked. Without this answer it does nothing.
+pub(super) async fn begin(
+    State(app): State<App>,
+    Host(host, _): Host,
+    Path(id): Path<i64>,
+) -> Result<StatusCode, Problem> {
+    let begun = app
+        .writer
+        .write(move |db| db.begin_request(id, host, Timestamp::now()))
+        .await
+        .map_err(|e| Problem::unavailable("cannot begin", e))?;
+    look(&app).await;
+    match begun {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(Problem::not_found(
+            format!("request {id} is not to be begun: it was, or its time is over"),
+            "nothing is to be done for it",
+        )),
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct Answered {
+    ok: bool,
+    /// What is said beside a file.
+    #[serde(default)]
+    said: String,
+}
+
+/// What came of it: a file, or why there is none.
+pub(super) async fn answer(
+    State(app): State<App>,
+    Host(host, _): Host,
+    Path(id): Path<i64>,
+    Query(Answered { ok, said }): Query<Answered>,
+    request: HttpRequest,
+) -> Result<StatusCode, Problem> {
+    let not_awaited = || {
+        Problem::not_found(
+            format!("no answer to request {id} is awaited"),
+            "its time is over, or it was answered",
+        )
+    };
+    // Before anything is taken: a host that was not asked keeps nobody waiting, and one that was has one turn.
+    let awaited = app.agent_readers.read(move |db| db.is_awaited(id, host));
+    if !awaited.await? {
+        return Err(not_awaited());
+    }
+    let Some(_one) = OneOfHost::take(&app, host) else {
+        return Err(Problem::new(
+            StatusCode::TOO_MANY_REQUESTS,
+            "not taken",
+            "another answer of this host is being taken",
+            "send it again once that has ended",
+        ));
+    };
+    // Before the body is read: who waits has sent nothing yet.
+    let turn = app.answering.clone().acquire_owned().await;
+    let turn = turn.map_err(|e| Problem::unavailable("cannot take the answer", e))?;
+    let body = axum::body::to_bytes(request.into_body(), REPORT_MAX);
+    let body = tokio::time::timeout(BODY_WITHIN, body)
+        .await
+        .map_err(|_| Problem::unavailable("cannot take the answer", "no whole body in 100 s"))?
+        .map_err(|e| Problem::bad_request(e, "a report has 8 MiB at most"))?;
+    let clean = |text: &str| -> String {
+        let text: String = text.chars().take(SAID_MAX).collect();
+        text.replace(char::is_control, " ")
+    };
+    let said = match ok {
+        true => clean(&said),
+        false => clean(&String::from_utf8_lossy(&body[..body.len().min(SAID_MAX)])),
+    };
+    let taken = app
+        .writer
+        .write(move |db| {
+            let answer = match ok {
+                true => Ok((said.as_str(), body.as_ref())),
+                false => Err(said.as_str()),
+            };
+            db.answer_request(id, host, answer)
+        })
+        .await
+        .map_err(|e| Problem::unavailable("cannot take the answer", e))?;
+    drop(turn);
+    match taken {
+        true => Ok(StatusCode::NO_CONTENT),
+        false => Err(not_awaited()),
+    }
+}
+
+/// The answer of a host that is being taken.
+struct OneOfHost(Arc<Mutex<BTreeSet<i64>>>, i64);
+
+impl OneOfHost {
+    fn take(app: &App, host: i64) -> Option<Self> {
+        let answering = Arc::clone(&app.answering_hosts);
+        let is_first = answering
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(host);
+        is_first.then(|| Self(answering, host))
+    }
+}
+
+impl Drop for OneOfHost {
+    fn drop(&mut self) {
+        let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        hosts.remove(&self.1);
+    }
+}
