@@ -49,7 +49,7 @@ pub(crate) trait Pager: Send + Sync {
     fn done(&self, _fault: Fault) {}
 }
 
-/// Moves the pages of a mapping elsewhere and leaves it as it is, without pages (Linux 5.7; libc does not have it for
+/// Moves the pages of a mapping to another address and leaves it as it is, without pages (Linux 5.7; libc does not have it for
 /// all systems).
 pub(super) const MREMAP_DONTUNMAP: i32 = 4;
 

@@ -316,7 +316,7 @@ fn clear_shadow(shadow: u64, len: u64) {
     unsafe { libc::munmap(place(shadow), len as usize) };
 }
 
-/// Moves the pages of a mapping elsewhere, where they can be read; nobody can touch its addresses any more.
+/// Moves the pages of a mapping to where they can be read; nobody can touch its addresses any more.
 fn move_away(base: u64, len: u64) -> Option<u64> {
     let len = len as usize;
     let flags = libc::MREMAP_MAYMOVE | MREMAP_DONTUNMAP;

@@ -95,8 +95,8 @@ fn a_gpu_whose_job_waits_for_storage_is_reported_once_until_it_works_again() {
     assert!(play(&mut contention, (1910, 1200), 0.8, &waits).is_empty());
     assert_eq!(play(&mut contention, (3120, 1200), 0.05, &waits).len(), 1);
     // What lasts is said again, or its incident were taken for over.
-    let lasting = play(&mut Contention::new(WINDOW), (0, 4300), 0.05, &waits);
-    let times: Vec<u64> = lasting.iter().map(|(at, _)| *at).collect();
+    let reports = play(&mut Contention::new(WINDOW), (0, 4300), 0.05, &waits);
+    let times: Vec<u64> = reports.iter().map(|(at, _)| *at).collect();
     assert_eq!(times, [600, 2400, 4200]);
     // In a session something else may wait.
     let session = "/user.slice/user-1000.slice/session-3.scope";

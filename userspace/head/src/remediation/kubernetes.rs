@@ -378,7 +378,7 @@ impl Kubernetes {
         let shown: Vec<&str> = waits.iter().take(3).map(String::as_str).collect();
         Outcome::Unsure(match waits.len() {
             0 => "pods were asked to go".to_owned(),
-            n => format!("{n} pods stay for now: {}", shown.join("; ")),
+            n => format!("{n} pods are still there: {}", shown.join("; ")),
         })
     }
 }

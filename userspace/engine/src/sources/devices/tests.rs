@@ -129,17 +129,17 @@ fn that_a_host_has_no_gpu_is_told_once() {
     let (sender, inputs) = sync_channel(64);
     let hold = Arc::new(DriverHold::default());
     let mut state = State::new(&config, &config.components(&hub), sender.into(), hold).unwrap();
-    let told = || {
+    let reported = || {
         let inputs = inputs.try_iter();
         inputs
             .filter(|i| matches!(i, Input::Gpus(gpus) if gpus.is_empty()))
             .count()
     };
     state.poll((true, false));
-    assert_eq!(told(), 0, "nobody has looked at PCI");
+    assert_eq!(reported(), 0, "nobody has looked at PCI");
     state.poll((false, true));
     state.poll((false, true));
-    assert_eq!(told(), 1);
+    assert_eq!(reported(), 1);
 }
 
 #[test]
