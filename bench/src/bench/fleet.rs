@@ -79,7 +79,11 @@ fn ingest(context: &Context, rounds: usize, report: &mut Report) -> anyhow::Resu
         let mut batches = Vec::new();
         for (host, bytes) in &packed {
             let batch = decode(bytes)?;
-            batches.push(Arrived { host: *host, batch });
+            batches.push(Arrived {
+                host: *host,
+                batch,
+                seen: Timestamp::now(),
+            });
         }
         let taken = head.ingest(Timestamp::now(), &batches)?;
         ours.push(many / start.elapsed().as_secs_f64());
@@ -228,7 +232,7 @@ fn connected(context: &Context, agents: usize, report: &mut Report) -> anyhow::R
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let url: gtrace_agent::HeadUrl = url.parse()?;
+    let url: gtrace_agent::HttpUrl = url.parse()?;
     let mut keys: Vec<Enrolled> = Vec::with_capacity(agents);
     for n in 0..agents {
         let request = EnrollRequest {
@@ -256,6 +260,7 @@ fn connected(context: &Context, agents: usize, report: &mut Report) -> anyhow::R
             for (enrolled, progress) in keys.into_iter().zip(of_thread) {
                 let options = Options {
                     enrolled,
+                    nats: None,
                     store: missing.clone(),
                     labels: BTreeMap::new(),
                     rate: None,

@@ -64,6 +64,49 @@ pub struct Offsets {
     pub have_files: u32,
 }
 
+/// Byte offsets in the records of the ras and mce tracepoints; 0 for what the running kernel does not have. Constant once
+/// loaded.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RasOffsets {
+    /// ras:mc_event `error_type`.
+    pub mc_error_type: u32,
+    /// ras:mc_event `msg`.
+    pub mc_msg: u32,
+    /// ras:mc_event `label`.
+    pub mc_label: u32,
+    /// ras:mc_event `error_count`.
+    pub mc_error_count: u32,
+    /// ras:mc_event `mc_index`.
+    pub mc_index: u32,
+    /// ras:mc_event `address`.
+    pub mc_address: u32,
+    /// ras:mc_event `syndrome`.
+    pub mc_syndrome: u32,
+    /// mce:mce_record `status`.
+    pub mce_status: u32,
+    /// mce:mce_record `addr`.
+    pub mce_addr: u32,
+    /// mce:mce_record `cpu`.
+    pub mce_cpu: u32,
+    /// mce:mce_record `bank`.
+    pub mce_bank: u32,
+    /// mce:mce_record `ipid`; 0 where the kernel has none.
+    pub mce_ipid: u32,
+    /// mce:mce_record `cpuvendor`.
+    pub mce_vendor: u32,
+    /// ras:arm_event `sev`, Linux 6.17.
+    pub arm_sev: u32,
+    /// ras:arm_event `cpu`, Linux 6.17.
+    pub arm_cpu: u32,
+    /// ras:non_standard_event `sec_type`.
+    pub section_type: u32,
+    /// ras:non_standard_event `fru_text`.
+    pub section_fru_text: u32,
+    /// ras:non_standard_event `sev`.
+    pub section_sev: u32,
+}
+
 /// One character device, or all minors of a major.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -217,6 +260,7 @@ impl Default for Config {
 }
 
 const _: () = assert!(size_of::<Offsets>() == 27 * 4);
+const _: () = assert!(size_of::<RasOffsets>() == 18 * 4);
 const _: () = assert!(size_of::<Decode>() == 2 * 256 + 4 * PLACES * 256 + 2 * UVM_CALLS);
 const _: () =
     assert!(size_of::<Config>() == 8 * MAX_DEVICES + 16 + 32 + 16 + 16 + size_of::<Decode>());
@@ -224,6 +268,9 @@ const _: () =
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (asserted above).
 unsafe impl aya::Pod for Offsets {}
+#[cfg(feature = "user")]
+// SAFETY: repr(C), integers only, no padding (asserted above).
+unsafe impl aya::Pod for RasOffsets {}
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (asserted above).
 unsafe impl aya::Pod for Config {}

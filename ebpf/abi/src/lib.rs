@@ -15,8 +15,8 @@ pub use api::{
     ApiWords, CALIBRATION, Ledger, Memory, MemoryKey, Space, why,
 };
 pub use config::{
-    Config, Decode, DeviceFilter, MAX_DEVICES, Offsets, PLACES, Place, STATUS_BITS, UNKNOWN,
-    UVM_CALLS, makes_object, object_word, uvm_slot,
+    Config, Decode, DeviceFilter, MAX_DEVICES, Offsets, PLACES, Place, RasOffsets, STATUS_BITS,
+    UNKNOWN, UVM_CALLS, makes_object, object_word, uvm_slot,
 };
 pub use counter::Counter;
 pub use hist::{
@@ -26,6 +26,7 @@ pub use hist::{
 #[cfg(not(target_arch = "bpf"))]
 pub use hist::{quantile, rank_of};
 pub use record::{
-    AerRecord, CallRecord, ExitRecord, HEADER_LEN, Header, LOG_TEXT_MAX, LogRecord, ModuleChange,
-    ModuleRecord, NO_STATUS, OomRecord, RecordType, XidRecord,
+    AerRecord, CallRecord, ExitRecord, FirmwareErrorRecord, HEADER_LEN, Header, LOG_TEXT_MAX,
+    LogRecord, MachineCheckRecord, MemoryRecord, ModuleChange, ModuleRecord, NO_STATUS, OomRecord,
+    RecordType, XidRecord,
 };

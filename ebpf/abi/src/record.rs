@@ -27,6 +27,12 @@ pub enum RecordType {
     Api = 8,
     /// [`crate::ApiCall`].
     ApiCall = 9,
+    /// [`MemoryRecord`].
+    Memory = 10,
+    /// [`MachineCheckRecord`].
+    MachineCheck = 11,
+    /// [`FirmwareErrorRecord`].
+    FirmwareError = 12,
 }
 
 /// Begins every record.
@@ -78,6 +84,93 @@ pub struct AerRecord {
     pub tlp_header: [u32; 4],
     /// Device name, NUL-terminated.
     pub dev_name: [u8; 32],
+}
+
+/// ras:mc_event.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryRecord {
+    /// Header.
+    pub header: Header,
+    /// HW_EVENT_ERR_*: 0 corrected, 1 uncorrected, 2 deferred, 3 fatal, 4 information (include/linux/edac.h).
+    pub error_type: u32,
+    /// How many errors.
+    pub error_count: u32,
+    /// Number of the memory controller.
+    pub controller: u32,
+    /// Unused, zero.
+    pub reserved: u32,
+    /// Physical address; 0 where it is not known.
+    pub address: u64,
+    /// Syndrome of the error.
+    pub syndrome: u64,
+    /// What is wrong, in the driver's words, NUL-terminated.
+    pub error: [u8; 64],
+    /// Label of the memory module, NUL-terminated, cut where it is longer.
+    pub label: [u8; 128],
+}
+
+impl Default for MemoryRecord {
+    fn default() -> Self {
+        Self {
+            header: Header::default(),
+            error_type: 0,
+            error_count: 0,
+            controller: 0,
+            reserved: 0,
+            address: 0,
+            syndrome: 0,
+            error: [0; 64],
+            label: [0; 128],
+        }
+    }
+}
+
+/// mce:mce_record.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct MachineCheckRecord {
+    /// Header.
+    pub header: Header,
+    /// IA32_MCi_STATUS.
+    pub status: u64,
+    /// IA32_MCi_ADDR.
+    pub address: u64,
+    /// MCA_IPID of AMD: which unit it is; 0 where there is none.
+    pub ipid: u64,
+    /// The CPU that it happened on.
+    pub cpu: u32,
+    /// The bank.
+    pub bank: u32,
+    /// X86_VENDOR_*: 0 Intel, 2 AMD, 9 Hygon.
+    pub vendor: u32,
+    /// Unused, zero.
+    pub reserved: u32,
+}
+
+/// ras:arm_event or ras:non_standard_event.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FirmwareErrorRecord {
+    /// Header.
+    pub header: Header,
+    /// GHES_SEV_*: 0 none, 1 corrected, 2 recoverable, 3 panic (include/acpi/ghes.h); [`Self::UNKNOWN`].
+    pub severity: u32,
+    /// 1 for ras:arm_event.
+    pub is_arm: u32,
+    /// The CPU; [`Self::UNKNOWN`].
+    pub cpu: u32,
+    /// Unused, zero.
+    pub reserved: u32,
+    /// GUID of the section's type.
+    pub section: [u8; 16],
+    /// Text about the part (FRU), NUL-terminated.
+    pub part: [u8; 32],
+}
+
+impl FirmwareErrorRecord {
+    /// The kernel does not say it.
+    pub const UNKNOWN: u32 = u32::MAX;
 }
 
 /// oom:mark_victim.
@@ -185,6 +278,9 @@ pub struct XidRecord {
 const _: () = assert!(size_of::<Header>() == 24);
 const _: () = assert!(size_of::<LogRecord>() == 24 + 8 + LOG_TEXT_MAX);
 const _: () = assert!(size_of::<AerRecord>() == 24 + 32 + 32);
+const _: () = assert!(size_of::<MemoryRecord>() == 24 + 32 + 64 + 128);
+const _: () = assert!(size_of::<MachineCheckRecord>() == 24 + 40);
+const _: () = assert!(size_of::<FirmwareErrorRecord>() == 24 + 16 + 16 + 32);
 const _: () = assert!(size_of::<OomRecord>() == 32);
 const _: () = assert!(size_of::<ExitRecord>() == 56);
 const _: () = assert!(size_of::<ModuleRecord>() == 96);
@@ -193,12 +289,21 @@ const _: () = assert!(size_of::<XidRecord>() == 24 + 8 + 32 + 16 + 256);
 
 #[cfg(feature = "user")]
 mod pod {
-    use super::{AerRecord, CallRecord, ExitRecord, Header, ModuleRecord, OomRecord, XidRecord};
+    use super::{
+        AerRecord, CallRecord, ExitRecord, FirmwareErrorRecord, Header, MachineCheckRecord,
+        MemoryRecord, ModuleRecord, OomRecord, XidRecord,
+    };
 
     // SAFETY: each is repr(C), made of integers and byte arrays, without padding (sizes asserted).
     unsafe impl aya::Pod for Header {}
     // SAFETY: as above.
     unsafe impl aya::Pod for AerRecord {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for MemoryRecord {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for MachineCheckRecord {}
+    // SAFETY: as above.
+    unsafe impl aya::Pod for FirmwareErrorRecord {}
     // SAFETY: as above.
     unsafe impl aya::Pod for OomRecord {}
     // SAFETY: as above.

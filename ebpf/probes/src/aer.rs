@@ -1,13 +1,11 @@
 //! ras:aer_event: PCIe Advanced Error Reporting.
 
-use aya_ebpf::EbpfContext as _;
-use aya_ebpf::helpers::generated::bpf_probe_read_kernel_str;
 use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{AerRecord, Counter, RecordType};
 
 use crate::maps::{EVENTS, OFFSETS, count};
-use crate::ring::{header, send_record};
+use crate::ring::{header, read_text, send_record};
 
 #[tracepoint]
 pub fn aer_event(ctx: TracePointContext) -> u32 {
@@ -37,15 +35,7 @@ fn report(ctx: &TracePointContext) -> Result<(), i32> {
         if record.tlp_header_valid != 0 {
             record.tlp_header = ctx.read_at::<[u32; 4]>(offsets.aer_tlp_header as usize)?;
         }
-        let data_loc = ctx.read_at::<u32>(offsets.aer_dev_name as usize)?;
-        let ret = bpf_probe_read_kernel_str(
-            record.dev_name.as_mut_ptr().cast(),
-            record.dev_name.len() as u32,
-            ctx.as_ptr().add((data_loc & 0xffff) as usize),
-        );
-        if ret < 0 {
-            return Err(ret as i32);
-        }
+        read_text(ctx, offsets.aer_dev_name, &mut record.dev_name)?;
     }
     if !send_record(&EVENTS, &record) {
         count(Counter::EventRingFull);

@@ -5,14 +5,18 @@ use aya_ebpf::btf_maps::{Array, HashMap, LruHashMap, PerCpuArray, RingBuf};
 use aya_ebpf::macros::btf_map;
 use gtrace_abi::{
     CallHist, CallKey, CallStart, Config, Counter, FailureKey, LogRecord, Offsets, OpenFile,
-    XidRecord,
+    RasOffsets, XidRecord,
 };
 
 /// Layout of the running kernel; set before load.
 #[unsafe(no_mangle)]
 pub static OFFSETS: Global<Offsets> = Global::new(unsafe { core::mem::zeroed() });
 
-/// Log, AER, OOM, exit and module records. 8 MiB holds a burst of 30,000 lines of 250 bytes.
+/// The same of the ras and mce tracepoints: apart, as each program has a copy of what it reads on its stack.
+#[unsafe(no_mangle)]
+pub static RAS_OFFSETS: Global<RasOffsets> = Global::new(unsafe { core::mem::zeroed() });
+
+/// Log, AER, hardware error, OOM, exit and module records. 8 MiB holds a burst of 30,000 lines of 250 bytes.
 #[btf_map]
 pub static EVENTS: RingBuf<[u8; 0], { 8 << 20 }> = RingBuf::new();
 

@@ -2,7 +2,7 @@
 //! NVML says meanwhile.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
-#[path = "support/pftrace.rs"]
+#[path = "../../../userspace/perfetto/tests/support/pftrace.rs"]
 mod pftrace;
 mod support;
 
@@ -97,7 +97,7 @@ fn launches_and_copies_of_six_threads_are_timed_each_in_its_stream() {
         streams.entry(&one.track).or_default().push(one);
         let call = call_of(&seen, one);
         assert!(one.start >= call.start, "{one:?} begins before {call:?}");
-        assert!(one.numbers["clock_off_by_at_most_ns"] > 0, "{one:?}");
+        assert!(one.number("clock_off_by_at_most_ns") > 0, "{one:?}");
     }
     let own = streams
         .iter()
@@ -116,7 +116,7 @@ fn launches_and_copies_of_six_threads_are_timed_each_in_its_stream() {
                     && wait.track == call.track
                     && wait.start >= call.end
             });
-            let off = one.numbers["clock_off_by_at_most_ns"] + 1_000;
+            let off = one.number("clock_off_by_at_most_ns") + 1_000;
             let over = waits.iter().map(|wait| wait.end).max();
             assert!(over.is_some_and(|over| one.end <= over + off), "{one:?}");
         }
@@ -207,7 +207,7 @@ fn times_of_a_server_are_in_the_trace_of_its_client() {
     assert_eq!(launched.category, "server,one_way");
     let call = call_of(&seen, launched);
     assert_eq!(call.name, "cuLaunchKernel");
-    let off = launched.numbers["clock_off_by_at_most_ns"] + 1_000;
+    let off = launched.number("clock_off_by_at_most_ns") + 1_000;
     assert!(call.start <= launched.start + off, "{call:?} {launched:?}");
     // The copy that waits for its result comes behind it in the same stream, and in the same lane.
     assert!(copies.iter().any(|copy| launched.end <= copy.start));
@@ -227,11 +227,11 @@ fn times_of_a_server_are_in_the_trace_of_its_client() {
                 && one.end <= call.end
         });
         assert!(call.is_some(), "no call has {one:?}");
-        assert!(one.numbers["driver_ns"] >= one.end - one.start, "{one:?}");
-        assert!(one.numbers["answers"] >= 1, "{one:?}");
+        assert!(one.number("driver_ns") >= one.end - one.start, "{one:?}");
+        assert!(one.number("answers") >= 1, "{one:?}");
     }
     assert!(
-        copies.iter().any(|one| one.numbers["driver_ns"] > 0),
+        copies.iter().any(|one| one.number("driver_ns") > 0),
         "{copies:?}"
     );
 }
@@ -273,9 +273,7 @@ fn work_of_a_remote_gpu_is_timed_by_its_server() {
             assert!((230..=240).contains(&named(name)), "{} {name}", named(name));
         }
         // Of two pieces of a stream the later is not said to begin before the end of the other, which may be wrong.
-        let off = work
-            .iter()
-            .map(|one| one.numbers["clock_off_by_at_most_ns"]);
+        let off = work.iter().map(|one| one.number("clock_off_by_at_most_ns"));
         let off = off.max().unwrap() + 1_000;
         let mut streams: BTreeMap<&str, Vec<&Seen>> = BTreeMap::new();
         for one in work {

@@ -2,15 +2,16 @@
 //! is lost is reported.
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "../../../userspace/perfetto/tests/support/pftrace.rs"]
+mod pftrace;
 mod support;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use gtrace_e2e::process::{self, Outcome};
 use gtrace_e2e::{artefacts, programs};
-use gtrace_perfetto::format::{Data, Message as _, Trace};
 use serde_json::Value;
 use support::{LIMIT, artefacts};
 
@@ -48,48 +49,12 @@ fn number(value: &Value) -> u64 {
         .unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// Beginnings of slices by name, with every slice closed and times in order.
+/// Slices by name.
 fn slices(path: &Path) -> HashMap<String, u64> {
-    let trace = Trace::decode(std::fs::read(path).unwrap().as_slice()).unwrap();
-    let mut names = HashMap::new();
-    let mut tracks = HashMap::new();
-    let mut open = HashMap::new();
     let mut counts = HashMap::new();
-    for packet in &trace.packet {
-        for name in packet
-            .interned_data
-            .iter()
-            .flat_map(|data| &data.event_names)
-        {
-            names.insert(name.iid.unwrap(), name.name.clone().unwrap());
-        }
-        match &packet.data {
-            Some(Data::TrackDescriptor(track)) => {
-                tracks.insert(track.uuid.unwrap(), ());
-            }
-            Some(Data::TrackEvent(event)) => {
-                let (track, time) = (event.track_uuid.unwrap(), packet.timestamp.unwrap());
-                assert!(
-                    tracks.contains_key(&track),
-                    "track {track} is not described"
-                );
-                match event.r#type {
-                    Some(1) => {
-                        assert_eq!(open.insert(track, time), None, "a slice is not closed");
-                        let name = &names[&event.name_iid.unwrap()];
-                        *counts.entry(name.clone()).or_insert(0) += 1;
-                    }
-                    Some(2) => {
-                        let begun = open.remove(&track).expect("an end without a beginning");
-                        assert!(begun <= time, "a slice ends before it begins");
-                    }
-                    _ => {}
-                }
-            }
-            _ => {}
-        }
+    for one in pftrace::read(path).into_iter().filter(|one| one.slice) {
+        *counts.entry(one.name).or_insert(0) += 1;
     }
-    assert!(open.is_empty(), "slices are not closed");
     counts
 }
 
@@ -207,26 +172,10 @@ fn the_trace_names_kernels_and_streams() {
     // 6 threads, 40 rounds.
     assert_eq!(counts["cuLaunchKernel"], 240);
     assert_eq!(counts["cuMemcpyDtoHAsync_v2"], 240);
-    let trace = Trace::decode(std::fs::read(&out).unwrap().as_slice()).unwrap();
-    let data = || {
-        trace
-            .packet
-            .iter()
-            .filter_map(|packet| packet.interned_data.as_ref())
-    };
-    let names: Vec<_> = data().flat_map(|data| &data.event_names).collect();
-    assert!(
-        names
-            .iter()
-            .any(|name| name.name.as_deref() == Some("saxpy"))
-    );
-    let streams = trace.packet.iter().filter(|packet| match &packet.data {
-        Some(Data::TrackDescriptor(track)) => track
-            .name
-            .as_deref()
-            .is_some_and(|name| name.starts_with("stream 0x")),
-        _ => false,
-    });
+    let seen = pftrace::read(&out);
+    assert!(seen.iter().any(|one| one.name == "saxpy"));
+    let tracks: HashSet<&str> = seen.iter().map(|one| one.track.as_str()).collect();
+    let streams = tracks.iter().filter(|name| name.starts_with("stream 0x"));
     assert_eq!(streams.count(), 6);
 }
 

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use gtrace_event::{IncidentId, PciAddress};
 use gtrace_fleet::{Ask, HostRequest, REPORT_MAX, SAID_MAX, known_requests};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::link::{Link, LinkError};
+use crate::transport::{Call, LinkError, Shared};
 
 /// For so long an answer is sent again; a head awaits none for longer.
 const ANSWER_WITHIN: Duration = Duration::from_secs(300);
 /// Between two attempts.
-const ANSWER_AGAIN: Duration = Duration::from_secs(3);
+const ANSWER_AGAIN: Duration = Duration::from_secs(1);
 
 /// Does what the head asks for. It permits what the host's configuration says, and nothing else is done.
 pub trait Actor: Send + Sync {
@@ -39,6 +40,9 @@ pub trait Actor: Send + Sync {
     fn reboot(&self) -> Result<String, String>;
 }
 
+/// The newest connection: one that broke is replaced by whoever ships records.
+type Links = watch::Receiver<Option<Shared>>;
+
 /// What was asked and what is done of it, one after another.
 #[derive(Default)]
 pub(crate) struct Requests {
@@ -46,6 +50,7 @@ pub(crate) struct Requests {
     /// Those that the head need not give again.
     taken: BTreeSet<i64>,
     running: Option<JoinHandle<Result<usize, LinkError>>>,
+    link: watch::Sender<Option<Shared>>,
 }
 
 impl Requests {
@@ -69,12 +74,8 @@ impl Requests {
     }
 
     /// Begins the next, if none is under way. Bytes that were sent for one that has ended.
-    pub(crate) async fn go_on(
-        &mut self,
-        actor: &Arc<dyn Actor>,
-        link: &Link,
-        credential: &str,
-    ) -> usize {
+    pub(crate) async fn go_on(&mut self, actor: &Arc<dyn Actor>, head: &Shared) -> usize {
+        self.link.send_replace(Some(Arc::clone(head)));
         let mut sent = 0;
         if let Some(running) = self.running.take_if(|task| task.is_finished()) {
             match running.await {
@@ -85,11 +86,9 @@ impl Requests {
         }
         if self.running.is_none() && !self.waiting.is_empty() {
             let request = self.waiting.remove(0);
-            let (actor, link) = (Arc::clone(actor), link.clone());
-            let credential = credential.to_owned();
-            self.running = Some(tokio::spawn(async move {
-                carry_out(request, actor, &link, &credential).await
-            }));
+            let (actor, links) = (Arc::clone(actor), self.link.subscribe());
+            let carrying_out = async move { carry_out(request, actor, &links).await };
+            self.running = Some(tokio::spawn(carrying_out));
         }
         sent
     }
@@ -103,16 +102,13 @@ impl Requests {
 async fn carry_out(
     request: HostRequest,
     actor: Arc<dyn Actor>,
-    link: &Link,
-    credential: &str,
+    links: &Links,
 ) -> Result<usize, LinkError> {
     let path = format!("/fleet/v1/requests/{}", request.id);
-    let begin = format!("{path}/begin");
-    match link
-        .send("POST", &begin, Some(credential), Vec::new())
-        .await
-    {
-        Ok(_) => {}
+    // By it the head knows who asks again as its answer was lost, and may still begin.
+    let begin = format!("{path}/begin?attempt={:016x}", fastrand::u64(..));
+    match send(links, &begin, Vec::new()).await {
+        Ok(()) => {}
         // Somebody was quicker, or its time is over.
         Err(LinkError::Refused { status: 404, .. }) => return Ok(0),
         Err(error) => return Err(error),
@@ -134,18 +130,40 @@ async fn carry_out(
         Ok(Done::Said(said)) => (true, said, Vec::new()),
         Err(why) => (false, String::new(), why.into_bytes()),
     };
+    let most = links.borrow().as_ref().map_or(0, |head| head.call_max());
+    let (ok, body) = match body.len() > most {
+        true => {
+            let why = format!(
+                "the file has {} bytes, and the way to the head takes {most}",
+                body.len()
+            );
+            (false, why.into_bytes())
+        }
+        false => (ok, body),
+    };
     let said: String = said.chars().take(SAID_MAX / 4).collect();
     let path = format!("{path}/answer?ok={ok}&said={}", encoded(&said));
     let sent = body.len();
     // It was done: what came of it is not to be lost with one connection.
+    send(links, &path, body).await.map(|()| sent)
+}
+
+/// Posts something until the head has answered, over another connection where one breaks.
+async fn send(links: &Links, path: &str, body: Vec<u8>) -> Result<(), LinkError> {
     let end = tokio::time::Instant::now() + ANSWER_WITHIN;
     loop {
-        match link.upload(&path, credential, body.clone()).await {
-            Ok(()) => return Ok(sent),
+        let head = links.borrow().clone();
+        let Some(head) = head else {
+            return Err(LinkError::NotUnderstood(
+                "there is no connection".to_owned(),
+            ));
+        };
+        match head.call(Call::upload(path, body.clone())).await {
+            Ok(_) => return Ok(()),
             Err(error) if error.is_final() => return Err(error),
             Err(error @ LinkError::Refused { status: 404, .. }) => return Err(error),
             Err(error) if tokio::time::Instant::now() + ANSWER_AGAIN > end => return Err(error),
-            Err(error) => tracing::warn!("{error}; the answer is sent again"),
+            Err(error) => tracing::warn!("{error}; it is sent again"),
         }
         tokio::time::sleep(ANSWER_AGAIN).await;
     }

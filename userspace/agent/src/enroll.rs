@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use gtrace_fleet::{EnrollAnswer, EnrollRequest};
 use serde::{Deserialize, Serialize};
 
-use crate::link::{HeadUrl, Link, LinkError};
+use crate::head_url::HttpUrl;
+use crate::http::Http;
+use crate::transport::{Call, LinkError, Transport as _, json, read};
 
 /// What a host needs to ship to a head: a file that only the daemon may read.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,14 +88,13 @@ impl Enrolled {
 /// # Errors
 /// [`EnrollError::Head`].
 pub async fn enroll(
-    url: &HeadUrl,
+    url: &HttpUrl,
     ca: Option<&Path>,
     request: &EnrollRequest,
 ) -> Result<Enrolled, EnrollError> {
-    let link = Link::connect(url, ca).await?;
-    let (answer, _) = link
-        .post::<EnrollAnswer>("/fleet/v1/enroll", None, request)
-        .await?;
+    let http = Http::connect(url, ca, None).await?;
+    let call = Call::post("/fleet/v1/enroll", json(request)?);
+    let answer: EnrollAnswer = read(&http.call(call).await?)?;
     Ok(Enrolled {
         head: url.to_string(),
         host: request.host.clone(),

@@ -5,12 +5,18 @@
 mod actor;
 mod enroll;
 mod frames;
-mod link;
+mod head_url;
+mod http;
+mod nats;
 mod run;
 mod source;
+mod transport;
 
 pub use actor::Actor;
 pub use enroll::{EnrollError, Enrolled, enroll};
 pub use frames::{Measured, Read, Sampled, Sampler, Wanted};
-pub use link::{HeadUrl, LinkError, UrlError};
+pub use head_url::HttpUrl;
+pub use head_url::{HeadUrl, UrlError};
+pub use nats::NatsAccess;
 pub use run::{Clock, Options, Progress, now_ns, run};
+pub use transport::LinkError;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use gtrace_event::Timestamp;
 use gtrace_fleet::{
-    Action, BatchAnswer, ClockAnswer, ClockFilter, Exchange, HostState, Limits, Measure,
-    MeasureAnswer, Outcome, Position, Shipper, StateAnswer, encode,
+    Action, ClockAnswer, ClockFilter, Exchange, HostState, Limits, Measure, MeasureAnswer, Outcome,
+    Position, Shipper, nats::check_site,
 };
 use tokio::sync::{Notify, watch};
 use tokio::task::JoinHandle;
@@ -16,8 +16,11 @@ use tokio::task::JoinHandle;
 use crate::actor::{Actor, Requests};
 use crate::enroll::Enrolled;
 use crate::frames::{Recordings, Sampler, Wanted};
-use crate::link::{HeadUrl, Link, LinkError};
+use crate::head_url::{HttpUrl, UrlError};
+use crate::http::Http;
+use crate::nats::{Nats, NatsAccess};
 use crate::source::{Place, Source};
+use crate::transport::{Call, LinkError, Shared, StateTaken, get, post, read};
 
 /// How often the store is looked at where nobody says that it has grown.
 const LOOK: Duration = Duration::from_secs(1);
@@ -41,6 +44,8 @@ const STATE_MAX: usize = 448 * 1024;
 pub struct Options {
     /// What enrolling gave.
     pub enrolled: Enrolled,
+    /// NATS servers between this host and the heads, instead of straight to the head that enrolled it.
+    pub nats: Option<NatsAccess>,
     /// The host's store.
     pub store: PathBuf,
     /// Where it stands.
@@ -118,7 +123,13 @@ pub async fn run(
     progress: Progress,
     mut stop: watch::Receiver<bool>,
 ) -> Result<(), crate::UrlError> {
-    let url: HeadUrl = options.enrolled.head.parse()?;
+    let way = match &options.nats {
+        Some(nats) => {
+            check_site(&nats.site).map_err(UrlError::Site)?;
+            Way::Nats(nats.clone())
+        }
+        None => Way::Http(options.enrolled.head.parse()?),
+    };
     let limits = Limits {
         rate: options.rate,
         ..Limits::default()
@@ -142,7 +153,8 @@ pub async fn run(
         frames_failed: None,
         frames_warned: None,
         options,
-        url,
+        way,
+        woken: Arc::clone(&woken),
         state,
         sampler,
         progress,
@@ -178,9 +190,16 @@ async fn answered(asking: &mut Option<Asking>) -> Option<MeasureAnswer> {
     answer.ok()?.ok()
 }
 
+/// How the head is reached.
+enum Way {
+    Http(HttpUrl),
+    Nats(NatsAccess),
+}
+
 struct Agent<S> {
     options: Options,
-    url: HeadUrl,
+    way: Way,
+    woken: Arc<Notify>,
     state: S,
     sampler: Option<Box<dyn Sampler>>,
     source: Source,
@@ -201,7 +220,7 @@ struct Agent<S> {
     asked: Option<Instant>,
     /// What the head asks for beside sessions.
     requests: Requests,
-    link: Option<Link>,
+    link: Option<Shared>,
     tip: Option<u64>,
     warned: Option<String>,
     /// When sending what sessions have failed last, and what was said of it.
@@ -307,13 +326,22 @@ impl<S: FnMut() -> HostState> Agent<S> {
         }
     }
 
-    async fn link(&mut self) -> Result<Link, LinkError> {
+    async fn link(&mut self) -> Result<Shared, LinkError> {
         match &self.link {
-            Some(link) => Ok(link.clone()),
+            Some(link) => Ok(Arc::clone(link)),
             None => {
-                let ca = self.options.enrolled.ca.as_deref();
-                let link = Link::connect(&self.url, ca).await?;
-                Ok(self.link.insert(link).clone())
+                let enrolled = &self.options.enrolled;
+                let link: Shared = match &self.way {
+                    Way::Nats(access) => {
+                        let woken = Arc::clone(&self.woken);
+                        Arc::new(Nats::connect(access, enrolled, woken).await?)
+                    }
+                    Way::Http(url) => {
+                        let credential = Some(enrolled.credential.as_str());
+                        Arc::new(Http::connect(url, enrolled.ca.as_deref(), credential).await?)
+                    }
+                };
+                Ok(Arc::clone(self.link.insert(link)))
             }
         }
     }
@@ -329,12 +357,15 @@ impl<S: FnMut() -> HostState> Agent<S> {
         state.permits = self.permits();
         state.session_problem.clone_from(&self.problem);
         bound(&mut state);
-        let credential = Some(self.options.enrolled.credential.as_str());
-        let (answer, sent) = link
-            .post::<StateAnswer>("/fleet/v1/state", credential, &state)
-            .await?;
-        self.set_sessions(&answer.measure);
-        Ok((answer.cursor, sent))
+        let StateTaken {
+            cursor,
+            measure,
+            sent,
+        } = link.state(&state).await?;
+        if let Some(measure) = measure {
+            self.set_sessions(&measure);
+        }
+        Ok((cursor, sent))
     }
 
     /// What a head may ask is this list, and the host permits it or not.
@@ -390,15 +421,13 @@ impl<S: FnMut() -> HostState> Agent<S> {
                 path.push_str("&taken=");
                 path.push_str(&taken);
             }
-            let (link, credential) = (link.clone(), self.options.enrolled.credential.clone());
+            let asked = Arc::clone(&link);
             self.asked = Some(Instant::now());
-            self.asking = Some(tokio::spawn(async move {
-                link.get::<MeasureAnswer>(&path, &credential).await
-            }));
+            let asking = async move { read(&asked.call(Call::held(path)).await?) };
+            self.asking = Some(tokio::spawn(asking));
         }
         if let Some(actor) = &self.options.actor {
-            let credential = &self.options.enrolled.credential;
-            let sent = self.requests.go_on(actor, &link, credential).await;
+            let sent = self.requests.go_on(actor, &link).await;
             self.shipper.spent(self.began.elapsed(), sent);
         }
         if !self.recordings.is_empty() {
@@ -418,8 +447,7 @@ impl<S: FnMut() -> HostState> Agent<S> {
         let mut place = self.source.place(cursor);
         if let Ok(Place::Unknown) = place {
             // The store was replaced, or a backup of it was put back.
-            let credential = &self.options.enrolled.credential;
-            let earlier: Vec<Position> = link.get("/fleet/v1/cursors", credential).await?;
+            let earlier: Vec<Position> = get(link.as_ref(), "/fleet/v1/cursors").await?;
             place = Ok(Place::After(None));
             for known in earlier {
                 if let found @ Ok(Place::After(_)) = self.source.place(Some(known)) {
@@ -444,18 +472,11 @@ impl<S: FnMut() -> HostState> Agent<S> {
             return Ok(None);
         }
         self.progress.change(|shown| shown.caught_up = false);
-        let body = encode(&batch).map_err(|e| LinkError::NotUnderstood(e.to_string()))?;
-        let sent = body.len();
-        let credential = Some(self.options.enrolled.credential.as_str());
-        let (_, answer) = link
-            .send("POST", "/fleet/v1/batch", credential, body)
-            .await?;
-        let answer: BatchAnswer =
-            serde_json::from_slice(&answer).map_err(|e| LinkError::NotUnderstood(e.to_string()))?;
-        Ok(Some((answer.cursor, sent)))
+        let taken = link.batch(&batch).await?;
+        Ok(Some((taken.cursor, taken.sent)))
     }
 
-    async fn measure_clock(&mut self, link: &Link) -> Result<(), LinkError> {
+    async fn measure_clock(&mut self, link: &Shared) -> Result<(), LinkError> {
         let (every, exchanges) = match self.recordings.is_empty() {
             // Several, of which the quickest counts.
             true => (CLOCK, 4),
@@ -466,8 +487,13 @@ impl<S: FnMut() -> HostState> Agent<S> {
         }
         for _ in 0..exchanges {
             let asked = (self.options.clock)();
-            let credential = &self.options.enrolled.credential;
-            let ClockAnswer { taken, answered } = link.get("/fleet/v1/clock", credential).await?;
+            let ClockAnswer { taken, answered } = match get(link.as_ref(), "/fleet/v1/clock").await
+            {
+                Ok(answer) => answer,
+                // What is between takes records without one; the bound of the clock's error grows meanwhile.
+                Err(LinkError::NoHead { .. }) => break,
+                Err(error) => return Err(error),
+            };
             let got = (self.options.clock)();
             self.clock.add(Exchange {
                 asked,
@@ -520,16 +546,12 @@ impl<S: FnMut() -> HostState> Agent<S> {
         while self.recordings.is_ready() && self.send_frames(&link).await.is_ok() {}
     }
 
-    async fn send_frames(&mut self, link: &Link) -> Result<(), LinkError> {
+    async fn send_frames(&mut self, link: &Shared) -> Result<(), LinkError> {
         let Some(frames) = self.recordings.ready() else {
             return Ok(());
         };
-        let credential = Some(self.options.enrolled.credential.as_str());
-        let done = link
-            .post::<()>("/fleet/v1/frames", credential, &frames)
-            .await;
-        match done {
-            Ok(((), sent)) => self.shipper.spent(self.began.elapsed(), sent),
+        match post(link.as_ref(), "/fleet/v1/frames", &frames).await {
+            Ok(sent) => self.shipper.spent(self.began.elapsed(), sent),
             // They would be refused again for ever.
             Err(LinkError::Refused {
                 status: status @ (400 | 404 | 413),

@@ -577,6 +577,27 @@ fn faults_of_the_host_go_by_what_the_kernel_said() {
             Info,
             "netfs_stall:ok",
         ),
+        (
+            Kind::ServiceFailed,
+            "failed",
+            none,
+            Warning,
+            "service_failed",
+        ),
+        (
+            Kind::ServiceFailed,
+            "restarts",
+            none,
+            Warning,
+            "service_failed:restarts",
+        ),
+        (
+            Kind::ServiceFailed,
+            "runs again",
+            none,
+            Info,
+            "service_failed:ok",
+        ),
         (Kind::DiskLost, "reset failed", none, Critical, "disk_lost"),
         (
             Kind::DiskLost,

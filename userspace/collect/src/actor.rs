@@ -2,22 +2,25 @@
 //! the host's own matter.
 
 use std::fs;
-use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Duration;
 
 use gtrace_agent::Actor;
 use gtrace_api::Status;
 use gtrace_api::client::Client;
 use gtrace_event::{IncidentId, PciAddress};
+use gtrace_plugins::{Left, Limits, program};
 
 use crate::report::page_of_incident;
 
-/// How long nvidia-smi and systemctl may take.
-const TIMEOUT: Duration = Duration::from_secs(120);
-/// Of what they say, so much is passed on.
-const SAID_MAX: u64 = 1000;
+/// What nvidia-smi and systemctl may take. They say a few lines.
+const LIMITS: Limits = Limits {
+    deadline: Duration::from_secs(120),
+    output: 1 << 20,
+};
+/// Of what they say, so many characters are passed on.
+const SAID_MAX: usize = 1000;
 /// Programs of the driver and of monitoring, which have GPUs open all the time and do no work on them.
 const SERVICES: [&str; 4] = [
     "nvidia-persistenced",
@@ -146,50 +149,18 @@ fn open_gpu(fds: &Path) -> std::io::Result<Option<String>> {
     Ok(None)
 }
 
-/// Runs a program of the host, without a shell; what it says.
-fn run(program: &Path, arguments: &[&str]) -> Result<String, String> {
-    let name = program.display();
-    let mut child = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(|e| format!("{name} cannot be started: {e}"))?;
-    let read = |from: Option<Box<dyn std::io::Read + Send>>| {
-        std::thread::spawn(move || {
-            let mut text = Vec::new();
-            if let Some(mut from) = from {
-                let _ = from.by_ref().take(SAID_MAX).read_to_end(&mut text);
-                // It is not to wait for who reads it.
-                let _ = std::io::copy(&mut from, &mut std::io::sink());
-            }
-            String::from_utf8_lossy(&text).trim().to_owned()
-        })
-    };
-    let out = read(child.stdout.take().map(|s| Box::new(s) as _));
-    let errors = read(child.stderr.take().map(|s| Box::new(s) as _));
-    let until = Instant::now() + TIMEOUT;
-    let status = loop {
-        match child.try_wait() {
-            Ok(Some(status)) => break status,
-            Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(20)),
-            _ => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("{name} did not end within {} s", TIMEOUT.as_secs()));
-            }
-        }
-    };
-    let out = out.join().unwrap_or_default();
-    let errors = errors.join().unwrap_or_default();
-    match status.success() {
-        true if out.is_empty() => Ok(format!("{name} has done it")),
-        true => Ok(out),
-        false => Err(format!("{name} fails ({status}): {errors} {out}")
-            .trim()
-            .to_owned()),
-    }
+/// Runs a program of the host; what it says.
+fn run(name: &Path, arguments: &[&str]) -> Result<String, String> {
+    let mut command = Command::new(name);
+    command.args(arguments);
+    // What brings the host down may go on after the program that began it.
+    let out = program(command, LIMITS, Left::Alone)?;
+    let said = String::from_utf8_lossy(&out);
+    let said: String = said.trim().chars().take(SAID_MAX).collect();
+    Ok(match said.is_empty() {
+        true => format!("{} has done it", name.display()),
+        false => said,
+    })
 }
 
 #[cfg(test)]

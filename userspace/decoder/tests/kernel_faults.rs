@@ -846,6 +846,23 @@ fn memory_of_the_host() {
 }
 
 /// One fault, many lines: one event.
+/// As drivers/edac/mce_amd.c prints them.
+#[test]
+fn a_machine_check_of_amd_has_bank_and_status() {
+    let found = live(
+        "[Hardware Error]: Corrected error, no action required.\n\
+         [Hardware Error]: CPU:2 (19:1:0) MC17_STATUS[Over|CE|MiscV|AddrV|-|-|SyndV|CECC|-|-|-]: 0xdc2040000000011b\n\
+         [Hardware Error]: Error Addr: 0x0000000000000080\n\
+         [Hardware Error]: IPID: 0x0000009600150f00, Syndrome: 0x000000000a800201\n\
+         [Hardware Error]: Unified Memory Controller Ext. Error Code: 0",
+    );
+    assert_eq!(found.len(), 1, "{found:#?}");
+    let host = &found[0].detail.host;
+    assert_eq!((host.cpu, host.mce_bank), (Some(2), Some(17)));
+    assert_eq!(host.mce_status.as_deref(), Some("0xdc2040000000011b"));
+    assert_eq!(host.corrected, Some(true));
+}
+
 #[test]
 fn what_a_broken_part_says_again_is_a_repeat() {
     for (first, again, other) in [

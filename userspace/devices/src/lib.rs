@@ -43,8 +43,8 @@ pub use baseline::{
 pub use clock_event::ClockEventReasons;
 pub use devices::{DeviceReport, Devices};
 pub use host::{
-    ClockReading, HostOutcome, HostReading, HostRoots, HostState, HostThresholds, HostWatch, PARTS,
-    PartInfo, Unread, answer, probe_program, service_runs,
+    ClockReading, HostNews, HostOutcome, HostReading, HostRoots, HostState, HostThresholds,
+    HostWatch, PARTS, PartInfo, RUNS_AGAIN, Unread, answer, probe_program, service_runs,
 };
 pub use info::{GpuInfo, PciId, PcieLink, PresentIn};
 pub use metric::{Metric, MetricKind, metrics};

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 use gtrace_devices::{Baseline, BaselineFacts, Comparison, Difference, Metric, MetricKind};
 use gtrace_event::{
@@ -12,6 +11,7 @@ use gtrace_event::{
 };
 
 use crate::clock;
+use crate::site_file::{self, Changes};
 
 /// Name of the judgement in health.
 pub const RULE: &str = "baseline";
@@ -31,14 +31,6 @@ pub enum BaselineError {
         /// What the system said.
         cause: io::Error,
     },
-    /// The file is too large to be a baseline.
-    #[error("baseline {path} has {bytes} bytes; the most is {MOST_BYTES}", path = path.display())]
-    TooLarge {
-        /// The file.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-    },
     /// The file is no TOML, or has a key that does not exist.
     #[error("baseline {path} is refused: {cause}\nremedy: correct that line; `gtrace baseline save --file -` shows every key", path = path.display())]
     Parse {
@@ -55,23 +47,11 @@ pub enum BaselineError {
 ///
 /// A file that is there and cannot be read or understood.
 pub fn load(path: &Path) -> Result<Option<Baseline>, BaselineError> {
-    let refuse = |cause| BaselineError::Read {
+    let read = site_file::read(path, MOST_BYTES).map_err(|cause| BaselineError::Read {
         path: path.to_owned(),
         cause,
-    };
-    let bytes = match std::fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(refuse(error)),
-        Ok(found) if !found.is_file() => {
-            return Err(refuse(io::Error::other("it is no ordinary file")));
-        }
-        Ok(found) => found.len(),
-    };
-    if bytes > MOST_BYTES {
-        let path = path.to_owned();
-        return Err(BaselineError::TooLarge { path, bytes });
-    }
-    let text = std::fs::read_to_string(path).map_err(refuse)?;
+    })?;
+    let Some(text) = read else { return Ok(None) };
     let parsed = toml::from_str(&text).map_err(|cause| BaselineError::Parse {
         path: path.to_owned(),
         cause: Box::new(cause),
@@ -198,8 +178,7 @@ pub struct Compared {
 /// Follows the file, and what is found.
 #[derive(Debug)]
 pub struct Watch {
-    path: PathBuf,
-    stamp: Option<(SystemTime, u64)>,
+    file: Changes,
     baseline: Option<Baseline>,
     refused: Option<String>,
     /// What was found of each part last, and how often in a row.
@@ -212,8 +191,7 @@ impl Watch {
     /// Of the file at `path`, which need not be there.
     pub fn new(path: PathBuf) -> Self {
         Self {
-            path,
-            stamp: None,
+            file: Changes::new(path),
             baseline: None,
             refused: None,
             found: BTreeMap::new(),
@@ -223,12 +201,11 @@ impl Watch {
 
     /// Takes the file over if it is another than before.
     fn follow(&mut self) {
-        let found = std::fs::metadata(&self.path).ok();
-        let stamp = found.and_then(|found| Some((found.modified().ok()?, found.len())));
-        if stamp == self.stamp && (stamp.is_some() || self.refused.is_none()) {
+        // One that could not be read may be readable now.
+        if !self.file.any() && self.refused.is_none() {
             return;
         }
-        match load(&self.path) {
+        match load(self.file.path()) {
             Ok(baseline) => {
                 (self.baseline, self.refused) = (baseline, None);
                 self.found.clear();
@@ -241,7 +218,6 @@ impl Watch {
                 self.refused = refused;
             }
         }
-        self.stamp = stamp;
     }
 
     /// Compares what a poll has found.

@@ -44,6 +44,9 @@ const DEFAULT_HEAD_CREDENTIAL: &str = "/var/lib/gtrace/head.json";
 /// Where the baseline is unless `baseline` names another file.
 const DEFAULT_BASELINE: &str = "/etc/gtrace/baseline.toml";
 
+/// Where the site's rules of health are unless `health_rules` names another file.
+const DEFAULT_HEALTH_RULES: &str = "/etc/gtrace/health-rules.toml";
+
 /// Why the configuration is refused.
 #[derive(Debug, Error)]
 pub enum ConfigError {
@@ -141,6 +144,9 @@ keys! {
     /// Baseline: a TOML file of what driver, GPUs and counts of devices should be, which need not be there;
     /// `gtrace baseline save` writes it.
     baseline: PathBuf = "GTRACE_BASELINE",
+    /// Rules of health of the site: a TOML file that adds rules and changes those that come with gtrace, which need not be
+    /// there.
+    health_rules: PathBuf = "GTRACE_HEALTH_RULES",
     /// Disabled sources, by name, separated by commas: `printk:console,nvml`.
     disabled_sources: String = "GTRACE_DISABLED_SOURCES",
     /// Device nodes whose ioctls are traced: `auto` (NVIDIA's, from /proc/devices) or
@@ -268,8 +274,8 @@ keys! {
     /// NVSentinel only stores what it gets: no quarantine and no drain follows.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     nvsentinel_store_only: bool = "GTRACE_NVSENTINEL_STORE_ONLY",
-    /// Head of a fleet, to which the records of this host go: `https://head.example.com:7481`; none by default. `gtrace agent
-    /// enroll` takes the host into the fleet.
+    /// Head of a fleet, to which the records of this host go: `https://head.example.com:7481`, or the NATS servers between:
+    /// `nats://n1.example.com,n2.example.com`; none by default. `gtrace agent enroll` takes the host into the fleet.
     head: String = "GTRACE_HEAD_URL",
     /// File with the credential for the head, as `gtrace agent enroll` writes it.
     head_credential: PathBuf = "GTRACE_HEAD_CREDENTIAL",
@@ -283,6 +289,16 @@ keys! {
     /// Let the head fetch reports of incidents, as `gtrace report` writes them.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     head_reports: bool = "GTRACE_HEAD_REPORTS",
+    /// Site of this host, a part of its subjects in NATS.
+    head_site: String = "GTRACE_HEAD_SITE",
+    /// File with the credentials for NATS: a .creds file, the seed of an nkey, `USER:PASSWORD` or a token.
+    head_nats_credentials: PathBuf = "GTRACE_HEAD_NATS_CREDENTIALS",
+    /// Authorities (PEM) of the NATS servers' certificates; those of the system by default.
+    head_nats_ca: PathBuf = "GTRACE_HEAD_NATS_CA",
+    /// Certificate that is shown to the NATS servers (PEM).
+    head_nats_cert: PathBuf = "GTRACE_HEAD_NATS_CERT",
+    /// Its private key (PEM).
+    head_nats_key: PathBuf = "GTRACE_HEAD_NATS_KEY",
     /// Answer as other programs too, for their clients, separated by commas: `gpud`, `dcgm`; or `none`.
     compat: String = "GTRACE_COMPAT",
     /// Folder of plugins, executables of root that say what they found: `/etc/gtrace/plugins.d`. None by default.
@@ -323,6 +339,21 @@ pub struct HeadConfig {
     pub sessions: bool,
     /// Whether it may fetch reports of incidents.
     pub reports: bool,
+    /// Of NATS servers, where the URL is theirs.
+    pub nats: NatsFiles,
+}
+
+/// How NATS servers are used that are between the host and its head.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NatsFiles {
+    /// The host's site.
+    pub site: String,
+    /// File with the credentials.
+    pub credentials: Option<PathBuf>,
+    /// Authorities of the servers' certificates.
+    pub ca: Option<PathBuf>,
+    /// Certificate and key that are shown to them.
+    pub identity: Option<(PathBuf, PathBuf)>,
 }
 
 /// The configuration in force.
@@ -344,6 +375,8 @@ pub struct Config {
     pub triggers: Option<PathBuf>,
     /// File of the baseline.
     pub baseline: PathBuf,
+    /// File of the site's rules of health.
+    pub health_rules: PathBuf,
     /// Components switched off.
     pub disabled: Vec<&'static str>,
     /// Those of them that are witnesses, and those that only work with them.
@@ -440,6 +473,8 @@ impl Config {
             sysfs_root: self.sysfs_root.clone(),
             pressure: self.pressure,
             baseline: self.baseline.clone(),
+            health_rules: self.health_rules.clone(),
+            rules_read: Arc::default(),
             kubelet: self.kubelet_socket.clone(),
             compared: Arc::default(),
             rdma: Arc::default(),
@@ -523,6 +558,7 @@ impl Config {
             site_policy: None,
             triggers: None,
             baseline: Some(DEFAULT_BASELINE.into()),
+            health_rules: Some(DEFAULT_HEALTH_RULES.into()),
             disabled_sources: Some(String::new()),
             devices: Some("auto".into()),
             slow_call_ms: Some(1000),
@@ -582,6 +618,11 @@ impl Config {
             head_rate: Some(0),
             head_sessions: Some(false),
             head_reports: Some(false),
+            head_site: Some("default".into()),
+            head_nats_credentials: None,
+            head_nats_ca: None,
+            head_nats_cert: None,
+            head_nats_key: None,
             compat: Some("none".into()),
             plugins: None,
             plugins_interval_s: Some(60),
@@ -638,6 +679,7 @@ impl Config {
             site_policy: keys.site_policy,
             triggers: keys.triggers,
             baseline: keys.baseline.unwrap_or_default(),
+            health_rules: keys.health_rules.unwrap_or_default(),
             disabled_sources,
             devices: parse_devices(&keys.devices.unwrap_or_default())?,
             slow_call: keys
@@ -967,6 +1009,25 @@ mod tests {
         }
         let error = with(|keys| keys.head = Some("head:7481".into())).unwrap_err();
         assert!(error.to_string().contains("https://"), "{error}");
+        let through = |site: &str, key: Option<&str>| {
+            with(|keys| {
+                keys.head = Some("nats://n1,n2".into());
+                keys.head_site = Some(site.into());
+                keys.head_nats_cert = Some("cert.pem".into());
+                keys.head_nats_key = key.map(Into::into);
+            })
+        };
+        let nats = through("berlin", Some("key.pem"))
+            .unwrap()
+            .head
+            .unwrap()
+            .nats;
+        assert_eq!(nats.site, "berlin");
+        assert!(nats.identity.is_some());
+        let error = through("a.b", Some("key.pem")).unwrap_err().to_string();
+        assert!(error.contains("head_site"), "{error}");
+        let error = through("berlin", None).unwrap_err().to_string();
+        assert!(error.contains("head_nats_key"), "{error}");
     }
 
     #[test]
@@ -1000,11 +1061,17 @@ mod tests {
             nvsentinel_socket: example.nvsentinel_socket.clone(),
             plugins: example.plugins.clone(),
             head: example.head.clone(),
+            head_nats_credentials: example.head_nats_credentials.clone(),
+            head_nats_ca: example.head_nats_ca.clone(),
+            head_nats_cert: example.head_nats_cert.clone(),
+            head_nats_key: example.head_nats_key.clone(),
             ..defaults
         };
         assert!(expected.site_policy.is_some() && expected.nvml_library.is_some());
         assert!(expected.triggers.is_some() && expected.plugins.is_some());
-        assert!(expected.head.is_some());
+        assert!(expected.head.is_some() && expected.head_nats_credentials.is_some());
+        assert!(expected.head_nats_ca.is_some());
+        assert!(expected.head_nats_cert.is_some() && expected.head_nats_key.is_some());
         assert!(expected.tls_cert.is_some() && expected.tls_key.is_some());
         assert!(expected.tls_client_ca.is_some() && expected.tls_client_crl.is_some());
         assert!(expected.alertmanager_token_file.is_some());

@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 /// Names the host where the system's own name is not it, as in a pod.
 const NAME_VARIABLE: &str = "GTRACE_HOST_NAME";
 
@@ -45,36 +43,9 @@ pub fn boot_id() -> String {
         .to_owned()
 }
 
-/// Identifies the machine, whatever its name: a UUID derived from /etc/machine-id, the same after each
-/// boot. machine-id(5) asks not to show that file's id itself, so this is what
-/// `systemd-id128 machine-id --app-specific=` gives for `MACHINE_APP`. `None` where there is no such
-/// id, as in most containers.
+/// Identifies the machine, whatever its name, by /etc/machine-id. `None` where there is no such id, as in most containers.
 pub fn machine_id() -> Option<String> {
-    app_specific(&fs::read_to_string("/etc/machine-id").ok()?)
-}
-
-/// gtrace's own id, which machine ids are hashed with; random, made once.
-const MACHINE_APP: [u8; 16] = 0x7c1f_0a8e_5d0b_4c64_9b1e_3a0d_6f52_c8e7_u128.to_be_bytes();
-
-/// HMAC-SHA256 (RFC 2104) of the application's id with the machine's as the key, the first 16 bytes as
-/// a UUID of version 4: sd_id128_get_machine_app_specific(3).
-fn app_specific(machine_id: &str) -> Option<String> {
-    let machine_id = machine_id.trim();
-    // Also not before the first boot is done: `uninitialized`.
-    let id = u128::from_str_radix(machine_id, 16).ok();
-    let id = id.filter(|_| machine_id.len() == 32)?.to_be_bytes();
-    let padded = |pad: u8| {
-        let mut block = [pad; 64];
-        block.iter_mut().zip(id).for_each(|(b, key)| *b ^= key);
-        Sha256::new().chain_update(block)
-    };
-    let inner = padded(0x36).chain_update(MACHINE_APP).finalize();
-    let outer = padded(0x5c).chain_update(inner).finalize();
-    let mut uuid = [0; 16];
-    uuid.copy_from_slice(&outer[..16]);
-    uuid[6] = (uuid[6] & 0x0f) | 0x40;
-    uuid[8] = (uuid[8] & 0x3f) | 0x80;
-    Some(format!("{:032x}", u128::from_be_bytes(uuid)))
+    gtrace_fleet::machine_id(&fs::read_to_string("/etc/machine-id").ok()?)
 }
 
 /// Whether the effective user is root.
@@ -139,17 +110,7 @@ pub fn sysctl(path: impl AsRef<Path>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{app_specific, lockdown_mode};
-
-    #[test]
-    fn the_machine_is_known_by_what_systemd_derives_and_a_container_without_id_has_none() {
-        // systemd-id128 machine-id --app-specific=7c1f0a8e5d0b4c649b1e3a0d6f52c8e7
-        let derived = app_specific("3d1219c7c4c5404aaa1f6d2a48adfda4\n");
-        assert_eq!(derived.as_deref(), Some("4376a659d96544b4b35c9fcd1551730b"));
-        for none in ["", "uninitialized\n", "3d12"] {
-            assert_eq!(app_specific(none), None);
-        }
-    }
+    use super::lockdown_mode;
 
     #[test]
     fn the_mode_in_brackets_is_in_force() {

@@ -11,6 +11,7 @@ use gtrace_api::{
     SourceState, SourceStatus, Status,
 };
 use gtrace_devices::GpuInfo;
+use gtrace_devices::HostNews;
 use gtrace_event::{
     Ack, Event, Evidence, HealthReport, Incident, IncidentId, IncidentState, MaintenanceWindow,
     MissingEvidence, Occasion, Record, RecordId, StateChange, Timestamp, WitnessName,
@@ -102,6 +103,10 @@ pub enum Command {
     Observed(Occasion),
     /// A plugin of the site was run.
     Checked(Checked),
+    /// Something happened to the part of the host of this name.
+    HostNews(Box<HostNews>),
+    /// The text of the site's rules of health, which was understood; none where it has none.
+    SiteRules(Option<String>),
     /// It was looked which plugins there are.
     Looked(Looked),
     /// Begin or end a maintenance window; the answer comes once the store has it.

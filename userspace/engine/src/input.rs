@@ -20,6 +20,8 @@ pub const SYNTHETIC: &str = "(no text) ";
 pub enum Input {
     /// Something happened.
     Observation(Box<Observation>),
+    /// An error of the hardware that another source may report with more: no event of its own where one does.
+    Check(Box<Observation>),
     /// Every kernel log record up to this sequence number has been dealt with.
     KmsgProgress(u64),
     /// What the host shows of its GPUs.

@@ -348,6 +348,7 @@ mod tests {
     fn report(reasons: Vec<(HealthState, &str)>) -> HealthReport {
         let reason = |(state, text): (HealthState, &str)| HealthReason {
             rule: text.to_owned(),
+            origin: gtrace_event::RuleOrigin::Builtin,
             code: Some(79),
             status: ReasonStatus::Active,
             state,

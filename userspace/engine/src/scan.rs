@@ -14,13 +14,13 @@ use gtrace_event::{
 };
 use gtrace_health::{Fold, Rules};
 
-use crate::baseline;
 use crate::clock;
 use crate::component::{self, pressure};
 use crate::config::Config;
 use crate::host;
 use crate::hub::Hub;
 use crate::sources::{devices, kmsg};
+use crate::{baseline, health_rules};
 
 /// The part of the host that judges file systems on disks.
 const DISK: &str = "disk";
@@ -82,15 +82,24 @@ struct Scan<'a> {
 
 impl<'a> Scan<'a> {
     fn new(config: &Config, catalogue: &'a Catalogue) -> anyhow::Result<Self> {
+        let mut not_checked = Vec::new();
+        let rules = match health_rules::rules(&config.health_rules) {
+            Ok(rules) => rules,
+            Err(error) => {
+                not_checked.push(error.to_string());
+                Rules::builtin()?
+            }
+        };
+        let incomplete = !not_checked.is_empty();
         Ok(Self {
-            fold: Fold::new(Rules::builtin()?),
+            fold: Fold::new(rules),
             catalogue,
             tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
             gpus: Vec::new(),
             boot: host::boot_id(),
-            not_checked: Vec::new(),
+            not_checked,
             blind: false,
-            incomplete: false,
+            incomplete,
         })
     }
 

@@ -319,11 +319,39 @@ pub struct Cleared {
     pub by: Clearing,
 }
 
+/// Whose rule gave a reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RuleOrigin {
+    /// One that comes with gtrace, or a judgement of gtrace's own.
+    #[default]
+    Builtin,
+    /// One of the site's file, or one that comes with gtrace as that file changes it.
+    Site,
+}
+
+impl RuleOrigin {
+    /// The name used in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Builtin => "builtin",
+            Self::Site => "site",
+        }
+    }
+
+    fn is_builtin(&self) -> bool {
+        *self == Self::Builtin
+    }
+}
+
 /// Why a part is not as it should be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthReason {
     /// The rule that says so, to look it up; a name of gtrace's own for what no event says.
     pub rule: String,
+    /// Whose rule that is. Left out for one that comes with gtrace.
+    #[serde(skip_serializing_if = "RuleOrigin::is_builtin", default)]
+    pub origin: RuleOrigin,
     /// Code of the Xid or SXid: one rule may be for several, and each is a reason of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub code: Option<u32>,
@@ -458,6 +486,12 @@ pub enum Occasion {
     },
     /// Time has passed: what has been quiet for long enough is over.
     Quiet,
+    /// From here on these rules of the site hold, beside those that come with gtrace.
+    Rules {
+        /// The text of the site's file; absent where there is none.
+        #[serde(skip_serializing_if = "Option::is_none", default)]
+        site: Option<String>,
+    },
 }
 
 /// All that is known of health at one moment, so that a start of the daemon need not read all records.
@@ -474,6 +508,9 @@ pub struct HealthSnapshot {
     /// Parts and reasons that found no room.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub dropped: u64,
+    /// The text of the site's rules that held.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub site_rules: Option<String>,
 }
 
 /// What a record of health says.

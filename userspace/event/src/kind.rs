@@ -133,6 +133,8 @@ kinds! {
     RdmaLost = "rdma_lost",
     /// A GPU or the host is not as its baseline says.
     BaselineDrift = "baseline_drift",
+    /// A service of the host failed, or is restarted again and again.
+    ServiceFailed = "service_failed",
     /// gtrace itself lost a source, or records of one.
     SourceLost = "source_lost",
     /// Records left the store: by retention, or with a damaged file.

@@ -43,7 +43,7 @@ pub use gpu::{Gpu, PciAddress, PciAddressError};
 pub use health::{
     Cleared, Clearing, HealthAction, HealthNews, HealthReason, HealthRecord, HealthReport,
     HealthSnapshot, HealthState, HealthSubject, MaintenanceWindow, Occasion, ReasonCount,
-    ReasonEvent, ReasonStatus, ReasonTally, SubjectHealth, SubjectKind,
+    ReasonEvent, ReasonStatus, ReasonTally, RuleOrigin, SubjectHealth, SubjectKind,
 };
 pub use id::{EventId, HealthId, IdError, IncidentId};
 pub use incident::{

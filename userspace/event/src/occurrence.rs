@@ -66,6 +66,9 @@ pub struct FoldKey(String);
 
 /// Graphics Engine Exception.
 const GRAPHICS_EXCEPTION: u32 = 13;
+/// Bytes of a memory module's label, and of what is wrong with it, that the record of ras:mc_event has room for.
+const LABEL_BYTES: usize = 127;
+const ERROR_BYTES: usize = 63;
 /// Errors of memory and of NVLink.
 const TOLD_APART_BY_TEXT: [u32; 18] = [
     48, 63, 64, 74, 92, 94, 95, 140, 144, 145, 146, 147, 148, 149, 150, 154, 171, 172,
@@ -190,14 +193,24 @@ impl Occurrence {
                 Some(format!("{:?}|{error}", host.device))
             }
             Kind::IommuFault | Kind::GpuHang | Kind::CpuStall => Some(error.to_owned()),
-            Kind::DimmError => Some(format!("{:?}|{:?}|{error}", host.dimm, host.corrected)),
+            Kind::DimmError => {
+                let dimm = host.dimm.as_deref().map(|dimm| cut(dimm, LABEL_BYTES));
+                let error = cut(error, ERROR_BYTES);
+                Some(format!("{dimm:?}|{:?}|{error}", host.corrected))
+            }
             Kind::MachineCheck => Some(format!("{:?}|{:?}|{error}", host.mce_bank, host.corrected)),
+            Kind::ServiceFailed => Some(format!("{:?}|{error}", host.unit)),
             Kind::NetfsStall => Some(format!("{:?}|{error}", host.server)),
             // An oops is reported by two lines, and heat by each CPU of a socket.
             Kind::KernelOops | Kind::CpuThrottle | Kind::FileLimit => Some(String::new()),
             _ => None,
         }
     }
+}
+
+/// As a probe that has no more room for it.
+fn cut(text: &str, most: usize) -> &str {
+    text[..text.floor_char_boundary(most)].trim_end()
 }
 
 /// The three severities of AER, however a kernel words them; containment, and how the recovery
@@ -322,6 +335,18 @@ mod tests {
         let whole = xid(13, "NVRM: Xid (PCI:0000:3b:00): 13, Graphics Exception");
         let beginning = xid(13, "NVRM: Xid (PCI:0000:3b:00): 13, ");
         assert_ne!(whole.fold_key(), beginning.fold_key());
+    }
+
+    #[test]
+    fn a_label_that_a_probe_has_no_room_for_is_that_of_the_log() {
+        let error = |label: &str| {
+            let mut o = Occurrence::new(Kind::DimmError, Severity::Info, label);
+            o.detail.host.dimm = Some(label.to_owned());
+            o.fold_key()
+        };
+        let label = format!("{} or B1", "A".repeat(125));
+        assert_eq!(error(&label), error(label[..127].trim_end()));
+        assert_ne!(error(&label), error(&label[..124]));
     }
 
     #[test]

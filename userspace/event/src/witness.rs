@@ -18,6 +18,15 @@ pub enum WitnessName {
     /// Tracepoint `ras:aer_event`.
     #[serde(rename = "ras:aer_event")]
     RasAer,
+    /// Tracepoint `ras:mc_event`.
+    #[serde(rename = "ras:mc_event")]
+    RasMemory,
+    /// Tracepoint `mce:mce_record`.
+    #[serde(rename = "mce:mce_record")]
+    MceRecord,
+    /// Tracepoints `ras:arm_event` and `ras:non_standard_event`.
+    #[serde(rename = "ras:firmware")]
+    RasFirmware,
     /// sysfs `aer_dev_*` counters.
     #[serde(rename = "sysfs:aer")]
     SysfsAer,
@@ -64,10 +73,13 @@ pub enum WitnessName {
 
 impl WitnessName {
     /// Every witness.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 20] = [
         Self::PrintkConsole,
         Self::Kmsg,
         Self::RasAer,
+        Self::RasMemory,
+        Self::MceRecord,
+        Self::RasFirmware,
         Self::SysfsAer,
         Self::OomVictim,
         Self::ProcessExit,
@@ -90,6 +102,9 @@ impl WitnessName {
             Self::PrintkConsole => "printk:console",
             Self::Kmsg => "/dev/kmsg",
             Self::RasAer => "ras:aer_event",
+            Self::RasMemory => "ras:mc_event",
+            Self::MceRecord => "mce:mce_record",
+            Self::RasFirmware => "ras:firmware",
             Self::SysfsAer => "sysfs:aer",
             Self::OomVictim => "oom:mark_victim",
             Self::ProcessExit => "sched:sched_process_exit",

@@ -9,9 +9,12 @@ mod accept;
 mod batch;
 mod clock;
 pub mod cohort;
+mod credential;
 mod gswarm;
 pub mod lemon;
+mod machine;
 mod message;
+pub mod nats;
 pub mod outbreak;
 mod pattern;
 mod position;
@@ -27,13 +30,15 @@ pub use batch::{
     Batch, BatchError, COMPRESSED_MAX, Carried, PLAIN_MAX, RECORDS_MAX, decode, encode,
 };
 pub use clock::{ClockFilter, Exchange, Offset};
+pub use credential::{credential_parts, credential_text};
 pub use gswarm::GswarmWriter;
+pub use machine::machine_id;
 pub use message::{
     BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, GpuState, HostState, LABELS_MAX,
     StateAnswer, check_labels, check_name,
 };
 pub use pattern::fits;
-pub use position::Position;
+pub use position::{Position, PositionError};
 pub use request::{
     Ask, HostRequest, REPORT_MAX, REQUESTS_MAX, RequestState, SAID_MAX, known_requests,
 };

@@ -1,6 +1,7 @@
 //! How far a host's records have come.
 
 use std::fmt;
+use std::str::FromStr;
 
 use gtrace_event::{Epoch, RecordId};
 use gtrace_store::Hash;
@@ -46,12 +47,23 @@ impl Serialize for Position {
 impl<'de> Deserialize<'de> for Position {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let text = String::deserialize(d)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+/// A text that is no position.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no position: it is EPOCH-SEQ:HASH")]
+pub struct PositionError(pub String);
+
+impl FromStr for Position {
+    type Err = PositionError;
+
+    fn from_str(text: &str) -> Result<Self, PositionError> {
         let parts = text.split_once(':');
         let read = parts
             .and_then(|(id, hash)| Some((id.parse::<RecordId>().ok()?, Hash::from_hex(hash)?)));
-        let (id, hash) = read.ok_or_else(|| {
-            D::Error::custom(format!("`{text}` is no position: it is EPOCH-SEQ:HASH"))
-        })?;
+        let (id, hash) = read.ok_or_else(|| PositionError(text.to_owned()))?;
         Ok(Self { id, hash })
     }
 }

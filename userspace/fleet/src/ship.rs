@@ -75,6 +75,9 @@ pub struct Shipper {
     sending_state: bool,
     failures: u32,
     not_before: Duration,
+    /// The same of batches alone: a stream that is full takes states.
+    batch_failures: u32,
+    batch_not_before: Duration,
     /// When what was sent is paid for by the rate.
     paid_at: Duration,
 }
@@ -91,6 +94,8 @@ impl Shipper {
             sending_state: false,
             failures: 0,
             not_before: Duration::ZERO,
+            batch_failures: 0,
+            batch_not_before: Duration::ZERO,
             paid_at: Duration::ZERO,
         }
     }
@@ -149,9 +154,10 @@ impl Shipper {
             self.state_changed = false;
             return Action::SendState;
         }
+        let batch_due = self.paid_at.max(self.batch_not_before);
         match self.cursor {
-            Some(cursor) if self.behind && now >= self.paid_at => Action::SendBatch { cursor },
-            Some(_) if self.behind => Action::WaitUntil(self.paid_at.min(state_due)),
+            Some(cursor) if self.behind && now >= batch_due => Action::SendBatch { cursor },
+            Some(_) if self.behind => Action::WaitUntil(batch_due.min(state_due)),
             _ => Action::WaitUntil(state_due),
         }
     }
@@ -163,9 +169,13 @@ impl Shipper {
         match outcome {
             Outcome::Answered { cursor, sent } => {
                 self.failures = 0;
-                self.cursor = Some(cursor);
+                let before = self.cursor.replace(cursor);
                 if was_state {
+                    // The head was put back, or lost what was on its way to it.
+                    self.behind |= before.is_some_and(|before| before != cursor);
                     self.state_at = Some(now);
+                } else {
+                    self.batch_failures = 0;
                 }
                 self.spent(now, sent);
             }
@@ -173,14 +183,22 @@ impl Shipper {
                 self.state_changed |= was_state;
                 // The head that comes back may be another one, with a database that was put back.
                 self.cursor = None;
-                let doubled =
-                    FIRST.saturating_mul(1_u32.checked_shl(self.failures).unwrap_or(u32::MAX));
-                self.failures = self.failures.saturating_add(1);
-                let wait = doubled.min(LONGEST);
-                self.not_before = now + wait.mul_f64(0.5 + 0.5 * chance.clamp(0.0, 1.0));
+                self.not_before = now + backoff(&mut self.failures, chance);
+                if !was_state {
+                    self.batch_not_before = now + backoff(&mut self.batch_failures, chance);
+                }
             }
         }
     }
+}
+
+/// How long to wait after one more failure.
+fn backoff(failures: &mut u32, chance: f64) -> Duration {
+    let doubled = FIRST.saturating_mul(1_u32.checked_shl(*failures).unwrap_or(u32::MAX));
+    *failures = failures.saturating_add(1);
+    doubled
+        .min(LONGEST)
+        .mul_f64(0.5 + 0.5 * chance.clamp(0.0, 1.0))
 }
 
 #[cfg(test)]
@@ -233,6 +251,43 @@ mod tests {
         assert_eq!(shipper.next(now), Action::SendState);
         shipper.ended(now, Outcome::Failed, 0.0);
         assert_eq!(shipper.next(now), Action::WaitUntil(now + LONGEST / 2));
+    }
+
+    #[test]
+    fn batches_that_fail_wait_longer_each_time_while_states_are_answered() {
+        let mut shipper = Shipper::new(Limits::default());
+        let (mut now, mut failed) = (Duration::ZERO, Vec::new());
+        while failed.len() < 12 {
+            match shipper.next(now) {
+                Action::SendState => shipper.ended(now, answered(0), 1.0),
+                Action::SendBatch { .. } => {
+                    failed.push(now);
+                    shipper.ended(now, Outcome::Failed, 1.0);
+                }
+                Action::WaitUntil(until) => now = until,
+            }
+        }
+        let waits: Vec<Duration> = failed.windows(2).map(|two| two[1] - two[0]).collect();
+        assert_eq!(waits[..3], [200, 400, 800].map(Duration::from_millis));
+        assert_eq!(waits.last(), Some(&LONGEST));
+        // One that is answered ends that; states went on meanwhile.
+        let batch = Action::SendBatch { cursor: None };
+        let next = |shipper: &mut Shipper, mut now: Duration| {
+            loop {
+                match shipper.next(now) {
+                    Action::SendState => shipper.ended(now, answered(0), 1.0),
+                    Action::WaitUntil(until) => now = until,
+                    action => return (action, now),
+                }
+            }
+        };
+        let (action, now) = next(&mut shipper, now);
+        assert_eq!(action, batch);
+        shipper.ended(now, answered(0), 1.0);
+        assert_eq!(next(&mut shipper, now), (batch, now));
+        shipper.ended(now, Outcome::Failed, 1.0);
+        let first = now + Duration::from_millis(200);
+        assert_eq!(next(&mut shipper, now), (batch, first));
     }
 
     #[test]

@@ -18,7 +18,7 @@ enum Event {
     /// An order that is under way ends.
     Ends(usize, Fate),
     /// The head ends: what is under way is carried out, or not, and nobody hears of it.
-    Crash(bool),
+    Crash(End),
     /// The turn's changes are not kept: its orders are not carried out.
     Unwritten,
     Minutes(u16),
@@ -37,11 +37,23 @@ enum Event {
     HostsEnd,
 }
 
+/// Where a head ends.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    Unclaimed,
+    Unsent,
+    Done,
+}
+
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Works,
     Refused,
-    Lost { done: bool },
+    Lost {
+        done: bool,
+    },
+    /// It ends before anything is sent.
+    NotSent,
 }
 
 const HOSTS: usize = 5;
@@ -64,11 +76,12 @@ fn event() -> impl Strategy<Value = Event> {
         4 => Just(Fate::Works),
         1 => Just(Fate::Refused),
         1 => any::<bool>().prop_map(|done| Fate::Lost { done }),
+        1 => Just(Fate::NotSent),
     ];
     prop_oneof![
         12 => Just(Event::Turn),
         8 => (0..4_usize, fate).prop_map(|(n, fate)| Event::Ends(n, fate)),
-        2 => any::<bool>().prop_map(Event::Crash),
+        2 => prop_oneof![Just(End::Unclaimed), Just(End::Unsent), Just(End::Done)].prop_map(Event::Crash),
         1 => Just(Event::Unwritten),
         4 => (1..90_u16).prop_map(Event::Minutes),
         3 => host.clone().prop_map(Event::Approve),
@@ -105,6 +118,8 @@ struct World {
     silent: bool,
     /// How often each step of each plan was carried out.
     acts: BTreeMap<(i64, Step, bool), u32>,
+    /// Plans whose annotation nodes have, also those that somebody has made schedulable again.
+    annotated: BTreeSet<i64>,
 }
 
 fn name(n: usize) -> String {
@@ -148,6 +163,7 @@ impl World {
             }
             let unknown = self.silent.then(|| "no answer".to_owned());
             HostFacts {
+                version: plan.version,
                 over: said(&self.over, host, "it is well"),
                 no_evidence: (!self.evidence.contains(host)).then(|| "none".to_owned()),
                 busy: unknown.or_else(|| said(&self.busy, host, "jobs")),
@@ -166,24 +182,36 @@ impl World {
         }
     }
 
+    /// As managers and hosts do it: what holds already is not done once more.
     fn carry_out(&mut self, order: &Order) {
+        let key = (order.host.clone(), order.step);
+        let is_ours = self.held.get(&key) == Some(&Hand::Plan(order.plan));
+        let does = match (order.step, order.undo) {
+            (Step::Cordon, false) => {
+                !self.held.contains_key(&key) && self.annotated.insert(order.plan)
+            }
+            (Step::SlurmDrain, false) => !self.held.contains_key(&key),
+            (Step::Cordon | Step::SlurmDrain, true) => is_ours,
+            (Step::Reboot | Step::ResetGpu, _) => {
+                !self.asked.contains_key(&(order.plan, order.step))
+            }
+            (Step::Drain | Step::Ticket | Step::Return, _) => true,
+        };
+        if !does {
+            return;
+        }
         *self
             .acts
             .entry((order.plan, order.step, order.undo))
             .or_default() += 1;
-        let key = (order.host.clone(), order.step);
         match (order.step, order.undo) {
             (Step::Cordon | Step::SlurmDrain, false) => {
-                self.held.entry(key).or_insert(Hand::Plan(order.plan));
+                self.held.insert(key, Hand::Plan(order.plan));
             }
-            (Step::Cordon | Step::SlurmDrain, true) => {
-                if self.held.get(&key) == Some(&Hand::Plan(order.plan)) {
-                    self.held.remove(&key);
-                }
-            }
+            (Step::Cordon | Step::SlurmDrain, true) => drop(self.held.remove(&key)),
             (Step::Drain, _) => drop(self.busy.remove(&order.host)),
             (Step::Reboot | Step::ResetGpu, _) => {
-                self.asked.entry((order.plan, order.step)).or_insert(false);
+                self.asked.insert((order.plan, order.step), false);
             }
             (Step::Ticket | Step::Return, _) => {}
         }
@@ -300,10 +328,19 @@ proptest! {
                 Event::Ends(n, fate) => {
                     if !head.flying.is_empty() {
                         let order = head.flying.remove(n % head.flying.len());
+                        if matches!(fate, Fate::NotSent) {
+                            head.plans.ended(&order, Outcome::Unsure("no answer".to_owned()), now);
+                            continue;
+                        }
+                        let claimed = head.plans.plans.get_mut(&order.plan).is_some_and(|p| p.claim(&order, now));
+                        if !claimed {
+                            head.plans.ended(&order, Outcome::Withdrawn, now);
+                            continue;
+                        }
                         let outcome = match fate {
                             Fate::Works => Outcome::Acted(String::new()),
                             Fate::Refused => Outcome::Refused("no".to_owned()),
-                            Fate::Lost { .. } => Outcome::Unsure("no answer".to_owned()),
+                            Fate::Lost { .. } | Fate::NotSent => Outcome::Unsure("no answer".to_owned()),
                         };
                         if matches!(fate, Fate::Works | Fate::Lost { done: true }) {
                             world.carry_out(&order);
@@ -311,9 +348,13 @@ proptest! {
                         head.plans.ended(&order, outcome, now);
                     }
                 }
-                Event::Crash(done) => for order in std::mem::take(&mut head.flying) {
-                    if done {
-                        world.carry_out(&order);
+                Event::Crash(end) => for order in std::mem::take(&mut head.flying) {
+                    let plan = head.plans.plans.get_mut(&order.plan).unwrap();
+                    match end {
+                        End::Unclaimed => {}
+                        End::Unsent => drop(plan.claim(&order, now)),
+                        End::Done if plan.claim(&order, now) => world.carry_out(&order),
+                        End::Done => {}
                     }
                 },
                 Event::Minutes(n) => world.now += i64::from(n) * 60,
@@ -379,8 +420,7 @@ proptest! {
             world.asked.values_mut().for_each(|done| *done = true);
             head.turn(&world, &policy, true)?;
             for order in std::mem::take(&mut head.flying) {
-                world.carry_out(&order);
-                head.plans.ended(&order, Outcome::Acted(String::new()), world.time());
+                finish(&mut world, &mut head.plans, &order);
             }
         }
         for plan in head.plans.plans.values() {
@@ -389,6 +429,19 @@ proptest! {
             prop_assert!(plan.state != PlanState::Waiting || plan.waits.is_some(), "{plan:?}");
         }
     }
+}
+
+/// Claims an order, has it done, and hears of it.
+fn finish(world: &mut World, plans: &mut Remediation, order: &Order) {
+    let plan = plans.plans.get_mut(&order.plan).unwrap();
+    let outcome = match plan.claim(order, world.time()) {
+        true => {
+            world.carry_out(order);
+            Outcome::Acted(String::new())
+        }
+        false => Outcome::Withdrawn,
+    };
+    plans.ended(order, outcome, world.time());
 }
 
 #[test]
@@ -422,8 +475,7 @@ fn a_dry_policy_does_nothing_even_to_plans_that_were_approved() {
     let order = plans
         .advance(1, &acts, &world.facts(&plans), false)
         .unwrap();
-    world.carry_out(&order);
-    plans.ended(&order, Outcome::Acted(String::new()), world.time());
+    finish(&mut world, &mut plans, &order);
     assert_eq!(plans.advance(1, &dry, &world.facts(&plans), false), None);
     assert_eq!(plans.plans[&1].steps[1].state, StepState::Pending);
 }
@@ -444,8 +496,7 @@ fn at_reset(steps: &[Step]) -> (World, Remediation, Policy) {
     for _ in steps {
         let facts = world.facts(&plans);
         let order = plans.advance(1, &policy, &facts, false).unwrap();
-        world.carry_out(&order);
-        plans.ended(&order, Outcome::Acted(String::new()), world.time());
+        finish(&mut world, &mut plans, &order);
     }
     (world, plans, policy)
 }
@@ -585,4 +636,206 @@ fn credentials_do_not_go_over_a_network_in_clear() {
     ] {
         assert!(check(wrong).is_err(), "{wrong}");
     }
+}
+
+#[test]
+fn what_was_decided_for_a_plan_is_not_done_once_somebody_has_changed_it() {
+    let mut world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    let cause = Cause::default();
+    let state = PlanState::Waiting;
+    let plan = Plan::new(
+        1,
+        &name(0),
+        "r",
+        cause,
+        &[Step::Cordon],
+        state,
+        world.time(),
+    );
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, plan);
+    let policy = policy(true);
+    let facts = world.facts(&plans);
+    let order = plans.advance(1, &policy, &facts, false).unwrap();
+    // Facts of the version before say nothing about this one.
+    assert_eq!(plans.advance(1, &policy, &facts, false), None);
+    let plan = plans.plans.get_mut(&1).unwrap();
+    plan.undo("alice", world.time()).unwrap();
+    finish(&mut world, &mut plans, &order);
+    assert!(world.held.is_empty() && world.acts.is_empty());
+    let facts = world.facts(&plans);
+    assert_eq!(plans.advance(1, &policy, &facts, false), None);
+    assert_eq!(plans.plans[&1].state, PlanState::Undone);
+}
+
+#[test]
+fn a_step_that_was_begun_and_not_sent_is_begun_again_and_one_that_was_lost_too() {
+    let mut world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    let (cause, state) = (Cause::default(), PlanState::Waiting);
+    let steps = [Step::Ticket, Step::Cordon];
+    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, plan);
+    let policy = policy(true);
+    let turn = |plans: &mut Remediation, world: &World| {
+        plans.advance(1, &policy, &world.facts(plans), false)
+    };
+    let first = turn(&mut plans, &world).unwrap();
+    // The head ends. Another one does it, and what the first one had decided holds no more.
+    world.now += 3600;
+    let again = turn(&mut plans, &world).unwrap();
+    assert_eq!((again.step, again.undo), (first.step, first.undo));
+    assert!(!plans.plans.get_mut(&1).unwrap().claim(&first, world.time()));
+    finish(&mut world, &mut plans, &again);
+    let cordon = turn(&mut plans, &world).unwrap();
+    assert_eq!(cordon.step, Step::Cordon);
+    assert!(
+        plans
+            .plans
+            .get_mut(&1)
+            .unwrap()
+            .claim(&cordon, world.time())
+    );
+    // It ends before anything is sent: that is known once no answer can come any more.
+    assert_eq!(turn(&mut plans, &world), None);
+    world.now += 60;
+    let again = turn(&mut plans, &world).unwrap();
+    finish(&mut world, &mut plans, &again);
+    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(plans.plans[&1].state, PlanState::Done);
+}
+
+#[test]
+fn what_cannot_be_sent_is_tried_for_its_time_and_noted_once() {
+    let mut world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    world.busy.insert(name(0));
+    let (cause, state) = (Cause::default(), PlanState::Waiting);
+    let steps = [Step::Cordon];
+    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, plan);
+    let policy = policy(true);
+    let tries = |world: &mut World, plans: &mut Remediation| -> usize {
+        for n in 0.. {
+            let facts = world.facts(plans);
+            let Some(order) = plans.advance(1, &policy, &facts, false) else {
+                return n;
+            };
+            assert!(n < 100, "it is tried for ever");
+            plans.ended(
+                &order,
+                Outcome::Unsure("no answer".to_owned()),
+                world.time(),
+            );
+            world.now += 10;
+        }
+        0
+    };
+    assert!(tries(&mut world, &mut plans) > 5);
+    let plan = &plans.plans[&1];
+    assert_eq!(plan.state, PlanState::Failed);
+    let begins = |plan: &Plan, what: &str| {
+        plan.course
+            .iter()
+            .filter(|line| line.what.starts_with(what))
+            .count()
+    };
+    assert_eq!(begins(plan, "cordon begins"), 1, "{plan:#?}");
+    assert!(plan.course.last().unwrap().what.contains("no answer"));
+    // The same of what is taken back.
+    world.held.insert((name(0), Step::Cordon), Hand::Plan(1));
+    let now = world.time();
+    plans.plans.get_mut(&1).unwrap().undo("x", now).unwrap();
+    assert!(tries(&mut world, &mut plans) > 5);
+    let plan = &plans.plans[&1];
+    assert_eq!(plan.state, PlanState::Failed);
+    assert_eq!(begins(plan, "undoing cordon begins"), 1, "{plan:#?}");
+}
+
+#[test]
+fn what_a_host_has_not_begun_is_withdrawn_once_jobs_are_there() {
+    let (mut world, mut plans, policy) = at_reset(&[Step::Cordon, Step::ResetGpu]);
+    plans.plans.get_mut(&1).unwrap().version = 9;
+    let unfounded =
+        |plans: &Remediation, world: &World| plans.unfounded(1, &policy, &world.facts(plans));
+    assert_eq!(unfounded(&plans, &world), None);
+    world.busy.insert(name(0));
+    let (id, index, step, why) = unfounded(&plans, &world).unwrap();
+    assert_eq!((index, step, why.as_str()), (1, Step::ResetGpu, "jobs"));
+    world.asked.clear();
+    plans.withdrawn(id, index, &why, world.time());
+    let turn = |plans: &mut Remediation, world: &World| {
+        plans.advance(1, &policy, &world.facts(plans), false)
+    };
+    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(plans.plans[&1].waits.as_deref(), Some("reset_gpu: jobs"));
+    world.busy.clear();
+    assert_eq!(turn(&mut plans, &world).unwrap().step, Step::ResetGpu);
+}
+
+#[test]
+fn nothing_is_taken_back_while_what_was_sent_may_still_take_effect() {
+    let mut world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    let (cause, state) = (Cause::default(), PlanState::Waiting);
+    let steps = [Step::SlurmDrain];
+    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, plan);
+    let policy = policy(true);
+    let turn = |plans: &mut Remediation, world: &World| {
+        plans.advance(1, &policy, &world.facts(plans), false)
+    };
+    let drain = turn(&mut plans, &world).unwrap();
+    let plan = plans.plans.get_mut(&1).unwrap();
+    assert!(plan.claim(&drain, world.time()));
+    // The head is killed while scontrol waits for its manager, and a person has the plan undone.
+    plan.undo("x", world.time()).unwrap();
+    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(plans.plans[&1].state, PlanState::Undoing);
+    // It takes effect after all, and is taken back.
+    world.carry_out(&drain);
+    let undo = turn(&mut plans, &world).unwrap();
+    assert!(undo.undo);
+    finish(&mut world, &mut plans, &undo);
+    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(plans.plans[&1].state, PlanState::Undone);
+    assert!(world.held.is_empty());
+}
+
+#[test]
+fn a_plan_that_cannot_be_read_may_keep_a_host_out() {
+    let world = World {
+        now: 1_780_000_000,
+        ..World::default()
+    };
+    let mut plans = Remediation::default();
+    for n in 0..2 {
+        let (cause, state) = (Cause::default(), PlanState::Waiting);
+        let steps = [Step::Cordon];
+        let id = n as i64 + 1;
+        let plan = Plan::new(id, &name(n), "r", cause, &steps, state, world.time());
+        plans.plans.insert(id, plan);
+    }
+    plans.unreadable.insert(7, Some(name(0)));
+    plans.unreadable.insert(8, Some(name(4)));
+    let policy = policy(true);
+    let facts = world.facts(&plans);
+    assert_eq!(plans.advance(1, &policy, &facts, false), None);
+    let waits = plans.plans[&1].waits.as_deref().unwrap();
+    assert!(waits.contains("plan 7, which this version"), "{waits}");
+    assert_eq!(plans.advance(2, &policy, &facts, false), None);
+    let waits = plans.plans[&2].waits.as_deref().unwrap();
+    assert!(waits.contains("3 hosts would be out"), "{waits}");
 }

@@ -706,6 +706,27 @@ fn config_check_refuses_what_run_refuses() {
     );
     let (code, _, err) = bare(&["config", "check", "--site-policy", example], &[]);
     assert_eq!(code, Some(0), "{err}");
+    let rules = dir.path().join("health-rules.toml");
+    let check = || {
+        let path = rules.to_str().unwrap();
+        bare(&["config", "check", "--health-rules", path], &[])
+    };
+    let (code, _, err) = check();
+    assert_eq!(code, Some(0), "there need be none: {err}");
+    std::fs::write(
+        &rules,
+        "[[rule]]\nname = \"off-the-bus\"\naction = \"drain\"\nclears = []\n",
+    )
+    .unwrap();
+    let (code, _, err) = check();
+    assert_eq!(code, Some(1), "{err}");
+    for part in [
+        "health-rules.toml: line 2: rule `off-the-bus`",
+        "`clears` is empty",
+        "remedy: ",
+    ] {
+        assert!(err.contains(part), "{err}");
+    }
 }
 
 #[test]

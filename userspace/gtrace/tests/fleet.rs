@@ -17,6 +17,7 @@ use gtrace_fleet::{Batch, BatchAnswer, Carried, Position, RECORDS_MAX, encode};
 use gtrace_head::db::{ChainReport, FleetEvent, Place};
 use gtrace_head::{HostView, TokenAnswer, TokenRequest};
 use gtrace_store::{Hash, Reader};
+use support::nats::Servers;
 use support::{Host, Postgres};
 
 const HOSTS: usize = 4;
@@ -56,6 +57,8 @@ struct Fleet {
     agents: Vec<Option<Killed>>,
     keys: Vec<Enrolled>,
     hosts: Vec<Host>,
+    /// Between agents and head, if there is one.
+    nats: Option<Servers>,
 }
 
 fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) -> T {
@@ -70,7 +73,7 @@ fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) ->
 }
 
 impl Fleet {
-    fn new(database: &Place) -> Self {
+    fn new(database: &Place, nats: Option<Servers>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let database = match database {
             Place::File(_) => dir.path().join("fleet.db").display().to_string(),
@@ -83,6 +86,7 @@ impl Fleet {
             agents: Vec::new(),
             keys: Vec::new(),
             hosts: Vec::new(),
+            nats,
             dir,
         };
         fleet.start_head();
@@ -133,9 +137,14 @@ impl Fleet {
             true => "127.0.0.1:0",
             false => &self.address,
         };
-        let mut child = gtrace(self.dir.path())
+        let mut command = gtrace(self.dir.path());
+        command
             .args(["head", "--listen", listen, "--socket"])
-            .arg(self.dir.path().join("head.sock"))
+            .arg(self.dir.path().join("head.sock"));
+        if let Some(nats) = &self.nats {
+            command.args(["--nats", &nats.url(), "--nats-ack-wait", "1s"]);
+        }
+        let mut child = command
             .env("GTRACE_HEAD_DATABASE", &self.database)
             .env("GTRACE_LOG", "info")
             .stderr(Stdio::piped())
@@ -154,9 +163,13 @@ impl Fleet {
     }
 
     fn start_agent(&mut self, n: usize) {
-        let child = gtrace(self.dir.path())
-            .args(["agent", "run", "--credential"])
-            .arg(self.credential(n))
+        let mut command = gtrace(self.dir.path());
+        command.args(["agent", "run", "--credential"]);
+        command.arg(self.credential(n));
+        if let Some(nats) = &self.nats {
+            command.args(["--head", &nats.url(), "--site", "lab"]);
+        }
+        let child = command
             .arg("--store")
             .arg(&self.hosts[n].path)
             .stderr(Stdio::null())
@@ -221,6 +234,11 @@ impl Fleet {
             host.events(fastrand::u32(1..60));
         }
         match fastrand::u32(0..4) {
+            0 if self.nats.is_some() && fastrand::bool() => {
+                let servers = self.nats.as_mut().unwrap();
+                servers.kill(0);
+                servers.run(0);
+            }
             0 => {
                 self.head.as_mut().unwrap().kill();
                 if fastrand::bool() {
@@ -295,11 +313,11 @@ impl Fleet {
     }
 }
 
-fn violence(database: &Place, rounds: usize) {
+fn violence(database: &Place, nats: Option<Servers>, rounds: usize) {
     let seed = fastrand::u64(..);
     fastrand::seed(seed);
     println!("seed {seed}");
-    let mut fleet = Fleet::new(database);
+    let mut fleet = Fleet::new(database, nats);
     for _ in 0..rounds {
         fleet.round();
     }
@@ -316,12 +334,19 @@ fn rounds() -> usize {
 
 #[test]
 fn killed_heads_and_agents_take_each_record_once() {
-    violence(&Place::File(PathBuf::new()), rounds());
+    violence(&Place::File(PathBuf::new()), None, rounds());
 }
 
 #[test]
 fn killed_heads_and_agents_take_each_record_once_over_postgresql() {
     if let Some(server) = Postgres::start() {
-        violence(&server.place(), rounds());
+        violence(&server.place(), None, rounds());
+    }
+}
+
+#[test]
+fn killed_heads_agents_and_servers_of_nats_take_each_record_once() {
+    if let Some(servers) = Servers::start(1, "") {
+        violence(&Place::File(PathBuf::new()), Some(servers), rounds());
     }
 }

@@ -122,6 +122,7 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
             "unix:/nonexistent/socket",
             "--print-env",
         ],
+        &["exec", "--unpack", "/dev/null/folder"],
         &["serve", "--listen", "nonsense:nonsense:nonsense"],
         &[
             "device-plugin",

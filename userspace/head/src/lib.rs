@@ -5,6 +5,9 @@
 
 pub mod db;
 pub mod http;
+mod intake;
+mod nats;
+mod readers;
 pub mod remediation;
 mod secret;
 mod view;
@@ -14,4 +17,5 @@ pub use http::{
     AuditLine, By, FramesPage, HostDetail, RemediationView, SessionHost, SessionRequest,
     SessionView, TokenAnswer, TokenRequest,
 };
+pub use nats::Nats;
 pub use view::HostView;

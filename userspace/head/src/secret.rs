@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-const CREDENTIAL: &str = "gta_";
 const TOKEN: &str = "gtj_";
 
 /// 32 random bytes, as hex.
@@ -27,12 +26,5 @@ pub(crate) fn join_token() -> Result<String, String> {
 
 /// What the agent of a host shows. Its first part says whose it is.
 pub(crate) fn credential(host: i64, secret: &str) -> String {
-    format!("{CREDENTIAL}{host}_{secret}")
-}
-
-/// Whose credential it is, and its secret, if it is one.
-pub(crate) fn parts(credential: &str) -> Option<(i64, &str)> {
-    let (host, secret) = credential.strip_prefix(CREDENTIAL)?.split_once('_')?;
-    let fine = secret.len() == 64 && secret.bytes().all(|b| b.is_ascii_hexdigit());
-    Some((host.parse().ok().filter(|_| fine)?, secret))
+    gtrace_fleet::credential_text(host, secret)
 }

@@ -8,7 +8,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gtrace_event::Timestamp;
-use gtrace_fleet::Batch;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
 use crate::db::{Arrived, Database, DbError, Ingested, NewFrames, NewState};
@@ -29,7 +28,7 @@ const PLACES: Duration = Duration::from_secs(60);
 type Answer<T> = oneshot::Sender<Result<T, String>>;
 
 pub(crate) enum Job {
-    Batch(i64, Batch, Answer<Ingested>),
+    Batch(Arrived, Answer<Ingested>),
     State(NewState, Answer<()>),
     Frames(NewFrames, Answer<()>),
     /// Anything else, in a turn of its own.
@@ -135,9 +134,9 @@ impl Thread {
             let mut other = None;
             while let Some(job) = next.take() {
                 match job {
-                    Job::Batch(host, batch, answer) => {
-                        records += batch.records.len();
-                        batches.push(Arrived { host, batch });
+                    Job::Batch(arrived, answer) => {
+                        records += arrived.batch.records.len();
+                        batches.push(arrived);
                         answers.push(answer);
                     }
                     Job::State(mut state, answer) => {

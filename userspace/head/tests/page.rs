@@ -250,7 +250,11 @@ impl Fleet {
         batch.tip = seq;
         batch.after = self.database.cursor(id).unwrap();
         self.hosts[host] = (id, hash, seq);
-        let arrived = Arrived { host: id, batch };
+        let arrived = Arrived {
+            host: id,
+            batch,
+            seen: at,
+        };
         let done = self.database.ingest(at, &[arrived]).unwrap();
         assert_eq!(done[0].taken, 2);
     }
@@ -265,6 +269,7 @@ impl Fleet {
                 state: serde_json::to_string(&state(n)).unwrap(),
                 tip: *seq,
                 gpus: Vec::new(),
+                seen: at,
             })
             .collect();
         self.database.put_states(&states, at).unwrap();

@@ -1,244 +1,29 @@
 //! Remediation, end to end: a head with a policy, real agents, a stand-in of Kubernetes' API server, a stand-in of scontrol, a webhook.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+#[path = "support/site.rs"]
+mod site;
 mod support;
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use axum::extract::{Path as UrlPath, Query, State};
-use axum::http::{HeaderMap, StatusCode};
-use axum::routing::{get, post};
-use axum::{Json, Router};
 use gtrace_agent::Actor;
 use gtrace_event::{
-    FailureClass, HealthReport, Incident, IncidentId, PciAddress, Record, Timestamp,
+    FailureClass, HealthReport, Incident, IncidentId, Kind, PciAddress, Record, Timestamp,
 };
-use gtrace_fleet::remedy::{Plan, PlanState, StepState};
-use gtrace_fleet::{HostState, RequestState};
-use gtrace_head::db::{Place, Request};
+use gtrace_fleet::remedy::{
+    Cause, Effect, Facts, HostFacts, Outcome, Plan, PlanState, Policy, Step, StepState,
+};
+use gtrace_fleet::{HostState, RequestState, machine_id};
+use gtrace_head::db::{Change, Database, Place, Request, Wish};
 use gtrace_head::{AuditLine, By, RemediationView};
 use serde_json::{Value, json};
-use support::fleet::{Agent, Agents, Head, enrolled};
+use site::{MACHINE, Shared, scontrol, serve};
+use support::fleet::{Agent, Agents, Head, enrolled_as};
 use support::{Host, Postgres, incident};
-
-/// A stand-in of Kubernetes' API server with one namespace: nodes, pods and evictions as its API reference has them, optimistic locking
-/// included; and the site's webhook.
-#[derive(Default)]
-struct Site {
-    nodes: BTreeMap<String, Value>,
-    pods: BTreeMap<String, Value>,
-    /// Evictions that a disruption budget has yet to refuse.
-    refusals: u32,
-    evicted: Vec<String>,
-    /// Bodies of tickets with their keys.
-    tickets: Vec<(String, Value)>,
-    patches: u32,
-}
-
-type Shared = Arc<Mutex<Site>>;
-
-fn error(status: StatusCode, message: &str) -> (StatusCode, Json<Value>) {
-    let body = json!({ "kind": "Status", "status": "Failure", "code": status.as_u16(), "message": message });
-    (status, Json(body))
-}
-
-/// RFC 7386.
-fn merge(target: &mut Value, patch: Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch;
-        return;
-    };
-    if !target.is_object() {
-        *target = json!({});
-    }
-    let target = target.as_object_mut().unwrap();
-    for (key, value) in patch {
-        match value {
-            Value::Null => drop(target.remove(&key)),
-            value => merge(target.entry(key).or_insert(Value::Null), value),
-        }
-    }
-}
-
-type Answer = Result<Json<Value>, (StatusCode, Json<Value>)>;
-
-fn may(headers: &HeaderMap) -> Result<(), (StatusCode, Json<Value>)> {
-    match headers.get("authorization").map(|v| v.to_str().unwrap()) {
-        Some("Bearer of-the-head") => Ok(()),
-        _ => Err(error(StatusCode::UNAUTHORIZED, "Unauthorized")),
-    }
-}
-
-async fn nodes(State(site): State<Shared>, headers: HeaderMap) -> Answer {
-    may(&headers)?;
-    let site = site.lock().unwrap();
-    let cordoned = site
-        .nodes
-        .values()
-        .filter(|n| n["spec"]["unschedulable"] == true);
-    let items: Vec<&Value> = cordoned.collect();
-    Ok(Json(
-        json!({ "kind": "NodeList", "metadata": {}, "items": items }),
-    ))
-}
-
-async fn node(
-    State(site): State<Shared>,
-    headers: HeaderMap,
-    UrlPath(name): UrlPath<String>,
-) -> Answer {
-    may(&headers)?;
-    let found = site.lock().unwrap().nodes.get(&name).cloned();
-    found
-        .map(Json)
-        .ok_or_else(|| error(StatusCode::NOT_FOUND, "nodes not found"))
-}
-
-async fn patch_node(
-    State(site): State<Shared>,
-    headers: HeaderMap,
-    UrlPath(name): UrlPath<String>,
-    body: String,
-) -> Answer {
-    may(&headers)?;
-    assert_eq!(headers["content-type"], "application/merge-patch+json");
-    let mut patch: Value = serde_json::from_str(&body).unwrap();
-    let mut site = site.lock().unwrap();
-    site.patches += 1;
-    // The kubelet writes its status all the time: the first attempt meets such a change.
-    let meets = site.patches == 1;
-    let node = site.nodes.get_mut(&name).unwrap();
-    let version: u64 = node["metadata"]["resourceVersion"]
-        .as_str()
-        .unwrap()
-        .parse()
-        .unwrap();
-    let wanted = patch["metadata"]["resourceVersion"].take();
-    let is_newest = wanted == json!(version.to_string());
-    node["metadata"]["resourceVersion"] = json!((version + 1).to_string());
-    if meets || !is_newest {
-        return Err(error(StatusCode::CONFLICT, "the object has been modified"));
-    }
-    patch["metadata"]
-        .as_object_mut()
-        .unwrap()
-        .remove("resourceVersion");
-    merge(node, patch);
-    Ok(Json(node.clone()))
-}
-
-async fn pods(
-    State(site): State<Shared>,
-    headers: HeaderMap,
-    Query(asked): Query<BTreeMap<String, String>>,
-) -> Answer {
-    may(&headers)?;
-    let node = asked["fieldSelector"]
-        .strip_prefix("spec.nodeName=")
-        .unwrap();
-    let site = site.lock().unwrap();
-    let items: Vec<&Value> = site
-        .pods
-        .values()
-        .filter(|p| p["spec"]["nodeName"] == node)
-        .collect();
-    Ok(Json(
-        json!({ "kind": "PodList", "metadata": {}, "items": items }),
-    ))
-}
-
-async fn evict(
-    State(site): State<Shared>,
-    headers: HeaderMap,
-    UrlPath((namespace, name)): UrlPath<(String, String)>,
-    Json(body): Json<Value>,
-) -> Answer {
-    may(&headers)?;
-    assert_eq!(
-        (&body["apiVersion"], &body["kind"]),
-        (&json!("policy/v1"), &json!("Eviction"))
-    );
-    assert_eq!(
-        (&body["metadata"]["name"], namespace.as_str()),
-        (&json!(name), "jobs")
-    );
-    let mut site = site.lock().unwrap();
-    if site.refusals > 0 {
-        site.refusals -= 1;
-        let budget = "Cannot evict pod as it would violate the pod's disruption budget.";
-        return Err(error(StatusCode::TOO_MANY_REQUESTS, budget));
-    }
-    site.pods.remove(&name);
-    site.evicted.push(name);
-    Ok(Json(json!({ "kind": "Status", "status": "Success" })))
-}
-
-async fn ticket(State(site): State<Shared>, headers: HeaderMap, Json(body): Json<Value>) -> String {
-    let key = headers["idempotency-key"].to_str().unwrap().to_owned();
-    site.lock().unwrap().tickets.push((key, body));
-    "GPU-1234".to_owned()
-}
-
-fn serve(site: &Shared) -> String {
-    let router = Router::new()
-        .route("/api/v1/nodes", get(nodes))
-        .route("/api/v1/nodes/{name}", get(node).patch(patch_node))
-        .route("/api/v1/pods", get(pods))
-        .route(
-            "/api/v1/namespaces/{namespace}/pods/{name}/eviction",
-            post(evict),
-        )
-        .route("/tickets", post(ticket))
-        .with_state(Arc::clone(site));
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.set_nonblocking(true).unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    std::thread::spawn(move || {
-        support::fleet::block(async move {
-            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
-            loop {
-                let (stream, _) = listener.accept().await.unwrap();
-                let router = router.clone();
-                tokio::spawn(async move {
-                    let io = hyper_util::rt::TokioIo::new(stream);
-                    let service = hyper_util::service::TowerToHyperService::new(router);
-                    let _ = hyper::server::conn::http1::Builder::new()
-                        .serve_connection(io, service)
-                        .await;
-                });
-            }
-        });
-    });
-    url
-}
-
-/// A stand-in of scontrol whose nodes are files: `STATE REASON`.
-fn scontrol(dir: &Path) -> PathBuf {
-    let nodes = dir.join("slurm");
-    std::fs::create_dir(&nodes).unwrap();
-    let script = format!(
-        r#"#!/bin/sh
-cd {nodes} || exit 1
-show() {{ read -r state reason < "$1"; echo "NodeName=$1 Arch=x86_64 State=$state Weight=1 ${{reason:+Reason=$reason [root@2026-01-01T00:00:00]}}"; }}
-case "$1 $2" in
-"--oneliner show") if [ "$3" = nodes ]; then for n in *; do show "$n"; done; else show "$4"; fi ;;
-"update NodeName="*) name=${{2#NodeName=}}; read -r state reason < "$name"; base=${{state%%+*}}
-    case "$3" in State=DRAIN) echo "$base+DRAIN ${{4#Reason=}}" > "$name.new" ;; State=RESUME) echo "$base" > "$name.new" ;; *) exit 1 ;; esac
-    mv "$name.new" "$name" ;;
-*) echo "invalid keyword: $*" >&2; exit 1 ;;
-esac
-"#,
-        nodes = nodes.display()
-    );
-    let path = dir.join("scontrol");
-    std::fs::write(&path, script).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
-    path
-}
 
 /// A host that does what it is asked for; a reboot gives it another boot.
 struct Doer {
@@ -282,7 +67,12 @@ fn health(state: &str, action: &str) -> Option<HealthReport> {
 
 fn host(dir: &Path, name: &str, head: &Head, permits: &[&str]) -> (Host, Agent, Arc<Doer>) {
     let host = Host::new(dir, name);
-    let mut agent = Agent::new(&host, enrolled(head, name, &head.token(None, 1)), "r7");
+    let machine = match name {
+        "a1" => machine_id(MACHINE).unwrap(),
+        _ => name.to_owned(),
+    };
+    let enrolled = enrolled_as(head, name, &head.token(None, 1), &machine);
+    let mut agent = Agent::new(&host, enrolled, "r7");
     *agent.state.lock().unwrap() = HostState {
         boot_id: Some("first".to_owned()),
         health: health("unhealthy", "reboot"),
@@ -310,6 +100,21 @@ fn plans(head: &Head, all: bool) -> Vec<Plan> {
     let view: RemediationView = head.client.get(&path).unwrap();
     assert_eq!(view.problem, None);
     view.plans
+}
+
+/// Waits until a plan is as it should be.
+#[track_caller]
+fn until_one(head: &Head, agents: &Agents, what: impl Fn(&Plan) -> bool) -> Plan {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        let all = plans(head, true);
+        if let Some(plan) = all.iter().find(|plan| what(plan)) {
+            return plan.clone();
+        }
+        assert!(Instant::now() < end, "{all:#?}");
+        agents.wake();
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
 /// Waits until the plan of a host is as it should be.
@@ -340,6 +145,7 @@ fn change(head: &Head, plan: &Plan, what: &str) -> Result<Plan, String> {
 }
 
 fn remediation(database: &Place) {
+    claims(database);
     let dir = tempfile::tempdir().unwrap();
     let site = Shared::default();
     let url = serve(&site);
@@ -351,6 +157,10 @@ fn remediation(database: &Place) {
         format!(
             r#"
 mode = "{mode}"
+turn_ms = 50
+answer_s = 20
+again_after_h = 0
+plans_per_hour = 20
 max_out = 1
 max_out_percent = 50
 [kubernetes]
@@ -365,6 +175,11 @@ name = "pcie"
 class = ["pcie"]
 steps = ["ticket", "cordon", "drain", "reboot", "return"]
 [[rule]]
+name = "heat"
+class = ["thermal"]
+approval = false
+steps = ["slurm_drain"]
+[[rule]]
 name = "memory"
 class = ["gpu_memory"]
 hosts = ["rack=r7"]
@@ -376,7 +191,8 @@ steps = ["slurm_drain", "reset_gpu", "return"]
         )
     };
     std::fs::write(&policy, text("dry")).unwrap();
-    let start = |address: &str| Head::with(dir.path(), database, address, Some(policy.clone()));
+    let start =
+        |address: &str| Head::with(dir.path(), database, address, Some(policy.clone()), None);
     let mut head = start("127.0.0.1:0");
     let (mut a1, agent1, doer1) = host(dir.path(), "a1", &head, &["reboot", "report"]);
     let (mut a2, agent2, doer2) = host(dir.path(), "a2", &head, &["reset_gpu"]);
@@ -384,11 +200,14 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     let state1 = Arc::clone(&agent1.state);
     {
         let mut site = site.lock().unwrap();
-        let node = json!({ "metadata": { "name": "a1", "resourceVersion": "7" }, "spec": {} });
+        let node = json!({
+            "metadata": { "name": "a1", "resourceVersion": "7" }, "spec": {},
+            "status": { "nodeInfo": { "machineID": MACHINE } },
+        });
         site.nodes.insert("a1".to_owned(), node);
         let owner = |kind: &str| json!([{ "kind": kind, "controller": true }]);
         let mut pod = |name: &str, owners: Value| {
-            let metadata = json!({ "name": name, "namespace": "jobs", "ownerReferences": owners });
+            let metadata = json!({ "name": name, "namespace": "jobs", "uid": format!("of-{name}"), "ownerReferences": owners });
             let pod = json!({ "metadata": metadata, "spec": { "nodeName": "a1" }, "status": { "phase": "Running" } });
             site.pods.insert(name.to_owned(), pod);
         };
@@ -397,6 +216,9 @@ steps = ["slurm_drain", "reset_gpu", "return"]
         site.refusals = 2;
     }
     std::fs::write(slurm("a2"), "MIXED\n").unwrap();
+    let other = "00000000000000000000000000000001";
+    site.lock().unwrap().nodes.get_mut("a1").unwrap()["status"]["nodeInfo"]["machineID"] =
+        json!(other);
     let agents = Agents::start(vec![agent1, agent2, agent3]);
 
     // Dry: a plan is shown, and nothing is done.
@@ -424,6 +246,24 @@ steps = ["slurm_drain", "reset_gpu", "return"]
             .unwrap_err()
             .contains("nothing to approve")
     );
+
+    // The node of that name is another machine: nothing is done with it. A list of nodes without end says nothing.
+    until(&head, &agents, "a1", |plan| {
+        waits_for(
+            plan,
+            "node a1 of Kubernetes is another machine than host a1",
+        )
+    });
+    {
+        let mut site = site.lock().unwrap();
+        assert_eq!(site.patches, 0);
+        site.nodes.get_mut("a1").unwrap()["status"]["nodeInfo"]["machineID"] = json!(MACHINE);
+        site.endless = true;
+    }
+    until(&head, &agents, "a1", |plan| {
+        waits_for(plan, "Kubernetes lists too much: /api/v1/nodes has more")
+    });
+    site.lock().unwrap().endless = false;
 
     // It reboots only once the host has said what it kept of the incident; meanwhile the host is out, and nobody else goes.
     let plan = until(&head, &agents, "a1", |plan| {
@@ -505,7 +345,9 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     assert_eq!(std::fs::read_to_string(slurm("a2")).unwrap(), "IDLE\n");
     assert!(doer3.done.lock().unwrap().is_empty());
 
+    a_silent_manager(&head, &agents, &site, &mut a2);
     reports(&head, &pcie, &doer1);
+    kinds(database, &head, &agents, &mut a3);
     // A policy that cannot be read is not taken over, which shows until it is mended.
     let problem = |wanted: bool| {
         let end = Instant::now() + Duration::from_secs(60);
@@ -529,15 +371,151 @@ steps = ["slurm_drain", "reset_gpu", "return"]
             .iter()
             .any(|line| line.who == who && line.what.contains(what))
     };
-    assert!(did("alice", "for a1: approved") && did("alice", "for a2: to be undone"));
+    let me = rustix::process::geteuid().as_raw();
+    let alice = format!("alice (user {me})");
+    assert!(did(&alice, "for a1: approved") && did(&alice, "for a2: to be undone"));
+    assert!(did(&format!("test (user {me})"), "made a join token"));
+    let planned = audit
+        .iter()
+        .filter(|line| line.what.contains("for a1: planned; somebody"));
+    assert_eq!(planned.count(), 1);
     assert!(did("rule pcie", "for a1: reboot begins"));
     assert!(did("a1", "began request") && did("a2", "answered: failed request"));
-    assert!(did("alice", "asked a1 for report of incident"));
+    assert!(did(&alice, "asked a1 for report of incident"));
     let metrics = head.client.get_text("/metrics").unwrap();
     assert!(
-        metrics.contains("gtrace_fleet_remediation_plans{state=\"undone\"} 1"),
+        metrics.contains("gtrace_fleet_remediation_plans{state=\"undone\"} 4"),
         "{metrics}"
     );
+}
+
+/// Kubernetes takes questions and does not answer: what only Slurm has a part in goes on.
+fn a_silent_manager(head: &Head, agents: &Agents, site: &Shared, host: &mut Host) {
+    let heat = failure(&host.name, FailureClass::Thermal);
+    host.append(&[Record::Incident(Box::new(heat.clone()))]);
+    agents.wake();
+    let is_of = |plan: &Plan| plan.cause.incident == Some(heat.id);
+    let plan = until_one(head, agents, |plan| {
+        is_of(plan) && plan.state == PlanState::Done && plan.out
+    });
+    site.lock().unwrap().held = Some(0);
+    let end = Instant::now() + Duration::from_secs(60);
+    while site.lock().unwrap().held == Some(0) {
+        assert!(Instant::now() < end);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    change(head, &plan, "undo").unwrap();
+    until_one(head, agents, |plan| {
+        is_of(plan) && plan.state == PlanState::Undone && !plan.out
+    });
+    // The first question is still open.
+    assert_eq!(site.lock().unwrap().held.take(), Some(1));
+}
+
+/// The kind of an incident's event is found, however many others came in its time.
+fn kinds(database: &Place, head: &Head, agents: &Agents, host: &mut Host) {
+    let mut lost = support::event(&host.name, 79, Timestamp::now());
+    lost.kind = Kind::GpuLost;
+    host.append(&[Record::Event(Box::new(lost.clone()))]);
+    host.events(1200);
+    let last = host.store.last_seq();
+    let end = Instant::now() + Duration::from_secs(60);
+    while !head.hosts().iter().any(|view| view.records == last) {
+        assert!(Instant::now() < end);
+        agents.wake();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut db = Database::open(database).unwrap();
+    let mut has = |kinds: &[Kind], id| db.has_kind(&host.name, kinds, &[id], (None, None)).unwrap();
+    assert!(has(&[Kind::OomKill, Kind::GpuLost], lost.id));
+    assert!(!has(&[Kind::OomKill], lost.id));
+    let other = support::event("x", 1, Timestamp::now()).id;
+    assert!(!has(&[Kind::GpuLost], other));
+}
+
+/// What was decided for a plan is claimed once, and not after somebody has changed the plan.
+fn claims(database: &Place) {
+    let mut db = Database::open(database).unwrap();
+    let policy: Policy = serde_json::from_value(json!({
+        "mode": "act", "max_out": 9, "max_out_percent": 100, "plans_per_hour": 99,
+    }))
+    .unwrap();
+    let now = Timestamp::now();
+    let turn = |db: &mut Database, wishes: &[Wish], of: BTreeMap<i64, HostFacts>| {
+        let facts = Facts {
+            now,
+            hosts: 9,
+            out: Default::default(),
+            out_unknown: None,
+            of,
+        };
+        let none = Default::default();
+        db.remediate("o", &policy, wishes, facts, &none, false)
+            .unwrap()
+            .unwrap()
+            .orders
+    };
+    let wish = |host: &str| Wish {
+        host: host.to_owned(),
+        rule: "r".to_owned(),
+        cause: Cause {
+            key: format!("claims:{host}"),
+            ..Cause::default()
+        },
+        steps: vec![Step::Cordon],
+        approval: false,
+        drill: false,
+    };
+    assert_eq!(
+        turn(&mut db, &[wish("c1"), wish("c2")], BTreeMap::new()),
+        []
+    );
+    let known = |version| HostFacts {
+        version,
+        effects: BTreeMap::from([(Step::Cordon, Effect::Absent)]),
+        ..HostFacts::default()
+    };
+    // Facts of another version do nothing.
+    let of = |version| BTreeMap::from([(1, known(version)), (2, known(version))]);
+    assert_eq!(turn(&mut db, &[], of(0)), []);
+    let orders = turn(&mut db, &[], of(1));
+    let versions: Vec<(i64, i64)> = orders.iter().map(|o| (o.plan, o.version)).collect();
+    assert_eq!(versions, [(1, 2), (2, 2)]);
+    assert_eq!(turn(&mut db, &[], of(1)), []);
+    assert_eq!(db.claim(&orders[0], now).unwrap(), Some(3));
+    assert_eq!(db.claim(&orders[0], now).unwrap(), None);
+    assert!(db.is_version(1, 3).unwrap());
+    let undone = db.change_plan(2, Change::Undo, "alice", now).unwrap();
+    undone.unwrap().unwrap();
+    assert_eq!(db.claim(&orders[1], now).unwrap(), None);
+    db.order_ended(&orders[1], &Outcome::Withdrawn, now)
+        .unwrap();
+    let plan = db.plan(2).unwrap().unwrap().unwrap();
+    assert_eq!(
+        (plan.state, plan.steps[0].state),
+        (PlanState::Undoing, StepState::Pending)
+    );
+    // They are in nobody's way.
+    for id in [1, 2] {
+        let _ = db.change_plan(id, Change::Undo, "alice", now).unwrap();
+    }
+    // What was sent for the first may take effect yet: it is undone once that shows.
+    let orders = turn(&mut db, &[], BTreeMap::from([(1, known(4)), (2, known(3))]));
+    assert_eq!(orders, []);
+    let ours = HostFacts {
+        effects: BTreeMap::from([(Step::Cordon, Effect::Ours)]),
+        ..known(4)
+    };
+    let orders = turn(&mut db, &[], BTreeMap::from([(1, ours)]));
+    assert!(matches!(orders.as_slice(), [one] if one.plan == 1 && one.undo));
+    let held = HostFacts {
+        gone: true,
+        ..known(5)
+    };
+    turn(&mut db, &[], BTreeMap::from([(1, held)]));
+    let left = db.plans(false, 9).unwrap();
+    assert!(left.plans.is_empty(), "{left:#?}");
+    db.end_remediation("o").unwrap();
 }
 
 fn a2_incident(head: &Head) -> Incident {

@@ -31,6 +31,7 @@ fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
         retention_days: None,
         gswarm: None,
         remediation: None,
+        nats: None,
     });
     (bound.unwrap(), credentials)
 }

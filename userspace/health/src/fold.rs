@@ -39,6 +39,16 @@ pub struct Fold {
     table: Table,
     boot: Option<String>,
     maintenance: Option<MaintenanceWindow>,
+    site: Site,
+}
+
+/// The site's rules that hold.
+#[derive(Clone, Debug, Default)]
+struct Site {
+    /// As the records have them.
+    text: Option<String>,
+    /// Why another version of gtrace wrote rules that this one does not understand.
+    refused: Option<String>,
 }
 
 /// Parts that something may change, as they were before.
@@ -52,7 +62,33 @@ impl Fold {
             table: Table::default(),
             boot: None,
             maintenance: None,
+            site: Site::default(),
         }
+    }
+
+    /// The text of the site's rules that hold.
+    pub fn site_rules(&self) -> Option<&str> {
+        self.site.text.as_deref()
+    }
+
+    /// Takes over the site's rules. Ones that are refused, as another version of gtrace may have taken them, leave those
+    /// that come with gtrace.
+    fn take_rules(&mut self, text: Option<&str>) {
+        let rules = match text {
+            Some(text) => Rules::with_site("rules of the site", text),
+            None => Rules::builtin(),
+        };
+        let (rules, refused) = match rules {
+            Ok(rules) => (Ok(rules), None),
+            Err(error) => (Rules::builtin(), Some(error.to_string())),
+        };
+        if let Ok(rules) = rules {
+            self.rules = rules;
+        }
+        self.site = Site {
+            text: text.map(str::to_owned),
+            refused,
+        };
     }
 
     /// Takes an event as it is after a record of it: new, or with an amendment applied. Gives the parts that changed.
@@ -135,6 +171,9 @@ impl Fold {
         self.boot.clone_from(&snapshot.boot);
         self.maintenance.clone_from(&snapshot.maintenance);
         self.table = Table::of(snapshot);
+        if self.site.text != snapshot.site_rules {
+            self.take_rules(snapshot.site_rules.as_deref());
+        }
     }
 
     /// All that is known.
@@ -144,6 +183,7 @@ impl Fold {
             subjects: self.table.all().cloned().collect(),
             maintenance: self.maintenance.clone(),
             dropped: self.table.dropped,
+            site_rules: self.site.text.clone(),
         }
     }
 
@@ -218,7 +258,12 @@ impl Fold {
             action,
             subjects,
             maintenance: self.maintenance.clone().filter(|window| window.is_on(now)),
-            not_checked: Vec::new(),
+            not_checked: self
+                .site
+                .refused
+                .iter()
+                .map(|why| format!("rules of the site, without which this is judged: {why}"))
+                .collect(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use gtrace_event::{
     Cleared, Clearing, Event, EventId, HealthReason, ReasonCount, ReasonEvent, ReasonStatus,
-    ReasonTally, Timestamp,
+    ReasonTally, RuleOrigin, Timestamp,
 };
 use jiff::SignedDuration;
 
@@ -29,6 +29,7 @@ fn after(time: Timestamp, seconds: u32) -> Timestamp {
 pub(crate) fn begin(rule: &Rule, event: &Event) -> HealthReason {
     HealthReason {
         rule: rule.name.clone(),
+        origin: rule.origin,
         code: code_of(event),
         status: ReasonStatus::Pending,
         state: rule.state,
@@ -223,6 +224,22 @@ fn happened(reason: &HealthReason, now: Timestamp, within_s: Option<u32>) -> u64
         .filter(|(.., last)| within_s.is_none_or(|seconds| after(*last, seconds) >= now))
         .map(|(count, before, ..)| count.saturating_sub(before))
         .sum()
+}
+
+/// Takes what its rule says now; false where that says nothing any more.
+pub(crate) fn rejudge(reason: &mut HealthReason, rule: Option<&Rule>) -> bool {
+    let Some(rule) = rule.filter(|rule| !rule.off) else {
+        // A judgement without an event is no rule's; one of a rule that gtrace no longer has ends with the boot.
+        return rule.is_none() && reason.origin == RuleOrigin::Builtin;
+    };
+    reason.origin = rule.origin;
+    // What no rule escalates any more is as bad as the rule says.
+    reason.escalated &= rule.escalate.is_some();
+    if !reason.escalated {
+        (reason.state, reason.action) = (rule.state, rule.action);
+        reason.confidence = rule.confidence;
+    }
+    true
 }
 
 fn is_escalated(reason: &HealthReason, escalation: &Escalation, now: Timestamp) -> bool {

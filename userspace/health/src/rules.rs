@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use gtrace_event::{
-    Clearing, Confidence, Event, HealthAction, HealthState, Kind, Provenance, SubjectKind,
+    Clearing, Confidence, Event, HealthAction, HealthState, Kind, Provenance, RuleOrigin,
+    SubjectKind,
 };
 use serde::Deserialize;
 
@@ -22,29 +23,38 @@ const REMEMBERED_S: u32 = 30 * 86_400;
 
 /// A rule file that cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[error("{file}: {cause}")]
+#[error("{file}: {}{cause}", place(*line))]
 pub struct RuleError {
     /// Which file.
     pub file: String,
+    /// Which of its lines, unless `cause` names it.
+    pub line: Option<usize>,
     /// What is wrong with it, and where.
     pub cause: String,
+}
+
+fn place(line: Option<usize>) -> String {
+    line.map(|line| format!("line {line}: "))
+        .unwrap_or_default()
 }
 
 /// All rules.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    rules: Vec<Rule>,
-    recoveries: Vec<Recovery>,
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) recoveries: Vec<Recovery>,
 }
 
 /// A rule as the table of the documentation shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its name.
+    /// Its name, and how often.
     pub name: String,
+    /// Whose it is.
+    pub origin: RuleOrigin,
     /// Which kind of part it is about.
     pub part: &'static str,
-    /// The state that it gives.
+    /// The state that it gives; `notice` for one that makes nothing worse, `off` for one that is switched off.
     pub state: &'static str,
     /// The action that it gives.
     pub action: &'static str,
@@ -67,7 +77,7 @@ struct File {
 pub(crate) struct Rule {
     pub(crate) name: String,
     #[serde(rename = "match")]
-    pattern: Pattern,
+    pub(crate) pattern: Pattern,
     /// The kind of part that it is about.
     pub(crate) part: SubjectKind,
     /// `healthy` makes nothing worse: it is a notice with an action.
@@ -89,9 +99,15 @@ pub(crate) struct Rule {
     pub(crate) within_s: Option<u32>,
     #[serde(default)]
     pub(crate) escalate: Option<Escalation>,
+    /// Whose it is.
+    #[serde(skip)]
+    pub(crate) origin: RuleOrigin,
+    /// Events that match it make nothing worse.
+    #[serde(skip)]
+    pub(crate) off: bool,
 }
 
-const fn once() -> u64 {
+pub(crate) const fn once() -> u64 {
     1
 }
 
@@ -119,7 +135,7 @@ pub(crate) struct Escalation {
 pub(crate) struct Recovery {
     pub(crate) name: String,
     #[serde(rename = "match")]
-    pattern: Pattern,
+    pub(crate) pattern: Pattern,
     pub(crate) part: SubjectKind,
     /// Names of the rules whose reasons it ends.
     #[serde(default)]
@@ -149,6 +165,7 @@ impl Rules {
         for (name, text) in files {
             let refuse = |cause: String| RuleError {
                 file: (*name).to_owned(),
+                line: None,
                 cause,
             };
             let file: File = toml::from_str(text).map_err(|error| refuse(error.to_string()))?;
@@ -161,6 +178,7 @@ impl Rules {
         }
         all.check_names().map_err(|cause| RuleError {
             file: "rules".to_owned(),
+            line: None,
             cause,
         })?;
         Ok(all)
@@ -188,9 +206,10 @@ impl Rules {
         Ok(())
     }
 
-    /// The rule for `event`, the first that matches.
+    /// The rule for `event`, the first that matches; none where the site has switched that off.
     pub(crate) fn of(&self, event: &Event) -> Option<&Rule> {
-        self.rules.iter().find(|rule| rule.pattern.matches(event))
+        let found = self.rules.iter().find(|rule| rule.pattern.matches(event));
+        found.filter(|rule| !rule.off)
     }
 
     /// What `event` says is over.
@@ -211,7 +230,27 @@ impl Rules {
 }
 
 impl Rule {
-    fn check(&self) -> Result<(), String> {
+    /// One that says nothing.
+    pub(crate) fn silent(pattern: Pattern) -> Self {
+        Self {
+            name: String::new(),
+            pattern,
+            part: SubjectKind::Host,
+            state: HealthState::Healthy,
+            action: HealthAction::None,
+            confidence: Confidence::High,
+            text: String::new(),
+            clears: vec![Clearing::Reboot],
+            quiet_s: None,
+            times: once(),
+            within_s: None,
+            escalate: None,
+            origin: RuleOrigin::Site,
+            off: true,
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
         let pattern = &self.pattern;
         if let Some(name) = pattern.categories.iter().find(|name| !is_category(name)) {
             return Err(format!("`{name}` is no category of the catalogue"));
@@ -281,13 +320,16 @@ impl Rule {
             Some(s) => format!(" ({} times within {})", self.times, span(s)),
             None => String::new(),
         };
+        let state = match (self.off, self.state) {
+            (true, _) => "off",
+            (false, HealthState::Healthy) => "notice",
+            (false, state) => state.name(),
+        };
         Row {
             name: format!("{}{often}", self.name),
+            origin: self.origin,
             part: self.part.name(),
-            state: match self.state {
-                HealthState::Healthy => "notice",
-                state => state.name(),
-            },
+            state,
             action: self.action.name(),
             clears: clears.collect::<Vec<_>>().join(", "),
             escalates,

@@ -12,8 +12,8 @@ use gtrace_catalogue::Catalogue;
 use gtrace_decoder::{Decoder, LogRecord};
 use gtrace_event::{
     Event, EventId, Gpu, HealthAction, HealthState, HealthSubject, Kind, Occasion, Occurrence,
-    PciAddress, Provenance, Record, Severity, SubjectHealth, SubjectKind, Timestamp, Witness,
-    WitnessName,
+    PciAddress, Provenance, Record, RuleOrigin, Severity, SubjectHealth, SubjectKind, Timestamp,
+    Witness, WitnessName,
 };
 use serde::Deserialize;
 
@@ -50,6 +50,8 @@ struct Step {
     reload: bool,
     found: Option<Found>,
     judged: Option<Judged>,
+    /// The site's file of rules is this from now on; empty: it is gone.
+    rules: Option<String>,
     /// The daemon starts again: in order, or after it was killed.
     restart: Option<Restart>,
     /// Time passes.
@@ -120,7 +122,7 @@ struct Expected {
     /// Absent: nothing is known of it.
     state: Option<HealthState>,
     action: Option<HealthAction>,
-    /// Rules of the reasons that hold; with `!` where it is escalated.
+    /// Rules of the reasons that hold; with `!` where it is escalated, `@site` where the rule is the site's.
     reasons: Option<Vec<String>>,
     /// Since when, as `at`.
     since: Option<String>,
@@ -248,6 +250,13 @@ impl Player {
             };
             self.host.observe(at, occasion);
         }
+        if let Some(text) = &step.rules {
+            let site = (!text.is_empty()).then(|| text.clone());
+            if let Some(text) = &site {
+                gtrace_health::Rules::with_site("rules", text).unwrap();
+            }
+            self.host.observe(at, Occasion::Rules { site });
+        }
         match step.restart {
             Some(Restart::InOrder) => self.host.restart(at, true),
             Some(Restart::Killed) => self.host.restart(at, false),
@@ -326,9 +335,13 @@ impl Player {
 }
 
 fn names(subject: &SubjectHealth) -> Vec<String> {
-    let name = |reason: &gtrace_event::HealthReason| match reason.escalated {
-        true => format!("{}!", reason.rule),
-        false => reason.rule.clone(),
+    let name = |reason: &gtrace_event::HealthReason| {
+        let escalated = if reason.escalated { "!" } else { "" };
+        let origin = match reason.origin {
+            RuleOrigin::Builtin => "",
+            RuleOrigin::Site => "@site",
+        };
+        format!("{}{escalated}{origin}", reason.rule)
     };
     let mut names: Vec<String> = subject.reasons.iter().map(name).collect();
     names.sort();

@@ -40,8 +40,27 @@ enum Op {
     Found(u8, u8),
     Judged(u8, HealthState),
     Tick,
+    /// Other rules of the site hold.
+    Rules(usize),
     Restart(bool),
 }
+
+/// Files of a site; the last is one that only another version of gtrace understands.
+const SITE: [Option<&str>; 4] = [
+    None,
+    Some(
+        "[[rule]]\nname = \"off-the-bus\"\nstate = \"degraded\"\naction = \"replace\"\ntimes = 2\nwithin_s = 600\n\
+         [[rule]]\nname = \"application\"\nstate = \"degraded\"\nclears = [\"quiet\"]\nquiet_s = 3600\n\
+         [[rule]]\nname = \"own-48\"\nlike = \"off-the-bus\"\nmatch = { kinds = [\"xid\"], codes = [48, 63] }\n",
+    ),
+    Some(
+        "[[rule]]\nname = \"off-the-bus\"\noff = true\n\
+         [[rule]]\nname = \"every-xid\"\nmatch = { kinds = [\"xid\", \"aer\"] }\npart = \"gpu\"\nstate = \"unhealthy\"\n\
+         action = \"drain\"\ntext = \"x\"\nclears = [\"acknowledgement\"]\n\
+         [[recovery]]\nname = \"r\"\nmatch = { kinds = [\"sxid\"] }\npart = \"host\"\nas_by = \"reboot\"\n",
+    ),
+    Some("[[rule]]\nname = \"later\"\nsince = \"version 9\"\n"),
+];
 
 fn op() -> impl Strategy<Value = Op> {
     let kinds = prop::sample::select(
@@ -110,6 +129,7 @@ fn op() -> impl Strategy<Value = Op> {
         2 => (1..4_u8, 0..3_u8).prop_map(|(bus, uuid)| Op::Found(bus, uuid)),
         1 => (0..3_u8, states).prop_map(|(name, state)| Op::Judged(name, state)),
         3 => Just(Op::Tick),
+        1 => (0..SITE.len()).prop_map(Op::Rules),
         2 => any::<bool>().prop_map(Op::Restart),
     ]
 }
@@ -264,6 +284,10 @@ impl Player {
                 self.host.observe(self.now, occasion);
             }
             Op::Tick => self.host.tick(self.now),
+            Op::Rules(which) => {
+                let site = SITE[*which].map(str::to_owned);
+                self.host.observe(self.now, Occasion::Rules { site });
+            }
             Op::Restart(in_order) if restarts => self.host.restart(self.now, *in_order),
             Op::Restart(_) => {}
         }

@@ -451,7 +451,8 @@ fn of_kind(kind: Kind) -> &'static str {
         | Kind::KernelPanic
         | Kind::HostRestart
         | Kind::KernelOops
-        | Kind::FileLimit => "os",
+        | Kind::FileLimit
+        | Kind::ServiceFailed => "os",
         Kind::SourceLost
         | Kind::RecordsRemoved
         | Kind::SiteTrigger
@@ -499,6 +500,7 @@ mod tests {
     fn reason(action: HealthAction, state: HealthState) -> HealthReason {
         HealthReason {
             rule: "off-the-bus".to_owned(),
+            origin: gtrace_event::RuleOrigin::Builtin,
             code: Some(79),
             status: ReasonStatus::Active,
             state,

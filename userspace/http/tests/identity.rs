@@ -74,6 +74,7 @@ fn child_daemon() {
         dedup_window: Duration::from_secs(60),
         host: "h".to_owned(),
         machine_id: None,
+        site_rules: pipeline::SiteRules::default(),
         // Some lives of one boot, so that events are taken up again.
         boot_id: format!("boot of {}", life.parse().unwrap_or(0) / 8),
         tree: gtrace_devices::PciTree::default(),

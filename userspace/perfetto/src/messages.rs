@@ -98,9 +98,6 @@ pub struct TrackEvent {
     /// Arrows to other slices.
     #[prost(fixed64, repeated, packed = "false", tag = "47")]
     pub flow_ids: Vec<u64>,
-    /// Arrows that end here.
-    #[prost(fixed64, repeated, packed = "false", tag = "48")]
-    pub terminating_flow_ids: Vec<u64>,
 }
 
 /// A name and a value.

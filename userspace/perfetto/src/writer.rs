@@ -24,14 +24,9 @@ const BOOTTIME: u32 = 6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Track(u64);
 
-/// An arrow from one slice to another.
+/// The number of an arrow, which leads from each slice that has it to the next, in order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Flow {
-    /// It begins here, or goes on.
-    Through(u64),
-    /// It ends here.
-    End(u64),
-}
+pub struct Flow(pub u64);
 
 /// Clocks at one moment, nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -255,14 +250,6 @@ impl<W: Write> Writer<W> {
     }
 
     fn event(&mut self, track: Track, slice: &Slice<'_>, kind: i32, at_ns: u64) -> io::Result<()> {
-        let mut flow_ids = Vec::new();
-        let mut terminating_flow_ids = Vec::new();
-        for flow in slice.flows {
-            match *flow {
-                Flow::Through(id) => flow_ids.push(id),
-                Flow::End(id) => terminating_flow_ids.push(id),
-            }
-        }
         let mut debug_annotations = Vec::with_capacity(slice.arguments.len());
         for (name, value) in slice.arguments {
             let value = match *value {
@@ -287,19 +274,21 @@ impl<W: Write> Writer<W> {
             r#type: Some(kind),
             name_iid: Some(self.interned.event(slice.name)),
             track_uuid: Some(track.0),
-            flow_ids,
-            terminating_flow_ids,
+            flow_ids: slice.flows.iter().map(|flow| flow.0).collect(),
             ..TrackEvent::default()
         };
         self.packet(Some(at_ns), Data::TrackEvent(event))
     }
 
-    /// A counter's value at a moment.
+    /// A counter's value at a moment; what is no number, as a reading that failed, is left out.
     ///
     /// # Errors
     ///
     /// As [`Self::new`].
     pub fn counter(&mut self, track: Track, value: f64, at_ns: u64) -> io::Result<()> {
+        if !value.is_finite() {
+            return Ok(());
+        }
         self.packet(
             Some(at_ns),
             Data::TrackEvent(TrackEvent {
@@ -370,7 +359,7 @@ mod tests {
                 ("bytes", Value::Unsigned(64)),
                 ("result", Value::Name("ok")),
             ],
-            flows: &[Flow::Through(5)],
+            flows: &[Flow(5)],
         };
         writer.slice(thread, &slice, 110, 120).unwrap();
         writer.slice(thread, &slice, 130, 125).unwrap();

@@ -4,8 +4,10 @@
 pub mod folder;
 pub mod launch;
 pub mod output;
+pub mod program;
 pub mod run;
 
 pub use folder::{FolderError, Found, Plugin, find};
 pub use output::{Check, Output, parse};
-pub use run::{Cgroup, Ended, Limits, Run, run};
+pub use program::{Left, Limits, program};
+pub use run::{Cgroup, Ended, Run, run};

@@ -8,7 +8,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use gtrace_event::HealthState;
-use gtrace_plugins::{Ended, Limits, Plugin, find, parse, run};
+use gtrace_plugins::{Ended, Left, Limits, Plugin, find, parse, program, run};
 
 const LIMITS: Limits = Limits {
     deadline: Duration::from_secs(20),
@@ -199,4 +199,45 @@ fn one_that_hangs_or_floods_is_killed_with_all_that_it_started() {
         panic!("it works");
     };
     assert_eq!(parse(&output).faults.len(), 1);
+}
+
+#[test]
+fn a_program_that_hangs_or_floods_is_killed_with_what_it_has_started() {
+    let dir = folder();
+    let left = dir.path().join("left");
+    let script = |text: &str, limits: Limits, after: Left| {
+        let path = write(dir.path(), "scontrol", 0o755, text).path;
+        program(Command::new(path), limits, after)
+    };
+    let short = Limits {
+        deadline: Duration::from_millis(300),
+        output: 1000,
+    };
+    let gone = |pid: &str| {
+        let until = Instant::now() + Duration::from_secs(20);
+        let state = || fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+        while !(state().is_empty() || state().contains(") Z")) {
+            assert!(Instant::now() < until, "{pid} lives on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    // A child keeps the pipes open.
+    let text = format!(
+        "#!/bin/sh\nsleep 600 &\necho $! > {}\nsleep 600\n",
+        left.display()
+    );
+    let why = script(&text, short, Left::Alone).unwrap_err();
+    assert!(why.contains("did not end within 0.3 s"), "{why}");
+    gone(&fs::read_to_string(&left).unwrap());
+    let why = script("#!/bin/sh\nyes", LIMITS, Left::Alone).unwrap_err();
+    assert!(why.contains("printed more than"), "{why}");
+    let why = script(
+        "#!/bin/sh\necho out; echo err >&2; exit 3",
+        LIMITS,
+        Left::Alone,
+    )
+    .unwrap_err();
+    assert!(why.ends_with("fails (exit status: 3): err out"), "{why}");
+    let said = script("#!/bin/sh\nsleep 600 &\necho $!", LIMITS, Left::Killed).unwrap();
+    gone(&String::from_utf8(said).unwrap());
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use gtrace_event::{
-    HealthReason, HealthReport, HealthState, SubjectHealth, SubjectKind, Timestamp,
+    HealthReason, HealthReport, HealthState, RuleOrigin, SubjectHealth, SubjectKind, Timestamp,
 };
 
 use crate::clean;
@@ -98,9 +98,13 @@ fn why(text: &mut String, reason: &HealthReason) {
     };
     let _ = writeln!(
         text,
-        "  {} [{}]{count}{acknowledged}",
+        "  {} [{}{}]{count}{acknowledged}",
         clean(&reason.text),
-        clean(&reason.rule)
+        clean(&reason.rule),
+        match reason.origin {
+            RuleOrigin::Builtin => "",
+            RuleOrigin::Site => ", a rule of the site",
+        }
     );
     let events: Vec<String> = reason
         .events

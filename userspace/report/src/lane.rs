@@ -83,6 +83,7 @@ impl Lane {
             | Kind::BaselineDrift
             | Kind::KernelOops
             | Kind::FileLimit
+            | Kind::ServiceFailed
             | Kind::NetfsStall
             | Kind::FsReadonly
             | Kind::NvmeTimeout

@@ -141,8 +141,8 @@ impl Trace<'_> {
             .iter()
             .flat_map(|incident| &incident.chain);
         for (id, link) in (1..).zip(chain) {
-            flows.entry(link.from).or_default().push(Flow::Through(id));
-            flows.entry(link.to).or_default().push(Flow::End(id));
+            flows.entry(link.from).or_default().push(Flow(id));
+            flows.entry(link.to).or_default().push(Flow(id));
         }
         flows
     }

@@ -3,12 +3,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod common;
+#[path = "../../perfetto/tests/support/pftrace.rs"]
+mod pftrace;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use common::{CONTAINER, HOST, PROCESS, USER, at, chain, event, material};
+use common::{CONTAINER, GPU, HOST, PROCESS, USER, at, chain, event, material};
 use gtrace_event::{Kind, Severity, WitnessName};
 use gtrace_report::{
     LogRecord, MANIFEST, Manifest, Material, PAGE_MAX, Report, Window, sign, verify,
@@ -280,6 +282,14 @@ fn the_parts_are_read_by_their_own_readers() {
             "{lane} in {tracks:?}"
         );
     }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), &files["trace.pftrace"]).unwrap();
+    let seen = pftrace::read(file.path());
+    assert!(
+        seen.iter()
+            .any(|one| one.name == "xid" && one.arguments["gpu"] == GPU),
+        "{seen:?}"
+    );
     // One clock: the AER event is 4,000 s after boot, and so is what has no time since boot of its own.
     let times: Vec<u64> = trace
         .packet

@@ -344,7 +344,7 @@ impl<W: Write> Timeline<W> {
         let submitted = submitted.filter(|_| has_stream && is_success(event.code));
         // An arrow leads to the stream, to what the GPU did and to what a server did, where they are known.
         let arrow = work::arrow(at, event.thread, event.start);
-        let flow = [Flow::Through(arrow)];
+        let flow = [Flow(arrow)];
         let calls = self.calls.entry((at, event.thread)).or_default();
         calls.add(event, submitted.is_some());
         let call = Slice {
@@ -361,7 +361,7 @@ impl<W: Write> Timeline<W> {
         if let Some(what) = submitted {
             let track = self.stream(at, process, stream, is_per_thread(function), event.thread)?;
             // It may go on to what the GPU did.
-            let flow = [Flow::Through(arrow)];
+            let flow = [Flow(arrow)];
             let given = Slice {
                 name: what,
                 category: "submitted",

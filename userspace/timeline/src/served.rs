@@ -85,7 +85,7 @@ impl<W: Write> Timeline<W> {
                 Value::Unsigned(event.extra.into()),
             ),
         ];
-        let flow = [Flow::Through(work::arrow(at, event.thread, call.start))];
+        let flow = [Flow(work::arrow(at, event.thread, call.start))];
         let done = Slice {
             name: name(call.function).unwrap_or_default(),
             category: "server,one_way",

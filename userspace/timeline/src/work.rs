@@ -86,7 +86,7 @@ impl<W: Write> Timeline<W> {
             name: title,
             category: "gpu",
             arguments: &arguments,
-            flows: &[Flow::End(arrow(at, event.thread, called))],
+            flows: &[Flow(arrow(at, event.thread, called))],
         };
         Ok(self.writer.slice(track, &slice, start, end)?)
     }

@@ -36,6 +36,19 @@ pub fn bearer_token(path: &Path) -> Result<String, FileError> {
     }
 }
 
+/// The text of the file at `path`, which is secret: other users must not be able to read it.
+///
+/// # Errors
+///
+/// [`FileError`] with the file and the cause.
+pub fn secret_text(path: &Path) -> Result<String, FileError> {
+    let file = Contents::read(path, true)?;
+    match str::from_utf8(&file.bytes) {
+        Ok(text) => Ok(text.to_owned()),
+        Err(_) => Err(file.refused("it is no text (UTF-8)")),
+    }
+}
+
 /// The files of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientFiles {

@@ -6,6 +6,7 @@
 
 mod bench;
 mod calls;
+mod hardware;
 mod incidents;
 mod pcie;
 mod power;
@@ -122,6 +123,7 @@ const TOPICS: &[&[Case]] = &[
     real_gsp_readings::CASES,
     real_gsp_two::CASES,
     bench::CASES,
+    hardware::CASES,
 ];
 
 /// What further processes of a case can do, by name: see

@@ -23,9 +23,12 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 /// Sources fed by programs that need no driver.
-const KERNEL: [&str; 5] = [
+const KERNEL: [&str; 8] = [
     "printk:console",
     "ras:aer_event",
+    "ras:mc_event",
+    "mce:mce_record",
+    "ras:firmware",
     "oom:mark_victim",
     "sched:sched_process_exit",
     "module",

@@ -152,22 +152,12 @@ impl Dist<'_> {
     /// The libraries of clients, under all their names.
     fn client(&self) -> Result<PathBuf> {
         let root = self.empty("image-client")?;
-        let cache = self.empty("image-cache")?;
-        let printed = shell::read(
-            Command::new(&self.binary)
-                .args(["exec", "--remote", "unix:/nonexistent", "--print-env"])
-                .env("XDG_CACHE_HOME", &cache),
-        )?;
-        let folder = fs::read_dir(cache.join("gtrace"))
-            .with_context(|| printed.clone())?
-            .flatten()
-            .map(|entry| entry.path())
-            .find(|path| path.join("libcuda.so.1").exists())
-            .with_context(|| format!("gtrace exec has unpacked no libcuda.so.1: {printed}"))?;
-        fs::create_dir_all(root.join("opt"))?;
-        let to = root.join("opt/gtrace");
-        shell::run(Command::new("cp").arg("-a").arg(&folder).arg(&to))?;
-        shell::run(Command::new("chmod").args(["-R", "a+rX"]).arg(&to))?;
+        let opt = root.join("opt");
+        let mut unpack = Command::new(&self.binary);
+        let folder = shell::read(unpack.args(["exec", "--unpack"]).arg(&opt))?;
+        shell::run(Command::new("chmod").args(["-R", "a+rX"]).arg(&opt))?;
+        let to = opt.join("gtrace");
+        fs::rename(folder.trim(), &to).context(folder)?;
         for notice in ["LICENSE-MIT", "LICENSE-APACHE"] {
             fs::copy(self.context.root.join(notice), to.join(notice))?;
         }
@@ -178,7 +168,6 @@ impl Dist<'_> {
                 .join(super::NOTICES[0]),
             to.join(super::NOTICES[0]),
         )?;
-        fs::remove_dir_all(&cache)?;
         Ok(root)
     }
 

@@ -36,7 +36,7 @@ const FILES: [&str; 6] = [
 const NOTICES: [&str; 2] = ["THIRD-PARTY.txt", "rust-standard-library.html"];
 
 /// Where things go in a package: from the repository, to the system.
-const PLACES: [(&str, &str); 18] = [
+const PLACES: [(&str, &str); 20] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
     ("packaging/gtrace.socket", "usr/lib/systemd/system"),
@@ -44,7 +44,9 @@ const PLACES: [(&str, &str); 18] = [
     ("packaging/gtrace.toml", "etc/gtrace"),
     ("packaging/apparmor/gtrace-daemon", "etc/apparmor.d"),
     ("packaging/site-policy.example.toml", EXAMPLES),
+    ("packaging/health-rules.example.toml", EXAMPLES),
     ("packaging/triggers.example.toml", EXAMPLES),
+    ("packaging/remediation.example.toml", EXAMPLES),
     ("packaging/slurm/gtrace-prolog.sh", SLURM),
     ("packaging/slurm/gtrace-epilog.sh", SLURM),
     ("packaging/slurm/gtrace-healthcheck.sh", SLURM),

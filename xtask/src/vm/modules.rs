@@ -13,7 +13,7 @@ use super::kernel::Kernel;
 use crate::shell;
 
 /// What the scenarios and cases load, beside the stub and NVIDIA's driver. Some are built into some kernels.
-const WANTED: [&str; 14] = [
+const WANTED: [&str; 15] = [
     "9p",
     "9pnet_virtio",
     "aer_inject",
@@ -22,6 +22,7 @@ const WANTED: [&str; 14] = [
     "drm",
     "e1000e",
     "ext4",
+    "mce_inject",
     "overlay",
     "rdma_rxe",
     "virtio_blk",

@@ -173,6 +173,24 @@ pub(super) fn source_lost(occ: &Occurrence, v: Verdict) -> Verdict {
     }
 }
 
+pub(super) fn service_failed(occ: &Occurrence, v: Verdict) -> Verdict {
+    let host = &occ.detail.host;
+    let v = match &host.unit {
+        Some(unit) => v.and(&format!("The service is {unit}.")),
+        None => v,
+    };
+    match host.error.as_deref().unwrap_or("") {
+        "runs again" => v.refined("ok", Severity::Info).and("It runs again."),
+        "restarts" => v
+            .refined("restarts", Severity::Warning)
+            .and("It ends soon after each start."),
+        _ if occ.severity >= Severity::Critical => v.refined("fabric", Severity::Critical).and(
+            "Without it the NVSwitches of this host carry nothing, and CUDA starts on no GPU.",
+        ),
+        _ => v,
+    }
+}
+
 pub(super) fn records_removed(occ: &Occurrence, v: Verdict) -> Verdict {
     match occ.detail.removal.removal {
         Some(RemovalCause::Damage) => v

@@ -121,6 +121,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::Nvlink => sample::nvlink(occ, base),
         Kind::PcieLink => sample::pcie_link(occ, base),
         Kind::PcieHotplug => hotplug::verdict(occ, base),
+        Kind::ServiceFailed => host::service_failed(occ, base),
         Kind::RdmaPort => rdma::port(occ, base),
         Kind::RdmaErrors => rdma::errors(occ, base),
         // The site says how bad it is.

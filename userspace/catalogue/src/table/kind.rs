@@ -286,6 +286,11 @@ kinds! {
         ["Compare everything: gtrace baseline check.",
          "If it was changed on purpose, save the new state: gtrace baseline save --force.",
          "If not, set it back: nvidia-smi sets ECC, MIG, persistence mode and power limit; versions need an update."];
+    ServiceFailed: System, Warning,
+        "A service that GPUs or jobs of the host need has failed, or systemd restarts it again and again.",
+        ["Read why: systemctl status <unit>, journalctl -u <unit> -b.",
+         "After the cause is gone: systemctl reset-failed <unit>; systemctl start <unit>.",
+         "If it came with an update of the driver, the versions of driver and service have to match."];
     SourceLost: System, Warning,
         "gtrace lost one of its sources, or records of one: events of that time may be missing.",
         ["Run gtrace doctor: it names what the source needs.",

@@ -174,10 +174,28 @@ fn bank(rest: &str) -> Option<Report> {
     })
 }
 
+/// `CPU:2 (19:1:0) MC17_STATUS[Over|CE|MiscV|AddrV|-|-|SyndV|CECC|-|-|-]: 0xdc2040000000011b`, the second line of a report by
+/// drivers/edac/mce_amd.c: CPU, bank and status.
+fn amd_bank(report: &str) -> Option<(u32, u32, String)> {
+    let line = scan::after(report, ": CPU:")?;
+    let (cpu, rest) = scan::number(line.lines().next()?)?;
+    let (bank, rest) = scan::number(scan::after(rest, ") MC")?)?;
+    let (_, status) = rest.strip_prefix("_STATUS[")?.split_once("]: ")?;
+    let (status, _) = scan::hex(status)?;
+    Some((cpu, bank, status))
+}
+
 impl Open {
-    fn finish(self) -> Occurrence {
+    fn finish(mut self) -> Occurrence {
         if let Some(device) = pcie_device(self.group.text()) {
             return self.pcie(device);
+        }
+        if self.report.bank.is_none()
+            && let Some((cpu, bank, status)) = amd_bank(self.group.text())
+        {
+            let report = &mut self.report;
+            (report.cpu, report.bank) = (Some(cpu), Some(bank));
+            report.status = Some(status);
         }
         let report = self.report;
         let section = scan::after(self.group.text(), "section_type: ")

@@ -14,13 +14,14 @@ mod network;
 mod nvme;
 mod part;
 mod services;
+mod systemd;
 mod tasks;
 mod watch;
 
 pub use clock::ClockReading;
 pub use network::{answer, probe_program};
-pub use part::{HostReading, HostRoots, HostState, HostThresholds, PartInfo, Unread};
-pub use services::service_runs;
+pub use part::{HostNews, HostReading, HostRoots, HostState, HostThresholds, PartInfo, Unread};
+pub use services::{RUNS_AGAIN, service_runs};
 pub use watch::{HostOutcome, HostWatch};
 
 use part::Part;

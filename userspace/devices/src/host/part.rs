@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use gtrace_event::Occurrence;
+
 use crate::metric::{Metric, MetricKind};
 
 /// Where the host's files are.
@@ -121,6 +123,16 @@ pub struct HostReading {
     pub reasons: Vec<String>,
     /// What could not be read, although the rest was: nothing that is wrong with the host.
     pub missing: Option<String>,
+    /// What has happened to it.
+    pub news: Vec<HostNews>,
+}
+
+/// Something that happened to a part of the host, as an event: a service failed, or runs again. After a restart it is told anew:
+/// whoever takes it knows the events before, and whether this one is news.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostNews {
+    /// The event; its detail has unit and error.
+    pub occurrence: Occurrence,
 }
 
 impl HostReading {

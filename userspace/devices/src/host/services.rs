@@ -1,21 +1,24 @@
 //! Services that GPUs and jobs need: which are installed, enabled and running.
 //!
-//! Source: unit files and their links as systemd.unit(5) places them, and the control group that systemd gives to a service
-//! while one of its processes lives. Neither asks systemd, so nothing can hang there.
+//! Source: unit files and their links as systemd.unit(5) places them, and what systemd says over D-Bus ([`systemd`]). Where it says
+//! nothing, the control group that it gives to a service while one of its processes lives.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::part::{HostReading, HostRoots, HostState, Part, PartInfo, Unread};
+use gtrace_event::{Kind, Occurrence, Provenance, Severity};
+
+use super::part::{HostNews, HostReading, HostRoots, HostState, Part, PartInfo, Unread};
+use super::systemd::{self, Active, Unit};
 use crate::sysfs;
 
 pub(super) const INFO: PartInfo = PartInfo {
     name: "services",
-    gives: "services that GPUs and jobs need (fabric manager, persistence, DCGM, containers, schedulers): installed, enabled, running",
-    needs: "systemd: its units in /etc and /usr/lib, and /sys/fs/cgroup/system.slice",
-    remedy: "none on a host without systemd; in a container, mount the host's root and control groups",
+    gives: "services that GPUs and jobs need (fabric manager, persistence, DCGM, containers, schedulers): installed, enabled, running, failed, restarted",
+    needs: "systemd: its units in /etc and /usr/lib, /sys/fs/cgroup/system.slice, and its answers over D-Bus",
+    remedy: "none on a host without systemd; in a container, mount the host's root, control groups and /run/dbus",
     every: Duration::from_secs(30),
 };
 
@@ -44,10 +47,47 @@ const FOLDERS: [&str; 4] = [
     "lib/systemd/system",
 ];
 
-#[derive(Debug, Default)]
+/// Restarts by systemd itself are counted over so long ...
+const RESTARTS_WITHIN: Duration = Duration::from_secs(600);
+/// ... and so many of them are no chance.
+const RESTARTS: u64 = 3;
+/// What systemd said stands so long while it does not answer, whatever the control groups say.
+const STANDS: Duration = Duration::from_secs(300);
+/// What the event calls a service that works after it had failed or was restarted.
+pub const RUNS_AGAIN: &str = "runs again";
+/// Without it, the NVSwitches of a host carry nothing.
+const FABRIC_MANAGER: &str = "nvidia-fabricmanager";
+
+#[derive(Debug)]
 pub(super) struct Services {
+    /// How long systemd may take for all answers of a reading.
+    pub(super) deadline: Duration,
+    /// When it last answered.
+    answered: Option<Instant>,
+    /// Which ran at some time since the start.
+    seen_on: BTreeSet<&'static str>,
     /// Since when an enabled service does not run.
     down: BTreeMap<&'static str, Instant>,
+    /// Systemd's counts of restarts, the oldest first.
+    restarts: BTreeMap<&'static str, VecDeque<(Instant, u32)>>,
+    /// What is wrong and was told.
+    told: BTreeSet<(&'static str, &'static str)>,
+    /// What systemd last said that is wrong.
+    judged: BTreeMap<&'static str, (HostState, String)>,
+}
+
+impl Default for Services {
+    fn default() -> Self {
+        Self {
+            deadline: systemd::DEADLINE,
+            answered: None,
+            seen_on: BTreeSet::new(),
+            down: BTreeMap::new(),
+            restarts: BTreeMap::new(),
+            told: BTreeSet::new(),
+            judged: BTreeMap::new(),
+        }
+    }
 }
 
 impl Part for Services {
@@ -57,14 +97,37 @@ impl Part for Services {
             return Err(Unread::Absent(why));
         };
         let mut reading = HostReading::default();
-        let mut installed = 0_u32;
+        let installed = UNITS
+            .into_iter()
+            .filter(|unit| is_installed(&roots.root, unit));
+        let installed: Vec<&'static str> = installed.collect();
+        if installed.is_empty() {
+            *self = Self::default();
+            reading.missing = Some("none of the services that are known is installed".to_owned());
+            return Ok(reading);
+        }
+        let said = match systemd::ask(&roots.root, &installed, self.deadline) {
+            Ok(said) => {
+                self.answered = Some(now);
+                said
+            }
+            Err(why) => {
+                let text = format!("{why}: services are judged by their control groups alone");
+                reading.missing = Some(text);
+                BTreeMap::new()
+            }
+        };
         for unit in UNITS {
-            if !is_installed(&roots.root, unit) {
-                self.down.remove(unit);
+            if !installed.contains(&unit) {
+                self.forget(unit);
                 continue;
             }
-            installed += 1;
-            let (enabled, running) = (is_enabled(&roots.root, unit), is_running(&slice, unit));
+            let said = said.get(unit);
+            let enabled = is_enabled(&roots.root, unit);
+            let running = match said {
+                Some(said) => said.active == Active::On,
+                None => is_running(&slice, unit),
+            };
             for (name, help, value) in [
                 (
                     "gtrace_service_enabled",
@@ -76,7 +139,11 @@ impl Part for Services {
                 let labels = [("unit", unit)];
                 reading.gauge((name, ""), help, &labels, f64::from(u8::from(value)));
             }
-            if running || !enabled {
+            let is_bad = match said {
+                Some(said) => self.judge((roots, now), (unit, enabled), said, &mut reading),
+                None => self.stands(unit, running, now, &mut reading),
+            };
+            if running || !enabled || is_bad {
                 self.down.remove(unit);
                 continue;
             }
@@ -90,11 +157,156 @@ impl Part for Services {
                 reading.find(HostState::Degraded, reason);
             }
         }
-        if installed == 0 {
-            reading.missing = Some("none of the services that are known is installed".to_owned());
-        }
         Ok(reading)
     }
+}
+
+impl Services {
+    fn forget(&mut self, unit: &'static str) {
+        self.down.remove(unit);
+        self.restarts.remove(unit);
+        self.judged.remove(unit);
+        self.seen_on.remove(unit);
+        self.told.retain(|(of, _)| *of != unit);
+    }
+
+    /// What systemd said before it answered no more: for a while, and then unless the service runs.
+    fn stands(
+        &mut self,
+        unit: &'static str,
+        running: bool,
+        now: Instant,
+        reading: &mut HostReading,
+    ) -> bool {
+        let is_fresh = |at: Instant| now.saturating_duration_since(at) <= STANDS;
+        if running && !self.answered.is_some_and(is_fresh) {
+            self.judged.remove(unit);
+        }
+        let Some((state, text)) = self.judged.get(unit) else {
+            return false;
+        };
+        reading.find(*state, text.clone());
+        true
+    }
+
+    /// Restarts by systemd itself within the time that counts.
+    fn restarted(&mut self, unit: &'static str, count: Option<u32>, now: Instant) -> u64 {
+        let Some(count) = count else { return 0 };
+        let known = self.restarts.entry(unit).or_default();
+        // Somebody has started it anew.
+        if known.back().is_some_and(|(_, last)| count < *last) {
+            known.clear();
+            known.push_back((now, 0));
+        }
+        if known.back().is_none_or(|(_, last)| count != *last) {
+            known.push_back((now, count));
+        }
+        // The newest of those that are too old is what was before.
+        let is_old = |at: Instant| now.saturating_duration_since(at) > RESTARTS_WITHIN;
+        while known.get(1).is_some_and(|(at, _)| is_old(*at)) {
+            known.pop_front();
+        }
+        let before = known.front().map_or(count, |(_, first)| *first);
+        u64::from(count.saturating_sub(before))
+    }
+
+    /// What systemd says of a service: reasons, events, metrics. Whether something is wrong.
+    fn judge(
+        &mut self,
+        (roots, now): (&HostRoots, Instant),
+        (unit, enabled): (&'static str, bool),
+        said: &Unit,
+        reading: &mut HostReading,
+    ) -> bool {
+        let restarts = self.restarted(unit, said.restarts, now);
+        let failed = said.active == Active::Failed;
+        let labels = [("unit", unit)];
+        reading.gauge(
+            ("gtrace_service_failed", ""),
+            "Whether a service has failed, as systemd says",
+            &labels,
+            f64::from(u8::from(failed)),
+        );
+        if let Some(count) = said.restarts {
+            reading.counter(
+                ("gtrace_service_restarts", ""),
+                "How often systemd has restarted a service by itself since somebody started it",
+                &labels,
+                f64::from(count),
+            );
+        }
+        let first_on = said.active == Active::On && self.seen_on.insert(unit);
+        // One that somebody has masked, or that nobody starts, fails nobody. What udev or another unit starts has no link.
+        let matters = !said.masked && (enabled || self.seen_on.contains(unit));
+        let needs_fabric = unit == FABRIC_MANAGER && has_nvswitch(&roots.sysfs);
+        let within = RESTARTS_WITHIN.as_secs() / 60;
+        let wrong = match (failed && matters, restarts >= RESTARTS && !said.masked) {
+            (true, _) => {
+                let result = said.result.as_deref().unwrap_or("no reason given");
+                let reason = format!("{unit}.service failed: {result}");
+                let counts = match restarts {
+                    0 => String::new(),
+                    _ => format!(", after {restarts} restarts within {within} min"),
+                };
+                Some(("failed", reason, counts))
+            }
+            (false, true) => {
+                let reason = format!("{unit}.service restarts again and again");
+                let counts = format!(": {restarts} times within {within} min, now {}", said.sub);
+                Some(("restarts", reason, counts))
+            }
+            (false, false) => None,
+        };
+        // The counts change from one reading to the next: they are for the event alone.
+        let Some((error, reason, counts)) = wrong else {
+            self.judged.remove(unit);
+            let was_bad = self.told.iter().any(|(of, _)| *of == unit);
+            // The first time too: it may have failed before a restart of gtrace.
+            if first_on || was_bad && said.active == Active::On {
+                self.told.retain(|(of, _)| *of != unit);
+                let text = format!("{unit}.service {RUNS_AGAIN}");
+                let occurrence = occurrence(unit, RUNS_AGAIN, Severity::Info, text);
+                reading.news.push(HostNews { occurrence });
+            }
+            return false;
+        };
+        let state = match needs_fabric && failed {
+            true => HostState::Unhealthy,
+            false => HostState::Degraded,
+        };
+        if self.told.insert((unit, error)) {
+            let severity = match state {
+                HostState::Unhealthy => Severity::Critical,
+                HostState::Healthy | HostState::Degraded => Severity::Warning,
+            };
+            let mut occurrence = occurrence(unit, error, severity, format!("{reason}{counts}"));
+            occurrence.detail.host.result.clone_from(&said.result);
+            occurrence.detail.host.restarts = (restarts > 0).then_some(restarts);
+            reading.news.push(HostNews { occurrence });
+        }
+        self.judged.insert(unit, (state, reason.clone()));
+        reading.find(state, reason);
+        true
+    }
+}
+
+fn occurrence(unit: &str, error: &str, severity: Severity, text: String) -> Occurrence {
+    let mut occurrence = Occurrence::new(Kind::ServiceFailed, severity, text);
+    occurrence.provenance = Provenance::Kernel;
+    occurrence.detail.host.unit = Some(unit.to_owned());
+    occurrence.detail.host.error = Some(error.to_owned());
+    occurrence
+}
+
+/// Whether the host has an NVSwitch on PCI: a bridge of NVIDIA's that is none of PCI.
+fn has_nvswitch(sysfs: &Path) -> bool {
+    let devices = fs::read_dir(sysfs.join("bus/pci/devices"));
+    devices.into_iter().flatten().flatten().any(|device| {
+        let is = |file: &str, wanted: &str| {
+            sysfs::text(&device.path().join(file)).is_some_and(|text| text.starts_with(wanted))
+        };
+        is("class", "0x0680") && is("vendor", "0x10de")
+    })
 }
 
 /// Where systemd has the control groups of services, of either version.
@@ -146,16 +358,16 @@ fn is_running(slice: &Path, unit: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::os::unix::fs::symlink;
 
     use super::super::part::value;
     use super::*;
 
-    struct Host(tempfile::TempDir);
+    pub(in super::super) struct Host(pub(in super::super) tempfile::TempDir);
 
     impl Host {
-        fn new() -> Self {
+        pub(in super::super) fn new() -> Self {
             let host = Self(tempfile::tempdir().unwrap());
             let units = host.root().join("usr/lib/systemd/system");
             fs::create_dir_all(&units).unwrap();
@@ -170,11 +382,11 @@ mod tests {
             host
         }
 
-        fn root(&self) -> std::path::PathBuf {
+        pub(in super::super) fn root(&self) -> std::path::PathBuf {
             self.0.path().join("proc/1/root")
         }
 
-        fn enable(&self, unit: &str) {
+        pub(in super::super) fn enable(&self, unit: &str) {
             let at = self
                 .root()
                 .join("etc/systemd/system/multi-user.target.wants");
@@ -186,7 +398,7 @@ mod tests {
             .unwrap();
         }
 
-        fn run(&self, unit: &str, populated: u8) {
+        pub(in super::super) fn run(&self, unit: &str, populated: u8) {
             let at = self
                 .0
                 .path()
@@ -199,7 +411,11 @@ mod tests {
             .unwrap();
         }
 
-        fn read(&self, services: &mut Services, now: Instant) -> Result<HostReading, Unread> {
+        pub(in super::super) fn read(
+            &self,
+            services: &mut Services,
+            now: Instant,
+        ) -> Result<HostReading, Unread> {
             let roots = HostRoots::new(self.0.path().join("proc"), self.0.path().join("sys"));
             services.read(&roots, now)
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use gtrace_abi::Offsets;
+use gtrace_abi::{Offsets, RasOffsets};
 
 use super::btf::Btf;
 use super::tracefs::Tracefs;
@@ -15,6 +15,8 @@ pub const KERNEL_BTF: &str = "/sys/kernel/btf/vmlinux";
 pub struct Layout {
     /// For the probes' `.rodata`.
     pub offsets: Offsets,
+    /// The same of the ras and mce tracepoints.
+    pub ras: RasOffsets,
     /// Why descriptors cannot be followed to devices, if so.
     pub files_problem: Option<String>,
 }
@@ -44,8 +46,30 @@ pub fn read(tracefs: &Tracefs) -> Layout {
     offsets.ioctl_cmd = field("syscalls", "sys_enter_ioctl", "cmd");
     offsets.ioctl_arg = field("syscalls", "sys_enter_ioctl", "arg");
     offsets.ioctl_ret = field("syscalls", "sys_exit_ioctl", "ret");
+    let (memory, check, section) = ("mc_event", "mce_record", "non_standard_event");
+    let ras = RasOffsets {
+        mc_error_type: field("ras", memory, "error_type"),
+        mc_msg: field("ras", memory, "msg"),
+        mc_label: field("ras", memory, "label"),
+        mc_error_count: field("ras", memory, "error_count"),
+        mc_index: field("ras", memory, "mc_index"),
+        mc_address: field("ras", memory, "address"),
+        mc_syndrome: field("ras", memory, "syndrome"),
+        mce_status: field("mce", check, "status"),
+        mce_addr: field("mce", check, "addr"),
+        mce_cpu: field("mce", check, "cpu"),
+        mce_bank: field("mce", check, "bank"),
+        mce_ipid: field("mce", check, "ipid"),
+        mce_vendor: field("mce", check, "cpuvendor"),
+        arm_sev: field("ras", "arm_event", "sev"),
+        arm_cpu: field("ras", "arm_event", "cpu"),
+        section_type: field("ras", section, "sec_type"),
+        section_fru_text: field("ras", section, "fru_text"),
+        section_sev: field("ras", section, "sev"),
+    };
     Layout {
         offsets,
+        ras,
         files_problem,
     }
 }

@@ -61,6 +61,7 @@ impl Probes {
     pub fn load(layout: Layout, options: ProbesOptions) -> Result<Self, LoadError> {
         let mut loader = EbpfLoader::new();
         loader.override_global("OFFSETS", &layout.offsets, true);
+        loader.override_global("RAS_OFFSETS", &layout.ras, true);
         if options.ring_bytes != 0 {
             loader.map_max_entries("EVENTS", options.ring_bytes);
         }

@@ -43,7 +43,7 @@ const fn optional(hook: Hook) -> Hook {
 }
 
 /// Every probe.
-pub const PROBES: [Probe; 6] = [
+pub const PROBES: [Probe; 9] = [
     Probe {
         witness: WitnessName::PrintkConsole,
         hooks: &[hook("printk_console", "printk", "console")],
@@ -52,6 +52,24 @@ pub const PROBES: [Probe; 6] = [
     Probe {
         witness: WitnessName::RasAer,
         hooks: &[hook("aer_event", "ras", "aer_event")],
+        needs_files: false,
+    },
+    Probe {
+        witness: WitnessName::RasMemory,
+        hooks: &[hook("mc_event", "ras", "mc_event")],
+        needs_files: false,
+    },
+    Probe {
+        witness: WitnessName::MceRecord,
+        hooks: &[hook("mce_record", "mce", "mce_record")],
+        needs_files: false,
+    },
+    Probe {
+        witness: WitnessName::RasFirmware,
+        hooks: &[
+            hook("non_standard_event", "ras", "non_standard_event"),
+            optional(hook("arm_event", "ras", "arm_event")),
+        ],
         needs_files: false,
     },
     Probe {

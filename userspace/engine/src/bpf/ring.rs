@@ -9,8 +9,8 @@ use crate::supervise::beat;
 use aya::Pod;
 use aya::maps::{MapData, RingBuf};
 use gtrace_abi::{
-    AerRecord, CallRecord, ExitRecord, HEADER_LEN, Header, LOG_TEXT_MAX, ModuleRecord, OomRecord,
-    RecordType, XidRecord,
+    AerRecord, CallRecord, ExitRecord, FirmwareErrorRecord, HEADER_LEN, Header, LOG_TEXT_MAX,
+    MachineCheckRecord, MemoryRecord, ModuleRecord, OomRecord, RecordType, XidRecord,
 };
 
 /// A round that brings so many records is one of a storm: the reader then polls now and
@@ -41,6 +41,12 @@ pub enum RingRecord<'a> {
     },
     /// ras:aer_event.
     Aer(AerRecord),
+    /// ras:mc_event.
+    Memory(Box<MemoryRecord>),
+    /// mce:mce_record.
+    MachineCheck(MachineCheckRecord),
+    /// ras:arm_event or ras:non_standard_event.
+    FirmwareError(FirmwareErrorRecord),
     /// oom:mark_victim.
     Oom(OomRecord),
     /// A GPU process ended.
@@ -71,6 +77,9 @@ impl<'a> RingRecord<'a> {
         }
         Some(match () {
             () if is(RecordType::Aer) => Self::Aer(read(bytes)?),
+            () if is(RecordType::Memory) => Self::Memory(Box::new(read(bytes)?)),
+            () if is(RecordType::MachineCheck) => Self::MachineCheck(read(bytes)?),
+            () if is(RecordType::FirmwareError) => Self::FirmwareError(read(bytes)?),
             () if is(RecordType::Oom) => Self::Oom(read(bytes)?),
             () if is(RecordType::Exit) => Self::Exit(read(bytes)?),
             () if is(RecordType::Module) => Self::Module(read(bytes)?),

@@ -96,6 +96,34 @@ mod tests {
         \tfield:u32 tlp_header[4];\toffset:20;\tsize:16;\tsigned:0;\n\
         \tfield:const char *filename;\toffset:40;\tsize:8;\tsigned:0;\n";
 
+    /// As Linux 6.18 has them on x86-64.
+    const MC_EVENT: &str = "name: mc_event\nformat:\n\
+        \tfield:unsigned int error_type;\toffset:8;\tsize:4;\tsigned:0;\n\
+        \tfield:__data_loc char[] msg;\toffset:12;\tsize:4;\tsigned:0;\n\
+        \tfield:__data_loc char[] label;\toffset:16;\tsize:4;\tsigned:0;\n\
+        \tfield:u16 error_count;\toffset:20;\tsize:2;\tsigned:0;\n\
+        \tfield:u8 mc_index;\toffset:22;\tsize:1;\tsigned:0;\n\
+        \tfield:long address;\toffset:32;\tsize:8;\tsigned:1;\n";
+    const SECTION: &str = "field:char sec_type[16];\toffset:8;\tsize:16;\tsigned:0;\n\
+        \tfield:char fru_id[16];\toffset:24;\tsize:16;\tsigned:0;\n\
+        \tfield:u8 sev;\toffset:44;\tsize:1;\tsigned:0;\n";
+
+    #[test]
+    fn reads_the_fields_of_hardware_errors() {
+        for (field, offset) in [
+            ("error_type", 8),
+            ("msg", 12),
+            ("label", 16),
+            ("error_count", 20),
+            ("mc_index", 22),
+            ("address", 32),
+        ] {
+            assert_eq!(field_offset(MC_EVENT, field), Some(offset), "{field}");
+        }
+        assert_eq!(field_offset(SECTION, "sec_type"), Some(8));
+        assert_eq!(field_offset(SECTION, "sev"), Some(44));
+    }
+
     #[test]
     fn reads_plain_array_and_pointer_fields() {
         assert_eq!(field_offset(FORMAT, "dev_name"), Some(8));

@@ -26,6 +26,20 @@ impl Kept {
             *self.lock() = Some(refused);
         }
     }
+
+    /// Why the file is refused now.
+    pub fn refused(&self) -> Option<String> {
+        self.lock().clone().flatten()
+    }
+
+    /// The health of whoever rests on the file; `not_yet` says why nothing is known at first.
+    pub fn judge(&self, not_yet: &str) -> ComponentHealth {
+        match &*self.lock() {
+            None => ComponentHealth::now(HealthState::Unknown, [not_yet.to_owned()]),
+            Some(None) => ComponentHealth::now(HealthState::Healthy, None),
+            Some(Some(refused)) => ComponentHealth::now(HealthState::Degraded, [refused.clone()]),
+        }
+    }
 }
 
 /// The component. What differs is a reason of the GPU or of the host.
@@ -62,13 +76,6 @@ impl Component for BaselineFile {
     }
 
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
-        match &*context.compared.lock() {
-            None => {
-                let reason = "nothing was compared yet".to_owned();
-                ComponentHealth::now(HealthState::Unknown, [reason])
-            }
-            Some(None) => ComponentHealth::now(HealthState::Healthy, None),
-            Some(Some(refused)) => ComponentHealth::now(HealthState::Degraded, [refused.clone()]),
-        }
+        context.compared.judge("nothing was compared yet")
     }
 }

@@ -15,6 +15,7 @@ use gtrace_event::Timestamp;
 
 use super::{Component, Context, Snapshot, show};
 use crate::clock;
+use crate::hub::Command as HubCommand;
 use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
@@ -205,6 +206,10 @@ fn take(context: &Context, name: &'static str, outcome: HostOutcome) {
                 interval: every.map_or(SLEEP, |info| info.every),
                 metrics: reading.metrics,
             });
+            for news in reading.news {
+                // The core ends after everything that tells it something.
+                let _ = hub.command(HubCommand::HostNews(Box::new(news)));
+            }
             show(hub, name, SourceState::Active, reading.missing);
         }
         HostOutcome::Unread(Unread::Absent(why)) => {

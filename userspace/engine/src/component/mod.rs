@@ -9,6 +9,7 @@ pub mod baseline;
 pub mod cgroups;
 pub mod cuda;
 pub mod driver_modules;
+pub mod health_rules;
 pub mod holders;
 pub mod host;
 pub mod plugins;
@@ -52,6 +53,10 @@ pub struct Context {
     pub baseline: PathBuf,
     /// Whether the baseline could be compared.
     pub compared: Arc<baseline::Kept>,
+    /// The file of the site's rules of health.
+    pub health_rules: PathBuf,
+    /// Whether it could be read.
+    pub rules_read: Arc<baseline::Kept>,
     /// The kubelet's socket.
     pub kubelet: PathBuf,
     /// What was read of RDMA ports.
@@ -83,6 +88,8 @@ impl Context {
                 memory_full: None,
             },
             baseline: "/nonexistent/baseline.toml".into(),
+            health_rules: "/nonexistent/health-rules.toml".into(),
+            rules_read: Arc::default(),
             kubelet: "/nonexistent/kubelet.sock".into(),
             compared: Arc::default(),
             rdma: Arc::default(),
@@ -213,9 +220,10 @@ pub fn all() -> impl Iterator<Item = &'static dyn Component> {
     let sources = source::SOURCES
         .iter()
         .map(|source| source as &dyn Component);
-    let others: [&dyn Component; 10] = [
+    let others: [&dyn Component; 11] = [
         &rdma::Rdma,
         &baseline::BaselineFile,
+        &health_rules::HealthRules,
         &driver_modules::DriverModules,
         &cuda::CudaCalls,
         &remote::Remoting,

@@ -30,7 +30,7 @@ pub struct Source {
 }
 
 /// Every source, in the order of `gtrace doctor`.
-pub const SOURCES: [Source; 14] = [
+pub const SOURCES: [Source; 17] = [
     Source {
         witness: WitnessName::PrintkConsole,
         task: names::DRAIN,
@@ -51,6 +51,27 @@ pub const SOURCES: [Source; 14] = [
         gives: "PCIe errors with device, status and TLP header",
         needs: "tracepoint ras:aer_event (CONFIG_RAS, CONFIG_PCIEAER)",
         remedy: "a kernel with PCIe AER; until then the sysfs counters and the kernel log serve",
+    },
+    Source {
+        witness: WitnessName::RasMemory,
+        task: names::DRAIN,
+        gives: "errors of the host's memory modules with module and address, also those that the kernel does not log",
+        needs: "tracepoint ras:mc_event (CONFIG_RAS); an EDAC driver of the memory controller fires it",
+        remedy: "a kernel with CONFIG_RAS and an EDAC driver (lsmod | grep edac); until then the kernel log serves",
+    },
+    Source {
+        witness: WitnessName::MceRecord,
+        task: names::DRAIN,
+        gives: "machine checks with CPU, bank, status and address, also those that the kernel does not log",
+        needs: "tracepoint mce:mce_record (x86, CONFIG_X86_MCE)",
+        remedy: "none on other CPUs than x86; until then the kernel log serves",
+    },
+    Source {
+        witness: WitnessName::RasFirmware,
+        task: names::DRAIN,
+        gives: "hardware errors that the firmware reports (APEI): of Arm's CPUs, and of vendors' own kinds",
+        needs: "tracepoint ras:non_standard_event (CONFIG_RAS); ras:arm_event where the kernel has it",
+        remedy: "a kernel with CONFIG_RAS; until then the kernel log serves",
     },
     Source {
         witness: WitnessName::SysfsAer,

@@ -8,7 +8,7 @@ use gtrace_abi::{DeviceFilter, STATUS_BITS};
 use gtrace_devices::HostThresholds;
 use gtrace_tls::AccessFiles;
 
-use super::{CallFailures, Compat, ConfigError, HeadConfig, Keys, ReadAddress};
+use super::{CallFailures, Compat, ConfigError, HeadConfig, Keys, NatsFiles, ReadAddress};
 use crate::alertmanager::{self, BaseUrl};
 use crate::component::{self, plugins};
 use crate::otlp;
@@ -454,10 +454,13 @@ pub(super) fn parse_head(keys: &Keys) -> Result<Option<HeadConfig>, ConfigError>
     let Some(url) = keys.head.clone().filter(|url| !url.is_empty()) else {
         return Ok(None);
     };
-    if !url.starts_with("https://") && !url.starts_with("http://") {
+    let schemes = ["https://", "http://", "nats://", "tls://"];
+    if !schemes.iter().any(|scheme| url.starts_with(scheme)) {
         return Err(ConfigError::Value {
             key: "head",
-            reason: format!("`{url}` is no URL: https://head.example.com:7481"),
+            reason: format!(
+                "`{url}` is no URL: https://head.example.com:7481, or nats://n1.example.com,n2.example.com"
+            ),
         });
     }
     let wrong = |reason: String| ConfigError::Value {
@@ -473,7 +476,25 @@ pub(super) fn parse_head(keys: &Keys) -> Result<Option<HeadConfig>, ConfigError>
         labels.insert(name.to_owned(), value.to_owned());
     }
     gtrace_fleet::check_labels(&labels).map_err(wrong)?;
+    let site = keys.head_site.clone().unwrap_or_default();
+    gtrace_fleet::nats::check_site(&site).map_err(|reason| ConfigError::Value {
+        key: "head_site",
+        reason,
+    })?;
+    let (cert, key) = (keys.head_nats_cert.clone(), keys.head_nats_key.clone());
+    if cert.is_some() != key.is_some() {
+        return Err(ConfigError::Value {
+            key: "head_nats_key",
+            reason: "head_nats_cert and head_nats_key go together".to_owned(),
+        });
+    }
     Ok(Some(HeadConfig {
+        nats: NatsFiles {
+            site,
+            credentials: keys.head_nats_credentials.clone(),
+            ca: keys.head_nats_ca.clone(),
+            identity: cert.zip(key),
+        },
         url,
         credential: keys.head_credential.clone().unwrap_or_default(),
         labels,

@@ -25,15 +25,15 @@ use crate::config::Config;
 use crate::hub::{Command, Hub};
 use crate::input::{Input, InputSender};
 use crate::open_record::EndRecord;
-use crate::pipeline::{self, CoreOptions};
+use crate::pipeline::{self, CoreOptions, SiteRules};
 use crate::previous_boot::PreviousBoot;
 use crate::sources::driver_modules::DriverHold;
 use crate::sources::{devices, probes};
 use crate::supervise::names;
 use crate::triggers::{self, Triggers};
 use crate::{
-    alertmanager, component, cuda, history, host, memory, nvsentinel, otlp, poll, privileges,
-    recorder,
+    alertmanager, component, cuda, health_rules, history, host, memory, nvsentinel, otlp, poll,
+    privileges, recorder,
 };
 
 pub use self::start::{catalogue, explain_load, triggers, try_probes};
@@ -147,6 +147,7 @@ impl Prepared {
             host,
             machine_id,
             boot_id: host::boot_id(),
+            site_rules: site_rules(&config),
             tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
             poll_soon: poll_soon.clone(),
             end_record: end_record.clone(),
@@ -289,6 +290,17 @@ impl Daemon {
                 Ended::InOrder
             }
         })
+    }
+}
+
+/// The site's rules of health. Those that are refused stop nothing: the component says so, and those before hold.
+fn site_rules(config: &Config) -> SiteRules {
+    if config.disabled.contains(&component::health_rules::NAME) {
+        return SiteRules::Read(None);
+    }
+    match health_rules::load(&config.health_rules) {
+        Ok(text) => SiteRules::Read(text),
+        Err(_) => SiteRules::AsStored,
     }
 }
 

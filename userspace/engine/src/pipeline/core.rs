@@ -24,9 +24,10 @@ use super::fold::{Fold, MAX_LIVE, SHRINK_AFTER};
 use super::incidents::Incidents;
 use super::known::Known;
 use super::outbox::{Answer, Pending};
+use super::pending_checks::PendingChecks;
 use super::pending_xids::PendingXids;
 use super::writer::{self, Writer};
-use super::{AMEND_EVERY, CoreOptions, KMSG_CURSOR};
+use super::{AMEND_EVERY, CoreOptions, KMSG_CURSOR, SiteRules};
 use crate::hub::Hub;
 use crate::input::{INPUT_DEPTH, Input, InputSender};
 use crate::open_record::EndRecord;
@@ -109,6 +110,7 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         boot_id: options.boot_id,
         known: Known::new(options.tree),
         pending_xids: PendingXids::default(),
+        pending_checks: PendingChecks::default(),
         confirmations: Confirmations::default(),
         end_record: options.end_record,
         confirmable: false,
@@ -124,6 +126,7 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         open: BTreeMap::new(),
         incidents: Incidents::new()?,
         health: Health::new()?,
+        site_rules: options.site_rules,
     };
     state.adopt();
     state.adopt_incidents();
@@ -156,6 +159,7 @@ struct State {
     boot_id: String,
     known: Known,
     pending_xids: PendingXids,
+    pending_checks: PendingChecks,
     confirmations: Confirmations,
     end_record: EndRecord,
     /// Whether /dev/kmsg will show the record of every line that printk:console shows.
@@ -176,6 +180,8 @@ struct State {
     open: BTreeMap<EventId, (Severity, Provenance)>,
     incidents: Incidents,
     health: Health,
+    /// Those to begin with.
+    site_rules: SiteRules,
 }
 
 impl State {
@@ -211,6 +217,7 @@ impl State {
             let due = [
                 self.amend_at,
                 self.pending_xids.deadline(),
+                self.pending_checks.deadline(),
                 self.confirmations.deadline(),
                 self.writer.overdue_at(),
                 self.incidents_at(),
@@ -263,6 +270,7 @@ impl State {
     fn take(&mut self, input: Input) {
         match input {
             Input::Observation(observation) => self.ingest(*observation),
+            Input::Check(check) => self.ingest_check(*check),
             Input::KmsgProgress(seq) => self.kmsg_seq = self.kmsg_seq.max(Some(seq)),
             Input::Gpus(gpus) => {
                 self.known.set_gpus(&gpus);

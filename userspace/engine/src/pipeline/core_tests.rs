@@ -69,6 +69,7 @@ impl World {
             dedup_window: Duration::from_secs(60),
             host: "h".to_owned(),
             machine_id: None,
+            site_rules: super::SiteRules::default(),
             boot_id: "b".to_owned(),
             tree,
             poll_soon,

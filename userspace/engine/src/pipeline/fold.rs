@@ -20,6 +20,7 @@ use gtrace_event::{
 
 pub(super) use self::live::is_piece;
 use self::live::{Live, add_losses, is_synthetic};
+use super::pending_checks::{is_memory_line, is_notice};
 use super::pending_xids::lacks_text;
 use super::times::Times;
 
@@ -128,6 +129,9 @@ impl Fold {
     ) -> Vec<(Folded, u64)> {
         let mut left = observed.count.max(1);
         if let Some(id) = self.find_rest_of(&observed) {
+            return vec![(Folded::Witnessed(id), left)];
+        }
+        if let Some(id) = self.find_logged(&observed) {
             return vec![(Folded::Witnessed(id), left)];
         }
         let key = observed.occurrence.fold_key();
@@ -275,6 +279,76 @@ impl Fold {
                     && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
             })
         })
+    }
+
+    /// The live machine check, or error of memory, that the line `Machine check events logged` speaks of: the kernel logs that, and
+    /// no more, after it has passed a corrected one on to mce:mce_record (arch/x86/kernel/cpu/mce/core.c). So it is with what
+    /// drivers/edac/mce_amd.c logs of an error of memory. It says nothing new.
+    fn find_logged(&self, observed: &Observed) -> Option<EventId> {
+        let Observed {
+            occurrence, at_ns, ..
+        } = observed;
+        let is_notice = is_notice(occurrence);
+        if !is_notice && !is_memory_line(occurrence) {
+            return None;
+        }
+        let newest = self.order.iter().rev().take(CODE_SEARCH);
+        newest.copied().find(|id| {
+            self.live.get(id).is_some_and(|live| {
+                let told_by = match live.event.kind {
+                    Kind::MachineCheck if is_notice => WitnessName::MceRecord,
+                    Kind::DimmError => WitnessName::RasMemory,
+                    _ => return false,
+                };
+                live.next.contains_key(&told_by) && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
+            })
+        })
+    }
+
+    /// A corrected machine check of a memory controller is the error that ras:mc_event reports with its module, and an error of
+    /// firmware whose severity is not known the one that the kernel log reports with it: if there is one of about that time that
+    /// the witness has not reported yet. False where there is none.
+    pub fn absorb_check(
+        &mut self,
+        witness: WitnessName,
+        occurrence: &Occurrence,
+        at_ns: u64,
+        time: Timestamp,
+    ) -> bool {
+        let newest = self.order.iter().rev().take(CODE_SEARCH);
+        let (from, to) = (
+            at_ns.saturating_sub(TOLERANCE_NS),
+            at_ns.saturating_add(TOLERANCE_NS),
+        );
+        let found = newest.copied().find_map(|id| {
+            let live = self.live.get(&id)?;
+            let (theirs, ours) = (&live.event.detail.host, &occurrence.detail.host);
+            let says_more = match witness {
+                WitnessName::MceRecord => {
+                    live.event.kind == Kind::DimmError
+                        && live.next.contains_key(&WitnessName::RasMemory)
+                        && theirs.corrected == Some(true)
+                }
+                _ => {
+                    live.event.kind == Kind::MachineCheck
+                        && theirs.corrected.is_some()
+                        && theirs.error == ours.error
+                        && live.event.provenance != Provenance::Userspace
+                }
+            };
+            let next = live.next.get(&witness).copied().unwrap_or(0);
+            let (first, count) = live.times.within(next, from, to);
+            (says_more && count > 0).then_some((id, first))
+        });
+        let Some((live, first)) =
+            found.and_then(|(id, first)| self.live.get_mut(&id).zip(Some(first)))
+        else {
+            return false;
+        };
+        live.mark(&mut self.dirty);
+        live.next.insert(witness, first + 1);
+        live.add_witness(witness, time, 1);
+        true
     }
 
     /// The newest live event whose report the occurrence goes on with.

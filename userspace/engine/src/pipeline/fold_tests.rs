@@ -598,3 +598,102 @@ fn what_a_slow_poll_found_first_is_not_counted_again_by_who_saw_it_happen() {
     assert_eq!(event.repeats, 8_999);
     assert_eq!(count(&event, WitnessName::RasAer), 9_000);
 }
+
+fn machine_check(bank: Option<u32>, error: &str, provenance: Provenance) -> Occurrence {
+    let mut o = Occurrence::new(Kind::MachineCheck, Severity::Info, error);
+    o.provenance = provenance;
+    let host = &mut o.detail.host;
+    (host.mce_bank, host.corrected) = (bank, Some(true));
+    host.error = Some(error.to_owned());
+    o
+}
+
+#[test]
+fn that_machine_checks_were_logged_is_no_event_beside_the_machine_check() {
+    let notice = |provenance| machine_check(None, "logged", provenance);
+    let check = || machine_check(Some(8), "machine check", Provenance::Kernel);
+    let mut world = World::new();
+    let first = world.ingest_one(WitnessName::MceRecord, S, check());
+    for (witness, provenance) in [(CONSOLE, Provenance::Unknown), (KMSG, Provenance::Kernel)] {
+        let folded = world.ingest_one(witness, 2 * S, notice(provenance));
+        assert_eq!(folded, Folded::Witnessed(first.id()));
+    }
+    // The kernel's own text of it, where it logs one.
+    let folded = world.ingest_one(KMSG, 2 * S, check());
+    assert_eq!(folded, Folded::Witnessed(first.id()));
+    assert_eq!(world.events()[0].repeats, 0);
+    // What a process wrote, and what is of another time, is.
+    for (at, provenance) in [(3 * S, Provenance::Userspace), (60 * S, Provenance::Kernel)] {
+        let folded = world.ingest_one(KMSG, at, notice(provenance));
+        assert!(matches!(folded, Folded::New(_)), "{folded:?}");
+    }
+    // So is what is of memory, and reported with its module.
+    let mut world = World::new();
+    let first = world.ingest_one(WitnessName::RasMemory, S, memory_error());
+    let folded = world.ingest_one(KMSG, S + 1, notice(Provenance::Kernel));
+    assert_eq!(folded, Folded::Witnessed(first.id()));
+    // Without the tracepoint it is all that is known.
+    let mut world = World::new();
+    let folded = world.ingest_one(KMSG, S, notice(Provenance::Kernel));
+    assert!(matches!(folded, Folded::New(_)), "{folded:?}");
+}
+
+fn memory_error() -> Occurrence {
+    let mut o = Occurrence::new(
+        Kind::DimmError,
+        Severity::Info,
+        format!("{SYNTHETIC}DIMM A1"),
+    );
+    o.provenance = Provenance::Kernel;
+    let host = &mut o.detail.host;
+    (host.dimm, host.corrected) = (Some("A1".to_owned()), Some(true));
+    o
+}
+
+#[test]
+fn a_machine_check_of_memory_is_absorbed_once_for_each_report_with_a_module() {
+    let mut world = World::new();
+    let absorb = |world: &mut World, at_ns: u64| {
+        let time = Timestamp::from_nanosecond(i128::from(at_ns)).unwrap();
+        let check = machine_check(Some(8), "machine check", Provenance::Kernel);
+        world
+            .fold
+            .absorb_check(WitnessName::MceRecord, &check, at_ns, time)
+    };
+    assert!(!absorb(&mut world, S), "nobody reports memory");
+    // A line of the log alone is no report that each of them gets.
+    world.ingest_one(KMSG, S, memory_error());
+    assert!(!absorb(&mut world, S));
+    for at in [2 * S, 3 * S] {
+        world.ingest_one(WitnessName::RasMemory, at, memory_error());
+    }
+    assert!(absorb(&mut world, 2 * S));
+    assert!(absorb(&mut world, 3 * S));
+    assert!(!absorb(&mut world, 3 * S), "two reports, three checks");
+    world.ingest_one(WitnessName::RasMemory, 30 * S, memory_error());
+    assert!(!absorb(&mut world, 45 * S), "of another time");
+    let events = world.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(count(&events[0], WitnessName::MceRecord), 2);
+}
+
+#[test]
+fn an_error_of_firmware_of_unknown_severity_is_the_one_that_the_log_judges() {
+    let mut world = World::new();
+    let report = |error: &str| machine_check(None, error, Provenance::Kernel);
+    let first = world.ingest_one(KMSG, S, report("ARM processor error"));
+    let absorb = |world: &mut World, error: &str| {
+        let mut bare = report(error);
+        bare.detail.host.corrected = None;
+        let time = Timestamp::from_nanosecond(i128::from(S)).unwrap();
+        world
+            .fold
+            .absorb_check(WitnessName::RasFirmware, &bare, S, time)
+    };
+    assert!(!absorb(&mut world, "unknown, 1"), "another section");
+    assert!(absorb(&mut world, "ARM processor error"));
+    assert!(!absorb(&mut world, "ARM processor error"), "once");
+    let event = world.fold.event(first.id()).unwrap();
+    assert_eq!(count(event, WitnessName::RasFirmware), 1);
+    assert_eq!(event.detail.host.corrected, Some(true));
+}

@@ -14,6 +14,7 @@ pub mod fold;
 mod incidents;
 mod known;
 mod outbox;
+mod pending_checks;
 mod pending_xids;
 mod steady;
 mod times;
@@ -38,6 +39,22 @@ pub const AMEND_EVERY: Duration = Duration::from_millis(100);
 /// Name of the store's cursor into the kernel log.
 pub const KMSG_CURSOR: &str = "kmsg";
 
+/// The site's rules of health as the core begins.
+#[derive(Debug, Default)]
+pub enum SiteRules {
+    /// Those that the store has: the file is refused.
+    #[default]
+    AsStored,
+    /// The text of the file, which was understood; none where there is no file.
+    Read(Option<String>),
+}
+
+impl SiteRules {
+    fn take(&mut self) -> Self {
+        std::mem::take(self)
+    }
+}
+
 /// What the core needs.
 pub struct CoreOptions {
     /// The shared state.
@@ -56,6 +73,8 @@ pub struct CoreOptions {
     pub machine_id: Option<String>,
     /// The kernel's boot id.
     pub boot_id: String,
+    /// The site's rules of health, to begin with.
+    pub site_rules: SiteRules,
     /// Which GPUs are below which PCI ports, to begin with.
     pub tree: PciTree,
     /// Where to ask for a poll of the devices.

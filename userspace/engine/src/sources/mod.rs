@@ -6,6 +6,7 @@ mod cgroup;
 pub mod console;
 pub mod devices;
 pub mod driver_modules;
+mod hardware;
 mod housekeeping;
 pub mod kmsg;
 pub mod layouts;

@@ -1,5 +1,6 @@
 //! The probes at work: attaches them, drains their rings, detaches them when asked to.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,13 +14,13 @@ use super::driver_modules::{DriverHold, Follower};
 use super::housekeeping::{Devices, ProbeHousekeeping};
 use super::shared::{HELD, Rings, Shared};
 use super::watched::DeviceNames;
-use super::{records, watched};
+use super::{hardware, records, watched};
 use crate::bpf::{LoadError, Probes, RingRecord, Tracefs, drain, map_bytes};
 use crate::clock::boottime_ns;
 use crate::component::{self, Part, driver_modules};
 use crate::config::Config;
 use crate::hub::Hub;
-use crate::input::{InputSender, Observation};
+use crate::input::{Input, InputSender, Observation};
 use crate::metrics::Metrics;
 use crate::supervise::{self, Task, names};
 
@@ -37,6 +38,8 @@ pub const HOUSEKEEPING: &str = names::HOUSEKEEPING;
 const DRAIN_SILENCE: Duration = Duration::from_secs(15);
 /// And of the second, which reads every process of the host now and then.
 const HOUSEKEEPING_SILENCE: Duration = Duration::from_secs(60);
+/// The module that reports errors of firmware by a scale of severity of its own (drivers/acpi/acpi_extlog.c).
+const EXTLOG: &str = "/sys/module/acpi_extlog";
 /// How long the tasks have to end.
 const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
@@ -263,6 +266,8 @@ impl<'a> Drainer<'a> {
             self.metrics.count_lost("probes", "record_unreadable", 1);
             return;
         };
+        // Whether another source may say more of it.
+        let mut says_less = false;
         let (witness, occurrence) = match record {
             RingRecord::Log { header, text, cut } => {
                 self.log_records += 1;
@@ -274,6 +279,17 @@ impl<'a> Drainer<'a> {
                 return self.pass_on_console();
             }
             RingRecord::Aer(record) => (WitnessName::RasAer, records::aer(&record)),
+            RingRecord::Memory(record) => (WitnessName::RasMemory, hardware::memory(&record)),
+            RingRecord::MachineCheck(record) => {
+                says_less = hardware::is_of_memory(&record);
+                (WitnessName::MceRecord, hardware::machine_check(&record))
+            }
+            RingRecord::FirmwareError(record) => {
+                let extlog = Path::new(EXTLOG).exists();
+                let error = hardware::firmware_error(&record, extlog);
+                says_less = error.detail.host.corrected.is_none();
+                (WitnessName::RasFirmware, error)
+            }
             RingRecord::Oom(record) => (WitnessName::OomVictim, records::oom(&record)),
             // The daemon ends its own children when they hang, and says so by itself.
             RingRecord::Exit(record) if self.shared.hub.ended_own(record.header.tgid) => return,
@@ -304,7 +320,14 @@ impl<'a> Drainer<'a> {
         self.metrics.count_records(witness, 1);
         self.shared.hub.recorder.observed(witness, &occurrence);
         // The core ends after the drainer.
-        let _ = self.inputs.send(Observation::once(witness, occurrence));
+        let _ = self.inputs.send(match says_less {
+            true => Input::Check(Box::new(Observation {
+                witness,
+                occurrence,
+                count: 1,
+            })),
+            false => Observation::once(witness, occurrence),
+        });
     }
 
     fn pass_on_console(&mut self) {

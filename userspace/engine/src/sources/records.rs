@@ -22,7 +22,8 @@ pub fn chardev(rdev: u32) -> String {
     format!("{}:{}", rdev >> 20, rdev & 0xf_ffff)
 }
 
-fn occurrence(kind: Kind, message: String, boottime_ns: u64) -> Occurrence {
+/// What the kernel itself says.
+pub(super) fn occurrence(kind: Kind, message: String, boottime_ns: u64) -> Occurrence {
     let mut occurrence = Occurrence::new(kind, Severity::Warning, message);
     occurrence.boottime_ns = Some(boottime_ns);
     occurrence.provenance = Provenance::Kernel;

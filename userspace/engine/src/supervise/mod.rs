@@ -12,6 +12,7 @@
 //! | kmsg | new thread, after the last record that was read | the same |
 //! | devices | new thread; known devices are found anew | the same |
 //! | host | new thread; what was known of earlier readings is gone | the same |
+//! | rules | new thread; the rules that hold stand | the same |
 //! | cgroups | new thread | the same |
 //! | runtimes | new thread | new thread; each request has a deadline |
 //! | plugins | new thread, which runs each plugin at once; what one found last stands | the same |

@@ -32,5 +32,7 @@ pub const PLUGINS: &str = "plugins";
 pub const RUNTIMES: &str = "runtimes";
 /// Sends metrics and events by OTLP.
 pub const OTLP: &str = "otlp";
+/// Reads the rules of health of the site.
+pub const RULES: &str = "rules";
 /// Reads limits of control groups.
 pub const CGROUPS: &str = "cgroups";

@@ -86,6 +86,15 @@ pub struct HostDetail {
     /// Network file system: the server.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub server: Option<String>,
+    /// Service: its unit, without `.service`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub unit: Option<String>,
+    /// Service: how it ended, in systemd's word (`exit-code`, `signal`, `oom-kill`, `start-limit-hit`).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub result: Option<String>,
+    /// Service: how often systemd has restarted it within ten minutes.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub restarts: Option<u64>,
 }
 
 fill_fields!(HostDetail {
@@ -115,5 +124,8 @@ fill_fields!(HostDetail {
     port_module,
     queue,
     previous_boot_id,
-    server
+    server,
+    unit,
+    result,
+    restarts
 });

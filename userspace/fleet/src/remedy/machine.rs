@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gtrace_event::Timestamp;
 
-use super::plan::{Cause, Plan, PlanState, PlanStep, StepState};
+use super::plan::{Order, Plan, PlanState, PlanStep, StepState};
 use super::policy::{Mode, Policy, Step};
 
 /// Whether what a step does can be seen.
@@ -27,6 +27,8 @@ pub enum Effect {
 /// What is known of a host. Each `Some` says why something does not hold.
 #[derive(Clone, Debug, Default)]
 pub struct HostFacts {
+    /// Version of the plan for which they were gathered. They hold for no other.
+    pub version: i64,
     /// The cause is gone: nothing has to be done any more.
     pub over: Option<String>,
     /// What was kept of the incident is not known to be saved.
@@ -41,6 +43,8 @@ pub struct HostFacts {
     pub cannot: Option<String>,
     /// Its boot.
     pub boot: Option<String>,
+    /// When it found out what is known of its health, by its own clock.
+    pub heard: Option<Timestamp>,
     /// The effects of steps.
     pub effects: BTreeMap<Step, Effect>,
 }
@@ -60,23 +64,6 @@ pub struct Facts {
     pub of: BTreeMap<i64, HostFacts>,
 }
 
-/// Something to do, once the plan that it is of is written down.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// Number of the plan.
-    pub plan: i64,
-    /// The host.
-    pub host: String,
-    /// Which of the plan's steps.
-    pub index: usize,
-    /// What it is.
-    pub step: Step,
-    /// Whether it is to be taken back.
-    pub undo: bool,
-    /// Why the plan was made.
-    pub cause: Cause,
-}
-
 /// What came of an order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
@@ -84,6 +71,8 @@ pub enum Outcome {
     Acted(String),
     /// It was not done.
     Refused(String),
+    /// It was not sent, as the plan was changed after it was decided.
+    Withdrawn,
     /// Whether it was done is not known; its effect shows it.
     Unsure(String),
 }
@@ -101,6 +90,8 @@ enum Back {
 pub struct Remediation {
     /// By number.
     pub plans: BTreeMap<i64, Plan>,
+    /// Numbers of plans that count and that this version cannot read, with their hosts where these are known. Each may keep a host out.
+    pub unreadable: BTreeMap<i64, Option<String>>,
 }
 
 fn hours(hours: u32) -> i64 {
@@ -115,7 +106,9 @@ impl Remediation {
     /// Hosts that plans keep out.
     pub fn out(&self) -> BTreeSet<String> {
         let out = self.plans.values().filter(|plan| plan.out);
-        out.map(|plan| plan.host.clone()).collect()
+        let out = out.map(|plan| plan.host.clone());
+        out.chain(self.unreadable.values().flatten().cloned())
+            .collect()
     }
 
     /// Why `host` may not be taken out now.
@@ -126,7 +119,8 @@ impl Remediation {
         let mut out = self.out();
         out.extend(facts.out.iter().cloned());
         out.insert(host.to_owned());
-        let (count, hosts) = (out.len(), facts.hosts);
+        let nameless = self.unreadable.values().filter(|host| host.is_none());
+        let (count, hosts) = (out.len() + nameless.count(), facts.hosts);
         if count > policy.max_out as usize {
             return Some(format!(
                 "{count} hosts would be out, and max_out is {}",
@@ -147,6 +141,13 @@ impl Remediation {
         let began =
             |within: i64| move |other: &&Plan| other.began.is_some_and(|at| age(at, now) < within);
         let same_host = |other: &&Plan| other.host == plan.host;
+        let of_host =
+            |(_, host): &(&i64, &Option<String>)| host.as_ref().is_none_or(|h| *h == plan.host);
+        if let Some((id, _)) = self.unreadable.iter().find(of_host) {
+            return Some(format!(
+                "plan {id}, which this version of gtrace cannot read, may have the host"
+            ));
+        }
         let has_begun =
             |other: &&Plan| other.out || (other.state.is_live() && other.began.is_some());
         if let Some(other) = others().filter(same_host).find(has_begun) {
@@ -181,7 +182,11 @@ impl Remediation {
         }
         // Of what nothing is known, nothing is done.
         let of = facts.of.get(&id)?;
-        let mut plan = self.plans.get(&id)?.clone();
+        let before = self.plans.get(&id)?;
+        if of.version != before.version {
+            return None;
+        }
+        let mut plan = before.clone();
         let now = facts.now;
         let order = match plan.state {
             PlanState::Approval | PlanState::Waiting if of.over.is_some() => {
@@ -219,7 +224,7 @@ impl Remediation {
             }
             PlanState::Undoing => {
                 let all = plan.steps.len();
-                match put_back(&mut plan, all, of, now) {
+                match put_back(&mut plan, all, policy, of, now) {
                     Back::Order(order) => Some(order),
                     Back::Wait => None,
                     Back::Done => {
@@ -239,8 +244,11 @@ impl Remediation {
                 None
             }
         };
+        let before = self.plans.get(&id)?;
+        plan.count(before);
+        let version = plan.version;
         self.plans.insert(id, plan);
-        order
+        order.map(|order| Order { version, ..order })
     }
 
     /// Why a step cannot be done now.
@@ -268,6 +276,47 @@ impl Remediation {
         }
     }
 
+    /// Which step of a plan its host was asked for though what it needs does not hold any more, and why: the host may not have begun. Its
+    /// plan, its index, what it is.
+    pub fn unfounded(
+        &self,
+        id: i64,
+        policy: &Policy,
+        facts: &Facts,
+    ) -> Option<(i64, usize, Step, String)> {
+        let (plan, of) = (self.plans.get(&id)?, facts.of.get(&id)?);
+        if plan.state != PlanState::Acting || of.version != plan.version {
+            return None;
+        }
+        let is_asked = |one: &PlanStep| {
+            one.step.is_disruptive()
+                && one.sent.is_some()
+                && matches!(one.state, StepState::Begun | StepState::Acted)
+                && of.effects.get(&one.step) == Some(&Effect::Going)
+        };
+        let index = plan.steps.iter().position(is_asked)?;
+        let over = of.over.clone();
+        let why = over.or_else(|| self.not_yet(plan, index, policy, facts, of))?;
+        Some((id, index, plan.steps[index].step, why))
+    }
+
+    /// What a host was asked for was withdrawn before it began: the step waits once more.
+    pub fn withdrawn(&mut self, id: i64, index: usize, why: &str, now: Timestamp) {
+        let Some(plan) = self.plans.get_mut(&id) else {
+            return;
+        };
+        let before = plan.clone();
+        let rule = plan.by_rule();
+        let Some(step) = plan.steps.get_mut(index) else {
+            return;
+        };
+        let what = format!("{} is withdrawn: {why}", step.step);
+        (step.state, step.began, step.sent) = (StepState::Pending, None, None);
+        (step.boot, step.said) = (None, None);
+        plan.note(now, &rule, &what);
+        plan.count(&before);
+    }
+
     fn act(
         &self,
         plan: &mut Plan,
@@ -286,6 +335,25 @@ impl Remediation {
                 return None;
             };
             let step = plan.steps[index].step;
+            let late = plan.steps[index]
+                .began
+                .is_none_or(|at| age(at, now) > step.limit_s());
+            let resent = !late
+                && plan.steps[index].state == StepState::Begun
+                && step.has_undo()
+                && of.effects.get(&step) == Some(&Effect::Absent)
+                && is_settled(&plan.steps[index], policy, now);
+            let unsent = plan.steps[index].is_unsent();
+            // An attempt ended before anything was sent, and said why.
+            let retried = unsent && !late && plan.steps[index].said.is_some();
+            let again = match step {
+                Step::Return => of.unwell.is_some() && nothing_is_put_back(&plan.steps[..index]),
+                _ => resent || retried || (unsent && plan.steps[index].said.is_none()),
+            };
+            if again {
+                // All that it needs is looked at anew.
+                plan.steps[index].state = StepState::Pending;
+            }
             if plan.steps[index].state == StepState::Pending {
                 if policy.mode == Mode::Dry {
                     plan.waits = Some("the policy is dry".to_owned());
@@ -315,11 +383,19 @@ impl Remediation {
                 plan.waits = None;
                 plan.waiting_since = None;
                 plan.out |= step.takes_out();
-                let rule = plan.by_rule();
-                plan.note(now, &rule, &format!("{step} begins"));
+                if !retried {
+                    let rule = plan.by_rule();
+                    plan.note(now, &rule, &format!("{step} begins"));
+                }
                 let begun = &mut plan.steps[index];
                 begun.state = StepState::Begun;
-                begun.began = Some(now);
+                if !resent && !retried {
+                    begun.began = Some(now);
+                }
+                if !retried {
+                    begun.said = None;
+                }
+                begun.sent = None;
                 begun.boot.clone_from(&of.boot);
                 match step {
                     Step::Return => continue,
@@ -332,7 +408,7 @@ impl Remediation {
                 return None;
             }
             if step == Step::Return {
-                match put_back(plan, index, of, now) {
+                match put_back(plan, index, policy, of, now) {
                     Back::Order(order) => return Some(order),
                     Back::Wait => return None,
                     Back::Failed(why) => {
@@ -349,15 +425,13 @@ impl Remediation {
                 }
             }
             let interrupted = plan.steps[index].state == StepState::Begun;
-            let late = plan.steps[index]
-                .began
-                .is_none_or(|at| age(at, now) > step.limit_s());
             let effect = of.effects.get(&step);
             let why = match effect {
                 Some(Effect::Ours | Effect::Theirs) => {
                     let done = &mut plan.steps[index];
                     done.state = StepState::Done;
                     done.seen = Some(now);
+                    done.heard = of.heard;
                     if effect == Some(&Effect::Theirs) {
                         done.undo = StepState::Skipped;
                     }
@@ -369,6 +443,10 @@ impl Remediation {
                 _ if step == Step::Ticket && !interrupted => {
                     plan.steps[index].state = StepState::Done;
                     continue;
+                }
+                _ if step == Step::Ticket && unsent => {
+                    let said = plan.steps[index].said.as_deref().unwrap_or("no answer");
+                    format!("it was not sent within {} s ({said})", step.limit_s())
                 }
                 _ if step == Step::Ticket => {
                     let why = "the head ended while it was under way";
@@ -454,6 +532,7 @@ impl Remediation {
         let Some(plan) = self.plans.get_mut(&order.plan) else {
             return;
         };
+        let before = plan.clone();
         let rule = plan.by_rule();
         let what = match order.undo {
             true => format!("undoing {}", order.step),
@@ -471,6 +550,8 @@ impl Remediation {
             return;
         }
         match outcome {
+            // Whoever changed the plan knows that it was not sent.
+            Outcome::Withdrawn => {}
             Outcome::Acted(said) => {
                 *state = StepState::Acted;
                 step.said = Some(said.clone());
@@ -498,12 +579,29 @@ impl Remediation {
                 }
             }
         }
+        plan.count(&before);
     }
+}
+
+/// Whether no undoing of these steps was sent.
+fn nothing_is_put_back(steps: &[PlanStep]) -> bool {
+    steps.iter().all(|step| match step.undo {
+        StepState::Pending => true,
+        StepState::Begun => step.sent.is_none(),
+        _ => false,
+    })
+}
+
+/// Whether what was sent, and has no effect, can have none any more.
+fn is_settled(step: &PlanStep, policy: &Policy, now: Timestamp) -> bool {
+    step.sent
+        .is_some_and(|at| age(at, now) > policy.settled_after_s())
 }
 
 fn order(plan: &Plan, index: usize, undo: bool) -> Order {
     Order {
         plan: plan.id,
+        version: plan.version,
         host: plan.host.clone(),
         index,
         step: plan.steps[index].step,
@@ -544,7 +642,7 @@ fn given_work(plan: &Plan, index: usize, of: &HostFacts) -> Option<String> {
 }
 
 /// Takes back what can be of the steps before `end`, the last first.
-fn put_back(plan: &mut Plan, end: usize, of: &HostFacts, now: Timestamp) -> Back {
+fn put_back(plan: &mut Plan, end: usize, policy: &Policy, of: &HostFacts, now: Timestamp) -> Back {
     let rule = plan.by_rule();
     for index in (0..end).rev() {
         let step = &mut plan.steps[index];
@@ -558,19 +656,51 @@ fn put_back(plan: &mut Plan, end: usize, of: &HostFacts, now: Timestamp) -> Back
             StepState::Failed => {
                 return Back::Failed(step.said.clone().unwrap_or_default());
             }
+            StepState::Pending
+                if step.state == StepState::Begun
+                    && step.sent.is_some()
+                    && !is_settled(step, policy, now)
+                    && of.effects.get(&kind) != Some(&Effect::Ours) =>
+            {
+                // What was sent may have its effect yet, after what would take it back.
+                plan.waits = Some(format!(
+                    "undoing {kind}: what was sent for it may still take effect"
+                ));
+                return Back::Wait;
+            }
             StepState::Pending => {
                 step.undo = StepState::Begun;
                 step.began = Some(now);
+                step.sent = None;
+                step.said = None;
                 plan.note(now, &rule, &format!("undoing {kind} begins"));
                 return Back::Order(order(plan, index, true));
             }
             StepState::Begun | StepState::Acted => {
                 let late = step.began.is_none_or(|at| age(at, now) > kind.limit_s());
+                let unsent = step.undo == StepState::Begun && step.sent.is_none();
+                let had_none = step.undo == StepState::Begun && is_settled(step, policy, now);
                 let why = match of.effects.get(&kind) {
                     Some(Effect::Absent | Effect::Theirs) => {
                         step.undo = StepState::Done;
                         plan.note(now, &rule, &format!("{kind} is undone"));
                         continue;
+                    }
+                    // It was not sent, or had no effect and cannot have one any more.
+                    effect
+                        if (unsent && (!late || step.said.is_none()))
+                            || (!late && had_none && effect == Some(&Effect::Ours)) =>
+                    {
+                        // An attempt that ended before anything was sent has said why, and counts to the time that there is.
+                        let retried = unsent && step.said.is_some();
+                        if unsent && !retried {
+                            step.began = Some(now);
+                        }
+                        step.sent = None;
+                        if !retried {
+                            plan.note(now, &rule, &format!("undoing {kind} begins again"));
+                        }
+                        return Back::Order(order(plan, index, true));
                     }
                     _ if !late => {
                         plan.waits = Some(format!("undoing {kind}: its effect is awaited"));

@@ -9,6 +9,8 @@ use super::Step;
 
 /// Lines of a plan's course that are kept, the first and the newest.
 const COURSE_MAX: usize = 100;
+/// Longest text of a cause, in characters: hosts write it.
+const TEXT_MAX: usize = 300;
 
 /// Why a plan was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +31,16 @@ pub struct Cause {
 }
 
 impl Cause {
+    /// What a host wrote of it, as one line of bounded length.
+    pub fn text_of(said: &str) -> String {
+        let mut text: String = said.chars().take(TEXT_MAX + 1).collect();
+        if text.chars().count() > TEXT_MAX {
+            text = text.chars().take(TEXT_MAX - 1).collect();
+            text.push('…');
+        }
+        text.replace(char::is_control, " ")
+    }
+
     /// What a plan for an incident of `host` is about.
     pub fn key_of_incident(host: &str, id: &str) -> String {
         format!("incident:{host}:{id}")
@@ -103,9 +115,14 @@ impl PlanState {
 
     /// Whether something may still be done by itself.
     pub fn is_live(self) -> bool {
+        self == Self::Approval || self.is_busy()
+    }
+
+    /// Whether it takes its host's place: another plan for the host would be in its way. One that nobody has approved does not.
+    pub fn is_busy(self) -> bool {
         matches!(
             self,
-            Self::Approval | Self::Waiting | Self::Acting | Self::Verifying | Self::Undoing
+            Self::Waiting | Self::Acting | Self::Verifying | Self::Undoing
         )
     }
 }
@@ -148,15 +165,48 @@ pub struct PlanStep {
     /// When it was begun, or its undoing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub began: Option<Timestamp>,
+    /// When it was sent, or its undoing. From then on only its effect shows whether it was done; before, it was not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub sent: Option<Timestamp>,
     /// When its effect was seen.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seen: Option<Timestamp>,
+    /// When the host had found out what was known of its health then, by its own clock.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub heard: Option<Timestamp>,
     /// The host's boot before a reboot.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot: Option<String>,
     /// What came of it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub said: Option<String>,
+}
+
+impl PlanStep {
+    /// Whether it was begun and never sent: a head ended in between, or it is about to be.
+    pub(super) fn is_unsent(&self) -> bool {
+        let is_undone = self.undo != StepState::Pending;
+        self.state == StepState::Begun && self.sent.is_none() && !is_undone
+    }
+}
+
+/// Something to do, once the plan that it is of is written down, and claimed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order {
+    /// Number of the plan.
+    pub plan: i64,
+    /// Version of the plan for which it holds.
+    pub version: i64,
+    /// The host.
+    pub host: String,
+    /// Which of the plan's steps.
+    pub index: usize,
+    /// What it is.
+    pub step: Step,
+    /// Whether it is to be taken back.
+    pub undo: bool,
+    /// Why the plan was made.
+    pub cause: Cause,
 }
 
 /// A line of a plan's course.
@@ -175,6 +225,9 @@ pub struct Course {
 pub struct Plan {
     /// Its number.
     pub id: i64,
+    /// Counts its changes, but for why it waits. What was decided, or found out, for one version holds for no other.
+    #[serde(default)]
+    pub version: i64,
     /// The host's name in the fleet.
     pub host: String,
     /// The rule that made it.
@@ -222,12 +275,15 @@ impl Plan {
             state: StepState::Pending,
             undo: StepState::Pending,
             began: None,
+            sent: None,
             seen: None,
+            heard: None,
             boot: None,
             said: None,
         };
         let mut plan = Self {
             id,
+            version: 1,
             host: host.to_owned(),
             rule: rule.to_owned(),
             cause,
@@ -266,6 +322,35 @@ impl Plan {
         }
     }
 
+    /// Counts a change since `before`.
+    pub(super) fn count(&mut self, before: &Self) {
+        self.version = before.version;
+        let mut same = before.clone();
+        same.waits.clone_from(&self.waits);
+        same.waiting_since = self.waiting_since;
+        if *self != same {
+            self.version += 1;
+        }
+    }
+
+    /// What an order says is about to be sent; whether it may be: nobody has changed the plan since it was decided.
+    pub fn claim(&mut self, order: &Order, now: Timestamp) -> bool {
+        if self.version != order.version {
+            return false;
+        }
+        let before = self.clone();
+        let Some(step) = self.steps.get_mut(order.index) else {
+            return false;
+        };
+        let state = if order.undo { step.undo } else { step.state };
+        if state != StepState::Begun {
+            return false;
+        }
+        step.sent = Some(now);
+        self.count(&before);
+        true
+    }
+
     pub(super) fn enter(&mut self, now: Timestamp, who: &str, state: PlanState, what: &str) {
         self.state = state;
         self.waits = None;
@@ -284,7 +369,9 @@ impl Plan {
                 self.id, self.state
             ));
         }
+        let before = self.clone();
         self.enter(now, who, PlanState::Waiting, "approved");
+        self.count(&before);
         Ok(())
     }
 
@@ -295,7 +382,9 @@ impl Plan {
     pub fn refuse(&mut self, who: &str, now: Timestamp) -> Result<(), String> {
         match self.state {
             PlanState::Approval | PlanState::Waiting => {
+                let before = self.clone();
                 self.enter(now, who, PlanState::Refused, "refused");
+                self.count(&before);
                 Ok(())
             }
             state if state.is_live() => Err(format!(
@@ -325,13 +414,19 @@ impl Plan {
             PlanState::Undoing => Err(format!("plan {} is being undone", self.id)),
             PlanState::Undone => Err(format!("plan {} was undone", self.id)),
             _ => {
+                let before = self.clone();
                 for step in &mut self.steps {
+                    // It was not sent, and is not any more.
+                    if step.is_unsent() {
+                        step.state = StepState::Pending;
+                    }
                     // One that failed is tried anew, as somebody asks for it.
                     if step.undo == StepState::Failed {
                         step.undo = StepState::Pending;
                     }
                 }
                 self.enter(now, who, PlanState::Undoing, "to be undone");
+                self.count(&before);
                 Ok(())
             }
         }

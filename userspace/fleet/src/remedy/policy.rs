@@ -133,6 +133,12 @@ pub struct Policy {
     /// Minutes in which a host has to be well after a reset or a reboot.
     #[serde(default = "half_an_hour")]
     pub verify_minutes: u32,
+    /// Milliseconds between two looks at what holds while a plan is live.
+    #[serde(default = "two_seconds")]
+    pub turn_ms: u32,
+    /// Seconds in which Kubernetes, scontrol and the webhook have to answer.
+    #[serde(default = "ten")]
+    pub answer_s: u32,
     /// The cluster of Kubernetes that the hosts are nodes of.
     #[serde(default)]
     pub kubernetes: Option<Service>,
@@ -204,6 +210,9 @@ fn scontrol() -> PathBuf {
 
 fn one() -> u32 {
     1
+}
+fn two_seconds() -> u32 {
+    2000
 }
 fn ten() -> u32 {
     10
@@ -345,6 +354,9 @@ impl Policy {
         if self.plans_per_hour == 0 || self.wait_h == 0 || self.verify_minutes == 0 {
             return Err("plans_per_hour, wait_h and verify_minutes are 1 or more".to_owned());
         }
+        if !(20..=10_000).contains(&self.turn_ms) || !(1..=20).contains(&self.answer_s) {
+            return Err("turn_ms is 20 to 10000, answer_s 1 to 20".to_owned());
+        }
         for (service, name) in [(&self.kubernetes, "kubernetes"), (&self.webhook, "webhook")] {
             if let Some(service) = service {
                 service.check(name)?;
@@ -392,6 +404,21 @@ impl Policy {
             }
         }
         Ok(())
+    }
+
+    /// In how many seconds all that one look at a manager asks has to be answered.
+    pub fn look_s(&self) -> u32 {
+        2 * self.answer_s
+    }
+
+    /// In how many seconds what is sent for one order has to be sent.
+    pub fn order_s(&self) -> u32 {
+        4 * self.answer_s
+    }
+
+    /// After so many seconds what was sent for an order, by whichever head, can take effect no more.
+    pub(super) fn settled_after_s(&self) -> i64 {
+        i64::from(self.order_s() + self.answer_s)
     }
 
     /// Whether a rule has this step.

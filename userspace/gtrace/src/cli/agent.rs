@@ -5,17 +5,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use gtrace_agent::{EnrollError, Enrolled, HeadUrl, Options, Progress, Sampler, enroll, now_ns};
+use gtrace_agent::{
+    EnrollError, Enrolled, HeadUrl, HttpUrl, NatsAccess, Options, Progress, Sampler, enroll, now_ns,
+};
 use gtrace_api::client::Client;
 use gtrace_collect::{HostActor, HostSampler, gpu_state};
 use gtrace_devices::GpuInfo;
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::sources::devices::nvml_of;
 use gtrace_event::Timestamp;
+use gtrace_fleet::nats::check_site;
 use gtrace_fleet::{EnrollRequest, HostState, check_labels};
 use gtrace_http::Archive;
 use tokio::sync::{Notify, watch};
 
+use super::nats::{NatsArgs, nats_of};
 use super::shared::{self, Exit, StorePlace, signalled};
 
 /// Take this host into a fleet, or ship its records to the head.
@@ -31,7 +35,7 @@ enum What {
     Enroll {
         /// The head: https://head.example.com:7481, or http://127.0.0.1:7480 on its own host.
         #[arg(long, value_name = "URL")]
-        head: HeadUrl,
+        head: HttpUrl,
         /// Authorities (PEM) of the head's certificate; those of the system by default.
         #[arg(long, value_name = "FILE", value_parser = absolute)]
         ca: Option<PathBuf>,
@@ -45,23 +49,36 @@ enum What {
         file: File,
     },
     /// Ship the records of this host's store to the head, until it is stopped. A daemon may write the store meanwhile.
-    Run {
-        /// Label of the host, such as rack=r7, switch=s2 or feed=b; may be given several times.
-        #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
-        label: Vec<(String, String)>,
-        /// Most bytes a second to the head, on average.
-        #[arg(long, value_name = "BYTES")]
-        head_rate: Option<u64>,
-        /// Let the head start profiling sessions here: GPUs are read by NVML while one is on, and nothing else is done for it.
-        #[arg(long)]
-        allow_sessions: bool,
-        #[command(flatten)]
-        allowed: Allowed,
-        #[command(flatten)]
-        file: File,
-        #[command(flatten)]
-        place: StorePlace,
-    },
+    Run(Box<RunArgs>),
+}
+
+/// What is shipped, and by which way.
+#[derive(Clone, Debug, clap::Args)]
+struct RunArgs {
+    /// Where the head is, if not at the URL at which this host was enrolled: NATS servers between them, as in
+    /// nats://n1.example.com,n2.example.com.
+    #[arg(long, value_name = "URL", env = "GTRACE_HEAD_URL")]
+    head: Option<HeadUrl>,
+    /// Site of this host, a part of its subjects in NATS.
+    #[arg(long, value_name = "NAME", env = "GTRACE_HEAD_SITE", default_value = "default", value_parser = site, help_heading = "NATS")]
+    site: String,
+    #[command(flatten)]
+    nats: NatsArgs,
+    /// Label of the host, such as rack=r7, switch=s2 or feed=b; may be given several times.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = label)]
+    label: Vec<(String, String)>,
+    /// Most bytes a second to the head, on average.
+    #[arg(long, value_name = "BYTES")]
+    head_rate: Option<u64>,
+    /// Let the head start profiling sessions here: GPUs are read by NVML while one is on, and nothing else is done for it.
+    #[arg(long)]
+    allow_sessions: bool,
+    #[command(flatten)]
+    allowed: Allowed,
+    #[command(flatten)]
+    file: File,
+    #[command(flatten)]
+    place: StorePlace,
 }
 
 /// What the head may ask for beside sessions.
@@ -128,6 +145,10 @@ fn label(text: &str) -> Result<(String, String), String> {
     Ok(pair)
 }
 
+fn site(text: &str) -> Result<String, String> {
+    check_site(text).map(|()| text.to_owned())
+}
+
 /// Runs the command.
 ///
 /// # Errors
@@ -142,26 +163,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             ca,
             file,
         } => join(&head, ca.as_deref(), token, host, &file.credential),
-        What::Run {
-            label,
-            head_rate,
-            allow_sessions,
-            allowed,
-            file,
-            place,
-        } => ship(
-            label,
-            head_rate,
-            allow_sessions,
-            allowed,
-            &file.credential,
-            &place,
-        ),
+        What::Run(args) => ship(*args),
     }
 }
 
 fn join(
-    head: &HeadUrl,
+    head: &HttpUrl,
     ca: Option<&Path>,
     token: String,
     host: Option<String>,
@@ -211,14 +218,18 @@ fn failed(error: &EnrollError) -> ExitCode {
     }
 }
 
-fn ship(
-    label: Vec<(String, String)>,
-    rate: Option<u64>,
-    allow_sessions: bool,
-    allowed: Allowed,
-    file: &Path,
-    place: &StorePlace,
-) -> anyhow::Result<ExitCode> {
+fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
+    let RunArgs {
+        head,
+        site,
+        nats,
+        label,
+        head_rate: rate,
+        allow_sessions,
+        allowed,
+        file,
+        place,
+    } = args;
     super::run::init_log();
     let instance = place.resolve()?;
     let store = match instance.store() {
@@ -228,16 +239,29 @@ fn ship(
             return Ok(Exit::NotPossible.into());
         }
     };
-    let enrolled = match Enrolled::read(file) {
+    let enrolled = match Enrolled::read(&file.credential) {
         Ok(enrolled) => enrolled,
         Err(error) => return Ok(failed(&error)),
     };
-    tracing::info!(
-        "{} ships {} to {}",
-        enrolled.host,
-        store.display(),
-        enrolled.head
-    );
+    let access = |url| NatsAccess {
+        access: nats.access(url),
+        site,
+    };
+    let nats = match &head {
+        Some(head) => match nats_of(head, &enrolled, access) {
+            Ok(nats) => nats,
+            Err(error) => {
+                shared::say(&format!("{error:#}"));
+                return Ok(Exit::NotPossible.into());
+            }
+        },
+        None => None,
+    };
+    let to = match &nats {
+        Some(nats) => format!("{} (site {})", nats.access.url, nats.site),
+        None => enrolled.head.clone(),
+    };
+    tracing::info!("{} ships {} to {to}", enrolled.host, store.display());
     let daemon = instance.reading_client();
     let mut permits: Vec<String> = allowed.allow.into_iter().map(Allow::name).collect();
     permits.sort();
@@ -252,6 +276,7 @@ fn ship(
     };
     let options = Options {
         enrolled,
+        nats,
         store: store.clone(),
         labels: label.into_iter().collect(),
         rate,

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use gtrace_engine::config::{Config, DEFAULT_FILE, Keys};
 use gtrace_engine::daemon::{catalogue, triggers};
-use gtrace_engine::{alertmanager, baseline, otlp};
+use gtrace_engine::{alertmanager, baseline, health_rules, otlp};
 
 use crate::cli::{PROBLEM, shared};
 
@@ -67,6 +67,7 @@ fn accepted(sources: Sources) -> anyhow::Result<Keys> {
     catalogue(&config)?;
     triggers(&config)?;
     baseline::load(&config.baseline)?;
+    health_rules::load(&config.health_rules)?;
     if let Some(options) = &config.plugins {
         let found = gtrace_plugins::find(&options.folder, 0)?;
         let refused = found.refused.first();

@@ -87,6 +87,7 @@ fn run(
             };
             let options = Options {
                 enrolled: enroll(&url, None, &request).await?,
+                nats: None,
                 store: path.clone(),
                 labels: BTreeMap::from([
                     ("rack".to_owned(), format!("r{}", n / 5)),

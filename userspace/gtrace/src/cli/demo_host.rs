@@ -155,6 +155,7 @@ fn keys(folder: &Path, listen: &str, nvml: &Path) -> Keys {
         socket: Some(folder.join("gtrace.sock")),
         listen: Some(listen.to_owned()),
         baseline: Some(folder.join("baseline.toml")),
+        health_rules: Some(folder.join("health-rules.toml")),
         kill_switch: Some(folder.join("pause")),
         disabled_sources: Some(off.collect::<Vec<_>>().join(",")),
         nvml_library: Some(nvml.to_owned()),

@@ -30,7 +30,14 @@ const NOT_FOUND: u8 = 127;
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The server: HOST, HOST:PORT or unix:PATH.
-    #[arg(long, value_name = "ADDR", env = "GTRACE_REMOTE")]
+    #[arg(
+        long,
+        value_name = "ADDR",
+        env = "GTRACE_REMOTE",
+        required_unless_present = "unpack",
+        default_value = "",
+        hide_default_value = true
+    )]
     remote: String,
     /// How to reach it; auto takes the quickest that works.
     #[arg(
@@ -65,11 +72,15 @@ pub struct Args {
     /// Print the environment as shell commands, and run nothing.
     #[arg(long)]
     print_env: bool,
+    /// Unpack the client's libraries below DIR, for everybody to read, print their folder, and run nothing: for images of
+    /// containers. It takes no server.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["print_env", "program"])]
+    unpack: Option<PathBuf>,
     /// The program and its arguments.
     #[arg(
         trailing_var_arg = true,
         allow_hyphen_values = true,
-        required_unless_present = "print_env",
+        required_unless_present_any = ["print_env", "unpack"],
         value_name = "PROGRAM"
     )]
     program: Vec<OsString>,
@@ -81,6 +92,11 @@ pub struct Args {
 ///
 /// What keeps the program from being prepared: the folder for the libraries, for example.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(place) = &args.unpack {
+        let folder = libraries::CLIENT.unpack_for_all(place)?;
+        shared::print_bytes(&[folder.as_os_str().as_bytes(), b"\n"].concat())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let mut environment = variables(&args);
     let lookup = |name: &str| {
         let found = environment.iter().find(|(n, _)| *n == name);
@@ -284,6 +300,9 @@ mod tests {
     fn a_program_is_needed_unless_the_environment_is_to_be_shown() {
         assert!(parse(&["--remote", "h"]).is_err());
         assert!(parse(&["--remote", "h", "--print-env"]).is_ok());
+        assert!(parse(&["--unpack", "d"]).is_ok());
+        assert!(parse(&["--unpack", "d", "prog"]).is_err());
+        assert!(parse(&["prog"]).is_err());
         assert!(parse(&["--remote", "h", "--tls-name", "n", "prog"]).is_err());
     }
 

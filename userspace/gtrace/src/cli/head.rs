@@ -9,13 +9,15 @@ use gtrace_api::client::Client;
 use gtrace_head::db::Place;
 use gtrace_head::http::{Gswarm, Listen, bind, serve};
 use gtrace_head::remediation::Remediation;
-use gtrace_head::{TokenAnswer, TokenRequest};
+use gtrace_head::{Nats, TokenAnswer, TokenRequest};
+use gtrace_nats::NatsUrl;
 use gtrace_tls::AccessFiles;
 use tokio::sync::watch;
 
 use super::ack::user_name;
 use super::duration::seconds;
 use super::ids::Failure;
+use super::nats::NatsArgs;
 use super::other_host::HEAD_SOCKET;
 use super::shared::{self, Exit, signalled};
 
@@ -64,6 +66,23 @@ pub struct Args {
     /// Policy of remediation: what is done about which faults (TOML). It is dry unless it says otherwise.
     #[arg(long, value_name = "FILE")]
     remediation: Option<PathBuf>,
+    /// NATS servers through which agents come too, with JetStream: nats://n1.example.com,n2.example.com,n3.example.com. The streams are made
+    /// where they are not there.
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "GTRACE_HEAD_NATS",
+        help_heading = "NATS"
+    )]
+    nats: Option<NatsUrl>,
+    #[command(flatten)]
+    nats_files: NatsArgs,
+    /// How many servers keep each stream that this head makes; an existing one stays as it is.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=5), requires = "nats", help_heading = "NATS")]
+    nats_replicas: u8,
+    /// How long a head may take for a message, before another head gets it.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds, requires = "nats", help_heading = "NATS")]
+    nats_ack_wait: Duration,
     /// Port on loopback for the routes of gswarm-profiler's head: POST /start, /start/NAME and /stop.
     #[arg(long, value_name = "PORT", help_heading = "gswarm-profiler")]
     gswarm_port: Option<u16>,
@@ -140,6 +159,8 @@ fn token(asked: &Token) -> anyhow::Result<ExitCode> {
 }
 
 fn head(args: Args) -> anyhow::Result<ExitCode> {
+    // Before other threads start. What one of them frees is of use to the next agent.
+    gtrace_engine::memory::few_arenas();
     super::run::init_log();
     let demo = args.demo.then(tempfile::tempdir).transpose()?;
     let database = match &demo {
@@ -155,6 +176,15 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
         client_crl: args.tls_client_crl.clone(),
         credentials: args.credentials.clone(),
     });
+    let nats = args.nats.clone().map(|url| Nats {
+        access: args.nats_files.access(url),
+        replicas: usize::from(args.nats_replicas),
+        ack_wait: args.nats_ack_wait,
+    });
+    if let Some(nats) = &nats {
+        // A head that serves by HTTP and not by NATS would not be noticed.
+        nats.access.check()?;
+    }
     let bound = bind(Listen {
         tcp: Some(args.listen),
         https: args.listen_https.zip(files),
@@ -166,7 +196,11 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
             interval_ms: args.gswarm_interval,
             folder: args.gswarm_folder.clone(),
         }),
-        remediation: args.remediation.clone().map(Remediation::new),
+        remediation: args
+            .remediation
+            .clone()
+            .map(|policy| Remediation { policy }),
+        nats,
     })?;
     let address = bound.tcp_addr();
     let (https, gswarm) = (bound.https_addr(), bound.gswarm_addr());

@@ -31,6 +31,7 @@ mod journal;
 pub mod maintenance;
 pub mod man;
 pub mod mcp;
+mod nats;
 mod other_host;
 pub mod pause;
 pub mod profile;

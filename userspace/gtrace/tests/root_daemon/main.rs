@@ -18,6 +18,8 @@ mod hardship;
 mod harness;
 mod incidents;
 mod live;
+#[path = "../../../perfetto/tests/support/pftrace.rs"]
+mod pftrace;
 mod processes;
 mod supervision;
 mod trace;

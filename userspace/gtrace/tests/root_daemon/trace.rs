@@ -1,126 +1,18 @@
 //! `gtrace trace --pid N --output FILE`: the file has what a program reports of its calls, and what the daemon saw meanwhile.
 //! The program calls the CPU emulator's library, and /dev/urandom in place of a GPU's device node.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use gtrace_event::Incident;
-use gtrace_perfetto::format::{AnnotationValue, Data, Message as _, Trace};
 
 use crate::caller::{self, Caller, Running, lines_until};
 use crate::harness::*;
 use crate::needs_root;
-
-/// A slice or an instant.
-#[derive(Debug)]
-struct Seen {
-    track: String,
-    name: String,
-    start: u64,
-    end: u64,
-    arguments: BTreeMap<String, String>,
-}
-
-/// Slices and instants of a trace, in which every slice is closed, nothing ends before it begins, and every track and
-/// name is reported before its use.
-fn read(path: &Path) -> Vec<Seen> {
-    let trace = Trace::decode(std::fs::read(path).unwrap().as_slice()).unwrap();
-    let (mut names, mut arguments, mut texts) = (HashMap::new(), HashMap::new(), HashMap::new());
-    let mut tracks: HashMap<u64, String> = HashMap::new();
-    let mut open: HashMap<u64, Seen> = HashMap::new();
-    let mut seen = Vec::new();
-    for packet in &trace.packet {
-        if let Some(data) = &packet.interned_data {
-            let of = |list: &[gtrace_perfetto::format::InternedName]| {
-                let pairs = list.iter();
-                let pairs = pairs.map(|one| (one.iid.unwrap(), one.name.clone().unwrap()));
-                pairs.collect::<Vec<_>>()
-            };
-            names.extend(of(&data.event_names));
-            arguments.extend(of(&data.debug_annotation_names));
-            for text in &data.debug_annotation_string_values {
-                let value = String::from_utf8(text.str.clone().unwrap()).unwrap();
-                texts.insert(text.iid.unwrap(), value);
-            }
-        }
-        match &packet.data {
-            Some(Data::TrackDescriptor(track)) => {
-                let thread = track.thread.as_ref().and_then(|t| t.thread_name.clone());
-                let process = track.process.as_ref().and_then(|p| p.process_name.clone());
-                let name = track.name.clone().or(thread).or(process).unwrap();
-                assert!(!name.is_empty(), "a track without a name");
-                tracks.insert(track.uuid.unwrap(), name);
-            }
-            Some(Data::TrackEvent(event)) => {
-                let (uuid, time) = (event.track_uuid.unwrap(), packet.timestamp.unwrap());
-                if event.r#type == Some(2) {
-                    let mut slice = open.remove(&uuid).expect("an end without a beginning");
-                    assert!(slice.start <= time, "it ends before it begins: {slice:?}");
-                    slice.end = time;
-                    seen.push(slice);
-                    continue;
-                }
-                let value = |value: &AnnotationValue| match value {
-                    AnnotationValue::UintValue(n) | AnnotationValue::PointerValue(n) => {
-                        n.to_string()
-                    }
-                    AnnotationValue::IntValue(n) => n.to_string(),
-                    AnnotationValue::StringValue(text) => text.clone(),
-                    AnnotationValue::StringValueIid(iid) => texts[iid].clone(),
-                };
-                let of = event.debug_annotations.iter();
-                let one = Seen {
-                    track: tracks[&uuid].clone(),
-                    name: event
-                        .name_iid
-                        .map_or_else(String::new, |iid| names[&iid].clone()),
-                    start: time,
-                    end: time,
-                    arguments: of
-                        .map(|one| {
-                            let name = arguments[&one.name_iid.unwrap()].clone();
-                            (name, value(one.value.as_ref().unwrap()))
-                        })
-                        .collect(),
-                };
-                match event.r#type {
-                    Some(1) => {
-                        let before = open.insert(uuid, one);
-                        assert!(before.is_none(), "not closed: {before:?}");
-                    }
-                    _ => seen.push(one),
-                }
-            }
-            _ => {}
-        }
-    }
-    assert!(open.is_empty(), "not closed: {open:?}");
-    seen
-}
-
-/// The same by the definitions that Perfetto publishes, where Python has them.
-fn check_by_published_definitions(path: &Path) {
-    let published = "import perfetto.protos.perfetto.trace.perfetto_trace_pb2";
-    let there = Command::new("python3")
-        .args(["-c", published])
-        .stderr(Stdio::null())
-        .status();
-    if !there.is_ok_and(|status| status.success()) {
-        eprintln!("not compared with Perfetto's own definitions: python3 has no package perfetto");
-        return;
-    }
-    let script = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../transport/e2e/programs/python/pftrace.py");
-    let output = Command::new("python3")
-        .arg(script)
-        .arg(path)
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-}
+use crate::pftrace::{Seen, read};
 
 /// `gtrace trace --pid` at work.
 struct Tracing {
@@ -210,7 +102,6 @@ fn root_a_trace_of_a_running_process_has_calls_streams_kernels_driver_calls_and_
     );
     assert!(!stderr.contains("lost"), "{stderr}");
 
-    check_by_published_definitions(&out);
     let seen = read(&out);
     let of = |name: &str| -> Vec<&Seen> {
         let calls = seen.iter();
@@ -319,7 +210,6 @@ fn root_a_trace_of_a_program_has_its_driver_calls_from_the_first_on_and_the_kern
     daemon.wait_events(&["--gpu", &gpu], |events| !events.is_empty());
     assert!(program.end().success());
 
-    check_by_published_definitions(&out);
     let seen = read(&out);
     let driver: Vec<&Seen> = seen
         .iter()
@@ -406,7 +296,6 @@ fn trace_of_report(dir: &Path, id: &str, store: &Path) -> Vec<Seen> {
     report(&["verify", "r.html"]);
     report(&["open", "r.html", "--to", "parts"]);
     let trace = dir.join("parts/trace.pftrace");
-    check_by_published_definitions(&trace);
     read(&trace)
 }
 

@@ -204,6 +204,7 @@ mod tests {
                         uuid: String::new(),
                         versions: versions.text(),
                     }],
+                    seen: at(minute),
                 };
                 db.put_states(&[state], at(minute)).unwrap();
             }
@@ -225,7 +226,8 @@ mod tests {
             batch.records.push(carried);
         }
         let host = hosts[0];
-        db.ingest(at(200), &[Arrived { host, batch }]).unwrap();
+        let seen = at(200);
+        db.ingest(seen, &[Arrived { host, batch, seen }]).unwrap();
         let mut of = |by: &str| -> Vec<(String, String, u64, f64)> {
             let mut found = Vec::new();
             for (version, hosts) in db.cohorts(&Factor::from(by)).unwrap() {

@@ -25,6 +25,8 @@ pub struct Arrived {
     pub host: i64,
     /// The batch.
     pub batch: Batch,
+    /// When it came from the host: what waited in a stream is older than its transaction.
+    pub seen: Timestamp,
 }
 
 /// What became of a batch.
@@ -117,14 +119,14 @@ impl Database {
             };
             let mut known = HashMap::new();
             let mut answers = Vec::with_capacity(batches.len());
-            for Arrived { host, batch } in batches {
+            for Arrived { host, batch, seen } in batches {
                 let of_host = match known.entry(*host) {
                     std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
                     std::collections::hash_map::Entry::Vacant(entry) => {
                         entry.insert(load(ingest.sql, *host)?)
                     }
                 };
-                answers.push(ingest.one(*host, of_host, batch)?);
+                answers.push(ingest.one(*host, of_host, batch, *seen)?);
             }
             ingest.append()?;
             ingest.put_incidents()?;
@@ -144,7 +146,13 @@ struct Ingest<'a> {
 }
 
 impl Ingest<'_> {
-    fn one(&mut self, host: i64, known: &mut Known, batch: &Batch) -> Result<Ingested, DbError> {
+    fn one(
+        &mut self,
+        host: i64,
+        known: &mut Known,
+        batch: &Batch,
+        seen: Timestamp,
+    ) -> Result<Ingested, DbError> {
         match judge(known, batch) {
             Verdict::Known(at) => Ok(Ingested {
                 cursor: at.or(known.cursor),
@@ -158,6 +166,7 @@ impl Ingest<'_> {
             }),
             Verdict::Take(taken) => {
                 self.take(host, known, batch, &taken)?;
+                super::see(self.sql, host, nanos(seen), self.now)?;
                 Ok(Ingested {
                     cursor: known.cursor,
                     taken: batch.records.len() - taken.from,
@@ -220,13 +229,12 @@ impl Ingest<'_> {
         }
         known.cursor = Some(taken.cursor);
         self.sql.execute(
-            "UPDATE hosts SET cursor = $1, taken = $2, tip = $3, forks = forks + $4, seen_ns = $5 WHERE id = $6",
+            "UPDATE hosts SET cursor = $1, taken = $2, tip = $3, forks = forks + $4 WHERE id = $5",
             &[
                 taken.cursor.to_string().into(),
                 known.taken.into(),
                 int(batch.tip).into(),
                 i64::from(taken.forked).into(),
-                self.now.into(),
                 host.into(),
             ],
         )?;

@@ -206,7 +206,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let mut db = Database::open(&Where::File(dir.path().join("fleet.db"))).unwrap();
         let day = |day: i64| Timestamp::from_second(day * 86_400 + 60).unwrap();
-        let state = |first: i64| NewState {
+        let state = |first: i64, seen: Timestamp| NewState {
             host: 1,
             state: "{}".to_owned(),
             tip: 0,
@@ -223,13 +223,18 @@ mod tests {
                     versions: String::new(),
                 })
                 .collect(),
+            seen,
         };
         let count = |db: &mut Database| {
             let rows = "SELECT count(*) FROM placements WHERE host = 1";
             usize::try_from(db.sql.rows(rows, &[]).unwrap()[0][0].int()).unwrap()
         };
+        let host = "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks) \
+                    VALUES (1, 'a', 1, '', 0, 0, 0, 0)";
+        db.sql.execute(host, &[]).unwrap();
         for n in 0..20 {
-            db.put_states(&[state(n * 256)], day(100 + n)).unwrap();
+            let at = day(100 + n);
+            db.put_states(&[state(n * 256, at)], at).unwrap();
         }
         assert_eq!(count(&mut db), usize::try_from(ROWS_MAX).unwrap());
         db.retain(119).unwrap();
@@ -267,6 +272,7 @@ mod tests {
                         uuid: uuid.to_owned(),
                         versions: String::new(),
                     }],
+                    seen: at(minute),
                 };
                 db.put_states(&[state], at(minute)).unwrap();
             }
@@ -295,7 +301,8 @@ mod tests {
             batch.records.push(carried);
         }
         let host = ids[0];
-        db.ingest(at(300), &[Arrived { host, batch }]).unwrap();
+        let seen = at(300);
+        db.ingest(seen, &[Arrived { host, batch, seen }]).unwrap();
         let mut of = |by: Unit| -> Vec<(String, u64, f64)> {
             let units = db.exposed(&by).unwrap();
             let all = units.into_iter().map(|u| (u.name, u.failures, u.hours));

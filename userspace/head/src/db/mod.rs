@@ -14,6 +14,8 @@ mod sqlite;
 mod tallies;
 #[cfg(test)]
 mod tallies_tests;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 use gtrace_event::Timestamp;
@@ -25,7 +27,8 @@ pub use self::ingest::{Arrived, Ingested};
 pub use self::lemons::{Placed, Unit};
 pub(crate) use self::query::MARKS_OF_HOST;
 pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery, Mark};
-pub use self::remediation::{Change, Wish};
+pub(crate) use self::remediation::request_key;
+pub use self::remediation::{Bound, Change, Plans, Turned, UnreadablePlan, Wish};
 pub use self::requests::{NewRequest, NotAsked, Request};
 pub(crate) use self::sessions::NewFrames;
 pub use self::sessions::{After, Delivered, Frame, NewSession, NotStarted, Session};
@@ -44,6 +47,9 @@ pub(crate) fn digest(secret: &str) -> Digest {
 
 /// Nanoseconds of a day.
 const DAY_NS: i64 = 86_400_000_000_000;
+
+/// A time that is further ahead was noted under a clock that was wrong, and holds nothing up.
+const AHEAD_NS: i64 = 60_000_000_000;
 
 pub(crate) fn nanos(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
@@ -102,6 +108,8 @@ pub struct NewState {
     pub tip: u64,
     /// Where its GPUs are, if that is to be noted now.
     pub gpus: Vec<Placed>,
+    /// When it came from the host.
+    pub seen: Timestamp,
 }
 
 /// Why a host is not taken into the fleet.
@@ -344,7 +352,8 @@ impl Database {
         Ok(rows.iter().map(host).collect())
     }
 
-    /// Notes the states of hosts, as they said them, and where their GPUs are.
+    /// Notes the states of hosts, as they said them, and where their GPUs are. One that is older than that which is there changes nothing: what
+    /// came through a stream may come late.
     ///
     /// # Errors
     /// [`DbError`].
@@ -355,18 +364,25 @@ impl Database {
                 state,
                 tip,
                 gpus,
+                seen,
             } in states
             {
-                lemons::place(sql, *host, gpus, now)?;
-                sql.execute(
-                    "UPDATE hosts SET state = $1, seen_ns = $2, tip = $3 WHERE id = $4",
+                let (seen_ns, now) = (nanos(*seen), nanos(now));
+                let newer = sql.execute(
+                    "UPDATE hosts SET state = $1, state_ns = $2, tip = $3 \
+                     WHERE id = $4 AND (state_ns IS NULL OR state_ns <= $2 OR state_ns > $5)",
                     &[
                         state.as_str().into(),
-                        nanos(now).into(),
+                        seen_ns.into(),
                         i64::try_from(*tip).unwrap_or(i64::MAX).into(),
                         (*host).into(),
+                        now.saturating_add(AHEAD_NS).into(),
                     ],
                 )?;
+                if newer > 0 {
+                    see(sql, *host, seen_ns, now)?;
+                    lemons::place(sql, *host, gpus, *seen)?;
+                }
             }
             Ok(())
         })
@@ -442,6 +458,19 @@ impl Database {
     }
 }
 
+/// Notes when a host was seen, unless it was seen later.
+fn see(sql: &mut dyn Sql, host: i64, seen_ns: i64, now_ns: i64) -> Result<(), DbError> {
+    sql.execute(
+        "UPDATE hosts SET seen_ns = $1 WHERE id = $2 AND (seen_ns IS NULL OR seen_ns < $1 OR seen_ns > $3)",
+        &[
+            seen_ns.into(),
+            host.into(),
+            now_ns.saturating_add(AHEAD_NS).into(),
+        ],
+    )
+    .map(drop)
+}
+
 fn audit(sql: &mut dyn Sql, who: &str, what: &str) -> Result<(), DbError> {
     sql.execute(
         "INSERT INTO audit(time_ns, who, what) VALUES ($1, $2, $3)",
@@ -459,139 +488,4 @@ fn epoch_position(epoch: &Value, seq: &Value, hash: &Value) -> Option<Position> 
     let epoch = epoch.opt_text()?.parse().ok()?;
     let hash = gtrace_store::Hash(hash.bytes().try_into().ok()?);
     Some(Position::new(epoch, seq.int().unsigned_abs(), hash))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_database_of_the_first_version_is_brought_to_this_one() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("fleet.db");
-        let place = Place::File(path.clone());
-        let mut sql = sqlite::Sqlite::open(&path).unwrap();
-        let tables = schema::TABLES.replace("{bytes}", "BLOB");
-        sql.batch(&format!("{tables} INSERT INTO meta VALUES ('version', 1);"))
-            .unwrap();
-        sql.batch("INSERT INTO sessions VALUES (4, 'old', '', 200, 1000, NULL)")
-            .unwrap();
-        drop(sql);
-        let mut database = Database::open(&place).unwrap();
-        assert_eq!(database.exposed(&Unit::Gpu).unwrap(), []);
-        let on = database.sessions_on().unwrap();
-        assert_eq!((on.len(), on[0].id, on[0].metrics.len()), (1, 4, 7));
-        drop(database);
-        // And it stays so.
-        Database::open(&place).unwrap();
-        let mut sql = sqlite::Sqlite::open(&path).unwrap();
-        sql.batch("UPDATE meta SET value = 99").unwrap();
-        assert!(matches!(
-            Database::open(&place),
-            Err(DbError::Newer { found: 99, .. })
-        ));
-    }
-
-    fn policy() -> gtrace_fleet::remedy::Policy {
-        serde_json::from_value(serde_json::json!({ "mode": "act" })).unwrap()
-    }
-
-    /// A turn for open incidents of hosts of these names.
-    fn turn(database: &mut Database, hosts: &[&str]) {
-        let wish = |host: &&str| Wish {
-            host: (*host).to_owned(),
-            rule: "r".to_owned(),
-            cause: gtrace_fleet::remedy::Cause {
-                key: gtrace_fleet::remedy::Cause::key_of_incident(host, "i"),
-                ..Default::default()
-            },
-            steps: vec![gtrace_fleet::remedy::Step::Cordon],
-            approval: true,
-            drill: false,
-        };
-        let facts = gtrace_fleet::remedy::Facts {
-            now: Timestamp::now(),
-            hosts: hosts.len(),
-            out: Default::default(),
-            out_unknown: None,
-            of: Default::default(),
-        };
-        let wishes: Vec<Wish> = hosts.iter().map(wish).collect();
-        let orders = database.remediate("o", &policy(), &wishes, facts, &Default::default());
-        assert_eq!(orders.unwrap(), Some(Vec::new()));
-    }
-
-    fn with_hosts(names: &[&str]) -> (tempfile::TempDir, Database) {
-        let dir = tempfile::tempdir().unwrap();
-        let mut database = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
-        for (n, name) in names.iter().enumerate() {
-            database
-                .sql
-                .execute(
-                    "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks) \
-                     VALUES ($1, $2, 0, $3, 0, 0, 0, 0)",
-                    &[(n as i64).into(), (*name).into(), [0_u8; 32].as_slice().into()],
-                )
-                .unwrap();
-        }
-        (dir, database)
-    }
-
-    #[test]
-    fn retention_keeps_the_newest_plan_and_those_of_open_incidents() {
-        let (_dir, mut database) = with_hosts(&["a", "b", "c"]);
-        let open = "INSERT INTO incidents VALUES (0, 'i', 1, 0, 0, 'open', 'pcie', 0, '', 0)";
-        database.sql.execute(open, &[]).unwrap();
-        turn(&mut database, &["a", "b", "c"]);
-        let now = Timestamp::now();
-        for id in 1..=3 {
-            let refused = database.change_plan(id, Change::Refuse, "x", now).unwrap();
-            refused.unwrap().unwrap();
-        }
-        database.retain(nanos(now) / DAY_NS + 2).unwrap();
-        let ids = |database: &mut Database| -> Vec<i64> {
-            let plans = database.plans(true, 9).unwrap();
-            plans.iter().map(|plan| plan.id).collect()
-        };
-        assert_eq!(ids(&mut database), [3, 1]);
-        turn(&mut database, &["a", "b"]);
-        assert_eq!(ids(&mut database), [4, 3, 1]);
-    }
-
-    #[test]
-    fn requests_have_numbers_of_their_own_and_end_with_their_plan() {
-        let (_dir, mut database) = with_hosts(&["a"]);
-        let now = Timestamp::now();
-        let later = now + jiff::SignedDuration::from_hours(24 * 40);
-        let new = |key: Option<&str>, plan: Option<i64>| NewRequest {
-            host: "a".to_owned(),
-            ask: gtrace_fleet::Ask::Reboot,
-            key: key.map(str::to_owned),
-            plan,
-            by: "x".to_owned(),
-            deadline: later,
-        };
-        let mut ask = |new: NewRequest, now| {
-            let asked = database.ask(&new, now).unwrap();
-            asked.map(|request| request.id)
-        };
-        assert_eq!(ask(new(Some("k"), None), now), Ok(1));
-        assert_eq!(ask(new(Some("k"), None), now), Ok(1));
-        assert_eq!(ask(new(None, None), now), Ok(2));
-        // What was done so long ago is no effect of what is asked now.
-        assert_eq!(ask(new(Some("k"), None), later), Ok(3));
-        turn(&mut database, &["a"]);
-        let of_plan = database.ask(&new(Some("plan:1:reboot"), Some(1)), now);
-        assert_eq!(of_plan.unwrap(), Err(NotAsked::Ended(1)));
-    }
-
-    #[test]
-    fn what_is_begun_is_synced() {
-        let (_dir, mut database) = with_hosts(&[]);
-        let level = |sql: &mut dyn Sql| -> Result<i64, DbError> {
-            Ok(sql.rows("PRAGMA synchronous", &[])?[0][0].int())
-        };
-        assert_eq!(database.durably(level).unwrap(), 2);
-        assert_eq!(database.transaction(level).unwrap(), 1);
-    }
 }

@@ -1,9 +1,10 @@
 //! Events and incidents of all hosts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gtrace_event::{
-    Event, FailureClass, Incident, IncidentId, IncidentState, Kind, Record, Severity, Timestamp,
+    Event, EventId, FailureClass, Incident, IncidentId, IncidentState, Kind, Record, Severity,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 
@@ -81,6 +82,9 @@ pub struct Mark {
 
 /// So many of a host's incidents are looked at for outbreaks, the newest: one host does not hide those of all others.
 pub(crate) const MARKS_OF_HOST: usize = 500;
+
+/// Events of a host that are looked at for the kinds of an incident, at most.
+const KIND_ROWS: u32 = 200_000;
 
 impl Database {
     /// The newest so many incidents of hosts that are in the fleet, without what they say.
@@ -200,6 +204,50 @@ impl Database {
         found.reverse();
         let of = |(_, _, fleet_host, event)| FleetEvent { fleet_host, event };
         Ok(found.into_iter().map(of).collect())
+    }
+
+    /// Whether one of these events of a host, which came within this time, is of one of these kinds; however many others came then.
+    /// Looked at are [`KIND_ROWS`] events of these kinds at most.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn has_kind(
+        &mut self,
+        host: &str,
+        kinds: &[Kind],
+        events: &[EventId],
+        (since, until): (Option<Timestamp>, Option<Timestamp>),
+    ) -> Result<bool, DbError> {
+        #[derive(Deserialize)]
+        struct Known {
+            id: EventId,
+        }
+        let events: BTreeSet<&EventId> = events.iter().collect();
+        // Names of kinds are words of this program.
+        let kinds: Vec<String> = kinds.iter().map(|kind| format!("'{kind}'")).collect();
+        let parameters: [Value; 3] = [
+            since.map_or(i64::MIN, nanos).into(),
+            until.map_or(i64::MAX, nanos).into(),
+            host.into(),
+        ];
+        let (mut found, mut left) = (false, KIND_ROWS);
+        for table in self.tables()? {
+            let statement = format!(
+                "SELECT r.body FROM {table} r JOIN hosts ON hosts.id = r.host WHERE r.record = 'event' \
+                 AND r.time_ns >= $1 AND r.time_ns < $2 AND hosts.name = $3 AND r.kind IN ({})",
+                kinds.join(", ")
+            );
+            self.sql.query(&statement, &parameters, &mut |row| {
+                let known = serde_json::from_str::<Known>(row[0].text());
+                found |= known.is_ok_and(|known| events.contains(&known.id));
+                left -= 1;
+                !found && left > 0
+            })?;
+            if found || left == 0 {
+                break;
+            }
+        }
+        Ok(found)
     }
 
     /// Applies what came later to events.

@@ -1,20 +1,29 @@
 //! Plans of remediation. Each change of a plan is written down with its lines in the audit before anything is done.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gtrace_event::Timestamp;
 use gtrace_fleet::HostState;
 use gtrace_fleet::remedy::{
     Cause, Facts, Mode, Order, Outcome, Plan, PlanState, Policy, Remediation, Step,
 };
+use serde::{Deserialize, Serialize};
 
 use super::sql::{DbError, Sql, Value};
 use super::{Database, audit, nanos};
 
 /// For so long a head that carries plans out keeps others from it after its last turn.
 const LEASE_NS: i64 = 30_000_000_000;
-/// Plans that are live at a time.
-const LIVE_MAX: usize = 256;
+/// Plans that take their hosts' places at a time.
+const BUSY_MAX: usize = 256;
+/// Plans that wait for approval at a time.
+const APPROVALS_MAX: usize = 1000;
+/// The same of one host: its faults come one after the other.
+const APPROVALS_OF_HOST: usize = 4;
+/// Plans that are made for a host within a day, dry ones too: a host whose health flaps has a new cause each time.
+const PLANS_OF_HOST: i64 = 12;
+/// Text of plans that cannot be read is looked at for the host up to here.
+const HOST_MAX: usize = 253;
 
 /// A fault that the policy has a rule for.
 #[derive(Clone, Debug)]
@@ -44,51 +53,84 @@ pub enum Change {
     Undo,
 }
 
+/// A plan that this version of gtrace cannot read: an older or a newer one wrote it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadablePlan {
+    /// Its number.
+    pub id: i64,
+    /// Its host, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub host: Option<String>,
+    /// Why it cannot be read.
+    pub why: String,
+}
+
+/// Plans of the database.
+#[derive(Clone, Debug, Default)]
+pub struct Plans {
+    /// Those that can be read.
+    pub plans: Vec<Plan>,
+    /// The others.
+    pub unreadable: Vec<UnreadablePlan>,
+}
+
+/// Why there is no plan for a wish.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// Its host has as many as it may.
+    Host,
+    /// The fleet has.
+    Fleet,
+}
+
+/// What came of a turn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Turned {
+    /// What is to be carried out.
+    pub orders: Vec<Order>,
+    /// Keys of causes for which there is no plan, as there are too many.
+    pub unplanned: Vec<(String, Bound)>,
+}
+
 impl Database {
     /// Plans, the newest first: those that are live or keep a host out, or all.
     ///
     /// # Errors
     /// [`DbError`].
-    pub fn plans(&mut self, all: bool, limit: u32) -> Result<Vec<Plan>, DbError> {
+    pub fn plans(&mut self, all: bool, limit: u32) -> Result<Plans, DbError> {
         let which = match all {
             true => "",
             false => "WHERE live = 1 OR holds = 1",
         };
         let rows = self.sql.rows(
-            &format!("SELECT body FROM plans {which} ORDER BY id DESC LIMIT {limit}"),
+            &format!("SELECT {COLUMNS} FROM plans {which} ORDER BY id DESC LIMIT {limit}"),
             &[],
         )?;
-        rows.iter().map(|row| plan(&row[0])).collect()
+        Ok(read(&rows))
     }
 
     /// A plan.
     ///
     /// # Errors
-    /// [`DbError`].
-    pub fn plan(&mut self, id: i64) -> Result<Option<Plan>, DbError> {
+    /// [`DbError`]; in the answer, why it cannot be read.
+    pub fn plan(&mut self, id: i64) -> Result<Option<Result<Plan, UnreadablePlan>>, DbError> {
         one(self.sql.as_mut(), id)
     }
 
-    /// How many plans there are by state.
+    /// How many plans there are by the name of their state, and how many cannot be read.
     ///
     /// # Errors
     /// [`DbError`].
-    pub fn plans_by_state(&mut self) -> Result<Vec<(PlanState, u64)>, DbError> {
-        let mut counts: Vec<(PlanState, u64)> = PlanState::ALL.map(|state| (state, 0)).into();
-        let mut broken = None;
-        self.sql.query("SELECT body FROM plans", &[], &mut |row| {
-            match plan(&row[0]) {
-                Ok(plan) => {
-                    let entry = counts.iter_mut().find(|(state, _)| *state == plan.state);
-                    if let Some((_, count)) = entry {
-                        *count += 1;
-                    }
-                }
-                Err(error) => broken = Some(error),
-            }
-            broken.is_none()
+    pub fn plans_by_state(&mut self) -> Result<BTreeMap<&'static str, u64>, DbError> {
+        let names = PlanState::ALL.map(|state| (state.name(), 0));
+        let mut counts: BTreeMap<&'static str, u64> = names.into();
+        let statement = format!("SELECT {COLUMNS} FROM plans");
+        self.sql.query(&statement, &[], &mut |row| {
+            let name = plan(&row).map_or("unreadable", |plan| plan.state.name());
+            *counts.entry(name).or_default() += 1;
+            true
         })?;
-        broken.map_or(Ok(counts), Err)
+        Ok(counts)
     }
 
     /// A person approves, refuses or undoes a plan.
@@ -104,8 +146,13 @@ impl Database {
     ) -> Result<Option<Result<Plan, String>>, DbError> {
         self.durably(|sql| {
             lock(sql)?;
-            let Some(before) = one(sql, id)? else {
-                return Ok(None);
+            let before = match one(sql, id)? {
+                None => return Ok(None),
+                Some(Err(unreadable)) => {
+                    let why = format!("plan {id} cannot be read: {}", unreadable.why);
+                    return Ok(Some(Err(why)));
+                }
+                Some(Ok(plan)) => plan,
             };
             let mut after = before.clone();
             let done = match change {
@@ -129,7 +176,7 @@ impl Database {
     }
 
     /// One turn: takes up what the policy wants done, takes every plan as far as it goes, and writes that down. Only then are the orders
-    /// carried out that it answers with. `None` where another head does this.
+    /// carried out that it answers with. `None` where another head does this; `sole`: this one knows that no other does.
     ///
     /// # Errors
     /// [`DbError`]: nothing is to be carried out.
@@ -140,15 +187,21 @@ impl Database {
         wishes: &[Wish],
         mut facts: Facts,
         in_flight: &BTreeSet<i64>,
-    ) -> Result<Option<Vec<Order>>, DbError> {
+        sole: bool,
+    ) -> Result<Option<Turned>, DbError> {
         self.durably(|sql| {
             // What holds was found out before, and somebody may have changed a plan since.
             let now = Timestamp::now().max(facts.now);
             facts.now = now;
             let until = nanos(now).saturating_add(LEASE_NS);
             let leased = sql.execute(
-                "UPDATE leases SET owner = $1, until_ns = $2 WHERE name = 'remediation' AND (owner = $1 OR until_ns < $3)",
-                &[owner.into(), until.into(), nanos(now).into()],
+                "UPDATE leases SET owner = $1, until_ns = $2 WHERE name = 'remediation' AND (owner = $1 OR until_ns < $3 OR $4 = 1)",
+                &[
+                    owner.into(),
+                    until.into(),
+                    nanos(now).into(),
+                    i64::from(sole).into(),
+                ],
             )?;
             if leased == 0 {
                 return Ok(None);
@@ -160,15 +213,26 @@ impl Database {
                     &[],
                 )?;
             }
-            let before = counting(sql, policy, now)?;
-            let mut plans = before.clone();
+            let mut plans = counting(sql, policy, now)?;
+            let mut turned = Turned::default();
             for wish in wishes {
-                take_up(sql, policy, wish, &mut plans, now)?;
+                if let Some(bound) = take_up(sql, policy, wish, &mut plans, now)? {
+                    turned.unplanned.push((wish.cause.key.clone(), bound));
+                }
             }
-            let mut orders = Vec::new();
+            // With those that were just made, which are written down.
+            let before = plans.clone();
             let ids: Vec<i64> = plans.plans.keys().copied().collect();
             for id in ids {
-                orders.extend(plans.advance(id, policy, &facts, in_flight.contains(&id)));
+                turned.orders.extend(plans.advance(id, policy, &facts, in_flight.contains(&id)));
+            }
+            // What a host has not begun is withdrawn once what it needs does not hold any more.
+            let unfounded: Vec<_> = plans.plans.keys().filter(|id| !in_flight.contains(id))
+                .filter_map(|id| plans.unfounded(*id, policy, &facts)).collect();
+            for (id, index, step, why) in unfounded {
+                if withdraw(sql, &request_key(id, step), &why)? {
+                    plans.withdrawn(id, index, &why, now);
+                }
             }
             for (id, after) in &plans.plans {
                 let known = before.plans.get(id);
@@ -176,8 +240,32 @@ impl Database {
                     keep(sql, known, after)?;
                 }
             }
-            Ok(Some(orders))
+            Ok(Some(turned))
         })
+    }
+
+    /// Notes that an order is about to be sent; whether it may be: nobody has changed its plan since it was decided. The version of the
+    /// plan after that.
+    ///
+    /// # Errors
+    /// [`DbError`]: nothing is to be sent.
+    pub fn claim(&mut self, order: &Order, now: Timestamp) -> Result<Option<i64>, DbError> {
+        self.durably(|sql| {
+            lock(sql)?;
+            claim(sql, order, now)
+        })
+    }
+
+    /// Whether a plan still has this version.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn is_version(&mut self, plan: i64, version: i64) -> Result<bool, DbError> {
+        let rows = self.sql.rows(
+            "SELECT 1 FROM plans WHERE id = $1 AND version = $2",
+            &[plan.into(), version.into()],
+        )?;
+        Ok(!rows.is_empty())
     }
 
     /// Lets another head carry plans out at once.
@@ -204,7 +292,7 @@ impl Database {
     ) -> Result<(), DbError> {
         self.durably(|sql| {
             lock(sql)?;
-            let Some(before) = one(sql, order.plan)? else {
+            let Some(Ok(before)) = one(sql, order.plan)? else {
                 return Ok(());
             };
             let mut plans = Remediation::default();
@@ -218,6 +306,21 @@ impl Database {
     }
 }
 
+/// The key of the request that a step of a plan makes.
+pub(crate) fn request_key(plan: i64, step: Step) -> String {
+    format!("plan:{plan}:{step}")
+}
+
+/// Takes a request back that its host has not begun; whether that was so. Another one may be made with its key.
+fn withdraw(sql: &mut dyn Sql, key: &str, why: &str) -> Result<bool, DbError> {
+    let changed = sql.execute(
+        "UPDATE requests SET state = 'expired', said = $1, key = key || ':' || CAST(id AS TEXT) \
+         WHERE key = $2 AND state = 'pending'",
+        &[why.into(), key.into()],
+    )?;
+    Ok(changed > 0)
+}
+
 /// Locks the plans until the end of the transaction, whoever carries them out.
 pub(super) fn lock(sql: &mut dyn Sql) -> Result<(), DbError> {
     sql.execute(
@@ -227,9 +330,21 @@ pub(super) fn lock(sql: &mut dyn Sql) -> Result<(), DbError> {
     .map(drop)
 }
 
-/// Whether a plan's steps are being done; after [`lock`] it stays so until the end of the transaction.
-pub(super) fn is_acting(sql: &mut dyn Sql, id: i64) -> Result<bool, DbError> {
-    Ok(one(sql, id)?.is_some_and(|plan| plan.state == PlanState::Acting))
+/// [`Database::claim`], after [`lock`].
+pub(super) fn claim(
+    sql: &mut dyn Sql,
+    order: &Order,
+    now: Timestamp,
+) -> Result<Option<i64>, DbError> {
+    let Some(Ok(before)) = one(sql, order.plan)? else {
+        return Ok(None);
+    };
+    let mut after = before.clone();
+    if !after.claim(order, now) {
+        return Ok(None);
+    }
+    keep(sql, Some(&before), &after)?;
+    Ok(Some(after.version))
 }
 
 /// Drops plans that changed last before `before`: not the newest, whose number must not be used again, nor those whose cause is still
@@ -266,14 +381,52 @@ pub(super) fn retain(sql: &mut dyn Sql, before: i64) -> Result<(), DbError> {
     Ok(())
 }
 
-fn plan(body: &Value) -> Result<Plan, DbError> {
-    serde_json::from_str(body.text())
-        .map_err(|e| DbError::Corrupt(format!("a plan of remediation ({e})")))
+/// What is read of a plan.
+const COLUMNS: &str = "id, version, host, body";
+
+fn plan(row: &[Value]) -> Result<Plan, UnreadablePlan> {
+    let (id, body) = (row[0].int(), row[3].text());
+    match serde_json::from_str::<Plan>(body) {
+        Ok(plan) if plan.id == id => Ok(Plan {
+            version: row[1].int(),
+            ..plan
+        }),
+        other => {
+            let why = match other {
+                Ok(plan) => format!("it says that it is plan {}", plan.id),
+                Err(error) => error.to_string(),
+            };
+            let host = Some(row[2].text().to_owned()).filter(|host| !host.is_empty());
+            // The name of a host has been there since the first version.
+            let from_body = || {
+                let value: serde_json::Value = serde_json::from_str(body).ok()?;
+                let host = value["host"].as_str().map(str::to_owned);
+                host.filter(|host| !host.is_empty() && host.len() <= HOST_MAX)
+            };
+            Err(UnreadablePlan {
+                id,
+                host: host.or_else(from_body),
+                why,
+            })
+        }
+    }
 }
 
-fn one(sql: &mut dyn Sql, id: i64) -> Result<Option<Plan>, DbError> {
-    let rows = sql.rows("SELECT body FROM plans WHERE id = $1", &[id.into()])?;
-    rows.first().map(|row| plan(&row[0])).transpose()
+fn read(rows: &[Vec<Value>]) -> Plans {
+    let mut read = Plans::default();
+    for row in rows {
+        match plan(row) {
+            Ok(plan) => read.plans.push(plan),
+            Err(unreadable) => read.unreadable.push(unreadable),
+        }
+    }
+    read
+}
+
+fn one(sql: &mut dyn Sql, id: i64) -> Result<Option<Result<Plan, UnreadablePlan>>, DbError> {
+    let statement = format!("SELECT {COLUMNS} FROM plans WHERE id = $1");
+    let rows = sql.rows(&statement, &[id.into()])?;
+    Ok(rows.first().map(|row| plan(row)))
 }
 
 /// The plans that count: live, keeping a host out, or begun lately.
@@ -281,41 +434,61 @@ fn counting(sql: &mut dyn Sql, policy: &Policy, now: Timestamp) -> Result<Remedi
     let lately_s = 3600 * i64::from(policy.again_after_h.max(1));
     let lately = nanos(now).saturating_sub(lately_s.saturating_mul(1_000_000_000));
     let rows = sql.rows(
-        "SELECT body FROM plans WHERE live = 1 OR holds = 1 OR began_ns > $1",
+        &format!("SELECT {COLUMNS} FROM plans WHERE live = 1 OR holds = 1 OR began_ns > $1"),
         &[lately.into()],
     )?;
-    let mut plans = Remediation::default();
-    for row in rows {
-        let plan = plan(&row[0])?;
-        plans.plans.insert(plan.id, plan);
-    }
-    Ok(plans)
+    let Plans { plans, unreadable } = read(&rows);
+    Ok(Remediation {
+        plans: plans.into_iter().map(|plan| (plan.id, plan)).collect(),
+        unreadable: unreadable.into_iter().map(|p| (p.id, p.host)).collect(),
+    })
 }
 
-/// Makes a plan of a wish, unless there is one for it, or for its host.
+/// Makes a plan of a wish, unless there is one for it, or one that has its host's place. Where there are too many: of whom.
 fn take_up(
     sql: &mut dyn Sql,
     policy: &Policy,
     wish: &Wish,
     plans: &mut Remediation,
     now: Timestamp,
-) -> Result<(), DbError> {
+) -> Result<Option<Bound>, DbError> {
     let is_dry = wish.drill || policy.mode == Mode::Dry;
     // Once the policy acts, what was dry before is planned anew.
     let key = match is_dry {
         true => format!("dry:{}", wish.cause.key),
         false => wish.cause.key.clone(),
     };
-    let mut live = plans.plans.values().filter(|plan| plan.state.is_live());
-    if !is_dry && live.any(|plan| plan.host == wish.host) {
-        return Ok(());
-    }
-    if plans.plans.values().filter(|p| p.state.is_live()).count() >= LIVE_MAX {
-        return Ok(());
+    let of_host = |plan: &&Plan| plan.host == wish.host;
+    let mut busy = plans.plans.values().filter(|plan| plan.state.is_busy());
+    if !is_dry && busy.clone().any(|plan| of_host(&plan)) {
+        return Ok(None);
     }
     let known = sql.rows("SELECT 1 FROM plans WHERE key = $1", &[key.as_str().into()])?;
     if !known.is_empty() {
-        return Ok(());
+        return Ok(None);
+    }
+    let day = nanos(now).saturating_sub(super::DAY_NS);
+    let made = sql.rows(
+        "SELECT count(*) FROM plans WHERE host = $1 AND made_ns > $2",
+        &[wish.host.as_str().into(), day.into()],
+    )?;
+    let approvals = || {
+        let waiting = |plan: &&Plan| plan.state == PlanState::Approval;
+        plans.plans.values().filter(waiting)
+    };
+    let asks = !is_dry && wish.approval;
+    let host_is_full = made.first().map_or(0, |row| row[0].int()) >= PLANS_OF_HOST
+        || (asks && approvals().filter(of_host).count() >= APPROVALS_OF_HOST);
+    if host_is_full {
+        return Ok(Some(Bound::Host));
+    }
+    let fleet_is_full = match (is_dry, asks) {
+        (true, _) => false,
+        (_, true) => approvals().count() >= APPROVALS_MAX,
+        (_, false) => busy.by_ref().count() >= BUSY_MAX,
+    };
+    if fleet_is_full {
+        return Ok(Some(Bound::Fleet));
     }
     let state = match (is_dry, wish.approval) {
         (true, _) => PlanState::Dry,
@@ -331,26 +504,40 @@ fn take_up(
     let plan = Plan::new(id, &wish.host, &wish.rule, cause, &wish.steps, state, now);
     keep(sql, None, &plan)?;
     plans.plans.insert(id, plan);
-    Ok(())
+    Ok(None)
 }
 
-/// Writes a plan down, and what is new of its course into the audit.
+/// Writes a plan down, if it is still as it was, and what is new of its course into the audit.
 fn keep(sql: &mut dyn Sql, before: Option<&Plan>, after: &Plan) -> Result<(), DbError> {
     let body = serde_json::to_string(after).map_err(|e| DbError::Statement(e.to_string()))?;
-    sql.execute(
-        "INSERT INTO plans(id, key, live, holds, began_ns, changed_ns, body) VALUES ($1, $2, $3, $4, $5, $6, $7) \
-         ON CONFLICT (id) DO UPDATE SET live = excluded.live, holds = excluded.holds, began_ns = excluded.began_ns, \
-         changed_ns = excluded.changed_ns, body = excluded.body",
-        &[
-            after.id.into(),
-            after.cause.key.as_str().into(),
-            i64::from(after.state.is_live()).into(),
-            i64::from(after.out).into(),
-            after.began.map(nanos).into(),
-            nanos(after.changed).into(),
-            body.into(),
-        ],
-    )?;
+    let mut parameters: Vec<Value> = vec![
+        after.cause.key.as_str().into(),
+        i64::from(after.state.is_live()).into(),
+        i64::from(after.out).into(),
+        after.began.map(nanos).into(),
+        nanos(after.changed).into(),
+        after.host.as_str().into(),
+        nanos(after.made).into(),
+        after.version.into(),
+        body.into(),
+        after.id.into(),
+    ];
+    let statement = match before {
+        None => {
+            "INSERT INTO plans(key, live, holds, began_ns, changed_ns, host, made_ns, version, body, id) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+        }
+        Some(before) => {
+            parameters.push(before.version.into());
+            "UPDATE plans SET key = $1, live = $2, holds = $3, began_ns = $4, changed_ns = $5, host = $6, made_ns = $7, \
+             version = $8, body = $9 WHERE id = $10 AND version = $11"
+        }
+    };
+    let written = sql.execute(statement, &parameters)?;
+    if written == 0 {
+        let why = format!("plan {} was changed by somebody else meanwhile", after.id);
+        return Err(DbError::Statement(why));
+    }
     let last = before.and_then(|plan| plan.course.last());
     let new = after
         .course

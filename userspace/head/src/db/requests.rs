@@ -1,6 +1,7 @@
 //! What hosts were asked to do, and what they answered.
 
 use gtrace_event::Timestamp;
+use gtrace_fleet::remedy::{Order, Step};
 use gtrace_fleet::{Ask, HostRequest, REQUESTS_MAX, RequestState};
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,9 @@ use super::{Database, audit, nanos, remediation, time_of};
 
 /// Reports that are kept, the newest.
 const ANSWERS_KEPT: u32 = 32;
+/// For so long the same attempt may ask again whether it may begin, as the answer may have been lost. What was found out before a reset or
+/// a reboot is too old then.
+const AGAIN_NS: i64 = 60_000_000_000;
 /// Days for which requests are kept.
 const KEPT_DAYS: i64 = 30;
 
@@ -27,7 +31,7 @@ pub struct Request {
     pub by: String,
     /// When.
     pub made: Timestamp,
-    /// Until when the host may begin and answer.
+    /// Until when the host may begin; once it has begun, until when it may answer.
     pub deadline: Timestamp,
     /// What the host said: why it did not, or what it did.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -45,12 +49,23 @@ pub struct NewRequest {
     pub ask: Ask,
     /// Of those with the same key there is one: the first.
     pub key: Option<String>,
-    /// The plan that it is a step of: it is asked for only while the plan's steps are being done.
-    pub plan: Option<i64>,
+    /// The order of a plan that it carries out: it is asked for only if the order can be claimed.
+    pub order: Option<Order>,
     /// Who asks.
     pub by: String,
-    /// Until when.
+    /// Until when the host may begin.
     pub deadline: Timestamp,
+}
+
+/// For how long the answer of a host that has begun is awaited: what it may take to do it, and to say so over a connection that breaks.
+fn takes_ns(ask: &Ask) -> i64 {
+    let seconds = match ask {
+        // What a boot takes is part of it.
+        Ask::Reboot => Step::Reboot.limit_s(),
+        Ask::ResetGpu { .. } => 300,
+        Ask::Report { .. } | Ask::Other => 120,
+    };
+    seconds * 1_000_000_000
 }
 
 /// Why a request was not made.
@@ -62,10 +77,13 @@ pub enum NotAsked {
     /// It has enough to do.
     #[error("host `{0}` has {REQUESTS_MAX} requests, which is the most")]
     Full(String),
-    /// Somebody has ended its plan.
-    #[error("plan {0} does not go on")]
-    Ended(i64),
+    /// Somebody has changed its plan.
+    #[error("plan {0} was changed")]
+    Changed(i64),
 }
+
+/// Of a request that was begun and not answered.
+const IS_AWAITED: &str = "(state = 'begun' OR (state = 'expired' AND attempt <> ''))";
 
 const COLUMNS: &str = "r.id, hosts.name, r.ask, r.state, r.made_by, r.made_ns, r.deadline_ns, r.said, \
      CAST(coalesce(length(r.answer), 0) AS BIGINT) FROM requests r JOIN hosts ON hosts.id = r.host";
@@ -104,11 +122,6 @@ impl Database {
         self.durably(|sql| {
             // Of two that ask, the second sees what the first asked, and which number it has.
             remediation::lock(sql)?;
-            if let Some(plan) = new.plan
-                && !remediation::is_acting(sql, plan)?
-            {
-                return Ok(Err(NotAsked::Ended(plan)));
-            }
             // The newest stays: its number must not be used again.
             let oldest = nanos(now).saturating_sub(KEPT_DAYS * super::DAY_NS);
             sql.execute(
@@ -139,6 +152,11 @@ impl Database {
             };
             if open.int() >= REQUESTS_MAX as i64 {
                 return Ok(Err(NotAsked::Full(new.host.clone())));
+            }
+            if let Some(order) = &new.order
+                && remediation::claim(sql, order, now)?.is_none()
+            {
+                return Ok(Err(NotAsked::Changed(order.plan)));
             }
             let id = id.int();
             let key = new.key.clone().unwrap_or_else(|| format!("request:{id}"));
@@ -237,30 +255,58 @@ impl Database {
         changed.map(drop)
     }
 
-    /// The host `host` begins; whether it may: a request is begun once, in its time.
+    /// The host `host` begins; whether it may: a request is begun once, in its time. From then on it has the time that it may take. The same
+    /// attempt may ask again soon, as the answer to it may have been lost.
     ///
     /// # Errors
     /// [`DbError`].
-    pub fn begin_request(&mut self, id: i64, host: i64, now: Timestamp) -> Result<bool, DbError> {
+    pub fn begin_request(
+        &mut self,
+        id: i64,
+        host: i64,
+        attempt: &str,
+        now: Timestamp,
+    ) -> Result<bool, DbError> {
         self.durably(|sql| {
+            let Some(request) = one(sql, "r.id = $1", id.into())? else {
+                return Ok(false);
+            };
+            let until = nanos(now).saturating_add(takes_ns(&request.ask));
             let begun = sql.execute(
-                "UPDATE requests SET state = 'begun' WHERE id = $1 AND host = $2 AND state = 'pending' AND deadline_ns > $3",
-                &[id.into(), host.into(), nanos(now).into()],
+                "UPDATE requests SET state = 'begun', attempt = $1, deadline_ns = $2 WHERE id = $3 AND host = $4 AND state = 'pending' \
+                 AND deadline_ns > $5",
+                &[
+                    attempt.into(),
+                    until.into(),
+                    id.into(),
+                    host.into(),
+                    nanos(now).into(),
+                ],
             )?;
             if begun > 0 {
                 note(sql, id, "began")?;
+                return Ok(true);
             }
-            Ok(begun > 0)
+            let again = sql.rows(
+                "SELECT 1 FROM requests WHERE attempt = $1 AND id = $2 AND host = $3 AND state = 'begun' AND deadline_ns > $4",
+                &[
+                    attempt.into(),
+                    id.into(),
+                    host.into(),
+                    until.saturating_sub(AGAIN_NS).into(),
+                ],
+            )?;
+            Ok(!attempt.is_empty() && !again.is_empty())
         })
     }
 
-    /// Whether an answer of the host `host` is awaited: it has begun, and not answered.
+    /// Whether an answer of the host `host` is taken: it has begun, and not answered, though its time may be over.
     ///
     /// # Errors
     /// [`DbError`].
     pub fn is_awaited(&mut self, id: i64, host: i64) -> Result<bool, DbError> {
         let rows = self.sql.rows(
-            "SELECT 1 FROM requests WHERE id = $1 AND host = $2 AND state = 'begun'",
+            &format!("SELECT 1 FROM requests WHERE id = $1 AND host = $2 AND {IS_AWAITED}"),
             &[id.into(), host.into()],
         )?;
         Ok(!rows.is_empty())
@@ -286,7 +332,9 @@ impl Database {
         };
         self.transaction(|sql| {
             let taken = sql.execute(
-                "UPDATE requests SET state = $1, said = $2, answer = $3 WHERE id = $4 AND host = $5 AND state = 'begun'",
+                &format!(
+                    "UPDATE requests SET state = $1, said = $2, answer = $3 WHERE id = $4 AND host = $5 AND {IS_AWAITED}"
+                ),
                 &[
                     state.name().into(),
                     said.into(),

@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 6;
+pub(super) const VERSION: i64 = 8;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -61,7 +61,7 @@ CREATE TABLE frames(
 
 /// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
 /// statements as an old one.
-const UPGRADES: [&str; 5] = ["
+const UPGRADES: [&str; 7] = ["
 ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
 ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
@@ -106,7 +106,17 @@ ALTER TABLE incidents ADD COLUMN changed BIGINT NOT NULL DEFAULT 0;
 CREATE INDEX incidents_changed ON incidents(changed);
 INSERT INTO meta VALUES ('incident_changes', 0);
 INSERT INTO meta VALUES ('removals', 0);
-"];
+",
+    // What can be known of a plan whose text cannot be read. Plans of before are of no host until they change. By which attempt of its host
+    // a request was begun.
+    "
+ALTER TABLE plans ADD COLUMN version BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE plans ADD COLUMN host TEXT NOT NULL DEFAULT '';
+ALTER TABLE plans ADD COLUMN made_ns BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE requests ADD COLUMN attempt TEXT NOT NULL DEFAULT '';
+",
+    // When the state came from the host: through a stream an older one may come later.
+    "ALTER TABLE hosts ADD COLUMN state_ns BIGINT;"];
 
 /// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.
 pub(super) fn create(sql: &mut dyn Sql, partitioned: Option<&str>) -> Result<(), DbError> {

@@ -1,5 +1,7 @@
 //! The embedded database.
 
+use std::fs::{File, Permissions};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,6 +25,7 @@ impl Sqlite {
             cause,
             remedy: "its directory has to be there and writable for this user",
         };
+        keep_private(path).map_err(|e| failed(e.to_string()))?;
         let conn = Connection::open(path).map_err(|e| failed(e.to_string()))?;
         let id: i32 = conn
             .pragma_query_value(None, "application_id", |row| row.get(0))
@@ -49,6 +52,32 @@ impl Sqlite {
         conn.set_prepared_statement_cache_capacity(64);
         Ok(Self(conn))
     }
+}
+
+/// Only the owner may read it: what it has of a credential signs messages through NATS. SQLite gives its other files the same mode.
+fn keep_private(path: &Path) -> std::io::Result<()> {
+    let made = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    match made {
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let name = path.as_os_str();
+    for end in ["", "-wal", "-shm"] {
+        let mut file = name.to_owned();
+        file.push(end);
+        let Ok(found) = std::fs::metadata(&file) else {
+            continue;
+        };
+        if found.is_file() && found.mode() & 0o077 != 0 {
+            std::fs::set_permissions(&file, Permissions::from_mode(0o600))?;
+        }
+    }
+    Ok(())
 }
 
 impl ToSql for Value {
@@ -142,5 +171,26 @@ impl Sql for Sqlite {
 
     fn bytes_type(&self) -> &'static str {
         "BLOB"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_its_owner_may_read_a_database() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fleet.db");
+        let of = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().mode() & 0o777;
+        let mut sql = Sqlite::open(&path).unwrap();
+        sql.batch("CREATE TABLE t(n)").unwrap();
+        assert_eq!((of("fleet.db"), of("fleet.db-wal")), (0o600, 0o600));
+        drop(sql);
+        // As older versions made it.
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        let mut sql = Sqlite::open(&path).unwrap();
+        sql.batch("INSERT INTO t VALUES (1)").unwrap();
+        assert_eq!((of("fleet.db"), of("fleet.db-wal")), (0o600, 0o600));
     }
 }

@@ -74,6 +74,7 @@ impl History {
             state: "{}".to_owned(),
             tip: 0,
             gpus,
+            seen: self.now(),
         };
         let now = self.now();
         self.db.put_states(&[state], now).unwrap();
@@ -121,6 +122,7 @@ impl History {
         let arrived = Arrived {
             host: *number,
             batch,
+            seen: now,
         };
         let taken = self.db.ingest(now, &[arrived]).unwrap();
         assert_eq!(taken[0].taken, 1);

@@ -62,8 +62,8 @@ pub(super) struct Secured {
 /// How a request came.
 #[derive(Clone)]
 pub(super) enum Way {
-    /// The Unix socket: whom its file mode lets in administers.
-    Unix,
+    /// The Unix socket: whom its file mode lets in administers. The number of the user, where the system says it.
+    Unix(Option<u32>),
     /// TCP on loopback: people read, and agents have credentials.
     Tcp,
     /// TLS: people and agents have credentials.
@@ -91,7 +91,7 @@ impl Known {
 /// Whether whoever asks may change things, however little the request itself changes.
 pub(super) fn may_operate(extensions: &Extensions) -> bool {
     match extensions.get::<Way>() {
-        Some(Way::Unix) => true,
+        Some(Way::Unix(_)) => true,
         Some(Way::Tls(_)) => extensions
             .get::<Known>()
             .is_some_and(|known| known.credential.role >= Role::Operate),
@@ -107,22 +107,24 @@ pub struct By {
     pub by: String,
 }
 
-/// Who does something: as they name themselves, and over TLS by which credential.
+/// Who does something: as they name themselves, with the credential by which they came over TLS, or the number of the user at the Unix
+/// socket.
 pub(super) struct Named(pub(super) String);
 
 /// Longest name that a person gives themselves.
 const NAME_MAX: usize = 64;
 
-fn named(by: &str, extensions: &Extensions) -> String {
+pub(super) fn named(by: &str, extensions: &Extensions) -> String {
     let name: String = by.trim().chars().take(NAME_MAX).collect();
     let name = name.replace(char::is_control, " ");
     let name = match name.is_empty() {
         true => "somebody",
         false => &name,
     };
-    match extensions.get::<Known>() {
-        Some(known) => format!("{name} ({})", known.credential),
-        None => name.to_owned(),
+    match (extensions.get::<Known>(), extensions.get::<Way>()) {
+        (Some(known), _) => format!("{name} ({})", known.credential),
+        (None, Some(Way::Unix(Some(user)))) => format!("{name} (user {user})"),
+        _ => name.to_owned(),
     }
 }
 
@@ -139,7 +141,7 @@ impl<S: Send + Sync> FromRequest<S> for Named {
 /// Lets people in.
 pub(super) async fn people(mut request: Request, next: Next) -> Response {
     match request.extensions().get::<Way>() {
-        Some(Way::Unix) => return next.run(request).await,
+        Some(Way::Unix(_)) => return next.run(request).await,
         Some(Way::Tls(secured)) => {
             let secured = Arc::clone(secured);
             return match with_credential(&secured, request.method(), request.headers()) {
@@ -285,7 +287,8 @@ mod tests {
         assert!(!may_operate(&extensions));
         extensions.insert(Way::Tcp);
         assert!(!may_operate(&extensions));
-        extensions.insert(Way::Unix);
+        extensions.insert(Way::Unix(Some(1000)));
         assert!(may_operate(&extensions));
+        assert_eq!(named("root", &extensions), "root (user 1000)");
     }
 }

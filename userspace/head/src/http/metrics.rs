@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use axum::extract::State;
@@ -63,6 +64,19 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
         "Plans of remediation that are kept, by state.",
         &plans,
     );
+    if let Some(shared) = &app.remediation {
+        let standing = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let unplanned = [
+            ("host", standing.unplanned_of_hosts),
+            ("fleet", standing.unplanned_of_fleet),
+        ];
+        family(
+            "gtrace_head_remediation_unplanned_total",
+            "counter",
+            "Causes for which no plan was made, as their host or the fleet had as many as they may.",
+            &unplanned.map(|(bound, n)| (format!("{{bound=\"{bound}\"}}"), n)),
+        );
+    }
     // A search that fails takes nothing else with it.
     if let Ok(latest) = super::outbreaks::latest(&app).await {
         let mut outbreaks: BTreeMap<(&str, bool), u64> = BTreeMap::new();
@@ -138,9 +152,29 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
             &counters.failures,
         ),
         (
+            "gtrace_head_nats_messages_total",
+            "Messages taken through NATS since the head started.",
+            &app.intake.nats.taken,
+        ),
+        (
+            "gtrace_head_nats_put_off_total",
+            "Messages of NATS that were put off: records before them were under way, or the database did not answer.",
+            &app.intake.nats.again,
+        ),
+        (
+            "gtrace_head_nats_missing_total",
+            "Batches through NATS before which records were missing, so that the host was asked for them.",
+            &app.intake.nats.missing,
+        ),
+        (
+            "gtrace_head_nats_removed_total",
+            "Messages of NATS that were removed: of no host of the fleet, or not understood.",
+            &app.intake.nats.refused,
+        ),
+        (
             "gtrace_head_refused_total",
             "Requests without a good credential or join token.",
-            &app.refused,
+            app.intake.refused(),
         ),
     ] {
         family(name, "counter", help, &count(counter));

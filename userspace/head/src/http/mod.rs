@@ -14,9 +14,7 @@ mod requests;
 mod server;
 mod sessions;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -25,6 +23,8 @@ use axum::routing::{get, post};
 use tokio::sync::{Semaphore, watch};
 
 use crate::db::{Database, DbError, HostRow, Place, Tallies, today};
+use crate::intake::Intake;
+use crate::readers::Readers;
 use crate::writer::Writer;
 
 pub use self::gate::By;
@@ -34,16 +34,12 @@ pub use self::remediation::RemediationView;
 pub use self::server::{Bound, Listen, ListenError, bind, serve};
 pub use self::sessions::{FramesPage, SessionHost, SessionRequest, SessionView};
 
-/// Batches that are read and decoded at the same time: memory is bounded by it, at some 20 MiB each.
-const DECODING: usize = 8;
 /// Reports that are taken at the same time, at 8 MiB each.
 const ANSWERING: usize = 4;
 /// Reads of the database for people at the same time.
 const READERS: usize = 2;
 /// The same for agents, which do not wait for a person's long question.
 const AGENT_READERS: usize = 2;
-/// For so long a credential is believed that was looked up: a revocation takes effect after it.
-const BELIEVED: Duration = Duration::from_secs(2);
 /// Largest body of a state and of frames.
 const STATE_MAX: usize = 512 * 1024;
 /// Largest other body.
@@ -52,6 +48,8 @@ const BODY_MAX: usize = 64 * 1024;
 /// What every handler sees.
 #[derive(Clone)]
 struct App {
+    /// Where what agents hand over goes.
+    intake: Intake,
     writer: Writer,
     readers: Arc<Readers>,
     /// For what agents ask.
@@ -62,60 +60,10 @@ struct App {
     tallies: Arc<Mutex<Tallies>>,
     /// How it stands with remediation, where there is a policy.
     remediation: Option<crate::remediation::Shared>,
-    decoding: Arc<Semaphore>,
     answering: Arc<Semaphore>,
     /// Hosts whose answers are being taken.
     answering_hosts: Arc<Mutex<std::collections::BTreeSet<i64>>>,
-    credentials: Arc<Mutex<Credentials>>,
-    refused: Arc<std::sync::atomic::AtomicU64>,
     ended: watch::Receiver<bool>,
-}
-
-/// Digests of the credentials of hosts, their names, and when they were looked up.
-type Credentials = HashMap<i64, (Vec<u8>, Arc<str>, Instant)>;
-
-/// Connections for reading.
-struct Readers {
-    free: Mutex<Vec<Database>>,
-    turns: Arc<Semaphore>,
-}
-
-impl Readers {
-    fn open(place: &Place, count: usize) -> Result<Arc<Self>, DbError> {
-        let free = (0..count).map(|_| Database::open(place));
-        Ok(Arc::new(Self {
-            free: Mutex::new(free.collect::<Result<_, _>>()?),
-            turns: Arc::new(Semaphore::new(count)),
-        }))
-    }
-
-    /// Reads the database on a thread for that.
-    async fn read<T: Send + 'static>(
-        self: &Arc<Self>,
-        read: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
-    ) -> Result<T, problem::Problem> {
-        let unavailable = |cause: String| {
-            problem::Problem::unavailable("cannot read the fleet's database", &cause)
-        };
-        let readers = Arc::clone(self);
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
-        let done = tokio::task::spawn_blocking(move || {
-            // It ends with the work, also where nobody waits for that any longer.
-            let _turn = turn;
-            let lock = || readers.free.lock().unwrap_or_else(PoisonError::into_inner);
-            let taken = lock().pop();
-            let Some(mut database) = taken else {
-                // A read that panicked took its connection with it.
-                return Err("no connection is left; start the head anew".to_owned());
-            };
-            let result = read(&mut database).map_err(|e| e.to_string());
-            lock().push(database);
-            result
-        });
-        done.await
-            .map_err(|e| unavailable(e.to_string()))?
-            .map_err(unavailable)
-    }
 }
 
 impl App {
@@ -125,19 +73,19 @@ impl App {
         remediation: Option<crate::remediation::Shared>,
         ended: watch::Receiver<bool>,
     ) -> Result<Self, ListenError> {
+        let agent_readers = Readers::open(place, AGENT_READERS)?;
+        let writer = Writer::start(Database::open(place)?).map_err(ListenError::Thread)?;
         Ok(Self {
+            intake: Intake::new(writer.clone(), Arc::clone(&agent_readers)),
             readers: Readers::open(place, READERS)?,
-            agent_readers: Readers::open(place, AGENT_READERS)?,
-            writer: Writer::start(Database::open(place)?).map_err(ListenError::Thread)?,
+            agent_readers,
+            writer,
             sessions: sessions::On::default(),
             outbreaks: outbreaks::Last::default(),
             tallies: Arc::default(),
             remediation,
-            decoding: Arc::new(Semaphore::new(DECODING)),
             answering: Arc::new(Semaphore::new(ANSWERING)),
             answering_hosts: Arc::default(),
-            credentials: Arc::default(),
-            refused: Arc::default(),
             ended,
         })
     }
@@ -147,7 +95,7 @@ impl App {
         &self,
         read: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, problem::Problem> {
-        self.readers.read(read).await
+        Ok(self.readers.read(read).await?)
     }
 
     /// The same from what is kept of the last question; who asks meanwhile waits for it.
@@ -172,10 +120,18 @@ impl App {
     }
 }
 
-/// The routes.
-fn router(app: App) -> Router {
+/// The routes of agents, and no others.
+fn agents_alone(app: App) -> Router {
+    of_agents()
+        .fallback(people::not_found)
+        .layer(DefaultBodyLimit::max(BODY_MAX))
+        .with_state(app)
+}
+
+/// The routes of agents.
+fn of_agents() -> Router<App> {
     let batch = post(agents::batch).layer(DefaultBodyLimit::max(gtrace_fleet::COMPRESSED_MAX));
-    let agents = Router::new()
+    Router::new()
         .route("/fleet/v1/enroll", post(agents::enroll))
         .route("/fleet/v1/batch", batch)
         .route(
@@ -190,7 +146,11 @@ fn router(app: App) -> Router {
         .route("/fleet/v1/requests/{id}/begin", post(requests::begin))
         .route("/fleet/v1/requests/{id}/answer", post(requests::answer))
         .route("/fleet/v1/cursors", get(agents::cursors))
-        .route("/fleet/v1/clock", get(agents::clock));
+        .route("/fleet/v1/clock", get(agents::clock))
+}
+
+/// All routes.
+fn router(app: App) -> Router {
     let people = Router::new()
         .route("/", get(page::document))
         .route("/page/fleet.js", get(page::script))
@@ -240,7 +200,7 @@ fn router(app: App) -> Router {
         .route("/fleet/v1/sessions/{name}/stop", post(sessions::stop))
         .route("/fleet/v1/sessions/{name}/frames", get(sessions::frames))
         .layer(middleware::from_fn(gate::people));
-    agents
+    of_agents()
         .merge(people)
         .fallback(people::not_found)
         .layer(DefaultBodyLimit::max(BODY_MAX))

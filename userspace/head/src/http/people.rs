@@ -6,7 +6,7 @@ use std::convert::Infallible;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::{StatusCode, header};
+use axum::http::{Extensions, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use gtrace_event::{IncidentId, Kind, Record, Severity, Timestamp};
 use gtrace_fleet::cohort::{self, Cohort, Comparison};
@@ -17,7 +17,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use super::App;
 use super::ending::over;
-use super::gate::{Known, Named};
+use super::gate::{self, Known, Named};
 use super::problem::Problem;
 use crate::db::{ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, Unit};
 use crate::secret;
@@ -356,8 +356,10 @@ const TOKEN_LONGEST_S: u32 = 7 * 86_400;
 
 pub(super) async fn token(
     State(app): State<App>,
+    extensions: Extensions,
     Json(asked): Json<TokenRequest>,
 ) -> Result<Json<TokenAnswer>, Problem> {
+    let by = gate::named(&asked.by, &extensions);
     if let Some(host) = &asked.host {
         check_name(host).map_err(|e| Problem::bad_request(e, "name the host as it will be"))?;
     }
@@ -372,7 +374,7 @@ pub(super) async fn token(
         .unwrap_or(Timestamp::MAX);
     let kept = token.clone();
     app.writer
-        .write(move |db| db.add_token(&kept, asked.host.as_deref(), expires, asked.uses, &asked.by))
+        .write(move |db| db.add_token(&kept, asked.host.as_deref(), expires, asked.uses, &by))
         .await
         .map_err(|e| Problem::unavailable("cannot make a token", e))?;
     Ok(Json(TokenAnswer { token, expires }))

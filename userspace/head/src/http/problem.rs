@@ -5,6 +5,9 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use gtrace_api::ProblemBody;
 
+use crate::intake::NotTaken;
+use crate::readers::Unread;
+
 #[derive(Clone, Debug)]
 pub(super) struct Problem(pub(super) StatusCode, ProblemBody);
 
@@ -27,6 +30,14 @@ impl Problem {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, error, cause, remedy)
     }
 
+    /// What was handed over and not taken.
+    pub(super) fn not_taken(error: &str, why: NotTaken) -> Self {
+        match why {
+            NotTaken::Bad { cause, remedy } => Self::bad_request(cause, remedy),
+            NotTaken::Unavailable(cause) => Self::unavailable(error, cause),
+        }
+    }
+
     pub(super) fn bad_request(cause: impl ToString, remedy: &str) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad request", cause, remedy)
     }
@@ -38,6 +49,12 @@ impl Problem {
 
     pub(super) fn not_found(cause: impl ToString, remedy: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not found", cause, remedy)
+    }
+}
+
+impl From<Unread> for Problem {
+    fn from(Unread(cause): Unread) -> Self {
+        Self::unavailable("cannot read the fleet's database", cause)
     }
 }
 

@@ -13,7 +13,7 @@ use super::App;
 use super::gate::Named;
 use super::people::LIMIT_MAX;
 use super::problem::Problem;
-use crate::db::Change;
+use crate::db::{Change, UnreadablePlan};
 
 /// How it stands with remediation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,15 @@ pub struct RemediationView {
     pub problem: Option<String>,
     /// Plans, the newest first.
     pub plans: Vec<Plan>,
+    /// Plans that this head cannot read, as an older or a newer version wrote them. Those that are live may keep hosts out.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub unreadable: Vec<UnreadablePlan>,
+    /// Causes for which no plan was made since the head started, as their hosts had as many plans as they may.
+    #[serde(default)]
+    pub unplanned_of_hosts: u64,
+    /// The same, as the fleet had.
+    #[serde(default)]
+    pub unplanned_of_fleet: u64,
 }
 
 #[derive(Deserialize)]
@@ -42,7 +51,7 @@ pub(super) async fn list(
 ) -> Result<Json<RemediationView>, Problem> {
     let limit = limit.unwrap_or(1000).min(LIMIT_MAX);
     let all = all.unwrap_or(false);
-    let plans = app.read(move |db| db.plans(all, limit)).await?;
+    let found = app.read(move |db| db.plans(all, limit)).await?;
     let standing = app.remediation.as_ref().map(|shared| {
         let standing = shared.lock().unwrap_or_else(PoisonError::into_inner);
         standing.clone()
@@ -50,8 +59,11 @@ pub(super) async fn list(
     Ok(Json(RemediationView {
         mode: standing.as_ref().map(|standing| standing.mode),
         is_here: standing.as_ref().is_some_and(|standing| standing.is_here),
+        unplanned_of_hosts: standing.as_ref().map_or(0, |s| s.unplanned_of_hosts),
+        unplanned_of_fleet: standing.as_ref().map_or(0, |s| s.unplanned_of_fleet),
         problem: standing.and_then(|standing| standing.problem),
-        plans,
+        plans: found.plans,
+        unreadable: found.unreadable,
     }))
 }
 
@@ -67,7 +79,15 @@ pub(super) async fn show(
     Path(id): Path<i64>,
 ) -> Result<Json<Plan>, Problem> {
     let found = app.read(move |db| db.plan(id)).await?;
-    found.map(Json).ok_or_else(|| no_plan(id))
+    match found.ok_or_else(|| no_plan(id))? {
+        Ok(plan) => Ok(Json(plan)),
+        Err(unreadable) => Err(Problem::new(
+            StatusCode::CONFLICT,
+            "cannot be read",
+            format!("plan {id} cannot be read: {}", unreadable.why),
+            "a head of the version that wrote it can",
+        )),
+    }
 }
 
 async fn change(app: App, id: i64, change: Change, by: String) -> Result<Json<Plan>, Problem> {

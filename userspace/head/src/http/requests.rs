@@ -68,7 +68,7 @@ pub(super) async fn report(
         host,
         ask,
         key: None,
-        plan: None,
+        order: None,
         by,
         deadline: deadline.unwrap_or(Timestamp::MAX),
     };
@@ -77,7 +77,7 @@ pub(super) async fn report(
     look(&app).await;
     asked.map(Json).map_err(|why| match why {
         NotAsked::NoHost(host) => no_host(&host),
-        NotAsked::Full(_) | NotAsked::Ended(_) => {
+        NotAsked::Full(_) | NotAsked::Changed(_) => {
             conflict(why.to_string(), "wait until it has answered")
         }
     })
@@ -134,15 +134,33 @@ pub(super) async fn file(
     Ok(response)
 }
 
+#[derive(Deserialize)]
+pub(super) struct Begin {
+    /// A random number of the host; older agents have none.
+    #[serde(default)]
+    attempt: String,
+}
+
+/// Longest number of an attempt.
+const ATTEMPT_MAX: usize = 32;
+
 /// A host is about to do what it was asked. Without this answer it does nothing.
 pub(super) async fn begin(
     State(app): State<App>,
     Host(host, _): Host,
     Path(id): Path<i64>,
+    Query(Begin { attempt }): Query<Begin>,
 ) -> Result<StatusCode, Problem> {
+    if attempt.len() > ATTEMPT_MAX {
+        let cause = "the number of an attempt has 32 characters at most";
+        return Err(Problem::bad_request(
+            cause,
+            "run another version of the agent",
+        ));
+    }
     let begun = app
         .writer
-        .write(move |db| db.begin_request(id, host, Timestamp::now()))
+        .write(move |db| db.begin_request(id, host, &attempt, Timestamp::now()))
         .await
         .map_err(|e| Problem::unavailable("cannot begin", e))?;
     look(&app).await;

@@ -27,8 +27,10 @@ use tower_service::Service as _;
 use super::ending::over;
 use super::gate::{Door, Secured, Way};
 use super::gswarm::{self, Gswarm};
-use super::{App, router, sessions};
+use super::{App, agents_alone, router, sessions};
 use crate::db::{Database, DbError, Place};
+use crate::intake::{Intake, Receiver, Receiving};
+use crate::nats::Nats;
 use crate::remediation::{self, PolicyError, Remediation};
 
 /// Connections of agents and people at once over TCP.
@@ -73,6 +75,8 @@ pub struct Listen {
     pub gswarm: Option<Gswarm>,
     /// The policy of remediation, if there is one.
     pub remediation: Option<Remediation>,
+    /// NATS JetStream, through which agents come too.
+    pub nats: Option<Nats>,
 }
 
 /// Why a head cannot serve.
@@ -255,6 +259,7 @@ pub async fn serve(
         remediation::start(place, options, policy, standing, ended.clone())
             .map_err(ListenError::Thread)?;
     }
+    let of_agents = agents_alone(app.clone());
     let router = router(app.clone());
     ready();
     let failed = |place: &str| {
@@ -262,26 +267,33 @@ pub async fn serve(
         move |cause| ListenError::Socket { place, cause }
     };
     let mut tasks = tokio::task::JoinSet::new();
+    let mut receivers: Vec<(Box<dyn Receiver>, Router)> = Vec::new();
     if let Some(listener) = tcp {
         let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
-        let (router, ended) = (router.clone(), ended.clone());
-        tasks.spawn(accept_tcp(listener, None, router, ended));
+        let door = None;
+        receivers.push((Box::new(Tcp { listener, door }), router.clone()));
     }
     if let Some((listener, door)) = https {
         let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
-        let (router, of_door) = (router.clone(), Arc::clone(&door));
-        tasks.spawn(accept_tcp(listener, Some(door), router, ended.clone()));
-        tasks.spawn(reload(of_door, ended.clone()));
+        tasks.spawn(reload(Arc::clone(&door), ended.clone()));
+        let door = Some(door);
+        receivers.push((Box::new(Tcp { listener, door }), router.clone()));
     }
     if let Some((listener, _)) = &unix {
         let listener = listener.try_clone().map_err(failed("the Unix socket"))?;
         let listener = UnixListener::from_std(listener).map_err(failed("the Unix socket"))?;
-        tasks.spawn(accept_unix(listener, router.clone(), ended.clone()));
+        receivers.push((Box::new(Unix(listener)), router));
+    }
+    if let Some(nats) = listen.nats {
+        receivers.push((Box::new(nats), of_agents));
     }
     if let Some((listener, options)) = gswarm {
         let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
         let router = gswarm::router(app.clone(), options);
         tasks.spawn(accept_tcp(listener, None, router, ended.clone()));
+    }
+    for (receiver, router) in receivers {
+        tasks.spawn(receiver.receive(app.intake.clone(), router, ended.clone()));
     }
     tasks.spawn(sessions::keep(app));
     if let Some(days) = listen.retention_days {
@@ -371,6 +383,38 @@ impl Drop for OfAddress {
     }
 }
 
+/// HTTP over TCP: in clear, or over TLS where there is a guard.
+struct Tcp {
+    listener: TcpListener,
+    door: Option<Arc<Door>>,
+}
+
+impl Receiver for Tcp {
+    /// The routes have the intake themselves.
+    fn receive(
+        self: Box<Self>,
+        _: Intake,
+        router: Router,
+        ended: watch::Receiver<bool>,
+    ) -> Receiving {
+        Box::pin(accept_tcp(self.listener, self.door, router, ended))
+    }
+}
+
+/// HTTP over a Unix socket.
+struct Unix(UnixListener);
+
+impl Receiver for Unix {
+    fn receive(
+        self: Box<Self>,
+        _: Intake,
+        router: Router,
+        ended: watch::Receiver<bool>,
+    ) -> Receiving {
+        Box::pin(accept_unix(self.0, router, ended))
+    }
+}
+
 /// Connections in clear, or over TLS where there is a guard.
 async fn accept_tcp(
     listener: TcpListener,
@@ -434,7 +478,8 @@ async fn accept_unix(listener: UnixListener, router: Router, mut ended: watch::R
             continue;
         };
         let (router, ended) = (router.clone(), ended.clone());
-        let connection = connection(stream, Way::Unix, router, ended);
+        let user = stream.peer_cred().ok().map(|peer| peer.uid());
+        let connection = connection(stream, Way::Unix(user), router, ended);
         tokio::spawn(async move {
             connection.await;
             drop(place);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::http::StatusCode;
+use axum::http::{Extensions, StatusCode};
 use gtrace_event::Timestamp;
 use gtrace_fleet::{
     HostRequest, INTERVAL_MS, Measure, MeasureAnswer, Metric, REQUESTS_MAX, SESSIONS_MAX,
@@ -18,7 +18,7 @@ use tokio::sync::watch;
 use super::App;
 use super::agents::Host;
 use super::ending::over;
-use super::gate::Named;
+use super::gate::{self, Named};
 use super::people::no_host;
 use super::problem::Problem;
 use crate::db::{After, Frame, HostRow, NewSession, NotStarted, Session, nanos};
@@ -247,8 +247,10 @@ pub(super) async fn list(State(app): State<App>) -> Result<Json<Vec<Session>>, P
 
 pub(super) async fn start(
     State(app): State<App>,
-    Json(asked): Json<SessionRequest>,
+    extensions: Extensions,
+    Json(mut asked): Json<SessionRequest>,
 ) -> Result<Json<Session>, Problem> {
+    asked.by = gate::named(&asked.by, &extensions);
     begin(&app, asked, false).await.map(Json)
 }
 

@@ -6,22 +6,15 @@ use gtrace_event::{
     HealthAction, HealthState, Incident, IncidentState, PciAddress, SubjectKind, Timestamp,
 };
 use gtrace_fleet::RequestState;
-use gtrace_fleet::remedy::{Cause, Effect, Facts, HostFacts, Plan, Policy, Rule, Step, StepState};
+use gtrace_fleet::remedy::{Cause, Effect, Facts, HostFacts, Plan, PlanStep, Policy, Rule, Step};
 
-use super::slurm::Node;
-use super::{Managers, request_of};
-use crate::db::{Database, DbError, EventQuery, HostRow, IncidentQuery, Wish};
+use super::looks::{Looks, Manager, Seen};
+use super::request_of;
+use crate::db::{Database, DbError, HostRow, IncidentQuery, Wish, request_key};
 use crate::view::is_silent;
 
 /// Incidents that are looked at, the newest.
 const INCIDENTS: u32 = 2000;
-/// Events of a host that are looked at for the kinds of an incident.
-const EVENTS: u32 = 1000;
-
-/// The request to the agent that a step of a plan makes.
-pub(super) fn request_key(plan: i64, step: Step) -> String {
-    format!("plan:{plan}:{step}")
-}
 
 /// What the policy has rules for: open incidents and the health of hosts.
 pub(super) fn wishes(
@@ -83,17 +76,9 @@ fn has_kind(
         return Ok(true);
     }
     let minute = jiff::SignedDuration::from_mins(1);
-    let events = db.events(&EventQuery {
-        since: incident.opened.checked_sub(minute).ok(),
-        until: incident.last_time.checked_add(minute).ok(),
-        host: Some(host.to_owned()),
-        limit: EVENTS,
-        ..EventQuery::default()
-    })?;
-    let mut of_incident = events
-        .iter()
-        .filter(|found| incident.events.contains(&found.event.id));
-    Ok(of_incident.any(|found| rule.kind.contains(&found.event.kind)))
+    let since = incident.opened.checked_sub(minute).ok();
+    let until = incident.last_time.checked_add(minute).ok();
+    db.has_kind(host, &rule.kind, &incident.events, (since, until))
 }
 
 fn of_incident(rule: &Rule, row: &HostRow, incident: &Incident) -> Wish {
@@ -107,7 +92,7 @@ fn of_incident(rule: &Rule, row: &HostRow, incident: &Incident) -> Wish {
         rule: rule.name.clone(),
         cause: Cause {
             key: Cause::key_of_incident(&row.name, &incident.id.to_string()),
-            text: format!("{} ({})", incident.title, incident.class.title()),
+            text: Cause::text_of(&format!("{} ({})", incident.title, incident.class.title())),
             incident: Some(incident.id),
             health: None,
             gpu: only,
@@ -135,11 +120,11 @@ fn of_health(rule: &Rule, row: &HostRow) -> Option<Wish> {
         rule: rule.name.clone(),
         cause: Cause {
             key: Cause::key_of_health(&row.name, report.action, subject.since),
-            text: format!(
+            text: Cause::text_of(&format!(
                 "{}: {}",
                 subject.subject,
                 why.map_or("it is not well", |why| why.text.as_str())
-            ),
+            )),
             incident: None,
             health: Some(report.action),
             gpu: pci.map(|pci| pci.to_string()),
@@ -150,70 +135,69 @@ fn of_health(rule: &Rule, row: &HostRow) -> Option<Wish> {
     })
 }
 
-/// What holds now.
+/// What holds now. Plans that have to wait for an answer of a manager are left out.
 pub(super) fn facts(
     db: &mut Database,
-    managers: &Managers,
+    looks: &Looks,
+    policy: &Policy,
     plans: &[Plan],
     rows: &[HostRow],
-    now: Timestamp,
 ) -> Result<Facts, DbError> {
+    let now = Timestamp::now();
     let members: Vec<&HostRow> = rows.iter().filter(|row| row.revoked.is_none()).collect();
+    let silent = members.iter().filter(|row| is_silent(row, now));
     let mut facts = Facts {
         now,
         hosts: members.len(),
-        out: BTreeSet::new(),
+        out: silent.map(|row| row.name.clone()).collect(),
         out_unknown: None,
         of: BTreeMap::new(),
     };
-    if plans.is_empty() {
-        return Ok(facts);
-    }
-    let silent = members.iter().filter(|row| is_silent(row, now));
-    facts.out.extend(silent.map(|row| row.name.clone()));
-    let mut take_out = |names: BTreeSet<String>| {
-        let known = members.iter().filter(|row| names.contains(&row.name));
-        facts.out.extend(known.map(|row| row.name.clone()));
-    };
-    let mut unknown = None;
-    match &managers.kubernetes {
-        Some(Ok(api)) => match api.cordoned() {
-            Ok(names) => take_out(names),
-            Err(why) => unknown = Some(why),
-        },
-        Some(Err(why)) => unknown = Some(why.clone()),
-        None => {}
-    }
-    let slurm = managers.slurm.as_ref().map(|slurm| slurm.nodes());
-    match &slurm {
-        Some(Ok(nodes)) => {
-            let out = nodes.iter().filter(|(_, node)| node.is_out());
-            take_out(out.map(|(name, _)| name.clone()).collect());
-        }
-        Some(Err(why)) => unknown = Some(why.clone()),
-        None => {}
-    }
-    facts.out_unknown = unknown;
     for plan in plans {
+        let Some(seen) = looks.of(plan, policy) else {
+            continue;
+        };
+        match out(&seen) {
+            Ok(names) => {
+                let known = members
+                    .iter()
+                    .filter(|row| names.contains(row.name.as_str()));
+                facts.out.extend(known.map(|row| row.name.clone()));
+            }
+            Err(why) => facts.out_unknown = Some(why),
+        }
         let row = members.iter().find(|row| row.name == plan.host).copied();
-        let of = of_plan(db, managers, slurm.as_ref(), plan, row, now)?;
+        let of = of_plan(db, &seen, plan, row, now)?;
         facts.of.insert(plan.id, of);
     }
     Ok(facts)
 }
 
-/// The nodes of Slurm, where there is one and it answers.
-type SlurmNodes = Result<BTreeMap<String, Node>, String>;
+/// Nodes that get no work, by whomever.
+fn out<'a>(seen: &Seen<'a>) -> Result<BTreeSet<&'a str>, String> {
+    let mut names = BTreeSet::new();
+    if let Some(nodes) = &seen.kubernetes
+        && let Some(cordoned) = &nodes.clone()?.cordoned
+    {
+        let cordoned = cordoned.as_ref().map_err(Clone::clone)?;
+        names.extend(cordoned.iter().map(String::as_str));
+    }
+    if let Some(nodes) = &seen.slurm {
+        let out = nodes.clone()?.iter().filter(|(_, node)| node.is_out());
+        names.extend(out.map(|(name, _)| name.as_str()));
+    }
+    Ok(names)
+}
 
 fn of_plan(
     db: &mut Database,
-    managers: &Managers,
-    slurm: Option<&SlurmNodes>,
+    seen: &Seen<'_>,
     plan: &Plan,
     row: Option<&HostRow>,
     now: Timestamp,
 ) -> Result<HostFacts, DbError> {
     let mut of = HostFacts {
+        version: plan.version,
         unwell: unwell(row, now).or_else(|| not_heard_since(plan, row)),
         gone: row.is_none(),
         cannot: plan
@@ -225,6 +209,7 @@ fn of_plan(
                 request_of(one.step, gpu, &plan.host, row).err()
             }),
         boot: row.and_then(|row| row.state.as_ref()?.boot_id.clone()),
+        heard: heard(row),
         ..HostFacts::default()
     };
     if row.is_none() {
@@ -261,16 +246,29 @@ fn of_plan(
         }
         (None, None) => {}
     }
-    jobs_and_effects(db, managers, slurm, plan, row, &mut of)?;
+    jobs_and_effects(seen, plan, &mut of);
+    for step in [Step::ResetGpu, Step::Reboot] {
+        if plan.steps.iter().any(|one| one.step == step) {
+            let effect = effect_of_request(db, plan, step, row)?;
+            of.effects.insert(step, effect);
+        }
+    }
     Ok(of)
 }
 
-/// Whether what the host said of its health is older than what was done about it.
+/// When the host found out what it said last of its health, by its own clock.
+fn heard(row: Option<&HostRow>) -> Option<Timestamp> {
+    Some(row?.state.as_ref()?.health.as_ref()?.time)
+}
+
+/// Whether what the host said of its health is older than what was done about it. Each clock is compared with itself: the host has to have
+/// spoken since, and to have looked since it was known what was done.
 fn not_heard_since(plan: &Plan, row: Option<&HostRow>) -> Option<String> {
-    let heard = row?.state.as_ref()?.health.as_ref()?.time;
     let done = plan.steps.iter().filter(|one| one.step.is_disruptive());
-    let newest = done.filter_map(|one| Some((one.seen?, one.step))).max()?;
-    (heard <= newest.0).then(|| format!("the host has not yet said how it is after {}", newest.1))
+    let seen = |one: &&PlanStep| one.seen;
+    let newest = done.filter(|one| one.seen.is_some()).max_by_key(seen)?;
+    let is_newer = heard(row) > newest.heard && row.and_then(|row| row.seen) > newest.seen;
+    (!is_newer).then(|| format!("the host has not yet said how it is after {}", newest.step))
 }
 
 /// Why the host is not well.
@@ -296,59 +294,51 @@ fn unwell(row: Option<&HostRow>, now: Timestamp) -> Option<String> {
     })
 }
 
-fn jobs_and_effects(
-    db: &mut Database,
-    managers: &Managers,
-    slurm: Option<&SlurmNodes>,
-    plan: &Plan,
-    row: Option<&HostRow>,
-    of: &mut HostFacts,
-) -> Result<(), DbError> {
+fn jobs_and_effects(seen: &Seen<'_>, plan: &Plan, of: &mut HostFacts) {
     let host = plan.host.as_str();
     let (mut is_known, mut is_managed) = (false, false);
-    let uses = |step: Step| plan.steps.iter().any(|one| one.step == step);
-    let needs_jobs = plan.steps.iter().any(|one| {
-        (one.step.is_disruptive() || one.step == Step::Drain) && one.state != StepState::Done
-    });
-    match &managers.kubernetes {
-        Some(Ok(api)) => {
-            is_managed = true;
-            let node = api.node(host);
-            let cordon = match &node {
-                Ok(Some(node)) => node.effect(plan.id),
-                // What is not there is not cordoned.
-                Ok(None) => Effect::Absent,
-                Err(why) => Effect::Unknown(why.clone()),
+    if let Some(nodes) = &seen.kubernetes {
+        is_managed = true;
+        let nodes = nodes.clone();
+        let none = || Err("Kubernetes was not asked for the host".to_owned());
+        let known = match &nodes {
+            Ok(nodes) => nodes.hosts.get(host).map_or_else(none, Ok),
+            Err(why) => Err(why.clone()),
+        };
+        let node = known
+            .clone()
+            .and_then(|k| k.node.as_ref().map_err(Clone::clone));
+        let cordon = match &node {
+            Ok(Some(node)) => node.effect(plan.id),
+            // What is not there is not cordoned.
+            Ok(None) => Effect::Absent,
+            Err(why) => Effect::Unknown(why.clone()),
+        };
+        of.effects.insert(Step::Cordon, cordon);
+        let other = known.clone().ok().and_then(|known| known.other.clone());
+        if Manager::Kubernetes.has_part_in(plan) {
+            of.cannot = of.cannot.take().or(other);
+        }
+        is_known |= matches!(node, Ok(Some(_)));
+        if let Some(busy) = known.ok().and_then(|known| known.busy.as_ref()) {
+            let drained = match busy {
+                Ok(None) => Effect::Ours,
+                Ok(Some(pods)) => {
+                    of.busy = Some(pods.clone());
+                    Effect::Absent
+                }
+                Err(why) => {
+                    of.busy = Some(why.clone());
+                    Effect::Unknown(why.clone())
+                }
             };
-            of.effects.insert(Step::Cordon, cordon);
-            is_known |= matches!(node, Ok(Some(_)));
-            if needs_jobs && matches!(node, Ok(Some(_))) {
-                let drained = match api.busy(host) {
-                    Ok(None) => Effect::Ours,
-                    Ok(Some(pods)) => {
-                        of.busy = Some(pods);
-                        Effect::Absent
-                    }
-                    Err(why) => {
-                        of.busy = Some(why.clone());
-                        Effect::Unknown(why)
-                    }
-                };
-                of.effects.insert(Step::Drain, drained);
-            }
-            if let Err(why) = node {
-                of.busy = Some(why);
-            }
+            of.effects.insert(Step::Drain, drained);
         }
-        Some(Err(why)) => {
-            is_managed = true;
-            of.busy = Some(why.clone());
-            of.effects
-                .insert(Step::Cordon, Effect::Unknown(why.clone()));
+        if let Err(why) = node {
+            of.busy = Some(why);
         }
-        None => {}
     }
-    if let Some(nodes) = slurm {
+    if let Some(nodes) = &seen.slurm {
         is_managed = true;
         let drain = match nodes {
             Ok(nodes) => match nodes.get(host) {
@@ -370,13 +360,6 @@ fn jobs_and_effects(
         let why = "neither Kubernetes nor Slurm has a node of the host's name: whether it has jobs is not known";
         of.busy = Some(why.to_owned());
     }
-    for step in [Step::ResetGpu, Step::Reboot] {
-        if uses(step) {
-            let effect = effect_of_request(db, plan, step, row)?;
-            of.effects.insert(step, effect);
-        }
-    }
-    Ok(())
 }
 
 /// What came of what the host was asked to do.

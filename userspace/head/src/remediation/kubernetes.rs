@@ -1,11 +1,13 @@
 //! Nodes of a Kubernetes cluster by its API: cordon, drain by evictions, and what holds of them.
 //!
 //! Paths and bodies are those of the API reference of Kubernetes 1.22 and later (core/v1, policy/v1). A node has the name that the host
-//! has in the fleet. The annotation [`ANNOTATION`] says which plan has cordoned a node.
+//! has in the fleet, and its machine: a node of that name on another machine is not the host's. The annotation [`ANNOTATION`] says which
+//! plan has cordoned a node.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use gtrace_fleet::machine_id;
 use gtrace_fleet::remedy::{Effect, Outcome, Service};
 use gtrace_outgoing as outgoing;
 use serde::Deserialize;
@@ -14,12 +16,14 @@ use ureq::Agent;
 
 /// Which plan has cordoned a node.
 const ANNOTATION: &str = "gtrace.io/remediation-plan";
-/// How long a request may take.
-const TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest answer.
-const ANSWER_MAX: u64 = 32 << 20;
+const ANSWER_MAX: u64 = 16 << 20;
 /// Nodes and pods of a page.
 const PAGE: u32 = 500;
+/// Pages, items and bytes of a list: more is no list of what is cordoned, or of the pods of a node.
+const PAGES_MAX: usize = 100;
+const ITEMS_MAX: usize = 20_000;
+const BYTES_MAX: usize = 64 << 20;
 /// A node changes every few seconds, so that a change may meet another: so often it is tried again.
 const CONFLICTS_MAX: u32 = 8;
 /// Of an answer that is an error, so much is said.
@@ -30,6 +34,21 @@ struct Node {
     metadata: Metadata,
     #[serde(default)]
     spec: NodeSpec,
+    #[serde(default)]
+    status: NodeStatus,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct NodeStatus {
+    node_info: NodeInfo,
+}
+
+#[derive(Default, Deserialize)]
+struct NodeInfo {
+    /// /etc/machine-id of the node.
+    #[serde(rename = "machineID", default)]
+    machine_id: String,
 }
 
 #[derive(Default, Deserialize)]
@@ -37,6 +56,7 @@ struct Node {
 struct Metadata {
     name: String,
     namespace: String,
+    uid: String,
     resource_version: String,
     annotations: std::collections::BTreeMap<String, String>,
     owner_references: Vec<Owner>,
@@ -103,6 +123,8 @@ enum Refusal {
     Status(u16, String),
     /// It did not answer.
     NoAnswer(String),
+    /// It answers with more than is taken.
+    TooMuch(String),
 }
 
 impl Refusal {
@@ -110,12 +132,15 @@ impl Refusal {
         match self {
             Self::Status(status, said) => format!("Kubernetes answers {status}: {said}"),
             Self::NoAnswer(why) => format!("Kubernetes does not answer: {why}"),
+            Self::TooMuch(what) => format!("Kubernetes lists too much: {what}"),
         }
     }
 
     /// Whether nothing was done.
     fn outcome(&self) -> Outcome {
         match self {
+            // It has too much to do, or did not get all of the request.
+            Self::Status(408 | 429, _) => Outcome::Unsure(self.text()),
             Self::Status(400..=499, _) => Outcome::Refused(self.text()),
             _ => Outcome::Unsure(self.text()),
         }
@@ -127,6 +152,10 @@ pub(super) struct Kubernetes {
     agent: Agent,
     url: String,
     token: Option<String>,
+    /// When all has to be answered.
+    until: Instant,
+    /// When one request has to be.
+    answer: Duration,
 }
 
 /// A node, as far as plans are concerned.
@@ -134,6 +163,8 @@ pub(super) struct NodeState {
     pub(super) unschedulable: bool,
     plan: Option<String>,
     resource_version: String,
+    /// As a host says it of itself.
+    machine: Option<String>,
 }
 
 impl NodeState {
@@ -145,10 +176,39 @@ impl NodeState {
             (false, _) => Effect::Absent,
         }
     }
+
+    /// Whether this plan has cordoned it, and somebody has made it schedulable again.
+    fn was_taken_back(&self, plan: i64) -> bool {
+        !self.unschedulable && self.plan.as_ref() == Some(&plan.to_string())
+    }
+
+    /// Why it is not the host: it is another machine than that which says it is `host`. Where one of the two does not say which machine it
+    /// is, the name counts.
+    pub(super) fn is_not(&self, host: &Named) -> Option<String> {
+        let (here, there) = (self.machine.as_ref()?, host.machine.as_ref()?);
+        (here != there).then(|| {
+            format!(
+                "node {0} of Kubernetes is another machine than host {0}: their machine-ids differ",
+                host.name
+            )
+        })
+    }
 }
 
+/// A host, as a node is looked for by it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Named {
+    pub(super) name: String,
+    /// Its machine, as it said when it was enrolled.
+    pub(super) machine: Option<String>,
+}
+
+/// Whether something may be sent: asked right before each request that changes something.
+pub(super) type May<'a> = &'a mut dyn FnMut() -> Result<(), Outcome>;
+
 impl Kubernetes {
-    pub(super) fn new(service: &Service) -> Result<Self, String> {
+    /// For requests that have to be answered within `answer` each, and within `all` together.
+    pub(super) fn new(service: &Service, answer: Duration, all: Duration) -> Result<Self, String> {
         let certificates = match service.url.starts_with("https:") {
             true => outgoing::certificates(service.ca_file.as_deref(), "[kubernetes] ca_file")?,
             false => Vec::new(),
@@ -156,9 +216,11 @@ impl Kubernetes {
         let token = service.token_file.as_deref();
         let token = token.map(|file| outgoing::token(file, "[kubernetes] token_file"));
         Ok(Self {
-            agent: outgoing::agent(&certificates, TIMEOUT),
+            agent: outgoing::agent(&certificates, answer),
             url: service.url.trim_end_matches('/').to_owned(),
             token: token.transpose()?,
+            until: Instant::now() + all,
+            answer,
         })
     }
 
@@ -176,17 +238,24 @@ impl Kubernetes {
             request = request.header("authorization", format!("Bearer {token}"));
         }
         let no_answer = |e: &dyn std::fmt::Display| Refusal::NoAnswer(e.to_string());
+        let left = self.until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(no_answer(&"the time for all its answers is over"));
+        }
+        let within = Some(left.min(self.answer));
         let sent = match body {
             Some((kind, body)) => {
                 let request = request
                     .header("content-type", kind)
                     .body(body.to_string())
                     .map_err(|e| no_answer(&e))?;
-                self.agent.run(request)
+                let request = self.agent.configure_request(request);
+                self.agent.run(request.timeout_global(within).build())
             }
             None => {
                 let request = request.body(()).map_err(|e| no_answer(&e))?;
-                self.agent.run(request)
+                let request = self.agent.configure_request(request);
+                self.agent.run(request.timeout_global(within).build())
             }
         };
         let mut response = sent.map_err(|e| no_answer(&e))?;
@@ -210,10 +279,11 @@ impl Kubernetes {
         }
     }
 
-    fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<T, Refusal> {
+    fn get<T: serde::de::DeserializeOwned>(&self, path: &str) -> Result<(T, usize), Refusal> {
         let text = self.send("GET", path, None)?;
-        serde_json::from_str(&text)
-            .map_err(|e| Refusal::NoAnswer(format!("its answer is not understood ({e})")))
+        let answer = serde_json::from_str(&text)
+            .map_err(|e| Refusal::NoAnswer(format!("its answer is not understood ({e})")))?;
+        Ok((answer, text.len()))
     }
 
     fn list<T: serde::de::DeserializeOwned>(
@@ -223,18 +293,28 @@ impl Kubernetes {
     ) -> Result<Vec<T>, Refusal> {
         let mut items = Vec::new();
         let mut next = String::new();
-        loop {
+        let mut bytes = 0;
+        for _ in 0..PAGES_MAX {
             let mut target = format!("{path}?fieldSelector={selector}&limit={PAGE}");
             if !next.is_empty() {
                 target.push_str(&format!("&continue={}", encoded(&next)));
             }
-            let page: List<T> = self.get(&target)?;
+            let (page, size): (List<T>, usize) = self.get(&target)?;
+            bytes += size;
             items.extend(page.items);
+            if items.len() > ITEMS_MAX || bytes > BYTES_MAX {
+                break;
+            }
             match page.metadata.next {
                 Some(token) if !token.is_empty() => next = token,
                 _ => return Ok(items),
             }
         }
+        Err(Refusal::TooMuch(format!(
+            "{path} has more than {PAGES_MAX} pages, {ITEMS_MAX} items or {} MiB; {} items were read",
+            BYTES_MAX >> 20,
+            items.len()
+        )))
     }
 
     /// Nodes that are cordoned, by whomever.
@@ -249,8 +329,9 @@ impl Kubernetes {
     }
 
     fn read_node(&self, name: &str) -> Result<NodeState, Refusal> {
-        let node: Node = self.get(&format!("/api/v1/nodes/{name}"))?;
+        let (node, _): (Node, usize) = self.get(&format!("/api/v1/nodes/{name}"))?;
         Ok(NodeState {
+            machine: machine_id(&node.status.node_info.machine_id),
             unschedulable: node.spec.unschedulable,
             plan: node.metadata.annotations.get(ANNOTATION).cloned(),
             resource_version: node.metadata.resource_version,
@@ -283,23 +364,30 @@ impl Kubernetes {
     /// Changes a node as it was read: who changed it meanwhile is not overruled.
     fn change(
         &self,
-        name: &str,
-        patch: impl Fn(&NodeState) -> Result<Value, String>,
-        done: &str,
-        gone: Outcome,
+        host: &Named,
+        patch: impl Fn(&NodeState) -> Result<Value, Outcome>,
+        (done, gone): (&str, Outcome),
+        may: May<'_>,
     ) -> Outcome {
+        let name = &host.name;
         let mut refusal = Refusal::NoAnswer("it was changed by others again and again".to_owned());
         for _ in 0..CONFLICTS_MAX {
             let node = match self.read_node(name) {
                 Ok(node) => node,
                 Err(Refusal::Status(404, _)) => return gone,
-                // Nothing was asked for yet.
-                Err(refusal) => return Outcome::Refused(refusal.text()),
+                // Nothing was asked for yet: it is tried again for as long as a step may take.
+                Err(refusal) => return Outcome::Unsure(refusal.text()),
             };
+            if let Some(why) = node.is_not(host) {
+                return Outcome::Refused(why);
+            }
             let mut body = match patch(&node) {
                 Ok(body) => body,
-                Err(left) => return Outcome::Acted(left),
+                Err(left) => return left,
             };
+            if let Err(outcome) = may() {
+                return outcome;
+            }
             body["metadata"]["resourceVersion"] = node.resource_version.into();
             let kind = "application/merge-patch+json";
             let path = format!("/api/v1/nodes/{name}");
@@ -312,34 +400,54 @@ impl Kubernetes {
         refusal.outcome()
     }
 
-    pub(super) fn cordon(&self, node: &str, plan: i64) -> Outcome {
+    pub(super) fn cordon(&self, host: &Named, plan: i64, may: May<'_>) -> Outcome {
         let patch = |known: &NodeState| match known.effect(plan) {
+            // What was done is not done again.
+            Effect::Absent if known.was_taken_back(plan) => Err(Outcome::Refused(
+                "the node was cordoned, and somebody has made it schedulable again".to_owned(),
+            )),
             Effect::Absent => Ok(json!({
                 "metadata": { "annotations": { ANNOTATION: plan.to_string() } },
                 "spec": { "unschedulable": true },
             })),
-            _ => Err("the node was cordoned already".to_owned()),
+            _ => Err(Outcome::Acted("the node was cordoned already".to_owned())),
         };
-        let gone = Outcome::Refused(format!("the cluster has no node {node}"));
-        self.change(node, patch, "the node is cordoned", gone)
+        let gone = Outcome::Refused(format!("the cluster has no node {}", host.name));
+        self.change(host, patch, ("the node is cordoned", gone), may)
     }
 
-    pub(super) fn uncordon(&self, node: &str, plan: i64) -> Outcome {
+    pub(super) fn uncordon(&self, host: &Named, plan: i64, may: May<'_>) -> Outcome {
         let patch = |known: &NodeState| match known.effect(plan) {
             Effect::Ours => Ok(json!({
                 "metadata": { "annotations": { ANNOTATION: null } },
                 "spec": { "unschedulable": null },
             })),
-            _ => Err(
+            _ => Err(Outcome::Acted(
                 "the node is not cordoned by this plan any more; it is left as it is".to_owned(),
-            ),
+            )),
         };
-        let gone = Outcome::Acted(format!("the cluster has no node {node} any more"));
-        self.change(node, patch, "the node is schedulable again", gone)
+        let gone = Outcome::Acted(format!("the cluster has no node {} any more", host.name));
+        self.change(host, patch, ("the node is schedulable again", gone), may)
     }
 
     /// Asks for the eviction of each pod that is still there. Done once none is.
-    pub(super) fn drain(&self, node: &str) -> Outcome {
+    pub(super) fn drain(&self, host: &Named, may: May<'_>) -> Outcome {
+        let node = host.name.as_str();
+        // Also of one that evicts nothing, it is known from when on.
+        if let Err(outcome) = may() {
+            return outcome;
+        }
+        match self.read_node(node) {
+            Ok(known) => {
+                if let Some(why) = known.is_not(host) {
+                    return Outcome::Refused(why);
+                }
+            }
+            Err(Refusal::Status(404, _)) => {
+                return Outcome::Refused(format!("the cluster has no node {node}"));
+            }
+            Err(refusal) => return Outcome::Unsure(refusal.text()),
+        }
         let pods = match self.pods(node) {
             Ok(pods) => pods,
             Err(refusal) => return Outcome::Unsure(refusal.text()),
@@ -362,15 +470,25 @@ impl Kubernetes {
                 continue;
             }
             let Metadata {
-                name, namespace, ..
+                name,
+                namespace,
+                uid,
+                ..
             } = &pod.metadata;
-            let body = json!({
+            // The pod that was seen, and no other that has got its name.
+            let mut body = json!({
                 "apiVersion": "policy/v1", "kind": "Eviction",
                 "metadata": { "name": name, "namespace": namespace },
             });
+            if !uid.is_empty() {
+                body["deleteOptions"] = json!({ "preconditions": { "uid": uid } });
+            }
+            if let Err(outcome) = may() {
+                return outcome;
+            }
             let path = format!("/api/v1/namespaces/{namespace}/pods/{name}/eviction");
             match self.send("POST", &path, Some(("application/json", &body))) {
-                Ok(_) | Err(Refusal::Status(404, _)) => {}
+                Ok(_) | Err(Refusal::Status(404 | 409, _)) => {}
                 Err(Refusal::Status(429, said)) => waits.push(format!("{}: {said}", pod.name())),
                 Err(refusal) => waits.push(format!("{}: {}", pod.name(), refusal.text())),
             }

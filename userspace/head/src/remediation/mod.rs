@@ -1,59 +1,37 @@
 //! Carries out a site's policy of remediation: looks for what it has rules for, finds out what holds, has the state machine of
 //! `gtrace_fleet::remedy` say what is next, and does that once it is written down.
 //!
-//! One head of those that share a database does so, by a lease. It has a thread and a connection to the database of its own; each order
-//! that may take long has a thread.
+//! One head of those that share a database does so, by a lease; of processes that have one file, the one that holds its lock. It has a
+//! thread and a connection to the database of its own; each look at a manager, and each order that may take long, has a thread.
 
 mod facts;
 mod kubernetes;
+mod looks;
+mod orders;
+mod runner;
 mod slurm;
 mod ticket;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use gtrace_event::{PciAddress, Timestamp};
+use gtrace_event::PciAddress;
 use gtrace_fleet::Ask;
+use gtrace_fleet::remedy::scontrol::Node;
 use gtrace_fleet::remedy::{Mode, Order, Outcome, Policy, Step};
 use tokio::sync::watch;
 
-use self::kubernetes::Kubernetes;
-use self::slurm::Slurm;
-use crate::db::{Database, DbError, HostRow, NewRequest, Place};
+use self::looks::Nodes;
+use self::runner::Runner;
+use crate::db::{HostRow, Place};
 
-/// Between two turns while a plan is live.
-const TURN: Duration = Duration::from_secs(2);
-/// So many turns are between two looks for what the policy has rules for.
-const LOOK: u32 = 5;
-/// How long a host may take to take and answer a request.
-const REQUEST_S: i64 = 300;
-
-/// The same for a step.
-fn request_s(step: Step) -> i64 {
-    match step {
-        // What a boot takes is part of it.
-        Step::Reboot => step.limit_s(),
-        _ => REQUEST_S,
-    }
-}
-
-/// Which policy is carried out, and how often is looked at what holds.
+/// Which policy is carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remediation {
     /// File with the policy.
     pub policy: PathBuf,
-    /// Between two looks while a plan is live.
-    pub turn: Duration,
-}
-
-impl Remediation {
-    /// With the usual time between two looks.
-    pub fn new(policy: PathBuf) -> Self {
-        Self { policy, turn: TURN }
-    }
 }
 
 /// Why a policy cannot be used.
@@ -88,27 +66,28 @@ pub(crate) struct Standing {
     pub(crate) is_here: bool,
     /// What is wrong: with a policy that was changed, or in the last turn.
     pub(crate) problem: Option<String>,
+    /// Causes for which no plan was made, as their hosts, or the fleet, had as many as they may.
+    pub(crate) unplanned_of_hosts: u64,
+    /// The same of the fleet.
+    pub(crate) unplanned_of_fleet: u64,
 }
 
 /// The same for whoever answers about it.
 pub(crate) type Shared = Arc<Mutex<Standing>>;
 
-/// What came of an order.
-type Ended = (Order, Outcome);
+/// What threads say to the one that carries plans out.
+enum Word {
+    /// What came of an order.
+    Ended(Order, Outcome),
+    /// What Kubernetes says, in which look.
+    Kubernetes(u64, Result<Nodes, String>),
+    /// What Slurm says, in which look.
+    Slurm(u64, Result<BTreeMap<String, Node>, String>),
+}
 
-struct Runner {
-    place: Place,
-    options: Remediation,
-    policy: Policy,
-    read: Option<SystemTime>,
-    /// Why the policy's file, as it is now, is not what holds.
-    unread: Option<String>,
-    owner: String,
-    shared: Shared,
-    database: Option<Database>,
-    in_flight: BTreeSet<i64>,
-    looked: Option<Instant>,
-    ended: (Sender<Ended>, Receiver<Ended>),
+/// How long one answer of a manager may take.
+fn answer_within(policy: &Policy) -> Duration {
+    Duration::from_secs(policy.answer_s.into())
 }
 
 /// Starts the thread, which ends soon after `stop` holds true.
@@ -120,191 +99,11 @@ pub(crate) fn start(
     stop: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
     let owner = crate::secret::draw().map_err(std::io::Error::other)?;
-    let read = changed(&options.policy);
-    let mut runner = Runner {
-        place,
-        options,
-        policy,
-        read,
-        unread: None,
-        owner,
-        shared,
-        database: None,
-        in_flight: BTreeSet::new(),
-        looked: None,
-        ended: mpsc::channel(),
-    };
+    let mut runner = Runner::new(place, options, policy, owner, shared);
     std::thread::Builder::new()
         .name("gtrace-remedy".to_owned())
         .spawn(move || runner.run(&stop))
         .map(drop)
-}
-
-fn changed(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path)
-        .and_then(|file| file.modified())
-        .ok()
-}
-
-impl Runner {
-    fn run(&mut self, stop: &watch::Receiver<bool>) {
-        let mut next = Instant::now();
-        while !*stop.borrow() && stop.has_changed().is_ok() {
-            let wait = next.saturating_duration_since(Instant::now());
-            // In steps, as the end is not awaited by this channel.
-            match self
-                .ended
-                .1
-                .recv_timeout(wait.min(Duration::from_millis(200)))
-            {
-                Ok(ended) => self.take(ended),
-                Err(RecvTimeoutError::Timeout) if Instant::now() < next => continue,
-                Err(_) => {}
-            }
-            self.reload();
-            let done = self.turn();
-            // A policy that is not taken over comes first: somebody may have wanted all to stop.
-            let problems: Vec<String> = self.unread.iter().cloned().chain(done.err()).collect();
-            let problem = (!problems.is_empty()).then(|| problems.join("; "));
-            self.say(|standing| standing.problem = problem);
-            next = Instant::now() + self.options.turn;
-        }
-        let owner = self.owner.clone();
-        // Another one waits for the end of the lease otherwise.
-        let _ = self.with(|db| db.end_remediation(&owner));
-    }
-
-    fn say(&self, change: impl FnOnce(&mut Standing)) {
-        let mut standing = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let before = standing.problem.clone();
-        standing.mode = self.policy.mode;
-        change(&mut standing);
-        if let Some(problem) = standing
-            .problem
-            .as_ref()
-            .filter(|p| Some(*p) != before.as_ref())
-        {
-            tracing::warn!("remediation: {problem}");
-        }
-    }
-
-    /// Takes over a policy that was changed; one with a mistake changes nothing.
-    fn reload(&mut self) {
-        let now = changed(&self.options.policy);
-        if now == self.read {
-            return;
-        }
-        match load(&self.options.policy) {
-            Ok(policy) => {
-                self.read = now;
-                self.policy = policy;
-                self.unread = None;
-                tracing::info!("the policy of remediation was read again");
-            }
-            Err(error) => {
-                self.read = now;
-                self.unread = Some(format!("{error}; what it said before goes on to hold"));
-            }
-        }
-    }
-
-    /// What came of an order is written down; until that is done the plan waits.
-    fn take(&mut self, (order, outcome): Ended) {
-        let kept = self.with(|db| db.order_ended(&order, &outcome, Timestamp::now()));
-        if let Err(why) = kept {
-            // Its effect shows what came of it.
-            self.say(|standing| standing.problem = Some(why));
-        }
-        self.in_flight.remove(&order.plan);
-    }
-
-    fn with<T>(
-        &mut self,
-        work: impl FnOnce(&mut Database) -> Result<T, DbError>,
-    ) -> Result<T, String> {
-        let mut database = match self.database.take() {
-            Some(database) => database,
-            None => Database::open(&self.place).map_err(|e| e.to_string())?,
-        };
-        let done = work(&mut database).map_err(|e| e.to_string())?;
-        // One that failed is opened anew.
-        self.database = Some(database);
-        Ok(done)
-    }
-
-    fn turn(&mut self) -> Result<(), String> {
-        let plans = self.with(|db| db.plans(false, 1000))?;
-        let looks = self
-            .looked
-            .is_none_or(|at| at.elapsed() >= self.options.turn * LOOK);
-        if plans.is_empty() && !looks {
-            return Ok(());
-        }
-        let rows = self.with(Database::hosts)?;
-        let policy = self.policy.clone();
-        let wishes = match looks {
-            true => self.with(|db| facts::wishes(db, &policy, &rows))?,
-            false => Vec::new(),
-        };
-        if looks {
-            self.looked = Some(Instant::now());
-        }
-        let managers = Managers::new(&policy);
-        let facts = self.with(|db| facts::facts(db, &managers, &plans, &rows, Timestamp::now()))?;
-        let (owner, in_flight) = (self.owner.clone(), self.in_flight.clone());
-        let orders = self.with(|db| db.remediate(&owner, &policy, &wishes, facts, &in_flight))?;
-        self.say(|standing| standing.is_here = orders.is_some());
-        for order in orders.into_iter().flatten() {
-            self.carry_out(order, &policy, &rows);
-        }
-        Ok(())
-    }
-
-    /// Does what is written down.
-    fn carry_out(&mut self, order: Order, policy: &Policy, rows: &[HostRow]) {
-        self.in_flight.insert(order.plan);
-        if order.step.is_disruptive() {
-            let outcome = self.ask(&order, rows);
-            self.take((order, outcome));
-            return;
-        }
-        let (policy, ended) = (policy.clone(), self.ended.0.clone());
-        let of_thread = order.clone();
-        let thread = std::thread::Builder::new().name("gtrace-remedy-do".to_owned());
-        let started = thread.spawn(move || {
-            let outcome = carry_out(&of_thread, &policy);
-            let _ = ended.send((of_thread, outcome));
-        });
-        if let Err(error) = started {
-            let outcome = Outcome::Refused(format!("cannot start a thread: {error}"));
-            self.take((order, outcome));
-        }
-    }
-
-    /// Asks the agent of a host, which does it if the host's configuration permits it.
-    fn ask(&mut self, order: &Order, rows: &[HostRow]) -> Outcome {
-        let row = rows.iter().find(|row| row.name == order.host);
-        let ask = match request_of(order.step, order.cause.gpu.as_deref(), &order.host, row) {
-            Ok(ask) => ask,
-            Err(why) => return Outcome::Refused(why),
-        };
-        let now = Timestamp::now();
-        let within = jiff::SignedDuration::from_secs(request_s(order.step));
-        let deadline = now.saturating_add(within);
-        let new = NewRequest {
-            host: order.host.clone(),
-            key: Some(facts::request_key(order.plan, order.step)),
-            plan: Some(order.plan),
-            by: format!("plan {}", order.plan),
-            deadline: deadline.unwrap_or(Timestamp::MAX),
-            ask,
-        };
-        match self.with(|db| db.ask(&new, now)) {
-            Ok(Ok(request)) => Outcome::Acted(format!("asked the host (request {})", request.id)),
-            Ok(Err(why)) => Outcome::Refused(why.to_string()),
-            Err(why) => Outcome::Unsure(why),
-        }
-    }
 }
 
 /// What a host is asked for a step, if it permits that.
@@ -331,52 +130,6 @@ fn request_of(
             "host `{host}` does not permit it: `gtrace agent run --allow {}` there does",
             ask.name()
         )),
-    }
-}
-
-/// Does what is no matter of agents.
-fn carry_out(order: &Order, policy: &Policy) -> Outcome {
-    let managers = Managers::new(policy);
-    let (host, plan) = (order.host.as_str(), order.plan);
-    let none =
-        |what: &str| Outcome::Refused(format!("the policy has no section [{what}] any more"));
-    match order.step {
-        Step::Cordon | Step::Drain => match &managers.kubernetes {
-            Some(Ok(api)) => match (order.step, order.undo) {
-                (Step::Drain, _) => api.drain(host),
-                (_, false) => api.cordon(host, plan),
-                (_, true) => api.uncordon(host, plan),
-            },
-            Some(Err(why)) => Outcome::Refused(why.clone()),
-            None => none("kubernetes"),
-        },
-        Step::SlurmDrain => match (&managers.slurm, order.undo) {
-            (Some(slurm), false) => slurm.drain(host, plan, &order.cause.text),
-            (Some(slurm), true) => slurm.resume(host, plan),
-            (None, _) => none("slurm"),
-        },
-        Step::Ticket => match &policy.webhook {
-            Some(webhook) => ticket::post(webhook, order),
-            None => none("webhook"),
-        },
-        Step::ResetGpu | Step::Reboot | Step::Return => {
-            Outcome::Refused("that is not done by the head".to_owned())
-        }
-    }
-}
-
-/// Who gives hosts work.
-struct Managers {
-    kubernetes: Option<Result<Kubernetes, String>>,
-    slurm: Option<Slurm>,
-}
-
-impl Managers {
-    fn new(policy: &Policy) -> Self {
-        Self {
-            kubernetes: policy.kubernetes.as_ref().map(Kubernetes::new),
-            slurm: policy.slurm.clone().map(Slurm),
-        }
     }
 }
 

@@ -12,7 +12,7 @@ use gtrace_fleet::{EnrollRequest, HostState};
 use gtrace_head::db::Place;
 use gtrace_head::http::{Gswarm, Listen, bind, serve};
 use gtrace_head::remediation::Remediation;
-use gtrace_head::{HostView, TokenAnswer, TokenRequest};
+use gtrace_head::{HostView, Nats, TokenAnswer, TokenRequest};
 use tokio::sync::{Notify, watch};
 
 use super::Host;
@@ -28,11 +28,22 @@ pub struct Head {
 
 impl Head {
     pub fn start(dir: &Path, database: &Place, address: &str) -> Self {
-        Self::with(dir, database, address, None)
+        Self::with(dir, database, address, None, None)
     }
 
-    /// With a policy of remediation, looked at 20 times a second.
-    pub fn with(dir: &Path, database: &Place, address: &str, policy: Option<PathBuf>) -> Self {
+    /// Agents come through NATS too.
+    pub fn through(dir: &Path, database: &Place, nats: Nats) -> Self {
+        Self::with(dir, database, "127.0.0.1:0", None, Some(nats))
+    }
+
+    /// With a policy of remediation.
+    pub fn with(
+        dir: &Path,
+        database: &Place,
+        address: &str,
+        policy: Option<PathBuf>,
+        nats: Option<Nats>,
+    ) -> Self {
         let socket = dir.join("head.sock");
         let bound = bind(Listen {
             tcp: Some(address.parse().unwrap()),
@@ -45,10 +56,8 @@ impl Head {
                 interval_ms: 100,
                 folder: dir.to_owned(),
             }),
-            remediation: policy.map(|policy| Remediation {
-                policy,
-                turn: Duration::from_millis(50),
-            }),
+            remediation: policy.map(|policy| Remediation { policy }),
+            nats,
         })
         .unwrap();
         let url = format!("http://{}", bound.tcp_addr().unwrap());
@@ -114,7 +123,11 @@ pub fn block<T>(future: impl Future<Output = T>) -> T {
 }
 
 pub fn enrolled(head: &Head, host: &str, token: &str) -> Enrolled {
-    let request = request(host, token, host);
+    enrolled_as(head, host, token, host)
+}
+
+pub fn enrolled_as(head: &Head, host: &str, token: &str, machine: &str) -> Enrolled {
+    let request = request(host, token, machine);
     block(enroll(&head.url.parse().unwrap(), None, &request)).unwrap()
 }
 
@@ -135,6 +148,7 @@ impl Agent {
             rate: None,
             allow_sessions: true,
             actor: None,
+            nats: None,
             clock: Arc::new(now_ns),
         };
         Self {
@@ -202,7 +216,17 @@ impl Agents {
         self.wake.iter().for_each(|wake| wake.notify_one());
     }
 
-    /// Waits until the head has the newest record of each store.
+    /// Bytes of records and states that one has sent.
+    pub fn sent(&self, n: usize) -> u64 {
+        self.progress[n].sent_bytes()
+    }
+
+    /// Why what each did last has failed.
+    pub fn errors(&self) -> Vec<Option<String>> {
+        self.progress.iter().map(Progress::error).collect()
+    }
+
+    /// Waits until the head, or what is before it, has the newest record of each store.
     pub fn caught_up(&self, hosts: &[&Host]) {
         self.wake();
         for (progress, host) in self.progress.iter().zip(hosts) {

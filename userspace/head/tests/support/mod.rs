@@ -8,6 +8,7 @@
 )]
 
 pub mod fleet;
+pub mod nats;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};

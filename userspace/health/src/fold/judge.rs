@@ -1,7 +1,8 @@
 //! From reasons to a state.
 
 use gtrace_event::{
-    Confidence, HealthAction, HealthReason, HealthState, ReasonStatus, SubjectHealth, SubjectKind,
+    Confidence, HealthAction, HealthReason, HealthState, ReasonStatus, RuleOrigin, SubjectHealth,
+    SubjectKind,
 };
 
 /// What people see of a part: if it has changed, that is news.
@@ -15,6 +16,7 @@ pub(super) struct Shown {
 
 type ShownReason = (
     String,
+    RuleOrigin,
     Option<u32>,
     HealthState,
     HealthAction,
@@ -27,6 +29,7 @@ pub(super) fn shown(subject: &SubjectHealth) -> Shown {
     let reasons = subject.reasons.iter().map(|reason| {
         (
             reason.rule.clone(),
+            reason.origin,
             reason.code,
             reason.state,
             reason.action,

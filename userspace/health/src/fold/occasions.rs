@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gtrace_event::{
     Clearing, Confidence, HealthAction, HealthReason, HealthState, HealthSubject, Occasion,
-    ReasonStatus, SubjectKind, Timestamp,
+    ReasonStatus, RuleOrigin, SubjectKind, Timestamp,
 };
 
 use super::judge::shown;
@@ -36,6 +36,7 @@ impl Fold {
             }
             Occasion::Forgotten { .. } => {}
             Occasion::Quiet => self.quiet(time, &mut touched),
+            Occasion::Rules { site } => self.follow_rules(site.as_deref(), &mut touched),
         }
         self.finish(time, touched)
     }
@@ -155,6 +156,20 @@ impl Fold {
         }
     }
 
+    /// Other rules of the site hold from here on. Each reason is judged anew by the rule of its name; one of a rule that
+    /// is gone or switched off goes with it.
+    fn follow_rules(&mut self, site: Option<&str>, touched: &mut Touched) {
+        self.take_rules(site);
+        for subject in self.table.subjects() {
+            self.touch(&subject, touched);
+            let rules = &self.rules;
+            self.table.retain(&subject, |r| {
+                let rule = rules.named(&r.rule);
+                reason::rejudge(r, rule)
+            });
+        }
+    }
+
     /// Ends what `by` ends, of one part or of all.
     fn clear_all(
         &mut self,
@@ -193,6 +208,7 @@ pub fn own_reason(
 ) -> HealthReason {
     HealthReason {
         rule: rule.to_owned(),
+        origin: RuleOrigin::Builtin,
         code: None,
         status: ReasonStatus::Active,
         state,

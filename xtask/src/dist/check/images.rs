@@ -16,7 +16,7 @@ use crate::report::Report;
 use crate::shell::{self, step};
 
 /// What runs containers.
-const NEEDED: [&str; 2] = ["podman", "crun"];
+const NEEDED: [&str; 2] = ["podman", "runc"];
 /// Most for a server to be there.
 const LIMIT: Duration = Duration::from_secs(60);
 /// Most for a server to end when it is asked to.
@@ -64,13 +64,20 @@ impl Podman {
             .arg(self.storage.join("tmp"))
             // As plain as it gets: no overlay of the kernel's, no systemd.
             .args(["--storage-driver", "vfs", "--cgroup-manager", "cgroupfs"])
-            .args(["--runtime", "crun", "--log-level", "error"])
+            .args(["--runtime", "runc", "--log-level", "error"])
             .args(args);
         podman
     }
 
     fn run(&self, args: &[&str]) -> Command {
-        let mut command = self.command(&["run", "--rm", "--cgroups", "disabled"]);
+        let mut command = self.command(&["run", "--rm"]);
+        // Podman would raise these limits, which not every root may.
+        command.args([
+            "--ulimit",
+            "nofile=1024:1024",
+            "--ulimit",
+            "nproc=1024:1024",
+        ]);
         command.args(args);
         command
     }

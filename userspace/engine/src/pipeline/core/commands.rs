@@ -48,6 +48,8 @@ impl State {
                 self.observe_health(occasion);
                 self.send_batch();
             }
+            Command::HostNews(news) => self.take_host_news(*news),
+            Command::SiteRules(text) => self.take_site_rules(text),
             Command::Checked(checked) => self.judge_checks(&checked),
             Command::Looked(looked) => self.look_at_plugins(&looked),
             Command::Maintenance(window, answer) => {

@@ -5,20 +5,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use gtrace_devices::GpuInfo;
+use gtrace_devices::{GpuInfo, HostNews, RUNS_AGAIN};
 use gtrace_event::{
-    Event, HealthAction, HealthNews, HealthRecord, HealthState, HealthSubject, Kind,
+    Event, EventId, HealthAction, HealthNews, HealthRecord, HealthState, HealthSubject, Kind,
     MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, Record, Severity, SubjectKind,
     Timestamp, WitnessName,
 };
 use gtrace_health::{Change, Fold, NOT_SEEN, RuleError, Rules};
-use gtrace_store::{HealthEntry, Reader, StoreError};
+use gtrace_store::{Filter, HealthEntry, Reader, StoreError};
 
 use super::State;
 use crate::baseline::{self, Judgement};
 use crate::checks::{self, Checked, Judged, Looked};
 use crate::clock;
 use crate::component;
+use crate::pipeline::SiteRules;
 use crate::pipeline::outbox::Pending;
 
 /// Between checks for what time and components have changed.
@@ -31,6 +32,8 @@ const SNAPSHOT_EVERY: Duration = Duration::from_secs(24 * 3600);
 const JUDGE_EVERY: Duration = Duration::from_secs(60);
 /// A GPU that was there before the host was started has so long to be found again.
 const MISSING_AFTER: Duration = Duration::from_secs(180);
+/// So many of the newest events of services are looked through for what is known of one.
+const HOST_NEWS_MAX: usize = 1000;
 /// An energy counter that has gone back by more than this was reset with its GPU, joules.
 const ENERGY_BACK_J: f64 = 1.0;
 
@@ -139,6 +142,26 @@ impl State {
         if any {
             self.snapshot_health();
         }
+        // Before anything is judged by others.
+        match self.site_rules.take() {
+            SiteRules::Read(text) => self.take_site_rules(text),
+            SiteRules::AsStored => {}
+        }
+        self.show_health();
+        self.send_batch();
+    }
+
+    /// Has the fold judge by these rules of the site, unless it does so already. The record has them too, so that whoever
+    /// replays it judges alike.
+    pub(super) fn take_site_rules(&mut self, site: Option<String>) {
+        if self.health.fold.site_rules() == site.as_deref() {
+            return;
+        }
+        match &site {
+            Some(_) => tracing::info!("health is judged by rules of the site too"),
+            None => tracing::info!("health is judged by the rules that come with gtrace alone"),
+        }
+        self.observe_health(Occasion::Rules { site });
         self.show_health();
         self.send_batch();
     }
@@ -275,6 +298,56 @@ impl State {
                 text: health.reasons.join("; "),
             });
         }
+    }
+
+    /// Something happened to a service of the host. What the events of this boot say already, as from before a restart, is no news:
+    /// an error that was told since the service last ran again, and that it runs again where nothing was wrong.
+    pub(super) fn take_host_news(&mut self, news: HostNews) {
+        let mut occurrence = news.occurrence;
+        let wrong = self.wrong_with(&occurrence);
+        let is_news = match occurrence.detail.host.error.as_deref() {
+            Some(RUNS_AGAIN) => !wrong.is_empty(),
+            error => !wrong.iter().any(|known| Some(known.as_str()) == error),
+        };
+        if !is_news {
+            return;
+        }
+        occurrence.boottime_ns = Some(clock::boottime_ns());
+        self.ingest_one(WitnessName::Gtrace, occurrence, 1);
+        self.send_batch();
+    }
+
+    /// What the events of this boot say is wrong with the service that `occurrence` is about.
+    fn wrong_with(&self, occurrence: &Occurrence) -> Vec<String> {
+        let same = |event: &Event| {
+            event.kind == occurrence.kind
+                && event.detail.host.unit == occurrence.detail.host.unit
+                && event.provenance == Provenance::Kernel
+        };
+        let filter = Filter {
+            kinds: vec![occurrence.kind],
+            boot_id: Some(self.boot_id.clone()),
+            limit: Some(HOST_NEWS_MAX),
+            ..Filter::default()
+        };
+        let stored = Reader::open(&self.store_path).and_then(|reader| reader.query(&filter));
+        let stored = stored.unwrap_or_else(|error| {
+            self.hub.suspect_store(&error);
+            Vec::new()
+        });
+        let mut events: BTreeMap<EventId, Event> = stored
+            .into_iter()
+            .filter(same)
+            .map(|event| (event.id, event))
+            .collect();
+        // The store may not have the newest yet.
+        for id in self.fold.find(same) {
+            events.extend(self.fold.event(id).map(|event| (id, event.clone())));
+        }
+        let mut events: Vec<Event> = events.into_values().collect();
+        events.sort_by_key(|event| std::cmp::Reverse(event.last_time.unwrap_or(event.time)));
+        let errors = events.into_iter().filter_map(|e| e.detail.host.error);
+        errors.take_while(|error| error != RUNS_AGAIN).collect()
     }
 
     /// What differs from the baseline is a reason until it does so no more, and an event when it is news.

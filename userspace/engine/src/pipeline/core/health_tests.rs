@@ -427,3 +427,72 @@ fn a_gpu_that_is_gone_after_a_reboot_is_missing_though_the_host_has_no_other() {
     health.looked_for_missing = true;
     assert_eq!(health.missing(late), None, "once");
 }
+
+#[test]
+fn what_happened_to_a_service_is_one_event_over_a_restart_and_another_after_it_ran() {
+    let tell = |world: &World, error: &str| {
+        let message = format!("nvidia-fabricmanager.service {error}");
+        let mut occurrence = Occurrence::new(Kind::ServiceFailed, Severity::Critical, message);
+        occurrence.provenance = Provenance::Kernel;
+        occurrence.detail.host.unit = Some("nvidia-fabricmanager".to_owned());
+        occurrence.detail.host.error = Some(error.to_owned());
+        let news = gtrace_devices::HostNews { occurrence };
+        world.send(Input::Command(Command::HostNews(Box::new(news))));
+        let events = world.stored(None).into_iter();
+        let events = events.filter(|event| event.kind == Kind::ServiceFailed);
+        events.map(|event| 1 + event.repeats).sum::<u64>()
+    };
+    let over = gtrace_devices::RUNS_AGAIN;
+    let world = World::new(tree());
+    assert_eq!(tell(&world, over), 0, "nothing was wrong with it");
+    assert_eq!(tell(&world, "failed"), 1);
+    let world = world.restart(tree());
+    assert_eq!(tell(&world, "failed"), 1);
+    assert_eq!(tell(&world, "restarts"), 2, "that is another thing");
+    let world = world.restart(tree());
+    assert_eq!((tell(&world, over), tell(&world, over)), (3, 3));
+    let world = world.restart(tree());
+    assert_eq!((tell(&world, "failed"), tell(&world, "failed")), (4, 4));
+}
+
+#[test]
+fn rules_of_the_site_hold_over_a_restart_and_for_whoever_reads_the_store() {
+    let tell = |world: &World, text: Option<&str>| {
+        let command = Command::SiteRules(text.map(str::to_owned));
+        world.send(Input::Command(command));
+    };
+    let world = World::new(tree());
+    fall_off(&world, Provenance::Kernel);
+    assert_eq!(gpu(&world).action, HealthAction::Reboot);
+    let rules = "[[rule]]\nname = \"off-the-bus\"\nstate = \"degraded\"\naction = \"drain\"\n";
+    for _ in 0..2 {
+        tell(&world, Some(rules));
+    }
+    let is_by_site = |known: &SubjectHealth| {
+        let of_site = gtrace_event::RuleOrigin::Site;
+        let by = known.reasons.first().map(|reason| reason.origin);
+        known.state == HealthState::Degraded && by == Some(of_site)
+    };
+    assert!(is_by_site(&gpu(&world)));
+    let changes = stored(&world);
+    let is_rules = |record: &&Record| match record {
+        Record::Health(record) => matches!(
+            record.news,
+            HealthNews::Observed {
+                occasion: Occasion::Rules { .. }
+            }
+        ),
+        _ => false,
+    };
+    let recorded = changes.iter().filter(is_rules).count();
+    assert_eq!(recorded, 1, "what holds already is no news");
+    // A daemon whose file is refused goes on with what the store has.
+    let world = world.restart(tree());
+    assert!(is_by_site(&gpu(&world)));
+    let live = replayed(&world);
+    assert_eq!(live.site_rules.as_deref(), Some(rules));
+    assert!(live.subjects.iter().any(is_by_site));
+    tell(&world, None);
+    assert_eq!(gpu(&world).state, HealthState::Unhealthy);
+    assert_eq!(replayed(&world).site_rules, None);
+}

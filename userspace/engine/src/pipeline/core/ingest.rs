@@ -8,22 +8,36 @@ use super::State;
 use crate::input::Observation;
 use crate::pipeline::confirm::{SETTLED_AFTER, Shown, Text};
 use crate::pipeline::fold::{Folded, Observed};
+use crate::pipeline::pending_checks::Due;
 use crate::pipeline::pending_xids::{NEAR_NS, code_of, lacks_text, with_text};
 use crate::supervise::names;
 use crate::{clock, process};
 
 impl State {
-    pub(super) fn ingest(&mut self, observation: Observation) {
-        let Observation {
-            witness,
-            mut occurrence,
-            count,
-        } = observation;
-        if witness == WitnessName::Kmsg
-            && let Some([_, last]) = occurrence.lines.take()
+    pub(super) fn ingest(&mut self, mut observation: Observation) {
+        if observation.witness == WitnessName::Kmsg
+            && let Some([_, last]) = observation.occurrence.lines.take()
         {
             self.kmsg_seq = self.kmsg_seq.max(Some(last));
         }
+        if let Err(observation) = self.pending_checks.wait_notice(observation) {
+            self.ingest_now(*observation);
+        }
+    }
+
+    /// An error of the hardware waits for whoever reports it with more.
+    pub(super) fn ingest_check(&mut self, check: Observation) {
+        if let Err(check) = self.pending_checks.wait_check(check) {
+            self.ingest_now(*check);
+        }
+    }
+
+    fn ingest_now(&mut self, observation: Observation) {
+        let Observation {
+            witness,
+            occurrence,
+            count,
+        } = observation;
         if lacks_text(witness) {
             return self.ingest_without_text(witness, occurrence);
         }
@@ -122,6 +136,21 @@ impl State {
 
     /// Xids whose text has not come are reported without it, and lines that nobody has confirmed as such.
     pub(super) fn ingest_overdue(&mut self, now: Instant) {
+        for due in self.pending_checks.overdue(now) {
+            match due {
+                Due::Check(check) => {
+                    let now_ns = clock::boottime_ns();
+                    let at_ns = check.occurrence.boottime_ns.unwrap_or(now_ns).min(now_ns);
+                    let time = clock::wall_time(at_ns);
+                    let (witness, occurrence) = (check.witness, &check.occurrence);
+                    if !self.fold.absorb_check(witness, occurrence, at_ns, time) {
+                        self.ingest_now(check);
+                    }
+                    self.amend_soon();
+                }
+                Due::Notice(line) => self.ingest_now(line),
+            }
+        }
         if let Some(at_ns) = self.confirmations.open_record(now) {
             self.end_record.ask(at_ns);
         }

@@ -119,3 +119,57 @@ fn a_counters_rise_is_stored_exactly_however_large() {
     assert_eq!((events.len(), events[0].repeats), (1, 1_065_536));
     assert_eq!(count(&events[0], SYSFS), 1_065_537);
 }
+
+/// An error of memory as three sources report it, in any order: the line that something was logged, the machine check, and the EDAC
+/// driver's report with the module.
+#[test]
+fn an_error_of_memory_is_one_event_whichever_source_is_first() {
+    let at_ns = clock::boottime_ns() - 1_000_000_000;
+    let notice = || {
+        let text = "mce: [Hardware Error]: Machine check events logged";
+        Observation::once(KMSG, logged(text, Some(0), at_ns).remove(0))
+    };
+    let of_host = |kind, bank, error: &str| {
+        let text = format!("{}{error}", crate::input::SYNTHETIC);
+        let mut occurrence = Occurrence::new(kind, Severity::Info, text);
+        occurrence.provenance = Provenance::Kernel;
+        occurrence.boottime_ns = Some(at_ns);
+        let host = &mut occurrence.detail.host;
+        (host.mce_bank, host.corrected) = (bank, Some(true));
+        host.error = Some(error.to_owned());
+        occurrence
+    };
+    let check = || {
+        Input::Check(Box::new(Observation {
+            witness: WitnessName::MceRecord,
+            occurrence: of_host(Kind::MachineCheck, Some(8), "machine check"),
+            count: 1,
+        }))
+    };
+    let module = || {
+        let occurrence = of_host(Kind::DimmError, None, "memory read error");
+        Observation::once(WitnessName::RasMemory, occurrence)
+    };
+    // At its end the core takes what waits.
+    let events = |inputs: Vec<Input>| {
+        let world = World::new(PciTree::default());
+        inputs.into_iter().for_each(|input| world.send(input));
+        let events = world.restart(PciTree::default()).stored(None);
+        let said = events
+            .iter()
+            .map(|e| (e.kind, e.repeats, e.witnesses.len()));
+        said.collect::<Vec<_>>()
+    };
+    let one = |kind, witnesses| vec![(kind, 0, witnesses)];
+    for inputs in [
+        vec![notice(), check(), module()],
+        vec![module(), check(), notice()],
+        vec![check(), notice(), module()],
+    ] {
+        assert_eq!(events(inputs), one(Kind::DimmError, 2));
+    }
+    // No EDAC driver reports it: the machine check is all that says what happened, and the line all that says that something did.
+    assert_eq!(events(vec![notice(), check()]), one(Kind::MachineCheck, 1));
+    assert_eq!(events(vec![check(), notice()]), one(Kind::MachineCheck, 1));
+    assert_eq!(events(vec![notice()]), one(Kind::MachineCheck, 1));
+}

@@ -78,12 +78,29 @@ fn list(all: bool, asked: &Asked) -> Done {
         }
     }
     super::print_each(&found.plans, asked.json, line)?;
-    if found.plans.is_empty() && !asked.json {
+    for unreadable in &found.unreadable {
+        let host = unreadable.host.as_deref().unwrap_or("an unknown host");
+        shared::say(&format!(
+            "plan {} for {} cannot be read: another version of gtrace wrote it ({})",
+            unreadable.id,
+            render::clean(host),
+            render::clean(&unreadable.why)
+        ));
+    }
+    if found.plans.is_empty() && found.unreadable.is_empty() && !asked.json {
         shared::say("no plans");
+    }
+    let unplanned = found.unplanned_of_hosts + found.unplanned_of_fleet;
+    if unplanned > 0 && !asked.json {
+        shared::say(&format!(
+            "{unplanned} causes have no plan since the head started: there were as many plans as there may be"
+        ));
     }
     let needs_somebody =
         |plan: &Plan| matches!(plan.state, PlanState::Approval | PlanState::Failed);
-    let wrong = found.problem.is_some() || found.plans.iter().any(needs_somebody);
+    let wrong = found.problem.is_some()
+        || !found.unreadable.is_empty()
+        || found.plans.iter().any(needs_somebody);
     Ok(Ok(if wrong { Exit::Problem } else { Exit::Success }))
 }
 

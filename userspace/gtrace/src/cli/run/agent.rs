@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use gtrace_agent::{Actor, Enrolled, HeadUrl, Options, Progress, now_ns};
+use gtrace_agent::{Actor, Enrolled, HeadUrl, NatsAccess, Options, Progress, now_ns};
 use gtrace_api::client::Client;
 use gtrace_collect::{HostActor, HostSampler, NvmlOf, gpu_state};
 use gtrace_engine::config::{Config, HeadConfig};
@@ -13,8 +13,11 @@ use gtrace_engine::sources::devices::nvml_of;
 use gtrace_engine::supervise::{Pulse, Task, beat};
 use gtrace_event::{IncidentState, Timestamp};
 use gtrace_fleet::HostState;
+use gtrace_nats::Access;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, watch};
+
+use crate::cli::nats::nats_of;
 
 /// Between two heartbeats of the task.
 const BEAT: Duration = Duration::from_millis(500);
@@ -46,20 +49,26 @@ impl Member {
             rate,
             sessions,
             reports,
+            nats,
         } = head;
         let wanted: HeadUrl = url.parse()?;
         let enrolled = Enrolled::read(credential)
             .with_context(|| format!("this host is not in the fleet of {url}"))?;
-        let known: Option<HeadUrl> = enrolled.head.parse().ok();
-        anyhow::ensure!(
-            known.as_ref() == Some(&wanted),
-            "{} is a credential for {}, and `head` is {url}: enroll the host there with `gtrace agent enroll`, or change `head`",
-            credential.display(),
-            enrolled.head
-        );
+        let access = |url| NatsAccess {
+            access: Access {
+                url,
+                credentials: nats.credentials.clone(),
+                ca: nats.ca.clone(),
+                identity: nats.identity.clone(),
+            },
+            site: nats.site.clone(),
+        };
+        let nats = nats_of(&wanted, &enrolled, access)
+            .with_context(|| format!("{} cannot be used with `head`", credential.display()))?;
         Ok(Some(Self {
             options: Options {
                 enrolled,
+                nats,
                 store: config.store(),
                 labels: labels.clone(),
                 rate: *rate,
@@ -89,11 +98,11 @@ impl Member {
             silence: Some(SILENCE),
             sources: Vec::new(),
         };
-        tracing::info!(
-            "{} ships to {}",
-            self.options.enrolled.host,
-            self.options.enrolled.head
-        );
+        let to = match &self.options.nats {
+            Some(nats) => nats.access.url.to_string(),
+            None => self.options.enrolled.head.clone(),
+        };
+        tracing::info!("{} ships to {to}", self.options.enrolled.host);
         let of_task = Arc::clone(hub);
         hub.tasks
             .start(task, move |pulse| self.run(&of_task, pulse))
@@ -224,5 +233,13 @@ mod tests {
         enrolled.write(&credential).unwrap();
         check(&config).unwrap();
         assert!(Member::or_without(&config).is_some());
+        // Through NATS any head knows it; the files for the servers have to be good.
+        let mut through = config.clone();
+        let head = through.head.as_mut().unwrap();
+        head.url = "nats://127.0.0.1:4222".to_owned();
+        check(&through).unwrap();
+        through.head.as_mut().unwrap().nats.credentials = Some(dir.path().join("nothing"));
+        let error = format!("{:#}", check(&through).unwrap_err());
+        assert!(error.contains("nothing: cannot be read"), "{error}");
     }
 }

@@ -1,0 +1,169 @@
+//! HTTP/2 straight to a head: one connection, over which everything goes.
+
+use std::path::Path;
+use std::time::Duration;
+
+use gtrace_fleet::{Batch, BatchAnswer, HostState, StateAnswer, encode};
+use gtrace_tls::{ClientFiles, client_config};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Bytes;
+use hyper::client::conn::http2;
+use hyper::{Request, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+use crate::head_url::HttpUrl;
+use crate::transport::{Answered, BatchTaken, Call, LinkError, StateTaken, Transport, json, read};
+
+/// How long connecting may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Largest answer of a head.
+const ANSWER_MAX: usize = 256 * 1024;
+/// What HTTP/2 keeps for answers: they are small.
+const WINDOW: u32 = 64 * 1024;
+
+/// The authorities that this system trusts, as Debian and Ubuntu keep them.
+pub(crate) const SYSTEM_CA: &str = "/etc/ssl/certs/ca-certificates.crt";
+
+/// Begins HTTP/2.
+async fn begin<T>(io: T) -> Result<http2::SendRequest<Full<Bytes>>, String>
+where
+    T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
+    let (sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .timer(TokioTimer::new())
+        .initial_stream_window_size(WINDOW)
+        .initial_connection_window_size(WINDOW)
+        .header_table_size(gtrace_fleet::HEADER_TABLE)
+        .keep_alive_interval(Duration::from_secs(20))
+        .keep_alive_timeout(Duration::from_secs(20))
+        .handshake(TokioIo::new(io))
+        .await
+        .map_err(|e| e.to_string())?;
+    // Its end shows in the next request.
+    tokio::spawn(async move { drop(connection.await) });
+    Ok(sender)
+}
+
+/// A connection.
+#[derive(Clone)]
+pub(crate) struct Http {
+    sender: http2::SendRequest<Full<Bytes>>,
+    url: HttpUrl,
+    credential: Option<String>,
+}
+
+impl Http {
+    /// Connects; `ca` has the authorities that the head's certificate is checked against, instead of the system's. `credential` is shown with
+    /// each request.
+    pub(crate) async fn connect(
+        url: &HttpUrl,
+        ca: Option<&Path>,
+        credential: Option<&str>,
+    ) -> Result<Self, LinkError> {
+        let failed = |cause: String| LinkError::Unreachable {
+            url: url.to_string(),
+            cause,
+        };
+        let connecting = async {
+            let stream = TcpStream::connect((url.host.as_str(), url.port))
+                .await
+                .map_err(|e| failed(e.to_string()))?;
+            let _ = stream.set_nodelay(true);
+            if !url.tls {
+                return begin(stream).await.map_err(failed);
+            }
+            // Read each time: authorities are renewed.
+            let files = ClientFiles {
+                ca: ca.unwrap_or(Path::new(SYSTEM_CA)).to_owned(),
+                identity: None,
+            };
+            let config = client_config(&files, &[b"h2"]).map_err(|e| failed(e.to_string()))?;
+            let name = ServerName::try_from(url.host.clone()).map_err(|e| failed(e.to_string()))?;
+            let secured = TlsConnector::from(config).connect(name, stream).await;
+            let secured = secured.map_err(|e| failed(format!("TLS: {e}")))?;
+            begin(secured).await.map_err(failed)
+        };
+        let connected = tokio::time::timeout(PATIENCE, connecting).await;
+        let sender = connected.map_err(|_| failed("no answer in 30 s".to_owned()))??;
+        Ok(Self {
+            sender,
+            url: url.clone(),
+            credential: credential.map(str::to_owned),
+        })
+    }
+
+    /// Sends a request and reads the answer, with its status: 200 to 299, or 409.
+    async fn send(&self, call: Call) -> Result<(StatusCode, Bytes), LinkError> {
+        let failed = |cause: String| LinkError::Unreachable {
+            url: self.url.to_string(),
+            cause,
+        };
+        let mut request = Request::builder()
+            .method(call.method)
+            .uri(format!("{}{}", self.url, call.path))
+            .header("content-type", "application/json");
+        if let Some(credential) = &self.credential {
+            request = request.header("authorization", format!("Bearer {credential}"));
+        }
+        let request = request
+            .body(Full::new(Bytes::from(call.body)))
+            .map_err(|e| failed(e.to_string()))?;
+        let mut sender = self.sender.clone();
+        let answering = async {
+            sender.ready().await.map_err(|e| failed(e.to_string()))?;
+            let response = sender
+                .send_request(request)
+                .await
+                .map_err(|e| failed(e.to_string()))?;
+            let status = response.status();
+            let body = Limited::new(response.into_body(), ANSWER_MAX).collect();
+            let body = body.await.map_err(|e| failed(e.to_string()))?;
+            Ok((status, body.to_bytes()))
+        };
+        let (status, body) = tokio::time::timeout(call.patience, answering)
+            .await
+            .map_err(|_| failed(format!("no answer in {} s", call.patience.as_secs())))??;
+        match LinkError::of_answer(status.as_u16(), &body) {
+            Some(error) if status != StatusCode::CONFLICT => Err(error),
+            _ => Ok((status, body)),
+        }
+    }
+}
+
+impl Transport for Http {
+    fn state<'a>(&'a self, state: &'a HostState) -> Answered<'a, StateTaken> {
+        Box::pin(async move {
+            let body = json(state)?;
+            let sent = body.len();
+            let (_, answer) = self.send(Call::post("/fleet/v1/state", body)).await?;
+            let StateAnswer { cursor, measure } = read(&answer)?;
+            Ok(StateTaken {
+                cursor,
+                measure: Some(measure),
+                sent,
+            })
+        })
+    }
+
+    fn batch<'a>(&'a self, batch: &'a Batch) -> Answered<'a, BatchTaken> {
+        Box::pin(async move {
+            let body = encode(batch).map_err(|e| LinkError::NotUnderstood(e.to_string()))?;
+            let sent = body.len();
+            let (_, answer) = self.send(Call::post("/fleet/v1/batch", body)).await?;
+            let BatchAnswer { cursor, .. } = read(&answer)?;
+            Ok(BatchTaken { cursor, sent })
+        })
+    }
+
+    fn call(&self, call: Call) -> Answered<'_, Vec<u8>> {
+        Box::pin(async move { Ok(self.send(call).await?.1.to_vec()) })
+    }
+
+    fn call_max(&self) -> usize {
+        usize::MAX
+    }
+}

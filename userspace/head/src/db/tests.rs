@@ -1,0 +1,278 @@
+use super::*;
+
+#[test]
+fn a_database_of_the_first_version_is_brought_to_this_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("fleet.db");
+    let place = Place::File(path.clone());
+    let mut sql = sqlite::Sqlite::open(&path).unwrap();
+    let tables = schema::TABLES.replace("{bytes}", "BLOB");
+    sql.batch(&format!("{tables} INSERT INTO meta VALUES ('version', 1);"))
+        .unwrap();
+    sql.batch("INSERT INTO sessions VALUES (4, 'old', '', 200, 1000, NULL)")
+        .unwrap();
+    drop(sql);
+    let mut database = Database::open(&place).unwrap();
+    assert_eq!(database.exposed(&Unit::Gpu).unwrap(), []);
+    let on = database.sessions_on().unwrap();
+    assert_eq!((on.len(), on[0].id, on[0].metrics.len()), (1, 4, 7));
+    drop(database);
+    // And it stays so.
+    Database::open(&place).unwrap();
+    let mut sql = sqlite::Sqlite::open(&path).unwrap();
+    sql.batch("UPDATE meta SET value = 99").unwrap();
+    assert!(matches!(
+        Database::open(&place),
+        Err(DbError::Newer { found: 99, .. })
+    ));
+}
+
+fn policy() -> gtrace_fleet::remedy::Policy {
+    serde_json::from_value(serde_json::json!({ "mode": "act" })).unwrap()
+}
+
+/// A turn for open incidents of hosts of these names.
+fn turn(database: &mut Database, hosts: &[&str]) {
+    let wish = |host: &&str| Wish {
+        host: (*host).to_owned(),
+        rule: "r".to_owned(),
+        cause: gtrace_fleet::remedy::Cause {
+            key: gtrace_fleet::remedy::Cause::key_of_incident(host, "i"),
+            ..Default::default()
+        },
+        steps: vec![gtrace_fleet::remedy::Step::Cordon],
+        approval: true,
+        drill: false,
+    };
+    let facts = gtrace_fleet::remedy::Facts {
+        now: Timestamp::now(),
+        hosts: hosts.len(),
+        out: Default::default(),
+        out_unknown: None,
+        of: Default::default(),
+    };
+    let wishes: Vec<Wish> = hosts.iter().map(wish).collect();
+    let none = Default::default();
+    let turned = database.remediate("o", &policy(), &wishes, facts, &none, true);
+    assert_eq!(turned.unwrap(), Some(Turned::default()));
+}
+
+fn with_hosts(names: &[&str]) -> (tempfile::TempDir, Database) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut database = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
+    for (n, name) in names.iter().enumerate() {
+        database
+            .sql
+            .execute(
+                "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks) \
+                 VALUES ($1, $2, 0, $3, 0, 0, 0, 0)",
+                &[(n as i64).into(), (*name).into(), [0_u8; 32].as_slice().into()],
+            )
+            .unwrap();
+    }
+    (dir, database)
+}
+
+#[test]
+fn retention_keeps_the_newest_plan_and_those_of_open_incidents() {
+    let (_dir, mut database) = with_hosts(&["a", "b", "c"]);
+    let open = "INSERT INTO incidents VALUES (0, 'i', 1, 0, 0, 'open', 'pcie', 0, '', 0)";
+    database.sql.execute(open, &[]).unwrap();
+    turn(&mut database, &["a", "b", "c"]);
+    let now = Timestamp::now();
+    for id in 1..=3 {
+        let refused = database.change_plan(id, Change::Refuse, "x", now).unwrap();
+        refused.unwrap().unwrap();
+    }
+    database.retain(nanos(now) / DAY_NS + 2).unwrap();
+    let ids = |database: &mut Database| -> Vec<i64> {
+        let plans = database.plans(true, 9).unwrap().plans;
+        plans.iter().map(|plan| plan.id).collect()
+    };
+    assert_eq!(ids(&mut database), [3, 1]);
+    turn(&mut database, &["a", "b"]);
+    assert_eq!(ids(&mut database), [4, 3, 1]);
+}
+
+#[test]
+fn requests_have_numbers_of_their_own_and_end_with_their_plan() {
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let now = Timestamp::now();
+    let later = now + jiff::SignedDuration::from_hours(24 * 40);
+    let new = |key: Option<&str>, order: Option<gtrace_fleet::remedy::Order>| NewRequest {
+        host: "a".to_owned(),
+        ask: gtrace_fleet::Ask::Reboot,
+        key: key.map(str::to_owned),
+        order,
+        by: "x".to_owned(),
+        deadline: later,
+    };
+    let ask = |database: &mut Database, new: NewRequest, now| {
+        let asked = database.ask(&new, now).unwrap();
+        asked.map(|request| request.id)
+    };
+    assert_eq!(ask(&mut database, new(Some("k"), None), now), Ok(1));
+    assert_eq!(ask(&mut database, new(Some("k"), None), now), Ok(1));
+    assert_eq!(ask(&mut database, new(None, None), now), Ok(2));
+    // The same attempt may ask again, as an answer may be lost; nobody else.
+    for (attempt, may) in [("x", true), ("x", true), ("y", false), ("", false)] {
+        let begun = database.begin_request(1, 0, attempt, now).unwrap();
+        assert_eq!(begun, may, "{attempt}");
+    }
+    assert!(!database.begin_request(1, 1, "x", now).unwrap());
+    assert!(database.begin_request(2, 0, "", now).unwrap());
+    assert!(!database.begin_request(2, 0, "", now).unwrap());
+    // It has its time from when it began, and is not begun long after; its answer is taken late too.
+    let after = |s: i64| now + jiff::SignedDuration::from_secs(s);
+    assert!(database.begin_request(1, 0, "x", after(59)).unwrap());
+    assert!(!database.begin_request(1, 0, "x", after(61)).unwrap());
+    database.expire_requests(after(1799)).unwrap();
+    let state = |database: &mut Database| database.request(1).unwrap().unwrap().state;
+    assert_eq!(state(&mut database), gtrace_fleet::RequestState::Begun);
+    database.expire_requests(after(1801)).unwrap();
+    assert_eq!(state(&mut database), gtrace_fleet::RequestState::Expired);
+    assert!(database.is_awaited(1, 0).unwrap());
+    assert!(database.answer_request(1, 0, Ok(("", b""))).unwrap());
+    assert!(!database.answer_request(1, 0, Ok(("", b""))).unwrap());
+    assert_eq!(state(&mut database), gtrace_fleet::RequestState::Done);
+    // What was done so long ago is no effect of what is asked now.
+    assert_eq!(ask(&mut database, new(Some("k"), None), later), Ok(3));
+    turn(&mut database, &["a"]);
+    let order = gtrace_fleet::remedy::Order {
+        plan: 1,
+        version: 1,
+        host: "a".to_owned(),
+        index: 0,
+        step: gtrace_fleet::remedy::Step::Cordon,
+        undo: false,
+        cause: Default::default(),
+    };
+    let of_plan = database.ask(&new(Some("plan:1:reboot"), Some(order)), now);
+    assert_eq!(of_plan.unwrap(), Err(NotAsked::Changed(1)));
+}
+
+#[test]
+fn a_host_gets_so_many_plans_and_one_that_waits_for_approval_is_in_no_other_ones_way() {
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let wish = |n: u32, approval| Wish {
+        host: "a".to_owned(),
+        rule: "r".to_owned(),
+        cause: gtrace_fleet::remedy::Cause {
+            key: format!("health:a:{n}"),
+            ..Default::default()
+        },
+        steps: vec![gtrace_fleet::remedy::Step::Cordon],
+        approval,
+        drill: false,
+    };
+    let mut of = |wishes: Vec<Wish>| {
+        let facts = gtrace_fleet::remedy::Facts {
+            now: Timestamp::now(),
+            hosts: 1,
+            out: Default::default(),
+            out_unknown: None,
+            of: Default::default(),
+        };
+        let none = Default::default();
+        let turned = database.remediate("o", &policy(), &wishes, facts, &none, true);
+        let live = database.plans(false, 99).unwrap().plans;
+        (turned.unwrap().unwrap().unplanned, live)
+    };
+    let (unplanned, live) = of((0..7).map(|n| wish(n, true)).collect());
+    assert_eq!((unplanned.len(), live.len()), (3, 4));
+    assert_eq!(unplanned[0], ("health:a:4".to_owned(), Bound::Host));
+    // None of them has its place; the next one takes it, and keeps it.
+    let (unplanned, live) = of(vec![wish(10, false), wish(11, false)]);
+    assert_eq!((unplanned.len(), live.len()), (0, 5));
+    // What is over counts for a day.
+    let drills = (20..40).map(|n| Wish {
+        drill: true,
+        ..wish(n, false)
+    });
+    let (unplanned, _) = of(drills.collect());
+    assert_eq!(unplanned.len(), 13);
+    assert_eq!(database.plans(true, 99).unwrap().plans.len(), 12);
+}
+
+#[test]
+fn a_plan_that_another_version_wrote_is_shown_as_such_and_stops_nothing() {
+    let (_dir, mut database) = with_hosts(&["a", "b", "c"]);
+    turn(&mut database, &["a", "b"]);
+    let newer = r#"{"id":1,"host":"a","steps":[{"step":"replace_fan"}]}"#;
+    let sql = database.sql.as_mut();
+    sql.execute(
+        "UPDATE plans SET body = $1, host = '' WHERE id = 1",
+        &[newer.into()],
+    )
+    .unwrap();
+    sql.execute("UPDATE plans SET body = 'x' WHERE id = 2", &[])
+        .unwrap();
+    turn(&mut database, &["a", "b", "c"]);
+    let found = database.plans(false, 9).unwrap();
+    assert_eq!((found.plans.len(), found.plans[0].host.as_str()), (1, "c"));
+    let hosts: Vec<_> = found.unreadable.iter().map(|p| p.host.as_deref()).collect();
+    assert_eq!(hosts, [Some("b"), Some("a")]);
+    assert!(database.plan(1).unwrap().unwrap().is_err());
+    assert_eq!(database.plans_by_state().unwrap()["unreadable"], 2);
+    let now = Timestamp::now();
+    let refused = database.change_plan(1, Change::Undo, "x", now).unwrap();
+    assert!(refused.unwrap().unwrap_err().contains("cannot be read"));
+}
+
+#[test]
+fn what_is_begun_is_synced() {
+    let (_dir, mut database) = with_hosts(&[]);
+    let level = |sql: &mut dyn Sql| -> Result<i64, DbError> {
+        Ok(sql.rows("PRAGMA synchronous", &[])?[0][0].int())
+    };
+    assert_eq!(database.durably(level).unwrap(), 2);
+    assert_eq!(database.transaction(level).unwrap(), 1);
+}
+
+#[test]
+fn what_comes_late_makes_no_host_newer_and_replaces_no_newer_state() {
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
+    let mut say = |tip: u64, seen: i64, now: i64| {
+        let state = NewState {
+            host: 0,
+            state: r#"{"time":"2026-01-01T00:00:00Z","version":"x"}"#.to_owned(),
+            tip,
+            gpus: Vec::new(),
+            seen: at(seen),
+        };
+        database.put_states(&[state], at(now)).unwrap();
+        let row = database.hosts().unwrap().remove(0);
+        (row.tip, row.seen.unwrap())
+    };
+    assert_eq!(say(1, 10, 10), (1, at(10)));
+    assert_eq!(say(2, 30, 30), (2, at(30)));
+    assert_eq!(say(3, 20, 31), (2, at(30)));
+    // Under a clock that was a day ahead, which then is set.
+    assert_eq!(say(4, 86_400, 86_400), (4, at(86_400)));
+    assert_eq!(say(5, 40, 40), (5, at(40)));
+    let epoch = gtrace_event::Epoch::from_bytes([1; 16]);
+    let mut hash = gtrace_store::Hash::GENESIS;
+    let mut after = None;
+    let mut ship = |seq: u64, seen: i64| {
+        let record = gtrace_fleet::Carried::new(epoch, seq, hash, "{}".to_owned());
+        hash = record.hash;
+        let batch = gtrace_fleet::Batch {
+            after,
+            tip: seq,
+            records: vec![record],
+        };
+        after = Some(batch.records[0].position());
+        let seen = at(seen);
+        let arrived = Arrived {
+            host: 0,
+            batch,
+            seen,
+        };
+        let taken = database.ingest(at(99), &[arrived]).unwrap();
+        assert_eq!(taken[0].taken, 1);
+        database.hosts().unwrap().remove(0).seen.unwrap()
+    };
+    assert_eq!(ship(1, 35), at(40));
+    assert_eq!(ship(2, 50), at(50));
+}

@@ -1,0 +1,75 @@
+//! Hardware errors of the host, by the kernel's own injection of machine checks (mce-inject).
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
+
+use super::Case;
+use crate::guest::{Guest, PATIENCE};
+
+pub(super) const CASES: &[Case] = &[Case::new(
+    "hardware_machine_check_is_one_event",
+    Scenario::Driver,
+    machine_check,
+)];
+
+const INJECT: &str = "/sys/kernel/debug/mce-inject";
+/// Valid, enabled, address valid, corrected; a cache error (Intel SDM 3B, 17.9): none of a memory controller.
+const CACHE_ERROR: u64 = 0x9400_0000_0000_017a;
+const BANK: u64 = 2;
+
+/// Hands the kernel a machine check as if the hardware had. The bank, written last, is what does it.
+fn inject(status: u64) -> Result<()> {
+    for (file, value) in [
+        // Its last character is cut off (arch/x86/kernel/cpu/mce/inject.c).
+        ("flags", "sw\n".to_owned()),
+        ("cpu", "0".to_owned()),
+        ("status", format!("{status:#x}")),
+        ("addr", "0x1f2a3000".to_owned()),
+        ("bank", BANK.to_string()),
+    ] {
+        let path = Path::new(INJECT).join(file);
+        fs::write(&path, value).with_context(|| format!("{} cannot be written", path.display()))?;
+    }
+    Ok(())
+}
+
+/// A machine check that the kernel has is one event, with bank and status from the tracepoint and the text of the kernel log.
+fn machine_check(guest: &mut Guest) -> Result<()> {
+    guest.modprobe("mce_inject")?;
+    let daemon = guest.daemon(&[])?;
+    inject(CACHE_ERROR)?;
+    let of_tracepoint = |event: &Value| {
+        let witnesses = event["witnesses"].as_array();
+        witnesses.is_some_and(|list| list.iter().any(|w| w["source"] == "mce:mce_record"))
+    };
+    let event = daemon.wait_for(PATIENCE, "a machine check with a text", |events| {
+        let ours = events.iter().find(|event| {
+            let text = event["message"].as_str().unwrap_or_default();
+            event["kind"] == "machine_check"
+                && of_tracepoint(event)
+                && !text.starts_with("(no text)")
+        });
+        ours.cloned()
+    })?;
+    let detail = &event["detail"];
+    ensure!(detail["mce_bank"] == BANK, "{event:#}");
+    ensure!(detail["corrected"] == true, "{event:#}");
+    ensure!(
+        detail["mce_status"] == format!("{CACHE_ERROR:#x}"),
+        "{event:#}"
+    );
+    ensure!(detail["fault_at"] == "0x1f2a3000", "{event:#}");
+    let checks: Vec<Value> = daemon
+        .events(&[])?
+        .into_iter()
+        .filter(|event| event["kind"] == "machine_check")
+        .collect();
+    ensure!(checks.len() == 1, "more than one event: {checks:#?}");
+    let status = daemon.stop()?;
+    ensure!(status.success(), "the daemon ended with {status}");
+    Ok(())
+}
