@@ -44,8 +44,8 @@ pub fn read(path: &Path, most: u64) -> io::Result<Option<String>> {
 #[derive(Debug)]
 pub struct Changes {
     path: PathBuf,
-    /// As it was when a change was last told; `None` before.
-    told: Option<Stamp>,
+    /// As it was when a change was last reported; `None` before.
+    reported: Option<Stamp>,
     /// As it was found last, and how often in a row.
     found: (Stamp, u32),
 }
@@ -58,7 +58,7 @@ impl Changes {
     pub fn new(path: PathBuf) -> Self {
         Self {
             path,
-            told: None,
+            reported: None,
             found: (None, 0),
         }
     }
@@ -76,7 +76,7 @@ impl Changes {
     /// Whether it has changed, come or gone since the last call; true the first time.
     pub fn any(&mut self) -> bool {
         let stamp = self.stamp();
-        self.told.replace(stamp) != Some(stamp)
+        self.reported.replace(stamp) != Some(stamp)
     }
 
     /// The same of a file that several calls in a row have found the same: one that is being written is not whole.
@@ -91,12 +91,12 @@ impl Changes {
             Some(_) => SETTLED,
             None => SETTLED_ABSENT,
         };
-        let changed = match self.told {
+        let changed = match self.reported {
             None => true,
-            Some(told) => told != stamp && *times >= settled,
+            Some(reported) => reported != stamp && *times >= settled,
         };
         if changed {
-            self.told = Some(stamp);
+            self.reported = Some(stamp);
         }
         changed
     }

@@ -79,7 +79,7 @@ fn head(dir: &Path, listen: &str, policy: Option<&Path>) -> (Killed, String) {
 }
 
 /// An address for a head that is started again and again. The kernel gives its port to no connection of an agent meanwhile.
-fn lasting() -> String {
+fn stable_address() -> String {
     let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap();
     let first: u16 = range.split_whitespace().next().unwrap().parse().unwrap();
     loop {
@@ -243,7 +243,7 @@ steps = [{batch}]
         batch = steps(&BATCH),
     );
     std::fs::write(&policy, text).unwrap();
-    let (mut process, address) = head(dir, &lasting(), Some(&policy));
+    let (mut process, address) = head(dir, &stable_address(), Some(&policy));
     let token = token(dir, 1000);
     let url = format!("http://{address}");
     let machine = machine_id(site::MACHINE).unwrap();

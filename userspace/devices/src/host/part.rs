@@ -127,7 +127,7 @@ pub struct HostReading {
     pub news: Vec<HostNews>,
 }
 
-/// Something that happened to a part of the host, as an event: a service failed, or runs again. After a restart it is told anew:
+/// Something that happened to a part of the host, as an event: a service failed, or runs again. After a restart it is reported anew:
 /// whoever takes it knows the events before, and whether this one is news.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostNews {

@@ -70,8 +70,8 @@ pub(super) struct Services {
     down: BTreeMap<&'static str, Instant>,
     /// Systemd's counts of restarts, the oldest first.
     restarts: BTreeMap<&'static str, VecDeque<(Instant, u32)>>,
-    /// What is wrong and was told.
-    told: BTreeSet<(&'static str, &'static str)>,
+    /// What is wrong and was reported.
+    reported: BTreeSet<(&'static str, &'static str)>,
     /// What systemd last said that is wrong.
     judged: BTreeMap<&'static str, (HostState, String)>,
 }
@@ -84,7 +84,7 @@ impl Default for Services {
             seen_on: BTreeSet::new(),
             down: BTreeMap::new(),
             restarts: BTreeMap::new(),
-            told: BTreeSet::new(),
+            reported: BTreeSet::new(),
             judged: BTreeMap::new(),
         }
     }
@@ -167,7 +167,7 @@ impl Services {
         self.restarts.remove(unit);
         self.judged.remove(unit);
         self.seen_on.remove(unit);
-        self.told.retain(|(of, _)| *of != unit);
+        self.reported.retain(|(of, _)| *of != unit);
     }
 
     /// What systemd said before it answered no more: for a while, and then unless the service runs.
@@ -260,10 +260,10 @@ impl Services {
         // The counts change from one reading to the next: they are for the event alone.
         let Some((error, reason, counts)) = wrong else {
             self.judged.remove(unit);
-            let was_bad = self.told.iter().any(|(of, _)| *of == unit);
+            let was_bad = self.reported.iter().any(|(of, _)| *of == unit);
             // The first time too: it may have failed before a restart of gtrace.
             if first_on || was_bad && said.active == Active::On {
-                self.told.retain(|(of, _)| *of != unit);
+                self.reported.retain(|(of, _)| *of != unit);
                 let text = format!("{unit}.service {RUNS_AGAIN}");
                 let occurrence = occurrence(unit, RUNS_AGAIN, Severity::Info, text);
                 reading.news.push(HostNews { occurrence });
@@ -274,7 +274,7 @@ impl Services {
             true => HostState::Unhealthy,
             false => HostState::Degraded,
         };
-        if self.told.insert((unit, error)) {
+        if self.reported.insert((unit, error)) {
             let severity = match state {
                 HostState::Unhealthy => Severity::Critical,
                 HostState::Healthy | HostState::Degraded => Severity::Warning,

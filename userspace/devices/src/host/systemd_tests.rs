@@ -273,7 +273,7 @@ fn what_systemd_says_counts_and_control_groups_do_where_it_says_nothing() {
     );
     let text = "nvidia-fabricmanager.service failed: exit-code".to_owned();
     assert_eq!(broken.reasons, std::slice::from_ref(&text));
-    // What runs is told once: it may have failed before gtrace was started.
+    // What runs is reported once: it may have failed before gtrace was started.
     let runs = ("docker.service runs again".to_owned(), Severity::Info);
     assert_eq!(news(&broken), [(text.clone(), Severity::Warning), runs]);
     assert_eq!(value(&broken, "gtrace_service_failed", &fabric), Some(1.0));
@@ -282,7 +282,7 @@ fn what_systemd_says_counts_and_control_groups_do_where_it_says_nothing() {
         Some(5.0)
     );
     assert_eq!(value(&broken, "gtrace_service_running", &docker), Some(1.0));
-    assert!(at(3).news.is_empty(), "told once");
+    assert!(at(3).news.is_empty(), "reported once");
 
     // On a host with NVSwitches nothing works without it.
     let device = host.0.path().join("sys/bus/pci/devices/0000:05:00.0");

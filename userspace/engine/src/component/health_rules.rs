@@ -16,7 +16,7 @@ pub const NAME: &str = "health_rules";
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// A reader that hangs, as on a network file system, is replaced after this.
 const SILENCE: Duration = Duration::from_secs(60);
-/// The core is told again every so many looks: it may have had no room for a record.
+/// The core gets them again every so many looks: it may have had no room for a record.
 const TELL_EVERY: u32 = 12;
 
 /// The component.
@@ -66,14 +66,14 @@ impl Component for HealthRules {
         let of_task = context.clone();
         context.hub.tasks.start(task, move |pulse| {
             let mut changes = Changes::new(of_task.health_rules.clone());
-            let (mut looks, mut told) = (0_u32, None);
+            let (mut looks, mut sent) = (0_u32, None);
             while !pulse.is_stopping() {
                 let again = looks.is_multiple_of(TELL_EVERY);
                 // One that was refused may be readable by now.
-                if changes.settled() || again && told.is_none() {
-                    told = follow(&of_task);
-                } else if again && let Some(text) = &told {
-                    tell(&of_task, text.clone());
+                if changes.settled() || again && sent.is_none() {
+                    sent = follow(&of_task);
+                } else if again && let Some(text) = &sent {
+                    send(&of_task, text.clone());
                 }
                 looks = looks.wrapping_add(1);
                 pulse.wait(LOOK_EVERY);
@@ -91,15 +91,15 @@ fn absent(context: &Context) -> String {
     format!("there is no {}", context.health_rules.display())
 }
 
-fn tell(context: &Context, text: Option<String>) {
+fn send(context: &Context, text: Option<String>) {
     // The core ends after everything that tells it something.
     let _ = context.hub.command(HubCommand::SiteRules(text));
 }
 
-/// Reads the file, and has the core take its rules over; gives what it was told. What is refused leaves those that hold.
+/// Reads the file, and has the core take its rules over; gives what was sent. What is refused leaves those that hold.
 fn follow(context: &Context) -> Option<Option<String>> {
     let (hub, kept) = (&context.hub, &context.rules_read);
-    let mut told = None;
+    let mut sent = None;
     let (state, reason) = match health_rules::load(&context.health_rules) {
         Ok(text) => {
             let state = match &text {
@@ -107,8 +107,8 @@ fn follow(context: &Context) -> Option<Option<String>> {
                 None => (SourceState::Absent, Some(absent(context))),
             };
             kept.set(None);
-            tell(context, text.clone());
-            told = Some(text);
+            send(context, text.clone());
+            sent = Some(text);
             state
         }
         Err(error) => {
@@ -121,7 +121,7 @@ fn follow(context: &Context) -> Option<Option<String>> {
         }
     };
     show(hub, NAME, state, reason);
-    told
+    sent
 }
 
 #[cfg(test)]
@@ -141,33 +141,33 @@ mod tests {
         let mut context = Context::bare(hub);
         context.health_rules.clone_from(&path);
         let good = "[[rule]]\nname = \"off-the-bus\"\naction = \"drain\"\n";
-        let mut told = |context: &Context| {
+        let mut sent = |context: &Context| {
             follow(context);
             check_all(context);
-            let told = std::iter::from_fn(|| commands.try_recv().ok());
-            let told = told.filter_map(|command| match command {
+            let sent = std::iter::from_fn(|| commands.try_recv().ok());
+            let sent = sent.filter_map(|command| match command {
                 HubCommand::SiteRules(text) => Some(text),
                 _ => None,
             });
-            let told: Vec<_> = told.collect();
-            (told, context.hub.health(NAME).unwrap().state)
+            let sent: Vec<_> = sent.collect();
+            (sent, context.hub.health(NAME).unwrap().state)
         };
-        assert_eq!(told(&context), (vec![None], HealthState::Unknown));
+        assert_eq!(sent(&context), (vec![None], HealthState::Unknown));
         std::fs::write(&path, good).unwrap();
-        let took = told(&context);
+        let took = sent(&context);
         assert_eq!(took, (vec![Some(good.to_owned())], HealthState::Healthy));
         std::fs::write(
             &path,
             "[[rule]]\nname = \"off-the-bus\"\naction = \"shout\"\n",
         )
         .unwrap();
-        assert_eq!(told(&context), (Vec::new(), HealthState::Degraded));
+        assert_eq!(sent(&context), (Vec::new(), HealthState::Degraded));
         let why = &context.hub.health(NAME).unwrap().reasons[0];
         assert!(
             why.contains("line 3") && why.contains("shout") && why.contains("remedy"),
             "{why}"
         );
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(told(&context), (vec![None], HealthState::Unknown));
+        assert_eq!(sent(&context), (vec![None], HealthState::Unknown));
     }
 }

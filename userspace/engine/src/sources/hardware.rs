@@ -110,7 +110,7 @@ pub(super) fn machine_check(record: &MachineCheckRecord) -> Occurrence {
 }
 
 /// ras:arm_event and ras:non_standard_event: the same words as in the kernel's report of the section. With acpi_extlog the severity
-/// of a section may be CPER's (0 recoverable, 1 fatal, 2 corrected) or GHES's: nobody can tell.
+/// of a section may be CPER's (0 recoverable, 1 fatal, 2 corrected) or GHES's: which is not known.
 pub(super) fn firmware_error(record: &FirmwareErrorRecord, extlog: bool) -> Occurrence {
     let known = record.severity != FirmwareErrorRecord::UNKNOWN && (record.is_arm != 0 || !extlog);
     let corrected = known && record.severity <= FIRMWARE_CORRECTED;

@@ -301,7 +301,7 @@ impl State {
     }
 
     /// Something happened to a service of the host. What the events of this boot say already, as from before a restart, is no news:
-    /// an error that was told since the service last ran again, and that it runs again where nothing was wrong.
+    /// an error that was reported since the service last ran again, and that it runs again where nothing was wrong.
     pub(super) fn take_host_news(&mut self, news: HostNews) {
         let mut occurrence = news.occurrence;
         let wrong = self.wrong_with(&occurrence);

@@ -430,7 +430,7 @@ fn a_gpu_that_is_gone_after_a_reboot_is_missing_though_the_host_has_no_other() {
 
 #[test]
 fn what_happened_to_a_service_is_one_event_over_a_restart_and_another_after_it_ran() {
-    let tell = |world: &World, error: &str| {
+    let happens = |world: &World, error: &str| {
         let message = format!("nvidia-fabricmanager.service {error}");
         let mut occurrence = Occurrence::new(Kind::ServiceFailed, Severity::Critical, message);
         occurrence.provenance = Provenance::Kernel;
@@ -444,20 +444,23 @@ fn what_happened_to_a_service_is_one_event_over_a_restart_and_another_after_it_r
     };
     let over = gtrace_devices::RUNS_AGAIN;
     let world = World::new(tree());
-    assert_eq!(tell(&world, over), 0, "nothing was wrong with it");
-    assert_eq!(tell(&world, "failed"), 1);
+    assert_eq!(happens(&world, over), 0, "nothing was wrong with it");
+    assert_eq!(happens(&world, "failed"), 1);
     let world = world.restart(tree());
-    assert_eq!(tell(&world, "failed"), 1);
-    assert_eq!(tell(&world, "restarts"), 2, "that is another thing");
+    assert_eq!(happens(&world, "failed"), 1);
+    assert_eq!(happens(&world, "restarts"), 2, "that is another thing");
     let world = world.restart(tree());
-    assert_eq!((tell(&world, over), tell(&world, over)), (3, 3));
+    assert_eq!((happens(&world, over), happens(&world, over)), (3, 3));
     let world = world.restart(tree());
-    assert_eq!((tell(&world, "failed"), tell(&world, "failed")), (4, 4));
+    assert_eq!(
+        (happens(&world, "failed"), happens(&world, "failed")),
+        (4, 4)
+    );
 }
 
 #[test]
 fn rules_of_the_site_hold_over_a_restart_and_for_whoever_reads_the_store() {
-    let tell = |world: &World, text: Option<&str>| {
+    let apply = |world: &World, text: Option<&str>| {
         let command = Command::SiteRules(text.map(str::to_owned));
         world.send(Input::Command(command));
     };
@@ -466,7 +469,7 @@ fn rules_of_the_site_hold_over_a_restart_and_for_whoever_reads_the_store() {
     assert_eq!(gpu(&world).action, HealthAction::Reboot);
     let rules = "[[rule]]\nname = \"off-the-bus\"\nstate = \"degraded\"\naction = \"drain\"\n";
     for _ in 0..2 {
-        tell(&world, Some(rules));
+        apply(&world, Some(rules));
     }
     let is_by_site = |known: &SubjectHealth| {
         let of_site = gtrace_event::RuleOrigin::Site;
@@ -492,7 +495,7 @@ fn rules_of_the_site_hold_over_a_restart_and_for_whoever_reads_the_store() {
     let live = replayed(&world);
     assert_eq!(live.site_rules.as_deref(), Some(rules));
     assert!(live.subjects.iter().any(is_by_site));
-    tell(&world, None);
+    apply(&world, None);
     assert_eq!(gpu(&world).state, HealthState::Unhealthy);
     assert_eq!(replayed(&world).site_rules, None);
 }
