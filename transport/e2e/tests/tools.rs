@@ -142,6 +142,25 @@ fn nvidia_smi_of(series: &str, queried: &str) {
     }
 }
 
+/// Instances of MIG, as NVIDIA's own tool finds them directly and through the network.
+#[test]
+fn nvidia_smi_of_nvidia_lists_the_instances_in_mig_mode() {
+    let Some(program) = nvidia_smi("550") else {
+        return;
+    };
+    let list = Case::new(program.clone())
+        .arguments(&["-L"])
+        .server("GTRACE_SOFTGPU_FAULT", "mig:1g.1gb,mig:1c.3g.2gb+2c.3g.2gb")
+        .same_everywhere();
+    for instance in ["MIG 1g.1gb ", "MIG 1c.3g.2gb ", "MIG 2c.3g.2gb "] {
+        let line = list.lines().find(|line| line.contains(instance));
+        assert!(
+            line.is_some_and(|line| line.contains("(UUID: MIG-")),
+            "{instance}: {list}"
+        );
+    }
+}
+
 #[test]
 fn nvidia_smi_535_of_nvidia() {
     nvidia_smi_of("535", "");

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 use crate::calls::Delay;
 use crate::config::warn;
 use crate::error::CuError;
+use crate::mig::{self, Instance, License};
 
 /// How often the control file is read, at most.
 const POLL: Duration = Duration::from_millis(10);
@@ -25,6 +26,10 @@ pub(crate) struct DeviceFaults {
     pub(crate) ecc_uncorrected: u64,
     pub(crate) throttle: u64,
     pub(crate) temperature: Option<u32>,
+    /// The instances in MIG mode; `None` where it is off.
+    pub(crate) mig: Option<Vec<Instance>>,
+    /// The licence of the vGPU that it is said to be.
+    pub(crate) license: Option<License>,
 }
 
 /// What befalls one launch.
@@ -192,6 +197,12 @@ fn parse_entry(entry: &str, injected: &mut DeviceFaults) -> Option<()> {
         injected.throttle |= parse_reason(reason)?;
     } else if let Some(degrees) = entry.strip_prefix("temperature=") {
         injected.temperature = Some(degrees.parse().ok()?);
+    } else if entry == "mig" {
+        injected.mig.get_or_insert_default();
+    } else if let Some(profiles) = entry.strip_prefix("mig:") {
+        mig::add(injected.mig.get_or_insert_default(), profiles)?;
+    } else if let Some(license) = entry.strip_prefix("license=") {
+        injected.license = Some(License::parse(license)?);
     } else {
         return None;
     }

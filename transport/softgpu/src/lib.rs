@@ -26,6 +26,7 @@ mod jit;
 mod lane;
 mod launch;
 mod memory;
+mod mig;
 mod module;
 pub mod nvml;
 mod occupancy;

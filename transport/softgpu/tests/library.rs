@@ -113,6 +113,103 @@ const STORE: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
     mov.u64 %rd2, 5; st.global.u64 [%rd1], %rd2; ret; }";
 
 #[test]
+fn a_device_in_mig_mode_shows_its_instances_and_another_division_when_it_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let control = folder.path().join("control");
+    let divided = "mig:1g.1gb,mig:1c.3g.2gb+2c.3g.2gb,license=2027-03-31";
+    std::fs::write(&control, divided).unwrap();
+    let control = control.to_str().unwrap();
+    child("child_mig", &[("GTRACE_SOFTGPU_CONTROL", control)]);
+}
+
+#[test]
+#[ignore = "run by a_device_in_mig_mode_shows_its_instances_and_another_division_when_it_changes"]
+fn child_mig() {
+    let driver = Driver::load();
+    let control = std::env::var("GTRACE_SOFTGPU_CONTROL").unwrap();
+    driver.ok("nvmlInit_v2", &[]);
+    let mut device = 0_u64;
+    driver.ok(
+        "nvmlDeviceGetHandleByIndex_v2",
+        &[0, (&raw mut device) as u64],
+    );
+    let number = |name: &str, handle: u64| {
+        let mut found: c_uint = 0;
+        driver.ok(name, &[handle, (&raw mut found) as u64]);
+        found
+    };
+    let text = |name: &str, handle: u64| {
+        let mut text = [0 as c_char; 96];
+        driver.ok(name, &[handle, text.as_mut_ptr() as u64, 96]);
+        // SAFETY: the function wrote a NUL-terminated text.
+        let text = unsafe { CStr::from_ptr(text.as_ptr()) };
+        text.to_str().unwrap().to_owned()
+    };
+    let part = |place: u64| {
+        let mut handle = 0_u64;
+        let arguments = [device, place, (&raw mut handle) as u64];
+        let result = driver.call("nvmlDeviceGetMigDeviceHandleByIndex", &arguments);
+        (result == 0).then_some(handle).ok_or(result)
+    };
+    let (mut current, mut pending): (c_uint, c_uint) = (9, 9);
+    let mode = [device, (&raw mut current) as u64, (&raw mut pending) as u64];
+    driver.ok("nvmlDeviceGetMigMode", &mode);
+    assert_eq!((current, pending), (1, 1));
+    assert_eq!(number("nvmlDeviceGetMaxMigDeviceCount", device), 7);
+    let parts: Vec<u64> = (0..3).map(|place| part(place).unwrap()).collect();
+    assert_eq!(part(3), Err(6), "NVML_ERROR_NOT_FOUND");
+    assert_eq!(part(7), Err(2), "NVML_ERROR_INVALID_ARGUMENT");
+    let numbers = parts.iter().map(|part| {
+        let gi = number("nvmlDeviceGetGpuInstanceId", *part);
+        (gi, number("nvmlDeviceGetComputeInstanceId", *part))
+    });
+    assert_eq!(numbers.collect::<Vec<_>>(), [(1, 0), (2, 0), (2, 1)]);
+    assert!(text("nvmlDeviceGetName", parts[1]).ends_with(" 0 MIG 1c.3g.2gb"));
+    let uuid = text("nvmlDeviceGetUUID", parts[2]);
+    assert!(uuid.starts_with("MIG-") && uuid != text("nvmlDeviceGetUUID", parts[1]));
+    let (name, mut found) = (CString::new(uuid).unwrap(), 0_u64);
+    let by_uuid = [name.as_ptr() as u64, (&raw mut found) as u64];
+    driver.ok("nvmlDeviceGetHandleByUUID", &by_uuid);
+    assert_eq!(found, parts[2]);
+    let mut memory = [0_u64; 3];
+    driver.ok(
+        "nvmlDeviceGetMemoryInfo",
+        &[parts[1], memory.as_mut_ptr() as u64],
+    );
+    assert_eq!(memory, [2 << 30, 2 << 30, 0]);
+    driver.ok(
+        "nvmlDeviceGetDeviceHandleFromMigDeviceHandle",
+        &[parts[2], (&raw mut found) as u64],
+    );
+    assert_eq!(found, device);
+    // Of the whole device there is no use now, and an instance is not the whole.
+    let mut rates = [0_u32; 2];
+    let asked = [device, rates.as_mut_ptr() as u64];
+    assert_eq!(driver.call("nvmlDeviceGetUtilizationRates", &asked), 3);
+    assert_eq!(driver.call("nvmlDeviceGetGpuInstanceId", &asked), 3);
+    let mut features = [0_u8; 860];
+    driver.ok(
+        "nvmlDeviceGetGridLicensableFeatures_v4",
+        &[device, features.as_mut_ptr() as u64],
+    );
+    let at = |from: usize| u32::from_ne_bytes(features[from..from + 4].try_into().unwrap());
+    assert_eq!((at(0), at(4), at(12), at(272), at(276)), (1, 1, 1, 1, 2027));
+    // The division changes: the handle of an instance that is gone is refused.
+    std::fs::write(control, "mig:7g.4gb").unwrap();
+    // Calls look at the file every 10 ms.
+    while part(1).is_ok() {
+        std::thread::yield_now();
+    }
+    assert!(text("nvmlDeviceGetName", part(0).unwrap()).ends_with(" MIG 7g.4gb"));
+    let mut gi: c_uint = 0;
+    let gone = driver.call(
+        "nvmlDeviceGetGpuInstanceId",
+        &[parts[2], (&raw mut gi) as u64],
+    );
+    assert_eq!(gone, 2);
+}
+
+#[test]
 fn the_library_exports_both_interfaces_and_its_versions() {
     child("child_exports", &[]);
 }

@@ -80,7 +80,9 @@ impl Requests {
         if let Some(running) = self.running.take_if(|task| task.is_finished()) {
             match running.await {
                 Ok(Ok(bytes)) => sent = bytes,
-                Ok(Err(error)) => tracing::warn!("{error}; what the head asked for is not done"),
+                Ok(Err(error)) => {
+                    tracing::warn!("{error}; the head does not know what came of what it asked for")
+                }
                 Err(error) => tracing::warn!("what the head asked for has failed: {error}"),
             }
         }

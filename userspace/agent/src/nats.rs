@@ -1,15 +1,15 @@
 //! NATS JetStream before a head: batches and states go into streams, whether or not a head is there; what has to be asked goes to any head.
 //!
 //! Where records go on is what the stream has, else what a head said last ([`gtrace_fleet::nats::resume`]). The cursor moves when the stream
-//! has acknowledged a batch. Nothing is believed that neither this host nor a head has sealed.
+//! has acknowledged a batch. Nothing is believed that neither this host nor a head has signed.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use gtrace_fleet::nats::{
-    CALL, HEADERS_MAX, HOST, Key, Kind, LAST, Last, NONCE, ROUND, Resume, SEAL, STATUS, Seal,
-    Subject, Word, resume,
+    CALL, GENERATION, HEADERS_MAX, HOST, HeadPosition, Key, Kind, LAST, Last, NONCE, Resume,
+    SIGNATURE, STATUS, Signature, Subject, resume,
 };
 use gtrace_fleet::{Batch, HostState, Position, credential_parts, encode};
 use gtrace_nats::async_nats::client::RequestErrorKind;
@@ -62,7 +62,7 @@ struct Inner {
 /// How far this host has come.
 #[derive(Default)]
 struct Chain {
-    /// The last record that the stream acknowledged, and its round; `None` before that is known.
+    /// The last record that the stream acknowledged, and its generation; `None` before that is known.
     at: Option<(Option<Position>, String)>,
     /// Whether something was sent, or read, of which nobody knows whether it is there.
     doubtful: bool,
@@ -73,7 +73,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// Goes on after `cursor` with another round.
+    /// Goes on after `cursor` with another generation.
     fn begin(&mut self, cursor: Option<Position>) {
         self.at = Some((cursor, format!("{:016x}", fastrand::u64(..))));
     }
@@ -168,10 +168,10 @@ impl Inner {
         change(&mut self.chain.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn headers(&self, seal: &Seal) -> HeaderMap {
+    fn headers(&self, signature: &Signature) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(HOST, self.number.to_string());
-        headers.insert(SEAL, seal.to_string());
+        headers.insert(SIGNATURE, signature.to_string());
         headers
     }
 
@@ -179,16 +179,18 @@ impl Inner {
     async fn listen(&self, mut said: Subscriber) {
         let subject = self.subject(Kind::Position);
         while let Some(message) = said.next().await {
-            let Some(word) = self.word(&subject, message.headers.as_ref(), &message.payload) else {
+            let Some(reported) =
+                self.head_position(&subject, message.headers.as_ref(), &message.payload)
+            else {
                 continue;
             };
             let again = self.chain(|chain| {
-                chain.committed = Some(word.cursor);
-                let round = chain.at.as_ref().map(|(_, round)| round);
-                let again = word.missing.is_some() && word.missing.as_ref() == round;
+                chain.committed = Some(reported.cursor);
+                let generation = chain.at.as_ref().map(|(_, generation)| generation);
+                let again = reported.missing.is_some() && reported.missing.as_ref() == generation;
                 if again {
-                    chain.begin(word.cursor);
-                    chain.again = Some(word.cursor);
+                    chain.begin(reported.cursor);
+                    chain.again = Some(reported.cursor);
                 }
                 again
             });
@@ -199,11 +201,16 @@ impl Inner {
         }
     }
 
-    /// A word of a head, if it is one.
-    fn word(&self, subject: &str, headers: Option<&HeaderMap>, payload: &[u8]) -> Option<Word> {
-        let seal: Seal = headers?.get(SEAL)?.as_str().parse().ok()?;
+    /// The position that a head wrote, if it is one.
+    fn head_position(
+        &self,
+        subject: &str,
+        headers: Option<&HeaderMap>,
+        payload: &[u8],
+    ) -> Option<HeadPosition> {
+        let signature: Signature = headers?.get(SIGNATURE)?.as_str().parse().ok()?;
         let parts = [b"position", subject.as_bytes(), payload];
-        if !self.key.holds(&seal, &parts) {
+        if !self.key.verifies(&signature, &parts) {
             tracing::warn!(
                 "{subject} has a message that no head of this fleet wrote; it is ignored"
             );
@@ -238,18 +245,18 @@ impl Inner {
         };
         let text = |name: &str| message.headers.get(name).map(|value| value.as_str());
         let read = || {
-            let (round, last) = (text(ROUND)?, text(LAST)?);
-            let seal: Seal = text(SEAL)?.parse().ok()?;
+            let (generation, last) = (text(GENERATION)?, text(LAST)?);
+            let signature: Signature = text(SIGNATURE)?.parse().ok()?;
             let parts = [
                 b"records",
                 subject.as_bytes(),
-                round.as_bytes(),
+                generation.as_bytes(),
                 last.as_bytes(),
                 message.payload.as_ref(),
             ];
-            self.key.holds(&seal, &parts).then_some(())?;
+            self.key.verifies(&signature, &parts).then_some(())?;
             Some(Last {
-                round: round.to_owned(),
+                generation: generation.to_owned(),
                 position: last.parse().ok()?,
             })
         };
@@ -276,25 +283,26 @@ impl Inner {
         let known = self.chain(|chain| chain.at.clone());
         let last = self.last().await?;
         let subject = self.subject(Kind::Position);
-        let word = self.newest(POSITIONS, &subject).await?;
-        let word =
-            word.and_then(|message| self.word(&subject, Some(&message.headers), &message.payload));
-        let to = match resume(known.as_ref(), last.as_ref(), word.as_ref()) {
+        let reported = self.newest(POSITIONS, &subject).await?;
+        let reported = reported.and_then(|message| {
+            self.head_position(&subject, Some(&message.headers), &message.payload)
+        });
+        let to = match resume(known.as_ref(), last.as_ref(), reported.as_ref()) {
             Resume::Ask => {
                 let cursors: Vec<Position> =
                     read(&self.call(Call::get("/fleet/v1/cursors")).await?)?;
-                Resume::NewRound(cursors.first().copied())
+                Resume::NewGeneration(cursors.first().copied())
             }
             to => to,
         };
         Ok(self.chain(|chain| {
             chain.doubtful = false;
-            if let Some(word) = word {
-                chain.committed = Some(word.cursor);
+            if let Some(reported) = reported {
+                chain.committed = Some(reported.cursor);
             }
             match to {
-                Resume::Round(cursor, round) => chain.at = Some((cursor, round)),
-                Resume::NewRound(cursor) => chain.begin(cursor),
+                Resume::Generation(cursor, generation) => chain.at = Some((cursor, generation)),
+                Resume::NewGeneration(cursor) => chain.begin(cursor),
                 Resume::Ask => {}
             }
             chain.at.as_ref().and_then(|(cursor, _)| *cursor)
@@ -324,9 +332,9 @@ impl Inner {
         let body = json(state)?;
         let sent = body.len();
         let subject = self.subject(Kind::State);
-        let seal = self.key.seal(&[b"state", subject.as_bytes(), &body]);
+        let signature = self.key.sign(&[b"state", subject.as_bytes(), &body]);
         let message = PublishMessage::build()
-            .headers(self.headers(&seal))
+            .headers(self.headers(&signature))
             .payload(body.into());
         self.store(subject, message).await?;
         Ok(StateTaken {
@@ -351,7 +359,7 @@ impl Inner {
                 sent: 0,
             });
         };
-        let round = self.chain(|chain| {
+        let generation = self.chain(|chain| {
             let known = chain.at.as_ref().map(|(cursor, _)| *cursor);
             if known != Some(batch.after) {
                 // After a store that was replaced: what was sent before is not followed.
@@ -361,23 +369,23 @@ impl Inner {
             chain
                 .at
                 .as_ref()
-                .map_or_else(String::new, |(_, round)| round.clone())
+                .map_or_else(String::new, |(_, generation)| generation.clone())
         });
         let subject = self.subject(Kind::Records);
         let (of, text) = (self.number, last.to_string());
         let parts = [
             b"records",
             subject.as_bytes(),
-            round.as_bytes(),
+            generation.as_bytes(),
             text.as_bytes(),
             &body,
         ];
-        let mut headers = self.headers(&self.key.seal(&parts));
-        headers.insert(ROUND, round.as_str());
+        let mut headers = self.headers(&self.key.sign(&parts));
+        headers.insert(GENERATION, generation.as_str());
         headers.insert(LAST, text);
         let first = batch.records[0].seq;
-        // A batch that is sent again, as nobody knows whether it came, is kept once. A round that follows it is another one.
-        let id = format!("{of}-{}-{first}-{round}", last.id);
+        // A batch that is sent again, as nobody knows whether it came, is kept once. A generation that follows it is another one.
+        let id = format!("{of}-{}-{first}-{generation}", last.id);
         let sent = body.len();
         let message = PublishMessage::build()
             .headers(headers)
@@ -385,11 +393,11 @@ impl Inner {
             .payload(body.into());
         self.store(subject, message).await?;
         let cursor = self.chain(|chain| {
-            let mine = chain.at.as_ref().is_some_and(|(_, now)| *now == round);
+            let mine = chain.at.as_ref().is_some_and(|(_, now)| *now == generation);
             match mine {
                 true => {
                     chain.doubtful = false;
-                    chain.at = Some((Some(last), round));
+                    chain.at = Some((Some(last), generation));
                     Some(last)
                 }
                 // A head asked for more meanwhile.
@@ -440,7 +448,7 @@ impl Inner {
             what.as_bytes(),
             &call.body,
         ];
-        let mut headers = self.headers(&self.key.seal(&parts));
+        let mut headers = self.headers(&self.key.sign(&parts));
         headers.insert(CALL, what);
         headers.insert(NONCE, nonce.as_str());
         let request = Request::new()
@@ -466,19 +474,20 @@ impl Inner {
         };
         let text = |name: &str| answer.headers.as_ref()?.get(name).map(|v| v.as_str());
         let read = || {
-            let (status, seal) = (text(STATUS)?, text(SEAL)?.parse::<Seal>().ok()?);
+            let (status, signature) = (text(STATUS)?, text(SIGNATURE)?.parse::<Signature>().ok()?);
             let parts = [
                 b"answer",
                 nonce.as_bytes(),
                 status.as_bytes(),
                 answer.payload.as_ref(),
             ];
-            // What a head does not know whom to seal for says only that.
+            // What a head does not know whom to sign for says only that.
             let refused = status == "401";
-            (refused || self.key.holds(&seal, &parts)).then(|| status.parse::<u16>().ok())?
+            (refused || self.key.verifies(&signature, &parts))
+                .then(|| status.parse::<u16>().ok())?
         };
         let status = read().ok_or_else(|| {
-            LinkError::NotUnderstood("no head of this fleet has sealed it".to_owned())
+            LinkError::NotUnderstood("no head of this fleet has signed it".to_owned())
         })?;
         match LinkError::of_answer(status, &answer.payload) {
             Some(error) => Err(error),

@@ -160,7 +160,7 @@ pub async fn run(
         progress,
     };
     loop {
-        let wait = agent.round().await;
+        let wait = agent.cycle().await;
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             () = woken.notified() => {
@@ -231,7 +231,7 @@ struct Agent<S> {
 
 impl<S: FnMut() -> HostState> Agent<S> {
     /// Does one thing, and sends frames; how long to wait before the next.
-    async fn round(&mut self) -> Duration {
+    async fn cycle(&mut self) -> Duration {
         self.sample();
         let wait = self.ship().await;
         let paused = |at: Instant| at.elapsed() < FRAMES_AGAIN;

@@ -45,6 +45,10 @@ pub struct CaptureRequest {
 pub struct PauseRequest {
     /// true detaches every probe, false attaches them again.
     pub paused: bool,
+    /// Seconds after which the probes are attached again by themselves, 1 to 86400: for who may be gone by then. Without it the pause has no
+    /// end of its own. A pause without an end keeps none; of several ends the last counts.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub for_s: Option<u32>,
 }
 
 /// Body of `POST /api/v1/maintenance`.

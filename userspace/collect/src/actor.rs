@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use gtrace_agent::Actor;
-use gtrace_api::Status;
 use gtrace_api::client::Client;
+use gtrace_api::{PauseRequest, Status};
 use gtrace_event::{IncidentId, PciAddress};
 use gtrace_plugins::{Left, Limits, program};
 
@@ -19,6 +19,8 @@ const LIMITS: Limits = Limits {
     deadline: Duration::from_secs(120),
     output: 1 << 20,
 };
+/// The daemon's pause ends after it, whatever becomes of the agent: later than nvidia-smi is killed.
+const PAUSE_S: u32 = 180;
 /// Of what they say, so many characters are passed on.
 const SAID_MAX: usize = 1000;
 /// Programs of the driver and of monitoring, which have GPUs open all the time and do no work on them.
@@ -57,20 +59,23 @@ impl Actor for HostActor {
 
     fn reset_gpu(&self, pci: PciAddress) -> Result<String, String> {
         // It has every GPU open for NVML, so it lets go of them for that time.
-        let was_paused = self
-            .daemon
-            .get::<Status>("/api/v1/status")
-            .map(|status| status.paused);
-        let pauses = matches!(was_paused, Ok(false));
-        if pauses {
-            self.pause(true)?;
+        let status = self.daemon.get::<Status>("/api/v1/status");
+        let pauses = matches!(&status, Ok(status) if !status.paused);
+        // One that is paused may go on amid the reset, as the pause is one of an agent that was killed.
+        if status.is_ok()
+            && let Err(why) = self.pause(true)
+        {
+            if pauses {
+                return Err(why);
+            }
+            tracing::warn!("{why}: it is paused already");
         }
         let done = nobody_at(Path::new("/proc")).and_then(|()| {
             let gpu = pci.to_string();
             run(&self.nvidia_smi, &["--gpu-reset", "-i", &gpu])
         });
         if pauses && let Err(why) = self.pause(false) {
-            tracing::warn!("{why}: `gtrace resume` ends the pause");
+            tracing::warn!("{why}: its pause ends within {PAUSE_S} s, or by `gtrace resume`");
         }
         done
     }
@@ -83,8 +88,10 @@ impl Actor for HostActor {
 
 impl HostActor {
     fn pause(&self, paused: bool) -> Result<(), String> {
-        let body = serde_json::json!({ "paused": paused });
-        let done = self.daemon.post::<()>("/api/v1/pause", &body);
+        let for_s = paused.then_some(PAUSE_S);
+        let done = self
+            .daemon
+            .post::<()>("/api/v1/pause", &PauseRequest { paused, for_s });
         let what = if paused { "paused" } else { "resumed" };
         done.map_err(|e| format!("the daemon cannot be {what}: {e}"))
     }
@@ -165,9 +172,77 @@ fn run(name: &Path, arguments: &[&str]) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::os::unix::fs::symlink;
+    use std::os::unix::net::UnixListener;
+    use std::sync::mpsc;
 
     use super::*;
+
+    /// A stand-in of the daemon's API; the bodies that it was sent.
+    fn daemon(socket: &Path, paused: bool) -> mpsc::Receiver<String> {
+        let listener = UnixListener::bind(socket).unwrap();
+        let (seen, bodies) = mpsc::channel();
+        let status = Status {
+            paused,
+            ..Status::default()
+        };
+        let status = serde_json::to_string(&status).unwrap();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = BufReader::new(stream.unwrap());
+                let (mut head, mut length) = (String::new(), 0);
+                while !head.ends_with("\r\n\r\n") {
+                    stream.read_line(&mut head).unwrap();
+                }
+                for line in head.to_ascii_lowercase().lines() {
+                    if let Some(value) = line.strip_prefix("content-length:") {
+                        length = value.trim().parse().unwrap();
+                    }
+                }
+                let mut body = vec![0; length];
+                stream.read_exact(&mut body).unwrap();
+                let answer = match head.starts_with("POST") {
+                    true => {
+                        seen.send(String::from_utf8(body).unwrap()).unwrap();
+                        "HTTP/1.1 204 No Content\r\n\r\n".to_owned()
+                    }
+                    false => format!(
+                        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{status}",
+                        status.len()
+                    ),
+                };
+                stream.get_mut().write_all(answer.as_bytes()).unwrap();
+            }
+        });
+        bodies
+    }
+
+    #[test]
+    fn the_daemon_is_paused_for_a_time_only_and_one_that_was_paused_stays_so() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, was_paused) in [("running", false), ("paused", true)] {
+            let socket = dir.path().join(name);
+            let bodies = daemon(&socket, was_paused);
+            let actor = HostActor {
+                permits: Vec::new(),
+                store: PathBuf::new(),
+                daemon: Client::unix(socket),
+                nvidia_smi: "/bin/true".into(),
+                systemctl: "/bin/false".into(),
+                generator: String::new(),
+            };
+            // Where /proc cannot be read as a whole it refuses; the pause is the same.
+            let _ = actor.reset_gpu(PciAddress::parse("0000:3b:00.0").unwrap());
+            let sent: Vec<String> = bodies.try_iter().collect();
+            let pause = r#"{"paused":true,"for_s":180}"#;
+            let resume = r#"{"paused":false}"#;
+            match was_paused {
+                false => assert_eq!(sent, [pause, resume]),
+                true => assert_eq!(sent, [pause]),
+            }
+        }
+    }
 
     #[test]
     fn who_has_a_gpu_open_is_in_the_way_and_services_are_not() {

@@ -12,6 +12,7 @@
 //! other text before it, is none.
 #![forbid(unsafe_code)]
 
+pub mod cper;
 mod decoder;
 mod forms;
 mod group;

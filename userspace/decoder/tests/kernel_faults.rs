@@ -804,6 +804,66 @@ fn a_report_of_the_firmware_has_all_its_lines_and_those_of_another_not() {
     assert!(!out[0].message.contains("section_type"));
 }
 
+/// Reports of real hosts, of kernels that word them differently: which module it is, and where.
+#[test]
+fn memory_that_the_firmware_reports_has_its_module_and_address() {
+    let report = |number: u32, lines: &[&str]| {
+        let lines = lines.iter();
+        lines
+            .map(|line| format!("{{{number}}}[Hardware Error]: {line}\n"))
+            .collect::<String>()
+    };
+    let by_fru = report(
+        35,
+        &[
+            "Hardware error from APEI Generic Hardware Error Source: 4",
+            "It has been corrected by h/w and requires no further action",
+            "event severity: corrected",
+            " Error 0, type: corrected",
+            " fru_text: D2",
+            "  section_type: memory error",
+            "   error_status: Storage error in DRAM memory (0x0000000000000400)",
+            "  physical_address: 0x0000006a47d1f540",
+            "  node:6 card:1 module:0 rank:1 bank:2 device:11 row:40948 column:560 ",
+            "  error_type: 2, single-bit ECC",
+            "  DIMM location: not present. DMI handle: 0x0000 ",
+        ],
+    );
+    let by_tables = report(
+        37,
+        &[
+            "Hardware error from APEI Generic Hardware Error Source: 162",
+            "It has been corrected by h/w and requires no further action",
+            "event severity: corrected",
+            " Error 0, type: corrected",
+            "  section_type: memory error",
+            "  error_status: 0x0000000000000400",
+            "  physical_address: 0x000000b50c68ce80",
+            "  node: 1 card: 4 module: 0 rank: 0 bank: 1 device: 14 row: 58165 column: 816 ",
+            "  error_type: 2, single-bit ECC",
+            "  DIMM location: CPU 2 DIMM 30 ",
+        ],
+    );
+    for (text, dimm, address) in [
+        (by_fru, "D2", "0x6a47d1f540"),
+        (by_tables, "CPU 2 DIMM 30", "0xb50c68ce80"),
+    ] {
+        let found = live(&text);
+        assert_eq!(found.len(), 1, "{found:#?}");
+        assert_fields(
+            &text,
+            &json(&found[0]),
+            &[
+                ("kind", j!("machine_check")),
+                ("detail/error", j!("memory error")),
+                ("detail/dimm", j!(dimm)),
+                ("detail/fault_at", j!(address)),
+                ("detail/corrected", j!(true)),
+            ],
+        );
+    }
+}
+
 #[test]
 fn memory_of_the_host() {
     all(&[
@@ -956,6 +1016,9 @@ fn a_pcie_error_that_the_firmware_reports_is_one_of_the_device() {
         ("recoverable", "Uncorrectable (Non-Fatal)"),
         ("fatal", "Uncorrectable (Fatal)"),
     ] {
+        // Kernels before 5.13 wrote the class the other way round.
+        let found = live(&report(severity, "0000:96:01.0", "000203"));
+        assert!(found[0].gpu.is_some(), "{found:#?}");
         let found = live(&report(severity, "0000:96:01.0", "030200"));
         assert_eq!(found.len(), 1, "{found:#?}");
         let want = [

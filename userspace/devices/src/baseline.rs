@@ -84,6 +84,8 @@ settings! {
     Ecc = "ecc",
     /// Whether MIG mode is on.
     Mig = "mig",
+    /// Profiles of the instances in MIG mode.
+    MigInstances = "mig_instances",
     /// Whether persistence mode is on.
     Persistence = "persistence",
     /// Whether confidential computing is on and ready.
@@ -195,6 +197,8 @@ expectations! {
         ecc: bool,
         /// Whether MIG mode is on.
         mig: bool,
+        /// Profiles of the instances in MIG mode, in any order.
+        mig_instances: Vec<String>,
         /// Whether persistence mode is on.
         persistence: bool,
         /// Whether confidential computing is on, in production mode, and the GPU takes work.
@@ -289,6 +293,7 @@ impl BaselineFacts {
             power_limit_w: sample.and_then(|s| s.power.limit_w),
             ecc: sample.and_then(|s| s.ecc.enabled),
             mig: sample.and_then(|s| s.mig).map(|mig| mig.enabled),
+            mig_instances: sample.and_then(crate::GpuSample::mig_layout),
             persistence: sample.and_then(|s| s.persistence_mode),
             confidential_computing: gpu.board.confidential_computing,
             nvlinks: sample.and_then(active_links),
@@ -301,6 +306,15 @@ fn active_links(sample: &crate::GpuSample) -> Option<u32> {
     let up = |link: &&crate::NvLinkSample| link.active == Some(true);
     let links = (!sample.nvlinks.is_empty()).then_some(&sample.nvlinks)?;
     u32::try_from(links.iter().filter(up).count()).ok()
+}
+
+/// A layout of MIG as text: its order says nothing.
+fn layout(mut profiles: Vec<String>) -> String {
+    profiles.sort();
+    match profiles.is_empty() {
+        true => "none".to_owned(),
+        false => profiles.join(" "),
+    }
 }
 
 /// What a comparison of one part came to.
@@ -429,6 +443,12 @@ impl Baseline {
         );
         found.flag(Setting::Ecc, want.ecc, have.ecc);
         found.flag(Setting::Mig, want.mig, have.mig);
+        found.take(
+            Setting::MigInstances,
+            want.mig_instances.map(layout).as_ref(),
+            have.mig_instances.map(layout).as_ref(),
+            |a, b| a == b,
+        );
         found.flag(Setting::Persistence, want.persistence, have.persistence);
         found.flag(
             Setting::ConfidentialComputing,
@@ -500,6 +520,48 @@ mod tests {
             let found = saved.compare_gpu(&facts, gpu);
             assert_eq!((found.differences, found.unread), (vec![], vec![]));
         }
+    }
+
+    #[test]
+    fn another_layout_of_mig_differs_and_its_order_does_not() {
+        let of = |profiles: Option<&[&str]>| {
+            let mut found = gpu("0000:3b:00.0", "1");
+            let sample = found.sample.as_mut().unwrap();
+            sample.mig = Some(crate::MigMode {
+                enabled: profiles.is_some(),
+                pending: false,
+            });
+            let profiles = (1..).zip(profiles.unwrap_or_default());
+            sample.mig_instances = profiles
+                .map(|(gi, profile)| crate::MigInstance {
+                    gi,
+                    profile: Some((*profile).to_owned()),
+                    ..crate::MigInstance::default()
+                })
+                .collect();
+            BaselineFacts {
+                gpus: vec![found],
+                ..BaselineFacts::default()
+            }
+        };
+        let saved = Baseline::of(&of(Some(&["3g.40gb", "1g.10gb"])));
+        let compare = |facts: &BaselineFacts| {
+            let found = saved.compare_gpu(facts, &facts.gpus[0]);
+            let differences: Vec<_> = found.differences.iter().map(ToString::to_string).collect();
+            (differences, found.unread)
+        };
+        let same = of(Some(&["1g.10gb", "3g.40gb"]));
+        assert_eq!(compare(&same), (Vec::new(), Vec::new()));
+        let other = of(Some(&["1g.10gb"]));
+        let differs = "mig_instances 1g.10gb, expected 1g.10gb 3g.40gb";
+        assert_eq!(compare(&other).0, [differs]);
+        let none = "mig_instances none, expected 1g.10gb 3g.40gb";
+        assert_eq!(compare(&of(Some(&[]))).0, [none]);
+        // A GPU that is not in MIG mode differs by that.
+        let (off, unread) = compare(&of(None));
+        assert_eq!(off, ["mig off, expected on"]);
+        assert_eq!(unread, [Setting::MigInstances]);
+        assert_eq!(Baseline::of(&of(None)).gpu.mig_instances, None);
     }
 
     #[test]

@@ -64,11 +64,11 @@ pub use rdma::{
 };
 pub use sample::{
     Activity, Clocks, EccCounts, EccErrors, Fabric, FabricState, GpuBoard, GpuMemory, GpuProcess,
-    GpuSample, MigMode, NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature,
-    Utilization, Violations,
+    GpuSample, LicenseTerm, MigInstance, MigMode, NvLinkSample, Power, ProcessType, RemappedRows,
+    RetiredPages, Temperature, Utilization, VgpuLicense, Violations,
 };
 pub use sysfs::{ProcRoot, SysRoot};
-pub use watch::SampleWatch;
+pub use watch::{SampleWatch, licensed_again};
 
 /// Parsers that take text from outside, for tests with random bytes.
 #[doc(hidden)]

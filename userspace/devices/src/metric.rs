@@ -1,4 +1,4 @@
-use crate::{EccErrors, GpuInfo, GpuSample};
+use crate::{Activity, EccErrors, GpuInfo, GpuSample, MigInstance};
 
 /// Whether a metric only rises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,11 +146,7 @@ families! {
         |g| one(g, |s| ratio(s.utilization.decoder));
     Gauge "gtrace_gpu_activity_ratio" ["ratio"] "Share of time that a part of the GPU was active (unit: graphics, sm, tensor, dram, fp64, fp32, fp16, integer)" =>
         |g| by(g, "unit", |s| {
-            let a = &s.activity;
-            [
-                ("graphics", a.graphics), ("sm", a.sm), ("tensor", a.tensor), ("dram", a.dram), ("fp64", a.fp64),
-                ("fp32", a.fp32), ("fp16", a.fp16), ("integer", a.integer),
-            ]
+            units(&s.activity)
         });
     Gauge "gtrace_gpu_sm_occupancy_ratio" ["ratio"] "Warps of the most that the multiprocessors can have" =>
         |g| one(g, |s| s.activity.sm_occupancy);
@@ -233,9 +229,100 @@ families! {
     Gauge "gtrace_gpu_performance_state" [""] "Performance state, 0 (fastest) to 15" =>
         |g| one(g, |s| float(s.performance_state));
     Gauge "gtrace_gpu_mig_enabled" [""] "Whether MIG mode is on" => |g| one(g, |s| flag(s.mig.map(|m| m.enabled)));
+    Gauge "gtrace_gpu_mig_instance_info" [""] "Always 1 (mig_gi, mig_ci, mig_profile, mig_uuid: an instance in MIG mode)" => mig_info;
+    Gauge "gtrace_gpu_mig_instance_processes" [""] "Processes in an instance in MIG mode (mig_gi, mig_ci)" => mig_processes;
+    Gauge "gtrace_gpu_mig_instance_memory_size_bytes" ["bytes"] "Device memory of a GPU instance in MIG mode (mig_gi, mig_profile)" =>
+        |g| of_gpu_instances(g, |i| count(i.memory.total));
+    Gauge "gtrace_gpu_mig_instance_memory_used_bytes" ["bytes"] "Device memory allocated in a GPU instance (mig_gi, mig_profile)" =>
+        |g| of_gpu_instances(g, |i| count(i.memory.used));
+    Gauge "gtrace_gpu_mig_instance_memory_free_bytes" ["bytes"] "Device memory free in a GPU instance (mig_gi, mig_profile)" =>
+        |g| of_gpu_instances(g, |i| count(i.memory.free));
+    Gauge "gtrace_gpu_mig_instance_activity_ratio" ["ratio"] "Share of time that a part of a GPU instance was active (mig_gi, mig_profile; unit: as of the GPU)" =>
+        mig_activity;
+    Gauge "gtrace_gpu_vgpu_licensed" [""] "Whether the vGPU has its licence; absent where none is needed" =>
+        |g| one(g, |s| flag(s.vgpu_license.as_ref().map(|l| l.is_valid(s.time))));
+    Gauge "gtrace_gpu_vgpu_license_expiry_seconds" ["seconds"] "When the licence of the vGPU ends, Unix time" =>
+        |g| one(g, |s| Some(s.vgpu_license.as_ref()?.expiry?.as_second() as f64));
     Gauge "gtrace_gpu_persistence_mode" [""] "Whether persistence mode is on" =>
         |g| one(g, |s| flag(s.persistence_mode));
     Gauge "gtrace_gpu_fan_ratio" ["ratio"] "Fan speed as a share of its maximum" => |g| one(g, |s| ratio(s.fan));
+}
+
+/// Of each unit the share of the time that it was active.
+fn units(a: &Activity) -> [(&'static str, Option<f64>); 8] {
+    [
+        ("graphics", a.graphics),
+        ("sm", a.sm),
+        ("tensor", a.tensor),
+        ("dram", a.dram),
+        ("fp64", a.fp64),
+        ("fp32", a.fp32),
+        ("fp16", a.fp16),
+        ("integer", a.integer),
+    ]
+}
+
+/// Labels of a GPU instance.
+fn gi_labels(instance: &MigInstance) -> Vec<(&'static str, String)> {
+    let mut labels = vec![("mig_gi", instance.gi.to_string())];
+    let profile = instance.gpu_profile();
+    labels.extend(profile.map(|profile| ("mig_profile", profile.to_owned())));
+    labels
+}
+
+fn mig_info(gpu: &GpuInfo) -> Vec<Reading> {
+    let instances = gpu.sample.iter().flat_map(|s| &s.mig_instances);
+    instances
+        .map(|instance| {
+            let labels = [
+                ("mig_gi", Some(instance.gi.to_string())),
+                ("mig_ci", Some(instance.ci.to_string())),
+                ("mig_profile", instance.profile.clone()),
+                ("mig_uuid", instance.uuid.clone()),
+            ];
+            let known = labels.into_iter();
+            let known = known.filter_map(|(key, value)| Some((key, value?)));
+            (known.collect(), 1.0)
+        })
+        .collect()
+}
+
+fn mig_processes(gpu: &GpuInfo) -> Vec<Reading> {
+    let Some(sample) = &gpu.sample else {
+        return Vec::new();
+    };
+    let instances = sample.mig_instances.iter();
+    instances
+        .map(|instance| {
+            let labels = vec![
+                ("mig_gi", instance.gi.to_string()),
+                ("mig_ci", instance.ci.to_string()),
+            ];
+            (labels, sample.processes_of(instance).count() as f64)
+        })
+        .collect()
+}
+
+/// Of each GPU instance once: its compute instances share it.
+fn of_gpu_instances(gpu: &GpuInfo, read: fn(&MigInstance) -> Option<f64>) -> Vec<Reading> {
+    let instances = gpu.sample.iter().flat_map(GpuSample::gpu_instances);
+    instances
+        .filter_map(|instance| Some((gi_labels(instance), read(instance)?)))
+        .collect()
+}
+
+fn mig_activity(gpu: &GpuInfo) -> Vec<Reading> {
+    let instances = gpu.sample.iter().flat_map(GpuSample::gpu_instances);
+    instances
+        .flat_map(|instance| {
+            let known = units(&instance.activity).into_iter();
+            known.filter_map(|(unit, share)| {
+                let mut labels = gi_labels(instance);
+                labels.push(("unit", unit.to_owned()));
+                Some((labels, share?))
+            })
+        })
+        .collect()
 }
 
 /// What names a GPU in labels of its own, to join by `gpu`.

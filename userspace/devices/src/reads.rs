@@ -188,6 +188,8 @@ mod tests {
         let stuck = pci("0000:3d:00.0");
         let late = &reads.under_way[&stuck];
         assert_eq!(late.recv(), Ok(7));
+        // Its thread is done only then.
+        assert!(late.recv().is_err());
         assert_eq!(
             two(&mut reads, &gate),
             [Reading::Unanswered, Reading::Done(7)]

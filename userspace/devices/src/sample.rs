@@ -351,6 +351,79 @@ pub struct MigMode {
     pub pending: bool,
 }
 
+/// Where programs run in a GPU in MIG mode (Multi-Instance GPU): a compute instance of one of its GPU instances, which NVML
+/// and nvidia-smi call a MIG device.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MigInstance {
+    /// Number of its GPU instance, which has the memory.
+    pub gi: u32,
+    /// Number of its compute instance within that.
+    pub ci: u32,
+    /// `1g.10gb`, `3g.40gb`, `1c.3g.40gb`, as nvidia-smi names it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub profile: Option<String>,
+    /// `MIG-…`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub uuid: Option<String>,
+    /// Device memory of its GPU instance: compute instances of one share it.
+    #[serde(default)]
+    pub memory: GpuMemory,
+    /// Multiprocessors that it has.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub multiprocessors: Option<u32>,
+    /// How busy parts of its GPU instance were. NVML has no other use of instances.
+    #[serde(skip_serializing_if = "Activity::is_empty", default)]
+    pub activity: Activity,
+}
+
+/// When the licence of a vGPU ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LicenseTerm {
+    /// It does not end.
+    Permanent,
+    /// It ends at `expiry`, unless it is renewed: leases are.
+    Limited,
+    /// It has ended, or NVML calls its date invalid.
+    Invalid,
+}
+
+/// The licence of a vGPU, as its guest's driver has it (NVIDIA vGPU software).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct VgpuLicense {
+    /// Whether the driver holds one. Without it the driver restricts the vGPU, the more the longer that lasts.
+    pub licensed: bool,
+    /// The product: `NVIDIA Virtual Compute Server`, `NVIDIA RTX Virtual Workstation`.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub product: Option<String>,
+    /// Whether it ends.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub term: Option<LicenseTerm>,
+    /// When it ends.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub expiry: Option<Timestamp>,
+}
+
+impl VgpuLicense {
+    /// Whether it is there and holds at `now`.
+    pub fn is_valid(&self, now: Timestamp) -> bool {
+        self.fault(now).is_none()
+    }
+
+    /// What is wrong at `now`; `None` where all is well.
+    pub fn fault(&self, now: Timestamp) -> Option<String> {
+        let product = self.product.as_deref().unwrap_or("vGPU software");
+        if !self.licensed {
+            return Some(format!("the vGPU has no licence of {product}"));
+        }
+        if self.term == Some(LicenseTerm::Invalid) {
+            return Some(format!("the licence of {product} has no valid date"));
+        }
+        let over = self.expiry.filter(|end| *end <= now)?;
+        Some(format!("the licence of {product} ended at {over}"))
+    }
+}
+
 /// What NVML says of one GPU at one moment. Source: nvml.h.
 ///
 /// A reading that this GPU or driver does not support is `None`, or absent from its section.
@@ -409,6 +482,18 @@ pub struct GpuSample {
     /// MIG mode.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig: Option<MigMode>,
+    /// Its instances in MIG mode, by number.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub mig_instances: Vec<MigInstance>,
+    /// Which instances there are could not be read: an empty list says nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub mig_instances_unread: bool,
+    /// The licence of a vGPU; absent where none is needed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub vgpu_license: Option<VgpuLicense>,
+    /// Whether a licence is needed could not be read: that it is absent says nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub vgpu_license_unread: bool,
     /// Whether the driver keeps the GPU initialised with no client.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persistence_mode: Option<bool>,
@@ -423,7 +508,51 @@ pub struct GpuSample {
     pub fabric: Option<Fabric>,
 }
 
+impl Activity {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+impl MigInstance {
+    /// Profile of the GPU instance that it is in: that of `1c.3g.40gb` is `3g.40gb`.
+    pub fn gpu_profile(&self) -> Option<&str> {
+        let profile = self.profile.as_deref()?;
+        let slices = profile.find("c.").filter(|end| {
+            let digits = profile.get(..*end).unwrap_or_default();
+            !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())
+        });
+        slices.map_or(Some(profile), |end| profile.get(end + 2..))
+    }
+}
+
 impl GpuSample {
+    /// The GPU instances in MIG mode, each once: by its first compute instance.
+    pub fn gpu_instances(&self) -> impl Iterator<Item = &MigInstance> {
+        let mut last = None;
+        let all = self.mig_instances.iter();
+        all.filter(move |instance| last.replace(instance.gi) != Some(instance.gi))
+    }
+
+    /// Profiles of the instances in MIG mode, sorted; `None` of a GPU that is not in it, while one has no name, and where they
+    /// could not be listed.
+    pub fn mig_layout(&self) -> Option<Vec<String>> {
+        self.mig
+            .filter(|mig| mig.enabled && !self.mig_instances_unread)?;
+        let profiles = self.mig_instances.iter().map(|i| i.profile.clone());
+        let mut profiles: Vec<String> = profiles.collect::<Option<_>>()?;
+        profiles.sort();
+        Some(profiles)
+    }
+
+    /// Processes in a compute instance.
+    pub fn processes_of(&self, instance: &MigInstance) -> impl Iterator<Item = &GpuProcess> {
+        let (gi, ci) = (Some(instance.gi), Some(instance.ci));
+        let all = self.processes.iter();
+        all.filter(move |process| process.mig_gi == gi && process.mig_ci == ci)
+    }
+
     /// A sample taken at `time` with no reading.
     pub fn at(time: Timestamp) -> Self {
         Self {
@@ -445,6 +574,10 @@ impl GpuSample {
             processes: Vec::new(),
             performance_state: None,
             mig: None,
+            mig_instances: Vec::new(),
+            mig_instances_unread: false,
+            vgpu_license: None,
+            vgpu_license_unread: false,
             persistence_mode: None,
             fan: None,
             activity: Activity::default(),

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{
-    Activity, ClockEventReasons, FabricState, NvmlClient, NvmlConfig, NvmlError, NvmlSnapshot,
-    NvmlState, ProcessType, Readings,
+    Activity, ClockEventReasons, FabricState, LicenseTerm, NvmlClient, NvmlConfig, NvmlError,
+    NvmlSnapshot, NvmlState, ProcessType, Readings,
 };
 use support::{child_program, fake_nvml};
 
@@ -213,6 +213,131 @@ fn a_sample_has_every_reading_in_its_unit() {
         status.pid,
         Some(s.processes[0].pid),
         "NVML runs in the child"
+    );
+}
+
+#[test]
+fn instances_of_mig_are_read_with_their_memory_processes_and_activity() {
+    let dir = tempfile::tempdir().unwrap();
+    let readings = dir.path().join("readings");
+    std::fs::write(&readings, "mig 1\n").unwrap();
+    let path = readings.to_str().unwrap();
+    let env = [("FAKE_NVML_READINGS", path), ("FAKE_NVML_GPUS", "2")];
+    let together = client(config(&env));
+    let snapshot = together.sample().unwrap();
+    let sample = &snapshot.gpus[0].sample;
+    assert_eq!(snapshot.gpus[0].errors, Vec::<String>::new());
+    assert!(sample.mig.is_some_and(|mig| mig.enabled));
+    let found: Vec<_> = sample.mig_instances.iter().collect();
+    let names: Vec<_> = found
+        .iter()
+        .map(|i| (i.gi, i.ci, i.profile.as_deref()))
+        .collect();
+    let want = [
+        (1, 0, Some("1g.10gb")),
+        (2, 0, Some("1c.3g.40gb")),
+        (2, 1, Some("2c.3g.40gb")),
+    ];
+    assert_eq!(names, want);
+    let memory = &found[0].memory;
+    assert_eq!(
+        (memory.total, memory.used, memory.free),
+        (
+            Some(9856 << 20),
+            Some(3 << 30),
+            Some((9856 << 20) - (3 << 30))
+        )
+    );
+    assert_eq!(
+        found[0].uuid.as_deref(),
+        Some("MIG-fa4e0000-0000-0000-0000-000000000003")
+    );
+    assert_eq!(found[2].multiprocessors, Some(32));
+    let of_memory: Vec<_> = sample.gpu_instances().map(|i| i.gi).collect();
+    assert_eq!(of_memory, [1, 2], "compute instances share the memory");
+    let in_each = found.iter().map(|i| sample.processes_of(i).count());
+    assert_eq!(in_each.collect::<Vec<_>>(), [0, 0, 1]);
+    assert!(found.iter().all(|i| i.activity == Activity::default()));
+    // The other GPU is in no such mode.
+    let whole = &snapshot.gpus[1].sample;
+    assert!(whole.mig_instances.is_empty() && whole.mig_layout().is_none());
+    // Activity is between two samples, of each GPU instance alone.
+    let sample = together.sample().unwrap().gpus.remove(0).sample;
+    assert!(sample.activity == Activity::default());
+    let shares = sample.mig_instances.iter().map(|i| i.activity.graphics);
+    assert_eq!(shares.collect::<Vec<_>>(), [Some(0.11); 3]);
+    // NVML fails at one place: nobody knows which instances there are. Lost is lost.
+    for (code, lost) in [(999, false), (4, false), (15, true)] {
+        std::fs::write(&readings, format!("mig 1\nmig_error {code}\n")).unwrap();
+        let gpu = together.sample().unwrap().gpus.remove(0);
+        assert_eq!((gpu.errors.len(), gpu.lost), (1, lost), "{:?}", gpu.errors);
+        let sample = gpu.sample;
+        assert!(sample.mig_instances_unread && sample.mig_instances.is_empty());
+        assert_eq!(sample.mig_layout(), None);
+    }
+    // Where others have a name, one without it has none that is certain.
+    std::fs::write(&readings, "mig 1\nmig_plain 3\n").unwrap();
+    let sample = together.sample().unwrap().gpus.remove(0).sample;
+    assert_eq!(
+        (sample.mig_layout(), sample.mig_instances_unread),
+        (None, false)
+    );
+    // The GPU instance of that number has another profile than before: nothing to compare with.
+    let shares = sample.mig_instances.iter().map(|i| i.activity.graphics);
+    let wanted = [None, Some(0.11), Some(0.11)];
+    assert_eq!(shares.collect::<Vec<_>>(), wanted);
+    // Another layout, whose names lack it, and none.
+    std::fs::write(&readings, "mig 2\n").unwrap();
+    let sample = together.sample().unwrap().gpus.remove(0).sample;
+    assert_eq!(sample.mig_layout().unwrap(), ["7g.80gb"]);
+    std::fs::write(&readings, "mig 3\n").unwrap();
+    let sample = together.sample().unwrap().gpus.remove(0).sample;
+    assert_eq!(sample.mig_layout().unwrap(), Vec::<String>::new());
+    // Without the right to see all of them, each instance is asked for its own.
+    std::fs::write(&readings, "mig 1\npid 4711\n").unwrap();
+    let alone = client(config(&[env[0], ("FAKE_NVML_ALONE", "1")]));
+    let sample = alone.sample().unwrap().gpus.remove(0).sample;
+    let listed: Vec<_> = sample
+        .processes
+        .iter()
+        .map(|p| (p.pid, p.mig_gi, p.mig_ci))
+        .collect();
+    let want = [
+        (4714, Some(1), Some(0)),
+        (4711, Some(2), Some(0)),
+        (4713, Some(2), Some(1)),
+    ];
+    assert_eq!(listed, want);
+}
+
+#[test]
+fn the_licence_of_a_vgpu_is_read_where_one_is_needed() {
+    let dir = tempfile::tempdir().unwrap();
+    let readings = dir.path().join("readings");
+    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
+    let client = client(config(&env));
+    let read = |text: &str| {
+        std::fs::write(&readings, text).unwrap();
+        client.sample().unwrap().gpus.remove(0).sample.vgpu_license
+    };
+    assert_eq!(read(""), None, "no feature is enabled");
+    let (before, after) = ("2027-03-30T12:00:00Z", "2027-04-01T00:00:00Z");
+    let (before, after) = (before.parse().unwrap(), after.parse().unwrap());
+    let none = read("license 0\n").unwrap();
+    assert_eq!((none.licensed, none.term), (false, None));
+    assert_eq!(
+        none.fault(before).unwrap(),
+        "the vGPU has no licence of NVIDIA Virtual Compute Server"
+    );
+    let lease = read("license 1\n").unwrap();
+    assert_eq!(lease.term, Some(LicenseTerm::Limited));
+    assert_eq!(lease.expiry.unwrap().to_string(), "2027-03-31T00:00:00Z");
+    assert_eq!(lease.fault(before), None);
+    assert!(lease.fault(after).unwrap().contains("ended at 2027-03-31"));
+    let ever = read("license 2\n").unwrap();
+    assert_eq!(
+        (ever.term, ever.fault(after)),
+        (Some(LicenseTerm::Permanent), None)
     );
 }
 

@@ -1,13 +1,14 @@
 //! The baseline of this host: read from its file, compared with what is found, a judgement of each part.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use gtrace_devices::{Baseline, BaselineFacts, Comparison, Difference, Metric, MetricKind};
 use gtrace_event::{
     Drift, Gpu, HealthAction, HealthState, HealthSubject, Kind, Occurrence, Provenance, Severity,
-    SubjectKind,
+    SubjectKind, Timestamp,
 };
 
 use crate::clock;
@@ -39,6 +40,91 @@ pub enum BaselineError {
         /// Line, column and reason.
         cause: Box<toml::de::Error>,
     },
+    /// It lacks the line that a saved file ends with.
+    #[error("baseline {path} is refused: it was cut off, as it says that a line `{END}` ends it and has none; `gtrace baseline save --force` writes it again", path = path.display())]
+    CutOff {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is empty, or the head of a saved file alone: what is left where the power failed while somebody wrote it.
+    #[error("baseline {path} is refused: it expects nothing; `gtrace baseline save --force` writes one, or remove the file", path = path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// How a saved file begins.
+const HEAD: &str = "# Baseline of ";
+/// In the head of a saved file: what its last line is.
+const ENDS: &str = "# The file ends with a line `# end`: one that was cut off is refused.";
+const END: &str = "# end";
+
+/// The text of a file with `baseline`, as it was on `host` at `now`.
+///
+/// # Errors
+///
+/// If it cannot be written as TOML.
+pub fn file_text(
+    baseline: &Baseline,
+    host: &str,
+    now: Timestamp,
+) -> Result<String, toml::ser::Error> {
+    Ok(format!(
+        "{HEAD}{host} as of {now}. What is not given may be anything; a list gives several values that are allowed,\n\
+         # except that of mig_instances, which is the whole layout.\n\
+         # [gpu] is for every GPU, [gpus.\"<PCI address>\"] for one.\n{ENDS}\n\n{}\n{END}\n",
+        toml::to_string(baseline)?
+    ))
+}
+
+/// Writes such a file whole or not at all, also where the power fails meanwhile.
+///
+/// # Errors
+///
+/// What the system says.
+pub fn save(file: &Path, text: &str) -> io::Result<()> {
+    let dir = match file.parent() {
+        Some(dir) if dir != Path::new("") => dir,
+        _ => Path::new("."),
+    };
+    std::fs::create_dir_all(dir)?;
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.new", std::process::id()));
+    let new = dir.join(name);
+    // Of a process of this number that was killed at it.
+    let _ = std::fs::remove_file(&new);
+    let written = File::create_new(&new).and_then(|mut out| {
+        out.write_all(text.as_bytes())?;
+        out.sync_all()?;
+        std::fs::rename(&new, file)?;
+        sync_directory(dir)
+    });
+    if written.is_err() {
+        // The error of the writing counts.
+        let _ = std::fs::remove_file(&new);
+    }
+    written
+}
+
+fn sync_directory(dir: &Path) -> io::Result<()> {
+    match File::open(dir)?.sync_all() {
+        // Some file systems cannot, and the file is whole.
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOTSUP)) => Ok(()),
+        synced => synced,
+    }
+}
+
+/// Whether a file that says how it ends does not end. Somebody may have added lines below.
+fn is_cut_off(text: &str) -> bool {
+    let has = |wanted: &str| text.lines().any(|line| line.trim_end() == wanted);
+    has(ENDS) && !has(END)
+}
+
+/// Whether a file that expects nothing is what is left of one, and no comment that somebody wrote.
+fn is_remnant(text: &str) -> bool {
+    let text = text.trim();
+    HEAD.starts_with(text) || text.starts_with(HEAD)
 }
 
 /// Reads the file; `None` where there is none.
@@ -52,10 +138,17 @@ pub fn load(path: &Path) -> Result<Option<Baseline>, BaselineError> {
         cause,
     })?;
     let Some(text) = read else { return Ok(None) };
-    let parsed = toml::from_str(&text).map_err(|cause| BaselineError::Parse {
-        path: path.to_owned(),
+    let whole = || path.to_owned();
+    if is_cut_off(&text) {
+        return Err(BaselineError::CutOff { path: whole() });
+    }
+    let parsed: Baseline = toml::from_str(&text).map_err(|cause| BaselineError::Parse {
+        path: whole(),
         cause: Box::new(cause),
     })?;
+    if parsed.is_empty() && is_remnant(&text) {
+        return Err(BaselineError::Empty { path: whole() });
+    }
     Ok(Some(parsed))
 }
 
@@ -202,7 +295,7 @@ impl Watch {
     /// Takes the file over if it is another than before.
     fn follow(&mut self) {
         // One that could not be read may be readable now.
-        if !self.file.any() && self.refused.is_none() {
+        if !self.file.settled() && self.refused.is_none() {
             return;
         }
         match load(self.file.path()) {
@@ -223,6 +316,13 @@ impl Watch {
     /// Compares what a poll has found.
     pub fn compare(&mut self, facts: &BaselineFacts) -> Compared {
         self.follow();
+        if self.baseline.is_none() && self.refused.is_some() {
+            // Nobody knows what is expected: what was found to differ before stands.
+            return Compared {
+                refused: self.refused.clone(),
+                ..Compared::default()
+            };
+        }
         let nothing = Baseline::default();
         let baseline = self.baseline.as_ref().unwrap_or(&nothing);
         let mut compared = Compared {
@@ -259,10 +359,8 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_devices::{GpuInfo, GpuSample, PresentIn};
-    use gtrace_event::Timestamp;
-
     use super::*;
+    use gtrace_devices::{GpuInfo, GpuSample, PresentIn};
 
     fn facts(ecc: Option<bool>, gpus: u32) -> BaselineFacts {
         let mut gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());
@@ -293,6 +391,8 @@ mod tests {
         assert!(!none.present && none.metrics.is_empty());
         std::fs::write(&path, "[host]\ngpus = 8\n\n[gpu]\necc = true\n").unwrap();
         let off = facts(Some(false), 7);
+        // The file counts once it has been the same for two polls.
+        assert!(watch.compare(&off).metrics.is_empty());
         assert!(watch.compare(&off).judgements.is_empty());
         assert!(watch.compare(&off).judgements.is_empty());
         let steady = watch.compare(&off);
@@ -331,11 +431,66 @@ mod tests {
         assert!(third.refused.as_ref().unwrap().contains("vbois"));
         assert_eq!(texts(&third), ["", "ecc off, expected on"]);
         std::fs::remove_file(&path).unwrap();
-        watch.compare(&facts(Some(false), 8));
-        watch.compare(&facts(Some(false), 8));
+        // It is gone once three polls do not find it, and judged anew from then on.
+        for _ in 0..4 {
+            watch.compare(&facts(Some(false), 8));
+        }
         let gone = watch.compare(&facts(Some(false), 8));
         assert_eq!((gone.present, gone.refused.clone()), (false, None));
         assert_eq!(texts(&gone), ["", ""]);
+    }
+
+    #[test]
+    fn no_beginning_of_a_saved_file_counts_and_what_a_killed_writer_left_does_no_harm() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("baseline.toml");
+        let mut saved = Baseline::of(&facts(Some(true), 8));
+        saved.gpu.mig_instances = Some(vec!["1g.10gb".to_owned(), "3g.40gb".to_owned()]);
+        let text = file_text(&saved, "gpu-17", Timestamp::UNIX_EPOCH).unwrap();
+        // As killed in the middle of writing, and as the power failed before the blocks were on the disk.
+        for length in 0..text.trim_end().len() {
+            std::fs::write(&path, &text[..length]).unwrap();
+            assert!(load(&path).is_err(), "{:?}", &text[..length]);
+            let mut hole = text[..length].to_owned();
+            hole.extend(std::iter::repeat_n('\0', text.len() - length));
+            std::fs::write(&path, hole).unwrap();
+            assert!(load(&path).is_err(), "a hole from {length} on");
+        }
+        // Another that was killed has left its part beside it.
+        let left = format!("baseline.toml.{}.new", std::process::id());
+        std::fs::write(dir.path().join(left), &text[..40]).unwrap();
+        save(&path, &text).unwrap();
+        assert_eq!(load(&path).unwrap().unwrap(), saved);
+        let files = std::fs::read_dir(dir.path()).unwrap();
+        assert_eq!(files.count(), 1, "nothing stays beside it");
+        // The daemon goes on by what it had.
+        let mut watch = Watch::new(path.clone());
+        watch.compare(&facts(Some(false), 8));
+        std::fs::write(&path, &text[..text.len() / 2]).unwrap();
+        for _ in 0..3 {
+            watch.compare(&facts(Some(false), 8));
+        }
+        let half = watch.compare(&facts(Some(false), 8));
+        assert!(half.present && half.refused.is_some());
+        assert_eq!(texts(&half), ["", "ecc off, expected on"]);
+        // One that starts with it has nothing to go by, and takes no drift back that is open.
+        let mut watch = Watch::new(path.clone());
+        for _ in 0..2 * STEADY {
+            let half = watch.compare(&facts(Some(false), 8));
+            assert_eq!((half.present, texts(&half)), (false, Vec::new()));
+        }
+        assert!(watch.refused.is_some());
+        // What people do to a file does not make it one that was cut off.
+        let edited = format!("{}\r\n\n# [gpu] below is ours\n", text.trim_end());
+        for (text, wanted) in [
+            (edited.as_str(), &saved),
+            ("# nothing is expected of this host\n", &Baseline::default()),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(&load(&path).unwrap().unwrap(), wanted, "{text}");
+        }
+        std::fs::write(&path, " \n").unwrap();
+        assert!(load(&path).is_err());
     }
 
     #[test]

@@ -28,8 +28,21 @@ const PROCESSES: usize = 4096;
 /// Who has what, as of the newest reading.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
-    gpus: BTreeMap<PciAddress, Vec<Holder>>,
+    gpus: BTreeMap<PciAddress, Vec<Held>>,
     processes: BTreeMap<u32, (Holder, Instant)>,
+}
+
+/// Who has a GPU, or a GPU instance of it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Held {
+    holder: Holder,
+    /// `None` for the whole GPU, and where it is not known which.
+    gi: Option<u32>,
+}
+
+/// Whether both may be the same instance.
+fn meet(a: Option<u32>, b: Option<u32>) -> bool {
+    a.zip(b).is_none_or(|(a, b)| a == b)
 }
 
 impl Table {
@@ -39,10 +52,17 @@ impl Table {
         if let Some((holder, _)) = pid.and_then(|pid| self.processes.get(&pid)) {
             return vec![holder.clone()];
         }
-        let pci = event.gpu.as_ref().and_then(|gpu| gpu.pci);
-        pci.and_then(|pci| self.gpus.get(&pci))
-            .cloned()
-            .unwrap_or_default()
+        let Some(gpu) = &event.gpu else {
+            return Vec::new();
+        };
+        let all = gpu.pci.and_then(|pci| self.gpus.get(&pci));
+        let of_it = all.into_iter().flatten();
+        let of_it = of_it.filter(|held| meet(held.gi, gpu.mig_gi));
+        let mut found: Vec<_> = of_it.map(|held| held.holder.clone()).collect();
+        // One may have several instances.
+        found.sort();
+        found.dedup();
+        found
     }
 
     /// Whose process it is.
@@ -56,7 +76,7 @@ impl Table {
         for (pci, holders) in &self.gpus {
             let gpu = gpus.iter().find(|gpu| gpu.pci == *pci);
             let uuid = gpu.and_then(|gpu| gpu.uuid.clone());
-            for holder in holders {
+            for Held { holder, .. } in holders {
                 let labels = [
                     ("gpu", Some(pci.to_string())),
                     ("uuid", uuid.clone()),
@@ -104,8 +124,8 @@ impl Kept {
 pub struct Client {
     /// The process.
     pub pid: u32,
-    /// Its GPUs.
-    pub gpus: Vec<PciAddress>,
+    /// Its GPUs, and the GPU instances of them in MIG mode where they are known.
+    pub gpus: Vec<(PciAddress, Option<u32>)>,
 }
 
 /// What a reading is made of.
@@ -123,7 +143,7 @@ pub struct Reading<'a> {
 
 /// Makes the next table out of a reading and of the one before.
 pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant) -> Table {
-    let mut gpus: BTreeMap<PciAddress, Vec<Holder>> = BTreeMap::new();
+    let mut gpus: BTreeMap<PciAddress, Vec<Held>> = BTreeMap::new();
     for allocation in reading.allocations {
         let holder = Holder {
             namespace: Some(allocation.namespace.clone()),
@@ -131,12 +151,12 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
             container_name: Some(allocation.container.clone()),
             ..Holder::default()
         };
-        for gpu in reading
-            .gpus
-            .iter()
-            .filter(|gpu| is_of(&allocation.device, gpu))
-        {
-            add(gpus.entry(gpu.pci).or_default(), holder.clone());
+        for gpu in reading.gpus {
+            let Some(gi) = part_of(&allocation.device, gpu) else {
+                continue;
+            };
+            let holder = holder.clone();
+            add(gpus.entry(gpu.pci).or_default(), Held { holder, gi });
         }
     }
     let mut processes = before.processes.clone();
@@ -154,8 +174,13 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
             continue;
         }
         if holder.pod.is_none() && is_pod(&holder) {
-            // The kubelet knows the name, if only one pod has the GPU.
-            let of_gpus = client.gpus.iter().filter_map(|pci| gpus.get(pci)).flatten();
+            // The kubelet knows the name, if only one pod has the GPU, or the instance of it.
+            let of_gpu = |(pci, gi): &(PciAddress, Option<u32>)| {
+                let (gi, held) = (*gi, gpus.get(pci).into_iter().flatten());
+                held.filter(move |held| meet(held.gi, gi))
+            };
+            let of_gpus = client.gpus.iter().flat_map(of_gpu);
+            let of_gpus = of_gpus.map(|held| &held.holder);
             let mut pods: Vec<_> = of_gpus.filter(|known| known.pod.is_some()).collect();
             // Of two containers of one pod it is not known which.
             pods.dedup_by_key(|known| (&known.namespace, &known.pod, &known.container_name));
@@ -165,14 +190,19 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
                 holder.container_name.clone_from(&only.container_name);
             }
         }
-        for pci in &client.gpus {
+        for (pci, gi) in &client.gpus {
             let known = gpus.entry(*pci).or_default();
             match known
                 .iter_mut()
-                .find(|known| same_container(known, &holder))
+                .find(|known| same_container(&known.holder, &holder) && meet(known.gi, *gi))
             {
-                Some(known) => known.job = known.job.take().or_else(|| holder.job.clone()),
-                None => add(known, holder.clone()),
+                Some(Held { holder: known, .. }) => {
+                    known.job = known.job.take().or_else(|| holder.job.clone());
+                }
+                None => {
+                    let (holder, gi) = (holder.clone(), *gi);
+                    add(known, Held { holder, gi });
+                }
             }
         }
         if processes.len() < PROCESSES || processes.contains_key(&client.pid) {
@@ -193,9 +223,9 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
     Table { gpus, processes }
 }
 
-fn add(known: &mut Vec<Holder>, holder: Holder) {
-    if known.len() < MOST && !known.contains(&holder) {
-        known.push(holder);
+fn add(known: &mut Vec<Held>, held: Held) {
+    if known.len() < MOST && !known.contains(&held) {
+        known.push(held);
         known.sort();
     }
 }
@@ -214,22 +244,35 @@ fn same_container(a: &Holder, b: &Holder) -> bool {
         && (a.container_name == b.container_name || b.container_name.is_none())
 }
 
-/// Whether a device plugin's name is of this GPU: `GPU-…`, `MIG-GPU-…/1/0`, `GPU-…::2` of a shared one, `nvidia0`,
-/// `nvidia0/gi1`, `nvidia.com/gpu=0`.
-fn is_of(device: &str, gpu: &GpuInfo) -> bool {
-    if gpu
-        .uuid
-        .as_ref()
-        .is_some_and(|uuid| device.contains(uuid.as_str()))
-    {
-        return true;
+/// The GPU instance that a device plugin's name is of, where the name is of this GPU: `GPU-…`, `MIG-GPU-…/1/0`, `GPU-…::2` of a
+/// shared one, `nvidia0`, `nvidia0/gi1`, `nvidia.com/gpu=0`, `MIG-…` of an instance of it.
+fn part_of(device: &str, gpu: &GpuInfo) -> Option<Option<u32>> {
+    let mut instances = gpu.sample.iter().flat_map(|s| &s.mig_instances);
+    let named = instances.find(|instance| {
+        let uuid = instance.uuid.as_deref();
+        device.contains("MIG-") && uuid.is_some_and(|uuid| device.contains(uuid))
+    });
+    if let Some(instance) = named {
+        return Some(Some(instance.gi));
     }
-    let Some(index) = gpu.index else { return false };
+    let uuid = gpu.uuid.as_deref();
+    if let Some((before, rest)) = uuid.and_then(|uuid| device.split_once(uuid)) {
+        let gi = rest.strip_prefix('/').filter(|_| before.ends_with("MIG-"));
+        return Some(gi.and_then(leading_number));
+    }
+    let index = gpu.index?;
     let name = device.rsplit_once('=').map_or(device, |(_, name)| name);
-    let name = name.split(['/', ':']).next().unwrap_or(name);
+    let end = name.find(['/', ':']).unwrap_or(name.len());
+    let (name, rest) = name.split_at(end);
     let number = name.strip_prefix("nvidia").unwrap_or(name);
     let is_named = name.starts_with("nvidia") || device.contains('=');
-    is_named && number.parse() == Ok(index)
+    (is_named && number.parse() == Ok(index))
+        .then(|| rest.strip_prefix("/gi").and_then(leading_number))
+}
+
+fn leading_number(text: &str) -> Option<u32> {
+    let end = text.find(|c: char| !c.is_ascii_digit());
+    text.get(..end.unwrap_or(text.len()))?.parse().ok()
 }
 
 /// Containers of one reading: each is asked for once, and none once the runtimes have taken too long.
@@ -314,17 +357,30 @@ mod tests {
     #[test]
     fn names_of_device_plugins_are_of_their_gpu() {
         let gpu = gpu("0000:3b:00.0", "GPU-8f3a", 1);
-        for device in [
-            "GPU-8f3a",
-            "GPU-8f3a::2",
-            "MIG-GPU-8f3a/1/0",
-            "nvidia1",
-            "nvidia1/gi0",
-            "nvidia.com/gpu=GPU-8f3a",
-            "nvidia.com/gpu=1",
-            "nvidia.com/gpu=1:0",
+        for (device, gi) in [
+            ("GPU-8f3a", None),
+            ("GPU-8f3a::2", None),
+            ("MIG-GPU-8f3a/1/0", Some(1)),
+            ("nvidia1", None),
+            ("nvidia1/gi0", Some(0)),
+            ("nvidia.com/gpu=GPU-8f3a", None),
+            ("nvidia.com/gpu=1", None),
+            ("nvidia.com/gpu=1:0", None),
         ] {
-            assert!(is_of(device, &gpu), "{device}");
+            assert_eq!(part_of(device, &gpu), Some(gi), "{device}");
+        }
+        // Newer drivers name instances in MIG mode by UUIDs of their own.
+        let mut divided = gpu.clone();
+        let mut sample = gtrace_devices::GpuSample::at(gtrace_event::Timestamp::UNIX_EPOCH);
+        sample.mig_instances = vec![gtrace_devices::MigInstance {
+            gi: 5,
+            uuid: Some("MIG-1b2c".to_owned()),
+            ..Default::default()
+        }];
+        divided.sample = Some(sample);
+        for device in ["MIG-1b2c", "MIG-1b2c::1", "nvidia.com/gpu=MIG-1b2c"] {
+            assert_eq!(part_of(device, &divided), Some(Some(5)), "{device}");
+            assert_eq!(part_of(device, &gpu), None, "{device}");
         }
         for device in [
             "GPU-9999",
@@ -334,7 +390,7 @@ mod tests {
             "mlx5_1",
             "",
         ] {
-            assert!(!is_of(device, &gpu), "{device}");
+            assert_eq!(part_of(device, &gpu), None, "{device}");
         }
     }
 
@@ -358,7 +414,7 @@ mod tests {
         let table = next(&Table::default(), &reading, &Places::default(), now);
         let pods: Vec<_> = table.gpus[&gpus[0].pci]
             .iter()
-            .map(ToString::to_string)
+            .map(|held| held.holder.to_string())
             .collect();
         assert_eq!(
             pods,
@@ -372,6 +428,54 @@ mod tests {
         assert_eq!(metrics.len(), 2);
         assert!(metrics[0].labels.contains(&("pod", "infer".to_owned())));
         assert!(metrics[0].labels.contains(&("uuid", "GPU-a".to_owned())));
+    }
+
+    #[test]
+    fn an_event_of_an_instance_names_who_was_given_that_instance() {
+        let mut divided = gpu("0000:3b:00.0", "GPU-a", 0);
+        let mut sample = gtrace_devices::GpuSample::at(gtrace_event::Timestamp::UNIX_EPOCH);
+        sample.mig_instances = [1, 5]
+            .map(|gi| gtrace_devices::MigInstance {
+                gi,
+                uuid: Some(format!("MIG-{gi}")),
+                ..Default::default()
+            })
+            .into();
+        divided.sample = Some(sample);
+        let allocations = [
+            allocation("small", "MIG-1"),
+            allocation("large", "MIG-5"),
+            allocation("monitor", "nvidia0"),
+        ];
+        let reading = Reading {
+            gpus: &[divided],
+            allocations: &allocations,
+            clients: &[],
+            remote_clients: &BTreeMap::new(),
+        };
+        let now = Instant::now();
+        let table = next(&Table::default(), &reading, &Places::default(), now);
+        let pods = |mig_gi: Option<u32>| {
+            let mut occurrence = gtrace_event::Occurrence::new(
+                gtrace_event::Kind::Xid,
+                gtrace_event::Severity::Warning,
+                "x",
+            );
+            let mut gpu = reading.gpus[0].event_gpu();
+            gpu.mig_gi = mig_gi;
+            occurrence.gpu = Some(gpu);
+            let witness = gtrace_event::Witness {
+                source: gtrace_event::WitnessName::Kmsg,
+                count: 1,
+                first_time: gtrace_event::Timestamp::UNIX_EPOCH,
+            };
+            let time = gtrace_event::Timestamp::UNIX_EPOCH;
+            let holders = table.of(&Event::new(time, witness, occurrence)).into_iter();
+            holders.filter_map(|holder| holder.pod).collect::<Vec<_>>()
+        };
+        assert_eq!(pods(Some(5)), ["large", "monitor"]);
+        assert_eq!(pods(Some(2)), ["monitor"]);
+        assert_eq!(pods(None), ["large", "monitor", "small"]);
     }
 
     #[test]
@@ -403,7 +507,7 @@ mod tests {
         let (with_gpu, without) = (u32::MAX - 1, u32::MAX);
         let clients = [Client {
             pid: with_gpu,
-            gpus: vec![gpus[0].pci],
+            gpus: vec![(gpus[0].pci, None)],
         }];
         let remote = "lab-7: python3 (99)".to_owned();
         let reading = Reading {
@@ -415,8 +519,11 @@ mod tests {
         let now = Instant::now();
         let table = next(&Table::default(), &reading, &Places::default(), now);
         let of_gpu = &table.gpus[&gpus[0].pci];
-        assert_eq!(of_gpu[0].remote_client, Some(remote));
-        assert_eq!(of_gpu[0].to_string(), "remote client lab-7: python3 (99)");
+        assert_eq!(of_gpu[0].holder.remote_client, Some(remote));
+        assert_eq!(
+            of_gpu[0].holder.to_string(),
+            "remote client lab-7: python3 (99)"
+        );
         let of_worker = table.of_process(without).unwrap();
         assert_eq!(of_worker.remote_client.as_deref(), Some("b: c (1)"));
     }

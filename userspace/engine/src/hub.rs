@@ -116,8 +116,17 @@ pub enum Command {
     ),
     /// Make everything captured so far readable in the store, by other processes too.
     Flush(oneshot::Sender<Result<(), String>>),
-    /// Detach (true) or attach (false) every probe.
-    Pause(bool, oneshot::Sender<Result<(), String>>),
+    /// Detach or attach every probe.
+    Pause(Pause, oneshot::Sender<Result<(), String>>),
+}
+
+/// Whether probes are to be attached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// true detaches every probe, false attaches them.
+    pub paused: bool,
+    /// After which they are attached again by themselves.
+    pub lease: Option<Duration>,
 }
 
 /// Why an incident is as it was.

@@ -131,6 +131,12 @@ pub struct Gpu {
     /// MIG compute instance (`GPU-CI:01` in an Xid line).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mig_ci: Option<u32>,
+    /// Profile of that instance, `1g.10gb`, as NVML named it at that time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mig_profile: Option<String>,
+    /// `MIG-…`: UUID of that compute instance, as NVML gave it at that time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mig_uuid: Option<String>,
 }
 
 impl Gpu {

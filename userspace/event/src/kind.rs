@@ -115,6 +115,10 @@ kinds! {
     GpuContended = "gpu_contended",
     /// A GPU that a process holds is hardly used, as the process waits for the host: suspected.
     GpuStarved = "gpu_starved",
+    /// MIG mode of a GPU was switched, or its instances are others.
+    MigLayout = "mig_layout",
+    /// A vGPU lacks its licence, or has it again.
+    VgpuLicense = "vgpu_license",
     /// ECC error counters rose.
     Ecc = "ecc",
     /// Rows of GPU memory were remapped, wait for a reset to be, or could not be.

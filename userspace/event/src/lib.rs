@@ -35,8 +35,9 @@ pub use advice::Advice;
 pub use amend::Amendment;
 pub use detail::{
     AerDetail, ApiDetail, BaselineDetail, ContentionDetail, Detail, Drift, FabricDetail, Holder,
-    HolderDetail, HostDetail, PcieDetail, PluginDetail, PortChange, ProcessExitDetail, RdmaDetail,
-    RemovalCause, RemovalDetail, RemovedRange, SampleDetail, SlotChange, SourceDetail, XidDetail,
+    HolderDetail, HostDetail, MigDetail, PcieDetail, PluginDetail, PortChange, ProcessExitDetail,
+    RdmaDetail, RemovalCause, RemovalDetail, RemovedRange, SampleDetail, SlotChange, SourceDetail,
+    XidDetail,
 };
 pub use event::Event;
 pub use gpu::{Gpu, PciAddress, PciAddressError};

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gtrace_event::Timestamp;
 use gtrace_fleet::remedy::{
-    Cause, Effect, Facts, HostFacts, Order, Outcome, Plan, PlanState, Policy, Remediation, Step,
-    StepState,
+    Cause, Effect, Facts, HostFacts, Mode, Order, Outcome, Plan, PlanState, Policy, Remediation,
+    Step, StepState,
 };
 use proptest::prelude::*;
 
@@ -21,7 +21,12 @@ enum Event {
     Crash(End),
     /// The turn's changes are not kept: its orders are not carried out.
     Unwritten,
-    Minutes(u16),
+    /// So many seconds go by.
+    Pass(i64),
+    /// Something that was sent, and of which nothing was heard, takes effect after all.
+    TakesEffect(usize),
+    /// The policy acts, or is dry.
+    Acts(bool),
     Approve(usize),
     Refuse(usize),
     Undo(usize),
@@ -33,8 +38,10 @@ enum Event {
     ByHand(usize, bool),
     /// The managers do not answer.
     Silent(bool),
-    /// Hosts end what they were asked to do.
-    HostsEnd,
+    /// Hosts begin what they were asked to do.
+    HostsBegin,
+    /// Hosts end what they have begun; whether it went well.
+    HostsEnd(bool),
 }
 
 /// Where a head ends.
@@ -43,6 +50,8 @@ enum End {
     Unclaimed,
     Unsent,
     Done,
+    /// What was sent may take effect yet.
+    Sent,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -54,7 +63,12 @@ enum Fate {
     },
     /// It ends before anything is sent.
     NotSent,
+    /// Nobody waits for it any more, and it may take effect yet.
+    Late,
 }
+
+/// What was sent takes effect within this time or not at all, in seconds: five times `answer_s`.
+const SETTLED_S: i64 = 50;
 
 const HOSTS: usize = 5;
 
@@ -77,13 +91,23 @@ fn event() -> impl Strategy<Value = Event> {
         1 => Just(Fate::Refused),
         1 => any::<bool>().prop_map(|done| Fate::Lost { done }),
         1 => Just(Fate::NotSent),
+        1 => Just(Fate::Late),
     ];
+    let end = prop_oneof![
+        Just(End::Unclaimed),
+        Just(End::Unsent),
+        Just(End::Done),
+        Just(End::Sent)
+    ];
+    let time = prop_oneof![2 => 1..40_i64, 3 => (1..90_i64).prop_map(|minutes| minutes * 60)];
     prop_oneof![
         12 => Just(Event::Turn),
         8 => (0..4_usize, fate).prop_map(|(n, fate)| Event::Ends(n, fate)),
-        2 => prop_oneof![Just(End::Unclaimed), Just(End::Unsent), Just(End::Done)].prop_map(Event::Crash),
+        2 => end.prop_map(Event::Crash),
         1 => Just(Event::Unwritten),
-        4 => (1..90_u16).prop_map(Event::Minutes),
+        5 => time.prop_map(Event::Pass),
+        2 => (0..4_usize).prop_map(Event::TakesEffect),
+        1 => prop::bool::weighted(0.7).prop_map(Event::Acts),
         3 => host.clone().prop_map(Event::Approve),
         1 => host.clone().prop_map(Event::Refuse),
         1 => host.clone().prop_map(Event::Undo),
@@ -93,7 +117,8 @@ fn event() -> impl Strategy<Value = Event> {
         2 => (host.clone(), any::<bool>()).prop_map(|(h, b)| Event::Evidence(h, b)),
         1 => (host, any::<bool>()).prop_map(|(h, b)| Event::ByHand(h, b)),
         1 => any::<bool>().prop_map(Event::Silent),
-        4 => Just(Event::HostsEnd),
+        4 => Just(Event::HostsBegin),
+        4 => prop::bool::weighted(0.8).prop_map(Event::HostsEnd),
     ]
 }
 
@@ -104,13 +129,25 @@ enum Hand {
     Somebody,
 }
 
+/// How far a host is with what it was asked to do.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Asked {
+    Pending,
+    Begun,
+    Done,
+    Failed,
+}
+
 #[derive(Default)]
 struct World {
+    /// Seconds since it began.
     now: i64,
     /// What holds of which host.
     held: BTreeMap<(String, Step), Hand>,
-    /// Requests to agents by plan and step: whether they were carried out.
-    asked: BTreeMap<(i64, Step), bool>,
+    /// Requests to agents by plan and step.
+    asked: BTreeMap<(i64, Step), Asked>,
+    /// What was sent and may take effect yet, and until when.
+    late: Vec<(Order, i64)>,
     busy: BTreeSet<String>,
     unwell: BTreeSet<String>,
     over: BTreeSet<String>,
@@ -128,7 +165,42 @@ fn name(n: usize) -> String {
 
 impl World {
     fn time(&self) -> Timestamp {
-        Timestamp::from_second(self.now).unwrap()
+        Timestamp::from_second(1_780_000_000 + self.now).unwrap()
+    }
+
+    /// A plan for the n-th host.
+    fn plan(&self, id: i64, n: usize, steps: &[Step]) -> Plan {
+        let (cause, state) = (Cause::default(), PlanState::Waiting);
+        Plan::new(id, &name(n), "r", cause, steps, state, self.time())
+    }
+
+    /// Requests that no host has begun.
+    fn pending(&mut self) -> impl Iterator<Item = (&(i64, Step), &mut Asked)> {
+        let is_pending = |(_, asked): &(&(i64, Step), &mut Asked)| **asked == Asked::Pending;
+        self.asked.iter_mut().filter(is_pending)
+    }
+
+    fn hosts_begin(&mut self) {
+        let begun: Vec<(i64, Step)> = self
+            .pending()
+            .map(|(of, asked)| {
+                *asked = Asked::Begun;
+                *of
+            })
+            .collect();
+        for (plan, step) in begun {
+            *self.acts.entry((plan, step, false)).or_default() += 1;
+        }
+    }
+
+    fn hosts_end(&mut self, well: bool) {
+        let begun = self.asked.values_mut().filter(|a| **a == Asked::Begun);
+        begun.for_each(|asked| *asked = if well { Asked::Done } else { Asked::Failed });
+    }
+
+    fn pass(&mut self, seconds: i64) {
+        self.now += seconds;
+        self.late.retain(|(_, until)| *until >= self.now);
     }
 
     fn facts(&self, plans: &Remediation) -> Facts {
@@ -153,8 +225,9 @@ impl World {
                     Step::Drain if self.busy.contains(host) => Effect::Absent,
                     Step::Drain => Effect::Ours,
                     Step::Reboot | Step::ResetGpu => match self.asked.get(&(plan.id, kind)) {
-                        Some(true) => Effect::Ours,
-                        Some(false) => Effect::Going,
+                        Some(Asked::Done) => Effect::Ours,
+                        Some(Asked::Pending | Asked::Begun) => Effect::Going,
+                        Some(Asked::Failed) => Effect::Failed("no".to_owned()),
                         None => Effect::Absent,
                     },
                     Step::Ticket | Step::Return => Effect::Unknown("no trace".to_owned()),
@@ -193,7 +266,10 @@ impl World {
             (Step::SlurmDrain, false) => !self.held.contains_key(&key),
             (Step::Cordon | Step::SlurmDrain, true) => is_ours,
             (Step::Reboot | Step::ResetGpu, _) => {
-                !self.asked.contains_key(&(order.plan, order.step))
+                let asked = self.asked.entry((order.plan, order.step));
+                asked.or_insert(Asked::Pending);
+                // It counts once its host has begun.
+                false
             }
             (Step::Drain | Step::Ticket | Step::Return, _) => true,
         };
@@ -210,10 +286,7 @@ impl World {
             }
             (Step::Cordon | Step::SlurmDrain, true) => drop(self.held.remove(&key)),
             (Step::Drain, _) => drop(self.busy.remove(&order.host)),
-            (Step::Reboot | Step::ResetGpu, _) => {
-                self.asked.insert((order.plan, order.step), false);
-            }
-            (Step::Ticket | Step::Return, _) => {}
+            (Step::Reboot | Step::ResetGpu | Step::Ticket | Step::Return, _) => {}
         }
     }
 }
@@ -234,8 +307,18 @@ struct Head {
 }
 
 impl Head {
-    /// A turn over all plans, as the runner takes it: changes are kept first, then orders are given.
-    fn turn(&mut self, world: &World, policy: &Policy, kept: bool) -> Result<(), TestCaseError> {
+    /// A turn over all plans, as the database takes it: changes are kept first, then orders are given.
+    fn turn(
+        &mut self,
+        world: &mut World,
+        policy: &Policy,
+        kept: bool,
+    ) -> Result<(), TestCaseError> {
+        if kept && policy.mode == Mode::Dry {
+            world
+                .pending()
+                .for_each(|(_, asked)| *asked = Asked::Failed);
+        }
         let facts = world.facts(&self.plans);
         let before = self.plans.clone();
         let mut orders = Vec::new();
@@ -281,23 +364,44 @@ impl Head {
                 || orders.iter().any(|order| order.plan == *id);
             prop_assert!(!(is_at && goes_on), "{plan:?}");
         }
-        match kept {
-            true => self.flying.extend(orders),
-            false => self.plans = before,
+        prop_assert!(policy.mode == Mode::Act || orders.iter().all(|order| order.undo));
+        if !kept {
+            self.plans = before;
+            return Ok(());
         }
+        // What a host has not begun is withdrawn once what it needs does not hold any more.
+        let settled = |id: &i64| !self.flying.iter().any(|order| order.plan == *id);
+        let ids = before.plans.keys().copied().filter(settled);
+        let unfounded = ids.filter_map(|id| self.plans.unfounded(id, policy, &facts));
+        for (id, index, step, why) in unfounded.collect::<Vec<_>>() {
+            if world.asked.get(&(id, step)) == Some(&Asked::Pending) {
+                world.asked.remove(&(id, step));
+                self.plans.withdrawn(id, index, &why, facts.now);
+            }
+        }
+        self.flying.extend(orders);
         Ok(())
     }
 }
 
+/// Some seconds; with `cargo xtask test --long` some minutes.
+fn cases() -> u32 {
+    match std::env::var_os("GTRACE_TEST_LONG") {
+        Some(_) => 5000,
+        None => 80,
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 120, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn plans_keep_to_their_limits_whatever_happens(
         kinds in prop::collection::vec((steps(), any::<bool>()), HOSTS..2 * HOSTS),
         events in prop::collection::vec(event(), 1..200),
     ) {
-        let policy = policy(true);
-        let mut world = World { now: 1_780_000_000, ..World::default() };
+        let (acts, dry) = (policy(true), policy(false));
+        let mut policy = &acts;
+        let mut world = World::default();
         let mut head = Head { plans: Remediation::default(), flying: Vec::new() };
         let mut approval = BTreeMap::new();
         for (n, (steps, wants)) in kinds.iter().enumerate() {
@@ -323,13 +427,17 @@ proptest! {
                 .filter(|(_, hand)| **hand == Hand::Somebody).map(|((host, _), _)| host.clone()).collect();
             let (out_before, begun_before) = (head.plans.out(), begun(&head.plans));
             match event {
-                Event::Turn => head.turn(&world, &policy, true)?,
-                Event::Unwritten => head.turn(&world, &policy, false)?,
+                Event::Turn => head.turn(&mut world, policy, true)?,
+                Event::Unwritten => head.turn(&mut world, policy, false)?,
                 Event::Ends(n, fate) => {
                     if !head.flying.is_empty() {
                         let order = head.flying.remove(n % head.flying.len());
                         if matches!(fate, Fate::NotSent) {
                             head.plans.ended(&order, Outcome::Unsure("no answer".to_owned()), now);
+                            continue;
+                        }
+                        if policy.mode == Mode::Dry && !order.undo {
+                            head.plans.ended(&order, Outcome::Withdrawn, now);
                             continue;
                         }
                         let claimed = head.plans.plans.get_mut(&order.plan).is_some_and(|p| p.claim(&order, now));
@@ -340,8 +448,11 @@ proptest! {
                         let outcome = match fate {
                             Fate::Works => Outcome::Acted(String::new()),
                             Fate::Refused => Outcome::Refused("no".to_owned()),
-                            Fate::Lost { .. } | Fate::NotSent => Outcome::Unsure("no answer".to_owned()),
+                            Fate::Lost { .. } | Fate::NotSent | Fate::Late => Outcome::Unsure("no answer".to_owned()),
                         };
+                        if matches!(fate, Fate::Late) {
+                            world.late.push((order.clone(), world.now + SETTLED_S));
+                        }
                         if matches!(fate, Fate::Works | Fate::Lost { done: true }) {
                             world.carry_out(&order);
                         }
@@ -354,10 +465,18 @@ proptest! {
                         End::Unclaimed => {}
                         End::Unsent => drop(plan.claim(&order, now)),
                         End::Done if plan.claim(&order, now) => world.carry_out(&order),
-                        End::Done => {}
+                        End::Sent if plan.claim(&order, now) => {
+                            world.late.push((order, world.now + SETTLED_S));
+                        }
+                        End::Done | End::Sent => {}
                     }
                 },
-                Event::Minutes(n) => world.now += i64::from(n) * 60,
+                Event::Pass(seconds) => world.pass(seconds),
+                Event::TakesEffect(n) => if !world.late.is_empty() {
+                    let (order, _) = world.late.remove(n % world.late.len());
+                    world.carry_out(&order);
+                },
+                Event::Acts(on) => policy = if on { &acts } else { &dry },
                 Event::Approve(n) => for plan in head.plans.plans.values_mut().filter(|p| p.host == name(n)) {
                     if plan.approve("x", now).is_ok() {
                         approval.insert(plan.id, true);
@@ -369,6 +488,8 @@ proptest! {
                 Event::Undo(n) => for plan in head.plans.plans.values_mut().filter(|p| p.host == name(n)) {
                     if plan.undo("x", now).is_ok() {
                         *undone.entry(plan.id).or_default() += 1;
+                        let of_plan = world.pending().filter(|((id, _), _)| *id == plan.id);
+                        of_plan.for_each(|(_, asked)| *asked = Asked::Failed);
                     }
                 },
                 Event::Busy(n, on) => set(&mut world.busy, n, on),
@@ -380,7 +501,8 @@ proptest! {
                 }
                 Event::ByHand(n, false) => drop(world.held.remove(&(name(n), Step::Cordon))),
                 Event::Silent(on) => world.silent = on,
-                Event::HostsEnd => world.asked.values_mut().for_each(|done| *done = true),
+                Event::HostsBegin => world.hosts_begin(),
+                Event::HostsEnd(well) => world.hosts_end(well),
             }
             let out = head.plans.out();
             prop_assert!(out.len() <= 2, "{out:?}");
@@ -416,9 +538,10 @@ proptest! {
         world.busy.clear();
         world.unwell.clear();
         for _ in 0..80 {
-            world.now += 3600;
-            world.asked.values_mut().for_each(|done| *done = true);
-            head.turn(&world, &policy, true)?;
+            world.pass(3600);
+            world.hosts_begin();
+            world.hosts_end(true);
+            head.turn(&mut world, &acts, true)?;
             for order in std::mem::take(&mut head.flying) {
                 finish(&mut world, &mut head.plans, &order);
             }
@@ -427,6 +550,10 @@ proptest! {
             let waits = matches!(plan.state, PlanState::Approval | PlanState::Waiting);
             prop_assert!(!plan.state.is_live() || waits, "{plan:?}");
             prop_assert!(plan.state != PlanState::Waiting || plan.waits.is_some(), "{plan:?}");
+            // What was taken back, or returned, is not held by what came late.
+            let is_back = plan.state == PlanState::Undone || (plan.state == PlanState::Done && !plan.out);
+            let holds = world.held.values().any(|hand| *hand == Hand::Plan(plan.id));
+            prop_assert!(!(is_back && holds), "{plan:?} {:?}", world.held);
         }
     }
 }
@@ -444,29 +571,18 @@ fn finish(world: &mut World, plans: &mut Remediation, order: &Order) {
     plans.ended(order, outcome, world.time());
 }
 
+/// A world with one plan, for its first host, of which is saved what it kept.
+fn one_plan(steps: &[Step]) -> (World, Remediation) {
+    let mut world = World::default();
+    world.evidence.insert(name(0));
+    let mut plans = Remediation::default();
+    plans.plans.insert(1, world.plan(1, 0, steps));
+    (world, plans)
+}
+
 #[test]
 fn a_dry_policy_does_nothing_even_to_plans_that_were_approved() {
-    let mut world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
-    world.evidence.insert(name(0));
-    let cause = Cause {
-        key: "k".to_owned(),
-        ..Cause::default()
-    };
-    let steps = [Step::Cordon, Step::Reboot];
-    let plan = Plan::new(
-        1,
-        &name(0),
-        "r",
-        cause,
-        &steps,
-        PlanState::Waiting,
-        world.time(),
-    );
-    let mut plans = Remediation::default();
-    plans.plans.insert(1, plan);
+    let (mut world, mut plans) = one_plan(&[Step::Cordon, Step::Reboot]);
     let dry = policy(false);
     assert_eq!(plans.advance(1, &dry, &world.facts(&plans), false), None);
     assert_eq!(plans.plans[&1].waits.as_deref(), Some("the policy is dry"));
@@ -482,16 +598,7 @@ fn a_dry_policy_does_nothing_even_to_plans_that_were_approved() {
 
 /// A plan whose steps were all begun and whose host is at the last of them.
 fn at_reset(steps: &[Step]) -> (World, Remediation, Policy) {
-    let mut world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
-    world.evidence.insert(name(0));
-    let cause = Cause::default();
-    let state = PlanState::Waiting;
-    let plan = Plan::new(1, &name(0), "r", cause, steps, state, world.time());
-    let mut plans = Remediation::default();
-    plans.plans.insert(1, plan);
+    let (mut world, mut plans) = one_plan(steps);
     let policy = policy(true);
     for _ in steps {
         let facts = world.facts(&plans);
@@ -535,16 +642,7 @@ fn a_host_that_left_the_fleet_keeps_nobody_else_in() {
 
 #[test]
 fn a_plan_that_cannot_be_carried_out_takes_nothing_out() {
-    let mut world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
-    world.evidence.insert(name(0));
-    let steps = [Step::Cordon, Step::Reboot];
-    let (cause, state) = (Cause::default(), PlanState::Waiting);
-    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
-    let mut plans = Remediation::default();
-    plans.plans.insert(1, plan);
+    let (world, mut plans) = one_plan(&[Step::Cordon, Step::Reboot]);
     let mut facts = world.facts(&plans);
     facts.of.get_mut(&1).unwrap().cannot = Some("it does not permit it".to_owned());
     assert_eq!(plans.advance(1, &policy(true), &facts, false), None);
@@ -555,16 +653,8 @@ fn a_plan_that_cannot_be_carried_out_takes_nothing_out() {
 
 #[test]
 fn a_dry_policy_evicts_no_more_pods() {
-    let mut world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
+    let (mut world, mut plans) = one_plan(&[Step::Cordon, Step::Drain]);
     world.busy.insert(name(0));
-    let steps = [Step::Cordon, Step::Drain];
-    let (cause, state) = (Cause::default(), PlanState::Waiting);
-    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
-    let mut plans = Remediation::default();
-    plans.plans.insert(1, plan);
     let mut order = plans.advance(1, &policy(true), &world.facts(&plans), false);
     world.carry_out(&order.take().unwrap());
     plans.plans.get_mut(&1).unwrap().steps[0].state = StepState::Acted;
@@ -640,23 +730,7 @@ fn credentials_do_not_go_over_a_network_in_clear() {
 
 #[test]
 fn what_was_decided_for_a_plan_is_not_done_once_somebody_has_changed_it() {
-    let mut world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
-    let cause = Cause::default();
-    let state = PlanState::Waiting;
-    let plan = Plan::new(
-        1,
-        &name(0),
-        "r",
-        cause,
-        &[Step::Cordon],
-        state,
-        world.time(),
-    );
-    let mut plans = Remediation::default();
-    plans.plans.insert(1, plan);
+    let (mut world, mut plans) = one_plan(&[Step::Cordon]);
     let policy = policy(true);
     let facts = world.facts(&plans);
     let order = plans.advance(1, &policy, &facts, false).unwrap();
@@ -673,15 +747,7 @@ fn what_was_decided_for_a_plan_is_not_done_once_somebody_has_changed_it() {
 
 #[test]
 fn a_step_that_was_begun_and_not_sent_is_begun_again_and_one_that_was_lost_too() {
-    let mut world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
-    let (cause, state) = (Cause::default(), PlanState::Waiting);
-    let steps = [Step::Ticket, Step::Cordon];
-    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
-    let mut plans = Remediation::default();
-    plans.plans.insert(1, plan);
+    let (mut world, mut plans) = one_plan(&[Step::Ticket, Step::Cordon]);
     let policy = policy(true);
     let turn = |plans: &mut Remediation, world: &World| {
         plans.advance(1, &policy, &world.facts(plans), false)
@@ -713,16 +779,8 @@ fn a_step_that_was_begun_and_not_sent_is_begun_again_and_one_that_was_lost_too()
 
 #[test]
 fn what_cannot_be_sent_is_tried_for_its_time_and_noted_once() {
-    let mut world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
+    let (mut world, mut plans) = one_plan(&[Step::Cordon]);
     world.busy.insert(name(0));
-    let (cause, state) = (Cause::default(), PlanState::Waiting);
-    let steps = [Step::Cordon];
-    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
-    let mut plans = Remediation::default();
-    plans.plans.insert(1, plan);
     let policy = policy(true);
     let tries = |world: &mut World, plans: &mut Remediation| -> usize {
         for n in 0.. {
@@ -784,15 +842,7 @@ fn what_a_host_has_not_begun_is_withdrawn_once_jobs_are_there() {
 
 #[test]
 fn nothing_is_taken_back_while_what_was_sent_may_still_take_effect() {
-    let mut world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
-    let (cause, state) = (Cause::default(), PlanState::Waiting);
-    let steps = [Step::SlurmDrain];
-    let plan = Plan::new(1, &name(0), "r", cause, &steps, state, world.time());
-    let mut plans = Remediation::default();
-    plans.plans.insert(1, plan);
+    let (mut world, mut plans) = one_plan(&[Step::SlurmDrain]);
     let policy = policy(true);
     let turn = |plans: &mut Remediation, world: &World| {
         plans.advance(1, &policy, &world.facts(plans), false)
@@ -812,22 +862,30 @@ fn nothing_is_taken_back_while_what_was_sent_may_still_take_effect() {
     assert_eq!(turn(&mut plans, &world), None);
     assert_eq!(plans.plans[&1].state, PlanState::Undone);
     assert!(world.held.is_empty());
+
+    // The same of a step that was sent so late that its time is over.
+    let (mut world, mut plans) = one_plan(&[Step::SlurmDrain]);
+    let drain = turn(&mut plans, &world).unwrap();
+    world.pass(Step::SlurmDrain.limit_s() + 1);
+    let plan = plans.plans.get_mut(&1).unwrap();
+    assert!(plan.claim(&drain, world.time()));
+    for _ in 0..2 {
+        assert_eq!(turn(&mut plans, &world), None);
+    }
+    // The host is not in service yet.
+    let plan = plans.plans.get_mut(&1).unwrap();
+    assert!(plan.state == PlanState::Failed && plan.out);
+    plan.undo("x", world.time()).unwrap();
+    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(plans.plans[&1].state, PlanState::Undoing);
+    world.carry_out(&drain);
+    assert!(turn(&mut plans, &world).unwrap().undo);
 }
 
 #[test]
 fn a_plan_that_cannot_be_read_may_keep_a_host_out() {
-    let world = World {
-        now: 1_780_000_000,
-        ..World::default()
-    };
-    let mut plans = Remediation::default();
-    for n in 0..2 {
-        let (cause, state) = (Cause::default(), PlanState::Waiting);
-        let steps = [Step::Cordon];
-        let id = n as i64 + 1;
-        let plan = Plan::new(id, &name(n), "r", cause, &steps, state, world.time());
-        plans.plans.insert(id, plan);
-    }
+    let (world, mut plans) = one_plan(&[Step::Cordon]);
+    plans.plans.insert(2, world.plan(2, 1, &[Step::Cordon]));
     plans.unreadable.insert(7, Some(name(0)));
     plans.unreadable.insert(8, Some(name(4)));
     let policy = policy(true);

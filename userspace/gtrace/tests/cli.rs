@@ -1,6 +1,8 @@
 //! The reading commands, run as a user runs them.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
 
+#[path = "support/process.rs"]
+mod process;
 mod support;
 
 use std::io::{BufRead, BufReader, Read};
@@ -382,10 +384,9 @@ fn every_command_finds_the_daemon_of_the_configuration_and_says_which_it_is() {
             assert_eq!(said.count(), 1, "{args:?} says who answered: {err}");
         }
     }
-    assert_eq!(
-        *daemon.core().pauses.lock().unwrap(),
-        [true, true, false, false]
-    );
+    let pauses = daemon.core().pauses.lock().unwrap().clone();
+    let pauses = pauses.iter().map(|pause| pause.paused);
+    assert!(pauses.eq([true, true, false, false]));
 
     for command in ["status", "pause", "events"] {
         let (code, _, err) = bare(&[command, "--config", "/nonexistent.toml"], &[]);
@@ -410,13 +411,18 @@ fn token(credentials: &Path, folder: &Path, name: &str, role: Role) -> PathBuf {
     file
 }
 
-/// A process that does not outlive the test.
-struct Ends(Child);
-
-impl Drop for Ends {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+#[test]
+fn files_for_nats_servers_are_refused_where_there_are_none() {
+    let database = ["--database", "/nonexistent/fleet.db"];
+    let head = [&["head", "--nats-ca", "ca.pem"][..], &database].concat();
+    let agent = ["agent", "run", "--nats-credentials", "host.creds"];
+    for (args, needed) in [
+        (&head[..], "--nats nats://HOST"),
+        (&agent, "--head nats://HOST"),
+    ] {
+        let (code, _, err) = bare(args, &[]);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains(needed), "{err}");
     }
 }
 
@@ -442,22 +448,7 @@ fn a_head_on_another_host_is_asked_over_tls() {
         .env_clear()
         .env("GTRACE_HEAD_DATABASE", dir.path().join("fleet.db"))
         .env("GTRACE_LOG", "info");
-    let mut child = command
-        .stdin(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let _head = Ends(child);
-    let url = lines.find_map(|line| {
-        let line = line.unwrap();
-        let (_, url) = line.split_once("for other hosts at ")?;
-        Some(url.to_owned())
-    });
-    let url = url.unwrap();
-    // Nobody reads on: what it writes must not block it.
-    std::thread::spawn(move || lines.for_each(drop));
-
+    let (_head, url) = process::start(&mut command, "for other hosts at ");
     let ca = authority.ca();
     let environment = |token| [("GTRACE_HEAD_TOKEN_FILE", token), ("GTRACE_HEAD_CA", &*ca)];
     let on = |token, args: &[&str]| {
@@ -553,8 +544,18 @@ fn commands_ask_the_daemon_of_another_host() {
     assert_eq!(code, Some(0), "{err}");
     let acknowledged: Event = serde_json::from_str(&out).unwrap();
     assert_eq!(acknowledged.acks[0].by, "alice");
-    assert_eq!(on(&operator, &["pause"]).0, Some(0));
-    assert_eq!(*daemon.core().pauses.lock().unwrap(), [true]);
+    let (code, out, _) = on(&operator, &["pause", "--for", "1.5m"]);
+    assert_eq!(code, Some(0));
+    assert_eq!(out, "paused: every probe is detached, for at least 90 s\n");
+    assert_eq!(on(&operator, &["pause", "--for", "25h"]).0, Some(3));
+    assert_eq!(on(&operator, &["resume"]).0, Some(0));
+    let pauses = daemon.core().pauses.lock().unwrap().clone();
+    let pauses = pauses.iter().map(|pause| (pause.paused, pause.lease));
+    let asked = [
+        (true, Some(std::time::Duration::from_secs(90))),
+        (false, None),
+    ];
+    assert!(pauses.eq(asked));
 
     // What is on its host, and what nobody can have meant.
     let (code, _, err) = on(&reader, &["events", "--verify"]);

@@ -2,11 +2,14 @@
 //! that is started with what the plugin says, and nothing else.
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests only")]
 
+#[path = "support/process.rs"]
+mod process;
+
 use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use gtrace_grpc::device_plugin::{
@@ -15,19 +18,10 @@ use gtrace_grpc::device_plugin::{
 };
 use gtrace_grpc::testing::{Reply, serve, watch};
 use gtrace_grpc::{call, frame, parse};
+use process::Running;
 
 const LONG: Duration = Duration::from_secs(60);
 const TOKEN: &str = "a secret of sixteen characters and more";
-
-/// A process that does not outlive the test.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 fn gtrace(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));

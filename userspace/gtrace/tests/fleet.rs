@@ -1,43 +1,33 @@
 //! A fleet of processes: real heads and agents that are killed at any time, with batches that come twice and late.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
 
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/relay.rs"]
+mod relay;
 #[path = "../../head/tests/support/mod.rs"]
 mod support;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gtrace_agent::Enrolled;
 use gtrace_api::client::Client;
 use gtrace_event::RecordId;
 use gtrace_fleet::{Batch, BatchAnswer, Carried, Position, RECORDS_MAX, encode};
+use gtrace_head::HostView;
 use gtrace_head::db::{ChainReport, FleetEvent, Place};
-use gtrace_head::{HostView, TokenAnswer, TokenRequest};
 use gtrace_store::{Hash, Reader};
+use process::Running;
+use relay::Relay;
+use support::fleet::token;
 use support::nats::Servers;
 use support::{Host, Postgres};
 
 const HOSTS: usize = 4;
-
-/// A process that does not outlive the test.
-struct Killed(Child);
-
-impl Killed {
-    /// As `kill -9`.
-    fn kill(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        self.kill();
-    }
-}
 
 fn gtrace(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
@@ -52,9 +42,10 @@ fn gtrace(dir: &Path) -> Command {
 struct Fleet {
     dir: tempfile::TempDir,
     database: String,
-    address: String,
-    head: Option<Killed>,
-    agents: Vec<Option<Killed>>,
+    /// Before the head.
+    relay: Relay,
+    head: Option<Running>,
+    agents: Vec<Option<Running>>,
     keys: Vec<Enrolled>,
     hosts: Vec<Host>,
     /// Between agents and head, if there is one.
@@ -81,7 +72,7 @@ impl Fleet {
         };
         let mut fleet = Self {
             database,
-            address: String::new(),
+            relay: Relay::start(),
             head: None,
             agents: Vec::new(),
             keys: Vec::new(),
@@ -90,18 +81,12 @@ impl Fleet {
             dir,
         };
         fleet.start_head();
-        let asked = TokenRequest {
-            host: None,
-            for_s: 600,
-            uses: HOSTS as u32,
-            by: "test".to_owned(),
-        };
-        let token: TokenAnswer = fleet.client().post("/fleet/v1/tokens", &asked).unwrap();
+        let token = token(&fleet.client(), None, HOSTS as u32);
         for n in 0..HOSTS {
             let name = format!("h{n}");
             fleet.hosts.push(Host::new(fleet.dir.path(), &name));
             let file = fleet.credential(n);
-            let url = format!("http://{}", fleet.address);
+            let url = format!("http://{}", fleet.relay.address);
             let done = gtrace(fleet.dir.path())
                 .args([
                     "agent",
@@ -113,7 +98,7 @@ impl Fleet {
                     "--credential",
                 ])
                 .arg(&file)
-                .env("GTRACE_JOIN_TOKEN", &token.token)
+                .env("GTRACE_JOIN_TOKEN", &token)
                 .status();
             assert!(done.unwrap().success());
             fleet.keys.push(Enrolled::read(&file).unwrap());
@@ -131,35 +116,20 @@ impl Fleet {
         Client::unix(self.dir.path().join("head.sock"))
     }
 
-    /// On the port that it had before, so that agents find it.
     fn start_head(&mut self) {
-        let listen = match self.address.is_empty() {
-            true => "127.0.0.1:0",
-            false => &self.address,
-        };
         let mut command = gtrace(self.dir.path());
         command
-            .args(["head", "--listen", listen, "--socket"])
+            .args(["head", "--listen", "127.0.0.1:0", "--socket"])
             .arg(self.dir.path().join("head.sock"));
         if let Some(nats) = &self.nats {
             command.args(["--nats", &nats.url(), "--nats-ack-wait", "1s"]);
         }
-        let mut child = command
+        command
             .env("GTRACE_HEAD_DATABASE", &self.database)
-            .env("GTRACE_LOG", "info")
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        self.head = Some(Killed(child));
-        let ready = lines.find_map(|line| {
-            let line = line.unwrap();
-            let (_, rest) = line.split_once("head at http://")?;
-            Some(rest.split(',').next().unwrap().to_owned())
-        });
-        self.address = ready.unwrap();
-        // Nobody reads on: what it writes must not block it.
-        std::thread::spawn(move || lines.for_each(drop));
+            .env("GTRACE_LOG", "info");
+        let (head, address) = process::start(&mut command, "head at http://");
+        self.relay.set(&address);
+        self.head = Some(head);
     }
 
     fn start_agent(&mut self, n: usize) {
@@ -174,7 +144,7 @@ impl Fleet {
             .arg(&self.hosts[n].path)
             .stderr(Stdio::null())
             .spawn();
-        self.agents[n] = Some(Killed(child.unwrap()));
+        self.agents[n] = Some(Running(child.unwrap()));
     }
 
     /// Sends records of a host with its credential, from anywhere to anywhere: again, too early, in another order.
@@ -210,11 +180,11 @@ impl Fleet {
         let key = &self.keys[n].credential;
         let head = format!(
             "POST /fleet/v1/batch HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Length: {}\r\nAuthorization: Bearer {key}\r\n\r\n",
-            self.address,
+            self.relay.address,
             body.len()
         );
         // A head that is away, or goes away, takes nothing.
-        let Ok(mut stream) = TcpStream::connect(&self.address) else {
+        let Ok(mut stream) = TcpStream::connect(self.relay.address) else {
             return;
         };
         let _ = stream

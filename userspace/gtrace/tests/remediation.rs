@@ -2,40 +2,33 @@
 //! none is forgotten; a report comes whole.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "only tests use it")]
 
+#[path = "support/process.rs"]
+mod process;
+#[path = "support/relay.rs"]
+mod relay;
 #[path = "../../head/tests/support/site.rs"]
 mod site;
 #[path = "../../head/tests/support/mod.rs"]
 mod support;
 
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Arc, Mutex};
+use std::process::{Command, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gtrace_agent::{Actor, enroll};
+use gtrace_agent::enroll;
 use gtrace_api::client::Client;
-use gtrace_event::{
-    FailureClass, HealthReport, Incident, IncidentId, PciAddress, Record, Timestamp,
-};
+use gtrace_event::{FailureClass, HealthReport, Incident, Record, Timestamp};
 use gtrace_fleet::remedy::{Plan, PlanState, Step, StepState};
 use gtrace_fleet::{HostState, machine_id};
+use gtrace_head::RemediationView;
 use gtrace_head::db::FleetIncident;
-use gtrace_head::{RemediationView, TokenAnswer, TokenRequest};
+use process::Running;
+use relay::Relay;
 use serde_json::{Value, json};
-use support::fleet::{Agent, Agents, block, request};
+use site::Done;
+use support::fleet::{Agent, Agents, RecordingActor, block, request, token};
 use support::{Host, incident};
-
-/// A process that does not outlive the test.
-struct Killed(Child);
-
-impl Drop for Killed {
-    /// As `kill -9`.
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 fn gtrace(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
@@ -49,87 +42,22 @@ fn gtrace(dir: &Path) -> Command {
 }
 
 /// Starts a head over SQLite and waits until it answers; its address.
-fn head(dir: &Path, listen: &str, policy: Option<&Path>) -> (Killed, String) {
+fn head(dir: &Path, policy: Option<&Path>) -> (Running, String) {
     let mut command = gtrace(dir);
     command
-        .args(["head", "--listen", listen, "--socket"])
+        .args(["head", "--listen", "127.0.0.1:0", "--socket"])
         .arg(dir.join("head.sock"))
         .arg("--database")
         .arg(dir.join("fleet.db"))
-        .env("GTRACE_LOG", "info")
-        .stderr(Stdio::piped());
+        .env("GTRACE_LOG", "info");
     if let Some(policy) = policy {
         command.arg("--remediation").arg(policy);
     }
-    let mut child = command.spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let child = Killed(child);
-    let mut said = Vec::new();
-    let address = lines.find_map(|line| {
-        let line = line.unwrap();
-        let found = line.split_once("head at http://");
-        let address = found.map(|(_, rest)| rest.split(',').next().unwrap().to_owned());
-        said.push(line);
-        address
-    });
-    // Nobody reads on: what it writes must not block it.
-    std::thread::spawn(move || lines.for_each(drop));
-    let address = address.unwrap_or_else(|| panic!("the head does not start: {said:#?}"));
-    (child, address)
-}
-
-/// An address for a head that is started again and again. The kernel gives its port to no connection of an agent meanwhile.
-fn stable_address() -> String {
-    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap();
-    let first: u16 = range.split_whitespace().next().unwrap().parse().unwrap();
-    loop {
-        let address = format!("127.0.0.1:{}", fastrand::u16(first / 2..first));
-        if std::net::TcpListener::bind(&address).is_ok() {
-            return address;
-        }
-    }
+    process::start(&mut command, "head at http://")
 }
 
 fn client(dir: &Path) -> Client {
     Client::unix(dir.join("head.sock"))
-}
-
-fn token(dir: &Path, uses: u32) -> String {
-    let asked = TokenRequest {
-        host: None,
-        for_s: 600,
-        uses,
-        by: "test".to_owned(),
-    };
-    let answer: TokenAnswer = client(dir).post("/fleet/v1/tokens", &asked).unwrap();
-    answer.token
-}
-
-/// A host that counts what it does.
-struct Doer {
-    state: Arc<Mutex<HostState>>,
-    done: Mutex<Vec<&'static str>>,
-}
-
-impl Actor for Doer {
-    fn permits(&self) -> Vec<String> {
-        vec!["reboot".to_owned(), "reset_gpu".to_owned()]
-    }
-
-    fn report(&self, _: IncidentId) -> Result<Vec<u8>, String> {
-        Err("not here".to_owned())
-    }
-
-    fn reset_gpu(&self, _: PciAddress) -> Result<String, String> {
-        self.done.lock().unwrap().push("reset_gpu");
-        Ok("reset".to_owned())
-    }
-
-    fn reboot(&self) -> Result<String, String> {
-        self.done.lock().unwrap().push("reboot");
-        self.state.lock().unwrap().boot_id = Some("second".to_owned());
-        Ok(String::new())
-    }
 }
 
 fn well() -> Option<HealthReport> {
@@ -148,17 +76,16 @@ fn failure(host: &str, class: FailureClass) -> Incident {
     incident
 }
 
-/// Some seconds; with `cargo xtask test --long` some minutes.
-fn kills() -> usize {
-    match std::env::var_os("GTRACE_TEST_LONG") {
-        Some(_) => 200,
-        None => 20,
-    }
+/// How often a head is killed at a random moment, with `cargo xtask test --long`.
+const KILLS: usize = 200;
+
+fn is_long() -> bool {
+    std::env::var_os("GTRACE_TEST_LONG").is_some()
 }
 
 /// Hosts of each kind: their plans are the steps at which a head may be killed.
 fn hosts_of_kind() -> usize {
-    kills().div_ceil(10)
+    if is_long() { KILLS / 10 } else { 1 }
 }
 
 const CLUSTER: [Step; 5] = [
@@ -188,7 +115,14 @@ fn a_head_that_is_killed_at_any_time_has_each_step_done_once_and_forgets_none() 
     let (cluster, batch) = (names("k"), names("s"));
     {
         let mut site = site.lock().unwrap();
-        site.delay_ms = 30;
+        match is_long() {
+            true => site.delay_ms = 30,
+            // The plans are held amid their steps: by an answer that does not come, then by a pod that is not evicted and a job of Slurm.
+            false => {
+                site.unanswered = Some(Done::Ticket);
+                site.refusals = u32::MAX;
+            }
+        }
         for name in &cluster {
             let node = json!({
                 "metadata": { "name": name, "resourceVersion": "7" }, "spec": {},
@@ -204,7 +138,8 @@ fn a_head_that_is_killed_at_any_time_has_each_step_done_once_and_forgets_none() 
             site.pods.insert(pod, body);
         }
         for name in &batch {
-            std::fs::write(dir.join("slurm").join(name), "IDLE\n").unwrap();
+            let state = if is_long() { "IDLE\n" } else { "MIXED\n" };
+            std::fs::write(dir.join("slurm").join(name), state).unwrap();
         }
     }
     let steps = |steps: &[Step]| {
@@ -215,7 +150,7 @@ fn a_head_that_is_killed_at_any_time_has_each_step_done_once_and_forgets_none() 
         r#"
 mode = "act"
 turn_ms = 20
-answer_s = 1
+answer_s = {answer_s}
 max_out = 99
 max_out_percent = 100
 plans_per_hour = 99
@@ -237,18 +172,26 @@ class = ["gpu_memory"]
 approval = false
 steps = [{batch}]
 "#,
+        // A step without an effect is sent again after five times this: where the kills are random, and only there.
+        answer_s = if is_long() { 1 } else { 20 },
         token = dir.join("token").display(),
         scontrol = scontrol.display(),
         cluster = steps(&CLUSTER),
         batch = steps(&BATCH),
     );
     std::fs::write(&policy, text).unwrap();
-    let (mut process, address) = head(dir, &stable_address(), Some(&policy));
-    let token = token(dir, 1000);
-    let url = format!("http://{address}");
+    let relay = Relay::start();
+    let start = || {
+        let (process, address) = head(dir, Some(&policy));
+        relay.set(&address);
+        process
+    };
+    let mut process = start();
+    let token = token(&client(dir), None, 1000);
+    let url = format!("http://{}", relay.address);
     let machine = machine_id(site::MACHINE).unwrap();
     let mut stores: Vec<Host> = Vec::new();
-    let mut doers: Vec<Arc<Doer>> = Vec::new();
+    let mut actors: Vec<Arc<RecordingActor>> = Vec::new();
     let mut agents: Vec<Agent> = Vec::new();
     for name in cluster.iter().chain(&batch) {
         let mut host = Host::new(dir, name);
@@ -260,24 +203,19 @@ steps = [{batch}]
             health: well(),
             ..HostState::default()
         };
-        let doer = Arc::new(Doer {
-            state: Arc::clone(&agent.state),
-            done: Mutex::default(),
-        });
-        agent.options.actor = Some(Arc::clone(&doer) as Arc<dyn Actor>);
+        actors.push(RecordingActor::of(&mut agent, &["reboot", "reset_gpu"]));
         let class = match cluster.contains(name) {
             true => FailureClass::Pcie,
             false => FailureClass::GpuMemory,
         };
         host.append(&[Record::Incident(Box::new(failure(name, class)))]);
         stores.push(host);
-        doers.push(doer);
         agents.push(agent);
     }
     let agents = Agents::start(agents);
     let refresh = || {
-        for doer in &doers {
-            doer.state.lock().unwrap().health = well();
+        for actor in &actors {
+            actor.set_health(well());
         }
         agents.wake();
     };
@@ -293,17 +231,57 @@ steps = [{batch}]
         refresh();
         std::thread::sleep(Duration::from_millis(5));
     }
-    let mut amid = 0;
-    for _ in 0..kills() {
-        std::thread::sleep(Duration::from_millis(fastrand::u64(0..60)));
-        refresh();
+    if is_long() {
+        let mut amid = 0;
+        for _ in 0..KILLS {
+            std::thread::sleep(Duration::from_millis(fastrand::u64(0..60)));
+            refresh();
+            drop(process);
+            process = start();
+            let found = plans().unwrap_or_default();
+            amid += usize::from(found.iter().any(|plan| plan.state == PlanState::Acting));
+        }
+        println!("{amid} of {KILLS} heads were killed amid a plan");
+    } else {
+        let has_jobs = |plan: &Plan| {
+            let waits = plan.waits.as_ref();
+            waits.is_some_and(|waits| waits.contains("Slurm has jobs"))
+        };
+        let wait = |is_there: &dyn Fn() -> bool| {
+            let until = Instant::now() + Duration::from_secs(120);
+            while !is_there() {
+                assert!(Instant::now() < until, "{:#?}", plans());
+                refresh();
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        };
+        // What was done, and whose answer nobody has heard. The plan of Slurm waits by then: nothing of it is under way.
+        for (left, next) in [(1, Some(Done::Cordon)), (2, None)] {
+            wait(&|| site.lock().unwrap().left == left);
+            wait(&|| plans().is_some_and(|plans| plans.iter().any(has_jobs)));
+            drop(process);
+            site.lock().unwrap().unanswered = next;
+            process = start();
+        }
+        let is_held = |plan: &Plan| match plan.steps.iter().find(|one| one.step == Step::Drain) {
+            Some(drain) => drain
+                .said
+                .as_ref()
+                .is_some_and(|said| said.contains("disruption budget")),
+            None => has_jobs(plan),
+        };
+        wait(&|| plans().is_some_and(|plans| plans.iter().all(is_held)));
         drop(process);
-        (process, _) = head(dir, &address, Some(&policy));
-        let found = plans().unwrap_or_default();
-        amid += usize::from(found.iter().any(|plan| plan.state == PlanState::Acting));
+        process = start();
+        site.lock().unwrap().refusals = 0;
+        for name in &batch {
+            let at = dir.join("slurm").join(name);
+            let held = std::fs::read_to_string(&at).unwrap();
+            assert!(held.starts_with("MIXED+DRAIN"), "{held}");
+            std::fs::write(dir.join("idle"), held.replace("MIXED", "IDLE")).unwrap();
+            std::fs::rename(dir.join("idle"), at).unwrap();
+        }
     }
-    println!("{amid} of {} heads were killed amid a plan", kills());
-    assert!(amid > kills() / 10, "{amid}");
     let until = Instant::now() + Duration::from_secs(240);
     let all = loop {
         let found = plans().unwrap_or_default();
@@ -318,8 +296,7 @@ steps = [{batch}]
     drop(process);
 
     let site = site.lock().unwrap();
-    let scontrol = std::fs::read_to_string(dir.join("slurm.log")).unwrap();
-    for (host, doer) in stores.iter().zip(&doers) {
+    for (host, actor) in stores.iter().zip(&actors) {
         let name = host.name.as_str();
         let plan = all.iter().find(|plan| plan.host == name).unwrap();
         assert!(plan.state == PlanState::Done && !plan.out, "{plan:#?}");
@@ -330,17 +307,15 @@ steps = [{batch}]
         }
         let reboots: &[&str] = match cluster.iter().any(|one| one == name) {
             true => &["reboot"],
-            false => &["reset_gpu"],
+            false => &["reset 0000:3b:00.0"],
         };
-        assert_eq!(*doer.done.lock().unwrap(), reboots, "{plan:#?}");
+        assert_eq!(*actor.done.lock().unwrap(), reboots, "{plan:#?}");
         let made = site.changes.iter().filter(|(node, _)| node == name);
         let made: Vec<bool> = made.map(|(_, is)| *is).collect();
-        let said: Vec<&str> = scontrol
-            .lines()
-            .filter_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
-            .collect();
+        let node = std::fs::read_to_string(dir.join("slurm").join(name)).unwrap_or_default();
+        let asked: Vec<&str> = node.lines().skip(1).collect();
         if reboots == ["reboot"] {
-            assert_eq!((made, said), (vec![true, false], vec![]), "{plan:#?}");
+            assert_eq!((made, asked), (vec![true, false], vec![]), "{plan:#?}");
             let pod = format!("train-{name}");
             assert_eq!(site.evicted.iter().filter(|one| **one == pod).count(), 1);
             let tickets = site.tickets.iter().filter(|(_, body)| body["host"] == name);
@@ -352,7 +327,7 @@ steps = [{batch}]
             );
         } else {
             assert_eq!(
-                (made, said),
+                (made, asked),
                 (vec![], vec!["State=DRAIN", "State=RESUME"]),
                 "{plan:#?}"
             );
@@ -368,7 +343,7 @@ fn text(bytes: &[u8]) -> String {
 fn a_report_that_a_head_has_asked_an_agent_for_comes_whole_and_verifies() {
     let dir = tempfile::tempdir().unwrap();
     let dir = dir.path();
-    let (_head, address) = head(dir, "127.0.0.1:0", None);
+    let (_head, address) = head(dir, None);
     let mut host = Host::new(dir, "gpu-01");
     let credential = dir.join("head.json");
     let enrolled = gtrace(dir)
@@ -376,7 +351,7 @@ fn a_report_that_a_head_has_asked_an_agent_for_comes_whole_and_verifies() {
         .arg(format!("http://{address}"))
         .arg("--credential")
         .arg(&credential)
-        .env("GTRACE_JOIN_TOKEN", token(dir, 1))
+        .env("GTRACE_JOIN_TOKEN", token(&client(dir), None, 1))
         .status();
     assert!(enrolled.unwrap().success());
     let agent = gtrace(dir)
@@ -386,7 +361,7 @@ fn a_report_that_a_head_has_asked_an_agent_for_comes_whole_and_verifies() {
         .arg(&host.path)
         .stderr(Stdio::null())
         .spawn();
-    let _agent = Killed(agent.unwrap());
+    let _agent = Running(agent.unwrap());
     // Events enough that it takes more than one frame of HTTP/2.
     let events: Vec<_> = (0..300)
         .map(|n| support::event("gpu-01", 79 + n % 3, Timestamp::now()))

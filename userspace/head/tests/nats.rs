@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_agent::{Enrolled, NatsAccess};
 use gtrace_event::HealthState;
-use gtrace_fleet::nats::{HOST, Key, Kind, LAST, ROUND, SEAL, Subject, Word};
+use gtrace_fleet::nats::{GENERATION, HOST, HeadPosition, Key, Kind, LAST, SIGNATURE, Subject};
 use gtrace_head::db::{ChainReport, Place};
 use gtrace_nats::async_nats::jetstream::message::PublishMessage;
 use gtrace_nats::async_nats::jetstream::{self};
@@ -230,8 +230,8 @@ fn nobody_in(head: &Head, access: &Access, keys: &[Enrolled]) {
             let parts: [&[u8]; 5] = [b"records", subject.as_bytes(), b"r", b"l", body];
             let message = PublishMessage::build()
                 .header(HOST, number.to_string())
-                .header(SEAL, key.seal(&parts).to_string())
-                .header(ROUND, "r")
+                .header(SIGNATURE, key.sign(&parts).to_string())
+                .header(GENERATION, "r")
                 .header(LAST, "l")
                 .payload(body.into());
             jetstream.send_publish(subject, message)
@@ -244,11 +244,14 @@ fn nobody_in(head: &Head, access: &Access, keys: &[Enrolled]) {
         ] {
             sent.await.unwrap().await.unwrap();
         }
-        // A word that no head wrote: the agent would go on from the beginning.
-        let word = serde_json::to_vec(&Word::default()).unwrap();
+        // A position that no head wrote: the agent would go on from the beginning.
+        let reported = serde_json::to_vec(&HeadPosition::default()).unwrap();
         let message = PublishMessage::build()
-            .header(SEAL, Key::of_secret("x").seal(&[&word]).to_string())
-            .payload(word.into());
+            .header(
+                SIGNATURE,
+                Key::of_secret("x").sign(&[&reported]).to_string(),
+            )
+            .payload(reported.into());
         let sent = jetstream
             .send_publish(subject("a1", Kind::Position), message)
             .await;

@@ -7,13 +7,10 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gtrace_agent::Actor;
-use gtrace_event::{
-    FailureClass, HealthReport, Incident, IncidentId, Kind, PciAddress, Record, Timestamp,
-};
+use gtrace_event::{FailureClass, HealthReport, Incident, IncidentId, Kind, Record, Timestamp};
 use gtrace_fleet::remedy::{
     Cause, Effect, Facts, HostFacts, Outcome, Plan, PlanState, Policy, Step, StepState,
 };
@@ -22,42 +19,8 @@ use gtrace_head::db::{Change, Database, Place, Request, Wish};
 use gtrace_head::{AuditLine, By, RemediationView};
 use serde_json::{Value, json};
 use site::{MACHINE, Shared, scontrol, serve};
-use support::fleet::{Agent, Agents, Head, enrolled_as};
+use support::fleet::{Agent, Agents, Head, RecordingActor, enrolled_as};
 use support::{Host, Postgres, incident};
-
-/// A host that does what it is asked for; a reboot gives it another boot.
-struct Doer {
-    state: Arc<Mutex<HostState>>,
-    done: Mutex<Vec<String>>,
-    /// Who has a GPU open.
-    user: Mutex<Option<String>>,
-    permits: Vec<String>,
-}
-
-impl Actor for Doer {
-    fn permits(&self) -> Vec<String> {
-        self.permits.clone()
-    }
-
-    fn report(&self, incident: IncidentId) -> Result<Vec<u8>, String> {
-        self.done.lock().unwrap().push("report".to_owned());
-        Ok(format!("<!doctype html>{incident}{}", "x".repeat(1 << 20)).into_bytes())
-    }
-
-    fn reset_gpu(&self, pci: PciAddress) -> Result<String, String> {
-        self.done.lock().unwrap().push(format!("reset {pci}"));
-        match self.user.lock().unwrap().clone() {
-            Some(user) => Err(format!("{user} has /dev/nvidia0 open")),
-            None => Ok("GPU was reset".to_owned()),
-        }
-    }
-
-    fn reboot(&self) -> Result<String, String> {
-        self.done.lock().unwrap().push("reboot".to_owned());
-        self.state.lock().unwrap().boot_id = Some("second".to_owned());
-        Ok(String::new())
-    }
-}
 
 fn health(state: &str, action: &str) -> Option<HealthReport> {
     let report =
@@ -65,7 +28,12 @@ fn health(state: &str, action: &str) -> Option<HealthReport> {
     Some(serde_json::from_value(report).unwrap())
 }
 
-fn host(dir: &Path, name: &str, head: &Head, permits: &[&str]) -> (Host, Agent, Arc<Doer>) {
+fn host(
+    dir: &Path,
+    name: &str,
+    head: &Head,
+    permits: &[&str],
+) -> (Host, Agent, Arc<RecordingActor>) {
     let host = Host::new(dir, name);
     let machine = match name {
         "a1" => machine_id(MACHINE).unwrap(),
@@ -78,14 +46,8 @@ fn host(dir: &Path, name: &str, head: &Head, permits: &[&str]) -> (Host, Agent, 
         health: health("unhealthy", "reboot"),
         ..HostState::default()
     };
-    let doer = Arc::new(Doer {
-        state: Arc::clone(&agent.state),
-        done: Mutex::default(),
-        user: Mutex::default(),
-        permits: permits.iter().map(|p| (*p).to_owned()).collect(),
-    });
-    agent.options.actor = Some(Arc::clone(&doer) as Arc<dyn Actor>);
-    (host, agent, doer)
+    let actor = RecordingActor::of(&mut agent, permits);
+    (host, agent, actor)
 }
 
 fn failure(host: &str, class: FailureClass) -> Incident {
@@ -194,10 +156,9 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     let start =
         |address: &str| Head::with(dir.path(), database, address, Some(policy.clone()), None);
     let mut head = start("127.0.0.1:0");
-    let (mut a1, agent1, doer1) = host(dir.path(), "a1", &head, &["reboot", "report"]);
-    let (mut a2, agent2, doer2) = host(dir.path(), "a2", &head, &["reset_gpu"]);
-    let (mut a3, agent3, doer3) = host(dir.path(), "a3", &head, &[]);
-    let state1 = Arc::clone(&agent1.state);
+    let (mut a1, agent1, actor1) = host(dir.path(), "a1", &head, &["reboot", "report"]);
+    let (mut a2, agent2, actor2) = host(dir.path(), "a2", &head, &["reset_gpu"]);
+    let (mut a3, agent3, actor3) = host(dir.path(), "a3", &head, &[]);
     {
         let mut site = site.lock().unwrap();
         let node = json!({
@@ -299,8 +260,8 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     until(&head, &agents, "a1", |plan| {
         waits_for(plan, "return: the host is unhealthy")
     });
-    assert_eq!(*doer1.done.lock().unwrap(), ["reboot"]);
-    state1.lock().unwrap().health = health("healthy", "none");
+    assert_eq!(*actor1.done.lock().unwrap(), ["reboot"]);
+    actor1.set_health(health("healthy", "none"));
     let plan = until(&head, &agents, "a1", |plan| plan.state == PlanState::Done);
     assert!(!plan.out && plan.steps.iter().all(|step| step.state == StepState::Done));
     {
@@ -318,7 +279,7 @@ steps = ["slurm_drain", "reset_gpu", "return"]
         waits_for(plan, "reset_gpu: Slurm has jobs on it (MIXED)")
             || waits_for(plan, "reset_gpu: the host has not yet said")
     });
-    *doer2.user.lock().unwrap() = Some("python (process 7)".to_owned());
+    *actor2.user.lock().unwrap() = Some("python (process 7)".to_owned());
     let drained = std::fs::read_to_string(slurm("a2")).unwrap();
     assert!(drained.starts_with("MIXED+DRAIN gtrace plan "), "{drained}");
     std::fs::write(slurm("a2"), drained.replace("MIXED", "IDLE")).unwrap();
@@ -337,16 +298,17 @@ steps = ["slurm_drain", "reset_gpu", "return"]
         said.as_ref().unwrap().contains("python (process 7)"),
         "{said:?}"
     );
-    assert_eq!(*doer2.done.lock().unwrap(), ["reset 0000:3b:00.0"]);
+    assert_eq!(*actor2.done.lock().unwrap(), ["reset 0000:3b:00.0"]);
     // It stays out until somebody has looked, and takes it back.
     change(&head, &plan, "undo").unwrap();
     let plan = until(&head, &agents, "a2", |plan| plan.state == PlanState::Undone);
     assert!(!plan.out);
-    assert_eq!(std::fs::read_to_string(slurm("a2")).unwrap(), "IDLE\n");
-    assert!(doer3.done.lock().unwrap().is_empty());
+    let node = std::fs::read_to_string(slurm("a2")).unwrap();
+    assert_eq!(node, "IDLE\nState=DRAIN\nState=RESUME\n");
+    assert!(actor3.done.lock().unwrap().is_empty());
 
     a_silent_manager(&head, &agents, &site, &mut a2);
-    reports(&head, &pcie, &doer1);
+    reports(&head, &pcie, &actor1);
     kinds(database, &head, &agents, &mut a3);
     // A policy that cannot be read is not taken over, which shows until it is mended.
     let problem = |wanted: bool| {
@@ -525,7 +487,7 @@ fn a2_incident(head: &Head) -> Incident {
 }
 
 /// Reports come through the agent's own connection, from hosts that permit it.
-fn reports(head: &Head, incident: &Incident, doer: &Doer) {
+fn reports(head: &Head, incident: &Incident, actor: &RecordingActor) {
     let ask = |host: &str, id: IncidentId| -> Result<Request, String> {
         let path = format!("/fleet/v1/hosts/{host}/incidents/{id}/report");
         let by = By {
@@ -548,7 +510,7 @@ fn reports(head: &Head, incident: &Incident, doer: &Doer) {
     let page = head.client.get_text(&format!("{path}/file")).unwrap();
     assert_eq!(page.len() as u64, done.bytes);
     assert!(page.contains(&incident.id.to_string()));
-    assert_eq!(*doer.done.lock().unwrap(), ["reboot", "report"]);
+    assert_eq!(*actor.done.lock().unwrap(), ["reboot", "report"]);
     let refused = ask("a2", incident.id).unwrap_err();
     assert!(refused.contains("does not permit"), "{refused}");
     assert!(ask("nobody", incident.id).is_err());

@@ -74,3 +74,93 @@ fn the_table_of_the_documentation_has_each_rule_as_it_is() {
         unknown.join("\n")
     );
 }
+
+/// GPUd's components as of August 2026.
+const GPUD: [&str; 35] = [
+    "accelerator-nvidia-bad-envs",
+    "accelerator-nvidia-clock-speed",
+    "accelerator-nvidia-ecc",
+    "accelerator-nvidia-error-sxid",
+    "accelerator-nvidia-error-xid",
+    "accelerator-nvidia-fabric-manager",
+    "accelerator-nvidia-gpm",
+    "accelerator-nvidia-gsp-firmware",
+    "accelerator-nvidia-gpu-counts",
+    "accelerator-nvidia-hw-slowdown",
+    "accelerator-nvidia-infiniband",
+    "accelerator-nvidia-memory",
+    "accelerator-nvidia-nccl",
+    "accelerator-nvidia-nvlink",
+    "accelerator-nvidia-peermem",
+    "accelerator-nvidia-persistence-mode",
+    "accelerator-nvidia-power",
+    "accelerator-nvidia-processes",
+    "accelerator-nvidia-remapped-rows",
+    "accelerator-nvidia-temperature",
+    "accelerator-nvidia-utilization",
+    "containerd",
+    "docker",
+    "kubelet",
+    "cpu",
+    "disk",
+    "fuse",
+    "kernel-module",
+    "library",
+    "memory",
+    "network-latency",
+    "nfs",
+    "os",
+    "pci",
+    "tailscale",
+];
+
+/// The parts of a text between pairs of backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+#[test]
+fn the_table_of_gpuds_components_has_each_of_them_and_names_nothing_that_is_not() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let read = |name: &str| std::fs::read_to_string(root.join(name)).unwrap();
+    let page = read("health.md");
+    let (before, table) = page.split_once("## GPUd's components").unwrap();
+    let rows: Vec<(&str, &str)> = table
+        .lines()
+        .filter_map(|line| line.strip_prefix("| ")?.split_once(" | "))
+        .filter(|(component, _)| *component != "GPUd")
+        .collect();
+    for component in GPUD {
+        let named = |(names, _): &&(&str, &str)| names.split(", ").any(|name| name == component);
+        assert_eq!(rows.iter().filter(named).count(), 1, "{component}");
+    }
+    let elsewhere = [before, &read("gpu-samples.md"), &read("api.md")].concat();
+    let rules = Rules::builtin().unwrap().rows();
+    for (component, answer) in rows {
+        for name in quoted(answer) {
+            // `ecc-*`, `gtrace_gpu_memory_*_bytes`, `gtrace_x{label="y"}`; `_limit_watts` goes on from the name before it.
+            let (stem, end) = name.split_once(['*', '{']).unwrap_or((name, ""));
+            let of_rules = rules.iter().any(|row| match name.strip_suffix('*') {
+                Some(stem) => row.name.starts_with(stem),
+                None => row.name.split(' ').next() == Some(name),
+            });
+            let is_kind = gtrace_event::Kind::ALL
+                .iter()
+                .any(|kind| kind.name() == name);
+            let documented = match stem.starts_with("gtrace_") {
+                true => elsewhere.contains(stem.trim_end_matches("_total")),
+                false => elsewhere.contains(stem),
+            };
+            assert!(
+                of_rules || is_kind || documented || name.starts_with('_'),
+                "{component}: nothing is called {name} ({stem}, {end})"
+            );
+        }
+        // Where there is no answer, the list of limitations says why.
+        if answer.starts_with("not answered") {
+            let short = component.trim_start_matches("accelerator-nvidia-");
+            let reason = format!("`{short}`");
+            assert!(read("limitations.md").contains(&reason), "{component}");
+        }
+    }
+}

@@ -425,7 +425,9 @@ fn of_kind(kind: Kind) -> &'static str {
         Kind::MemoryGrowth => "accelerator-nvidia-memory",
         Kind::GpuContended | Kind::GpuStarved => "accelerator-nvidia-utilization",
         Kind::GpuProcessExit | Kind::ApiError | Kind::SlowCall => "accelerator-nvidia-processes",
-        Kind::BaselineDrift | Kind::DriverMismatch => "accelerator-nvidia-info",
+        Kind::BaselineDrift | Kind::DriverMismatch | Kind::MigLayout | Kind::VgpuLicense => {
+            "accelerator-nvidia-info"
+        }
         Kind::RdmaPort
         | Kind::RdmaErrors
         | Kind::RdmaLost

@@ -18,7 +18,7 @@ use gtrace_api::{
 };
 use gtrace_devices::GpuInfo;
 use gtrace_engine::component;
-use gtrace_engine::hub::Command;
+use gtrace_engine::hub::{Command, Pause};
 use gtrace_event::{Ack, Event, EventId, Timestamp};
 
 use super::body::Sent;
@@ -212,17 +212,29 @@ pub(super) async fn flush(State(state): State<AppState>) -> Result<StatusCode, P
     state.flush().await.map(|()| StatusCode::NO_CONTENT)
 }
 
+/// Longest pause that has an end.
+const PAUSE_MAX_S: u32 = 86_400;
+
 pub(super) async fn pause(
     State(state): State<AppState>,
-    Sent(PauseRequest { paused }): Sent<PauseRequest>,
+    Sent(PauseRequest { paused, for_s }): Sent<PauseRequest>,
 ) -> Result<StatusCode, Problem> {
+    if for_s.is_some_and(|s| !paused || !(1..=PAUSE_MAX_S).contains(&s)) {
+        return Err(Problem::bad_request(
+            format!("`for_s` is 1 to {PAUSE_MAX_S}, with `paused` true"),
+            "leave `for_s` out: a pause without it has no end of its own",
+        ));
+    }
+    let lease = for_s.map(|s| Duration::from_secs(s.into()));
     let what = if paused {
         "detach the probes"
     } else {
         "attach the probes"
     };
     state
-        .ask(what, |answer| Command::Pause(paused, answer))
+        .ask(what, |answer| {
+            Command::Pause(Pause { paused, lease }, answer)
+        })
         .await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -60,7 +60,16 @@ export interface Incident {
   history?: { time: string; state: IncidentState; by: string; note: string }[];
 }
 
-export interface GpuProcess { pid: number; comm?: string; used_memory?: number; type: string; mig_gi?: number }
+export interface GpuProcess { pid: number; comm?: string; used_memory?: number; type: string; mig_gi?: number; mig_ci?: number }
+export interface MigInstance {
+  gi: number;
+  ci: number;
+  profile?: string;
+  uuid?: string;
+  memory?: { total?: number; used?: number };
+  activity?: { graphics?: number };
+}
+export interface VgpuLicense { licensed: boolean; term?: "permanent" | "limited" | "invalid"; product?: string; expiry?: string }
 export interface GpuSample {
   time: string;
   utilization?: { gpu?: number; memory?: number };
@@ -77,6 +86,10 @@ export interface GpuSample {
   processes?: GpuProcess[];
   performance_state?: number;
   fan?: number;
+  mig?: { enabled: boolean; pending: boolean };
+  mig_instances?: MigInstance[];
+  mig_instances_unread?: boolean;
+  vgpu_license?: VgpuLicense;
 }
 export interface GpuInfo {
   pci: string;

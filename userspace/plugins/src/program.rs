@@ -56,6 +56,9 @@ pub fn program(mut command: Command, limits: Limits, left: Left) -> Result<Vec<u
             "{name} is not started: {stuck} programs were killed and wait in the kernel"
         ));
     }
+    if left == Left::Killed {
+        end_with_parent(&mut command);
+    }
     let child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -66,10 +69,13 @@ pub fn program(mut command: Command, limits: Limits, left: Left) -> Result<Vec<u
     let run = follow(child, limits, began, left).map_err(|why| format!("{name}: {why}"))?;
     if let Some(mut child) = run.stuck {
         STUCK.fetch_add(1, Ordering::Relaxed);
-        std::thread::spawn(move || {
+        let waits = std::thread::Builder::new().name("gtrace-stuck".to_owned());
+        let started = waits.spawn(move || {
             let _ = child.wait();
             STUCK.fetch_sub(1, Ordering::Relaxed);
         });
+        // Without a thread nobody hears of its end, and it goes on to count.
+        drop(started);
     }
     let said = |bytes: &[u8]| {
         let said = gtrace_api::text::clean(String::from_utf8_lossy(bytes).trim());
@@ -85,6 +91,23 @@ pub fn program(mut command: Command, limits: Limits, left: Left) -> Result<Vec<u
             Err(format!("{name} fails ({status}): {}", both.trim()))
         }
     }
+}
+
+/// Has a program killed when the thread that starts it ends, which waits for it: what a killed process had begun does not go on.
+#[allow(unsafe_code, reason = "nothing else runs between fork and exec")]
+fn end_with_parent(command: &mut Command) {
+    use std::os::unix::process::CommandExt as _;
+    let parent = rustix::process::getpid();
+    let prepare = move || {
+        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+        match rustix::process::getppid() == Some(parent) {
+            true => Ok(()),
+            // It has ended meanwhile.
+            false => Err(io::Error::from(rustix::io::Errno::SRCH)),
+        }
+    };
+    // SAFETY: two system calls, without allocation or locks, are made in the new process.
+    unsafe { command.pre_exec(prepare) };
 }
 
 /// How a program ended.

@@ -4,7 +4,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gtrace_event::HealthState;
@@ -201,6 +201,51 @@ fn one_that_hangs_or_floods_is_killed_with_all_that_it_started() {
     assert_eq!(parse(&output).faults.len(), 1);
 }
 
+/// Waits until a process has ended.
+fn gone(pid: &str) {
+    let until = Instant::now() + Duration::from_secs(20);
+    let state = || fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    while !(state().is_empty() || state().contains(") Z")) {
+        assert!(Instant::now() < until, "{pid} lives on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_program_ends_with_the_process_that_runs_it() {
+    const DIR: &str = "GTRACE_TEST_DIR";
+    if let Some(dir) = std::env::var_os(DIR) {
+        // In the process below, until it is killed.
+        let _ = program(
+            Command::new(Path::new(&dir).join("scontrol")),
+            LIMITS,
+            Left::Killed,
+        );
+        return;
+    }
+    let dir = folder();
+    let pid = dir.path().join("pid");
+    let script = format!(
+        "#!/bin/sh\necho $$ > {0}.new\nmv {0}.new {0}\nexec sleep 600\n",
+        pid.display()
+    );
+    write(dir.path(), "scontrol", 0o755, &script);
+    let mut head = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_program_ends_with_the_process_that_runs_it"])
+        .env(DIR, dir.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + Duration::from_secs(15);
+    while !pid.exists() && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // As `kill -9`.
+    head.kill().unwrap();
+    head.wait().unwrap();
+    gone(&fs::read_to_string(&pid).unwrap());
+}
+
 #[test]
 fn a_program_that_hangs_or_floods_is_killed_with_what_it_has_started() {
     let dir = folder();
@@ -212,14 +257,6 @@ fn a_program_that_hangs_or_floods_is_killed_with_what_it_has_started() {
     let short = Limits {
         deadline: Duration::from_millis(300),
         output: 1000,
-    };
-    let gone = |pid: &str| {
-        let until = Instant::now() + Duration::from_secs(20);
-        let state = || fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        while !(state().is_empty() || state().contains(") Z")) {
-            assert!(Instant::now() < until, "{pid} lives on");
-            std::thread::sleep(Duration::from_millis(5));
-        }
     };
     // A child keeps the pipes open.
     let text = format!(

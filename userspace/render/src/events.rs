@@ -125,6 +125,7 @@ pub fn gpu(gpu: &Gpu) -> String {
         (Some(gi), None) => parts.push(format!("MIG GI {gi}")),
         _ => {}
     }
+    parts.extend(gpu.mig_profile.as_deref().map(clean));
     parts.join("  ")
 }
 

@@ -59,7 +59,9 @@ impl Lane {
             | Kind::Throttle
             | Kind::Ecc
             | Kind::RowRemap
-            | Kind::Nvlink => Self::Gpu,
+            | Kind::Nvlink
+            | Kind::MigLayout
+            | Kind::VgpuLicense => Self::Gpu,
             Kind::RdmaPort
             | Kind::RdmaErrors
             | Kind::RdmaLost

@@ -119,6 +119,9 @@ pub(crate) fn gpu(gpu: &Gpu) -> String {
     }
     if let Some(instance) = gpu.mig_gi {
         text.push_str(&format!(" MIG instance {instance}"));
+        if let Some(profile) = &gpu.mig_profile {
+            text.push_str(&format!(" ({profile})"));
+        }
     }
     if let Some(uuid) = &gpu.uuid {
         text.push_str(&format!(" {uuid}"));

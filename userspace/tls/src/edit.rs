@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Write as _};
 use std::num::NonZeroU32;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -13,9 +13,9 @@ use jiff::Timestamp;
 use rustix::fs::{FlockOperation, flock};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
-use super::FileError;
 use super::credentials::{self, Credentials, ENTRIES_MAX, GpuShare, Role, hash, hex};
 use super::pem::Contents;
+use super::{DEFAULT_CREDENTIALS, FileError};
 
 /// What every token begins with, so that tools that look for secrets find it.
 const PREFIX: &str = "gtrace_";
@@ -125,6 +125,10 @@ pub fn new_token(path: &Path, token: &NewToken, now: Timestamp) -> Result<Secret
             });
         }
     };
+    // The folder of a file that was named is there, or the name has a mistake.
+    if path == Path::new(DEFAULT_CREDENTIALS) {
+        make_folder(path)?;
+    }
     change(path, |document| {
         credentials::check_name(&token.name)?;
         let tables = document
@@ -177,6 +181,12 @@ pub fn new_token(path: &Path, token: &NewToken, now: Timestamp) -> Result<Secret
 ///
 /// [`FileError`] with the file's name, also where there is no such token.
 pub fn revoke_token(path: &Path, name: &str, now: Timestamp) -> Result<(), FileError> {
+    if path.try_exists().is_ok_and(|exists| !exists) {
+        return Err(FileError::Content {
+            path: path.to_owned(),
+            reason: format!("there is no token {name}, as there is no such file"),
+        });
+    }
     change(path, |document| {
         let table = document
             .get_mut("token")
@@ -204,6 +214,24 @@ fn seconds(at: Timestamp) -> String {
 
 fn text(contents: &Contents) -> Result<&str, FileError> {
     std::str::from_utf8(&contents.bytes).map_err(|_| contents.refused("it is not UTF-8"))
+}
+
+/// The folder of the file at `path`, as packages make it for `/etc/gtrace`.
+fn make_folder(path: &Path) -> Result<(), FileError> {
+    let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    else {
+        return Ok(());
+    };
+    let made = fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o755)
+        .create(folder);
+    made.map_err(|cause| FileError::Write {
+        path: folder.to_owned(),
+        cause,
+    })
 }
 
 /// Replaces the file at `path` at once by what `edit` makes of it. Two that change it take turns.
@@ -288,8 +316,12 @@ mod tests {
     #[test]
     fn tokens_are_made_listed_and_revoked_and_all_else_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("credentials.toml");
+        let path = folder.path().join("gtrace/credentials.toml");
         let now: Timestamp = "2026-03-03T00:00:00.5Z".parse().unwrap();
+        let error = revoke_token(&path, "prometheus", now).unwrap_err();
+        assert!(error.to_string().contains("no token prometheus"), "{error}");
+        assert!(new_token(&path, &token("prometheus"), now).is_err());
+        make_folder(&path).unwrap();
         let secret = new_token(&path, &token("prometheus"), now).unwrap();
         let read = || fs::read_to_string(&path).unwrap();
         assert!(read().starts_with(HEAD), "{}", read());

@@ -38,6 +38,13 @@ pub use subject::{expiry, fingerprint, subject};
 /// Where the credentials are unless the configuration names another file.
 pub const DEFAULT_CREDENTIALS: &str = "/etc/gtrace/credentials.toml";
 
+fn remedy(cause: &std::io::Error) -> &'static str {
+    match cause.kind() {
+        std::io::ErrorKind::PermissionDenied => "; run as root",
+        _ => "",
+    }
+}
+
 /// Why a file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
@@ -50,7 +57,7 @@ pub enum FileError {
         cause: std::io::Error,
     },
     /// It cannot be written.
-    #[error("{}: cannot be written: {cause}", .path.display())]
+    #[error("{}: cannot be written: {cause}{}", .path.display(), remedy(.cause))]
     Write {
         /// The file.
         path: PathBuf,

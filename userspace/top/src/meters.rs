@@ -86,6 +86,11 @@ impl Meters {
         if gpus.is_empty() {
             return vec![Line::raw("no GPU seen")];
         }
+        let instances = gpus.iter().flat_map(|gpu| &gpu.sample);
+        let instances: usize = instances.map(|s| s.mig_instances.len()).sum();
+        // Headings where there is room for all of them, and then instances in MIG mode.
+        let roomy = height >= gpus.len() * 2;
+        let with_instances = height >= gpus.len() * 2 + instances;
         let mut lines = Vec::new();
         for gpu in gpus {
             let past = self.gpus.get(&gpu.pci).cloned().unwrap_or_default();
@@ -102,7 +107,6 @@ impl Meters {
                 lines.push(Line::raw(format!("{index} {} {name}  {why}", gpu.pci)));
                 continue;
             };
-            let roomy = height >= gpus.len() * 2;
             let mut bars = match roomy {
                 true => {
                     lines.push(Line::raw(heading(&index, gpu, sample)));
@@ -120,6 +124,10 @@ impl Meters {
             let share = memory.map(|(_, _, share)| share);
             bars.extend(meter("MEM", share, &figure, &past.memory, room));
             lines.push(Line::from(bars));
+            if with_instances {
+                let instances = instance_lines(sample).into_iter();
+                lines.extend(instances.map(|text| Line::raw(format!("  {text}"))));
+            }
         }
         lines
     }
@@ -208,10 +216,57 @@ fn heading(index: &str, gpu: &GpuInfo, sample: &GpuSample) -> String {
     if let Some(mhz) = sample.clocks.sm {
         text.push_str(&format!("  {mhz} MHz"));
     }
+    text.extend(division(sample).map(|division| format!("  {division}")));
+    text.extend(license(sample).map(|license| format!("  {license}")));
     if gpu.stale {
         text.push_str("  OLD");
     }
     text
+}
+
+/// `MIG 3 instances`, where it is on or will be.
+pub(super) fn division(sample: &GpuSample) -> Option<String> {
+    let mode = sample.mig?;
+    let count = sample.mig_instances.len();
+    match (mode.enabled, mode.pending) {
+        (true, true) if sample.mig_instances_unread => Some("MIG, instances unread".to_owned()),
+        (true, true) => Some(format!("MIG {}", plural(count, "instance"))),
+        (true, false) => Some("MIG off after a reset".to_owned()),
+        (false, true) => Some("MIG on after a reset".to_owned()),
+        (false, false) => None,
+    }
+}
+
+/// What is wrong with the licence of a vGPU.
+pub(super) fn license(sample: &GpuSample) -> Option<&'static str> {
+    let license = sample.vgpu_license.as_ref()?;
+    license.fault(sample.time).map(|_| "NO LICENCE")
+}
+
+/// Each instance in MIG mode: `MIG 2/1 2c.3g.40gb  3.0 GiB of 39.5 GiB  1 process  busy 45 %`; numbers of GPU and compute instance.
+pub(super) fn instance_lines(sample: &GpuSample) -> Vec<String> {
+    let instances = sample.mig_instances.iter();
+    instances
+        .map(|instance| {
+            let profile = instance.profile.as_deref().map(clean).unwrap_or_default();
+            let mut text = format!("MIG {}/{} {profile:<11}", instance.gi, instance.ci);
+            let memory = &instance.memory;
+            if let (Some(used), Some(total)) = (memory.used, memory.total) {
+                text.push_str(&format!("  {} of {}", bytes(used), bytes(total)));
+            }
+            let processes = sample.processes_of(instance).count();
+            text.push_str(&format!("  {}", plural(processes, "process")));
+            if let Some(busy) = instance.activity.graphics {
+                text.push_str(&format!("  busy {}", percent(busy)));
+            }
+            text
+        })
+        .collect()
+}
+
+fn plural(count: usize, word: &str) -> String {
+    let many = if word.ends_with('s') { "es" } else { "s" };
+    format!("{count} {word}{}", if count == 1 { "" } else { many })
 }
 
 fn busy(sample: &GpuSample) -> Option<f64> {
@@ -297,6 +352,19 @@ mod tests {
         }
         assert_eq!(bar(0.5, 4), ("██".to_owned(), "··".to_owned()));
         assert_eq!(bar(1.0, 2).1, "");
+    }
+
+    #[test]
+    fn instances_give_way_before_headings_do() {
+        let mut gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());
+        let mut sample = GpuSample::at(Timestamp::UNIX_EPOCH);
+        sample.mig_instances = vec![gtrace_devices::MigInstance::default(); 3];
+        gpu.sample = Some(sample);
+        let gpus = [gpu.clone(), gpu];
+        for (height, lines) in [(3, 2), (4, 4), (9, 4), (10, 10)] {
+            let drawn = Meters::default().gpu_lines(&gpus, 80, height);
+            assert_eq!(drawn.len(), lines, "in {height} lines");
+        }
     }
 
     #[test]

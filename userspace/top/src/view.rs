@@ -11,6 +11,7 @@ use ratatui::widgets::{Block, Clear, List, ListItem, ListState, Paragraph};
 use super::counters::Counters;
 use super::help;
 use super::lines::{fit, lines};
+use super::meters;
 use super::model::{Model, Pane, Typing};
 use super::process_view::{draw_process_details, draw_processes, process_title};
 use gtrace_render::{self as render, bytes, clean, duration};
@@ -377,7 +378,11 @@ pub(super) fn gpu_lines(gpus: &[GpuInfo]) -> Vec<String> {
         parts.extend(sample.temperature.gpu.map(|t| format!("{t} °C")));
         parts.extend(sample.power.draw_w.map(|w| format!("{w:.0} W")));
         parts.extend(sample.clocks.sm.map(|mhz| format!("{mhz} MHz")));
+        parts.extend(meters::division(sample));
+        parts.extend(meters::license(sample).map(str::to_owned));
         lines.push(format!("   {}", parts.join("  ")));
+        let instances = meters::instance_lines(sample).into_iter();
+        lines.extend(instances.map(|text| format!("   {text}")));
     }
     lines
 }

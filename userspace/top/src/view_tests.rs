@@ -465,3 +465,38 @@ fn a_figure_of_calls_that_are_not_all_seen_says_so_where_it_stands() {
     }
     assert!(details.contains("1/64        100"), "{details}");
 }
+
+#[test]
+fn a_gpu_in_mig_mode_has_its_instances_below_it() {
+    let mut model = model();
+    let mut next = readings();
+    let mut sample = gtrace_devices::GpuSample::at("2026-03-03T04:05:09Z".parse().unwrap());
+    sample.mig = Some(gtrace_devices::MigMode {
+        enabled: true,
+        pending: true,
+    });
+    let mut instance = gtrace_devices::MigInstance {
+        gi: 2,
+        ci: 1,
+        profile: Some("2c.3g.40gb".to_owned()),
+        ..gtrace_devices::MigInstance::default()
+    };
+    (instance.memory.used, instance.memory.total) = (Some(3 << 30), Some(39 << 30));
+    instance.activity.graphics = Some(0.45);
+    sample.mig_instances = vec![instance];
+    sample.vgpu_license = Some(gtrace_devices::VgpuLicense {
+        licensed: false,
+        product: None,
+        term: None,
+        expiry: None,
+    });
+    next.gpus[0].sample = Some(sample);
+    let of_instance = "MIG 2/1 2c.3g.40gb   3.0 GiB of 39.0 GiB  0 processes  busy 45 %";
+    assert!(gpu_lines(&next.gpus).join("\n").contains(of_instance));
+    model.apply(Update::Readings(Box::new(next)));
+    let text = screen(&mut model, 140, 40);
+    assert!(
+        text.contains("MIG 1 instance  NO LICENCE") && text.contains(of_instance),
+        "{text}"
+    );
+}

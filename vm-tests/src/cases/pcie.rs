@@ -249,7 +249,7 @@ fn port(guest: &mut Guest) -> Result<()> {
 }
 
 fn storm(guest: &mut Guest) -> Result<()> {
-    const ERRORS: u64 = 10_000;
+    let wanted: u64 = if guest.long() { 10_000 } else { 2_000 };
     let daemon = watched(guest)?;
     let before = sysfs_count(GPU, "aer_dev_correctable", "BadTLP")?;
     let last_seq = |daemon: &Daemon| -> Result<u64> {
@@ -260,9 +260,9 @@ fn storm(guest: &mut Guest) -> Result<()> {
     let status = CorrectableStatus::find(GPU)?;
     let (mut injected, mut counted) = (0, 0);
     let (mut unheard, mut noted) = (0, 0);
-    while counted < ERRORS {
+    while counted < wanted {
         ensure!(
-            injected < 2 * ERRORS,
+            injected < 2 * wanted,
             "of {injected} errors sysfs counts {counted}"
         );
         for _ in 0..100 {
@@ -296,13 +296,28 @@ fn storm(guest: &mut Guest) -> Result<()> {
         let ours = list.iter().find(|w| w["source"] == "ras:aer_event");
         ours.and_then(|w| w["count"].as_u64()).unwrap_or(0)
     };
-    let event = daemon.wait_for(PATIENCE, "one event with all errors", |events| {
+    // On a busy host the daemon, emulated, is minutes behind: as long as it goes on, it is waited for.
+    let (mut last, mut since) = (0, Instant::now());
+    let event = loop {
+        let events = daemon.get_events()?;
         let all: Vec<_> = events.iter().filter(|e| e["kind"] == "aer").collect();
-        match all[..] {
-            [event] if by_tracepoint(event) == counted => Some(event.clone()),
-            _ => None,
+        let [event] = all[..] else {
+            anyhow::bail!("one event wanted: {all:#?}\n{}", daemon.counts());
+        };
+        let reported = by_tracepoint(event);
+        if reported == counted {
+            break event.clone();
         }
-    })?;
+        if reported != last {
+            (last, since) = (reported, Instant::now());
+        }
+        ensure!(
+            since.elapsed() < PATIENCE,
+            "of {counted} errors ras:aer_event reports {reported} and no more:\n{}\n{event:#}",
+            daemon.counts()
+        );
+        std::thread::sleep(Duration::from_millis(250));
+    };
     // Of two errors that the kernel took for one it may have logged both.
     let reported = event["repeats"].as_u64().context("no repeats")? + 1;
     ensure!(
@@ -313,7 +328,7 @@ fn storm(guest: &mut Guest) -> Result<()> {
     only(&daemon, 1)?;
     let records = last_seq(&daemon)? - first_seq;
     guest.note(format!("{counted} errors, {records} records in the store"))?;
-    ensure!(records < ERRORS / 10, "{records} records for one event");
+    ensure!(records < wanted / 10, "{records} records for one event");
     Ok(())
 }
 

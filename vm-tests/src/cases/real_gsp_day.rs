@@ -98,9 +98,9 @@ fn day(guest: &mut Guest) -> Result<()> {
         }
         if said.elapsed() > SIGN {
             said = Instant::now();
-            let (descriptors, bytes) = held(pid)?;
+            let (files, bytes) = held(pid)?;
             guest.note(format!(
-                "{id} readings in {:.0?}: {descriptors} descriptors, RssAnon {} KiB",
+                "{id} readings in {:.0?}: open files {files:?}, RssAnon {} KiB",
                 begin.elapsed(),
                 bytes >> 10
             ))?;
@@ -110,7 +110,7 @@ fn day(guest: &mut Guest) -> Result<()> {
     let threads = fs::read_dir(format!("/proc/{pid}/task"))?.count();
     let readings = done.saturating_sub(WARM_UP);
     guest.note(format!(
-        "{readings} readings of {READINGS}, {:.0?} in all: RssAnon {} KiB before, {} KiB after, descriptors {} and {}, threads {threads}",
+        "{readings} readings of {READINGS}, {:.0?} in all: RssAnon {} KiB before, {} KiB after, open files {:?} and {:?}, threads {threads}",
         begin.elapsed(),
         first.1 >> 10,
         last.1 >> 10,
@@ -121,7 +121,7 @@ fn day(guest: &mut Guest) -> Result<()> {
     ensure!(child.wait()?.success(), "the process ended badly");
     ensure!(
         last.0 == first.0 && last.1 <= first.1 + slack(readings),
-        "descriptors and bytes: {first:?} before, {last:?} after"
+        "open files and bytes: {first:?} before, {last:?} after"
     );
     Ok(())
 }

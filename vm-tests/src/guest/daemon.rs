@@ -111,6 +111,15 @@ impl Daemon {
         format!("--- the daemon's log ends:\n{}", end.join("\n"))
     }
 
+    /// What it counts of each source: records seen and lost.
+    pub(crate) fn counts(&self) -> String {
+        let of_sources = ["gtrace_records_total", "gtrace_lost_total"];
+        let metrics = self.client().get_text("/metrics").unwrap_or_default();
+        let lines = metrics.lines();
+        let wanted = lines.filter(|line| of_sources.iter().any(|name| line.starts_with(name)));
+        wanted.collect::<Vec<_>>().join("\n")
+    }
+
     /// GET of a path of its API that answers JSON.
     pub(crate) fn get(&self, path: &str) -> Result<Value> {
         let text = self.get_text(path)?;
@@ -162,7 +171,7 @@ impl Daemon {
     }
 
     /// The newest events by the daemon's API, as many as it gives at once.
-    fn get_events(&self) -> Result<Vec<Value>> {
+    pub(crate) fn get_events(&self) -> Result<Vec<Value>> {
         match self.get("/api/v1/events?limit=10000")? {
             Value::Array(events) => Ok(events),
             other => bail!("the API's events are no list: {other}"),

@@ -240,7 +240,8 @@ fn attach_again(lane: &mut Lane, peer: &mut Peer, kind: u8, lie: u64) {
     let may = attempt > peer.attempt && !lane.is_dead;
     if !may || received > lane.sent {
         assert!(answered.is_none(), "it takes what cannot be: {asked:?}");
-    } else if peer.claimed <= received {
+    } else if peer.is_good && peer.claimed <= received {
+        // Bytes of any kind may have been a piece with a claim.
         assert!(answered.is_some(), "it does not take {asked:?}: {done:?}");
     }
     match answered {
@@ -323,6 +324,18 @@ mod tests {
         ]
         .concat();
         hostile(&good);
+        // Any bytes, which are a piece that claims to have read what was never sent.
+        let piece = Piece {
+            len: 0,
+            read: 1 << 61,
+        };
+        let claim = [
+            [1, PIECE_LEN as u8].as_slice(),
+            &piece.to_bytes(),
+            &[7, 1, 0],
+        ]
+        .concat();
+        hostile(&claim);
         let mut bytes = Bytes::new(5);
         for len in [2, 30, 300, 3000] {
             for _ in 0..25 {

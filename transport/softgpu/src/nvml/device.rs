@@ -2,10 +2,11 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_ulonglong};
 
+use super::mig::Subject;
 use super::system::put_text;
 use super::{
-    DeviceHandle, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, VERSION_MISMATCH, any_device,
-    device, handle_of, nvml, state,
+    DeviceHandle, INVALID_ARGUMENT, NOT_FOUND, Reply, VERSION_MISMATCH, any_device, device,
+    handle_of, nvml, state,
 };
 use crate::abi::{Name, Out};
 use crate::attributes::{MAJOR, MINOR, multiprocessors};
@@ -80,7 +81,7 @@ pub struct PciInfoExt {
 const PCI_ID: u32 = 0xffff_10de;
 
 /// `text` in an array, filled with NUL.
-fn fixed<const N: usize>(text: &str) -> [u8; N] {
+pub(super) fn fixed<const N: usize>(text: &str) -> [u8; N] {
     let mut bytes = [0; N];
     let length = text.len().min(N - 1);
     bytes[..length].copy_from_slice(&text.as_bytes()[..length]);
@@ -143,6 +144,10 @@ nvml! {
     /// The device of a UUID.
     fn nvmlDeviceGetHandleByUUID(uuid: Name, out: Out<DeviceHandle>) {
         let uuid = uuid.text()?;
+        if uuid.starts_with("MIG-") {
+            let found = super::mig::by_uuid(&uuid, &state()?.devices).ok_or(NOT_FOUND)?;
+            return Ok(out.put(found)?);
+        }
         let uuid = uuid.strip_prefix("GPU-").unwrap_or(&uuid);
         find(out, |device| device.uuid_text().strip_prefix("GPU-") == Some(uuid))
     }
@@ -157,7 +162,7 @@ nvml! {
 
     /// Name of a device.
     fn nvmlDeviceGetName(handle: DeviceHandle, name: Out<c_char>, length: c_uint) {
-        put_text(name, length, &device(handle)?.name)
+        put_text(name, length, &Subject::of(handle)?.name())
     }
 
     /// Brand: unknown.
@@ -178,7 +183,7 @@ nvml! {
 
     /// UUID of a device.
     fn nvmlDeviceGetUUID(handle: DeviceHandle, uuid: Out<c_char>, length: c_uint) {
-        put_text(uuid, length, &device(handle)?.uuid_text())
+        put_text(uuid, length, &Subject::of(handle)?.uuid())
     }
 
     /// PCI address of a device.
@@ -290,29 +295,10 @@ nvml! {
         Ok(status.put(found)?)
     }
 
-    /// Whether the handle is that of a part of a device: no.
-    fn nvmlDeviceIsMigDeviceHandle(handle: DeviceHandle, is_part: Out<c_uint>) {
-        device(handle)?;
-        Ok(is_part.put(0)?)
-    }
-
-    /// Parts that a device can have: none.
-    fn nvmlDeviceGetMaxMigDeviceCount(handle: DeviceHandle, count: Out<c_uint>) {
-        device(handle)?;
-        Ok(count.put(0)?)
-    }
-
     /// Kinds of events that a device reports: Xids.
     fn nvmlDeviceGetSupportedEventTypes(handle: DeviceHandle, types: Out<c_ulonglong>) {
         device(handle)?;
         Ok(types.put(super::events::XID)?)
-    }
-
-    /// Parts of devices: none.
-    fn nvmlDeviceGetMigMode(handle: DeviceHandle, current: Out<c_uint>, pending: Out<c_uint>) {
-        let _ = (current, pending);
-        device(handle)?;
-        Err(NOT_SUPPORTED)
     }
 }
 

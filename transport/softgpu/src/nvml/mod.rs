@@ -2,12 +2,14 @@
 //!
 //! Values follow what the stand-in does: memory in use, the process that asks with its memory, the
 //! share of time in which kernels ran, injected faults. What a CPU emulator does not have (power,
-//! fans, NVLink, MIG, vGPU) answers `NVML_ERROR_NOT_SUPPORTED`; a temperature there is only if one
-//! is set to report (README.md). NVML counts devices without regard to `CUDA_VISIBLE_DEVICES`.
+//! fans, NVLink) answers `NVML_ERROR_NOT_SUPPORTED`; a temperature there is only if one
+//! is set to report (README.md), and so are MIG mode and the licence of a vGPU. NVML counts devices without regard to `CUDA_VISIBLE_DEVICES`.
 #![allow(unsafe_code, non_snake_case)]
 
 pub mod device;
 pub mod events;
+pub mod license;
+pub mod mig;
 pub mod process;
 pub mod readings;
 pub mod rest;
@@ -60,7 +62,7 @@ impl From<CuError> for NvmlError {
 /// A device as programs of NVML hold it.
 pub type DeviceHandle = u64;
 
-/// Handles of devices lie beside those of the driver API.
+/// Handles of devices lie beside those of the driver API; the lowest four bits are the place of a MIG instance, from 1 on.
 const DEVICE_BASE: u64 = 0x5f20_0000_0000_0000;
 
 static USERS: AtomicU32 = AtomicU32::new(0);

@@ -4,6 +4,7 @@
 use std::ffi::{c_uint, c_ulonglong, c_void};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::mig::{self, Subject};
 use super::{
     DeviceHandle, INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, device,
     nvml, state,
@@ -53,6 +54,21 @@ fn own_memory(device: &Device) -> Reply<Option<u64>> {
     Ok(has_one.then(|| device.used()))
 }
 
+/// GPU instance and compute instance that this process is shown in: the first of the device; all bits where it is not divided.
+fn own_instance(device: &Device) -> (c_uint, c_uint) {
+    let first = mig::instances(device).first().map(|one| (one.gi, one.ci));
+    first.unwrap_or((c_uint::MAX, c_uint::MAX))
+}
+
+/// Memory of this process where it is asked for: of the whole device, or of the instance that it is in.
+fn memory_there(subject: &Subject) -> Reply<Option<u64>> {
+    let device = subject.device();
+    match subject {
+        Subject::Part(_, one, _) if (one.gi, one.ci) != own_instance(device) => Ok(None),
+        _ => own_memory(device),
+    }
+}
+
 /// Gives at most one element, by the rules of NVML's lists: the count in is the room, the count
 /// out is what there is.
 fn give<T>(count: Out<c_uint>, out: Out<T>, item: Option<T>) -> Reply {
@@ -70,7 +86,7 @@ nvml! {
     fn nvmlDeviceGetComputeRunningProcesses(
         handle: DeviceHandle, count: Out<c_uint>, out: Out<ProcessInfoV1>,
     ) {
-        let memory = own_memory(device(handle)?)?;
+        let memory = memory_there(&Subject::of(handle)?)?;
         give(count, out, memory.map(|memory| ProcessInfoV1 { pid: std::process::id(), memory }))
     }
 
@@ -78,10 +94,11 @@ nvml! {
     fn nvmlDeviceGetComputeRunningProcesses_v2, nvmlDeviceGetComputeRunningProcesses_v3(
         handle: DeviceHandle, count: Out<c_uint>, out: Out<ProcessInfo>,
     ) {
-        let memory = own_memory(device(handle)?)?;
-        let none = c_uint::MAX;
+        let subject = Subject::of(handle)?;
+        let memory = memory_there(&subject)?;
+        let (gpu_instance, compute_instance) = own_instance(subject.device());
         give(count, out, memory.map(|memory| ProcessInfo {
-            pid: std::process::id(), memory, gpu_instance: none, compute_instance: none,
+            pid: std::process::id(), memory, gpu_instance, compute_instance,
         }))
     }
 
@@ -92,7 +109,7 @@ nvml! {
         handle: DeviceHandle, count: Out<c_uint>, out: Out<c_void>,
     ) {
         let _ = out;
-        device(handle)?;
+        Subject::of(handle)?;
         Ok(count.put(0)?)
     }
 

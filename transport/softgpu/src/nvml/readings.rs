@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_longlong, c_uint, c_ulonglong};
 use std::sync::atomic::Ordering;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use super::mig::{self, Subject};
 use super::{DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, VERSION_MISMATCH, device, nvml};
 use crate::abi::Out;
 use crate::attributes::CLOCK_KHZ;
@@ -70,8 +71,21 @@ const VALUE_U64: c_uint = 3;
 const FIELD_ECC_MODE: c_uint = 1;
 const FIELD_ECC: [(c_uint, bool); 4] = [(3, false), (4, true), (5, false), (6, true)];
 
-fn memory(device: &Device) -> Memory {
-    let (total, used) = (device.memory, device.used());
+/// Of an instance in MIG mode that of its GPU instance: programs compute in the first.
+fn memory(subject: &Subject) -> Memory {
+    let device = subject.device();
+    let (total, used) = match subject {
+        Subject::Whole(_) => (device.memory, device.used()),
+        Subject::Part(_, instance, _) => {
+            let first = mig::instances(device).first().map(|first| first.gi);
+            let used = if first == Some(instance.gi) {
+                device.used()
+            } else {
+                0
+            };
+            (instance.memory(device.memory), used)
+        }
+    };
     Memory {
         total,
         free: total.saturating_sub(used),
@@ -121,7 +135,7 @@ fn field(device: &Device, id: c_uint) -> Reply<u64> {
 nvml! {
     /// Memory of a device.
     fn nvmlDeviceGetMemoryInfo(handle: DeviceHandle, out: Out<Memory>) {
-        Ok(out.put(memory(device(handle)?))?)
+        Ok(out.put(memory(&Subject::of(handle)?))?)
     }
 
     /// Memory of a device.
@@ -130,18 +144,22 @@ nvml! {
         if version != 2 << 24 | size_of::<MemoryV2>() as u32 {
             return Err(VERSION_MISMATCH);
         }
-        let Memory { total, free, used } = memory(device(handle)?);
+        let Memory { total, free, used } = memory(&Subject::of(handle)?);
         Ok(out.put(MemoryV2 { version, total, reserved: 0, free, used })?)
     }
 
     /// Memory that the host can address directly: all.
     fn nvmlDeviceGetBAR1MemoryInfo(handle: DeviceHandle, out: Out<Memory>) {
-        Ok(out.put(memory(device(handle)?))?)
+        Ok(out.put(memory(&Subject::of(handle)?))?)
     }
 
-    /// Share of time in which kernels ran; memory accesses are not measured.
+    /// Share of time in which kernels ran; memory accesses are not measured. There is none in MIG mode.
     fn nvmlDeviceGetUtilizationRates(handle: DeviceHandle, out: Out<Utilization>) {
-        let gpu = device(handle)?.busy().utilisation();
+        let device = Subject::of(handle)?.device();
+        if mig::is_divided(device) {
+            return Err(NOT_SUPPORTED);
+        }
+        let gpu = device.busy().utilisation();
         Ok(out.put(Utilization { gpu, memory: 0 })?)
     }
 

@@ -124,6 +124,9 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         Kind::ServiceFailed => host::service_failed(occ, base),
         Kind::RdmaPort => rdma::port(occ, base),
         Kind::RdmaErrors => rdma::errors(occ, base),
+        Kind::VgpuLicense if occ.severity == Severity::Info => {
+            base.refined("ok", Severity::Info).and("It has one again.")
+        }
         // The site says how bad it is.
         Kind::BaselineDrift if occ.severity >= Severity::Critical => base
             .refined("missing", Severity::Critical)
@@ -146,6 +149,8 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
         | Kind::MemoryGrowth
         | Kind::GpuContended
         | Kind::GpuStarved
+        | Kind::MigLayout
+        | Kind::VgpuLicense
         | Kind::KernelPanic
         | Kind::KernelOops
         | Kind::FileLimit

@@ -245,6 +245,15 @@ kinds! {
         ["See what it waits for in the event's detail: io, memory or cpu, and for how much of the time.",
          "io: more data-loader workers, local copies of the data, fewer small files. cpu: more CPUs for the job. memory: a higher limit.",
          "Look at the gaps between its calls: gtrace trace --pid <pid> --duration 30s."];
+    MigLayout: System, Info,
+        "MIG mode of the GPU was switched, or it has other instances. Programs find their part by UUID or number, which a new instance may not keep.",
+        ["Compare with what was meant: nvidia-smi -L, nvidia-smi mig -lgi, gtrace baseline check.",
+         "Restart what still names an instance that is gone: the device plugin of the cluster, jobs with a MIG- UUID that is no longer listed."];
+    VgpuLicense: System, Warning,
+        "The driver of a vGPU has no licence. The longer that lasts, the more it restricts performance and functions of the vGPU.",
+        ["See what the driver says: nvidia-smi -q (vGPU Software Licensed Product); its log: journalctl -u nvidia-gridd.",
+         "Check that the guest reaches the license server, its token (/etc/nvidia/ClientConfigToken) and its clock.",
+         "See on the server whether licences are left."];
     Ecc: HardwareMemory, Warning,
         "The ECC counters of the GPU's memory rose.",
         ["Read the counters: nvidia-smi -q -d ECC.",

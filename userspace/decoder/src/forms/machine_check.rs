@@ -4,6 +4,7 @@
 
 use gtrace_event::{AerDetail, Gpu, Kind, Occurrence, PciAddress, Process, Severity};
 
+use crate::cper;
 use crate::group::Group;
 use crate::record::{Line, Meta};
 use crate::scan;
@@ -201,7 +202,12 @@ impl Open {
         let section = scan::after(self.group.text(), "section_type: ")
             .or_else(|| scan::after(self.group.text(), "section type: "))
             .and_then(|rest| rest.lines().next())
-            .map(|section| section.trim().to_owned());
+            .map(|section| named(section.trim()));
+        let memory = section.as_deref() == Some("memory error");
+        let (dimm, fault_at) = match memory {
+            true => (module(self.group.text()), address(self.group.text())),
+            false => (None, None),
+        };
         let severity = match report.severity {
             Outcome::Corrected => Severity::Info,
             Outcome::Uncorrected => Severity::Critical,
@@ -214,8 +220,30 @@ impl Open {
         host.cpu = report.cpu;
         host.mce_bank = report.bank;
         host.mce_status = report.status;
+        (host.dimm, host.fault_at) = (dimm, fault_at);
         occurrence
     }
+}
+
+/// A section as the kernel writes it: `memory error`, `unknown, 6d5244f2-2712-11ec-bea7-cb3fdb95c786`.
+fn named(section: &str) -> String {
+    let guid = section.strip_prefix("unknown, ");
+    let known = guid.and_then(cper::section_name);
+    known.unwrap_or(section).to_owned()
+}
+
+/// The memory module: `DIMM location: CPU 2 DIMM 30`, by the firmware's tables, else `fru_text: D2`.
+fn module(report: &str) -> Option<String> {
+    let line = |needle| Some(scan::after(report, needle)?.lines().next()?.trim());
+    let located = line("DIMM location: ").filter(|place| !place.starts_with("not present"));
+    let named = located.or_else(|| line("fru_text: "));
+    named.filter(|place| !place.is_empty()).map(str::to_owned)
+}
+
+/// `physical_address: 0x0000006a47d1f540`
+fn address(report: &str) -> Option<String> {
+    let (address, _) = scan::hex(scan::after(report, "physical_address: ")?)?;
+    Some(address)
 }
 
 impl Open {
@@ -234,9 +262,11 @@ impl Open {
         let number = |needle| scan::after(text, needle)?.get(..4);
         let vendor = number("vendor_id: 0x");
         let device_id = number(", device_id: 0x");
-        // Display controllers, VGA or 3D: NVIDIA's bridges and switches have another class.
-        let is_gpu = vendor == Some("10de")
-            && scan::after(text, "class_code: ").is_some_and(|class| class.starts_with("03"));
+        // Display controllers, VGA or 3D: NVIDIA's bridges and switches have another class. Kernels before 5.13 wrote its bytes the
+        // other way round.
+        let class = scan::after(text, "class_code: ").and_then(|class| class.get(..6));
+        let is_display = |class: &str| class.starts_with("03") || class.ends_with("03");
+        let is_gpu = vendor == Some("10de") && class.is_some_and(is_display);
         let detail = AerDetail {
             severity: Some(word.to_owned()),
             status: word_after("aer_uncor_status: ").or_else(|| word_after("aer_cor_status: ")),

@@ -9,9 +9,8 @@ use nvml_wrapper::enum_wrappers::device::{
     TemperatureSensor, TemperatureThreshold,
 };
 use nvml_wrapper::enum_wrappers::nv_link::ErrorCounter;
-use nvml_wrapper::enums::device::{SampleValue, UsedGpuMemory};
+use nvml_wrapper::enums::device::SampleValue;
 use nvml_wrapper::error::NvmlError;
-use nvml_wrapper::struct_wrappers::device::ProcessInfo;
 use nvml_wrapper::structs::device::FieldId;
 use nvml_wrapper::sys_exports::field_id as field;
 use nvml_wrapper::{Device, Nvml};
@@ -19,14 +18,13 @@ use nvml_wrapper::{Device, Nvml};
 use super::fabric::FabricReader;
 use super::gpm::Gpm;
 use super::protocol::{Answer, Asked, NvmlGpu, NvmlSnapshot, Op, Request, UnreadableGpu};
+use super::reader::{Reader, is_lost};
+use super::{license, mig, processes};
 use crate::{
-    ClockEventReasons, Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuProcess, GpuSample,
-    MigMode, NvLinkSample, Power, ProcessType, RemappedRows, RetiredPages, Temperature,
-    Utilization, Violations,
+    ClockEventReasons, Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuSample, MigMode,
+    NvLinkSample, Power, RemappedRows, RetiredPages, Temperature, Utilization, Violations,
 };
 
-/// Processes listed for a GPU at most; each costs a read in /proc and some 60 bytes of JSON.
-const MAX_PROCESSES: usize = 1024;
 /// More NVLinks than any GPU has; a guard against a nonsense count.
 const MAX_LINKS: u32 = 72;
 
@@ -34,6 +32,32 @@ const MAX_LINKS: u32 = 72;
 pub(crate) struct Beside {
     pub(super) gpm: Gpm,
     pub(super) fabric: FabricReader,
+}
+
+impl Beside {
+    fn read(&mut self, nvml: &Nvml, device: &Device<'_>, gpu: &mut NvmlGpu) {
+        let index = gpu.index;
+        let mut reader = Reader::new(device);
+        // GPUs before Hopper have none.
+        let activity = reader.may(|device| self.gpm.read(nvml, device, index));
+        gpu.sample.activity = activity.unwrap_or_default();
+        if !reader.lost {
+            gpu.sample.fabric = self.fabric.read(device);
+        }
+        let license = reader.must("licence of the vGPU", |device| license::read(nvml, device));
+        gpu.sample.vgpu_license_unread = license.is_none();
+        gpu.sample.vgpu_license = license.flatten();
+        let Reader { lost, errors, .. } = reader;
+        gpu.errors.extend(errors);
+        gpu.lost = lost;
+        match gpu.sample.mig {
+            Some(mode) if mode.enabled && !lost => {
+                mig::read(nvml, &mut self.gpm, device, index, gpu)
+            }
+            Some(mode) if !mode.enabled => self.gpm.keep_instances(nvml, index, &[]),
+            _ => {}
+        }
+    }
 }
 
 /// Reads every GPU that `request` does not leave out. What each says is given to `send` before the next is asked; what is
@@ -74,10 +98,7 @@ pub(crate) fn snapshot(
                 let mut gpu = read(pci, &device);
                 // Of a lost GPU every further call could hang.
                 if !gpu.lost && quick.is_none() {
-                    let activity = beside.gpm.read(nvml, &device, index);
-                    // GPUs before Hopper have none.
-                    gpu.sample.activity = activity.unwrap_or_default();
-                    gpu.sample.fabric = beside.fabric.read(&device);
+                    beside.read(nvml, &device, &mut gpu);
                 }
                 Answer::Gpu(Box::new(gpu))
             }
@@ -117,64 +138,7 @@ fn address(device: &Device<'_>) -> Result<PciAddress, NvmlError> {
     PciAddress::parse(&info.bus_id).ok_or(NvmlError::GetPciInfoFailed)
 }
 
-fn is_lost(error: &NvmlError) -> bool {
-    matches!(error, NvmlError::GpuLost | NvmlError::ResetRequired)
-}
-
-/// Not an error: this GPU, driver or user simply does not have the reading.
-fn is_unsupported(error: &NvmlError) -> bool {
-    matches!(
-        error,
-        NvmlError::NotSupported
-            | NvmlError::NoPermission
-            | NvmlError::FunctionNotFound
-            | NvmlError::FailedToLoadSymbol(_)
-            | NvmlError::NoData
-            | NvmlError::NotFound
-            | NvmlError::InvalidArg
-            // Codes newer than the wrapper: deprecated (26), not ready (27) and their like.
-            | NvmlError::UnexpectedVariant(_)
-    )
-}
-
-/// Reads one GPU, and stops asking once it is lost: every further call could hang.
-struct Reader<'a, 'nvml> {
-    device: &'a Device<'nvml>,
-    lost: bool,
-    errors: Vec<String>,
-}
-
-impl<'a, 'nvml> Reader<'a, 'nvml> {
-    fn new(device: &'a Device<'nvml>) -> Self {
-        Self {
-            device,
-            lost: false,
-            errors: Vec::new(),
-        }
-    }
-
-    fn get<T>(
-        &mut self,
-        what: &str,
-        call: impl FnOnce(&Device<'nvml>) -> Result<T, NvmlError>,
-    ) -> Option<T> {
-        if self.lost {
-            return None;
-        }
-        match call(self.device) {
-            Ok(value) => Some(value),
-            Err(error) => {
-                self.lost = is_lost(&error);
-                if self.lost {
-                    self.errors.push(error.to_string());
-                } else if !is_unsupported(&error) {
-                    self.errors.push(format!("{what}: {error}"));
-                }
-                None
-            }
-        }
-    }
-
+impl Reader<'_, '_> {
     fn gpu(mut self, pci: PciAddress, index: u32) -> NvmlGpu {
         let uuid = self.get("uuid", Device::uuid);
         let name = self.get("name", Device::name);
@@ -298,7 +262,7 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
             .unwrap_or(0);
         let links = u32::try_from(links).unwrap_or(0).min(MAX_LINKS);
         sample.nvlinks = (0..links).filter_map(|link| self.nvlink(link)).collect();
-        sample.processes = self.processes();
+        sample.processes = processes::of_gpu(self);
         // 32 is "unknown".
         sample.performance_state = self
             .get("performance state", Device::performance_state)
@@ -469,34 +433,6 @@ impl<'a, 'nvml> Reader<'a, 'nvml> {
         }
         Some(sample)
     }
-
-    fn processes(&mut self) -> Vec<GpuProcess> {
-        let lists = [
-            (
-                ProcessType::Compute,
-                self.get("processes", Device::running_compute_processes),
-            ),
-            (
-                ProcessType::Graphics,
-                self.get("processes", Device::running_graphics_processes),
-            ),
-            (
-                ProcessType::Mps,
-                self.get("processes", Device::mps_running_compute_processes),
-            ),
-        ];
-        let mut found: BTreeMap<_, GpuProcess> = BTreeMap::new();
-        for (kind, list) in lists {
-            for info in list.unwrap_or_default().into_iter().take(MAX_PROCESSES) {
-                let key = (info.pid, info.gpu_instance_id, info.compute_instance_id);
-                found
-                    .entry(key)
-                    .and_modify(|p| p.kind = both(p.kind, kind))
-                    .or_insert_with(|| process(&info, kind));
-            }
-        }
-        found.into_values().take(MAX_PROCESSES).collect()
-    }
 }
 
 fn watts(milli: u32) -> f64 {
@@ -504,29 +440,6 @@ fn watts(milli: u32) -> f64 {
 }
 
 /// A process in two lists.
-fn both(a: ProcessType, b: ProcessType) -> ProcessType {
-    match (a, b) {
-        (ProcessType::Mps, _) | (_, ProcessType::Mps) => ProcessType::Mps,
-        (a, b) if a == b => a,
-        _ => ProcessType::ComputeAndGraphics,
-    }
-}
-
-fn process(info: &ProcessInfo, kind: ProcessType) -> GpuProcess {
-    let comm = std::fs::read_to_string(format!("/proc/{}/comm", info.pid)).ok();
-    GpuProcess {
-        pid: info.pid,
-        comm: comm.map(|c| c.trim_end().to_owned()),
-        used_memory: match info.used_gpu_memory {
-            UsedGpuMemory::Used(bytes) => Some(bytes),
-            UsedGpuMemory::Unavailable => None,
-        },
-        kind,
-        mig_gi: info.gpu_instance_id,
-        mig_ci: info.compute_instance_id,
-    }
-}
-
 fn unsigned(value: &SampleValue) -> Option<u64> {
     match *value {
         SampleValue::U32(v) => Some(u64::from(v)),

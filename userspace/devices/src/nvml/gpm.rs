@@ -10,7 +10,7 @@ use nvml_wrapper::gpm::{GpmSample, gpm_metrics_get};
 use nvml_wrapper::{Device, Nvml};
 use nvml_wrapper_sys::bindings::nvmlGpmSample_t;
 
-use crate::Activity;
+use crate::{Activity, MigInstance};
 
 const WANTED: [GpmMetricId; 11] = [
     GpmMetricId::GraphicsUtil,
@@ -27,9 +27,22 @@ const WANTED: [GpmMetricId; 11] = [
 ];
 const MIB: f64 = 1_048_576.0;
 
-/// The newest sample of each GPU, by NVML's index.
+/// The newest sample of each GPU, by NVML's index, and of each of its GPU instances in MIG mode.
 #[derive(Default)]
-pub(super) struct Gpm(BTreeMap<u32, nvmlGpmSample_t>);
+pub(super) struct Gpm(BTreeMap<(u32, Option<u32>), Kept>);
+
+struct Kept {
+    handle: nvmlGpmSample_t,
+    of: Identity,
+}
+
+/// Profile and UUID of a GPU instance: another of the same number is another instance.
+type Identity = (Option<String>, Option<String>);
+
+fn identity(instance: &MigInstance) -> Identity {
+    let profile = instance.gpu_profile().map(str::to_owned);
+    (profile, instance.uuid.clone())
+}
 
 impl Gpm {
     /// What a GPU did since it was asked before; nothing the first time, and of one without GPM.
@@ -39,16 +52,59 @@ impl Gpm {
         device: &Device<'_>,
         index: u32,
     ) -> Result<Activity, NvmlError> {
-        let before = self.0.remove(&index).map(|handle| adopt(nvml, handle));
+        let whole = Identity::default();
+        self.between(nvml, device, (index, None), whole, || device.gpm_sample())
+    }
+
+    /// The same of the GPU instance of it that `instance` is the first in.
+    pub(super) fn read_instance(
+        &mut self,
+        nvml: &Nvml,
+        device: &Device<'_>,
+        index: u32,
+        instance: &MigInstance,
+    ) -> Result<Activity, NvmlError> {
+        let (gi, of) = (instance.gi, identity(instance));
+        self.between(nvml, device, (index, Some(gi)), of, || {
+            device.gpm_mig_sample(gi)
+        })
+    }
+
+    /// Gives up the samples of instances that are there no more; `there` is sorted by number.
+    pub(super) fn keep_instances(&mut self, nvml: &Nvml, index: u32, there: &[MigInstance]) {
+        let is_gone = |gi: u32, of: &Identity| {
+            let now = there.iter().find(|instance| instance.gi == gi);
+            now.is_none_or(|now| identity(now) != *of)
+        };
+        let gone = self
+            .0
+            .extract_if((index, Some(0))..=(index, Some(u32::MAX)), |key, kept| {
+                key.1.is_some_and(|gi| is_gone(gi, &kept.of))
+            });
+        for (_, kept) in gone {
+            drop(adopt(nvml, kept.handle));
+        }
+    }
+
+    fn between<'nvml>(
+        &mut self,
+        nvml: &'nvml Nvml,
+        device: &Device<'nvml>,
+        key: (u32, Option<u32>),
+        of: Identity,
+        take: impl FnOnce() -> Result<GpmSample<'nvml>, NvmlError>,
+    ) -> Result<Activity, NvmlError> {
+        let before = self.0.remove(&key).map(|kept| adopt(nvml, kept.handle));
         if before.is_none() && !device.gpm_support()? {
             return Err(NvmlError::NotSupported);
         }
-        let now = device.gpm_sample()?;
+        let now = take()?;
         let found = match &before {
             Some(before) => gpm_metrics_get(nvml, before, &now, &WANTED),
             None => Ok(Vec::new()),
         };
-        self.0.insert(index, now.into_handle());
+        let handle = now.into_handle();
+        self.0.insert(key, Kept { handle, of });
         let value = |id| {
             let mut of_ids = found.as_ref().ok()?.iter().flatten();
             let value = of_ids.find(|found| found.metric_id == id)?.value;

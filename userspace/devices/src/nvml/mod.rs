@@ -10,8 +10,12 @@ mod collect;
 mod config;
 mod fabric;
 mod gpm;
+mod license;
 mod machine;
+mod mig;
+mod processes;
 mod protocol;
+mod reader;
 mod silent;
 mod status;
 

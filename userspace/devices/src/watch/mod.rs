@@ -1,9 +1,13 @@
 //! Findings in NVML samples: what changed between one and the next, and what is trouble now.
 
 mod growth;
+mod license;
 mod links;
 mod memory;
+mod mig;
 mod throttle;
+
+pub use license::licensed_again;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,6 +36,8 @@ struct State {
     throttle: throttle::Episodes,
     replays: links::Replays,
     growth: growth::Growth,
+    mig: mig::Division,
+    license: license::License,
 }
 
 impl SampleWatch {
@@ -59,12 +65,14 @@ impl SampleWatch {
         let same =
             state.is_some_and(|s| s.uuid.is_none() || gpu.uuid.is_none() || s.uuid == gpu.uuid);
         let old = if same { self.gpus.remove(&pci) } else { None };
-        let (last, mut throttle, mut replays, mut growth) = match old {
+        let (last, mut throttle, mut replays, mut growth, mut mig, mut license) = match old {
             Some(state) => (
                 Some(state.last),
                 state.throttle,
                 state.replays,
                 state.growth,
+                state.mig,
+                state.license,
             ),
             None => Default::default(),
         };
@@ -76,6 +84,8 @@ impl SampleWatch {
         memory::observe(last.as_ref(), sample, &mut found);
         links::observe(last.as_ref(), sample, &mut found);
         replays.observe(sample, &mut found);
+        mig.observe(sample, &mut found);
+        license.observe(sample, &mut found);
         if let Some(window) = self.growth_window {
             growth.observe(window, sample, &mut found);
         }
@@ -86,6 +96,8 @@ impl SampleWatch {
             throttle,
             replays,
             growth,
+            mig,
+            license,
         };
         self.gpus.insert(pci, state);
         events
@@ -139,27 +151,36 @@ impl Reading {
             ..Self::of(metric)
         }
     }
+
+    fn occurrence(
+        self,
+        gpu: &Gpu,
+        (kind, severity): (Kind, Severity),
+        text: impl Into<String>,
+    ) -> Occurrence {
+        let mut found = Occurrence::new(kind, severity, text);
+        found.gpu = Some(gpu.clone());
+        found.provenance = Provenance::Kernel;
+        found.detail.sample.metric = Some(self.metric.to_owned());
+        found.detail.sample.value = self.value;
+        found.detail.sample.previous = self.previous;
+        found.detail.sample.limit = self.limit;
+        found
+    }
 }
 
 impl Findings<'_> {
     fn add(
         &mut self,
-        (kind, severity): (Kind, Severity),
+        what: (Kind, Severity),
         text: impl Into<String>,
         reading: Reading,
         count: u64,
     ) -> &mut Occurrence {
-        let mut found = Occurrence::new(kind, severity, text);
-        found.gpu = Some(self.gpu.clone());
-        found.provenance = Provenance::Kernel;
-        found.detail.sample.metric = Some(reading.metric.to_owned());
-        found.detail.sample.value = reading.value;
-        found.detail.sample.previous = reading.previous;
-        found.detail.sample.limit = reading.limit;
         let at = self.events.len();
         self.events.push(Observed {
             witness: WitnessName::Nvml,
-            occurrence: found,
+            occurrence: reading.occurrence(self.gpu, what, text),
             count: count.max(1),
         });
         &mut self.events[at].occurrence

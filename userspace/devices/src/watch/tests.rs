@@ -2,7 +2,8 @@ use gtrace_event::{PciAddress, Timestamp};
 
 use super::*;
 use crate::{
-    ClockEventReasons as Reasons, EccErrors, GpuInfo, GpuProcess, NvLinkSample, ProcessType,
+    ClockEventReasons as Reasons, EccErrors, GpuInfo, GpuProcess, LicenseTerm, MigInstance,
+    MigMode, NvLinkSample, ProcessType, VgpuLicense,
 };
 
 struct Bench {
@@ -56,6 +57,8 @@ fn every_metric() -> Vec<&'static str> {
     (s.remapped_rows.correctable, s.retired_pages.single_bit) = (Some(0), Some(0));
     s.retired_pages.pending = Some(false);
     (s.pcie_replays, s.memory.used) = (Some(0), Some(0));
+    s.mig = Some(MigMode::default());
+    s.vgpu_license = Some(license(true));
     s.nvlinks = vec![NvLinkSample {
         active: Some(true),
         replay: Some(0),
@@ -344,4 +347,145 @@ fn memory_that_is_given_back_or_stays_is_no_growth() {
     assert_eq!(growth(sawtooth), [0; 0]);
     let slow = (0..600).map(|n| 100 + n / 3);
     assert_eq!(growth(slow), [0; 0]);
+}
+
+/// MIG mode, on with these instances.
+fn divided(sample: &mut GpuSample, instances: Option<&[(u32, &str, &str)]>) {
+    sample.mig = Some(MigMode {
+        enabled: instances.is_some(),
+        pending: false,
+    });
+    let instances = instances.unwrap_or_default().iter();
+    sample.mig_instances = instances
+        .map(|(gi, profile, uuid)| MigInstance {
+            gi: *gi,
+            profile: Some((*profile).to_owned()),
+            uuid: Some((*uuid).to_owned()),
+            ..MigInstance::default()
+        })
+        .collect();
+}
+
+#[test]
+fn another_division_of_the_gpu_is_one_event_each() {
+    let mut bench = Bench::new();
+    let mut see = |instances: Option<&[(u32, &str, &str)]>| {
+        let events = bench.see(|s| divided(s, instances));
+        events.into_iter().map(|e| e.occurrence).collect::<Vec<_>>()
+    };
+    // How it is at first is nothing that happened.
+    assert!(see(None).is_empty());
+    let on = see(Some(&[]));
+    assert_eq!(on[0].message, "MIG mode was switched on: no instances");
+    assert_eq!(
+        (on[0].kind, on[0].severity),
+        (Kind::MigLayout, Severity::Info)
+    );
+    let two: &[_] = &[(1, "3g.40gb", "MIG-1"), (9, "1g.10gb", "MIG-2")];
+    let made = see(Some(two)).remove(0);
+    assert_eq!(
+        made.message,
+        "the MIG instances are now: 1g.10gb 3g.40gb; before: no instances"
+    );
+    assert_eq!(made.detail.mig.mig_instances, ["1g.10gb", "3g.40gb"]);
+    assert!(see(Some(two)).is_empty());
+    // The same profiles, and programs still lose their instance.
+    let anew = see(Some(&[(1, "3g.40gb", "MIG-3"), (9, "1g.10gb", "MIG-2")]));
+    assert_eq!(
+        anew[0].message,
+        "MIG instances were made anew: 1g.10gb 3g.40gb"
+    );
+    let off = see(None).remove(0);
+    assert_eq!(
+        off.message,
+        "MIG mode was switched off, before: 1g.10gb 3g.40gb"
+    );
+    assert_eq!(off.detail.mig.mig_instances_before, ["1g.10gb", "3g.40gb"]);
+    assert!(see(None).is_empty());
+}
+
+#[test]
+fn an_instance_whose_profile_could_not_be_read_says_nothing_about_the_division() {
+    let mut bench = Bench::new();
+    let two: &[_] = &[(1, "3g.40gb", "MIG-1"), (9, "1g.10gb", "MIG-2")];
+    assert!(bench.see(|s| divided(s, Some(two))).is_empty());
+    let nameless = |s: &mut GpuSample| {
+        divided(s, Some(two));
+        s.mig_instances[1].profile = None;
+    };
+    let unread = |s: &mut GpuSample| {
+        divided(s, Some(&[]));
+        s.mig_instances_unread = true;
+    };
+    assert!(bench.see(nameless).is_empty());
+    assert!(bench.see(unread).is_empty());
+    assert!(bench.see(|s| s.mig = None).is_empty());
+    assert!(bench.see(|s| divided(s, Some(two))).is_empty());
+    // What changed meanwhile is compared with what was last certain.
+    let third: &[_] = &[(0, "7g.80gb", "MIG-4")];
+    assert!(bench.see(unread).is_empty());
+    assert!(bench.see(nameless).is_empty());
+    let events = bench.see(|s| divided(s, Some(third)));
+    assert_eq!(
+        texts(&events),
+        ["the MIG instances are now: 7g.80gb; before: 1g.10gb 3g.40gb"]
+    );
+    // The mode is certain before the instances are.
+    let off = bench.see(|s| divided(s, None));
+    assert_eq!(texts(&off), ["MIG mode was switched off, before: 7g.80gb"]);
+    assert_eq!(texts(&bench.see(unread)), ["MIG mode was switched on"]);
+    let events = bench.see(|s| divided(s, Some(two)));
+    assert_eq!(
+        texts(&events),
+        ["the MIG instances are now: 1g.10gb 3g.40gb; before: no instances"]
+    );
+}
+
+fn license(licensed: bool) -> VgpuLicense {
+    VgpuLicense {
+        licensed,
+        product: Some("NVIDIA Virtual Compute Server".to_owned()),
+        term: licensed.then_some(LicenseTerm::Limited),
+        expiry: licensed.then(|| Timestamp::from_second(60).unwrap()),
+    }
+}
+
+#[test]
+fn a_vgpu_without_its_licence_is_reported_once_and_so_is_the_end_of_that() {
+    let mut bench = Bench::new();
+    let mut see = |license: Option<VgpuLicense>, unread: bool| {
+        let events = bench.see(|s| {
+            (s.vgpu_license, s.vgpu_license_unread) = (license, unread);
+        });
+        texts(&events).join(";")
+    };
+    let none = || Some(license(false));
+    let ended = || Some(license(true));
+    let renewed = || {
+        let mut license = license(true);
+        license.expiry = None;
+        Some(license)
+    };
+    // After a boot it is not there at once: samples are 5 seconds apart.
+    for _ in 0..30 {
+        assert_eq!(see(none(), false), "");
+    }
+    assert_eq!(see(renewed(), false), "");
+    for _ in 0..36 {
+        assert_eq!(see(none(), false), "");
+    }
+    let lacks = "the vGPU has no licence of NVIDIA Virtual Compute Server";
+    assert_eq!(see(none(), false), lacks);
+    assert_eq!(see(none(), false), "");
+    assert_eq!(see(renewed(), false), "the vGPU has its licence again");
+    // One that has ended was there, so nobody waits for it to be fetched.
+    assert_eq!(see(ended(), false) + &see(ended(), false), "");
+    assert!(see(ended(), false).ends_with("ended at 1970-01-01T00:01:00Z"));
+    // That it could not be read says nothing; that none is needed ends it.
+    for _ in 0..4 {
+        assert_eq!(see(None, true), "");
+    }
+    assert_eq!(see(None, false) + &see(None, false), "");
+    assert_eq!(see(None, false), "the GPU needs no licence any more");
+    assert_eq!(see(None, false), "");
 }

@@ -14,7 +14,11 @@
  *   FAKE_NVML_CHATTER=1      writes to standard output at every call, as a library should not
  *   FAKE_NVML_READINGS=FILE  a line "NAME NUMBER" each sets a reading from then on: bus (of the first GPU),
  *                            temperature, reasons, violation, remap_pending, crc (of NVLink 0),
- *                            pid and memory (of the process that computes), fabric (state), fabric_status, fabric_health
+ *                            pid and memory (of the process that computes), fabric (state), fabric_status, fabric_health,
+ *                            mig (layout of the first GPU: 1 has two GPU instances, one with two compute instances; 2 one),
+ *                            mig_error (what its last place answers instead), mig_plain (place whose name lacks the profile),
+ *                            license (of vGPUs: 0 none, 1 until 2027-03-31, 2 permanent)
+ *   FAKE_NVML_ALONE=1        processes of all instances together are not listed, as for who is not privileged
  *   FAKE_NVML_OLD=1          no GPM, and the fabric by the first version of its call only
  */
 #include <fcntl.h>
@@ -27,7 +31,7 @@ typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef void *device_t;
 
-enum { OK = 0, INVALID = 2, NOT_SUPPORTED = 3, SMALL = 7, LOST = 15 };
+enum { OK = 0, INVALID = 2, NOT_SUPPORTED = 3, NO_PERMISSION = 4, NOT_FOUND = 6, SMALL = 7, LOST = 15 };
 
 static int number(const char *name, int otherwise) {
     const char *text = getenv(name);
@@ -164,14 +168,123 @@ int nvmlDeviceGetPciInfo_v3(device_t d, struct pci_info *out) {
     snprintf(out->text, sizeof out->text, "00000000:%02X:00.0", out->bus);
     return OK;
 }
+/* MIG devices: handles from MIG on are places of the first GPU. Place 1 has none, and they come in no order. */
+enum { MIG = 100, MIG_PLACES = 4 };
+struct instance {
+    u32 gi, ci, slices, computing;
+    u64 mib;
+    const char *profile;
+};
+static const struct instance layouts[][MIG_PLACES] = {
+    {{0}},
+    {{2, 0, 3, 1, 40448, "1c.3g.40gb"}, {0}, {2, 1, 3, 2, 40448, "2c.3g.40gb"}, {1, 0, 1, 1, 9856, "1g.10gb"}},
+    {{0, 0, 7, 7, 81920, "7g.80gb"}},
+};
+static const struct instance *instance_of(device_t d) {
+    int place = at(d) - MIG;
+    u64 layout = reading("mig", 0);
+    if (place < 0 || place >= MIG_PLACES || layout > 2)
+        return NULL;
+    const struct instance *found = &layouts[layout][place];
+    return found->profile ? found : NULL;
+}
+static int in_mig_mode(device_t d) { return at(d) == 0 && reading("mig", 0) != 0; }
+
+int nvmlDeviceGetMaxMigDeviceCount(device_t d, u32 *out) {
+    READING(d);
+    *out = at(d) == 0 ? 7 : 0;
+    return OK;
+}
+int nvmlDeviceGetMigDeviceHandleByIndex(device_t d, u32 place, device_t *out) {
+    READING(d);
+    device_t handle = (device_t)(size_t)(MIG + place + 1);
+    if (place == MIG_PLACES - 1 && reading("mig_error", 0))
+        return (int)reading("mig_error", 0);
+    if (place >= MIG_PLACES)
+        return INVALID;
+    if (!in_mig_mode(d) || !instance_of(handle))
+        return NOT_FOUND;
+    *out = handle;
+    return OK;
+}
+int nvmlDeviceGetGpuInstanceId(device_t d, u32 *out) {
+    READING(d);
+    if (!instance_of(d))
+        return NOT_SUPPORTED;
+    *out = instance_of(d)->gi;
+    return OK;
+}
+int nvmlDeviceGetComputeInstanceId(device_t d, u32 *out) {
+    READING(d);
+    if (!instance_of(d))
+        return NOT_SUPPORTED;
+    *out = instance_of(d)->ci;
+    return OK;
+}
+struct attributes {
+    u32 multiprocessors, copy, decoder, encoder, jpeg, ofa, slices, computing;
+    u64 mib;
+};
+int nvmlDeviceGetAttributes_v2(device_t d, struct attributes *out) {
+    READING(d);
+    const struct instance *one = instance_of(d);
+    if (!one)
+        return NOT_SUPPORTED;
+    *out = (struct attributes){16 * one->computing, 1, 0, 0, 0, 0, one->slices, one->computing, one->mib};
+    return OK;
+}
+
+struct licensable_features {
+    int supported;
+    u32 count;
+    struct {
+        u32 code, state;
+        char info[128], product[128];
+        u32 enabled;
+        struct {
+            u32 year;
+            unsigned short month, day, hour, min, sec;
+            unsigned char status;
+        } expiry;
+    } features[3];
+};
+int nvmlDeviceGetGridLicensableFeatures_v4(device_t d, struct licensable_features *out) {
+    READING(d);
+    u64 license = reading("license", 99);
+    memset(out, 0, sizeof *out);
+    out->supported = 1;
+    out->count = 2;
+    /* One that is not enabled needs no licence. */
+    strcpy(out->features[0].product, "NVIDIA RTX Virtual Workstation");
+    strcpy(out->features[1].product, "NVIDIA Virtual Compute Server");
+    out->features[1].enabled = license <= 2;
+    out->features[1].state = license != 0;
+    out->features[1].expiry.status = license == 1 ? 2 : 4;
+    if (license == 1) {
+        out->features[1].expiry.year = 2027;
+        out->features[1].expiry.month = 3;
+        out->features[1].expiry.day = 31;
+    }
+    return OK;
+}
+
 int nvmlDeviceGetUUID(device_t d, char *out, u32 n) {
     READING(d);
+    if (instance_of(d)) {
+        snprintf(out, n, "MIG-fa4e0000-0000-0000-0000-%012d", at(d) - MIG);
+        return OK;
+    }
     snprintf(out, n, "GPU-fa4e0000-0000-0000-0000-%012d", at(d));
     return OK;
 }
 int nvmlDeviceGetName(device_t d, char *out, u32 n) {
     READING(d);
-    snprintf(out, n, "Fake GPU (no hardware)");
+    /* That of the second layout lacks the profile: it follows from the attributes. */
+    u64 plain = reading("mig_plain", 99);
+    if (instance_of(d) && reading("mig", 0) == 1 && (u64)(at(d) - MIG) != plain)
+        snprintf(out, n, "Fake GPU (no hardware) MIG %s", instance_of(d)->profile);
+    else
+        snprintf(out, n, "Fake GPU (no hardware)");
     return OK;
 }
 
@@ -188,6 +301,13 @@ int nvmlDeviceGetMemoryInfo_v2(device_t d, struct memory_v2 *out) {
     READING(d);
     if (out->version != (sizeof *out | 2u << 24))
         return INVALID;
+    if (instance_of(d)) {
+        out->total = instance_of(d)->mib << 20;
+        out->reserved = 0;
+        out->used = 3ull << 30;
+        out->free = out->total - out->used;
+        return OK;
+    }
     out->total = 80ull << 30;
     out->reserved = 1ull << 30;
     out->used = 30ull << 30;
@@ -324,9 +444,18 @@ int nvmlGpmSampleFree(u64 *sample) {
     free(sample);
     return OK;
 }
+static u64 taken;
 int nvmlGpmSampleGet(device_t d, u64 *sample) {
     READING(d);
-    static u64 taken;
+    if (in_mig_mode(d))
+        return NOT_SUPPORTED;
+    *sample = ++taken;
+    return OK;
+}
+int nvmlGpmMigSampleGet(device_t d, u32 gi, u64 *sample) {
+    READING(d);
+    if (!in_mig_mode(d) || gi > 6)
+        return INVALID;
     *sample = ++taken;
     return OK;
 }
@@ -396,10 +525,21 @@ static int processes(u32 *n, struct process *out, struct process one) {
 int nvmlDeviceGetComputeRunningProcesses_v3(device_t d, u32 *n, struct process *out) {
     READING(d);
     u32 pid = (u32)reading("pid", (u64)getpid());
-    return processes(n, out, (struct process){pid, reading("memory", 2ull << 30), ~0u, ~0u});
+    u64 memory = reading("memory", 2ull << 30);
+    if (instance_of(d)) /* what each says of its own */
+        return processes(n, out, (struct process){pid + (u32)(at(d) - MIG), memory, ~0u, ~0u});
+    if (in_mig_mode(d) && getenv("FAKE_NVML_ALONE"))
+        return NO_PERMISSION;
+    if (in_mig_mode(d))
+        return processes(n, out, (struct process){pid, memory, 2, 1});
+    return processes(n, out, (struct process){pid, memory, ~0u, ~0u});
 }
 int nvmlDeviceGetGraphicsRunningProcesses_v3(device_t d, u32 *n, struct process *out) {
     READING(d);
+    if (in_mig_mode(d)) {
+        *n = 0;
+        return OK;
+    }
     return processes(n, out, (struct process){(u32)getpid(), ~0ull, ~0u, ~0u});
 }
 int nvmlDeviceGetMPSComputeRunningProcesses_v3(device_t d, u32 *n, struct process *out) {
@@ -411,7 +551,7 @@ int nvmlDeviceGetMPSComputeRunningProcesses_v3(device_t d, u32 *n, struct proces
 VALUE(nvmlDeviceGetPerformanceState, u32, 0)
 int nvmlDeviceGetMigMode(device_t d, u32 *current, u32 *pending) {
     READING(d);
-    *current = 0;
+    *current = in_mig_mode(d);
     *pending = 1;
     return OK;
 }

@@ -18,6 +18,8 @@ use gtrace_abi::{
 const STORM: u32 = 16;
 /// Between polls in a storm.
 const STORM_POLL: Duration = Duration::from_micros(500);
+/// So many events are taken in a row at most: in a storm that lasts, what else is to be done between rounds has its turn.
+const EVENTS_A_ROUND: u32 = 1024;
 /// So many calls are taken in a row at most: whoever makes calls fail as fast as he can must not keep
 /// the reader from the events.
 const CALLS_A_ROUND: u32 = 64;
@@ -112,9 +114,11 @@ pub fn drain(
     while !stop.load(Ordering::Relaxed) {
         beat();
         let [events, calls] = &mut *rings;
-        let mut taken = 0;
-        while let Some(item) = events.next() {
-            taken += 1;
+        let mut of_events = 0;
+        while of_events < EVENTS_A_ROUND
+            && let Some(item) = events.next()
+        {
+            of_events += 1;
             take(RingRecord::parse(&item));
         }
         let mut of_calls = 0;
@@ -124,9 +128,9 @@ pub fn drain(
             of_calls += 1;
             take(RingRecord::parse(&item));
         }
-        taken += of_calls;
+        let taken = of_events + of_calls;
         let pending = idle();
-        if of_calls == CALLS_A_ROUND {
+        if of_events == EVENTS_A_ROUND || of_calls == CALLS_A_ROUND {
             // There are more, and meanwhile events may have come, which go first.
         } else if taken >= STORM {
             // Not poll(2): the probes' wake-ups are not wanted now.

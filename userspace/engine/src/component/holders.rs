@@ -128,7 +128,7 @@ fn read(context: &Context, places: &Places, pods: &mut Vec<Allocation>) {
 /// Processes that have a device of a GPU open, or that NVML names.
 fn clients(hub: &Hub) -> Vec<Client> {
     let gpus = hub.gpus();
-    let mut found: BTreeMap<u32, Vec<PciAddress>> = BTreeMap::new();
+    let mut found: BTreeMap<u32, Vec<(PciAddress, Option<u32>)>> = BTreeMap::new();
     for user in hub.gpu_processes() {
         let of_user = found.entry(user.pid).or_default();
         for device in &user.devices {
@@ -136,17 +136,22 @@ fn clients(hub: &Hub) -> Vec<Client> {
                 .strip_prefix("nvidia")
                 .and_then(|n| n.parse::<u32>().ok());
             let gpu = number.and_then(|n| gpus.iter().find(|gpu| gpu.index == Some(n)));
-            of_user.extend(gpu.map(|gpu| gpu.pci));
+            of_user.extend(gpu.map(|gpu| (gpu.pci, None)));
         }
     }
     for gpu in &gpus {
         for process in gpu.processes() {
-            found.entry(process.pid).or_default().push(gpu.pci);
+            let part = (gpu.pci, process.mig_gi);
+            found.entry(process.pid).or_default().push(part);
         }
     }
-    let client = |(pid, mut gpus): (u32, Vec<PciAddress>)| {
+    let client = |(pid, mut gpus): (u32, Vec<(PciAddress, Option<u32>)>)| {
         gpus.sort_unstable();
         gpus.dedup();
+        // Who computes in an instance has the device of the GPU open too.
+        let all = gpus.clone();
+        let in_instance = |pci| all.iter().any(|(at, gi)| *at == pci && gi.is_some());
+        gpus.retain(|(pci, gi)| gi.is_some() || !in_instance(*pci));
         Client { pid, gpus }
     };
     found.into_iter().map(client).collect()

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState, SourceStatus};
 use gtrace_devices::GpuInfo;
-use gtrace_event::WitnessName;
+use gtrace_event::{Timestamp, WitnessName};
 
 use super::{Component, Context, Snapshot};
 use crate::hub::Hub;
@@ -245,8 +245,13 @@ fn fabric_health(hub: &Hub) -> ComponentHealth {
 fn log_health(source: &SourceStatus, hub: &Hub) -> ComponentHealth {
     match hub.metrics.last_loss(&source.name) {
         Some(age) if age < LOSS_RECENT => {
-            let (lost, age) = (source.lost, age.as_secs());
-            let reason = format!("records were lost {age} s ago, {lost} since the start");
+            let at = Timestamp::now().saturating_sub(age).unwrap_or_default();
+            // The reason is kept: later an age would be wrong.
+            let reason = format!(
+                "records were lost, the last at {}, {} since the start",
+                at.strftime("%H:%M:%S UTC"),
+                source.lost
+            );
             ComponentHealth::now(HealthState::Degraded, [reason])
         }
         _ => ComponentHealth::now(HealthState::Healthy, None),

@@ -1,11 +1,11 @@
 //! The task that detaches and attaches probes when asked to: the kernel can take its time for either,
-//! and nothing else waits for it.
+//! and nothing else waits for it. It also ends pauses that have an end: who asked for one may be gone.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use crate::hub::Hub;
+use crate::hub::{Hub, Pause};
 use crate::supervise::{Task, beat};
 use tokio::sync::oneshot;
 
@@ -24,8 +24,32 @@ pub(super) type Pauser = Arc<dyn Fn(bool) + Send + Sync>;
 type Answer = oneshot::Sender<Result<(), String>>;
 
 struct Request {
-    pause: bool,
+    pause: Pause,
     answer: Answer,
+}
+
+/// Whether probes are detached, as far as requests go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    #[default]
+    Attached,
+    /// Until somebody asks for them.
+    Detached,
+    /// Until then.
+    DetachedUntil(Instant),
+}
+
+impl State {
+    /// After a request. A pause with an end does not shorten the one that is on.
+    fn after(self, pause: Pause, now: Instant) -> Self {
+        let end = pause.lease.map(|lease| now + lease);
+        match (pause.paused, end, self) {
+            (false, ..) => Self::Attached,
+            (true, None, _) | (true, _, Self::Detached) => Self::Detached,
+            (true, Some(end), Self::DetachedUntil(known)) => Self::DetachedUntil(end.max(known)),
+            (true, Some(end), Self::Attached) => Self::DetachedUntil(end),
+        }
+    }
 }
 
 /// The running task.
@@ -49,6 +73,8 @@ impl Control {
             sources: Vec::new(),
         };
         let (first, renewed) = (Mutex::new(Some(received)), Arc::clone(&requests));
+        // Kept where the thread is started again.
+        let state = Mutex::new(State::default());
         hub.tasks.start(task, move |pulse| {
             let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
             let received = first.unwrap_or_else(|| {
@@ -56,7 +82,8 @@ impl Control {
                 *renewed.lock().unwrap_or_else(PoisonError::into_inner) = requests;
                 received
             });
-            obey(&received, &pauser, || pulse.is_stopping());
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            obey(&received, &pauser, &mut state, || pulse.is_stopping());
             Ok(())
         })?;
         Ok(Self { requests })
@@ -64,7 +91,7 @@ impl Control {
 
     /// Has the probes detached (true) or attached (false), and `answer` sent when that is done. Never
     /// waits.
-    pub(super) fn ask(&self, pause: bool, answer: Answer) {
+    pub(super) fn ask(&self, pause: Pause, answer: Answer) {
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let (request, cause) = match requests.try_send(Request { pause, answer }) {
             Ok(()) => return,
@@ -78,14 +105,35 @@ impl Control {
     }
 }
 
-fn obey(requests: &Receiver<Request>, pauser: &Pauser, stopping: impl Fn() -> bool) {
+fn obey(
+    requests: &Receiver<Request>,
+    pauser: &Pauser,
+    state: &mut State,
+    stopping: impl Fn() -> bool,
+) {
     while !stopping() {
         beat();
-        match requests.recv_timeout(IDLE) {
+        let left = match *state {
+            State::DetachedUntil(end) => end.saturating_duration_since(Instant::now()),
+            State::Attached | State::Detached => IDLE,
+        };
+        if left.is_zero() {
+            tracing::warn!("the pause is over, and nobody has ended it: the probes are attached");
+            pauser(false);
+            *state = State::Attached;
+            continue;
+        }
+        match requests.recv_timeout(left.min(IDLE)) {
             // The requester has already got the failure.
             Ok(request) if request.answer.is_closed() => {}
             Ok(request) => {
-                pauser(request.pause);
+                let before = *state;
+                // A pause that fails half-way has its end too.
+                if request.pause.paused {
+                    *state = before.after(request.pause, Instant::now());
+                }
+                pauser(request.pause.paused);
+                *state = before.after(request.pause, Instant::now());
                 let _ = request.answer.send(Ok(()));
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -111,8 +159,12 @@ mod tests {
             done.send(pause).unwrap();
         });
         let control = Control::start(&hub, pauser).unwrap();
-        let ask = |pause| {
+        let ask = |paused| {
             let (answer, answered) = oneshot::channel();
+            let pause = Pause {
+                paused,
+                lease: None,
+            };
             control.ask(pause, answer);
             answered
         };
@@ -138,5 +190,50 @@ mod tests {
             seen.recv().unwrap(),
             "those that were given up are left out"
         );
+    }
+
+    #[test]
+    fn a_pause_ends_by_itself_where_who_asked_for_it_is_gone() {
+        let (hub, _commands) = Hub::new(gtrace_api::Status::default());
+        let (done, seen) = mpsc::channel();
+        let done = Mutex::new(done);
+        let pauser: Pauser = Arc::new(move |pause| done.lock().unwrap().send(pause).unwrap());
+        let control = Control::start(&hub, pauser).unwrap();
+        let (answer, answered) = oneshot::channel();
+        let lease = Some(Duration::from_millis(50));
+        control.ask(
+            Pause {
+                paused: true,
+                lease,
+            },
+            answer,
+        );
+        assert_eq!(answered.blocking_recv().unwrap(), Ok(()));
+        let next = || seen.recv_timeout(Duration::from_secs(20));
+        assert_eq!((next(), next()), (Ok(true), Ok(false)));
+    }
+
+    #[test]
+    fn a_pause_with_an_end_does_not_shorten_one_that_is_on() {
+        let now = Instant::now();
+        let lease = |s| Some(Duration::from_secs(s));
+        let pause = |lease| Pause {
+            paused: true,
+            lease,
+        };
+        let after = |pauses: &[Pause]| {
+            let next = |state: State, pause: &Pause| state.after(*pause, now);
+            pauses.iter().fold(State::default(), next)
+        };
+        let until = |s| State::DetachedUntil(now + Duration::from_secs(s));
+        assert_eq!(after(&[pause(lease(9)), pause(lease(5))]), until(9));
+        assert_eq!(after(&[pause(lease(5)), pause(lease(9))]), until(9));
+        assert_eq!(after(&[pause(None), pause(lease(5))]), State::Detached);
+        assert_eq!(after(&[pause(lease(5)), pause(None)]), State::Detached);
+        let resume = Pause {
+            paused: false,
+            lease: None,
+        };
+        assert_eq!(after(&[pause(None), resume]), State::Attached);
     }
 }

@@ -275,6 +275,7 @@ impl State {
             Input::Gpus(gpus) => {
                 self.known.set_gpus(&gpus);
                 self.find_gpus(&gpus);
+                self.find_licences(&gpus);
                 self.hub.set_gpus(gpus);
             }
             Input::Baseline(judgements) => self.judge_baseline(&judgements),

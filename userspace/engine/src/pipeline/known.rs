@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use gtrace_devices::{GpuInfo, PciTree, Relation};
-use gtrace_event::{Occurrence, PciAddress};
+use gtrace_devices::{GpuInfo, GpuSample, MigInstance, PciTree, Relation};
+use gtrace_event::{Gpu, Occurrence, PciAddress, Timestamp};
+
+use crate::clock;
 
 /// Names and places of the GPUs.
 #[derive(Debug, Default)]
@@ -17,6 +19,57 @@ struct Names {
     uuid: Option<String>,
     /// NVML's index.
     index: Option<u32>,
+    /// Its instances in MIG mode, as they were when that was last certain.
+    instances: Vec<Instance>,
+    /// Since when these are its instances; `None` where it has none.
+    divided: Option<Timestamp>,
+}
+
+impl Names {
+    /// Takes over how the GPU is divided: from `sample` where that is certain, else from `before`.
+    fn divide(&mut self, sample: Option<&GpuSample>, before: Option<&Self>) {
+        let certain = sample.filter(|sample| match sample.mig {
+            Some(mode) => !mode.enabled || sample.mig_layout().is_some(),
+            None => false,
+        });
+        let old =
+            before.filter(|old| old.uuid.is_none() || self.uuid.is_none() || old.uuid == self.uuid);
+        let instances =
+            certain.map(|sample| sample.mig_instances.iter().map(Instance::of).collect());
+        match (certain, instances, old) {
+            (Some(sample), Some(instances), old) => {
+                let same = old.filter(|old| old.instances == instances);
+                self.divided = same.map_or(Some(sample.time), |old| old.divided);
+                self.instances = instances;
+            }
+            (_, _, Some(old)) => {
+                (self.instances, self.divided) = (old.instances.clone(), old.divided);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Instance {
+    gi: u32,
+    ci: u32,
+    profile: Option<String>,
+    /// Of the GPU instance that it is in.
+    gpu_profile: Option<String>,
+    uuid: Option<String>,
+}
+
+impl Instance {
+    fn of(instance: &MigInstance) -> Self {
+        Self {
+            gi: instance.gi,
+            ci: instance.ci,
+            profile: instance.profile.clone(),
+            gpu_profile: instance.gpu_profile().map(str::to_owned),
+            uuid: instance.uuid.clone(),
+        }
+    }
 }
 
 impl Known {
@@ -38,8 +91,13 @@ impl Known {
     pub(super) fn set_gpus(&mut self, gpus: &[GpuInfo]) {
         let mut names: BTreeMap<PciAddress, Names> = BTreeMap::new();
         for gpu in gpus {
-            let (uuid, index) = (gpu.uuid.clone(), gpu.index);
-            names.insert(gpu.pci, Names { uuid, index });
+            let mut of_gpu = Names {
+                uuid: gpu.uuid.clone(),
+                index: gpu.index,
+                ..Names::default()
+            };
+            of_gpu.divide(gpu.sample.as_ref(), self.names.get(&gpu.pci));
+            names.insert(gpu.pci, of_gpu);
         }
         for (pci, mut old) in std::mem::take(&mut self.names) {
             let vanished =
@@ -64,14 +122,39 @@ impl Known {
     /// Ties a PCI event to its GPU, and names the GPU.
     pub(super) fn name(&self, occurrence: &mut Occurrence) {
         self.tree.place(occurrence);
+        let time = occurrence.boottime_ns.map(clock::wall_time);
         let Some(gpu) = &mut occurrence.gpu else {
             return;
         };
         if let Some(names) = gpu.pci.and_then(|pci| self.names.get(&pci)) {
             gpu.uuid = gpu.uuid.take().or_else(|| names.uuid.clone());
             gpu.index = gpu.index.or(names.index);
+            // What happened before was in an instance that may have had the same numbers.
+            let later = names
+                .divided
+                .zip(time)
+                .is_none_or(|(since, time)| time >= since);
+            if later {
+                name_instance(gpu, &names.instances);
+            }
         }
     }
+}
+
+/// Names the MIG instance whose numbers the driver gave: as a whole where it gave that of the GPU instance alone.
+fn name_instance(gpu: &mut Gpu, instances: &[Instance]) {
+    let Some(gi) = gpu.mig_gi else { return };
+    let mut of_gi = instances.iter().filter(|instance| instance.gi == gi);
+    let (profile, uuid) = match gpu.mig_ci {
+        Some(ci) => {
+            let found = of_gi.find(|instance| instance.ci == ci);
+            found.map(|found| (found.profile.clone(), found.uuid.clone()))
+        }
+        None => of_gi.next().map(|found| (found.gpu_profile.clone(), None)),
+    }
+    .unwrap_or_default();
+    gpu.mig_profile = gpu.mig_profile.take().or(profile);
+    gpu.mig_uuid = gpu.mig_uuid.take().or(uuid);
 }
 
 #[cfg(test)]
@@ -124,6 +207,93 @@ mod tests {
         // The card is in another slot.
         known.set_gpus(&[info("0000:5e:00.0", "GPU-1", 0)]);
         assert_eq!(named(&known, PORT), Some(Gpu::at(pci(GPU))));
+    }
+
+    #[test]
+    fn an_xid_of_a_mig_instance_names_its_profile_and_uuid() {
+        let mut known = Known::new(tree());
+        let mut gpu = info(GPU, "GPU-1", 0);
+        let mut sample = GpuSample::at(Timestamp::UNIX_EPOCH);
+        sample.mig = Some(gtrace_devices::MigMode {
+            enabled: true,
+            pending: true,
+        });
+        sample.mig_instances = [
+            (1, 0, "1g.10gb"),
+            (5, 0, "1c.3g.40gb"),
+            (5, 1, "2c.3g.40gb"),
+        ]
+        .map(|(gi, ci, profile)| MigInstance {
+            gi,
+            ci,
+            profile: Some(profile.to_owned()),
+            uuid: Some(format!("MIG-{gi}-{ci}")),
+            ..MigInstance::default()
+        })
+        .into();
+        gpu.sample = Some(sample.clone());
+        known.set_gpus(std::slice::from_ref(&gpu));
+        let named_at = |known: &Known, line: &str, boottime_ns: Option<u64>| {
+            let (mut decoder, mut out) = (gtrace_decoder::Decoder::default(), Vec::new());
+            let record = gtrace_decoder::LogRecord {
+                text: line,
+                facility: Some(0),
+                ..Default::default()
+            };
+            decoder.feed(&record, &mut out);
+            decoder.flush(&mut out);
+            out[0].boottime_ns = boottime_ns;
+            known.name(&mut out[0]);
+            let gpu = out[0].gpu.clone().unwrap();
+            (gpu.mig_profile, gpu.mig_uuid)
+        };
+        let named = |line: &str| named_at(&known, line, None);
+        let at = GPU.trim_end_matches(".0");
+        let line = |instance: &str| {
+            format!("NVRM: Xid (PCI:{at}{instance}): 43, pid=7, name=a, Ch 00000008")
+        };
+        let some = |profile: &str, uuid: &str| (Some(profile.to_owned()), Some(uuid.to_owned()));
+        assert_eq!(
+            named(&line(" GPU-I:05 GPU-CI:01")),
+            some("2c.3g.40gb", "MIG-5-1")
+        );
+        assert_eq!(
+            named(&line(" GPU-I:05")),
+            (Some("3g.40gb".to_owned()), None)
+        );
+        assert_eq!(named(&line(" GPU-I:06 GPU-CI:00")), (None, None));
+        assert_eq!(named(&line("")), (None, None));
+        // While NVML does not say how the GPU is divided, what it said before stands.
+        let text = line(" GPU-I:05 GPU-CI:01");
+        for sample in [
+            None,
+            Some(GpuSample::at(sample.time)),
+            Some(GpuSample {
+                mig_instances: Vec::new(),
+                mig_instances_unread: true,
+                ..sample.clone()
+            }),
+        ] {
+            gpu.sample = sample;
+            known.set_gpus(std::slice::from_ref(&gpu));
+            let found = named_at(&known, &text, None);
+            assert_eq!(found, some("2c.3g.40gb", "MIG-5-1"));
+        }
+        // It is divided anew: what is older was in another instance of the same numbers.
+        sample.time = Timestamp::now();
+        sample.mig_instances[2].uuid = Some("MIG-new".to_owned());
+        gpu.sample = Some(sample.clone());
+        known.set_gpus(std::slice::from_ref(&gpu));
+        assert_eq!(named_at(&known, &text, Some(0)), (None, None));
+        let new = some("2c.3g.40gb", "MIG-new");
+        let later = Some(clock::boottime_ns() + 1_000_000_000);
+        assert_eq!(named_at(&known, &text, later), new);
+        // With MIG mode off it has none.
+        sample.mig = Some(gtrace_devices::MigMode::default());
+        sample.mig_instances.clear();
+        gpu.sample = Some(sample);
+        known.set_gpus(&[gpu]);
+        assert_eq!(named_at(&known, &text, None), (None, None));
     }
 
     #[test]

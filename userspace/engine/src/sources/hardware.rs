@@ -1,6 +1,7 @@
 //! Hardware errors of the host, from the records of the ras and mce tracepoints.
 
 use gtrace_abi::{FirmwareErrorRecord, MachineCheckRecord, MemoryRecord};
+use gtrace_decoder::cper;
 use gtrace_event::{Kind, Occurrence, Severity};
 
 use super::records::{occurrence, text_of};
@@ -142,20 +143,13 @@ pub(super) fn firmware_error(record: &FirmwareErrorRecord, extlog: bool) -> Occu
     occurrence
 }
 
-/// What cper_estatus_print_section of drivers/firmware/efi/cper.c calls a section.
+/// As the decoder of the kernel's report names a section.
 fn section(bytes: [u8; 16]) -> String {
     let guid = guid(bytes);
-    let known = match guid.as_str() {
-        "9876ccad-47b4-4bdb-b65e-16f193c4f3db" => "general processor error",
-        "dc3ea0b0-a144-4797-b95b-53fa242b6e1d" => "IA32/X64 processor error",
-        "e19e3d16-bc11-11e4-9caa-c2051d5d46b0" => "ARM processor error",
-        "a5bc1114-6f64-4ede-b863-3e83ed7c83b1" => "memory error",
-        "d995e954-bbc1-430f-ad91-b44dcb3c6f35" => "PCIe error",
-        "81212a96-09ed-4996-9471-8d729c8e69ed" => "Firmware Error Record Reference",
-        "80b9efb4-52b5-4de3-a777-68784b771048" => "CXL Protocol Error",
-        _ => return format!("unknown, {guid}"),
-    };
-    known.to_owned()
+    match cper::section_name(&guid) {
+        Some(name) => name.to_owned(),
+        None => format!("unknown, {guid}"),
+    }
 }
 
 /// A GUID as `%pUl` prints it: the first three numbers are little-endian.
@@ -354,6 +348,18 @@ mod tests {
         let named =
             report("fatal", "IA32/X64 processor error").replace("section type", "section_type");
         same(&firmware_error(&record, false), &named);
+        // One that the kernel has no name for, and we have: NVIDIA's own, in the bytes of ghes-nvidia.c.
+        record.section = [
+            0xf2, 0x44, 0x52, 0x6d, 0x12, 0x27, 0xec, 0x11, 0xbe, 0xa7, 0xcb, 0x3f, 0xdb, 0x95,
+            0xc7, 0x86,
+        ];
+        let of_nvidia = firmware_error(&record, false);
+        same(
+            &of_nvidia,
+            &report("fatal", "unknown, 6d5244f2-2712-11ec-bea7-cb3fdb95c786"),
+        );
+        let error = of_nvidia.detail.host.error;
+        assert_eq!(error.as_deref(), Some("error of an NVIDIA processor"));
         record.section = unknown;
         (record.is_arm, record.cpu) = (1, 7);
         let arm = firmware_error(&record, true);

@@ -10,6 +10,7 @@ mod contention;
 mod fabric;
 mod holders;
 mod host;
+mod mig;
 mod pcie;
 mod plugin;
 mod process_exit;
@@ -29,6 +30,7 @@ pub use contention::ContentionDetail;
 pub use fabric::FabricDetail;
 pub use holders::{Holder, HolderDetail};
 pub use host::HostDetail;
+pub use mig::MigDetail;
 pub use pcie::{PcieDetail, SlotChange};
 pub use plugin::PluginDetail;
 pub use process_exit::ProcessExitDetail;
@@ -73,6 +75,9 @@ pub struct Detail {
     /// What work on a GPU waited for, or shared.
     #[serde(flatten)]
     pub contention: ContentionDetail,
+    /// Instances of MIG, licences of vGPUs.
+    #[serde(flatten)]
+    pub mig: MigDetail,
     /// Comparison with the baseline.
     #[serde(flatten)]
     pub baseline: BaselineDetail,
@@ -101,6 +106,7 @@ fill_fields!(Detail {
     rdma,
     sample,
     contention,
+    mig,
     baseline,
     plugin,
     holders,

@@ -1,23 +1,23 @@
-//! What agents and heads exchange through NATS JetStream: subjects, seals, where an agent goes on.
+//! What agents and heads exchange through NATS JetStream: subjects, signatures, where an agent goes on.
 //!
 //! A stream keeps batches until a head has committed them; the store of the host keeps them anyway. A batch is one of a
-//! *round*: batches that follow each other without a gap. A head that finds records missing says so by a [`Word`] that names the
-//! round; the agent begins another one after what the head has. So what a stream discards is sent again.
+//! *generation*: batches that follow each other without a gap. A head that finds records missing says so by a [`HeadPosition`] that names the
+//! generation; the agent begins another one after what the head has. So what a stream discards is sent again.
 
 mod resume;
-mod seal;
+mod signature;
 mod subject;
 
-pub use resume::{Last, Resume, Word, resume};
-pub use seal::{Key, Seal};
+pub use resume::{HeadPosition, Last, Resume, resume};
+pub use signature::{Key, Signature};
 pub use subject::{Kind, Subject, SubjectError, check_site};
 
 /// Header with the number of the host, as its credential has it.
 pub const HOST: &str = "Gtrace-Host";
-/// Header with the [`Seal`].
-pub const SEAL: &str = "Gtrace-Seal";
-/// Header with the round of a batch.
-pub const ROUND: &str = "Gtrace-Round";
+/// Header with the [`Signature`].
+pub const SIGNATURE: &str = "Gtrace-Seal";
+/// Header with the generation of a batch.
+pub const GENERATION: &str = "Gtrace-Round";
 /// Header with the position of the last record of a batch.
 pub const LAST: &str = "Gtrace-Last";
 /// Header with method and path of a question.

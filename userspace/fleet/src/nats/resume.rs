@@ -6,10 +6,10 @@ use crate::Position;
 
 /// What a head has of a host, JSON. One is kept for each host; a head writes it before it acknowledges a batch to the stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Word {
+pub struct HeadPosition {
     /// The newest record that was committed.
     pub cursor: Option<Position>,
-    /// The round of a batch before which records are missing, and which was not taken.
+    /// The generation of a batch before which records are missing, and which was not taken.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub missing: Option<String>,
 }
@@ -17,8 +17,8 @@ pub struct Word {
 /// The newest batch of a host that the stream still has: no head has acknowledged it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Last {
-    /// Its round.
-    pub round: String,
+    /// Its generation.
+    pub generation: String,
     /// Its last record.
     pub position: Position,
 }
@@ -26,39 +26,39 @@ pub struct Last {
 /// Where to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resume {
-    /// After this record, as a part of this round.
-    Round(Option<Position>, String),
-    /// After this record, with a round of its own.
-    NewRound(Option<Position>),
+    /// After this record, as a part of this generation.
+    Generation(Option<Position>, String),
+    /// After this record, with a generation of its own.
+    NewGeneration(Option<Position>),
     /// No head has said anything yet: one has to be asked.
     Ask,
 }
 
-/// Says where an agent goes on. `known` is where it is itself, and in which round; `last` was read before `word`, so that a batch that was
-/// acknowledged in between is in `word`.
+/// Says where an agent goes on. `known` is where it is itself, and in which generation; `last` was read before `reported`, so that a batch that was
+/// acknowledged in between is in `reported`.
 pub fn resume(
     known: Option<&(Option<Position>, String)>,
     last: Option<&Last>,
-    word: Option<&Word>,
+    reported: Option<&HeadPosition>,
 ) -> Resume {
-    let round = last
-        .map(|last| &last.round)
-        .or_else(|| known.map(|(_, round)| round));
-    if let Some(word) = word
-        && word.missing.is_some()
-        && word.missing.as_ref() == round
+    let generation = last
+        .map(|last| &last.generation)
+        .or_else(|| known.map(|(_, generation)| generation));
+    if let Some(reported) = reported
+        && reported.missing.is_some()
+        && reported.missing.as_ref() == generation
     {
-        // What is left of the round in the stream will not be taken.
-        return Resume::NewRound(word.cursor);
+        // What is left of the generation in the stream will not be taken.
+        return Resume::NewGeneration(reported.cursor);
     }
-    match (last, word) {
-        (Some(last), _) => Resume::Round(Some(last.position), last.round.clone()),
-        (None, Some(word)) => match known {
-            Some((cursor, round)) if *cursor == word.cursor => {
-                Resume::Round(*cursor, round.clone())
+    match (last, reported) {
+        (Some(last), _) => Resume::Generation(Some(last.position), last.generation.clone()),
+        (None, Some(reported)) => match known {
+            Some((cursor, generation)) if *cursor == reported.cursor => {
+                Resume::Generation(*cursor, generation.clone())
             }
             // The stream lost what was sent last, another process of this host sent more, or the head was put back.
-            _ => Resume::NewRound(word.cursor),
+            _ => Resume::NewGeneration(reported.cursor),
         },
         (None, None) => Resume::Ask,
     }
@@ -79,60 +79,73 @@ mod tests {
         ))
     }
 
-    fn word(seq: u64, missing: Option<&str>) -> Word {
-        Word {
+    fn head_position(seq: u64, missing: Option<&str>) -> HeadPosition {
+        HeadPosition {
             cursor: at(seq),
             missing: missing.map(str::to_owned),
         }
     }
 
     #[test]
-    fn an_agent_goes_on_after_the_stream_else_after_the_head_and_a_gap_begins_a_round() {
+    fn an_agent_goes_on_after_the_stream_else_after_the_head_and_a_gap_begins_a_generation() {
         let last = Last {
-            round: "r".to_owned(),
+            generation: "r".to_owned(),
             position: at(9).unwrap(),
         };
         let known = (at(9), "r".to_owned());
-        let going_on = Resume::Round(at(9), "r".to_owned());
+        let going_on = Resume::Generation(at(9), "r".to_owned());
         // Just started; the stream has more than the head.
-        assert_eq!(resume(None, Some(&last), Some(&word(5, None))), going_on);
+        assert_eq!(
+            resume(None, Some(&last), Some(&head_position(5, None))),
+            going_on
+        );
         assert_eq!(resume(None, Some(&last), None), going_on);
         // All is committed.
-        assert_eq!(resume(Some(&known), None, Some(&word(9, None))), going_on);
         assert_eq!(
-            resume(None, None, Some(&word(9, None))),
-            Resume::NewRound(at(9))
+            resume(Some(&known), None, Some(&head_position(9, None))),
+            going_on
+        );
+        assert_eq!(
+            resume(None, None, Some(&head_position(9, None))),
+            Resume::NewGeneration(at(9))
         );
         // A gap that a head found: also one that was found while nobody listened.
-        let gap = word(5, Some("r"));
+        let gap = head_position(5, Some("r"));
         assert_eq!(
             resume(Some(&known), Some(&last), Some(&gap)),
-            Resume::NewRound(at(5))
+            Resume::NewGeneration(at(5))
         );
         assert_eq!(
             resume(None, Some(&last), Some(&gap)),
-            Resume::NewRound(at(5))
+            Resume::NewGeneration(at(5))
         );
         assert_eq!(
             resume(Some(&known), None, Some(&gap)),
-            Resume::NewRound(at(5))
+            Resume::NewGeneration(at(5))
         );
-        // One of a round that is over.
-        let old = word(5, Some("q"));
+        // One of a generation that is over.
+        let old = head_position(5, Some("q"));
         assert_eq!(resume(Some(&known), Some(&last), Some(&old)), going_on);
         // The stream lost its end.
         assert_eq!(
-            resume(Some(&known), None, Some(&word(5, None))),
-            Resume::NewRound(at(5))
+            resume(Some(&known), None, Some(&head_position(5, None))),
+            Resume::NewGeneration(at(5))
         );
         assert_eq!(resume(Some(&known), None, None), Resume::Ask);
     }
 
     #[test]
-    fn a_word_reads_back() {
-        for word in [word(4, None), word(4, Some("r")), Word::default()] {
-            let text = serde_json::to_string(&word).unwrap();
-            assert_eq!(serde_json::from_str::<Word>(&text).unwrap(), word);
+    fn a_position_reads_back() {
+        for reported in [
+            head_position(4, None),
+            head_position(4, Some("r")),
+            HeadPosition::default(),
+        ] {
+            let text = serde_json::to_string(&reported).unwrap();
+            assert_eq!(
+                serde_json::from_str::<HeadPosition>(&text).unwrap(),
+                reported
+            );
         }
     }
 }

@@ -12,7 +12,7 @@ pub enum Kind {
     Records,
     /// The state of a host, JSON.
     State,
-    /// What a head has of a host: a [`super::Word`].
+    /// What a head has of a host: a [`super::HeadPosition`].
     Position,
     /// A question to a head.
     Call,

@@ -240,7 +240,7 @@ impl Remediation {
                 }
             }
             _ => {
-                release(&mut plan, of, now);
+                release(&mut plan, policy, of, now);
                 None
             }
         };
@@ -508,7 +508,7 @@ impl Remediation {
             Self::verify(plan, policy, of, now);
         } else {
             plan.enter(now, &rule, PlanState::Done, "done");
-            release(plan, of, now);
+            release(plan, policy, of, now);
         }
     }
 
@@ -518,7 +518,7 @@ impl Remediation {
         match &of.unwell {
             None => {
                 plan.enter(now, &rule, PlanState::Done, "done, and the host is well");
-                release(plan, of, now);
+                release(plan, policy, of, now);
             }
             Some(why) if age(since, now) > i64::from(policy.verify_minutes) * 60 => {
                 fail(plan, now, &format!("the host is not well: {why}"));
@@ -598,6 +598,11 @@ fn is_settled(step: &PlanStep, policy: &Policy, now: Timestamp) -> bool {
         .is_some_and(|at| age(at, now) > policy.settled_after_s())
 }
 
+/// Whether what was sent for a step may have its effect yet, also where nobody waits for it any more.
+fn may_take_effect(step: &PlanStep, policy: &Policy, now: Timestamp) -> bool {
+    step.state != StepState::Done && step.sent.is_some() && !is_settled(step, policy, now)
+}
+
 fn order(plan: &Plan, index: usize, undo: bool) -> Order {
     Order {
         plan: plan.id,
@@ -657,9 +662,7 @@ fn put_back(plan: &mut Plan, end: usize, policy: &Policy, of: &HostFacts, now: T
                 return Back::Failed(step.said.clone().unwrap_or_default());
             }
             StepState::Pending
-                if step.state == StepState::Begun
-                    && step.sent.is_some()
-                    && !is_settled(step, policy, now)
+                if may_take_effect(step, policy, now)
                     && of.effects.get(&kind) != Some(&Effect::Ours) =>
             {
                 // What was sent may have its effect yet, after what would take it back.
@@ -722,7 +725,7 @@ fn put_back(plan: &mut Plan, end: usize, policy: &Policy, of: &HostFacts, now: T
 }
 
 /// Notes that a host of a plan that has ended is in service again.
-fn release(plan: &mut Plan, of: &HostFacts, now: Timestamp) {
+fn release(plan: &mut Plan, policy: &Policy, of: &HostFacts, now: Timestamp) {
     if !plan.out {
         return;
     }
@@ -739,7 +742,10 @@ fn release(plan: &mut Plan, of: &HostFacts, now: Timestamp) {
         .peekable();
     let is_in = match held.peek() {
         // A person, or somebody else's automation, has put it back.
-        Some(_) => held.all(|step| of.effects.get(&step.step) == Some(&Effect::Absent)),
+        Some(_) => held.all(|step| {
+            of.effects.get(&step.step) == Some(&Effect::Absent)
+                && !may_take_effect(step, policy, now)
+        }),
         None => of.unwell.is_none() && of.effects.values().all(|e| *e != Effect::Going),
     };
     if is_in {

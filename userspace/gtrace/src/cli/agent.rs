@@ -230,6 +230,12 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
         file,
         place,
     } = args;
+    if !matches!(head, Some(HeadUrl::Nats(_)))
+        && let Some(why) = nats.without_servers("--head nats://HOST")
+    {
+        shared::say(&why);
+        return Ok(Exit::Usage.into());
+    }
     super::run::init_log();
     let instance = place.resolve()?;
     let store = match instance.store() {

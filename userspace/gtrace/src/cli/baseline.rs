@@ -1,6 +1,5 @@
 //! `gtrace baseline`: what this host should be, and what differs from it.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -106,13 +105,7 @@ fn save(common: Common, force: bool) -> anyhow::Result<ExitCode> {
         return Ok(Exit::NotPossible.into());
     }
     let saved = Baseline::of(&facts);
-    let text = format!(
-        "# Baseline of {} as of {}. What is not given may be anything; a list gives several values that are allowed.\n\
-         # [gpu] is for every GPU, [gpus.\"<PCI address>\"] for one.\n\n{}",
-        host::name(),
-        Timestamp::now(),
-        toml::to_string(&saved)?
-    );
+    let text = baseline::file_text(&saved, &host::name(), Timestamp::now())?;
     if file == Path::new("-") {
         shared::print(&text)?;
         return Ok(Exit::Success.into());
@@ -124,32 +117,11 @@ fn save(common: Common, force: bool) -> anyhow::Result<ExitCode> {
         );
         return Ok(Exit::NotPossible.into());
     }
-    write(&file, &text).with_context(|| format!("{} cannot be written", file.display()))?;
+    baseline::save(&file, &text)
+        .with_context(|| format!("{} cannot be written", file.display()))?;
     let gpus = facts.gpus.len();
     shared::print(&format!("{}: {gpus} GPUs\n", file.display()))?;
     Ok(Exit::Success.into())
-}
-
-/// Writes the file whole or not at all.
-fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    let dir = match file.parent() {
-        Some(dir) if dir != Path::new("") => dir,
-        _ => Path::new("."),
-    };
-    std::fs::create_dir_all(dir)?;
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}", std::process::id()));
-    let new = dir.join(name);
-    let written = std::fs::File::create_new(&new).and_then(|mut out| {
-        out.write_all(text.as_bytes())?;
-        out.sync_all()?;
-        std::fs::rename(&new, file)
-    });
-    if written.is_err() {
-        // The error of the writing counts.
-        let _ = std::fs::remove_file(&new);
-    }
-    Ok(written?)
 }
 
 /// The baseline in the file; `None`, with a line on standard error, where there is none.

@@ -62,7 +62,7 @@ pub(super) enum Command {
     /// Detach every probe of the running daemon.
     Pause(pause::Args),
     /// Attach the probes again.
-    Resume(pause::Args),
+    Resume(pause::ResumeArgs),
     /// Run a CUDA program on a remote GPU.
     Exec(exec::Args),
     /// Serve the GPUs of this host, or a CPU emulator, to programs on other hosts.
@@ -149,8 +149,8 @@ pub fn main() -> ExitCode {
         Command::Inject(args) => inject::run(args),
         Command::Gameday(args) => gameday::run(args),
         Command::Demo(args) => demo_host::run(args),
-        Command::Pause(args) => pause::run(args, true),
-        Command::Resume(args) => pause::run(args, false),
+        Command::Pause(args) => pause::pause(args),
+        Command::Resume(args) => pause::resume(args),
         Command::Exec(args) => exec::run(args),
         Command::Serve(args) => serve::run(args),
         Command::ServeWorker => return serve::worker(),

@@ -159,6 +159,12 @@ fn token(asked: &Token) -> anyhow::Result<ExitCode> {
 }
 
 fn head(args: Args) -> anyhow::Result<ExitCode> {
+    if args.nats.is_none()
+        && let Some(why) = args.nats_files.without_servers("--nats nats://HOST")
+    {
+        shared::say(&why);
+        return Ok(Exit::Usage.into());
+    }
     // Before other threads start. What one of them frees is of use to the next agent.
     gtrace_engine::memory::few_arenas();
     super::run::init_log();

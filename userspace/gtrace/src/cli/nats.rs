@@ -33,6 +33,14 @@ pub(super) struct NatsArgs {
 }
 
 impl NatsArgs {
+    /// Why the files cannot be used where there are no servers, which `needed` would name; `None` where there are no files.
+    pub(super) fn without_servers(&self, needed: &str) -> Option<String> {
+        let files = [&self.nats_credentials, &self.nats_ca, &self.nats_cert];
+        files.iter().any(|file| file.is_some()).then(|| {
+            format!("--nats-credentials, --nats-ca and --nats-cert are for NATS servers: name these with {needed}")
+        })
+    }
+
     /// The servers at `url` with these files.
     pub(super) fn access(&self, url: NatsUrl) -> Access {
         Access {

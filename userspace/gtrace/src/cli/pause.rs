@@ -1,32 +1,65 @@
 //! `gtrace pause` and `gtrace resume`: detach every probe of the running daemon, or attach them.
 
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::Context as _;
+use gtrace_api::PauseRequest;
 
 use super::other_host::DaemonPlace;
-use super::shared;
+use super::{duration, shared};
 
-/// Detach or attach the probes.
+/// Detach the probes.
 #[derive(clap::Args, Debug)]
 pub struct Args {
+    /// Attach them again after this time (30s, 10m, 2h; at most 24h), unless the pause that is on ends later.
+    #[arg(long = "for", value_name = "TIME", value_parser = duration::seconds)]
+    length: Option<Duration>,
     /// Which daemon.
     #[command(flatten)]
     place: DaemonPlace,
 }
 
-/// Runs the command.
-pub fn run(args: Args, pause: bool) -> anyhow::Result<ExitCode> {
-    let instance = args.place.resolve()?;
+/// Attach the probes.
+#[derive(clap::Args, Debug)]
+pub struct ResumeArgs {
+    /// Which daemon.
+    #[command(flatten)]
+    place: DaemonPlace,
+}
+
+/// Runs `gtrace pause`.
+pub fn pause(args: Args) -> anyhow::Result<ExitCode> {
+    // Whole seconds, and not less than was asked for.
+    let seconds = |length: Duration| length.as_millis().div_ceil(1000);
+    let for_s = args.length.map(|length| u32::try_from(seconds(length)));
+    let request = PauseRequest {
+        paused: true,
+        for_s: for_s.transpose()?,
+    };
+    change(&args.place, &request)
+}
+
+/// Runs `gtrace resume`.
+pub fn resume(args: ResumeArgs) -> anyhow::Result<ExitCode> {
+    let request = PauseRequest {
+        paused: false,
+        for_s: None,
+    };
+    change(&args.place, &request)
+}
+
+fn change(place: &DaemonPlace, request: &PauseRequest) -> anyhow::Result<ExitCode> {
+    let instance = place.resolve()?;
     let client = instance.client();
-    let body = serde_json::json!({ "paused": pause });
     let _: serde_json::Value = client
-        .post("/api/v1/pause", &body)
+        .post("/api/v1/pause", request)
         .context("the daemon did not change its probes")?;
     instance.say_daemon(&client);
-    shared::print(match pause {
-        true => "paused: every probe is detached\n",
-        false => "resumed\n",
+    shared::print(&match (request.paused, request.for_s) {
+        (true, None) => "paused: every probe is detached\n".to_owned(),
+        (true, Some(s)) => format!("paused: every probe is detached, for at least {s} s\n"),
+        (false, _) => "resumed\n".to_owned(),
     })?;
     Ok(ExitCode::SUCCESS)
 }

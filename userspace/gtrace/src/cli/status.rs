@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use gtrace_api::client::{Client, ClientError};
 use gtrace_api::{Health, Status};
+use gtrace_devices::GpuInfo;
 use gtrace_event::{Event, Timestamp};
 use gtrace_http::{Archive, ArchiveError, EventQuery};
 use serde_json::json;
@@ -15,7 +16,7 @@ use serde_json::json;
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Instance};
 use crate::render::daemon_status::{last_events, running};
-use crate::render::{ColorChoice, Style};
+use crate::render::{ColorChoice, Style, clean};
 
 /// How many of the newest events are shown.
 const LAST_EVENTS: usize = 5;
@@ -63,7 +64,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                     "running": true, "health": health, "status": status, "last_events": events,
                 }))?
             } else {
-                running(&status, &events, &style, Timestamp::now())
+                let gpus: Vec<GpuInfo> = client.get("/api/v1/gpus").unwrap_or_default();
+                running(&status, &events, &style, Timestamp::now()) + &divided(&gpus)
             };
             (text, exit)
         }
@@ -71,6 +73,42 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     shared::print(&text)?;
     Ok(exit.into())
+}
+
+/// GPUs in MIG mode and vGPUs without their licence, a line each: which need no other word of a status.
+fn divided(gpus: &[GpuInfo]) -> String {
+    let mut text = String::new();
+    for gpu in gpus {
+        let Some(sample) = &gpu.sample else { continue };
+        let mut parts = Vec::new();
+        if sample.mig.is_some_and(|mig| mig.enabled) {
+            let profiles = sample.mig_instances.iter().map(|instance| {
+                let profile = instance.profile.as_deref().unwrap_or("?");
+                clean(profile)
+            });
+            let profiles: Vec<String> = profiles.collect();
+            parts.push(match profiles.is_empty() {
+                _ if sample.mig_instances_unread => "MIG, instances unread".to_owned(),
+                true => "MIG, no instances".to_owned(),
+                false => format!("MIG {}", profiles.join(" ")),
+            });
+        }
+        let license = sample.vgpu_license.as_ref();
+        parts.extend(
+            license
+                .and_then(|l| l.fault(sample.time))
+                .map(|why| clean(&why)),
+        );
+        if parts.is_empty() {
+            continue;
+        }
+        if text.is_empty() {
+            text.push_str("\nDIVIDED GPUS\n");
+        }
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{}  {}", gpu.pci, parts.join("  "));
+    }
+    text
 }
 
 fn ask(client: &Client) -> Result<(Status, Vec<Event>), ClientError> {

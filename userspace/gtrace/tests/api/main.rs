@@ -20,6 +20,7 @@ use gtrace_api::{
 };
 use gtrace_devices::{Metric, MetricKind};
 use gtrace_engine::config::Compat;
+use gtrace_engine::hub::Pause;
 use gtrace_engine::metrics::Counted;
 use gtrace_engine::samples::Batch;
 use gtrace_event::{Event, EventId, Kind, Provenance, Record, Severity, WitnessName};
@@ -271,6 +272,20 @@ fn pause_and_flush_reach_the_core() {
         .post("/api/v1/pause", &json!({ "paused": true }))
         .unwrap();
     assert_eq!(paused, Value::Null);
+    let pause = |body: Value| client.post::<Value>("/api/v1/pause", &body);
+    pause(json!({ "paused": true, "for_s": 180 })).unwrap();
+    for wrong in [
+        json!({ "paused": true, "for_s": 0 }),
+        json!({ "paused": true, "for_s": 86_401 }),
+        json!({ "paused": false, "for_s": 1 }),
+    ] {
+        assert_eq!(refused(pause(wrong).unwrap_err()).0, 400);
+    }
     client.flush().unwrap();
-    assert_eq!(*daemon.core().pauses.lock().unwrap(), [true]);
+    let of = |lease| Pause {
+        paused: true,
+        lease,
+    };
+    let asked = [of(None), of(Some(Duration::from_secs(180)))];
+    assert_eq!(*daemon.core().pauses.lock().unwrap(), asked);
 }

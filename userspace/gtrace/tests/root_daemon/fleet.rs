@@ -1,23 +1,14 @@
 //! The daemon as the agent of a fleet.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use gtrace_api::client::Client;
 use gtrace_head::db::FleetEvent;
 use gtrace_head::{HostView, TokenAnswer, TokenRequest};
 
+use crate::caller::Running;
 use crate::harness::*;
 use crate::needs_root;
-
-/// A process that does not outlive the test.
-struct Killed(Child);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
 
 #[test]
 fn root_a_daemon_ships_its_events_and_its_state_to_its_head() {
@@ -34,7 +25,7 @@ fn root_a_daemon_ships_its_events_and_its_state_to_its_head() {
         .stdin(Stdio::null())
         .spawn()
         .unwrap();
-    let _head = Killed(head);
+    let _head = Running(head);
     let url = eventually("the head answers", || {
         let log = std::fs::read_to_string(path("head.log")).unwrap();
         let (_, rest) = log.split_once("head at ")?;

@@ -7,10 +7,13 @@
     reason = "tests only; each test file uses a part of it"
 )]
 
+#[path = "process.rs"]
+mod process;
+
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 /// Compiles the program into `dir`.
 pub fn compile(dir: &Path) -> PathBuf {
@@ -35,15 +38,7 @@ pub fn library(dir: &Path) -> PathBuf {
     library
 }
 
-/// A process that does not outlive the test.
-pub struct Running(pub Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+pub use process::Running;
 
 /// Lines up to and with one that contains `last`.
 pub fn lines_until(

@@ -16,7 +16,7 @@ use std::thread::JoinHandle;
 use gtrace_api::client::{Client, Endpoint};
 use gtrace_api::{Footprint, HostHealth, SourceState, SourceStatus, Status};
 use gtrace_engine::config::Compat;
-use gtrace_engine::hub::{Command, Hub};
+use gtrace_engine::hub::{Command, Hub, Pause};
 use gtrace_event::{
     Amendment, Event, Gpu, HealthReport, Incident, Kind, Occurrence, Process, Provenance, Record,
     RecordId, Severity, Timestamp, Witness, WitnessName,
@@ -41,7 +41,7 @@ pub struct Core {
     /// `None` once the daemon has stopped.
     store: Mutex<Option<Store>>,
     path: PathBuf,
-    pub pauses: Mutex<Vec<bool>>,
+    pub pauses: Mutex<Vec<Pause>>,
 }
 
 impl Core {
@@ -98,8 +98,8 @@ impl Core {
             Command::Maintenance(window, answer) => {
                 let _ = answer.send(Ok(window));
             }
-            Command::Pause(paused, answer) => {
-                self.pauses.lock().unwrap().push(paused);
+            Command::Pause(pause, answer) => {
+                self.pauses.lock().unwrap().push(pause);
                 let _ = answer.send(Ok(()));
             }
             #[allow(unreachable_patterns, reason = "commands that the API does not send")]

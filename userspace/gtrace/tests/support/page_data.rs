@@ -13,7 +13,10 @@ use std::time::Duration;
 use gtrace_api::{
     CallStats, ComponentHealth, CudaCalls, CudaReport, CudaState, DeviceUser, HealthState,
 };
-use gtrace_devices::{ClockEventReasons, GpuInfo, GpuSample, PcieLink, PresentIn};
+use gtrace_devices::{
+    Activity, ClockEventReasons, GpuInfo, GpuMemory, GpuSample, MigInstance, MigMode, PcieLink,
+    PresentIn, Utilization,
+};
 use gtrace_engine::tally::Tally;
 use gtrace_event::{
     Advice, Event, Gpu, HealthReport, Incident, Kind, PciAddress, Process, Provenance, Record,
@@ -81,8 +84,47 @@ fn gpu(n: u64, pids: &[u32]) -> GpuInfo {
     if hot {
         sample.clock_event_reasons = Some(ClockEventReasons::SW_THERMAL_SLOWDOWN);
     }
+    if n == 3 {
+        divide(&mut sample);
+    }
     gpu.sample = Some(sample);
     gpu
+}
+
+/// MIG mode: three GPU instances, one of them with two compute instances. NVML has no use of the whole GPU then.
+fn divide(sample: &mut GpuSample) {
+    let instance = |gi: u32, ci: u32, profile: &str, of: u64, used: u64, busy: f64| MigInstance {
+        gi,
+        ci,
+        profile: Some(profile.to_owned()),
+        uuid: Some(format!("MIG-5fd1a0b2-4c3d-4e5f-8a9b-0c1d2e3f4a{gi}{ci}")),
+        memory: GpuMemory {
+            total: Some(of << 20),
+            used: Some(used << 20),
+            free: Some((of - used) << 20),
+            reserved: None,
+        },
+        activity: Activity {
+            graphics: Some(busy),
+            ..Activity::default()
+        },
+        ..MigInstance::default()
+    };
+    sample.mig = Some(MigMode {
+        enabled: true,
+        pending: true,
+    });
+    sample.utilization = Utilization::default();
+    sample.mig_instances = vec![
+        instance(1, 0, "1c.3g.40gb", 40_448, 17_408, 0.62),
+        instance(1, 1, "2c.3g.40gb", 40_448, 17_408, 0.62),
+        instance(2, 0, "2g.20gb", 20_096, 19_456, 0.97),
+        instance(9, 0, "1g.10gb", 9_856, 64, 0.0),
+    ];
+    let places = [(1, 0), (1, 1), (2, 0), (2, 0)];
+    for (process, (gi, ci)) in sample.processes.iter_mut().zip(places.iter().cycle()) {
+        (process.mig_gi, process.mig_ci) = (Some(*gi), Some(*ci));
+    }
 }
 
 /// Half an hour of samples, for `pid` with latency histograms in which calls become slow for a while.

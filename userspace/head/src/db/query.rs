@@ -83,8 +83,23 @@ pub struct Mark {
 /// So many of a host's incidents are looked at for outbreaks, the newest: one host does not hide those of all others.
 pub(crate) const MARKS_OF_HOST: usize = 500;
 
+/// So many incidents are looked at for plans, of a host and in all: each host's newest come first.
+const UNPLANNED_OF_HOST: u32 = 200;
+const UNPLANNED: u32 = 2000;
+
 /// Events of a host that are looked at for the kinds of an incident, at most.
 const KIND_ROWS: u32 = 200_000;
+
+/// Of its host's name and its record; `None` where this version cannot read it.
+fn fleet_incident(row: &[Value]) -> Option<FleetIncident> {
+    match serde_json::from_str(row[1].text()) {
+        Ok(Record::Incident(incident)) => Some(FleetIncident {
+            fleet_host: row[0].text().to_owned(),
+            incident: *incident,
+        }),
+        _ => None,
+    }
+}
 
 impl Database {
     /// The newest so many incidents of hosts that are in the fleet, without what they say.
@@ -207,7 +222,7 @@ impl Database {
     }
 
     /// Whether one of these events of a host, which came within this time, is of one of these kinds; however many others came then.
-    /// Looked at are [`KIND_ROWS`] events of these kinds at most.
+    /// At most 200,000 events of these kinds are looked at.
     ///
     /// # Errors
     /// [`DbError`].
@@ -231,7 +246,14 @@ impl Database {
             host.into(),
         ];
         let (mut found, mut left) = (false, KIND_ROWS);
-        for table in self.tables()? {
+        // Records come on the day of their time or later, by clocks that may differ: that of a host may be far ahead.
+        let today = nanos(Timestamp::now()) / super::DAY_NS;
+        let first = since.map_or(i64::MIN, |since| {
+            (nanos(since) / super::DAY_NS).min(today) - 1
+        });
+        let days = "SELECT name FROM days WHERE day >= $1 ORDER BY day";
+        for table in self.sql.rows(days, &[first.into()])? {
+            let table = table[0].text();
             let statement = format!(
                 "SELECT r.body FROM {table} r JOIN hosts ON hosts.id = r.host WHERE r.record = 'event' \
                  AND r.time_ns >= $1 AND r.time_ns < $2 AND hosts.name = $3 AND r.kind IN ({})",
@@ -310,14 +332,35 @@ impl Database {
             ),
             &parameters,
         )?;
-        let of = |row: &Vec<Value>| match serde_json::from_str(row[1].text()) {
-            Ok(Record::Incident(incident)) => Some(FleetIncident {
-                fleet_host: row[0].text().to_owned(),
-                incident: *incident,
-            }),
-            _ => None,
-        };
-        let mut found: Vec<FleetIncident> = rows.iter().filter_map(of).collect();
+        let incidents = rows.iter().filter_map(|row| fleet_incident(row));
+        let mut found: Vec<FleetIncident> = incidents.collect();
+        found.sort_by_key(|found| (found.incident.opened, found.incident.id));
+        Ok(found)
+    }
+
+    /// Incidents that nobody has resolved and for which there is no plan: the newest of each host before the second of any.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub(crate) fn unplanned_incidents(
+        &mut self,
+        is_dry: bool,
+    ) -> Result<Vec<FleetIncident>, DbError> {
+        // The key as `plan_key` makes it.
+        let rows = self.sql.rows(
+            &format!(
+                "SELECT name, body FROM ( \
+                 SELECT hosts.name, i.body, i.last_ns, row_number() OVER (PARTITION BY i.host ORDER BY i.last_ns DESC) AS nth \
+                 FROM incidents i JOIN hosts ON hosts.id = i.host WHERE hosts.revoked_ns IS NULL AND i.state <> 'resolved' \
+                 AND NOT EXISTS (SELECT 1 FROM plans p WHERE p.key = \
+                 CASE WHEN $1 = 1 OR i.drill <> 0 THEN 'dry:' ELSE '' END || 'incident:' || hosts.name || ':' || i.id)) AS newest \
+                 WHERE nth <= {UNPLANNED_OF_HOST} ORDER BY nth, last_ns DESC LIMIT {UNPLANNED}"
+            ),
+            &[i64::from(is_dry).into()],
+        )?;
+        let incidents = rows.iter().filter_map(|row| fleet_incident(row));
+        let mut found: Vec<FleetIncident> = incidents.collect();
+        // That of the longest standing gets its plan first.
         found.sort_by_key(|found| (found.incident.opened, found.incident.id));
         Ok(found)
     }

@@ -20,7 +20,7 @@ const BUSY_MAX: usize = 256;
 const APPROVALS_MAX: usize = 1000;
 /// The same of one host: its faults come one after the other.
 const APPROVALS_OF_HOST: usize = 4;
-/// Plans that are made for a host within a day, dry ones too: a host whose health flaps has a new cause each time.
+/// Plans that are made for a host within a day, and as many that are dry: a host whose health flaps has a new cause each time.
 const PLANS_OF_HOST: i64 = 12;
 /// Text of plans that cannot be read is looked at for the host up to here.
 const HOST_MAX: usize = 253;
@@ -93,20 +93,25 @@ pub struct Turned {
 }
 
 impl Database {
-    /// Plans, the newest first: those that are live or keep a host out, or all.
+    /// Plans, the newest first: those that are live or keep a host out, or all. Of the former the limit leaves out none that has begun
+    /// before one that waits.
     ///
     /// # Errors
     /// [`DbError`].
     pub fn plans(&mut self, all: bool, limit: u32) -> Result<Plans, DbError> {
         let which = match all {
-            true => "",
-            false => "WHERE live = 1 OR holds = 1",
+            true => "ORDER BY id DESC",
+            false => {
+                "WHERE live = 1 OR holds = 1 ORDER BY CASE WHEN began_ns IS NULL THEN 1 ELSE 0 END, id DESC"
+            }
         };
         let rows = self.sql.rows(
-            &format!("SELECT {COLUMNS} FROM plans {which} ORDER BY id DESC LIMIT {limit}"),
+            &format!("SELECT {COLUMNS} FROM plans {which} LIMIT {limit}"),
             &[],
         )?;
-        Ok(read(&rows))
+        let mut found = read(&rows);
+        found.plans.sort_by_key(|plan| std::cmp::Reverse(plan.id));
+        Ok(found)
     }
 
     /// A plan.
@@ -161,6 +166,10 @@ impl Database {
                 Change::Undo => after.undo(who, now),
             };
             if let Err(why) = done {
+                return Ok(Some(Err(why)));
+            }
+            if change == Change::Approve && busy(sql)? >= BUSY_MAX {
+                let why = format!("{BUSY_MAX} plans are under way, which is the most");
                 return Ok(Some(Err(why)));
             }
             if change == Change::Undo {
@@ -429,6 +438,13 @@ fn one(sql: &mut dyn Sql, id: i64) -> Result<Option<Result<Plan, UnreadablePlan>
     Ok(rows.first().map(|row| plan(row)))
 }
 
+/// How many plans take their hosts' places.
+fn busy(sql: &mut dyn Sql) -> Result<usize, DbError> {
+    let live = sql.rows(&format!("SELECT {COLUMNS} FROM plans WHERE live = 1"), &[])?;
+    let plans = read(&live).plans.into_iter();
+    Ok(plans.filter(|plan| plan.state.is_busy()).count())
+}
+
 /// The plans that count: live, keeping a host out, or begun lately.
 fn counting(sql: &mut dyn Sql, policy: &Policy, now: Timestamp) -> Result<Remediation, DbError> {
     let lately_s = 3600 * i64::from(policy.again_after_h.max(1));
@@ -444,6 +460,14 @@ fn counting(sql: &mut dyn Sql, policy: &Policy, now: Timestamp) -> Result<Remedi
     })
 }
 
+/// Key of the plan for a cause.
+fn plan_key(cause: &str, is_dry: bool) -> String {
+    match is_dry {
+        true => format!("dry:{cause}"),
+        false => cause.to_owned(),
+    }
+}
+
 /// Makes a plan of a wish, unless there is one for it, or one that has its host's place. Where there are too many: of whom.
 fn take_up(
     sql: &mut dyn Sql,
@@ -454,10 +478,7 @@ fn take_up(
 ) -> Result<Option<Bound>, DbError> {
     let is_dry = wish.drill || policy.mode == Mode::Dry;
     // Once the policy acts, what was dry before is planned anew.
-    let key = match is_dry {
-        true => format!("dry:{}", wish.cause.key),
-        false => wish.cause.key.clone(),
-    };
+    let key = plan_key(&wish.cause.key, is_dry);
     let of_host = |plan: &&Plan| plan.host == wish.host;
     let mut busy = plans.plans.values().filter(|plan| plan.state.is_busy());
     if !is_dry && busy.clone().any(|plan| of_host(&plan)) {
@@ -468,8 +489,12 @@ fn take_up(
         return Ok(None);
     }
     let day = nanos(now).saturating_sub(super::DAY_NS);
+    // Those that are only shown are in the way of none that acts.
+    let kind = if is_dry { "LIKE" } else { "NOT LIKE" };
     let made = sql.rows(
-        "SELECT count(*) FROM plans WHERE host = $1 AND made_ns > $2",
+        &format!(
+            "SELECT count(*) FROM plans WHERE host = $1 AND made_ns > $2 AND key {kind} 'dry:%'"
+        ),
         &[wish.host.as_str().into(), day.into()],
     )?;
     let approvals = || {

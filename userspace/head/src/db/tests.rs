@@ -1,3 +1,6 @@
+use gtrace_event::{Incident, IncidentId, Record};
+use gtrace_fleet::remedy::{Cause, Facts, Policy, Step};
+
 use super::*;
 
 #[test]
@@ -27,34 +30,41 @@ fn a_database_of_the_first_version_is_brought_to_this_one() {
     ));
 }
 
-fn policy() -> gtrace_fleet::remedy::Policy {
-    serde_json::from_value(serde_json::json!({ "mode": "act" })).unwrap()
+/// A fault of a host that the policy has a rule for.
+fn wish(host: &str, key: &str, approval: bool) -> Wish {
+    Wish {
+        host: host.to_owned(),
+        rule: "r".to_owned(),
+        cause: Cause {
+            key: key.to_owned(),
+            ..Cause::default()
+        },
+        steps: vec![Step::Cordon],
+        approval,
+        drill: false,
+    }
 }
 
-/// A turn for open incidents of hosts of these names.
-fn turn(database: &mut Database, hosts: &[&str]) {
-    let wish = |host: &&str| Wish {
-        host: (*host).to_owned(),
-        rule: "r".to_owned(),
-        cause: gtrace_fleet::remedy::Cause {
-            key: gtrace_fleet::remedy::Cause::key_of_incident(host, "i"),
-            ..Default::default()
-        },
-        steps: vec![gtrace_fleet::remedy::Step::Cordon],
-        approval: true,
-        drill: false,
-    };
-    let facts = gtrace_fleet::remedy::Facts {
+/// A turn of which nothing is known but these faults.
+fn remediate(database: &mut Database, wishes: &[Wish]) -> Turned {
+    let policy: Policy = serde_json::from_value(serde_json::json!({ "mode": "act" })).unwrap();
+    let facts = Facts {
         now: Timestamp::now(),
-        hosts: hosts.len(),
+        hosts: wishes.len(),
         out: Default::default(),
         out_unknown: None,
         of: Default::default(),
     };
-    let wishes: Vec<Wish> = hosts.iter().map(wish).collect();
     let none = Default::default();
-    let turned = database.remediate("o", &policy(), &wishes, facts, &none, true);
-    assert_eq!(turned.unwrap(), Some(Turned::default()));
+    let turned = database.remediate("o", &policy, wishes, facts, &none, true);
+    turned.unwrap().unwrap()
+}
+
+/// A turn for open incidents of hosts of these names.
+fn turn(database: &mut Database, hosts: &[&str]) {
+    let of = |host: &&str| wish(host, &Cause::key_of_incident(host, "i"), true);
+    let wishes: Vec<Wish> = hosts.iter().map(of).collect();
+    assert_eq!(remediate(database, &wishes), Turned::default());
 }
 
 fn with_hosts(names: &[&str]) -> (tempfile::TempDir, Database) {
@@ -143,7 +153,7 @@ fn requests_have_numbers_of_their_own_and_end_with_their_plan() {
         version: 1,
         host: "a".to_owned(),
         index: 0,
-        step: gtrace_fleet::remedy::Step::Cordon,
+        step: Step::Cordon,
         undo: false,
         cause: Default::default(),
     };
@@ -154,44 +164,105 @@ fn requests_have_numbers_of_their_own_and_end_with_their_plan() {
 #[test]
 fn a_host_gets_so_many_plans_and_one_that_waits_for_approval_is_in_no_other_ones_way() {
     let (_dir, mut database) = with_hosts(&["a"]);
-    let wish = |n: u32, approval| Wish {
-        host: "a".to_owned(),
-        rule: "r".to_owned(),
-        cause: gtrace_fleet::remedy::Cause {
-            key: format!("health:a:{n}"),
-            ..Default::default()
-        },
-        steps: vec![gtrace_fleet::remedy::Step::Cordon],
-        approval,
-        drill: false,
-    };
+    let wish = |n: u32, approval| wish("a", &format!("health:a:{n}"), approval);
     let mut of = |wishes: Vec<Wish>| {
-        let facts = gtrace_fleet::remedy::Facts {
-            now: Timestamp::now(),
-            hosts: 1,
-            out: Default::default(),
-            out_unknown: None,
-            of: Default::default(),
-        };
-        let none = Default::default();
-        let turned = database.remediate("o", &policy(), &wishes, facts, &none, true);
-        let live = database.plans(false, 99).unwrap().plans;
-        (turned.unwrap().unwrap().unplanned, live)
+        let turned = remediate(&mut database, &wishes);
+        (turned.unplanned, database.plans(false, 99).unwrap().plans)
     };
     let (unplanned, live) = of((0..7).map(|n| wish(n, true)).collect());
     assert_eq!((unplanned.len(), live.len()), (3, 4));
     assert_eq!(unplanned[0], ("health:a:4".to_owned(), Bound::Host));
-    // None of them has its place; the next one takes it, and keeps it.
-    let (unplanned, live) = of(vec![wish(10, false), wish(11, false)]);
-    assert_eq!((unplanned.len(), live.len()), (0, 5));
-    // What is over counts for a day.
+    // Those that are only shown are in the way of none that acts.
     let drills = (20..40).map(|n| Wish {
         drill: true,
         ..wish(n, false)
     });
     let (unplanned, _) = of(drills.collect());
-    assert_eq!(unplanned.len(), 13);
-    assert_eq!(database.plans(true, 99).unwrap().plans.len(), 12);
+    assert_eq!(unplanned.len(), 8);
+    // None of them has its place; the next one takes it, and keeps it.
+    let (unplanned, live) = of(vec![wish(10, false), wish(11, false)]);
+    assert_eq!((unplanned.len(), live.len()), (0, 5));
+    assert_eq!(database.plans(true, 99).unwrap().plans.len(), 17);
+}
+
+#[test]
+fn so_many_plans_are_under_way_and_none_of_them_is_left_out_for_those_that_wait() {
+    let (_dir, mut database) = with_hosts(&[]);
+    let wishes: Vec<Wish> = (0..257)
+        .map(|n| wish(&format!("h{n}"), &format!("k{n}"), n == 0))
+        .collect();
+    assert_eq!(remediate(&mut database, &wishes), Turned::default());
+    let now = Timestamp::now();
+    let change = |database: &mut Database, id, change| {
+        let changed = database.change_plan(id, change, "x", now).unwrap();
+        changed.unwrap().map(drop)
+    };
+    let why = change(&mut database, 1, Change::Approve).unwrap_err();
+    assert_eq!(why, "256 plans are under way, which is the most");
+    change(&mut database, 2, Change::Refuse).unwrap();
+    change(&mut database, 1, Change::Approve).unwrap();
+    let began = "UPDATE plans SET began_ns = 1 WHERE id IN (7, 9)";
+    database.sql.execute(began, &[]).unwrap();
+    let found = database.plans(false, 3).unwrap().plans;
+    let ids: Vec<i64> = found.iter().map(|plan| plan.id).collect();
+    assert_eq!(ids, [257, 9, 7]);
+}
+
+#[test]
+fn incidents_that_have_plans_and_those_of_a_host_with_many_hide_no_others() {
+    let (_dir, mut database) = with_hosts(&["a", "b"]);
+    let mut insert = |host: i64, last: i64, drill: bool| {
+        let incident: Incident = serde_json::from_value(serde_json::json!({
+            "id": IncidentId::new(last.unsigned_abs()), "time": time_of(last), "opened": time_of(last),
+            "last_time": time_of(last), "state": "open", "severity": "critical", "title": "t", "class": "pcie",
+            "host": "x", "events": [], "event_count": 1, "occurrences": 1, "drill": drill,
+        }))
+        .unwrap();
+        let id = incident.id.to_string();
+        let body = serde_json::to_string(&Record::Incident(Box::new(incident))).unwrap();
+        let statement =
+            "INSERT INTO incidents VALUES ($1, $2, 1, 0, $3, 'open', 'pcie', $4, $5, 0)";
+        let parameters = [
+            host.into(),
+            id.as_str().into(),
+            last.into(),
+            i64::from(drill).into(),
+            body.into(),
+        ];
+        database.sql.execute(statement, &parameters).unwrap();
+        id
+    };
+    let old = insert(1, 1, false);
+    let many: Vec<String> = (2..300).map(|n| insert(0, n, n % 2 == 0)).collect();
+    let newest = &many[297];
+    let unplanned = |database: &mut Database, is_dry| -> Vec<String> {
+        let found = database.unplanned_incidents(is_dry).unwrap();
+        found.iter().map(|f| f.incident.id.to_string()).collect()
+    };
+    let found = unplanned(&mut database, false);
+    assert_eq!((found.len(), &found[0]), (201, &old));
+    assert!(found.contains(newest) && !found.contains(&many[0]));
+    let cause = |host, id: &str| Cause::key_of_incident(host, id);
+    let wishes = [
+        wish("a", &cause("a", newest), true),
+        wish("b", &cause("b", &old), true),
+    ];
+    assert_eq!(remediate(&mut database, &wishes), Turned::default());
+    let found = unplanned(&mut database, false);
+    assert!(!found.contains(newest) && !found.contains(&old));
+    // Those plans act: a policy that is dry shows what it would do.
+    let found = unplanned(&mut database, true);
+    assert!(found.contains(newest) && found.contains(&old));
+    // Of an exercise there are only plans that are dry.
+    let exercise = &many[296];
+    let drill = Wish {
+        drill: true,
+        ..wish("a", &cause("a", exercise), true)
+    };
+    assert_eq!(remediate(&mut database, &[drill]), Turned::default());
+    for is_dry in [false, true] {
+        assert!(!unplanned(&mut database, is_dry).contains(exercise));
+    }
 }
 
 #[test]

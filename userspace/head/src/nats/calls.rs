@@ -6,7 +6,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{Request, StatusCode, header};
 use futures_util::StreamExt as _;
-use gtrace_fleet::nats::{CALL, HEADERS_MAX, Key, Kind, NONCE, SEAL, STATUS};
+use gtrace_fleet::nats::{CALL, HEADERS_MAX, Key, Kind, NONCE, SIGNATURE, STATUS};
 use gtrace_nats::NatsError;
 use gtrace_nats::async_nats::{Client, HeaderMap, Message};
 use tokio::sync::Semaphore;
@@ -102,7 +102,7 @@ async fn one(client: &Client, intake: &Intake, router: Router, question: Message
     let mut headers = HeaderMap::new();
     if let Some(key) = key {
         let parts: [&[u8]; 4] = [b"answer", nonce.as_bytes(), status.as_bytes(), &body];
-        headers.insert(SEAL, key.seal(&parts).to_string());
+        headers.insert(SIGNATURE, key.sign(&parts).to_string());
     }
     headers.insert(STATUS, status);
     // Whoever asked may be gone.

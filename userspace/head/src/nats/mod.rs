@@ -1,7 +1,7 @@
 //! NATS JetStream as a way by which agents reach heads. Heads of one database share its consumers, and so the work.
 //!
-//! A batch is acknowledged to the stream once it is committed and the agent's place is written ([`gtrace_fleet::nats::Word`]). Each message
-//! has the seal of its host: who may use the servers is not thereby a host.
+//! A batch is acknowledged to the stream once it is committed and the agent's place is written ([`gtrace_fleet::nats::HeadPosition`]). Each message
+//! has the signature of its host: who may use the servers is not thereby a host.
 
 mod calls;
 mod positions;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use gtrace_fleet::nats::{HOST, Key, Kind, SEAL, Seal, Subject};
+use gtrace_fleet::nats::{HOST, Key, Kind, SIGNATURE, Signature, Subject};
 use gtrace_nats::async_nats::jetstream::consumer::{AckPolicy, pull};
 use gtrace_nats::async_nats::jetstream::{self, consumer};
 use gtrace_nats::async_nats::{self, HeaderMap};
@@ -162,7 +162,7 @@ impl From<Unread> for Refused {
     }
 }
 
-/// The host that sealed a message.
+/// The host that signed a message.
 async fn sender(
     intake: &Intake,
     subject: &str,
@@ -175,18 +175,18 @@ async fn sender(
         .parse()
         .map_err(|_| Refused::Never("its subject is none of a host"))?;
     let number = text(HOST).and_then(|text| text.parse::<i64>().ok());
-    let seal = text(SEAL).and_then(|text| text.parse::<Seal>().ok());
-    let (Some(number), Some(seal), true) = (number, seal, subject.kind == kind) else {
-        return Err(Refused::Never("it has no host or seal"));
+    let signature = text(SIGNATURE).and_then(|text| text.parse::<Signature>().ok());
+    let (Some(number), Some(signature), true) = (number, signature, subject.kind == kind) else {
+        return Err(Refused::Never("it has no host or signature"));
     };
     let known = intake.host_of_any(number).await?;
     let known = known.ok_or(Refused::Never(
         "its host is not in this fleet, or its credential was revoked",
     ))?;
-    let holds = Key::of_digest(known.digest).holds(&seal, parts);
+    let holds = Key::of_digest(known.digest).verifies(&signature, parts);
     match holds && *known.name == *subject.host {
         true => Ok(known),
-        false => Err(Refused::Never("its seal is not that of its host")),
+        false => Err(Refused::Never("its signature is not that of its host")),
     }
 }
 

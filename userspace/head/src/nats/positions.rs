@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use futures_util::TryStreamExt as _;
-use gtrace_fleet::nats::{Key, Kind, SEAL, Subject, Word};
+use gtrace_fleet::nats::{HeadPosition, Key, Kind, SIGNATURE, Subject};
 use gtrace_nats::async_nats::jetstream::Context;
 use gtrace_nats::async_nats::jetstream::message::PublishMessage;
 use gtrace_nats::async_nats::jetstream::stream::LastRawMessageErrorKind;
@@ -36,18 +36,18 @@ pub(super) async fn renew(jetstream: &Context, intake: &Intake) -> Result<(), Na
             Err(error) if error.kind() == LastRawMessageErrorKind::NoMessageFound => continue,
             Err(error) => return Err(failed(error)),
         };
-        let said = serde_json::from_slice::<Word>(&message.payload).ok();
+        let written = serde_json::from_slice::<HeadPosition>(&message.payload).ok();
         // After the message: a head commits before it writes.
         let cursor = intake.cursor(*id).await.map_err(unread)?;
-        if said.is_some_and(|word| word.cursor == cursor) {
+        if written.is_some_and(|reported| reported.cursor == cursor) {
             continue;
         }
         if let Some(host) = intake.host(*id).await.map_err(unread)? {
-            let word = Word {
+            let reported = HeadPosition {
                 cursor,
                 missing: None,
             };
-            write(jetstream, &host, &text, &word).await?;
+            write(jetstream, &host, &text, &reported).await?;
             tracing::info!("the position of {} was written anew", host.name);
         }
     }
@@ -59,7 +59,7 @@ pub(super) async fn write(
     jetstream: &Context,
     host: &KnownHost,
     subject: &str,
-    word: &Word,
+    reported: &HeadPosition,
 ) -> Result<(), NatsError> {
     let subject: Subject = subject.parse().map_err(failed)?;
     let subject = Subject {
@@ -67,10 +67,10 @@ pub(super) async fn write(
         ..subject
     };
     let subject = subject.to_string();
-    let body = serde_json::to_vec(word).map_err(failed)?;
-    let seal = Key::of_digest(host.digest).seal(&[b"position", subject.as_bytes(), &body]);
+    let body = serde_json::to_vec(reported).map_err(failed)?;
+    let signature = Key::of_digest(host.digest).sign(&[b"position", subject.as_bytes(), &body]);
     let message = PublishMessage::build()
-        .header(SEAL, seal.to_string())
+        .header(SIGNATURE, signature.to_string())
         .payload(body.into());
     let stored = jetstream.send_publish(subject, message).await;
     stored.map_err(failed)?.await.map_err(failed)?;

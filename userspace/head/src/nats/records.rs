@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use gtrace_fleet::Batch;
-use gtrace_fleet::nats::{Kind, LAST, ROUND, Word};
+use gtrace_fleet::nats::{GENERATION, HeadPosition, Kind, LAST};
 use gtrace_nats::async_nats::jetstream::consumer::{Consumer, pull};
 use gtrace_nats::async_nats::jetstream::{AckKind, Context, Message};
 use gtrace_nats::{NatsError, RECORDS};
@@ -34,7 +34,7 @@ const SOON: Duration = Duration::from_millis(50);
 struct Arrived {
     message: Message,
     host: KnownHost,
-    round: String,
+    generation: String,
     batch: Batch,
 }
 
@@ -121,12 +121,12 @@ async fn read(message: Message, intake: &Intake) -> Result<Option<Arrived>, Nats
         let value = message.headers.as_ref()?.get(name)?;
         Some(value.as_str().to_owned())
     };
-    let round = text(ROUND).unwrap_or_default();
+    let generation = text(GENERATION).unwrap_or_default();
     let last = text(LAST).unwrap_or_default();
     let parts: [&[u8]; 5] = [
         b"records",
         message.subject.as_bytes(),
-        round.as_bytes(),
+        generation.as_bytes(),
         last.as_bytes(),
         &message.payload,
     ];
@@ -152,7 +152,7 @@ async fn read(message: Message, intake: &Intake) -> Result<Option<Arrived>, Nats
         Ok(batch) => Ok(Some(Arrived {
             message,
             host,
-            round,
+            generation,
             batch,
         })),
         Err(NotTaken::Bad { cause, .. }) => {
@@ -186,21 +186,22 @@ async fn commit(
     // They are given to the writer in this order, and share its next transaction.
     let taken = futures_util::future::join_all(taking).await;
     let mut done: Vec<&Message> = Vec::new();
-    let mut words: BTreeMap<i64, (&KnownHost, &str, Option<String>)> = BTreeMap::new();
+    let mut positions: BTreeMap<i64, (&KnownHost, &str, Option<String>)> = BTreeMap::new();
     let mut waiting = BTreeSet::new();
     for (arrived, taken) in group.iter().zip(taken) {
         let Arrived {
             message,
             host,
-            round,
+            generation,
             batch,
         } = arrived;
         let subject = message.subject.as_str();
-        let of_round = |(_, _, missing): &(_, _, Option<String>)| missing.as_ref() == Some(round);
+        let of_generation =
+            |(_, _, missing): &(_, _, Option<String>)| missing.as_ref() == Some(generation);
         let fate = match taken {
             Ok(ingested) if !ingested.missing => Fate::Taken,
-            // What follows a gap in its round is sent again after it.
-            Ok(_) if words.get(&host.id).is_some_and(of_round) => Fate::Missing,
+            // What follows a gap in its generation is sent again after it.
+            Ok(_) if positions.get(&host.id).is_some_and(of_generation) => Fate::Missing,
             Ok(_) if waiting.contains(&host.id) => Fate::Waits,
             Ok(_) => {
                 let earlier = || is_earlier_there(jetstream, message);
@@ -215,12 +216,12 @@ async fn commit(
         match fate {
             Fate::Taken => {
                 count(&intake.nats.taken);
-                words.entry(host.id).or_insert((host, subject, None));
+                positions.entry(host.id).or_insert((host, subject, None));
                 done.push(message);
             }
             Fate::Missing => {
                 count(&intake.nats.missing);
-                words.insert(host.id, (host, subject, Some(round.clone())));
+                positions.insert(host.id, (host, subject, Some(generation.clone())));
                 done.push(message);
             }
             Fate::Waits => {
@@ -230,13 +231,13 @@ async fn commit(
             Fate::Failed => put_off(intake, message, LATER).await?,
         }
     }
-    for (host, subject, missing) in words.into_values() {
+    for (host, subject, missing) in positions.into_values() {
         let Ok(cursor) = intake.cursor(host.id).await else {
             // Without a place the batches of this host stay in the stream.
             done.retain(|message| message.subject.as_str() != subject);
             continue;
         };
-        write(jetstream, host, subject, &Word { cursor, missing }).await?;
+        write(jetstream, host, subject, &HeadPosition { cursor, missing }).await?;
     }
     for message in done {
         end(message, AckKind::Ack).await?;

@@ -1,20 +1,23 @@
 //! What the policy has rules for, and what holds of hosts that plans are about.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use gtrace_event::{
     HealthAction, HealthState, Incident, IncidentState, PciAddress, SubjectKind, Timestamp,
 };
 use gtrace_fleet::RequestState;
-use gtrace_fleet::remedy::{Cause, Effect, Facts, HostFacts, Plan, PlanStep, Policy, Rule, Step};
+use gtrace_fleet::remedy::{
+    Cause, Effect, Facts, HostFacts, Mode, Plan, PlanStep, Policy, Rule, Step,
+};
 
-use super::looks::{Looks, Manager, Seen};
+use super::polls::{Known, Manager, Polls};
 use super::request_of;
 use crate::db::{Database, DbError, HostRow, IncidentQuery, Wish, request_key};
 use crate::view::is_silent;
 
-/// Incidents that are looked at, the newest.
-const INCIDENTS: u32 = 2000;
+/// So many of a host's incidents are searched for events of a kind, the newest.
+const SEARCHED_OF_HOST: u32 = 50;
 
 /// What the policy has rules for: open incidents and the health of hosts.
 pub(super) fn wishes(
@@ -27,30 +30,42 @@ pub(super) fn wishes(
         .filter(|row| row.revoked.is_none())
         .map(|row| (row.name.as_str(), row))
         .collect();
-    let mut wishes = Vec::new();
     let of_incidents = policy.rules.iter().any(|rule| !rule.is_of_health());
-    let open = match of_incidents {
-        true => db.incidents(&IncidentQuery {
-            unresolved: true,
-            limit: INCIDENTS,
-            ..IncidentQuery::default()
-        })?,
+    let mut open = match of_incidents {
+        true => db.unplanned_incidents(policy.mode == Mode::Dry)?,
         false => Vec::new(),
     };
+    // The newest are searched first, and that of the longest standing gets its plan first.
+    open.sort_by_key(|found| (Reverse(found.incident.last_time), found.incident.id));
+    let mut found_wishes = Vec::new();
+    let mut searched: BTreeMap<&str, u32> = BTreeMap::new();
     for found in &open {
         let Some(row) = hosts.get(found.fleet_host.as_str()) else {
             continue;
         };
+        let mut is_searched = false;
         for rule in &policy.rules {
-            if fits_host(rule, row)
-                && rule.fits_incident(&found.incident)
-                && has_kind(db, rule, &row.name, &found.incident)?
-            {
-                wishes.push(of_incident(rule, row, &found.incident));
+            if !fits_host(rule, row) || !rule.fits_incident(&found.incident) {
+                continue;
+            }
+            if !rule.kind.is_empty() && !is_searched {
+                is_searched = true;
+                let searched = searched.entry(&row.name).or_default();
+                *searched += 1;
+                // Without the search it is not known which rule is the first.
+                if *searched > SEARCHED_OF_HOST {
+                    break;
+                }
+            }
+            if has_kind(db, rule, &row.name, &found.incident)? {
+                let order = (found.incident.opened, found.incident.id);
+                found_wishes.push((order, of_incident(rule, row, &found.incident)));
                 break;
             }
         }
     }
+    found_wishes.sort_by_key(|(order, _)| *order);
+    let mut wishes: Vec<Wish> = found_wishes.into_iter().map(|(_, wish)| wish).collect();
     let now = Timestamp::now();
     for row in hosts.values().filter(|row| !is_silent(row, now)) {
         let mut rules = policy.rules.iter().filter(|rule| fits_host(rule, row));
@@ -138,7 +153,7 @@ fn of_health(rule: &Rule, row: &HostRow) -> Option<Wish> {
 /// What holds now. Plans that have to wait for an answer of a manager are left out.
 pub(super) fn facts(
     db: &mut Database,
-    looks: &Looks,
+    polls: &Polls,
     policy: &Policy,
     plans: &[Plan],
     rows: &[HostRow],
@@ -154,35 +169,35 @@ pub(super) fn facts(
         of: BTreeMap::new(),
     };
     for plan in plans {
-        let Some(seen) = looks.of(plan, policy) else {
+        let Some(known) = polls.of(plan, policy) else {
             continue;
         };
-        match out(&seen) {
+        match out(&known) {
             Ok(names) => {
-                let known = members
+                let out = members
                     .iter()
                     .filter(|row| names.contains(row.name.as_str()));
-                facts.out.extend(known.map(|row| row.name.clone()));
+                facts.out.extend(out.map(|row| row.name.clone()));
             }
             Err(why) => facts.out_unknown = Some(why),
         }
         let row = members.iter().find(|row| row.name == plan.host).copied();
-        let of = of_plan(db, &seen, plan, row, now)?;
+        let of = of_plan(db, &known, plan, row, now)?;
         facts.of.insert(plan.id, of);
     }
     Ok(facts)
 }
 
 /// Nodes that get no work, by whomever.
-fn out<'a>(seen: &Seen<'a>) -> Result<BTreeSet<&'a str>, String> {
+fn out<'a>(known: &Known<'a>) -> Result<BTreeSet<&'a str>, String> {
     let mut names = BTreeSet::new();
-    if let Some(nodes) = &seen.kubernetes
+    if let Some(nodes) = &known.kubernetes
         && let Some(cordoned) = &nodes.clone()?.cordoned
     {
         let cordoned = cordoned.as_ref().map_err(Clone::clone)?;
         names.extend(cordoned.iter().map(String::as_str));
     }
-    if let Some(nodes) = &seen.slurm {
+    if let Some(nodes) = &known.slurm {
         let out = nodes.clone()?.iter().filter(|(_, node)| node.is_out());
         names.extend(out.map(|(name, _)| name.as_str()));
     }
@@ -191,7 +206,7 @@ fn out<'a>(seen: &Seen<'a>) -> Result<BTreeSet<&'a str>, String> {
 
 fn of_plan(
     db: &mut Database,
-    seen: &Seen<'_>,
+    known: &Known<'_>,
     plan: &Plan,
     row: Option<&HostRow>,
     now: Timestamp,
@@ -246,7 +261,7 @@ fn of_plan(
         }
         (None, None) => {}
     }
-    jobs_and_effects(seen, plan, &mut of);
+    jobs_and_effects(known, plan, &mut of);
     for step in [Step::ResetGpu, Step::Reboot] {
         if plan.steps.iter().any(|one| one.step == step) {
             let effect = effect_of_request(db, plan, step, row)?;
@@ -294,18 +309,18 @@ fn unwell(row: Option<&HostRow>, now: Timestamp) -> Option<String> {
     })
 }
 
-fn jobs_and_effects(seen: &Seen<'_>, plan: &Plan, of: &mut HostFacts) {
+fn jobs_and_effects(known: &Known<'_>, plan: &Plan, of: &mut HostFacts) {
     let host = plan.host.as_str();
     let (mut is_known, mut is_managed) = (false, false);
-    if let Some(nodes) = &seen.kubernetes {
+    if let Some(nodes) = &known.kubernetes {
         is_managed = true;
         let nodes = nodes.clone();
         let none = || Err("Kubernetes was not asked for the host".to_owned());
-        let known = match &nodes {
+        let of_host = match &nodes {
             Ok(nodes) => nodes.hosts.get(host).map_or_else(none, Ok),
             Err(why) => Err(why.clone()),
         };
-        let node = known
+        let node = of_host
             .clone()
             .and_then(|k| k.node.as_ref().map_err(Clone::clone));
         let cordon = match &node {
@@ -315,12 +330,12 @@ fn jobs_and_effects(seen: &Seen<'_>, plan: &Plan, of: &mut HostFacts) {
             Err(why) => Effect::Unknown(why.clone()),
         };
         of.effects.insert(Step::Cordon, cordon);
-        let other = known.clone().ok().and_then(|known| known.other.clone());
-        if Manager::Kubernetes.has_part_in(plan) {
+        let other = of_host.clone().ok().and_then(|k| k.other.clone());
+        if Manager::Kubernetes.is_needed_by(plan) {
             of.cannot = of.cannot.take().or(other);
         }
         is_known |= matches!(node, Ok(Some(_)));
-        if let Some(busy) = known.ok().and_then(|known| known.busy.as_ref()) {
+        if let Some(busy) = of_host.ok().and_then(|k| k.busy.as_ref()) {
             let drained = match busy {
                 Ok(None) => Effect::Ours,
                 Ok(Some(pods)) => {
@@ -338,7 +353,7 @@ fn jobs_and_effects(seen: &Seen<'_>, plan: &Plan, of: &mut HostFacts) {
             of.busy = Some(why);
         }
     }
-    if let Some(nodes) = &seen.slurm {
+    if let Some(nodes) = &known.slurm {
         is_managed = true;
         let drain = match nodes {
             Ok(nodes) => match nodes.get(host) {
@@ -372,7 +387,7 @@ fn effect_of_request(
     let Some(request) = db.request_by_key(&request_key(plan.id, step))? else {
         return Ok(Effect::Absent);
     };
-    let said = request.said.clone().unwrap_or_default();
+    let why = request.said.clone().unwrap_or_default();
     let before = plan
         .steps
         .iter()
@@ -389,7 +404,7 @@ fn effect_of_request(
         (Step::Reboot, RequestState::Done) if before.is_none() => {
             Effect::Unknown("the host does not say its boot".to_owned())
         }
-        (_, RequestState::Failed | RequestState::Expired) => Effect::Failed(said),
+        (_, RequestState::Failed | RequestState::Expired) => Effect::Failed(why),
         (Step::ResetGpu, RequestState::Done) => Effect::Ours,
         _ => Effect::Going,
     })

@@ -26,8 +26,8 @@ const ITEMS_MAX: usize = 20_000;
 const BYTES_MAX: usize = 64 << 20;
 /// A node changes every few seconds, so that a change may meet another: so often it is tried again.
 const CONFLICTS_MAX: u32 = 8;
-/// Of an answer that is an error, so much is said.
-const SAID_MAX: usize = 300;
+/// Characters of an error's message that are kept.
+const MESSAGE_MAX: usize = 300;
 
 #[derive(Deserialize)]
 struct Node {
@@ -130,7 +130,7 @@ enum Refusal {
 impl Refusal {
     fn text(&self) -> String {
         match self {
-            Self::Status(status, said) => format!("Kubernetes answers {status}: {said}"),
+            Self::Status(status, message) => format!("Kubernetes answers {status}: {message}"),
             Self::NoAnswer(why) => format!("Kubernetes does not answer: {why}"),
             Self::TooMuch(what) => format!("Kubernetes lists too much: {what}"),
         }
@@ -224,6 +224,11 @@ impl Kubernetes {
         })
     }
 
+    /// Whether the time for all answers is over.
+    pub(super) fn is_late(&self) -> bool {
+        self.until <= Instant::now()
+    }
+
     fn send(
         &self,
         method: &str,
@@ -270,11 +275,14 @@ impl Kubernetes {
             200..=299 => Ok(text),
             _ => {
                 // A Status of the API has a message.
-                let said = serde_json::from_str::<Value>(&text).ok();
-                let said = said.and_then(|s| s["message"].as_str().map(str::to_owned));
-                let said = said.unwrap_or(text);
-                let said: String = said.chars().take(SAID_MAX).collect();
-                Err(Refusal::Status(status, said.replace(char::is_control, " ")))
+                let message = serde_json::from_str::<Value>(&text).ok();
+                let message = message.and_then(|s| s["message"].as_str().map(str::to_owned));
+                let message = message.unwrap_or(text);
+                let message: String = message.chars().take(MESSAGE_MAX).collect();
+                Err(Refusal::Status(
+                    status,
+                    message.replace(char::is_control, " "),
+                ))
             }
         }
     }
@@ -489,7 +497,9 @@ impl Kubernetes {
             let path = format!("/api/v1/namespaces/{namespace}/pods/{name}/eviction");
             match self.send("POST", &path, Some(("application/json", &body))) {
                 Ok(_) | Err(Refusal::Status(404 | 409, _)) => {}
-                Err(Refusal::Status(429, said)) => waits.push(format!("{}: {said}", pod.name())),
+                Err(Refusal::Status(429, message)) => {
+                    waits.push(format!("{}: {message}", pod.name()));
+                }
                 Err(refusal) => waits.push(format!("{}: {}", pod.name(), refusal.text())),
             }
         }

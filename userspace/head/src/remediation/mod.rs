@@ -2,20 +2,23 @@
 //! `gtrace_fleet::remedy` say what is next, and does that once it is written down.
 //!
 //! One head of those that share a database does so, by a lease; of processes that have one file, the one that holds its lock. It has a
-//! thread and a connection to the database of its own; each look at a manager, and each order that may take long, has a thread.
+//! thread and a connection to the database of its own; each poll of a manager, and each order that may take long, has a thread. One of these that
+//! panics ends its own poll or order; one that hangs is given up after its time.
 
 mod facts;
 mod kubernetes;
-mod looks;
 mod orders;
+mod polls;
 mod runner;
 mod slurm;
 mod ticket;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use gtrace_event::PciAddress;
 use gtrace_fleet::Ask;
@@ -23,9 +26,14 @@ use gtrace_fleet::remedy::scontrol::Node;
 use gtrace_fleet::remedy::{Mode, Order, Outcome, Policy, Step};
 use tokio::sync::watch;
 
-use self::looks::Nodes;
+use self::polls::Nodes;
 use self::runner::Runner;
 use crate::db::{HostRow, Place};
+
+/// For so long nothing is carried out after a panic.
+const AGAIN: Duration = Duration::from_secs(10);
+/// The end of the head is noticed within this time.
+const STOP_POLL: Duration = Duration::from_millis(200);
 
 /// Which policy is carried out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,7 +67,7 @@ pub fn load(path: &Path) -> Result<Policy, PolicyError> {
 
 /// How it stands with remediation at this head.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Standing {
+pub(crate) struct Status {
     /// Whether plans are carried out or only made.
     pub(crate) mode: Mode,
     /// Whether it is this head that does so.
@@ -73,16 +81,68 @@ pub(crate) struct Standing {
 }
 
 /// The same for whoever answers about it.
-pub(crate) type Shared = Arc<Mutex<Standing>>;
+pub(crate) type Shared = Arc<Mutex<Status>>;
 
-/// What threads say to the one that carries plans out.
-enum Word {
-    /// What came of an order.
-    Ended(Order, Outcome),
-    /// What Kubernetes says, in which look.
+/// What threads send to the one that carries plans out.
+enum Message {
+    /// What came of the order that was the n-th to be carried out.
+    Ended(u64, Order, Outcome),
+    /// What Kubernetes answered, in the poll of this number.
     Kubernetes(u64, Result<Nodes, String>),
-    /// What Slurm says, in which look.
+    /// What Slurm answered, in the poll of this number.
     Slurm(u64, Result<BTreeMap<String, Node>, String>),
+}
+
+/// Threads of one purpose, of which those that hang are given up: so many at a time, and no more.
+struct Threads {
+    name: &'static str,
+    most: usize,
+    /// Each thread has a reference to it.
+    alive: Arc<()>,
+}
+
+impl Threads {
+    fn new(name: &'static str, most: usize) -> Self {
+        Self {
+            name,
+            most,
+            alive: Arc::default(),
+        }
+    }
+
+    /// Whether no other one may be started.
+    fn is_full(&self) -> bool {
+        Arc::strong_count(&self.alive) > self.most
+    }
+
+    /// Runs `work` in a thread and sends what it returns, or `panicked`.
+    ///
+    /// # Errors
+    /// That no thread can be started. Nothing is sent.
+    fn start(
+        &self,
+        messages: &Sender<Message>,
+        panicked: Message,
+        work: impl FnOnce() -> Message + Send + 'static,
+    ) -> Result<(), String> {
+        if self.is_full() {
+            let (most, name) = (self.most, self.name);
+            return Err(format!(
+                "{most} threads {name} are there, which is the most"
+            ));
+        }
+        let (messages, alive) = (messages.clone(), Arc::clone(&self.alive));
+        let thread = std::thread::Builder::new().name(self.name.to_owned());
+        let started = thread.spawn(move || {
+            let _alive = alive;
+            let message = catch_unwind(AssertUnwindSafe(work)).unwrap_or(panicked);
+            // The receiver is gone where the head ends.
+            let _ = messages.send(message);
+        });
+        started
+            .map(drop)
+            .map_err(|error| format!("cannot start a thread: {error}"))
+    }
 }
 
 /// How long one answer of a manager may take.
@@ -99,11 +159,47 @@ pub(crate) fn start(
     stop: watch::Receiver<bool>,
 ) -> std::io::Result<()> {
     let owner = crate::secret::draw().map_err(std::io::Error::other)?;
-    let mut runner = Runner::new(place, options, policy, owner, shared);
+    let mut runner = Runner::new(place, options, policy, owner, Arc::clone(&shared));
     std::thread::Builder::new()
         .name("gtrace-remedy".to_owned())
-        .spawn(move || runner.run(&stop))
+        .spawn(move || supervise(|stop| runner.run(stop), &shared, AGAIN, &stop))
         .map(drop)
+}
+
+/// Carries plans out by `run`, which returns when the head ends, and once more by it `again` after a panic.
+fn supervise(
+    mut run: impl FnMut(&watch::Receiver<bool>),
+    shared: &Shared,
+    again: Duration,
+    stop: &watch::Receiver<bool>,
+) {
+    loop {
+        let ended = catch_unwind(AssertUnwindSafe(|| run(stop)));
+        let mut status = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        status.is_here = false;
+        if ended.is_ok() {
+            return;
+        }
+        let problem = format!(
+            "the thread that carries plans out has panicked, and goes on after {} s",
+            again.as_secs()
+        );
+        tracing::error!("remediation: {problem}");
+        status.problem = Some(problem);
+        drop(status);
+        let until = Instant::now() + again;
+        while Instant::now() < until {
+            if is_over(stop) {
+                return;
+            }
+            std::thread::sleep(again.min(STOP_POLL));
+        }
+    }
+}
+
+/// Whether the head ends.
+fn is_over(stop: &watch::Receiver<bool>) -> bool {
+    *stop.borrow() || stop.has_changed().is_err()
 }
 
 /// What a host is asked for a step, if it permits that.
@@ -155,5 +251,53 @@ mod tests {
         let error = load(&path).unwrap_err().to_string();
         assert!(error.contains("rebot") && error.contains("line"), "{error}");
         assert!(load(&dir.path().join("none")).is_err());
+    }
+
+    #[test]
+    fn plans_are_carried_out_again_after_a_panic() {
+        let (shared, mut runs) = (Shared::default(), 0);
+        let (_end, stop) = watch::channel(false);
+        let of_run = Arc::clone(&shared);
+        let run = |_: &watch::Receiver<bool>| {
+            runs += 1;
+            let status = of_run.lock().unwrap_or_else(PoisonError::into_inner);
+            match runs {
+                1 => panic!("with the lock held"),
+                _ => assert!(status.problem.as_ref().unwrap().contains("panicked")),
+            }
+        };
+        supervise(run, &shared, Duration::from_millis(1), &stop);
+        assert_eq!(runs, 2);
+    }
+
+    #[test]
+    fn a_thread_that_panics_is_heard_of_and_those_that_hang_are_bounded() {
+        let threads = Threads::new("gtrace-test", 2);
+        let (messages, received) = std::sync::mpsc::channel();
+        let panicked = || Message::Slurm(7, Err("panicked".to_owned()));
+        let start =
+            |work: Box<dyn FnOnce() -> Message + Send>| threads.start(&messages, panicked(), work);
+        start(Box::new(|| panic!("as it must"))).unwrap();
+        let message = received.recv().unwrap();
+        assert!(matches!(message, Message::Slurm(7, Err(why)) if why == "panicked"));
+        while threads.is_full() || Arc::strong_count(&threads.alive) > 1 {
+            std::thread::yield_now();
+        }
+        let (go_on, hangs) = std::sync::mpsc::channel::<()>();
+        let hangs = Arc::new(Mutex::new(hangs));
+        for n in 0..3 {
+            let hangs = Arc::clone(&hangs);
+            let started = start(Box::new(move || {
+                let _ = hangs.lock().unwrap().recv();
+                panicked()
+            }));
+            assert_eq!(started.is_ok(), n < 2, "{started:?}");
+        }
+        go_on.send(()).unwrap();
+        received.recv().unwrap();
+        while threads.is_full() {
+            std::thread::yield_now();
+        }
+        start(Box::new(panicked)).unwrap();
     }
 }

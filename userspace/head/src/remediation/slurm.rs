@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use gtrace_fleet::remedy::scontrol::{Node, parse, reason};
+use gtrace_fleet::remedy::scontrol::{NODES_MAX, Node, parse, reason};
 use gtrace_fleet::remedy::{Effect, Outcome, Slurm as Access};
 use gtrace_plugins::{Left, Limits, program};
 
@@ -53,7 +53,12 @@ impl Slurm {
     /// All nodes, by name.
     pub(super) fn nodes(&self) -> Result<BTreeMap<String, Node>, String> {
         let output = self.run(&["--oneliner", "show", "nodes"]);
-        output.map(|text| parse(&text))
+        let nodes = output.map(|text| parse(&text))?;
+        match nodes.len() < NODES_MAX {
+            true => Ok(nodes),
+            // Of those that were not read nothing is known.
+            false => Err(format!("Slurm lists {NODES_MAX} nodes or more")),
+        }
     }
 
     fn update(&self, arguments: &[&str], done: &str, may: May<'_>) -> Outcome {
@@ -162,6 +167,26 @@ mod tests {
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
+    }
+
+    #[test]
+    fn a_list_that_may_be_cut_off_says_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("scontrol");
+        let script = "#!/bin/sh\nexec seq -f 'NodeName=n%.0f State=IDLE' 1 $SLURM_CONF\n";
+        std::fs::write(&path, script).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).unwrap();
+        let nodes = |count: usize| {
+            let access = Access {
+                scontrol: path.clone(),
+                conf: Some(count.to_string().into()),
+            };
+            let all = Duration::from_secs(60);
+            Slurm::new(&access, all, all).nodes().map(|n| n.len())
+        };
+        assert_eq!(nodes(NODES_MAX - 1), Ok(NODES_MAX - 1));
+        assert!(nodes(NODES_MAX + 1).unwrap_err().contains("or more"));
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gtrace_agent::{Enrolled, Options, Progress, Sampler, enroll, now_ns};
+use gtrace_agent::{Actor, Enrolled, Options, Progress, Sampler, enroll, now_ns};
 use gtrace_api::client::Client;
-use gtrace_event::Timestamp;
+use gtrace_event::{HealthReport, IncidentId, PciAddress, Timestamp};
 use gtrace_fleet::{EnrollRequest, HostState};
 use gtrace_head::db::Place;
 use gtrace_head::http::{Gswarm, Listen, bind, serve};
@@ -81,14 +81,7 @@ impl Head {
     }
 
     pub fn token(&self, host: Option<&str>, uses: u32) -> String {
-        let request = TokenRequest {
-            host: host.map(str::to_owned),
-            for_s: 60,
-            uses,
-            by: "test".to_owned(),
-        };
-        let answer: TokenAnswer = self.client.post("/fleet/v1/tokens", &request).unwrap();
-        answer.token
+        token(&self.client, host, uses)
     }
 
     pub fn hosts(&self) -> Vec<HostView> {
@@ -103,6 +96,17 @@ impl Drop for Head {
             let _ = thread.join();
         }
     }
+}
+
+pub fn token(head: &Client, host: Option<&str>, uses: u32) -> String {
+    let request = TokenRequest {
+        host: host.map(str::to_owned),
+        for_s: 600,
+        uses,
+        by: "test".to_owned(),
+    };
+    let answer: TokenAnswer = head.post("/fleet/v1/tokens", &request).unwrap();
+    answer.token
 }
 
 pub fn request(host: &str, token: &str, machine: &str) -> EnrollRequest {
@@ -129,6 +133,59 @@ pub fn enrolled(head: &Head, host: &str, token: &str) -> Enrolled {
 pub fn enrolled_as(head: &Head, host: &str, token: &str, machine: &str) -> Enrolled {
     let request = request(host, token, machine);
     block(enroll(&head.url.parse().unwrap(), None, &request)).unwrap()
+}
+
+/// A host that does what it is asked for, and keeps what that was. A reboot gives it another boot.
+pub struct RecordingActor {
+    state: Arc<Mutex<HostState>>,
+    permits: Vec<String>,
+    pub done: Mutex<Vec<String>>,
+    /// Who has a GPU open.
+    pub user: Mutex<Option<String>>,
+}
+
+impl RecordingActor {
+    /// That of `agent`, which gets it.
+    pub fn of(agent: &mut Agent, permits: &[&str]) -> Arc<Self> {
+        let actor = Arc::new(Self {
+            state: Arc::clone(&agent.state),
+            permits: permits.iter().map(|p| (*p).to_owned()).collect(),
+            done: Mutex::default(),
+            user: Mutex::default(),
+        });
+        agent.options.actor = Some(Arc::clone(&actor) as Arc<dyn Actor>);
+        actor
+    }
+
+    /// Has the host say how it is.
+    pub fn set_health(&self, health: Option<HealthReport>) {
+        self.state.lock().unwrap().health = health;
+    }
+}
+
+impl Actor for RecordingActor {
+    fn permits(&self) -> Vec<String> {
+        self.permits.clone()
+    }
+
+    fn report(&self, incident: IncidentId) -> Result<Vec<u8>, String> {
+        self.done.lock().unwrap().push("report".to_owned());
+        Ok(format!("<!doctype html>{incident}{}", "x".repeat(1 << 20)).into_bytes())
+    }
+
+    fn reset_gpu(&self, pci: PciAddress) -> Result<String, String> {
+        self.done.lock().unwrap().push(format!("reset {pci}"));
+        match self.user.lock().unwrap().clone() {
+            Some(user) => Err(format!("{user} has /dev/nvidia0 open")),
+            None => Ok("GPU was reset".to_owned()),
+        }
+    }
+
+    fn reboot(&self) -> Result<String, String> {
+        self.done.lock().unwrap().push("reboot".to_owned());
+        self.state.lock().unwrap().boot_id = Some("second".to_owned());
+        Ok(String::new())
+    }
 }
 
 /// What an agent is started with.

@@ -148,9 +148,16 @@ impl Servers {
     }
 }
 
-/// Ports for each server, all chosen at once, so that they differ.
+/// Ports for each server, all chosen at once, so that they differ. The kernel gives them to no connection while a server is started again.
 fn free_ports(count: usize) -> Vec<(u16, u16)> {
-    let bind = |_| TcpListener::bind("127.0.0.1:0").unwrap();
+    let range = std::fs::read_to_string("/proc/sys/net/ipv4/ip_local_port_range").unwrap();
+    let first: u16 = range.split_whitespace().next().unwrap().parse().unwrap();
+    let below = (first / 2).max(1025)..first.max(20_000);
+    let bind = |_| {
+        let ports = std::iter::repeat_with(|| fastrand::u16(below.clone()));
+        let bound = ports.map(|port| TcpListener::bind(("127.0.0.1", port)));
+        bound.take(1000).flatten().next().unwrap()
+    };
     let listeners: Vec<TcpListener> = (0..2 * count).map(bind).collect();
     let port = |one: &TcpListener| one.local_addr().unwrap().port();
     listeners

@@ -36,6 +36,17 @@ pub struct Site {
     pub changes: Vec<(String, bool)>,
     /// Longest time before and after something is done, in milliseconds: it is drawn each time.
     pub delay_ms: u64,
+    /// What is done and not answered.
+    pub unanswered: Option<Done>,
+    /// How often that was so.
+    pub left: u32,
+}
+
+/// What the head has a site do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Done {
+    Cordon,
+    Ticket,
 }
 
 pub type Shared = Arc<Mutex<Site>>;
@@ -112,7 +123,7 @@ async fn patch_node(
     assert_eq!(headers["content-type"], "application/merge-patch+json");
     delay(&shared).await;
     let answer = shared.lock().unwrap().patch(name, &body);
-    delay(&shared).await;
+    after(&shared, Done::Cordon, answer.is_ok()).await;
     answer
 }
 
@@ -153,6 +164,20 @@ async fn delay(site: &Shared) {
     let most = site.lock().unwrap().delay_ms;
     if most > 0 {
         tokio::time::sleep(Duration::from_millis(fastrand::u64(0..most))).await;
+    }
+}
+
+/// After something was done, or refused.
+async fn after(site: &Shared, done: Done, is_done: bool) {
+    let is_unanswered = {
+        let mut site = site.lock().unwrap();
+        let is_unanswered = is_done && site.unanswered == Some(done);
+        site.left += u32::from(is_unanswered);
+        is_unanswered
+    };
+    match is_unanswered {
+        true => std::future::pending().await,
+        false => delay(site).await,
     }
 }
 
@@ -208,7 +233,7 @@ async fn ticket(State(site): State<Shared>, headers: HeaderMap, Json(body): Json
     let key = headers["idempotency-key"].to_str().unwrap().to_owned();
     delay(&site).await;
     site.lock().unwrap().tickets.push((key, body));
-    delay(&site).await;
+    after(&site, Done::Ticket, true).await;
     "GPU-1234".to_owned()
 }
 
@@ -249,7 +274,7 @@ pub fn serve(site: &Shared) -> String {
     url
 }
 
-/// A stand-in of scontrol whose nodes are files: `STATE REASON`. What it was asked to change is in `slurm.log`.
+/// A stand-in of scontrol whose nodes are files: `STATE REASON`, then a line for each change, which is made with its line or not at all.
 pub fn scontrol(dir: &Path) -> PathBuf {
     let nodes = dir.join("slurm");
     std::fs::create_dir(&nodes).unwrap();
@@ -260,8 +285,8 @@ show() {{ read -r state reason < "$1"; echo "NodeName=$1 Arch=x86_64 State=$stat
 case "$1 $2" in
 "--oneliner show") if [ "$3" = nodes ]; then for n in *; do show "$n"; done; else show "$4"; fi ;;
 "update NodeName="*) name=${{2#NodeName=}}; read -r state reason < "$name"; base=${{state%%+*}}
-    case "$3" in State=DRAIN) echo "$base+DRAIN ${{4#Reason=}}" > "$name.new" ;; State=RESUME) echo "$base" > "$name.new" ;; *) exit 1 ;; esac
-    mv "$name.new" "$name"; echo "$name $3" >> ../slurm.log ;;
+    case "$3" in State=DRAIN) now="$base+DRAIN ${{4#Reason=}}" ;; State=RESUME) now=$base ;; *) exit 1 ;; esac
+    {{ echo "$now"; tail -n +2 "$name"; echo "$3"; }} > ../new.$$; mv ../new.$$ "$name" ;;
 *) echo "invalid keyword: $*" >&2; exit 1 ;;
 esac
 "#,

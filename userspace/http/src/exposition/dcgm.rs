@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use gtrace_devices::{GpuInfo, GpuSample};
+use gtrace_devices::{GpuInfo, GpuSample, MigInstance};
 use gtrace_event::PciAddress;
 
 use super::Format;
@@ -22,6 +22,8 @@ struct Field {
     help: &'static str,
     /// `None`: the last Xid, which no sample has.
     read: Option<Read>,
+    /// What each GPU instance has of it in MIG mode, in place of the GPU.
+    of_instance: Option<fn(&MigInstance) -> Option<f64>>,
 }
 
 const fn gauge(name: &'static str, help: &'static str, read: Read) -> Field {
@@ -30,6 +32,14 @@ const fn gauge(name: &'static str, help: &'static str, read: Read) -> Field {
         kind: "gauge",
         help,
         read: Some(read),
+        of_instance: None,
+    }
+}
+
+const fn also_of_instances(field: Field, read: fn(&MigInstance) -> Option<f64>) -> Field {
+    Field {
+        of_instance: Some(read),
+        ..field
     }
 }
 
@@ -88,13 +98,20 @@ const FIELDS: &[Field] = &[
         kind: "gauge",
         help: "Newest Xid since the daemon was started, without drills; 0: none",
         read: None,
+        of_instance: None,
     },
-    gauge("DCGM_FI_DEV_FB_FREE", "Free device memory, MiB", |s| {
-        s.memory.free.map(mebibytes)
-    }),
-    gauge("DCGM_FI_DEV_FB_USED", "Device memory in use, MiB", |s| {
-        s.memory.used.map(mebibytes)
-    }),
+    also_of_instances(
+        gauge("DCGM_FI_DEV_FB_FREE", "Free device memory, MiB", |s| {
+            s.memory.free.map(mebibytes)
+        }),
+        |i| i.memory.free.map(mebibytes),
+    ),
+    also_of_instances(
+        gauge("DCGM_FI_DEV_FB_USED", "Device memory in use, MiB", |s| {
+            s.memory.used.map(mebibytes)
+        }),
+        |i| i.memory.used.map(mebibytes),
+    ),
     counter(
         "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
         "Rows remapped for uncorrectable errors",
@@ -110,6 +127,15 @@ const FIELDS: &[Field] = &[
         "Whether a remapping has failed",
         |s| s.remapped_rows.failure.map(|b| f64::from(u8::from(b))),
     ),
+    gauge(
+        "DCGM_FI_DEV_VGPU_LICENSE_STATUS",
+        "Whether the vGPU has its licence",
+        |s| {
+            s.vgpu_license
+                .as_ref()
+                .map(|l| f64::from(u8::from(l.is_valid(s.time))))
+        },
+    ),
     // dcgm-exporter calls it a counter. DCGM gives a rate.
     gauge(
         "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL",
@@ -119,45 +145,69 @@ const FIELDS: &[Field] = &[
             Some(both as f64 / MB)
         },
     ),
-    gauge(
-        "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
-        "Share of time with the graphics engine active",
-        |s| s.activity.graphics,
+    also_of_instances(
+        gauge(
+            "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+            "Share of time with the graphics engine active",
+            |s| s.activity.graphics,
+        ),
+        |i| i.activity.graphics,
     ),
-    gauge(
-        "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
-        "Share of time with the tensor pipe active",
-        |s| s.activity.tensor,
+    also_of_instances(
+        gauge(
+            "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
+            "Share of time with the tensor pipe active",
+            |s| s.activity.tensor,
+        ),
+        |i| i.activity.tensor,
     ),
-    gauge(
-        "DCGM_FI_PROF_DRAM_ACTIVE",
-        "Share of the bandwidth of device memory in use",
-        |s| s.activity.dram,
+    also_of_instances(
+        gauge(
+            "DCGM_FI_PROF_DRAM_ACTIVE",
+            "Share of the bandwidth of device memory in use",
+            |s| s.activity.dram,
+        ),
+        |i| i.activity.dram,
     ),
-    gauge(
-        "DCGM_FI_PROF_SM_ACTIVE",
-        "Share of time with a warp on a multiprocessor",
-        |s| s.activity.sm,
+    also_of_instances(
+        gauge(
+            "DCGM_FI_PROF_SM_ACTIVE",
+            "Share of time with a warp on a multiprocessor",
+            |s| s.activity.sm,
+        ),
+        |i| i.activity.sm,
     ),
-    gauge(
-        "DCGM_FI_PROF_SM_OCCUPANCY",
-        "Warps of the most that multiprocessors can have",
-        |s| s.activity.sm_occupancy,
+    also_of_instances(
+        gauge(
+            "DCGM_FI_PROF_SM_OCCUPANCY",
+            "Warps of the most that multiprocessors can have",
+            |s| s.activity.sm_occupancy,
+        ),
+        |i| i.activity.sm_occupancy,
     ),
-    gauge(
-        "DCGM_FI_PROF_PIPE_FP64_ACTIVE",
-        "Share of time with the pipe of 64-bit floating point active",
-        |s| s.activity.fp64,
+    also_of_instances(
+        gauge(
+            "DCGM_FI_PROF_PIPE_FP64_ACTIVE",
+            "Share of time with the pipe of 64-bit floating point active",
+            |s| s.activity.fp64,
+        ),
+        |i| i.activity.fp64,
     ),
-    gauge(
-        "DCGM_FI_PROF_PIPE_FP32_ACTIVE",
-        "Share of time with the pipe of 32-bit floating point active",
-        |s| s.activity.fp32,
+    also_of_instances(
+        gauge(
+            "DCGM_FI_PROF_PIPE_FP32_ACTIVE",
+            "Share of time with the pipe of 32-bit floating point active",
+            |s| s.activity.fp32,
+        ),
+        |i| i.activity.fp32,
     ),
-    gauge(
-        "DCGM_FI_PROF_PIPE_FP16_ACTIVE",
-        "Share of time with the pipe of 16-bit floating point active",
-        |s| s.activity.fp16,
+    also_of_instances(
+        gauge(
+            "DCGM_FI_PROF_PIPE_FP16_ACTIVE",
+            "Share of time with the pipe of 16-bit floating point active",
+            |s| s.activity.fp16,
+        ),
+        |i| i.activity.fp16,
     ),
     gauge(
         "DCGM_FI_PROF_PCIE_TX_BYTES",
@@ -194,14 +244,9 @@ pub(crate) fn text(
 ) -> String {
     let mut text = String::new();
     for field in FIELDS {
-        let values = gpus.iter().filter_map(|gpu| {
-            let sample = gpu.sample.as_ref()?;
-            let value = match field.read {
-                Some(read) => read(sample)?,
-                None => last_xid(gpu.pci).map_or(0.0, f64::from),
-            };
-            Some((labels(gpu, host)?, value))
-        });
+        let values = gpus
+            .iter()
+            .flat_map(|gpu| series(field, gpu, host, &last_xid));
         for (n, (labels, value)) in values.enumerate() {
             let Field {
                 name, kind, help, ..
@@ -218,6 +263,39 @@ pub(crate) fn text(
         }
     }
     text
+}
+
+/// Labels and values of a field: of the GPU, or in MIG mode of each of its GPU instances, as dcgm-exporter has it.
+fn series(
+    field: &Field,
+    gpu: &GpuInfo,
+    host: &str,
+    last_xid: &impl Fn(PciAddress) -> Option<u32>,
+) -> Vec<(String, f64)> {
+    let (Some(sample), Some(of_gpu)) = (&gpu.sample, labels(gpu, host)) else {
+        return Vec::new();
+    };
+    match (field.of_instance, field.read) {
+        (Some(read), _) if !sample.mig_instances.is_empty() => {
+            let instances = sample.gpu_instances();
+            let values = instances.filter_map(|i| Some((of_mig(&of_gpu, i), read(i)?)));
+            values.collect()
+        }
+        (_, Some(read)) => read(sample)
+            .map(|value| (of_gpu, value))
+            .into_iter()
+            .collect(),
+        (_, None) => vec![(of_gpu, last_xid(gpu.pci).map_or(0.0, f64::from))],
+    }
+}
+
+/// The labels of a GPU instance in MIG mode.
+fn of_mig(of_gpu: &str, instance: &MigInstance) -> String {
+    format!(
+        "{of_gpu},GPU_I_PROFILE=\"{}\",GPU_I_ID=\"{}\"",
+        escaped(instance.gpu_profile().unwrap_or_default()),
+        instance.gi
+    )
 }
 
 /// As dcgm-exporter labels a GPU; `None` where NVML has given it no number.

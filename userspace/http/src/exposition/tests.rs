@@ -10,7 +10,8 @@ use gtrace_api::{
     ComponentHealth, CudaCalls, CudaMemory, CudaReport, CudaState, DeviceUser, FunctionCost,
 };
 use gtrace_devices::{
-    ClockEventReasons, GpuInfo, GpuProcess, GpuSample, MigMode, NvLinkSample, ProcessType,
+    ClockEventReasons, GpuInfo, GpuProcess, GpuSample, MigInstance, MigMode, NvLinkSample,
+    ProcessType, VgpuLicense,
 };
 use gtrace_engine::metrics::Counted;
 use gtrace_engine::samples::Batch;
@@ -73,8 +74,28 @@ fn gpu(address: &str, mig: bool) -> GpuInfo {
         mig_gi: mig.then_some(1),
         mig_ci: mig.then_some(0),
     }];
+    if mig {
+        sample.mig_instances = vec![
+            instance(1, 0, "1g.10gb"),
+            instance(2, 0, "1c.3g.40gb"),
+            instance(2, 1, "2c.3g.40gb"),
+        ];
+    }
     gpu.sample = Some(sample);
     gpu
+}
+
+fn instance(gi: u32, ci: u32, profile: &str) -> MigInstance {
+    let mut instance = MigInstance {
+        gi,
+        ci,
+        profile: Some(profile.to_owned()),
+        uuid: Some(format!("MIG-{gi}-{ci}")),
+        ..MigInstance::default()
+    };
+    instance.memory.used = Some(7 << 20);
+    instance.activity.graphics = Some(0.5);
+    instance
 }
 
 fn cuda() -> (CudaReport, Tally) {
@@ -398,6 +419,34 @@ fn dashboards_of_dcgm_exporter_find_their_names_labels_and_units() {
     }
     assert!(!text.contains("5e:00"), "{text}");
     assert!(text.contains("# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter\n"));
+    // In MIG mode each GPU instance has its own, and what NVML has of the whole GPU alone stays as it is.
+    let mut divided = gpu("0000:3b:00.0", true);
+    divided.sample.as_mut().unwrap().vgpu_license = Some(VgpuLicense {
+        licensed: true,
+        product: None,
+        term: None,
+        expiry: divided.sample.as_ref().map(|sample| sample.time),
+    });
+    let text = dcgm::text(&[divided], "node7", |_| None, Format::Prometheus);
+    let ends = |name: &str| {
+        let lines = text.lines().filter(|line| line.starts_with(name));
+        let ends = lines.map(|line| line.rsplit_once("DRIVER_VERSION=\"\"").unwrap().1);
+        ends.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        ends("DCGM_FI_DEV_FB_USED{"),
+        [
+            ",GPU_I_PROFILE=\"1g.10gb\",GPU_I_ID=\"1\"} 7",
+            ",GPU_I_PROFILE=\"3g.40gb\",GPU_I_ID=\"2\"} 7",
+        ]
+    );
+    assert_eq!(
+        ends("DCGM_FI_PROF_GR_ENGINE_ACTIVE{")[1],
+        ",GPU_I_PROFILE=\"3g.40gb\",GPU_I_ID=\"2\"} 0.5"
+    );
+    assert_eq!(ends("DCGM_FI_DEV_GPU_TEMP{"), ["} 40"]);
+    // A licence that has ended is none.
+    assert_eq!(ends("DCGM_FI_DEV_VGPU_LICENSE_STATUS{"), ["} 0"]);
     // Without an Xid there is a value too.
     let text = dcgm::text(&[one], "node7", |_| None, Format::OpenMetrics);
     assert!(

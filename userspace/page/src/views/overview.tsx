@@ -9,7 +9,7 @@ import { ago, bytes, clock, count, number, percent, plural, shortPci, words } fr
 import { href } from "../route";
 import { useLive } from "../live";
 import { usePolled } from "../use";
-import type { GpuInfo, HealthState, Incident, SampleHistory, SampleSeries, SubjectHealth } from "../types";
+import type { GpuInfo, GpuSample, HealthState, Incident, SampleHistory, SampleSeries, SubjectHealth, VgpuLicense } from "../types";
 
 const SPAN_MS = 15 * 60_000;
 const SAMPLES = ["gtrace_gpu_utilization_ratio", "gtrace_gpu_memory_used_bytes", "gtrace_gpu_temperature_celsius", "gtrace_gpu_power_watts", "gtrace_pressure_ratio"];
@@ -55,6 +55,34 @@ export function gpuHealth(gpu: GpuInfo, health: SubjectHealth[] | undefined, inc
   return { state, reasons };
 }
 
+/** The instances of a GPU in MIG mode: memory of each, which those of one GPU instance share, and its processes. */
+function Instances({ of: sample }: { of: GpuSample }) {
+  const all = sample.mig_instances ?? [];
+  if (all.length === 0) return null;
+  return (
+    <div class="meters instances">
+      {all.map((one) => {
+        const inside = (sample.processes ?? []).filter((process) => process.mig_gi === one.gi && process.mig_ci === one.ci);
+        const { used, total } = one.memory ?? {};
+        const busy = one.activity?.graphics;
+        return (
+          <div key={`${one.gi}/${one.ci}`} title={[`GPU instance ${one.gi}, compute instance ${one.ci}`, one.uuid].filter(Boolean).join("\n")}>
+            <Meter label={one.profile ?? "instance"} share={used !== undefined && total ? used / total : undefined} text={memory(used, total)} high={0.95} />
+            <p class="muted line">GI {one.gi} CI {one.ci}{busy !== undefined && ` · ${percent(busy)} busy`} · {inside[0] ? <a href={href("processes", String(inside[0].pid))}>{inside[0].comm ?? inside[0].pid}{inside[0].used_memory ? ` ${bytes(inside[0].used_memory)}` : ""}</a> : "no process"}{inside.length > 1 && ` + ${inside.length - 1}`}</p>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+/** The licence of a vGPU: one that ended before the sample counts as none. */
+function License({ of: { licensed, term, product, expiry }, at }: { of: VgpuLicense; at: string }) {
+  const ended = term === "invalid" || (expiry !== undefined && Date.parse(expiry) <= Date.parse(at));
+  if (licensed && !ended) return <>{product ?? "vGPU"}{expiry && ` until ${clock(expiry)}`}</>;
+  return <Mark shape="triangle" tone="warning">{licensed ? "ended" : "none"}{product && ` of ${product}`}</Mark>;
+}
+
 function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series: SampleSeries[] }) {
   const sample = gpu.sample;
   const of = (metric: string, sensor?: string) => spark(series.find((one) => one.metric === metric && one.labels.gpu === gpu.pci && (!sensor || one.labels.sensor === sensor)));
@@ -63,6 +91,9 @@ function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series
   const { draw_w: draw, limit_w: limit } = sample?.power ?? {};
   const { gpu: celsius, slowdown_limit: hot } = sample?.temperature ?? {};
   const names = sample?.clock_event_reasons?.names.filter((name) => name !== "GpuIdle" && name !== "ApplicationsClocksSetting") ?? [];
+  const divided = sample?.mig?.enabled === true;
+  // Those of instances stand with them.
+  const allInside = divided && (sample?.processes ?? []).every((one) => sample?.mig_instances?.some((part) => part.gi === one.mig_gi && part.ci === one.mig_ci));
   const processes = [...(sample?.processes ?? [])].sort((a, b) => (b.used_memory ?? 0) - (a.used_memory ?? 0));
   return (
     <article class={`card gpu ${judged.state}`}>
@@ -76,14 +107,15 @@ function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series
       {sample && (
         <>
           <div class="meters">
-            <Meter label="busy" share={sample.utilization?.gpu === undefined ? undefined : sample.utilization.gpu / 100} text={sample.utilization?.gpu === undefined ? "–" : `${sample.utilization.gpu} %`} />
+            {!divided && <Meter label="busy" share={sample.utilization?.gpu === undefined ? undefined : sample.utilization.gpu / 100} text={sample.utilization?.gpu === undefined ? "–" : `${sample.utilization.gpu} %`} />}
             <Meter label="memory" share={used !== undefined && total ? used / total : undefined} text={memory(used, total)} high={0.95} />
             <Meter label="power" share={draw !== undefined && limit ? draw / limit : undefined} text={draw === undefined ? "–" : `${draw.toFixed(0)}${limit ? ` of ${limit.toFixed(0)}` : ""} W`} high={0.99} />
             <Meter label="heat" share={celsius !== undefined && hot ? celsius / hot : undefined} text={celsius === undefined ? "–" : `${celsius}${hot ? ` of ${hot}` : ""} °C`} high={0.97} />
           </div>
+          {divided && <Instances of={sample} />}
           <div class="sparks">
-            <figure><Sparkline label="busy over 15 minutes" data={of("gtrace_gpu_utilization_ratio")} top={1} from={now - SPAN_MS} to={now} /><figcaption>busy, 15 min</figcaption></figure>
-            <figure><Sparkline label="power over 15 minutes" data={of("gtrace_gpu_power_watts")} top={limit} from={now - SPAN_MS} to={now} /><figcaption>power</figcaption></figure>
+            {!divided && <figure><Sparkline label="busy over 15 minutes" data={of("gtrace_gpu_utilization_ratio")} top={1} from={now - SPAN_MS} to={now} /><figcaption>busy, 15 min</figcaption></figure>}
+            <figure><Sparkline label="power over 15 minutes" data={of("gtrace_gpu_power_watts")} top={limit} from={now - SPAN_MS} to={now} /><figcaption>{divided ? "power, 15 min" : "power"}</figcaption></figure>
             <figure><Sparkline label="temperature over 15 minutes" data={of("gtrace_gpu_temperature_celsius", "gpu")} top={hot} from={now - SPAN_MS} to={now} /><figcaption>heat</figcaption></figure>
           </div>
           <dl class="facts">
@@ -91,7 +123,9 @@ function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series
             {names.length > 0 && <><dt>clocks held by</dt><dd>{names.join(", ")}</dd></>}
             {gpu.link?.width !== undefined && <><dt>PCIe</dt><dd>x{gpu.link.width}{gpu.link.speed ? ` at ${gpu.link.speed} GT/s` : ""}</dd></>}
             {sample.ecc?.volatile && <><dt>ECC errors</dt><dd>{count(sample.ecc.volatile.corrected ?? 0)} corrected, {count(sample.ecc.volatile.uncorrected ?? 0)} not</dd></>}
-            <dt>processes</dt><dd>{processes.length === 0 ? "none" : processes.slice(0, 3).map((one) => <a key={one.pid} href={href("processes", String(one.pid))}>{one.comm ?? one.pid}{one.used_memory ? ` ${bytes(one.used_memory)}` : ""}</a>)}{processes.length > 3 && ` and ${processes.length - 3} more`}</dd>
+            {sample.mig && (sample.mig.enabled || sample.mig.pending) && <><dt>MIG</dt><dd>{!sample.mig.enabled ? "off" : sample.mig_instances_unread ? "instances unread" : plural(sample.mig_instances?.length ?? 0, "instance")}{sample.mig.enabled !== sample.mig.pending && `, ${sample.mig.pending ? "on" : "off"} after a reset`}</dd></>}
+            {sample.vgpu_license && <><dt>licence</dt><dd><License of={sample.vgpu_license} at={sample.time} /></dd></>}
+{!allInside && <>            <dt>processes</dt><dd>{processes.length === 0 ? "none" : processes.slice(0, 3).map((one) => <a key={one.pid} href={href("processes", String(one.pid))}>{one.comm ?? one.pid}{one.used_memory ? ` ${bytes(one.used_memory)}` : ""}</a>)}{processes.length > 3 && ` and ${processes.length - 3} more`}</dd></>}
           </dl>
           {gpu.stale && <p class="line"><Mark shape="triangle" tone="warning">the sample is old: {ago(sample.time)}</Mark></p>}
         </>

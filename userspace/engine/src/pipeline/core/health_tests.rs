@@ -429,6 +429,42 @@ fn a_gpu_that_is_gone_after_a_reboot_is_missing_though_the_host_has_no_other() {
 }
 
 #[test]
+fn a_licence_that_came_back_while_no_daemon_ran_ends_its_reason_once() {
+    let licence = |world: &World| {
+        let mut sample = gtrace_devices::GpuSample::at(Timestamp::now());
+        sample.vgpu_license = Some(gtrace_devices::VgpuLicense {
+            licensed: true,
+            product: None,
+            term: None,
+            expiry: None,
+        });
+        let mut gpu = GpuInfo::at(GPU.parse().unwrap());
+        gpu.sample = Some(sample);
+        world.send(Input::Gpus(vec![gpu]));
+    };
+    let events = |world: &World| {
+        let events = world.stored(None).into_iter();
+        events.filter(|e| e.kind == Kind::VgpuLicense).count()
+    };
+    let world = World::new(tree());
+    licence(&world);
+    world.flush();
+    assert_eq!(events(&world), 0, "that it is there is no news");
+    let mut lacks = Occurrence::new(Kind::VgpuLicense, Severity::Warning, "no licence");
+    lacks.provenance = Provenance::Kernel;
+    lacks.gpu = Some(Gpu::at(GPU.parse().unwrap()));
+    world.ingest_one(WitnessName::Nvml, lacks);
+    assert_eq!(gpu(&world).reasons[0].rule, UNLICENSED);
+    let world = world.restart(tree());
+    assert_eq!(gpu(&world).state, HealthState::Degraded);
+    licence(&world);
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    licence(&world);
+    assert_eq!(gpu(&world).reasons.len(), 0);
+    assert_eq!(events(&world), 2);
+}
+
+#[test]
 fn what_happened_to_a_service_is_one_event_over_a_restart_and_another_after_it_ran() {
     let happens = |world: &World, error: &str| {
         let message = format!("nvidia-fabricmanager.service {error}");

@@ -12,7 +12,7 @@ pub struct Key([u8; 32]);
 
 /// HMAC-SHA-256 of a message's parts, each with its length before it; 64 hex digits as text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seal(pub [u8; 32]);
+pub struct Signature(pub [u8; 32]);
 
 impl Key {
     /// The key of a host with this secret.
@@ -37,14 +37,14 @@ impl Key {
         mac
     }
 
-    /// Seals a message. The first part says what it is.
-    pub fn seal(&self, parts: &[&[u8]]) -> Seal {
-        Seal(self.mac(parts).finalize().into_bytes().into())
+    /// Signs a message. The first part says what it is.
+    pub fn sign(&self, parts: &[&[u8]]) -> Signature {
+        Signature(self.mac(parts).finalize().into_bytes().into())
     }
 
-    /// Whether it is the seal of these parts. The comparison's time says nothing of the right one.
-    pub fn holds(&self, seal: &Seal, parts: &[&[u8]]) -> bool {
-        self.mac(parts).verify_slice(&seal.0).is_ok()
+    /// Whether it is the signature of these parts. The comparison's time says nothing of the right one.
+    pub fn verifies(&self, signature: &Signature, parts: &[&[u8]]) -> bool {
+        self.mac(parts).verify_slice(&signature.0).is_ok()
     }
 }
 
@@ -54,29 +54,29 @@ impl fmt::Debug for Key {
     }
 }
 
-impl fmt::Display for Seal {
+impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
-/// A text that is no seal.
+/// A text that is no signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a seal has 64 hex digits")]
-pub struct SealError;
+#[error("a signature has 64 hex digits")]
+pub struct SignatureError;
 
-impl FromStr for Seal {
-    type Err = SealError;
+impl FromStr for Signature {
+    type Err = SignatureError;
 
-    fn from_str(text: &str) -> Result<Self, SealError> {
+    fn from_str(text: &str) -> Result<Self, SignatureError> {
         // `from_str_radix` reads a sign.
         if text.len() != 64 || !text.bytes().all(|b| b.is_ascii_hexdigit()) {
-            return Err(SealError);
+            return Err(SignatureError);
         }
         let mut bytes = [0; 32];
         for (n, byte) in bytes.iter_mut().enumerate() {
-            let digits = text.get(2 * n..2 * n + 2).ok_or(SealError)?;
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| SealError)?;
+            let digits = text.get(2 * n..2 * n + 2).ok_or(SignatureError)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| SignatureError)?;
         }
         Ok(Self(bytes))
     }
@@ -87,15 +87,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seal_is_of_its_parts_and_of_its_key_alone() {
+    fn a_signature_is_of_its_parts_and_of_its_key_alone() {
         let key = Key::of_secret("abc");
-        let seal = key.seal(&[b"records", b"gtrace.a.b.records", b"body"]);
-        assert_eq!(seal.to_string().parse(), Ok(seal));
-        assert!(key.holds(&seal, &[b"records", b"gtrace.a.b.records", b"body"]));
-        assert!(!key.holds(&seal, &[b"records", b"gtrace.a.b.recordsb", b"ody"]));
-        assert!(!key.holds(&seal, &[b"records", b"gtrace.a.c.records", b"body"]));
-        assert!(!Key::of_secret("abd").holds(&seal, &[b"records", b"gtrace.a.b.records", b"body"]));
-        assert!("+".repeat(64).parse::<Seal>().is_err());
-        assert!("é".repeat(32).parse::<Seal>().is_err());
+        let signature = key.sign(&[b"records", b"gtrace.a.b.records", b"body"]);
+        assert_eq!(signature.to_string().parse(), Ok(signature));
+        assert!(key.verifies(&signature, &[b"records", b"gtrace.a.b.records", b"body"]));
+        assert!(!key.verifies(&signature, &[b"records", b"gtrace.a.b.recordsb", b"ody"]));
+        assert!(!key.verifies(&signature, &[b"records", b"gtrace.a.c.records", b"body"]));
+        assert!(
+            !Key::of_secret("abd")
+                .verifies(&signature, &[b"records", b"gtrace.a.b.records", b"body"])
+        );
+        assert!("+".repeat(64).parse::<Signature>().is_err());
+        assert!("é".repeat(32).parse::<Signature>().is_err());
     }
 }

@@ -1,0 +1,115 @@
+//! The licence of a vGPU, where `GTRACE_SOFTGPU_FAULT` or the control file gives one.
+
+use std::ffi::{c_int, c_uint, c_ushort};
+
+use super::device::fixed;
+use super::{DeviceHandle, NOT_SUPPORTED, device, nvml};
+use crate::abi::Out;
+use crate::mig::License;
+
+/// `nvmlGridLicenseExpiry_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct Expiry {
+    pub year: c_uint,
+    pub month: c_ushort,
+    pub day: c_ushort,
+    pub hour: c_ushort,
+    pub minute: c_ushort,
+    pub second: c_ushort,
+    pub status: u8,
+}
+
+/// `nvmlGridLicensableFeature_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct Feature {
+    pub code: c_uint,
+    pub state: c_uint,
+    pub info: [u8; 128],
+    pub product: [u8; 128],
+    pub enabled: c_uint,
+    pub expiry: Expiry,
+}
+
+/// `nvmlGridLicensableFeatures_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct Features {
+    pub supported: c_int,
+    pub count: c_uint,
+    pub features: [Feature; 3],
+}
+
+/// `NVML_GRID_LICENSE_EXPIRY_*`, and `NVML_GRID_LICENSE_FEATURE_CODE_COMPUTE`.
+const VALID: u8 = 2;
+const PERMANENT: u8 = 4;
+const COMPUTE: c_uint = 4;
+const PRODUCT: &str = "NVIDIA Virtual Compute Server";
+
+impl Feature {
+    const NONE: Self = Self {
+        code: 0,
+        state: 0,
+        info: [0; 128],
+        product: [0; 128],
+        enabled: 0,
+        expiry: Expiry {
+            year: 0,
+            month: 0,
+            day: 0,
+            hour: 0,
+            minute: 0,
+            second: 0,
+            status: 0,
+        },
+    };
+
+    fn of(license: License) -> Self {
+        let mut expiry = Expiry::default();
+        match license {
+            License::Missing => {}
+            License::Permanent => expiry.status = PERMANENT,
+            License::Until(year, month, day) => {
+                (expiry.year, expiry.month, expiry.day) = (year, month, day);
+                expiry.status = VALID;
+            }
+        }
+        Self {
+            code: COMPUTE,
+            state: c_uint::from(license != License::Missing),
+            info: fixed(PRODUCT),
+            product: fixed(PRODUCT),
+            enabled: 1,
+            expiry,
+        }
+    }
+}
+
+nvml! {
+    /// What the device needs a licence for, where it was said that it is a vGPU.
+    fn nvmlDeviceGetGridLicensableFeatures_v4(handle: DeviceHandle, out: Out<Features>) {
+        let license = device(handle)?.faults.injected().license;
+        let feature = Feature::of(license.ok_or(NOT_SUPPORTED)?);
+        Ok(out.put(Features {
+            supported: 1,
+            count: 1,
+            features: [feature, Feature::NONE, Feature::NONE],
+        })?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvml() {
+        assert_eq!(size_of::<Expiry>(), 16);
+        assert_eq!(size_of::<Feature>(), 284);
+        assert_eq!(size_of::<Features>(), 860);
+    }
+}
