@@ -134,7 +134,7 @@ fn the_table_of_gpuds_components_has_each_of_them_and_names_nothing_that_is_not(
         let named = |(names, _): &&(&str, &str)| names.split(", ").any(|name| name == component);
         assert_eq!(rows.iter().filter(named).count(), 1, "{component}");
     }
-    let elsewhere = [before, &read("gpu-samples.md"), &read("api.md")].concat();
+    let pages = [before, &read("gpu-samples.md"), &read("api.md")].concat();
     let rules = Rules::builtin().unwrap().rows();
     for (component, answer) in rows {
         for name in quoted(answer) {
@@ -148,8 +148,8 @@ fn the_table_of_gpuds_components_has_each_of_them_and_names_nothing_that_is_not(
                 .iter()
                 .any(|kind| kind.name() == name);
             let documented = match stem.starts_with("gtrace_") {
-                true => elsewhere.contains(stem.trim_end_matches("_total")),
-                false => elsewhere.contains(stem),
+                true => pages.contains(stem.trim_end_matches("_total")),
+                false => pages.contains(stem),
             };
             assert!(
                 of_rules || is_kind || documented || name.starts_with('_'),
