@@ -96,7 +96,7 @@ pub(crate) enum Cli {
     },
     /// Fetch the programs of docs/programs.md, run each on the CPU emulator and over links, and write that page
     Programs {
-        /// Only those, by their names in the page's source; the page is not written
+        /// Only those, by their names in the page's source: the rows of those that work are written anew
         ids: Vec<String>,
     },
     /// Check formatting, clippy, documentation, licences and advisories

@@ -30,7 +30,7 @@ struct Environment {
 const ENVIRONMENT: Environment = Environment {
     requirements: "transport/e2e/programs/python/requirements.txt",
     folder: "e2e-python",
-    what: "cuda-python, nvidia-ml-py, nvitop, gpustat, hdrhistogram and prometheus_client",
+    what: "cuda-python, nvidia-ml-py, nvitop, gpustat, duckdb, hdrhistogram and prometheus_client",
     timeout: 20,
 };
 
@@ -166,11 +166,13 @@ fn pycuda(context: &Context) -> Result<()> {
         ])
         .arg(&sources)
         // It is tried, not measured.
-        .env("CFLAGS", "-O0 -g0");
+        .env("CFLAGS", "-O0 -g0")
+        // Linkers that name only libraries in which they found something would leave that one out.
+        .env("LDFLAGS", "-Wl,--no-as-needed");
     shell::run(&mut pip).context("pycuda, which needs g++")
 }
 
-/// Fetches and runs the programs of docs/programs.md, and writes it where no `ids` choose some.
+/// Fetches and runs the programs of docs/programs.md, or those that `ids` choose, and writes it, or their rows.
 pub(crate) fn programs(context: &Context, ids: &[String]) -> Result<ExitCode> {
     prepare(context, true);
     if let Err(error) = pycuda(context) {

@@ -62,7 +62,12 @@ fn page_locked_memory_is_coherent() {
         Some(_) => "1000000",
         None => "4000",
     };
-    for (threads, kind) in [("4", "allocated"), ("1", "small"), ("4", "registered")] {
+    for (threads, kind) in [
+        ("4", "allocated"),
+        ("1", "small"),
+        ("4", "registered"),
+        ("4", "shared"),
+    ] {
         Case::c("coherence")
             .arguments(&[steps, threads, kind])
             .limit(Duration::from_secs(3600))
@@ -92,6 +97,13 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
     }
 }
 
+#[test]
+fn page_locked_uses() {
+    let case = Case::c("page_locked_uses");
+    case.same_everywhere();
+    case.client("GTRACE_MANAGED", "signals").same_everywhere();
+}
+
 /// Where userfaultfd(2) is not permitted pages come by signals, and the program keeps its own.
 #[test]
 fn managed_memory_by_signals() {
@@ -104,6 +116,7 @@ fn managed_memory_by_signals() {
         Case::c("dispositions"),
         Case::c("coherence").arguments(&["10000", "4"]),
         Case::c("coherence").arguments(&["2000", "4", "registered"]),
+        Case::c("coherence").arguments(&["2000", "4", "shared"]),
     ] {
         case.client("GTRACE_MANAGED", "signals").same_everywhere();
     }

@@ -247,6 +247,18 @@ pub(crate) fn download(
     stream: u64,
 ) -> Result<(), CUresult> {
     deferred_copies::settle(session, into.as_ptr().addr(), into.len())?;
+    download_alone(session, op, into, from, stream)?;
+    deferred_copies::collect(session)
+}
+
+/// As [`download`], into memory that no other copy goes to; waits for no copy of another thread, which may wait for this one.
+pub(crate) fn download_alone(
+    session: &'static Session,
+    op: OpId,
+    into: &mut [u8],
+    from: CUdeviceptr,
+    stream: u64,
+) -> Result<(), CUresult> {
     with_lane(session, |lane| {
         let began = clock::now();
         let request = Download {
@@ -270,8 +282,7 @@ pub(crate) fn download(
             at += len;
             Ok(())
         })
-    })?;
-    deferred_copies::collect(session)
+    })
 }
 
 /// Most copies that [`download_all`] asks for at once: their requests have to have room on the way.
@@ -338,9 +349,9 @@ fn reach(session: &'static Session, to: CUdeviceptr, bytes: &[u8]) -> Result<(),
 }
 
 /// A synchronous copy to the device was left to the server: CUDA waits first for what is under way, so what that
-/// copies to page-locked memory is here on return.
+/// copies to page-locked memory, or writes there, is here on return.
 pub(crate) fn after_synchronous(session: &'static Session) -> Result<(), CUresult> {
-    match session.state.deferred_copies.any() {
+    match session.state.deferred_copies.any() || managed::may_change() {
         true => synchronise(),
         false => Ok(()),
     }
@@ -393,12 +404,13 @@ fn between(
     stream: Option<CUstream>,
 ) -> Result<(), CUresult> {
     managed::reach(session, [to, from].into_iter())?;
+    let mut _giving = managed::Giving::default();
     if managed::in_use() {
         if stream.is_none() {
             behind_all_host_functions(session, SYNCHRONOUS)?;
         }
         managed::before_read(session, from, len as u64)?;
-        managed::before_write(session, to, len as u64)?;
+        _giving = managed::before_write(session, to, len as u64)?;
     }
     // SAFETY: no pointers of the client.
     check(unsafe {
@@ -444,6 +456,7 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
     done(|| {
         let session = session::cuda()?;
         managed::reach(session, std::iter::once(dstDevice))?;
+        let mut giving = managed::Giving::default();
         if managed::in_use() {
             let from = srcHost.addr() as u64;
             if managed::contains(from) {
@@ -454,13 +467,14 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
                     false => Ok(()),
                 };
             }
-            managed::before_write(session, dstDevice, ByteCount as u64)?;
+            giving = managed::before_write(session, dstDevice, ByteCount as u64)?;
         }
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
         reach(session, dstDevice, bytes)?;
         behind_all_host_functions(session, SYNCHRONOUS)?;
         upload(session, OP, dstDevice, bytes, SYNCHRONOUS)?;
+        drop(giving);
         after_synchronous(session)
     })
 }
@@ -479,12 +493,13 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
             (SideKind::Device, dstDevice),
         );
         managed::reach(session, std::iter::once(dstDevice))?;
+        let mut giving = managed::Giving::default();
         if managed::in_use() {
             let from = srcHost.addr() as u64;
             if managed::contains(from) {
                 return between(session, (dstDevice, from), ByteCount, Some(hStream));
             }
-            managed::before_write(session, dstDevice, ByteCount as u64)?;
+            giving = managed::before_write(session, dstDevice, ByteCount as u64)?;
         }
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
@@ -494,7 +509,9 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
         let bytes = unsafe { source(srcHost, ByteCount) }?;
         reach(session, dstDevice, bytes)?;
         let memory = host_memory::pinned(session, bytes);
-        upload_from(session, OP, dstDevice, bytes, stream(hStream), memory)
+        upload_from(session, OP, dstDevice, bytes, stream(hStream), memory)?;
+        drop(giving);
+        Ok(())
     })
 }
 
@@ -558,6 +575,7 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
         let into = unsafe { destination(dstHost, ByteCount) }?;
         let drained = with_lane(session, |lane| Ok(lane.drained_by_next(stream(hStream))))?;
         download(session, OP, into, srcDevice, stream(hStream))?;
+        managed::after_wait(0, false);
         if ByteCount > 0 {
             with_lane(session, |lane| {
                 lane.note_drained(drained);
@@ -613,8 +631,10 @@ unsafe fn unified(
                     return Ok(());
                 }
                 // What the stream still writes there comes first.
-                if let Some(stream) = stream {
-                    check(remote::cuStreamSynchronize(stream))?;
+                if stream.is_some() || managed::is_at_work() {
+                    check(remote::cuStreamSynchronize(
+                        stream.unwrap_or(ptr::null_mut()),
+                    ))?;
                 }
                 deferred_copies::settle(session, dst as usize, len)?;
                 deferred_copies::settle(session, src as usize, len)?;

@@ -71,10 +71,9 @@ pub(crate) fn is(session: &Session) -> bool {
 /// A call of this lane, with this number, has given the device nothing to do.
 pub(crate) fn still(lane: &Lane, seq: u64) {
     let mine = After::new(lane.number(), seq).0;
-    // Otherwise another thread has sent something since.
-    if lane.session.last.load(Ordering::Acquire) == mine {
-        lane.session.device_idle.mark.store(mine, Ordering::Release);
-    }
+    // Otherwise another thread has sent something before it, since the device was found idle.
+    let mark = &lane.session.device_idle.mark;
+    let _ = mark.compare_exchange(lane.before(), mine, Ordering::AcqRel, Ordering::Acquire);
 }
 
 /// Sends a call of one handle or address that waits for the device, without waiting, if the device

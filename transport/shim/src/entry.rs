@@ -116,12 +116,13 @@ pub(crate) fn one_way(
     let _ = hint;
     done(|| {
         let session = session::cuda()?;
+        let mut _giving = managed::Giving::default();
         if op.attributes.uses_memory {
             if managed::may_map() {
                 return one_way_that_maps(session, op, write);
             }
             if managed::in_use() {
-                managed::before_any(session)?;
+                _giving = managed::before_any(session)?;
             }
         }
         one_way_in(session, op, write)
@@ -139,8 +140,9 @@ fn one_way_that_maps(
     write(&mut arguments)?;
     let arguments = arguments.into_inner();
     managed::reach_bytes(session, &arguments)?;
+    let mut _giving = managed::Giving::default();
     if managed::in_use() {
-        managed::before_any(session)?;
+        _giving = managed::before_any(session)?;
     }
     one_way_in(session, op, |w| {
         w.raw(&arguments);
@@ -288,7 +290,7 @@ pub(crate) fn exchange(
     const SYNCHRONIZE: OpId = op_id("cuCtxSynchronize");
     const STREAM: OpId = op_id("cuStreamSynchronize");
     let given = managed::given();
-    let mut all = false;
+    let (mut all, mut waited) = (false, false);
     // In strict mode also calls are answered that wait for nothing.
     let waits = !flags.has(Flags::STRICT);
     // What other threads are taking of copies to page-locked memory.
@@ -306,6 +308,7 @@ pub(crate) fn exchange(
         })?;
         let Some(mut call) = call else {
             stats::local!("cuStreamSynchronize");
+            waited = true;
             return check(lane.take_sticky());
         };
         // Behind the call, so that it finds all that the call has waited for.
@@ -315,6 +318,8 @@ pub(crate) fn exchange(
         };
         call.wait(lane)?;
         let result = call.results(lane, read);
+        // Also where an earlier call's failure is what it answers.
+        waited = call.header.status == cuda::CUDA_SUCCESS;
         let outcome = call.outcome(lane);
         call.end();
         if let Some(taking) = taking {
@@ -332,7 +337,7 @@ pub(crate) fn exchange(
     if !in_flight_on_other_lanes.is_empty() {
         deferred_copies::finish(session, &in_flight_on_other_lanes)?;
     }
-    if outcome.is_ok() && waits {
+    if waited && waits {
         managed::after_call(op, given, all);
     }
     outcome

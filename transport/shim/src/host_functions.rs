@@ -155,7 +155,8 @@ fn run(session: &'static Session) {
             let _ = plan.as_ref().map(|plan| plan.end(session));
             session.state.host_functions.expect_no_more(1);
         }
-        if managed::in_use() && managed::before_any(session) == Err(status::LOST) {
+        let giving = managed::in_use().then(|| managed::before_any(session));
+        if matches!(giving, Some(Err(status::LOST))) {
             return;
         }
         let send = |lane: &mut Lane| {

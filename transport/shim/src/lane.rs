@@ -260,6 +260,8 @@ pub(crate) struct Lane {
     hurried: u64,
     /// Number of the last frame.
     sent: u64,
+    /// What the session's last one-way call was before this lane's last one.
+    before: u64,
     generation: u32,
     /// Frames that may lie unsent, and how long the lane may have been idle before it sends the next
     /// one at once, ns.
@@ -326,6 +328,7 @@ impl Lane {
             sticky: 0,
             hurried: 0,
             sent: 0,
+            before: 0,
             generation: fork::generation(),
             most_frames,
             idle_ns,
@@ -415,6 +418,11 @@ impl Lane {
         self.out.number
     }
 
+    /// What the session's last one-way call was before this lane's last one.
+    pub(crate) fn before(&self) -> u64 {
+        self.before
+    }
+
     /// Whether it was opened before a fork.
     pub(crate) fn is_foreign(&self) -> bool {
         self.generation != fork::generation()
@@ -467,6 +475,9 @@ impl Lane {
             (_, true) => self.session.last.swap(mine, Ordering::AcqRel),
             (_, false) => self.session.last.load(Ordering::Acquire),
         };
+        if one_way {
+            self.before = last;
+        }
         let after = match After(last).lane() == self.out.number {
             true => 0,
             false => last,

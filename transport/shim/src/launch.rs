@@ -264,10 +264,11 @@ unsafe fn launch(
         let words = unsafe { words(record, arguments, len) }?;
         managed::reach(session, words.into_iter())?;
     }
+    let mut giving = managed::Giving::default();
     if managed::in_use() {
         // SAFETY: the caller's promise.
         let words = || unsafe { words(record, arguments, len) };
-        managed::before_launch(session, launch.stream, words)?;
+        giving = managed::before_launch(session, launch.stream, words)?;
     }
     for attribute in attributes {
         if matches!(
@@ -298,6 +299,7 @@ unsafe fn launch(
             })
         })?;
     }
+    drop(giving);
     if session.settings.launch_blocking {
         let stream = std::ptr::without_provenance_mut(launch.stream as usize);
         if crate::capture::of(session, stream)?.is_some() {

@@ -69,9 +69,33 @@ static EAGER: AtomicBool = AtomicBool::new(false);
 static TOUCHED: AtomicBool = AtomicBool::new(false);
 /// Pages were fetched while the device may have changed them.
 static PROVISIONAL: AtomicBool = AtomicBool::new(false);
-/// Calls that gave the device something to do with managed memory, and those that it is done with.
+/// Calls that give the device something to do with managed memory, those of them that were sent, and those that it is done
+/// with.
 static GIVEN: AtomicU64 = AtomicU64::new(0);
+static SENT: AtomicU64 = AtomicU64::new(0);
 static DONE: AtomicU64 = AtomicU64::new(0);
+
+/// A call that gives the device something to do, until it is sent. Meanwhile a thread that waits for the device has not waited
+/// for it.
+#[must_use]
+#[derive(Debug, Default)]
+pub(crate) struct Giving(u64);
+
+impl Giving {
+    fn begin(&mut self) {
+        self.0 += 1;
+        GIVEN.fetch_add(1, Ordering::AcqRel);
+    }
+}
+
+impl Drop for Giving {
+    #[inline]
+    fn drop(&mut self) {
+        if self.0 > 0 {
+            SENT.fetch_add(self.0, Ordering::AcqRel);
+        }
+    }
+}
 
 /// Whether there is managed memory. Calls that may use memory ask first.
 #[inline]
@@ -267,20 +291,21 @@ pub(crate) fn before_launch(
     session: &'static Session,
     stream: u64,
     arguments: impl FnOnce() -> Result<Vec<u64>, CUresult>,
-) -> Result<(), CUresult> {
+) -> Result<Giving, CUresult> {
+    let mut giving = Giving::default();
     // What is captured runs with its graph.
     if capture::takes_part(session, stream) {
-        return Ok(());
+        return Ok(giving);
     }
-    GIVEN.fetch_add(1, Ordering::AcqRel);
-    if !has_work() {
-        return Ok(());
+    giving.begin();
+    if has_work() {
+        let arguments = arguments()?;
+        page_locked::until_all_is_mapped(session, |state| {
+            state.send_eager(session, |_| true)?;
+            state.before_kernel(session, stream, &arguments)
+        })?;
     }
-    let arguments = arguments()?;
-    page_locked::until_all_is_mapped(session, |state| {
-        state.send_eager(session, |_| true)?;
-        state.before_kernel(session, stream, &arguments)
-    })
+    Ok(giving)
 }
 
 /// The device is about to do something else with whatever memory.
@@ -288,15 +313,16 @@ pub(crate) fn before_launch(
 /// # Errors
 ///
 /// As [`before_launch`].
-pub(crate) fn before_any(session: &'static Session) -> Result<(), CUresult> {
-    GIVEN.fetch_add(1, Ordering::AcqRel);
-    if !has_work() {
-        return Ok(());
+pub(crate) fn before_any(session: &'static Session) -> Result<Giving, CUresult> {
+    let mut giving = Giving::default();
+    giving.begin();
+    if has_work() {
+        page_locked::until_all_is_mapped(session, |state| {
+            state.send_eager(session, |_| true)?;
+            state.release_where(session, |_| true)
+        })?;
     }
-    page_locked::until_all_is_mapped(session, |state| {
-        state.send_eager(session, |_| true)?;
-        state.release_where(session, |_| true)
-    })
+    Ok(giving)
 }
 
 /// The device is about to read `len` bytes at `address`.
@@ -325,22 +351,30 @@ pub(crate) fn before_write(
     session: &'static Session,
     address: u64,
     len: u64,
-) -> Result<(), CUresult> {
+) -> Result<Giving, CUresult> {
+    let mut giving = Giving::default();
     let mut state = lock(&STATE);
     state.send_eager(session, |part| part.overlaps(address, len))?;
     if EAGER.load(Ordering::Relaxed) {
-        GIVEN.fetch_add(1, Ordering::AcqRel);
+        giving.begin();
     }
     state.reached(address, len, |state, base, run| {
-        GIVEN.fetch_add(1, Ordering::AcqRel);
+        giving.begin();
         state.release(session, base, Some(run))
-    })
+    })?;
+    Ok(giving)
 }
 
-/// What the device has been given up to now, for [`after_wait`].
+/// What the device has been given up to now, for [`after_wait`]: nothing where some call is still to be sent, which the
+/// device can be given after the wait.
 #[inline]
 pub(crate) fn given() -> u64 {
-    GIVEN.load(Ordering::Acquire)
+    // In this order: calls that are begun after it are not among those that were sent before.
+    let sent = SENT.load(Ordering::Acquire);
+    match GIVEN.load(Ordering::Acquire) == sent {
+        true => sent,
+        false => 0,
+    }
 }
 
 /// The program has waited for something; `all`: for everything that was given before `given`.
@@ -394,6 +428,17 @@ fn drop_provisional() {
     }
     // Only now: another thread that has waited for the device meanwhile must not go on before its pages are dropped.
     PROVISIONAL.store(false, Ordering::Release);
+}
+
+/// Whether the device may be at work on memory that the host has too.
+pub(crate) fn is_at_work() -> bool {
+    in_use() && is_busy()
+}
+
+/// As [`is_at_work`], on what the host would read without a fault.
+pub(crate) fn may_change() -> bool {
+    let any = EAGER.load(Ordering::Relaxed) || PROVISIONAL.load(Ordering::Acquire);
+    any && is_at_work()
 }
 
 /// Whether the device may be at work on managed memory.
@@ -482,5 +527,28 @@ fn want(address: u64, len: u64) {
     let mut state = lock(&STATE);
     if let Some(region) = state.at(address) {
         region.wanted = region.run(address, len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_that_is_still_to_be_sent_is_not_waited_for() {
+        let before = given();
+        let mut first = Giving::default();
+        first.begin();
+        assert_eq!(given(), 0);
+        let mut second = Giving::default();
+        second.begin();
+        second.begin();
+        drop(first);
+        assert_eq!(given(), 0);
+        drop(second);
+        assert_eq!(given(), before + 3);
+        assert!(is_busy());
+        DONE.fetch_max(given(), Ordering::AcqRel);
+        assert!(!is_busy());
     }
 }

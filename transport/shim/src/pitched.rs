@@ -244,15 +244,17 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
     let sides = [copy.from, copy.to].into_iter();
     let of_device = sides.filter(|side| !client(side)).map(|side| side.place);
     managed::reach(session, of_device)?;
+    let mut giving = managed::Giving::default();
     if managed::in_use() {
         let to_host = client(&copy.to);
         copy = with_managed(&copy);
         if copy.stream == SYNCHRONOUS {
             crate::copy::behind_all_host_functions(session, SYNCHRONOUS)?;
         }
-        managed::before_any(session)?;
+        giving = managed::before_any(session)?;
         if to_host && !client(&copy.to) && copy.stream == SYNCHRONOUS {
             between(session, op, &copy)?;
+            drop(giving);
             // The host may read at once.
             return crate::copy::synchronise();
         }
@@ -268,6 +270,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
                 check(lane.take_sticky())?;
                 upload(lane, op, copy, host)
             })?;
+            drop(giving);
             match copy.stream {
                 SYNCHRONOUS => crate::copy::after_synchronous(session),
                 _ => Ok(()),
@@ -277,7 +280,9 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
             let host = Host::new(&copy.to, &copy.extent)?;
             host.settle(session, &copy.extent)?;
             with_lane(session, |lane| download(lane, op, copy, host, bytes))?;
-            deferred_copies::collect(session)
+            deferred_copies::collect(session)?;
+            managed::after_wait(0, false);
+            Ok(())
         }
         (true, true) => {
             let from = Host::new(&copy.from, &copy.extent)?;

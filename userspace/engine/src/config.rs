@@ -1028,6 +1028,17 @@ mod tests {
         assert!(error.contains("head_site"), "{error}");
         let error = through("berlin", None).unwrap_err().to_string();
         assert!(error.contains("head_nats_key"), "{error}");
+        for head in [None, Some("https://head.example.com:7481")] {
+            let error = with(|keys| {
+                keys.head = head.map(Into::into);
+                keys.head_nats_ca = Some("ca.pem".into());
+            });
+            let error = error.unwrap_err().to_string();
+            assert!(
+                error.contains("head_nats_ca") && error.contains("nats://"),
+                "{error}"
+            );
+        }
     }
 
     #[test]

@@ -6,7 +6,6 @@
 mod process;
 
 use std::fs;
-use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -34,21 +33,24 @@ fn gtrace(dir: &Path) -> Command {
 }
 
 fn server(dir: &Path, token: &Path) -> (Running, String) {
-    let free = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap();
-    let address = free.to_string();
+    let log = dir.join("serve.log");
     let server = gtrace(dir)
-        .args(["serve", "--softgpu", "--listen", &address, "--token-file"])
+        .args(["serve", "--softgpu", "--listen", "127.0.0.1:0"])
+        .arg("--token-file")
         .arg(token)
-        .stderr(fs::File::create(dir.join("serve.log")).unwrap())
+        .stderr(fs::File::create(&log).unwrap())
         .spawn();
-    let server = Running(server.unwrap());
-    while TcpStream::connect(&address).is_err() {
+    let mut server = Running(server.unwrap());
+    loop {
+        let text = fs::read_to_string(&log).unwrap();
+        if let Some((_, address)) = text.split_once(" on 127.0.0.1:")
+            && let Some((port, _)) = address.split_once('\n')
+        {
+            return (server, format!("127.0.0.1:{port}"));
+        }
+        assert!(server.0.try_wait().unwrap().is_none(), "{text}");
         std::thread::sleep(Duration::from_millis(20));
     }
-    (server, address)
 }
 
 fn compiled(dir: &Path) -> PathBuf {

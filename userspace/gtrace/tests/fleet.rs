@@ -320,3 +320,60 @@ fn killed_heads_agents_and_servers_of_nats_take_each_record_once() {
         violence(&Place::File(PathBuf::new()), Some(servers), rounds());
     }
 }
+
+#[test]
+fn a_session_of_simulated_hosts_comes_out_in_each_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("head.sock");
+    let mut command = gtrace(dir.path());
+    command
+        .args(["head", "--demo", "--listen", "127.0.0.1:0", "--socket"])
+        .arg(&socket)
+        .env("GTRACE_LOG", "info");
+    let _head = process::start(&mut command, "simulated hosts ship");
+    let session = |args: &[&str]| {
+        let mut command = gtrace(dir.path());
+        command
+            .arg("session")
+            .args(args)
+            .arg("--head")
+            .arg(&socket)
+            .stdout(Stdio::piped());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{args:?}: {output:?}");
+        output.stdout
+    };
+    session(&["start", "s", "--interval", "100ms", "--metrics", "power"]);
+    wait_for("frames of each host", 60, || {
+        let shown: serde_json::Value =
+            serde_json::from_slice(&session(&["show", "s", "--json"])).unwrap();
+        let hosts = shown["hosts"].as_array().unwrap();
+        let each = hosts.len() == 10 && hosts.iter().all(|h| h["frames"].as_u64() > Some(2));
+        each.then_some(())
+    });
+    session(&["stop", "s"]);
+    let export = |format: &str| session(&["export", "s", "--format", format]);
+    let json: serde_json::Value = serde_json::from_slice(&export("json")).unwrap();
+    let of = |name: &str| json[name].as_array().unwrap();
+    let gpus = |frame: &serde_json::Value| frame["gpus"].as_array().map_or(0, Vec::len);
+    let rows = of("frames").iter().map(gpus).sum::<usize>() + of("gaps").len();
+    let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').count();
+    assert_eq!(lines(&export("csv")), 1 + rows);
+    assert_eq!(
+        lines(&export("jsonl")),
+        1 + of("frames").len() + of("gaps").len()
+    );
+    // Its contents are a matter of gtrace-timeline's tests. A file is written as standard output is.
+    let table = export("parquet");
+    assert!(table.starts_with(b"PAR1") && table.ends_with(b"PAR1"));
+    let file = dir.path().join("s.parquet");
+    session(&[
+        "export",
+        "s",
+        "--format",
+        "parquet",
+        "--output",
+        file.to_str().unwrap(),
+    ]);
+    assert!(std::fs::read(file).unwrap() == table);
+}

@@ -4,7 +4,7 @@
 mod support;
 
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gtrace_agent::{Enrolled, NatsAccess};
@@ -14,6 +14,7 @@ use gtrace_head::db::{ChainReport, Place};
 use gtrace_nats::async_nats::jetstream::message::PublishMessage;
 use gtrace_nats::async_nats::jetstream::{self};
 use gtrace_nats::{Access, POSITIONS, RECORDS};
+use gtrace_tls::testing::{Authority, Dates};
 use support::fleet::{Agent, Agents, Head, block, enrolled};
 use support::nats::Servers;
 use support::{Host, Postgres};
@@ -82,7 +83,7 @@ fn metric(head: &Head, name: &str) -> u64 {
     line.unwrap().trim().parse().unwrap()
 }
 
-fn secret_file(dir: &Path, name: &str, text: &str) -> std::path::PathBuf {
+fn secret_file(dir: &Path, name: &str, text: &str) -> PathBuf {
     let file = dir.join(name);
     std::fs::write(&file, text).unwrap();
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o600)).unwrap();
@@ -335,4 +336,94 @@ fn heads_of_one_database_share_the_work_and_a_cluster_loses_servers() {
         taken().iter().all(|n| *n > 0).then_some(())
     });
     all_there(&heads[0], &agents, &hosts);
+}
+
+/// What nats-server is configured with to show a certificate, and to want one of this authority where there is one.
+fn tls_of((certificate, key): &(PathBuf, PathBuf), clients: Option<&Authority>) -> String {
+    let of_clients = clients.map_or(String::new(), |authority| {
+        format!("ca_file: {:?}, verify: true", authority.ca())
+    });
+    format!("tls {{ cert_file: {certificate:?}, key_file: {key:?}, {of_clients} }}")
+}
+
+#[test]
+fn servers_with_tls_take_who_shows_a_certificate_and_others_learn_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let [own, other] = ["own", "other"].map(|name| {
+        let folder = dir.path().join(name);
+        std::fs::create_dir(&folder).unwrap();
+        Authority::new(&folder)
+    });
+    let server = own.issue("server", 1, Dates::Good);
+    let Some(servers) = Servers::start(1, &tls_of(&server, Some(&own))) else {
+        return;
+    };
+    let over_tls = |servers: &Servers, authority: &Authority, identity: Option<_>| Access {
+        url: servers.url().replace("nats:", "tls:").parse().unwrap(),
+        credentials: None,
+        ca: Some(authority.ca()),
+        identity,
+    };
+
+    let database = Place::File(dir.path().join("fleet.db"));
+    let mut through = servers.head(None);
+    through.access = over_tls(&servers, &own, Some(own.issue("head", 2, Dates::Good)));
+    let head = Head::through(dir.path(), &database, through);
+    let mut hosts = vec![Host::new(dir.path(), "a1")];
+    let keys = [enrolled(&head, "a1", &head.token(None, 1))];
+    hosts[0].events(20);
+    let access = over_tls(&servers, &own, Some(own.issue("host", 3, Dates::Good)));
+    let agents = start(&access, &hosts, &keys);
+    all_there(&head, &agents, &hosts);
+
+    let old = Servers::start(1, &tls_of(&own.issue("old", 4, Dates::Expired), None)).unwrap();
+    let plain = Servers::start(1, "").unwrap();
+    let good = access.identity.clone();
+    let expired = Some(own.issue("expired", 5, Dates::Expired));
+    let of_another = Some(other.issue("stranger", 6, Dates::Good));
+    let no_file = Access {
+        ca: None,
+        ..access.clone()
+    };
+    // The URL alone would go without TLS: these are servers of this host.
+    let by_file = Access {
+        url: servers.url().parse().unwrap(),
+        ..over_tls(&servers, &other, None)
+    };
+    for (access, cause, remedy) in [
+        (
+            over_tls(&servers, &other, good.clone()),
+            "no authority in",
+            "--nats-ca",
+        ),
+        (by_file, "no authority in", "--nats-ca"),
+        (no_file, "authorit", "--nats-ca"),
+        (
+            over_tls(&servers, &own, None),
+            "want a certificate of this client",
+            "--nats-cert and",
+        ),
+        (
+            over_tls(&servers, &own, expired),
+            "certificate, which expired at 2001-01-01",
+            "issued anew",
+        ),
+        (
+            over_tls(&servers, &own, of_another),
+            "this client's certificate",
+            "issued anew",
+        ),
+        (
+            over_tls(&old, &own, None),
+            "expired at 2001-01-01",
+            "renew it",
+        ),
+        (over_tls(&plain, &own, good), "do not speak TLS", "tls {}"),
+    ] {
+        let refused = block(access.connect("somebody")).map(drop).unwrap_err();
+        let said = refused.to_string();
+        println!("{said}");
+        assert!(said.contains(cause) && said.contains(remedy), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
 }

@@ -1,11 +1,10 @@
-//! What a client of the servers shows them, and how it connects.
+//! Where servers are, and what a client shows them.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_nats::{Client, ConnectOptions, Event};
+use async_nats::ConnectOptions;
 use gtrace_tls::{ClientFiles, FileError, client_config, system_authorities};
-use tokio::sync::watch;
 
 use crate::url::NatsUrl;
 
@@ -13,22 +12,6 @@ use crate::url::NatsUrl;
 const CONNECT: Duration = Duration::from_secs(5);
 /// Between two questions whether the server is there: a connection that hangs is replaced after some of them.
 const PING: Duration = Duration::from_secs(10);
-
-/// A connection to a server. Once it is lost another one is made anew, so that nobody waits for what went with it.
-#[derive(Clone, Debug)]
-pub struct Connection {
-    /// What sends and gets messages.
-    pub client: Client,
-    lost: watch::Receiver<bool>,
-}
-
-impl Connection {
-    /// Waits until the connection is lost.
-    pub async fn lost(&self) {
-        let mut lost = self.lost.clone();
-        drop(lost.wait_for(|lost| *lost).await);
-    }
-}
 
 /// Where NATS servers are, and with which files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -122,13 +105,30 @@ impl Access {
         self.options().map(drop)
     }
 
-    fn options(&self) -> Result<ConnectOptions, NatsError> {
+    /// Whether it connects with TLS alone.
+    pub(crate) fn speaks_tls(&self) -> bool {
+        self.url.is_tls() || self.ca.is_some() || self.identity.is_some()
+    }
+
+    /// What to do where the servers do not take this client's certificate.
+    pub(crate) fn certificate_remedy(&self) -> String {
+        let files = "--nats-cert and --nats-key, head_nats_cert and head_nats_key";
+        match &self.identity {
+            None => format!("name one that their authority has issued ({files})"),
+            Some((certificate, _)) => format!(
+                "have {} issued anew by an authority that they know, or name another one ({files})",
+                certificate.display()
+            ),
+        }
+    }
+
+    pub(crate) fn options(&self) -> Result<ConnectOptions, NatsError> {
         // The servers that others of the cluster name may not be reachable from here, nor have certificates under those addresses.
         let mut options = ConnectOptions::new()
             .connection_timeout(CONNECT)
             .ping_interval(PING)
             .ignore_discovered_servers();
-        if self.url.is_tls() || self.ca.is_some() || self.identity.is_some() {
+        if self.speaks_tls() {
             let ca = match &self.ca {
                 Some(ca) => ca.as_path(),
                 None => system_authorities().ok_or(NatsError::NoAuthorities)?,
@@ -158,36 +158,6 @@ impl Access {
             Secret::Seed(seed) => options.nkey(seed),
             Secret::User(user, password) => options.user_and_password(user, password),
             Secret::Token(token) => options.token(token),
-        })
-    }
-
-    /// Connects to one of the servers. `name` is what the servers show of this client.
-    ///
-    /// # Errors
-    /// [`NatsError`]: no server let it in.
-    pub async fn connect(&self, name: &str) -> Result<Connection, NatsError> {
-        let (lose, lost) = watch::channel(false);
-        let options = self.options()?.name(name).event_callback(move |event| {
-            let lose = lose.clone();
-            async move {
-                if let Event::Disconnected | Event::Closed = event {
-                    let _ = lose.send(true);
-                }
-            }
-        });
-        let connected = options.connect(self.url.servers()).await;
-        let connected = connected.map(|client| Connection { client, lost });
-        connected.map_err(|error| {
-            let hint = match error.kind() {
-                async_nats::ConnectErrorKind::AuthorizationViolation => {
-                    ": give the file of the credentials (--nats-credentials)"
-                }
-                async_nats::ConnectErrorKind::Tls => {
-                    ": do the servers speak TLS, and is their authority that of --nats-ca?"
-                }
-                _ => "",
-            };
-            NatsError::Connect(format!("{error}{hint}"))
         })
     }
 }

@@ -4,10 +4,13 @@
 #![forbid(unsafe_code)]
 
 mod access;
+mod connection;
+mod refusal;
 mod streams;
 mod url;
 
-pub use access::{Access, Connection, NatsError};
+pub use access::{Access, NatsError};
 pub use async_nats;
+pub use connection::Connection;
 pub use streams::{POSITIONS, RECORDS, STATES, ensure};
 pub use url::{NatsUrl, NatsUrlError};

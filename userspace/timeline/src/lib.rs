@@ -12,6 +12,7 @@ mod host;
 pub mod live;
 mod names;
 mod served;
+mod session_table;
 mod sessions;
 mod spool;
 pub mod summary;
@@ -31,6 +32,7 @@ use gtrace_recording::{NO_STREAM, UnderWay, is_success, kind, name};
 
 pub use host::{Host, Samples};
 pub use names::Kernels;
+pub use session_table::SessionTable;
 pub use sessions::SessionTrace;
 pub use spool::Spool;
 

@@ -63,6 +63,7 @@ impl Dist<'_> {
                     environment: &[
                         path,
                         "NVIDIA_VISIBLE_DEVICES=all",
+                        "NVIDIA_MIG_MONITOR_DEVICES=all",
                         "NVIDIA_DRIVER_CAPABILITIES=utility",
                     ],
                     user: "0",

@@ -2,7 +2,8 @@
 // and plain stores, in several streams and from several threads; after each wait what either side reads is what the
 // model says. Page-locked memory the host also uses while the device does, beside the words that the device is given.
 // Arguments: steps in all, threads, and what the memory is: managed (which is the default), allocated, small (which is
-// less than pages of its own), or registered (which begins and ends within pages).
+// less than pages of its own), registered (which begins and ends within pages), or shared (the threads have parts of the same
+// pages).
 #include <pthread.h>
 
 #include "common.h"
@@ -17,6 +18,8 @@ static CUfunction add_each;
 static long steps;
 static const char *kind = "managed";
 static unsigned words_of_part = WORDS;
+// Of all threads.
+static unsigned *shared;
 
 static int is(const char *wanted) {
     return strcmp(kind, wanted) == 0;
@@ -117,6 +120,8 @@ static void step(Part *part) {
         settle(part);
         if (is("managed"))
             CHECK(cuMemPrefetchAsync(address_of(part->words), 4 * WORDS, (int)below(part, 2) - 1, part->stream));
+        else // for all that other threads have given the device, some of which they are just about to give
+            CHECK(cuCtxSynchronize());
         part->waits = 1;
         break;
     case 6: // all of it
@@ -158,6 +163,8 @@ static void *work(void *data) {
         memset(own, 7, bytes + 256);
         part->words = (unsigned *)(void *)(own + 64);
         CHECK(cuMemHostRegister(part->words, bytes, 0));
+    } else if (is("shared")) {
+        part->words = shared + (size_t)part->number * words_of_part;
     } else {
         CHECK(cuMemHostAlloc((void **)&part->words, bytes, part->number % 2 ? CU_MEMHOSTALLOC_PORTABLE : 0));
     }
@@ -179,7 +186,7 @@ static void *work(void *data) {
         for (size_t i = 0; i < 256; i++)
             REQUIRE(own[i < 64 ? i : i + bytes] == 7, "the byte at %zu is no more what it was", i);
         free(own);
-    } else {
+    } else if (!is("shared")) {
         CHECK(cuMemFreeHost(part->words));
     }
     CHECK(cuStreamDestroy(part->stream));
@@ -195,10 +202,14 @@ int main(int count, char **arguments) {
     kind = count > 3 ? arguments[3] : kind;
     if (is("small"))
         words_of_part = 1000;
+    if (is("shared"))
+        words_of_part = 1500;
     context = begin();
     CUmodule module;
     CHECK(cuModuleLoadData(&module, managed_ptx));
     add_each = function_of(module, "add_each");
+    if (is("shared"))
+        CHECK(cuMemHostAlloc((void **)&shared, sizeof *shared * words_of_part * (size_t)threads, 0));
     pthread_t handles[PARTS_MAX];
     for (int i = 0; i < threads; i++) {
         parts[i].number = i;
@@ -207,6 +218,8 @@ int main(int count, char **arguments) {
     }
     for (int i = 0; i < threads; i++)
         pthread_join(handles[i], NULL);
+    if (shared)
+        CHECK(cuMemFreeHost(shared));
     uint64_t sum = 0;
     for (int i = 0; i < threads; i++)
         sum ^= digest(parts[i].model, sizeof parts[i].model) * (uint64_t)(i + 1);

@@ -1,5 +1,5 @@
-//! Runs every program of `gtrace_e2e::compatibility`, or those named, and writes docs/programs.md where none was named. Ends with 1
-//! where a fault is remoting's.
+//! Runs every program of `gtrace_e2e::compatibility` and writes docs/programs.md, or runs those named and writes the rows of those
+//! that work. Ends with 1 where a fault is remoting's.
 //!
 //! ```text
 //! gtrace-e2e-programs [ID...]
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, Result, ensure};
 use gtrace_e2e::artefacts::{self, Artefacts};
 use gtrace_e2e::case::Ground;
-use gtrace_e2e::compatibility::{PROGRAMS, page};
+use gtrace_e2e::compatibility::{PROGRAMS, page, with_rows};
 use gtrace_e2e::server::Gpu;
 
 fn main() -> Result<ExitCode> {
@@ -45,10 +45,13 @@ fn main() -> Result<ExitCode> {
             }
         }
     }
-    if wanted.is_empty() {
-        let file = artefacts::root().join("docs/programs.md");
-        std::fs::write(&file, page(&rows, &absent)).with_context(|| file.display().to_string())?;
-    }
+    let file = artefacts::root().join("docs/programs.md");
+    let named = || file.display().to_string();
+    let text = match wanted.is_empty() {
+        true => page(&rows, &absent),
+        false => with_rows(&std::fs::read_to_string(&file).with_context(named)?, &rows),
+    };
+    std::fs::write(&file, text).with_context(named)?;
     let faults = rows.iter().filter(|row| row.is_of_remoting());
     let faults: Vec<_> = faults.map(|row| row.program.id).collect();
     if faults.is_empty() {

@@ -16,7 +16,7 @@ use crate::process::Outcome;
 use crate::server::Via;
 use crate::{artefacts::Artefacts, mask};
 
-pub use page::{lacking, page, recorded, words};
+pub use page::{lacking, page, recorded, with_rows, words};
 pub use programs::{NOT_RUN, PROGRAMS};
 
 /// What of a program is run.

@@ -31,20 +31,7 @@ pub fn page(rows: &[Row], absent: &[(&str, String)]) -> String {
         "---|".repeat(links.len())
     );
     for row in rows {
-        let program = row.program;
-        let skipped = program.server.iter().any(|(_, value)| *value == "skip");
-        let kernels = if skipped { "skipped" } else { "executed" };
-        let cells: Vec<_> = row.remotely.iter().map(super::Ended::word).collect();
-        let _ = writeln!(
-            out,
-            "| {} <!-- {} --> | {} | {} | {kernels} | {} | {} |",
-            program.name,
-            program.id,
-            row.versions,
-            program.does,
-            row.directly.word(),
-            cells.join(" | ")
-        );
+        let _ = writeln!(out, "{}", line(row));
     }
     let mut faults = rows.iter().filter(|row| row.cause().is_some()).peekable();
     if faults.peek().is_some() {
@@ -72,6 +59,34 @@ pub fn page(rows: &[Row], absent: &[(&str, String)]) -> String {
         let _ = writeln!(out, "| {name} | {why} |");
     }
     out
+}
+
+fn line(row: &Row) -> String {
+    let program = row.program;
+    let skipped = program.server.iter().any(|(_, value)| *value == "skip");
+    let kernels = if skipped { "skipped" } else { "executed" };
+    let cells: Vec<_> = row.remotely.iter().map(super::Ended::word).collect();
+    format!(
+        "| {} <!-- {} --> | {} | {} | {kernels} | {} | {} |",
+        program.name,
+        program.id,
+        row.versions,
+        program.does,
+        row.directly.word(),
+        cells.join(" | ")
+    )
+}
+
+/// A page with these rows anew, of programs that work: how others stop stands further below.
+pub fn with_rows(page: &str, rows: &[Row]) -> String {
+    let works: Vec<_> = rows.iter().filter(|row| row.cause().is_none()).collect();
+    let anew = |old: &str| {
+        let row = works
+            .iter()
+            .find(|row| old.contains(&format!("<!-- {} -->", row.program.id)));
+        row.map_or_else(|| old.to_owned(), |row| line(row))
+    };
+    page.lines().map(|old| anew(old) + "\n").collect()
 }
 
 /// The words of a program's row in a page: directly, and over each link.
@@ -125,5 +140,13 @@ mod tests {
             "{page}"
         );
         assert!(lacking(&page).len() == PROGRAMS.len() - 1);
+        let works = Row {
+            remotely: vec![Ended::Works, Ended::Works],
+            ..row.clone()
+        };
+        let anew = with_rows(&page, std::slice::from_ref(&works));
+        assert_eq!(recorded(&anew, id).unwrap(), ["works", "works", "works"]);
+        assert_eq!(anew.lines().count(), page.lines().count());
+        assert_eq!(with_rows(&page, &[row]), page);
     }
 }

@@ -166,8 +166,13 @@ pub const PROGRAMS: &[Program] = &[
         arguments: &["4000", "4", "registered"],
         ..c("coherence", Portable::Yes)
     },
+    Program {
+        arguments: &["4000", "4", "shared"],
+        ..c("coherence", Portable::Yes)
+    },
     c("mapped", Portable::Yes),
     c("page_locked", Portable::Yes),
+    c("page_locked_uses", Portable::Yes),
     c("segments", Portable::Yes),
     c("dispositions", Portable::Yes),
     c(

@@ -491,6 +491,14 @@ impl Shared {
         Ok(())
     }
 
+    /// Learns what the other side has read, unless another thread does.
+    fn hear(&self) -> Result<(), LinkError> {
+        match self.severed.load(Ordering::Acquire) || self.inlet.try_lock().is_err() {
+            true => Ok(()),
+            false => self.listen().map(drop),
+        }
+    }
+
     /// Takes what came into memory, as a thread that sends waits for room and nobody else reads.
     fn listen(&self) -> Result<Option<Arc<dyn Channel>>, LinkError> {
         let mut inlet = locked(&self.inlet);
@@ -498,7 +506,7 @@ impl Shared {
             return Ok(None);
         }
         let attempt = inlet.attempt;
-        let mut piece = vec![0; 64 << 10];
+        let mut piece = [0; RAW];
         loop {
             // Nobody who keeps to the protocol sends more before it learns what was read.
             if inlet.ahead.len() as u64 > 2 * WINDOW {

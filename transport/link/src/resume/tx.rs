@@ -1,5 +1,8 @@
 //! The sending half.
 
+// Bytes of a caller that are lent for as long as its call lasts.
+#![allow(unsafe_code)]
+
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -14,6 +17,9 @@ use crate::wait::poll;
 
 /// Between two checks for room while another thread reads what says that there is some.
 const POLL: Duration = Duration::from_millis(2);
+
+/// Fewer bytes are copied sooner than it is found out which of them were read.
+const LENT_MIN: usize = 256 << 10;
 
 pub(super) struct ResumeTx {
     shared: Arc<Shared>,
@@ -31,9 +37,12 @@ impl ResumeTx {
         }
     }
 
-    /// Keeps `bytes` and sends them; waits only if nothing more can be kept.
-    fn put(shared: &Shared, mut bytes: &[u8]) -> Result<(), LinkError> {
+    /// Keeps `bytes` and sends them; waits only if nothing more can be kept. `lent`: they were lent to it.
+    fn put(shared: &Shared, mut bytes: &[u8], lent: bool) -> Result<(), LinkError> {
         while !bytes.is_empty() {
+            if lent {
+                shared.hear()?;
+            }
             let mut outlet = locked(&shared.outlet);
             shared.forget(&mut outlet)?;
             let room = usize::try_from(outlet.sent.room()).unwrap_or(usize::MAX);
@@ -44,7 +53,10 @@ impl ResumeTx {
                 Self::wait_for_room(shared, attempt)?;
                 continue;
             }
-            outlet.kept.push(now);
+            match lent {
+                true => outlet.kept.begin(now.len()),
+                false => outlet.kept.push(now),
+            }
             outlet.sent.add(now.len() as u64);
             bytes = later;
             if shared.severed.load(Ordering::Acquire) {
@@ -60,6 +72,29 @@ impl ResumeTx {
             }
         }
         Ok(())
+    }
+
+    /// As [`Self::put`], of many bytes: only those are copied that the other side has not read when all are sent.
+    fn put_many(shared: &Shared, bytes: &[u8]) -> Result<(), LinkError> {
+        /// Takes them back however the call ends.
+        struct Lent<'a>(&'a Shared);
+        impl Drop for Lent<'_> {
+            fn drop(&mut self) {
+                let mut outlet = locked(&self.0.outlet);
+                // An error is found by the next call too.
+                let _ = self.0.forget(&mut outlet);
+                outlet.kept.take_back();
+            }
+        }
+        if bytes.len() < LENT_MIN {
+            return Self::put(shared, bytes, false);
+        }
+        let lent = Lent(shared);
+        // SAFETY: the caller's bytes stay as they are until this returns.
+        unsafe { locked(&shared.outlet).kept.lend(bytes) };
+        let put = Self::put(shared, bytes, true).and_then(|()| shared.hear());
+        drop(lent);
+        put
     }
 
     /// Waits a moment for the other side to read.
@@ -149,11 +184,11 @@ impl Tx for ResumeTx {
         self.out.reserve(first.len()).copy_from_slice(first);
         self.out.commit(first.len());
         self.flush()?;
-        Self::put(&self.shared, rest)
+        Self::put_many(&self.shared, rest)
     }
 
     fn flush(&mut self) -> Result<(), LinkError> {
-        let put = Self::put(&self.shared, self.out.committed());
+        let put = Self::put(&self.shared, self.out.committed(), false);
         let had = self.pending() > 0;
         self.out.clear();
         if std::mem::take(&mut self.left) && !had {

@@ -12,7 +12,7 @@ use gtrace_cuda::types::driver::{
 };
 
 use super::pages::{Attach, PAGE, Region};
-use super::{add, attach, before_read, is_possible, want, whole_pages};
+use super::{Giving, add, attach, before_read, is_possible, want, whole_pages};
 use crate::allocations::Place;
 use crate::context::{self, put};
 use crate::copy;
@@ -328,10 +328,10 @@ pub(crate) unsafe fn cuMemPrefetchBatchAsync(
 
 /// What the host has of memory that is discarded is of no use; what it has changed is sent all the same, which is
 /// one of the things that discarded memory may hold.
-fn discard(session: &'static Session, address: u64, len: usize) -> Result<(), CUresult> {
+fn discard(session: &'static Session, address: u64, len: usize) -> Result<Giving, CUresult> {
     match super::in_use() {
         true => super::before_write(session, address, len as u64),
-        false => Ok(()),
+        false => Ok(Giving::default()),
     }
 }
 
@@ -347,8 +347,10 @@ pub(crate) unsafe fn cuMemDiscardBatchAsync(
         let none = (std::ptr::null(), std::ptr::null(), 0);
         // SAFETY: the program's arrays.
         unsafe {
+            let mut giving = Vec::new();
             ranges((dptrs, sizes, count), none, |address, len, _| {
-                discard(session, address, len)
+                giving.push(discard(session, address, len)?);
+                Ok(())
             })?;
             check(remote::cuMemDiscardBatchAsync(
                 dptrs, sizes, count, flags, hStream,
@@ -372,8 +374,10 @@ pub(crate) unsafe fn cuMemDiscardAndPrefetchBatchAsync(
         let none = (std::ptr::null(), std::ptr::null(), 0);
         // SAFETY: the program's arrays.
         unsafe {
+            let mut giving = Vec::new();
             ranges((dptrs, sizes, count), none, |address, len, _| {
-                discard(session, address, len)
+                giving.push(discard(session, address, len)?);
+                Ok(())
             })?;
             check(remote::cuMemDiscardAndPrefetchBatchAsync(
                 dptrs,

@@ -68,9 +68,9 @@ pub(super) struct PageLocked {
     found: Vec<u64>,
 }
 
-/// Where candidates are: from the first address on so many bytes.
-static LOWEST: AtomicU64 = AtomicU64::new(0);
-static SPAN: AtomicU64 = AtomicU64::new(0);
+/// Between which addresses candidates are.
+static LOWEST: AtomicU64 = AtomicU64::new(u64::MAX);
+static END: AtomicU64 = AtomicU64::new(0);
 /// A candidate is wanted.
 static WANTED: AtomicBool = AtomicBool::new(false);
 /// Held while memory becomes the device's too, or only the host's again. Taken before the lock of [`STATE`].
@@ -79,13 +79,13 @@ static CHANGING: Mutex<()> = Mutex::new(());
 /// Whether some page-locked memory is not on the server yet, so that addresses are to be looked for.
 #[inline]
 pub(crate) fn may_map() -> bool {
-    SPAN.load(Ordering::Acquire) != 0
+    END.load(Ordering::Acquire) != 0
 }
 
 /// Whether a word may be an address of such memory.
 #[inline]
 pub(crate) fn may_be_reached(word: u64) -> bool {
-    word.wrapping_sub(LOWEST.load(Ordering::Acquire)) < SPAN.load(Ordering::Acquire)
+    word >= LOWEST.load(Ordering::Acquire) && word < END.load(Ordering::Acquire)
 }
 
 /// Whether the next use of the device maps some.
@@ -116,11 +116,13 @@ impl PageLocked {
         let last = self.candidates.last_key_value();
         let (lowest, end) = match (first, last) {
             (Some((first, _)), Some((last, it))) => (*first, last + it.size),
-            _ => (0, 0),
+            _ => (u64::MAX, 0),
         };
-        SPAN.store(0, Ordering::Release);
+        // Whoever asks meanwhile finds what stays within both.
+        LOWEST.fetch_min(lowest, Ordering::AcqRel);
+        END.fetch_max(end, Ordering::AcqRel);
         LOWEST.store(lowest, Ordering::Release);
-        SPAN.store(end - lowest, Ordering::Release);
+        END.store(end, Ordering::Release);
         let wanted = self.candidates.values().any(|it| it.wanted);
         WANTED.store(wanted, Ordering::Release);
     }
@@ -382,10 +384,11 @@ impl Managed {
         zero: bool,
     ) -> Result<(), CUresult> {
         // Freed meanwhile.
-        if self.page_locked.candidates.remove(&base).is_none() {
+        if !self.page_locked.candidates.contains_key(&base) {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        self.page_locked.note();
+        // Another thread that uses the memory meanwhile finds it a candidate still, and waits until all of it is there.
+        super::ACTIVE.store(true, Ordering::SeqCst);
         let mut mapped = Mapped {
             candidate,
             context,
@@ -396,12 +399,12 @@ impl Managed {
         let outcome = self.adopt_as(session, (base, base + candidate.size), &mut mapped, zero);
         if outcome.is_err() {
             self.take_home(session, &mapped);
-            self.page_locked.candidates.insert(base, candidate);
-            self.page_locked.note();
         } else {
             self.page_locked.mapped.insert(base, mapped);
+            self.page_locked.candidates.remove(&base);
         }
         self.note_use();
+        self.page_locked.note();
         outcome
     }
 
@@ -589,7 +592,8 @@ fn leave_where(session: &'static Session, which: impl Fn(&Mapped) -> bool) {
     };
     for base in all {
         if let Some(candidate) = leave_one(session, base, false) {
-            add(base, candidate.size, candidate.wanted, candidate.foreign);
+            // Its address may be where it is not seen again: in a graph, or in memory of the device.
+            add(base, candidate.size, true, candidate.foreign);
         }
     }
 }
@@ -608,7 +612,12 @@ pub(crate) fn before_fork() {
 
 /// Whether an operation that succeeds has waited for something that the device did.
 pub(crate) fn waits_for_device(op: OpId) -> bool {
-    const QUERIES: [OpId; 2] = [op_id("cuStreamQuery"), op_id("cuEventQuery")];
+    const QUERIES: [OpId; 4] = [
+        op_id("cuStreamQuery"),
+        op_id("cuEventQuery"),
+        op_id("cuEventElapsedTime"),
+        op_id("cuEventElapsedTime_v2"),
+    ];
     EAGER.load(Ordering::Relaxed) && (attributes(op).synchronising || QUERIES.contains(&op))
 }
 

@@ -25,16 +25,23 @@ const REGIONS: usize = 4096;
 struct Slot {
     base: AtomicU64,
     len: AtomicU64,
+    /// Bytes of the last region there, which may be gone.
+    was: AtomicU64,
 }
 
 static SLOTS: [Slot; REGIONS] = [const {
     Slot {
         base: AtomicU64::new(0),
         len: AtomicU64::new(0),
+        was: AtomicU64::new(0),
     }
 }; REGIONS];
 /// Slots that were ever used.
 static USED: AtomicUsize = AtomicUsize::new(0);
+/// Faults in memory that is a region no more, whose threads may try again: they may have begun while it was one.
+static RETRIES: AtomicU32 = AtomicU32::new(0);
+/// Most of them after a region is gone.
+const RETRIES_MAX: u32 = 1000;
 /// Where the handler writes what is to be resolved.
 static QUESTIONS: AtomicI32 = AtomicI32::new(-1);
 /// The process that has the thread which resolves it, and not a child of its fork.
@@ -74,6 +81,19 @@ fn is_ours(address: u64) -> bool {
     })
 }
 
+/// Whether a fault may have begun while there was a region, which is gone.
+fn may_try_again(address: u64) -> bool {
+    let used = USED.load(Ordering::Acquire).min(REGIONS);
+    let was = SLOTS[..used].iter().any(|slot| {
+        let was = slot.was.load(Ordering::Acquire);
+        address.wrapping_sub(slot.base.load(Ordering::Acquire)) < was
+    });
+    let left = |left: u32| left.checked_sub(1);
+    was && RETRIES
+        .fetch_update(Ordering::AcqRel, Ordering::Acquire, left)
+        .is_ok()
+}
+
 /// Whether the access that failed was one to write. Where the processor's word for it is not known here,
 /// it is taken for one, which only costs.
 ///
@@ -100,6 +120,9 @@ unsafe extern "C" fn on_fault(signal: i32, info: *mut libc::siginfo_t, context: 
     // SAFETY: the kernel's arguments; errno is the thread's own.
     unsafe {
         let address = (*info).si_addr().addr() as u64;
+        if (*info).si_code > 0 && !is_ours(address) && may_try_again(address) {
+            return;
+        }
         if !is_ours(address) || PROCESS.load(Ordering::Relaxed) != libc::getpid() {
             return pass_on(signal, info, context);
         }
@@ -219,7 +242,8 @@ impl Protected {
             let mut action: libc::sigaction = std::mem::zeroed();
             action.sa_sigaction = on_fault as *const () as usize;
             // Whoever waits in there may be interrupted by other signals, and may have a stack for them.
-            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+            // A handler that interrupts the wait may touch such memory too.
+            action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_NODEFER;
             libc::sigaction(libc::SIGSEGV, &raw const action, ptr::null_mut()) == 0
         })
     }
@@ -251,14 +275,17 @@ impl Protected {
             return false;
         };
         lock(&self.regions).insert(base, (len, shadow));
+        SLOTS[at].was.store(0, Ordering::Release);
         SLOTS[at].base.store(base, Ordering::Release);
         SLOTS[at].len.store(len, Ordering::Release);
+        SLOTS[at].was.store(len, Ordering::Release);
         USED.fetch_max(at + 1, Ordering::AcqRel);
         true
     }
 
     /// Faults there are nobody's to resolve any more.
     fn forget(&self, base: u64) {
+        RETRIES.store(RETRIES_MAX, Ordering::Release);
         for slot in &SLOTS {
             if slot.base.load(Ordering::Relaxed) == base {
                 slot.len.store(0, Ordering::Release);
@@ -422,6 +449,7 @@ impl Pager for Protected {
     }
 
     fn unmap(&self, base: u64, len: u64) {
+        RETRIES.store(RETRIES_MAX, Ordering::Release);
         for slot in &SLOTS {
             if slot.base.load(Ordering::Relaxed) == base {
                 slot.len.store(0, Ordering::Release);

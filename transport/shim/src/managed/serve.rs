@@ -71,7 +71,9 @@ impl Managed {
         fault: Fault,
         bytes: &mut Vec<u8>,
     ) {
-        // Before the answer comes: what is launched meanwhile is not in it.
+        // All before the answer comes: what is launched meanwhile is not in it, asks for these pages first, and whoever has
+        // waited for what is launched already drops them.
+        TOUCHED.swap(true, Ordering::SeqCst);
         let busy = is_busy();
         let Some(region) = self.at(fault.address) else {
             // Freed while somebody touched it.
@@ -82,7 +84,8 @@ impl Managed {
             Need::Nothing => return pager.wake(fault.address),
             Need::Unprotect(run) => {
                 let (address, len) = region.span(run);
-                if region.shared && busy {
+                // Pages that were fetched while the device was at work are not what it has now, even if it is not any more.
+                if region.shared && (busy || region.provisional) {
                     region.keep_twins(run.first, pager.bytes(address, len));
                 }
                 region.unprotected(run);
@@ -90,6 +93,10 @@ impl Managed {
             }
             Need::Fill { run, dirty, zero } => (run, dirty, zero),
         };
+        if busy && !zero {
+            region.provisional = true;
+            PROVISIONAL.swap(true, Ordering::SeqCst);
+        }
         let (base, context) = (region.base, region.context);
         let (address, len) = region.span(run);
         let memory = region.memory(run);
@@ -105,11 +112,6 @@ impl Managed {
             region.keep_twins(run.first, &bytes[..dirty * PAGE as usize]);
         }
         region.filled(run, dirty);
-        region.provisional |= busy && !zero;
-        if region.provisional {
-            PROVISIONAL.store(true, Ordering::Relaxed);
-        }
-        TOUCHED.store(true, Ordering::Relaxed);
         let (changed, rest) = bytes.split_at(dirty * PAGE as usize);
         put(pager, address, changed, true);
         put(pager, address + changed.len() as u64, rest, false);

@@ -108,6 +108,6 @@ pub(super) fn fetch(
     let _aside = Aside::new();
     context::within(current(context), || {
         let stream = stream_of(streams, context)?;
-        copy::download(session, DOWNLOAD, into, address, stream)
+        copy::download_alone(session, DOWNLOAD, into, address, stream)
     })
 }

@@ -186,6 +186,8 @@ impl Pager for Userfault {
             libc::madvise(place(base), len as usize, libc::MADV_NOHUGEPAGE);
             libc::madvise(place(base), len as usize, libc::MADV_DONTFORK);
         }
+        // After mlockall(2) its pages are there already, and nobody would be asked for them.
+        self.drop(base, len);
         let mut register = Register {
             start: base,
             len,
@@ -281,8 +283,14 @@ impl Pager for Userfault {
     }
 
     fn drop(&self, address: u64, len: u64) {
-        // SAFETY: pages of a region, whose bytes nobody needs any more.
-        unsafe { libc::madvise(place(address), len as usize, libc::MADV_DONTNEED) };
+        let len = len as usize;
+        // SAFETY: pages of a region, whose bytes nobody needs any more. Locked ones (mlock(2)) do not go.
+        unsafe {
+            if libc::madvise(place(address), len, libc::MADV_DONTNEED) != 0 {
+                libc::munlock(place(address), len);
+                libc::madvise(place(address), len, libc::MADV_DONTNEED);
+            }
+        }
     }
 
     fn wake(&self, address: u64) {

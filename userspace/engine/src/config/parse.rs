@@ -449,9 +449,36 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
+/// Refuses files for NATS servers where `head` names none: who names them believes that they are used.
+fn only_for_nats(keys: &Keys, head: Option<&str>) -> Result<(), ConfigError> {
+    let is_nats = |url: &str| url.starts_with("nats://") || url.starts_with("tls://");
+    let files = [
+        ("head_nats_credentials", &keys.head_nats_credentials),
+        ("head_nats_ca", &keys.head_nats_ca),
+        ("head_nats_cert", &keys.head_nats_cert),
+        ("head_nats_key", &keys.head_nats_key),
+    ];
+    let named = files.into_iter().find(|(_, file)| file.is_some());
+    match named {
+        Some((key, _)) if !head.is_some_and(is_nats) => Err(ConfigError::Value {
+            key,
+            reason: format!(
+                "it is for NATS servers, and head {}: name them (head = \"nats://n1.example.com\"), or leave {key} out",
+                match head {
+                    Some(url) => format!("is `{url}`"),
+                    None => "is not set".to_owned(),
+                }
+            ),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// The head of a fleet, with the host's labels.
 pub(super) fn parse_head(keys: &Keys) -> Result<Option<HeadConfig>, ConfigError> {
-    let Some(url) = keys.head.clone().filter(|url| !url.is_empty()) else {
+    let url = keys.head.clone().filter(|url| !url.is_empty());
+    only_for_nats(keys, url.as_deref())?;
+    let Some(url) = url else {
         return Ok(None);
     };
     let schemes = ["https://", "http://", "nats://", "tls://"];

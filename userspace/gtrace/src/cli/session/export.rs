@@ -12,7 +12,7 @@ use gtrace_event::Timestamp;
 use gtrace_fleet::{COLUMNS, GapFinder, GswarmWriter, HostFrame, Metric, slot_begin, slots_within};
 use gtrace_head::db::Session;
 use gtrace_head::{FramesPage, SessionView};
-use gtrace_timeline::SessionTrace;
+use gtrace_timeline::{SessionTable, SessionTrace};
 use serde::Serialize;
 
 use super::super::fleet::failure;
@@ -30,6 +30,9 @@ pub(super) enum Format {
     Jsonl,
     /// A line for each GPU and interval (RFC 4180); a gap is a line without values.
     Csv,
+    /// Apache Parquet, for pandas, polars or DuckDB: a row for each GPU and interval, one for the driver calls of a host in it, one
+    /// for each gap.
+    Parquet,
     /// A trace for ui.perfetto.dev: all hosts on one timeline.
     Perfetto,
     /// The file that gswarm-profiler writes.
@@ -52,7 +55,7 @@ pub(super) fn export(client: &Client, path: &str, format: Format, output: Option
     };
     let done = match output {
         Some(file) => to_file(file, |out| written(out, format, &view, pages)),
-        None => written(BufWriter::new(io::stdout().lock()), format, &view, pages),
+        None => written(BufWriter::new(io::stdout()), format, &view, pages),
     };
     match done {
         Ok(()) => Ok(Ok(Exit::Success)),
@@ -129,7 +132,7 @@ trait Sink {
     fn gap(&mut self, host: &str, slots: &Range<i64>) -> io::Result<()>;
 }
 
-fn written<W: Write>(
+fn written<W: Write + Send>(
     out: W,
     format: Format,
     view: &SessionView,
@@ -153,6 +156,12 @@ fn written<W: Write>(
             sink.head()?;
             feed(&mut sink, view, pages)?;
             sink.out.flush()?;
+        }
+        Format::Parquet => {
+            let as_json = serde_json::to_string(session)?;
+            let mut sink = Parquet(SessionTable::new(out, session.interval_ms, as_json)?);
+            feed(&mut sink, view, pages)?;
+            sink.0.finish()?.flush()?;
         }
         Format::Perfetto => {
             let mut sink = Perfetto(SessionTrace::new(
@@ -376,6 +385,18 @@ impl<W: Write> Sink for Csv<'_, W> {
         let (from, frames) = (time(slots.start, self.session), slots.end - slots.start);
         let none = ",".repeat(COLUMNS.len());
         writeln!(self.out, "{from},{host},,,,{frames},{none},,,,,")
+    }
+}
+
+struct Parquet<W: Write + Send>(SessionTable<W>);
+
+impl<W: Write + Send> Sink for Parquet<W> {
+    fn frame(&mut self, host: &str, frame: &HostFrame) -> io::Result<()> {
+        self.0.frame(host, frame)
+    }
+
+    fn gap(&mut self, host: &str, slots: &Range<i64>) -> io::Result<()> {
+        self.0.gap(host, slots)
     }
 }
 
