@@ -104,6 +104,17 @@ fn page_locked_uses() {
     case.client("GTRACE_MANAGED", "signals").same_everywhere();
 }
 
+/// Page-locked memory that is mapped while another thread copies it, that a graph's copies use before its kernels do, that
+/// nobody has touched, and that malloc uses.
+#[test]
+fn page_locked_races() {
+    for part in ["copies", "graphs", "untouched", "heap"] {
+        let case = Case::c("page_locked_races").arguments(&[part]);
+        case.same_everywhere();
+        case.client("GTRACE_MANAGED", "signals").same_everywhere();
+    }
+}
+
 /// Where userfaultfd(2) is not permitted pages come by signals, and the program keeps its own.
 #[test]
 fn managed_memory_by_signals() {

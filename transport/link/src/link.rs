@@ -214,6 +214,34 @@ pub trait Tx: Send {
     /// As [`Tx::flush`].
     fn bulk(&mut self, body: &[u8]) -> Result<(), LinkError>;
 
+    /// As [`Tx::bulk`], of bytes that may be sent once more from where they are.
+    ///
+    /// # Errors
+    ///
+    /// As [`Tx::flush`].
+    ///
+    /// # Safety
+    ///
+    /// They stay as they are while [`Tx::is_lent`] says so of them, until [`Tx::take_back`] has returned, or this is
+    /// dropped.
+    #[allow(unsafe_code)]
+    unsafe fn bulk_lent(&mut self, body: &[u8]) -> Result<(), LinkError> {
+        self.bulk(body)
+    }
+
+    /// Whether [`Tx::bulk_lent`] spares a copy.
+    fn lends(&self) -> bool {
+        false
+    }
+
+    /// Whether bytes of `memory` are lent still. Does not wait.
+    fn is_lent(&mut self, _memory: &[u8]) -> bool {
+        false
+    }
+
+    /// What is lent of `memory`, or all that is lent, may change from now on: what the other side has not read is copied.
+    fn take_back(&mut self, _memory: Option<&[u8]>) {}
+
     /// The same of `body` that lies in `memory`: a link whose device can take it from there does, when it comes to
     /// that.
     ///

@@ -63,12 +63,26 @@ fn target(address: &str) -> Target {
     target
 }
 
-/// Sends `bytes` of a stream in pieces of all sizes, with and without a flush behind each.
+/// Sends `bytes` of a stream in pieces of all sizes, with and without a flush behind each, and some from memory that is
+/// lent to the link and used again as soon as the link gives it back.
+#[allow(unsafe_code)]
 fn send(tx: &mut dyn Tx, seed: u64, bytes: usize) {
     let (mut stream, mut sizes) = (Bytes::new(seed), Bytes::new(seed ^ 77));
     let mut sent = 0;
-    let mut body = vec![0; 1 << 20];
+    let mut ways = Bytes::new(seed ^ 99);
+    let mut memory: [Vec<u8>; 4] = std::array::from_fn(|_| vec![0; 1 << 20]);
+    let mut next = 0;
     while sent < bytes {
+        next = (next + 1) % memory.len();
+        let body = &mut memory[next];
+        let way = ways.next();
+        match way % 4 {
+            // The other side does not say of every byte that it has read it.
+            0 if (0..100).any(|_| !tx.is_lent(body)) => {}
+            1 => tx.take_back(None),
+            _ => tx.take_back(Some(body)),
+        }
+        assert!(!tx.is_lent(body));
         let size = sizes.next();
         let len = match size % 8 {
             0 => size as usize >> 8 & 0xf_ffff,
@@ -77,7 +91,10 @@ fn send(tx: &mut dyn Tx, seed: u64, bytes: usize) {
         };
         let body = &mut body[..len.clamp(1, bytes - sent)];
         stream.fill(body);
-        if body.len() > 8 << 10 {
+        if way & 4 != 0 {
+            // SAFETY: it is not written to before it is taken back, and goes after the link.
+            unsafe { tx.bulk_lent(body).unwrap() };
+        } else if body.len() > 8 << 10 {
             tx.bulk(body).unwrap();
         } else {
             tx.reserve(body.len()).unwrap().copy_from_slice(body);
@@ -88,6 +105,7 @@ fn send(tx: &mut dyn Tx, seed: u64, bytes: usize) {
         }
         sent += body.len();
     }
+    tx.take_back(None);
     tx.flush().unwrap();
 }
 

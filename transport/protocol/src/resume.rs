@@ -30,7 +30,7 @@ pub const PIECE_MAX: u32 = 1 << 20;
 /// Most bytes that a side keeps for the other one.
 pub const WINDOW: u64 = 16 << 20;
 /// Bytes that are read before the other side learns so, if nothing else is sent to it.
-pub const TELL_EVERY: u64 = 1 << 20;
+pub const TELL_EVERY: u64 = 2 << 20;
 
 const DATA: u32 = 1;
 

@@ -12,7 +12,7 @@ use gtrace_protocol::{
 use crate::generated::driver::Driver;
 use crate::generated::nvml::Nvml;
 use crate::special;
-use crate::staging::{HALF, Staging};
+use crate::staging::{PART, Staging};
 use crate::worker::handles::{Handles, INVALID_VALUE};
 use crate::worker::session::Session;
 use crate::worker::sticky::PendingAsyncError;
@@ -342,7 +342,7 @@ impl Exec {
                 len
             } else {
                 let len = self.receive_piece()?;
-                outcome = take(&self.staging.half()[..len]);
+                outcome = take(&self.staging.part()[..len]);
                 len
             };
             self.bulk_left -= len;
@@ -357,15 +357,15 @@ impl Exec {
         matches!(self.link.info.kind, LinkKind::SharedMemory | LinkKind::Rdma)
     }
 
-    /// Reads the next piece of the bulk part to the staging memory's next half; its length. It is
+    /// Reads the next piece of the bulk part to the staging memory's next part; its length. It is
     /// still to be taken off what is left.
     ///
     /// # Errors
     ///
     /// The link's end.
     pub(crate) fn receive_piece(&mut self) -> Result<usize, LinkError> {
-        let len = self.bulk_left.min(HALF);
-        self.link.rx.read(&mut self.staging.half()[..len])?;
+        let len = self.bulk_left.min(PART);
+        self.link.rx.read(&mut self.staging.part()[..len])?;
         Ok(len)
     }
 
@@ -418,7 +418,7 @@ impl Exec {
                     at,
                     &mut self.link.tx.reserve(head + piece)?[head..][..piece],
                 ),
-                (_, false) => give(at, &mut self.staging.half()[..piece]),
+                (_, false) => give(at, &mut self.staging.part()[..piece]),
             };
             let sent = if outcome.is_ok() { piece } else { 0 };
             let ends = self.fill_header(&mut header, outcome, last, (small.len(), sent));
@@ -469,7 +469,7 @@ impl Exec {
 
     /// Bytes of a piece of an answer, if the client wants at most `chunk`.
     pub(crate) fn piece_of(&self, chunk: usize) -> usize {
-        chunk.clamp(4096, HALF)
+        chunk.clamp(4096, PART)
     }
 
     /// Completes the header of a piece of an answer, with arguments and bulk part of `lengths`;
@@ -527,14 +527,14 @@ impl Exec {
         Ok(())
     }
 
-    /// Sends the first `len` bytes of the staging memory's next half behind what was put.
+    /// Sends the first `len` bytes of the staging memory's next part behind what was put.
     ///
     /// # Errors
     ///
     /// The link's end.
     pub(crate) fn put_staged(&mut self, len: usize) -> Result<(), LinkError> {
         if len > 0 {
-            self.link.tx.bulk(&self.staging.half()[..len])?;
+            self.staging.send(&mut *self.link.tx, len)?;
             self.count_out(len);
         }
         Ok(())

@@ -1,23 +1,29 @@
 //! Memory between link and device, and which way through it is the quicker.
 //!
 //! Pageable memory is copied once more by the driver of a GPU, which cannot reach it. From page-locked
-//! memory the GPU fetches by itself, while the link fills the other half. A driver for which a copy is
+//! memory the GPU fetches by itself, while the link fills another part. A driver for which a copy is
 //! work of the CPU all the same loses by page-locked memory, as the copy then changes threads. So the
 //! first large copies of a process are made both ways and timed, each direction for itself.
 #![allow(unsafe_code)]
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::collections::VecDeque;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering};
 
+use gtrace_link::{LinkError, Tx};
+use gtrace_protocol::WINDOW;
+
 use crate::generated::driver::Driver;
 
-/// Bytes of one of the two halves, and most that are copied at once between link and device: a piece
-/// that still lies in the CPU's cache when it is copied on.
-pub(crate) const HALF: usize = 256 << 10;
+/// Bytes of a part, and most that are copied at once between link and device: a piece that still lies in the CPU's cache
+/// when it is copied on.
+pub(crate) const PART: usize = 256 << 10;
+/// Parts that are used while the link sends from others: as much as it keeps for a client that does not read.
+const PARTS: usize = (WINDOW as usize).div_ceil(PART) + 2;
 /// Smallest bulk part that is worth page-locked memory, bytes.
-pub(crate) const LARGE: usize = HALF / 2;
+pub(crate) const LARGE: usize = PART / 2;
 /// Pieces that are timed each way.
 const SAMPLES: u32 = 16;
 /// Alignment of the memory: a page of every CPU that is served.
@@ -43,7 +49,7 @@ pub(crate) enum Direction {
 pub(crate) enum Way {
     /// By the calls without `Async`.
     Pageable,
-    /// Through page-locked memory, while the link works on the other half.
+    /// Through page-locked memory, while the link works on another part.
     Locked,
     /// As [`Way::Pageable`], to be timed.
     TimePageable,
@@ -140,35 +146,85 @@ pub(crate) struct InFlight {
     pub(crate) context: u32,
 }
 
-/// The memory of a lane: taken with its first large copy, and given back with the lane.
-pub(crate) struct Staging {
-    memory: Option<NonNull<u8>>,
-    driver: &'static Driver,
+/// A part of the memory.
+struct Part {
+    memory: NonNull<u8>,
     locked: bool,
-    /// The driver does not lock it.
-    refused: bool,
+}
+
+/// The memory of a lane: taken with its first large copy, and given back with the lane. Two parts, one for the device and
+/// one for the link, and more where the link sends from them later.
+pub(crate) struct Staging {
+    parts: Vec<Part>,
+    /// The part that nothing is under way in, and the one that the device may use.
     next: usize,
-    /// What may still read or write the half that is not the next.
+    other: usize,
+    /// Those that the link has, in order, and those that it had.
+    lent: VecDeque<usize>,
+    free: Vec<usize>,
+    driver: &'static Driver,
+    /// Parts are page-locked.
+    locked: bool,
+    /// The driver does not lock them.
+    refused: bool,
+    /// What may still read or write the part that is not the next.
     pub(crate) in_flight: Option<InFlight>,
 }
 
 // SAFETY: the memory is this value's alone.
 unsafe impl Send for Staging {}
 
-const LAYOUT: Layout = match Layout::from_size_align(2 * HALF, ALIGN) {
+const LAYOUT: Layout = match Layout::from_size_align(PART, ALIGN) {
     Ok(layout) => layout,
     Err(_) => panic!("not a layout"),
 };
+
+impl Part {
+    fn new() -> Self {
+        // SAFETY: the layout is not empty.
+        let memory = unsafe { alloc_zeroed(LAYOUT) };
+        let memory = NonNull::new(memory);
+        Self {
+            memory: memory.unwrap_or_else(|| std::alloc::handle_alloc_error(LAYOUT)),
+            locked: false,
+        }
+    }
+
+    fn lock(&mut self, driver: &Driver) -> bool {
+        if let (false, Some(register)) = (self.locked, driver.cuMemHostRegister_v2) {
+            // SAFETY: memory of this value, which stays until it is unregistered.
+            let status = unsafe { register(self.memory.as_ptr().cast(), PART, PORTABLE) };
+            self.locked = status == 0;
+        }
+        self.locked
+    }
+
+    /// False if the driver may still use the memory.
+    fn unlock(&mut self, driver: &Driver) -> bool {
+        if self.locked {
+            let status = match driver.cuMemHostUnregister {
+                // SAFETY: it was registered, and nothing is under way in it.
+                Some(unregister) => unsafe { unregister(self.memory.as_ptr().cast()) },
+                None => NOT_SUPPORTED,
+            };
+            self.locked = status != 0 && status != NOT_REGISTERED;
+        }
+        !self.locked
+    }
+}
 
 impl Staging {
     /// Without memory.
     pub(crate) fn new(driver: &'static Driver) -> Self {
         Self {
-            memory: None,
+            parts: Vec::new(),
+            next: 0,
+            other: 1,
+            lent: VecDeque::new(),
+            free: Vec::new(),
             driver,
             locked: false,
             refused: false,
-            next: 0,
             in_flight: None,
         }
     }
@@ -202,58 +258,84 @@ impl Staging {
         may
     }
 
-    /// Takes note of how long a piece of [`HALF`] bytes took.
+    /// Takes note of how long a piece of [`PART`] bytes took.
     pub(crate) fn timed(&self, direction: Direction, way: Way, ns: u64) {
         choice(direction).timed(way, ns);
     }
 
+    /// Locks the next part.
     fn lock(&mut self) -> bool {
-        if self.locked || self.refused {
-            return self.locked;
+        if !self.refused {
+            let driver = self.driver;
+            self.locked |= self.next_part().lock(driver);
+            self.refused = !self.parts[self.next].locked;
         }
-        let memory = self.memory().as_ptr();
-        if let Some(register) = self.driver.cuMemHostRegister_v2 {
-            // SAFETY: memory of this value, which stays until it is unregistered.
-            let status = unsafe { register(memory.cast(), 2 * HALF, PORTABLE) };
-            self.locked = status == 0;
-        }
-        self.refused = !self.locked;
-        self.locked
+        !self.refused
     }
 
-    /// False if the driver may still use the memory.
+    /// False if the driver may still use a part.
     fn unlock(&mut self) -> bool {
-        if let (true, Some(memory)) = (self.locked, self.memory) {
-            let status = match self.driver.cuMemHostUnregister {
-                // SAFETY: it was registered, and nothing is under way in it.
-                Some(unregister) => unsafe { unregister(memory.as_ptr().cast()) },
-                None => NOT_SUPPORTED,
-            };
-            self.locked = status != 0 && status != NOT_REGISTERED;
-        }
+        let parts = self.parts.iter_mut();
+        self.locked = parts
+            .filter_map(|part| (!part.unlock(self.driver)).then_some(()))
+            .count()
+            > 0;
         !self.locked
     }
 
-    fn memory(&mut self) -> NonNull<u8> {
-        *self.memory.get_or_insert_with(|| {
-            // SAFETY: the layout is not empty.
-            let memory = unsafe { alloc_zeroed(LAYOUT) };
-            NonNull::new(memory).unwrap_or_else(|| std::alloc::handle_alloc_error(LAYOUT))
-        })
+    fn next_part(&mut self) -> &mut Part {
+        while self.parts.len() <= self.next {
+            self.parts.push(Part::new());
+        }
+        &mut self.parts[self.next]
     }
 
-    /// The half that nothing is under way in.
-    pub(crate) fn half(&mut self) -> &mut [u8] {
-        let at = self.next * HALF;
-        let memory = self.memory();
-        // SAFETY: both halves lie within the memory, all of whose bytes have values; the device
-        // writes to the other half only.
-        unsafe { std::slice::from_raw_parts_mut(memory.as_ptr().add(at), HALF) }
+    /// The part that nothing is under way in.
+    pub(crate) fn part(&mut self) -> &mut [u8] {
+        let memory = self.next_part().memory;
+        // SAFETY: all bytes of the part have values; the device writes to the other one only, and the link has lent
+        // what it sends from.
+        unsafe { std::slice::from_raw_parts_mut(memory.as_ptr(), PART) }
     }
 
-    /// The other half is the next.
+    /// The other part is the next.
     pub(crate) fn swap(&mut self) {
-        self.next ^= 1;
+        std::mem::swap(&mut self.next, &mut self.other);
+    }
+
+    /// Sends the first `len` bytes of the next part by `tx`, which may go on sending from there: another part takes its
+    /// place.
+    ///
+    /// # Errors
+    ///
+    /// The link's end.
+    pub(crate) fn send(&mut self, tx: &mut dyn Tx, len: usize) -> Result<(), LinkError> {
+        if !tx.lends() {
+            return tx.bulk(&self.part()[..len]);
+        }
+        // SAFETY: the part is written to when the link says that it is not lent any more; it goes after the link.
+        unsafe { tx.bulk_lent(&self.part()[..len])? };
+        self.lent.push_back(self.next);
+        while self.free.is_empty()
+            && let Some(first) = self.lent.pop_front()
+        {
+            let memory = self.parts[first].memory;
+            // SAFETY: as `Self::part`; read only.
+            let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr(), PART) };
+            if tx.is_lent(bytes) {
+                if self.parts.len() < PARTS {
+                    self.lent.push_front(first);
+                    break;
+                }
+                tx.take_back(Some(bytes));
+            }
+            self.free.push(first);
+        }
+        self.next = self.free.pop().unwrap_or_else(|| {
+            // The other part may not have been used yet.
+            self.parts.len().max(self.other + 1)
+        });
+        Ok(())
     }
 }
 
@@ -264,11 +346,13 @@ impl Drop for Staging {
             // process.
             return;
         }
-        if let (true, Some(memory)) = (self.unlock(), self.memory) {
-            // SAFETY: allocated so, and nobody uses it any more.
-            unsafe { dealloc(memory.as_ptr(), LAYOUT) };
+        for part in &mut self.parts {
+            if part.unlock(self.driver) {
+                // SAFETY: allocated so, and nobody uses it any more.
+                unsafe { dealloc(part.memory.as_ptr(), LAYOUT) };
+            }
+            // Else the driver may still use it, and it is left to the end of the process too.
         }
-        // Else the driver may still use it, and it is left to the end of the process too.
     }
 }
 

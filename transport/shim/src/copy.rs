@@ -44,7 +44,7 @@ pub(crate) fn push(
     small: &[u8],
     bulk: &[u8],
 ) -> Result<(), CUresult> {
-    push_bulk(lane, op, flags, small, Bulk::pinned(bulk, None))
+    push_bulk(lane, op, flags, small, Bulk::of(bulk))
 }
 
 fn push_bulk(
@@ -166,33 +166,60 @@ fn upload_from(
     deferred_copies::settle(session, bytes.as_ptr().addr(), bytes.len())?;
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
-        let chunk = chunk(lane);
-        let mut at = 0;
-        // A copy of nothing is a call all the same.
-        loop {
-            let piece = &bytes[at..bytes.len().min(at + chunk)];
-            let more = match at + piece.len() < bytes.len() {
-                true => Flags::MORE,
-                false => Flags::default(),
-            };
-            let upload = Upload {
-                to: to.wrapping_add(at as u64),
-                stream,
-            };
-            written(
-                lane,
-                |w| {
-                    upload.write(w);
-                    Ok(())
-                },
-                |lane, small| push_bulk(lane, op, more, small, Bulk::pinned(piece, memory)),
-            )?;
-            at += piece.len();
-            if at >= bytes.len() {
-                return Ok(());
-            }
-        }
+        let lent = Lent { lane, bytes };
+        upload_pieces(lent.lane, op, to, bytes, stream, memory)
     })
+}
+
+/// Takes bytes back from the link, however the call ends.
+struct Lent<'a> {
+    lane: &'a mut Lane,
+    bytes: &'a [u8],
+}
+
+impl Drop for Lent<'_> {
+    fn drop(&mut self) {
+        self.lane.take_back(self.bytes);
+    }
+}
+
+/// Sends the frames of an upload. Its bytes are lent to the link.
+fn upload_pieces(
+    lane: &mut Lane,
+    op: OpId,
+    to: CUdeviceptr,
+    bytes: &[u8],
+    stream: u64,
+    memory: Option<PinnedRegion>,
+) -> Result<(), CUresult> {
+    let chunk = chunk(lane);
+    let mut at = 0;
+    // A copy of nothing is a call all the same.
+    loop {
+        let piece = &bytes[at..bytes.len().min(at + chunk)];
+        let more = match at + piece.len() < bytes.len() {
+            true => Flags::MORE,
+            false => Flags::default(),
+        };
+        let upload = Upload {
+            to: to.wrapping_add(at as u64),
+            stream,
+        };
+        // SAFETY: the bytes stay as they are in this call, at whose end they are taken back.
+        let bulk = unsafe { Bulk::lent(piece, memory) };
+        written(
+            lane,
+            |w| {
+                upload.write(w);
+                Ok(())
+            },
+            |lane, small| push_bulk(lane, op, more, small, bulk),
+        )?;
+        at += piece.len();
+        if at >= bytes.len() {
+            return Ok(());
+        }
+    }
 }
 
 /// Takes the frames of an answer whose bulk parts are bytes in order: `sink` has to read as many
@@ -239,6 +266,7 @@ pub(crate) fn pull(
     }
 }
 
+/// Fetches bytes for the program, or has the device copy them where it has got that memory too meanwhile.
 pub(crate) fn download(
     session: &'static Session,
     op: OpId,
@@ -246,8 +274,15 @@ pub(crate) fn download(
     from: CUdeviceptr,
     stream: u64,
 ) -> Result<(), CUresult> {
-    deferred_copies::settle(session, into.as_ptr().addr(), into.len())?;
-    download_alone(session, op, into, from, stream)?;
+    let (to, len) = (into.as_ptr().addr(), into.len());
+    deferred_copies::settle(session, to, len)?;
+    let came = download_into(session, op, Into::program(into), from, stream)?;
+    if !came {
+        let of = (stream != SYNCHRONOUS).then(|| ptr::with_exposed_provenance_mut(stream as usize));
+        between(session, (to as u64, from), len, of)?;
+        // The host may read at once.
+        wait_for(stream)?;
+    }
     deferred_copies::collect(session)
 }
 
@@ -259,11 +294,22 @@ pub(crate) fn download_alone(
     from: CUdeviceptr,
     stream: u64,
 ) -> Result<(), CUresult> {
+    download_into(session, op, Into::own(into), from, stream).map(drop)
+}
+
+/// False if the bytes went nowhere, as the device has their place too.
+fn download_into(
+    session: &'static Session,
+    op: OpId,
+    mut into: Into<'_>,
+    from: CUdeviceptr,
+    stream: u64,
+) -> Result<bool, CUresult> {
     with_lane(session, |lane| {
         let began = clock::now();
         let request = Download {
             from,
-            len: into.len() as u64,
+            len: into.rest.len() as u64,
             chunk: chunk(lane) as u32,
             stream,
         };
@@ -275,14 +321,53 @@ pub(crate) fn download_alone(
             },
             |lane, small| Call::new(op, Flags::default(), began).send(lane, small, &[]),
         )?;
-        let expected = into.len();
-        let mut at = 0;
-        pull(lane, call, expected, |lane, len| {
-            lane.bulk(&mut into[at..at + len])?;
-            at += len;
-            Ok(())
-        })
+        let expected = into.rest.len();
+        pull(lane, call, expected, |lane, len| into.take(lane, len))?;
+        Ok(!into.shared)
     })
+}
+
+/// Memory to which bytes come.
+struct Into<'a> {
+    rest: &'a mut [u8],
+    /// Nobody maps it meanwhile.
+    held: Option<managed::Held>,
+    /// The device has it too, since the bytes were asked for: they go nowhere.
+    shared: bool,
+}
+
+impl<'a> Into<'a> {
+    /// Of the program.
+    fn program(all: &'a mut [u8]) -> Self {
+        Self {
+            rest: all,
+            held: None,
+            shared: false,
+        }
+    }
+
+    /// Of this library.
+    fn own(all: &'a mut [u8]) -> Self {
+        Self {
+            held: Some(managed::Held::default()),
+            ..Self::program(all)
+        }
+    }
+
+    /// The next `len` bytes of an answer.
+    fn take(&mut self, lane: &mut Lane, len: usize) -> Result<(), CUresult> {
+        if self.held.is_none() && !self.shared {
+            let address = self.rest.as_ptr().addr() as u64;
+            self.held = managed::hold(address, self.rest.len() as u64);
+            self.shared = self.held.is_none();
+        }
+        let (now, rest) = std::mem::take(&mut self.rest).split_at_mut(len);
+        self.rest = rest;
+        match self.shared {
+            true => lane.drop_bulk(len),
+            false => lane.bulk(now),
+        }
+    }
 }
 
 /// Most copies that [`download_all`] asks for at once: their requests have to have room on the way.
@@ -351,7 +436,8 @@ fn reach(session: &'static Session, to: CUdeviceptr, bytes: &[u8]) -> Result<(),
 /// A synchronous copy to the device was left to the server: CUDA waits first for what is under way, so what that
 /// copies to page-locked memory, or writes there, is here on return.
 pub(crate) fn after_synchronous(session: &'static Session) -> Result<(), CUresult> {
-    match session.state.deferred_copies.any() || managed::may_change() {
+    let any = session.state.deferred_copies.any();
+    match any || managed::may_change() || managed::goes_past(session) {
         true => synchronise(),
         false => Ok(()),
     }
@@ -373,7 +459,14 @@ pub(crate) fn to_device(
     let from = ptr::with_exposed_provenance((from.place + from.x) as usize);
     // SAFETY: the program's memory, by its promise to the node.
     let bytes = unsafe { source(from, len) }?;
-    upload(session, OP, to, bytes, stream)
+    match managed::hold(bytes.as_ptr().addr() as u64, len as u64) {
+        Some(_held) => upload(session, OP, to, bytes, stream),
+        // The device has them too, since the graph was made.
+        None => {
+            let aside = bytes.to_vec();
+            upload(session, OP, to, &aside, stream)
+        }
+    }
 }
 
 /// The other way.
@@ -404,13 +497,13 @@ fn between(
     stream: Option<CUstream>,
 ) -> Result<(), CUresult> {
     managed::reach(session, [to, from].into_iter())?;
-    let mut _giving = managed::Giving::default();
+    let mut giving = managed::Giving::default();
     if managed::in_use() {
         if stream.is_none() {
             behind_all_host_functions(session, SYNCHRONOUS)?;
         }
         managed::before_read(session, from, len as u64)?;
-        _giving = managed::before_write(session, to, len as u64)?;
+        giving = managed::before_write(session, to, len as u64)?;
     }
     // SAFETY: no pointers of the client.
     check(unsafe {
@@ -418,7 +511,12 @@ fn between(
             None => remote::cuMemcpy(to, from, len),
             Some(stream) => remote::cuMemcpyAsync(to, from, len, stream),
         }
-    })
+    })?;
+    drop(giving);
+    match stream.is_none() && managed::goes_past(session) {
+        true => synchronise(),
+        false => Ok(()),
+    }
 }
 
 /// The program's memory for a copy.
@@ -473,8 +571,15 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
         let bytes = unsafe { source(srcHost, ByteCount) }?;
         reach(session, dstDevice, bytes)?;
         behind_all_host_functions(session, SYNCHRONOUS)?;
+        let from = srcHost.addr() as u64;
+        let Some(held) = managed::hold(from, ByteCount as u64) else {
+            // Since a moment ago.
+            drop(giving);
+            between(session, (dstDevice, from), ByteCount, None)?;
+            return synchronise();
+        };
         upload(session, OP, dstDevice, bytes, SYNCHRONOUS)?;
-        drop(giving);
+        drop((held, giving));
         after_synchronous(session)
     })
 }
@@ -508,9 +613,14 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
         reach(session, dstDevice, bytes)?;
+        let from = srcHost.addr() as u64;
+        let Some(held) = managed::hold(from, ByteCount as u64) else {
+            drop(giving);
+            return between(session, (dstDevice, from), ByteCount, Some(hStream));
+        };
         let memory = host_memory::pinned(session, bytes);
         upload_from(session, OP, dstDevice, bytes, stream(hStream), memory)?;
-        drop(giving);
+        drop((held, giving));
         Ok(())
     })
 }
@@ -568,9 +678,14 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
             return Ok(());
         }
         let to = dstHost.expose_provenance();
+        deferred_copies::settle(session, to, ByteCount)?;
+        let Some(held) = managed::hold(to as u64, ByteCount as u64) else {
+            return between(session, (to as u64, srcDevice), ByteCount, Some(hStream));
+        };
         if deferred_copies::copy(session, to, srcDevice, ByteCount, stream(hStream))? {
             return Ok(());
         }
+        drop(held);
         // SAFETY: memory of the program.
         let into = unsafe { destination(dstHost, ByteCount) }?;
         let drained = with_lane(session, |lane| Ok(lane.drained_by_next(stream(hStream))))?;

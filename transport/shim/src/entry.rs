@@ -248,7 +248,7 @@ pub(crate) fn send_one_way(
     bulk: &[u8],
     began: u64,
 ) -> Result<(), CUresult> {
-    let bulk = Bulk::pinned(bulk, None);
+    let bulk = Bulk::of(bulk);
     send_one_way_with(lane, op, Flags::ONE_WAY, small, bulk, began).map(drop)
 }
 
@@ -430,7 +430,7 @@ impl Call {
             flags: self.flags,
             context: if nvml { 0 } else { context::of_frame() },
             small,
-            bulk: Bulk::pinned(bulk, None),
+            bulk: Bulk::of(bulk),
             began: self.began,
         })?;
         self.bytes_out = small.len() + bulk.len();

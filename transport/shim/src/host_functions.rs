@@ -38,6 +38,14 @@ struct Pending {
     stays: bool,
 }
 
+/// Functions for which streams of the server may wait.
+#[derive(Default)]
+struct Awaited {
+    count: usize,
+    /// The process's last one-way call before the first of them: it waits for none of them.
+    before: u64,
+}
+
 /// Host functions under way.
 #[derive(Default)]
 pub(crate) struct HostFunctions {
@@ -46,6 +54,8 @@ pub(crate) struct HostFunctions {
     started: AtomicBool,
     /// Asked for and not yet done.
     outstanding: AtomicUsize,
+    /// Asked for, and the server does not know yet that they are done.
+    awaited: Mutex<Awaited>,
 }
 
 impl HostFunctions {
@@ -63,17 +73,46 @@ impl HostFunctions {
     pub(crate) fn expect(&self, session: &'static Session, count: usize) -> Result<(), CUresult> {
         if count > 0 {
             self.start(session)?;
-            self.outstanding.fetch_add(count, Ordering::AcqRel);
+            self.begin(session, count);
         }
         Ok(())
     }
 
-    /// So many that were asked for do not come.
-    pub(crate) fn expect_no_more(&self, count: usize) {
+    /// So many are about to be asked for. What is sent of memory that they may use is sent, or is not yet begun.
+    fn begin(&self, session: &Session, count: usize) {
+        let _between = managed::between_transfers();
+        let mut awaited = lock(&self.awaited);
+        if awaited.count == 0 {
+            awaited.before = session.last.load(Ordering::Acquire);
+        }
+        awaited.count += count;
+        self.outstanding.fetch_add(count, Ordering::AcqRel);
+    }
+
+    /// Where streams may wait for a function: the process's last one-way call that waits for none.
+    pub(crate) fn awaited(&self) -> Option<u64> {
+        let awaited = lock(&self.awaited);
+        (awaited.count > 0).then_some(awaited.before)
+    }
+
+    /// So many have returned.
+    fn returned(&self, count: usize) {
         let less = |own: usize| Some(own.saturating_sub(count));
         let _ = self
             .outstanding
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+    }
+
+    /// The server has been sent that so many have returned.
+    fn reported(&self, count: usize) {
+        let mut awaited = lock(&self.awaited);
+        awaited.count = awaited.count.saturating_sub(count);
+    }
+
+    /// So many that were asked for do not come.
+    pub(crate) fn expect_no_more(&self, count: usize) {
+        self.returned(count);
+        self.reported(count);
     }
 
     fn find(&self, ticket: u64) -> Option<Pending> {
@@ -133,7 +172,7 @@ fn run(session: &'static Session) {
         if apart(session, || deferred_copies::collect(session)) == Err(status::LOST) {
             return;
         }
-        if let Some(pending) = pending {
+        if let Some(pending) = &pending {
             let user = std::ptr::with_exposed_provenance_mut(pending.user);
             let stream = std::ptr::without_provenance_mut(pending.stream);
             let plan = match pending.stays {
@@ -153,13 +192,16 @@ fn run(session: &'static Session) {
                 }
             }
             let _ = plan.as_ref().map(|plan| plan.end(session));
-            session.state.host_functions.expect_no_more(1);
+            session.state.host_functions.returned(1);
         }
         let giving = managed::in_use().then(|| managed::before_any(session));
         if matches!(giving, Some(Err(status::LOST))) {
             return;
         }
         let send = |lane: &mut Lane| {
+            // Other threads may have sent what the function wrote, by the lane of pages: what the stream does next is to find
+            // it.
+            lane.set_apart_behind(session.pages.load(Ordering::Acquire));
             let reported = written(
                 lane,
                 |w| {
@@ -173,6 +215,9 @@ fn run(session: &'static Session) {
             reported
         };
         let reported = apart(session, || with_lane(session, send));
+        if pending.is_some() {
+            session.state.host_functions.reported(1);
+        }
         if reported == Err(status::LOST) {
             return;
         }
@@ -249,7 +294,7 @@ fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Res
         stays: capture.is_some(),
     });
     if capture.is_none() {
-        functions.outstanding.fetch_add(1, Ordering::AcqRel);
+        functions.begin(session, 1);
     }
     let call = HostFunction {
         stream: copy::stream(stream),

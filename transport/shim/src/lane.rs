@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use gtrace_cuda::attributes;
+use gtrace_cuda::payload::HOST_DONE;
 use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstreamCaptureMode};
 use gtrace_link::{
     End, Ended, Ender, Link, LinkError, LinkInfo, LinkKind, PinnedRegion, Rx, Tx, printable,
@@ -212,11 +213,32 @@ pub(crate) struct Bulk<'a> {
     bytes: &'a [u8],
     /// Where they lie, if the link may take them from there after the call has returned.
     memory: Option<PinnedRegion>,
+    /// They are lent to the link.
+    lent: bool,
 }
 
+// Bytes of a caller that are lent until it takes them back.
+#[allow(unsafe_code)]
 impl<'a> Bulk<'a> {
-    pub(crate) fn pinned(bytes: &'a [u8], memory: Option<PinnedRegion>) -> Self {
-        Self { bytes, memory }
+    pub(crate) fn of(bytes: &'a [u8]) -> Self {
+        Self {
+            bytes,
+            ..Self::default()
+        }
+    }
+
+    /// Of bytes that the link may send once more from where they are, and, if they lie in `memory`, take from there after
+    /// the call has returned.
+    ///
+    /// # Safety
+    ///
+    /// They stay as they are until [`Lane::take_back`] is called.
+    pub(crate) unsafe fn lent(bytes: &'a [u8], memory: Option<PinnedRegion>) -> Self {
+        Self {
+            bytes,
+            memory,
+            lent: true,
+        }
     }
 
     pub(crate) fn bytes(&self) -> &'a [u8] {
@@ -225,6 +247,8 @@ impl<'a> Bulk<'a> {
 
     fn send(&self, tx: &mut dyn Tx) -> Result<(), LinkError> {
         match &self.memory {
+            // SAFETY: the promise of `Bulk::lent`.
+            _ if self.lent && tx.lends() => unsafe { tx.bulk_lent(self.bytes) },
             Some(memory) => tx.bulk_from(self.bytes, memory),
             None => tx.bulk(self.bytes),
         }
@@ -269,8 +293,11 @@ pub(crate) struct Lane {
     idle_ns: u64,
     /// The stream that was found to be through, and when.
     drained: Option<Drained>,
-    /// Its frames have no order with those of other lanes.
+    /// Its frames have no order with those of other lanes, but for the one that they come behind; 0 for none.
     apart: bool,
+    behind: u64,
+    /// The last frame of pages that its frames come behind.
+    joined: u64,
     /// The server's thread captures streams in another mode than a new thread would.
     captures_otherwise: bool,
     /// The server executes this call, whose frame did not travel and has the number 1.
@@ -334,6 +361,8 @@ impl Lane {
             idle_ns,
             drained: None,
             apart: false,
+            behind: 0,
+            joined: 0,
             captures_otherwise: false,
             first: None,
         }
@@ -379,6 +408,18 @@ impl Lane {
     /// waits for them.
     pub(crate) fn set_apart(&mut self, apart: bool) {
         self.apart = apart;
+        self.behind = 0;
+    }
+
+    /// As [`Lane::set_apart`], but for this frame of another lane: frames from here on come behind it.
+    pub(crate) fn set_apart_behind(&mut self, frame: u64) {
+        self.apart = true;
+        self.behind = frame;
+    }
+
+    /// The last frame that was sent, as others name it.
+    pub(crate) fn last(&self) -> u64 {
+        After::new(self.out.number, self.sent).0
     }
 
     fn drained(&self, stream: u64) -> Drained {
@@ -456,7 +497,43 @@ impl Lane {
         self.try_send(frame).map_err(|error| self.lost(&error))
     }
 
+    /// What was lent of `bytes` may change from now on.
+    pub(crate) fn take_back(&mut self, bytes: &[u8]) {
+        self.out.lock().tx.take_back(Some(bytes));
+    }
+
     fn try_send(&mut self, frame: &Frame<'_>) -> Result<u64, LinkError> {
+        let pages = self.session.pages.load(Ordering::Acquire);
+        if pages != self.joined && !self.apart {
+            self.join(pages)?;
+        }
+        self.put(frame)
+    }
+
+    /// Has what follows come behind the last frame of pages that went past other lanes. A frame names one other, which is
+    /// that of the process's calls.
+    #[cold]
+    fn join(&mut self, pages: u64) -> Result<(), LinkError> {
+        /// No function of the program has this number: the frame does nothing but wait.
+        const NONE: u64 = 0;
+        self.joined = pages;
+        if After(pages).lane() == self.out.number {
+            return Ok(());
+        }
+        self.set_apart_behind(pages);
+        let sent = self.put(&Frame {
+            op: HOST_DONE,
+            flags: Flags::ONE_WAY,
+            context: 0,
+            small: &NONE.to_le_bytes(),
+            bulk: Bulk::default(),
+            began: clock::now(),
+        });
+        self.set_apart(false);
+        sent.map(drop)
+    }
+
+    fn put(&mut self, frame: &Frame<'_>) -> Result<u64, LinkError> {
         while self.credits == 0 {
             self.out.lock().flush()?;
             self.control()?;
@@ -471,7 +548,7 @@ impl Lane {
             self.session.awaited.fetch_add(1, Ordering::AcqRel);
         }
         let last = match (self.apart, one_way) {
-            (true, _) => 0,
+            (true, _) => self.behind,
             (_, true) => self.session.last.swap(mine, Ordering::AcqRel),
             (_, false) => self.session.last.load(Ordering::Acquire),
         };

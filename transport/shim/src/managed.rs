@@ -15,6 +15,7 @@
 
 mod api;
 mod eager;
+mod holds;
 mod page_locked;
 mod pager;
 mod pages;
@@ -35,10 +36,11 @@ use self::page_locked::{PageLocked, take_in, waits_for_device};
 use self::pager::{Pager, pager};
 use self::pages::{Attach, PAGE, Region, Run};
 use crate::capture;
-use crate::session::{self, Session};
+use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 
 pub(crate) use self::api::*;
+pub(crate) use self::holds::{Held, hold};
 pub(crate) use self::page_locked::{
     SEEN_MAX, add as add_page_locked, any_is_wanted, before_fork, in_step, is_mapped, leave,
     leave_context, may_be_reached, may_map, reach, reach_bytes,
@@ -51,15 +53,14 @@ struct Managed {
     /// Memory that is kept in step without faults, by first address.
     eager: BTreeMap<u64, Eager>,
     page_locked: PageLocked,
-    /// A stream for the way of pages, by context.
-    streams: BTreeMap<u64, u64>,
+    way: transfer::Way,
 }
 
 static STATE: Mutex<Managed> = Mutex::new(Managed {
     regions: BTreeMap::new(),
     eager: BTreeMap::new(),
     page_locked: PageLocked::new(),
-    streams: BTreeMap::new(),
+    way: transfer::Way::new(),
 });
 /// There is managed memory.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -117,9 +118,15 @@ pub(crate) fn contains(address: u64) -> bool {
     state.at(address).is_some() || state.page_locked.is_mapped(address)
 }
 
-/// Whether the next use of memory by the device has something to do before.
+/// Whether the next use of memory by the device has something to do before. If not, what others have done for it is named by
+/// what the caller sends ([`Session::pages`]).
 fn has_work() -> bool {
-    TOUCHED.load(Ordering::Relaxed) || EAGER.load(Ordering::Relaxed)
+    TOUCHED.load(Ordering::Acquire) || EAGER.load(Ordering::Relaxed)
+}
+
+/// While this lasts no pages are on their way between the program's memory and a lane.
+pub(crate) fn between_transfers() -> impl Drop {
+    lock(&STATE)
 }
 
 impl Managed {
@@ -167,12 +174,7 @@ impl Managed {
             }
             self.page_locked.look_through(bytes);
         }
-        let sent = transfer::send(
-            session,
-            &mut self.streams,
-            region.context,
-            pieces.into_iter(),
-        );
+        let sent = transfer::send(session, &mut self.way, region.context, pieces.into_iter());
         for run in &dirty {
             match sent {
                 Ok(()) => region.sent(*run),
@@ -251,7 +253,7 @@ impl Managed {
             }
         }
         let touched = self.regions.values().any(Region::is_touched);
-        TOUCHED.store(touched, Ordering::Relaxed);
+        TOUCHED.store(touched, Ordering::Release);
         Ok(())
     }
 
@@ -417,8 +419,9 @@ fn drop_provisional() {
         if state.regions.get(&base).is_some_and(Region::has_twins)
             && let Ok(session) = session::cuda()
         {
-            // Where it fails the next call says so, and the pages stay the host's.
-            let _ = state.send(session, base, None);
+            // Where it fails the pages stay the host's.
+            let sent = state.send(session, base, None);
+            report(session, sent);
         }
         if let Some(region) = state.regions.get_mut(&base) {
             region.provisional = false;
@@ -430,6 +433,17 @@ fn drop_provisional() {
     PROVISIONAL.store(false, Ordering::Release);
 }
 
+/// What became of pages that were moved behind a call that has succeeded: the thread's next call says so.
+fn report(session: &'static Session, outcome: Result<(), CUresult>) {
+    if let Err(code) = outcome {
+        // A connection that is lost says so itself.
+        let _ = with_lane(session, |lane| {
+            lane.note_sticky(code);
+            Ok(())
+        });
+    }
+}
+
 /// Whether the device may be at work on memory that the host has too.
 pub(crate) fn is_at_work() -> bool {
     in_use() && is_busy()
@@ -439,6 +453,12 @@ pub(crate) fn is_at_work() -> bool {
 pub(crate) fn may_change() -> bool {
     let any = EAGER.load(Ordering::Relaxed) || PROVISIONAL.load(Ordering::Acquire);
     any && is_at_work()
+}
+
+/// Whether pages go past the calls of the process now: then what a call does that has not waited for the device need not be
+/// done when the host touches them.
+pub(crate) fn goes_past(session: &Session) -> bool {
+    in_use() && session.state.host_functions.awaited().is_some()
 }
 
 /// Whether the device may be at work on managed memory.
@@ -464,7 +484,7 @@ pub(crate) fn forget_variables(owner: u64) {
 pub(crate) fn forget_context(context: u64) {
     if in_use() {
         forget_where(|region| region.context == context && !region.shared);
-        lock(&STATE).streams.remove(&context);
+        lock(&STATE).way.forget(context);
     }
 }
 

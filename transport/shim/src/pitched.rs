@@ -76,9 +76,14 @@ impl Host {
 
     /// What is still to come to the rows comes before the copy.
     fn settle(&self, session: &'static Session, extent: &Extent) -> Result<(), CUresult> {
+        deferred_copies::settle(session, self.base, self.span(extent)?)
+    }
+
+    /// Bytes from the first of all rows to the last.
+    fn span(&self, extent: &Extent) -> Result<usize, CUresult> {
         let [width, height, depth] = sizes(extent)?;
         let last = self.at(depth.saturating_sub(1), height.saturating_sub(1), width);
-        deferred_copies::settle(session, self.base, last.saturating_sub(self.base))
+        Ok(last.saturating_sub(self.base))
     }
 
     /// Address of a row's byte `x`.
@@ -261,16 +266,29 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
     }
     let copy = &copy;
     match (client(&copy.from), client(&copy.to)) {
-        (false, false) => between(session, op, copy),
+        (false, false) => {
+            between(session, op, copy)?;
+            drop(giving);
+            match copy.stream == SYNCHRONOUS && managed::goes_past(session) {
+                true => crate::copy::synchronise(),
+                false => Ok(()),
+            }
+        }
         (true, false) => {
             let host = Host::new(&copy.from, &copy.extent)?;
             crate::copy::behind_all_host_functions(session, copy.stream)?;
             host.settle(session, &copy.extent)?;
+            let Some(held) = managed::hold(copy.from.place, bytes_of(&copy.from, host, copy)?)
+            else {
+                // The device has it too since a moment ago.
+                drop(giving);
+                return issue(session, op, copy);
+            };
             with_lane(session, |lane| {
                 check(lane.take_sticky())?;
                 upload(lane, op, copy, host)
             })?;
-            drop(giving);
+            drop((held, giving));
             match copy.stream {
                 SYNCHRONOUS => crate::copy::after_synchronous(session),
                 _ => Ok(()),
@@ -279,7 +297,16 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
         (false, true) => {
             let host = Host::new(&copy.to, &copy.extent)?;
             host.settle(session, &copy.extent)?;
-            with_lane(session, |lane| download(lane, op, copy, host, bytes))?;
+            let span = bytes_of(&copy.to, host, copy)?;
+            let came = with_lane(session, |lane| {
+                download(lane, op, copy, (host, span), bytes)
+            })?;
+            if !came {
+                // The device has the memory too since a moment ago.
+                drop(giving);
+                issue(session, op, copy)?;
+                crate::copy::wait_for(copy.stream)?;
+            }
             deferred_copies::collect(session)?;
             managed::after_wait(0, false);
             Ok(())
@@ -307,6 +334,12 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
             Ok(())
         }
     }
+}
+
+/// Bytes of the program from the place of a side to the end of its last row.
+fn bytes_of(side: &Side, host: Host, copy: &Pitched) -> Result<u64, CUresult> {
+    let before = (host.base as u64).saturating_sub(side.place);
+    Ok(before + host.span(&copy.extent)? as u64)
 }
 
 /// A copy that the server makes alone.
@@ -389,13 +422,14 @@ fn upload(lane: &mut Lane, op: OpId, whole: &Pitched, host: Host) -> Result<(), 
     Ok(())
 }
 
+/// False if the bytes went nowhere, as the device has their place too.
 fn download(
     lane: &mut Lane,
     op: OpId,
     whole: &Pitched,
-    host: Host,
+    (host, span): (Host, u64),
     bytes: usize,
-) -> Result<(), CUresult> {
+) -> Result<bool, CUresult> {
     let [width, height, _] = sizes(&whole.extent)?;
     let began = clock::now();
     let request = Pitched {
@@ -412,7 +446,16 @@ fn download(
         |lane, small| Call::new(op, Flags::default(), began).send(lane, small, &[]),
     )?;
     let mut at = 0;
+    let mut held = None;
+    let mut shared = false;
     pull(lane, call, bytes, |lane, mut len| {
+        if held.is_none() && !shared {
+            held = managed::hold(whole.to.place, span);
+            shared = held.is_none();
+        }
+        if shared {
+            return lane.drop_bulk(len);
+        }
         while len > 0 {
             let (row, x) = (at / width, at % width);
             let piece = len.min(width - x);
@@ -424,7 +467,8 @@ fn download(
             len -= piece;
         }
         Ok(())
-    })
+    })?;
+    Ok(!shared)
 }
 
 /// Makes a copy, or captures it.

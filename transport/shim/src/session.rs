@@ -1,7 +1,7 @@
 //! The connection of this process, with all that hangs on it. It is never freed: threads of the
 //! program use it until the process is gone, and the child of a fork leaves its parent's alone.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
@@ -93,6 +93,8 @@ pub(crate) struct Session {
     pub(crate) settings: Settings,
     /// The last one-way frame of any lane, as [`gtrace_protocol::After`].
     pub(crate) last: AtomicU64,
+    /// The last frame of pages that went past other lanes, likewise: the calls of all lanes come behind it.
+    pub(crate) pages: AtomicU64,
     /// Calls of the process that were awaited.
     pub(crate) awaited: AtomicU64,
     /// Whether the device has nothing to do.
@@ -249,6 +251,7 @@ fn connect(
         info,
         settings,
         last: AtomicU64::new(0),
+        pages: AtomicU64::new(0),
         awaited: AtomicU64::new(0),
         device_idle: DeviceIdleTracker::default(),
         lanes: Lanes::default(),
@@ -408,7 +411,7 @@ impl Session {
     }
 
     /// A lane for a thread that has none.
-    fn lane(&'static self) -> Result<Box<Lane>, CUresult> {
+    pub(crate) fn lane(&'static self) -> Result<Box<Lane>, CUresult> {
         if self.is_lost() {
             return Err(status::LOST);
         }
@@ -469,6 +472,52 @@ impl Drop for Holder {
 
 thread_local! {
     static LANE: Holder = const { Holder(RefCell::new(None)) };
+    /// Another lane that takes its place ([`by_lane`]), while that one is borrowed.
+    static OTHER: Cell<*mut Lane> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// Does `action` so that its calls go by `lane`, and not by that of this thread.
+///
+/// # Errors
+///
+/// Those of `action`.
+pub(crate) fn by_lane<T>(
+    lane: &mut Lane,
+    action: impl FnOnce() -> Result<T, CUresult>,
+) -> Result<T, CUresult> {
+    struct Back(*mut Lane);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            OTHER.set(self.0);
+        }
+    }
+    let mut action = Some(action);
+    let mut run = || {
+        let _back = Back(OTHER.replace(lane));
+        match action.take() {
+            Some(action) => action(),
+            None => Err(cuda::CUDA_ERROR_UNKNOWN),
+        }
+    };
+    let done = LANE.try_with(|holder| {
+        let _own = holder.0.try_borrow_mut();
+        run()
+    });
+    // The thread is ending, and has no lane.
+    done.unwrap_or_else(|_| run())
+}
+
+/// Does `action` with the lane that takes the place of this thread's own, if there is one.
+#[cold]
+#[allow(unsafe_code)]
+fn with_other<T>(
+    action: impl FnOnce(&mut Lane) -> Result<T, CUresult>,
+) -> Option<Result<T, CUresult>> {
+    let lane = OTHER.replace(ptr::null_mut());
+    // SAFETY: `by_lane` has it borrowed until it takes it away from here, and nobody else finds it meanwhile.
+    let done = unsafe { lane.as_mut() }.map(action);
+    OTHER.set(lane);
+    done
 }
 
 /// Whether this thread has no lane of its own any more: exit handlers still call.
@@ -493,7 +542,8 @@ pub(crate) fn with_lane<T>(
     let mut action = Some(action);
     let done = LANE.try_with(|holder| {
         let Ok(mut slot) = holder.0.try_borrow_mut() else {
-            return Err(cuda::CUDA_ERROR_UNKNOWN);
+            let action = action.take().ok_or(cuda::CUDA_ERROR_UNKNOWN)?;
+            return with_other(action).unwrap_or(Err(cuda::CUDA_ERROR_UNKNOWN));
         };
         let lane = match &mut *slot {
             Some(lane) if ptr::eq(lane.session, session) && !lane.is_foreign() => lane,
@@ -507,6 +557,9 @@ pub(crate) fn with_lane<T>(
     match (done, action) {
         (Ok(result), _) => result,
         // The thread is ending, and its lane is given back already: exit handlers still call.
+        (Err(_), Some(action)) if !OTHER.get().is_null() => {
+            with_other(action).unwrap_or(Err(cuda::CUDA_ERROR_UNKNOWN))
+        }
         (Err(_), Some(action)) => {
             let mut lane = session.lane()?;
             let result = action(&mut lane);

@@ -173,6 +173,22 @@ pub const PROGRAMS: &[Program] = &[
     c("mapped", Portable::Yes),
     c("page_locked", Portable::Yes),
     c("page_locked_uses", Portable::Yes),
+    Program {
+        arguments: &["copies"],
+        ..c("page_locked_races", Portable::Yes)
+    },
+    Program {
+        arguments: &["graphs"],
+        ..c("page_locked_races", Portable::Yes)
+    },
+    Program {
+        arguments: &["heap"],
+        ..c("page_locked_races", Portable::Yes)
+    },
+    Program {
+        arguments: &["untouched"],
+        ..c("page_locked_races", Portable::Yes)
+    },
     c("segments", Portable::Yes),
     c("dispositions", Portable::Yes),
     c(

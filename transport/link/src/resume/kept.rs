@@ -1,40 +1,76 @@
 //! Bytes that are kept until the other side has read them.
 
-// Bytes of a caller that are used for as long as its call lasts.
+// Bytes of a caller that are used until it takes them back.
 #![allow(unsafe_code)]
 
+use std::collections::VecDeque;
 use std::slice;
 
 /// Memory that is kept for later once nothing is in it. Of it only what was used takes any.
 const SPARE: usize = 8 << 20;
+/// Own bytes that are sent together with what is lent behind them.
+pub(super) const TOGETHER: usize = 4 << 10;
 
-/// Bytes of a lane from one position on: first its own, then a caller's.
+/// Where bytes of a lane lie.
+#[derive(Debug)]
+enum Segment {
+    /// So many of the next ones in `Kept::bytes`.
+    Own(usize),
+    /// In memory of a caller.
+    Lent(&'static [u8]),
+    /// In a copy that was made when the caller took its memory back, from this one on.
+    Copied(Vec<u8>, usize),
+}
+
+impl Segment {
+    fn len(&self) -> usize {
+        match self {
+            Self::Own(len) => *len,
+            Self::Lent(bytes) => bytes.len(),
+            Self::Copied(bytes, from) => bytes.len() - from,
+        }
+    }
+
+    /// Whether it is lent, and part of `memory`.
+    fn is_lent_of(&self, memory: &[u8]) -> bool {
+        let Self::Lent(bytes) = self else {
+            return false;
+        };
+        let (here, there) = (bytes.as_ptr_range(), memory.as_ptr_range());
+        here.start < there.end && there.start < here.end
+    }
+}
+
+/// Bytes of a lane from one position on, in order.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
+    segments: VecDeque<Segment>,
+    /// Own ones, from `start` to `end`.
     bytes: Vec<u8>,
     start: usize,
     end: usize,
-    /// Position of the first one in the lane.
+    /// Positions of the first byte in the lane, and behind the last one.
     position: u64,
-    /// What a caller lends, of which the first `begun` bytes are the lane's.
-    lent: &'static [u8],
-    begun: usize,
+    behind: u64,
+    /// Segments that are lent.
+    lent: usize,
+    /// Memory of copies that are not needed any more, and its bytes.
+    spare: Vec<Vec<u8>>,
+    spare_bytes: usize,
 }
 
 impl Kept {
-    fn own(&self) -> usize {
-        self.end - self.start
-    }
-
     /// The position behind the last one.
     pub(super) fn end(&self) -> u64 {
-        self.position + (self.own() + self.begun) as u64
+        self.behind
     }
 
-    /// Puts `more` behind them. Nothing is lent.
+    /// Puts a copy of `more` behind them.
     pub(super) fn push(&mut self, more: &[u8]) {
-        debug_assert!(self.lent.is_empty());
-        let used = self.own();
+        if more.is_empty() {
+            return;
+        }
+        let used = self.end - self.start;
         let total = used + more.len();
         if self.end + more.len() > self.bytes.len() {
             // Twice as much as is needed, so that moving them is rare.
@@ -49,40 +85,83 @@ impl Kept {
         }
         self.bytes[self.end..self.end + more.len()].copy_from_slice(more);
         self.end += more.len();
+        self.behind += more.len() as u64;
+        match self.segments.back_mut() {
+            Some(Segment::Own(len)) => *len += more.len(),
+            _ => self.segments.push_back(Segment::Own(more.len())),
+        }
     }
 
-    /// Takes bytes from where they are, which [`Self::begin`] puts behind the others.
+    /// Puts `more` behind them, from where it is.
     ///
     /// # Safety
     ///
-    /// They stay as they are until [`Self::take_back`].
-    pub(super) unsafe fn lend(&mut self, bytes: &[u8]) {
-        self.take_back();
+    /// It stays as it is until the other side has read it, [`Self::take_back_last`] finds nothing of it, or this is
+    /// dropped.
+    pub(super) unsafe fn lend(&mut self, more: &[u8]) {
         // SAFETY: the caller's promise.
-        self.lent = unsafe { slice::from_raw_parts(bytes.as_ptr(), bytes.len()) };
+        let bytes = unsafe { slice::from_raw_parts(more.as_ptr(), more.len()) };
+        self.segments.push_back(Segment::Lent(bytes));
+        self.behind += more.len() as u64;
+        self.lent += 1;
     }
 
-    /// Puts the next `len` bytes of what is lent behind the others.
-    pub(super) fn begin(&mut self, len: usize) {
-        self.begun = (self.begun + len).min(self.lent.len());
+    /// Whether bytes of `memory` are lent.
+    pub(super) fn is_lent(&self, memory: &[u8]) -> bool {
+        self.lent > 0 && (self.segments.iter()).any(|segment| segment.is_lent_of(memory))
     }
 
-    /// What is lent is the caller's alone again; of what was begun of it a copy is kept.
-    pub(super) fn take_back(&mut self) {
-        let lent = std::mem::take(&mut self.lent);
-        let begun = std::mem::take(&mut self.begun);
-        self.push(&lent[..begun]);
+    /// Makes a copy of the last segment of `memory` that is lent; without `memory`, of any. Whether there was one.
+    pub(super) fn take_back_last(&mut self, memory: Option<&[u8]>) -> bool {
+        if self.lent == 0 {
+            return false;
+        }
+        let is_wanted = |segment: &&mut Segment| match memory {
+            Some(memory) => segment.is_lent_of(memory),
+            None => matches!(segment, Segment::Lent(_)),
+        };
+        let Some(segment) = self.segments.iter_mut().rev().find(is_wanted) else {
+            return false;
+        };
+        if let Segment::Lent(bytes) = *segment {
+            let mut copy = self.spare.pop().unwrap_or_default();
+            self.spare_bytes -= copy.capacity();
+            copy.clear();
+            copy.extend_from_slice(bytes);
+            *segment = Segment::Copied(copy, 0);
+            self.lent -= 1;
+        }
+        true
     }
 
     /// Forgets those before `position`.
     pub(super) fn forget(&mut self, position: u64) {
-        let gone = usize::try_from(position.saturating_sub(self.position)).unwrap_or(usize::MAX);
-        let own = gone.min(self.own());
-        let lent = (gone - own).min(self.begun);
-        self.start += own;
-        self.lent = &self.lent[lent..];
-        self.begun -= lent;
-        self.position += (own + lent) as u64;
+        while self.position < position
+            && let Some(first) = self.segments.front_mut()
+        {
+            let gone = usize::try_from(position - self.position).unwrap_or(usize::MAX);
+            let gone = gone.min(first.len());
+            self.position += gone as u64;
+            let all = gone == first.len();
+            match first {
+                Segment::Own(len) => {
+                    *len -= gone;
+                    self.start += gone;
+                }
+                Segment::Lent(bytes) => {
+                    *bytes = &bytes[gone..];
+                    self.lent -= usize::from(all);
+                }
+                Segment::Copied(_, from) => *from += gone,
+            }
+            if all && let Some(Segment::Copied(copy, _)) = self.segments.pop_front() {
+                let bytes = self.spare_bytes + copy.capacity();
+                if bytes <= SPARE {
+                    self.spare_bytes = bytes;
+                    self.spare.push(copy);
+                }
+            }
+        }
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
             if self.bytes.len() > SPARE {
@@ -91,15 +170,43 @@ impl Kept {
         }
     }
 
-    /// Those from `position` on, at most `most`, and no more than lie side by side.
-    pub(super) fn from(&self, position: u64, most: usize) -> &[u8] {
-        let skip = usize::try_from(position.saturating_sub(self.position)).unwrap_or(usize::MAX);
-        let (bytes, skip) = match skip.checked_sub(self.own()) {
-            Some(skip) => (&self.lent[..self.begun], skip),
-            None => (&self.bytes[self.start..self.end], skip),
-        };
-        let from = skip.min(bytes.len());
-        &bytes[from..bytes.len().min(from.saturating_add(most))]
+    /// Those from `position` on: at most `most` that lie side by side, and behind a few of these as many again.
+    pub(super) fn from(&self, position: u64, most: usize) -> (&[u8], &[u8]) {
+        let (mut at, mut own) = (self.behind, self.end);
+        // Mostly it is the last one.
+        for (index, segment) in self.segments.iter().enumerate().rev() {
+            at -= segment.len() as u64;
+            if let Segment::Own(len) = segment {
+                own -= len;
+            }
+            if at <= position {
+                let skip = usize::try_from(position - at).unwrap_or(usize::MAX);
+                let bytes = self.bytes_of(segment, own);
+                let rest = &bytes[skip.min(bytes.len())..];
+                let first = &rest[..rest.len().min(most)];
+                let next = match self.segments.get(index + 1) {
+                    Some(next) if rest.len() <= TOGETHER.min(most) => {
+                        let own = match segment {
+                            Segment::Own(len) => own + len,
+                            _ => own,
+                        };
+                        self.bytes_of(next, own)
+                    }
+                    _ => &[],
+                };
+                return (first, &next[..next.len().min(most)]);
+            }
+        }
+        (&[], &[])
+    }
+
+    /// Those of `segment`; own ones begin at `own`.
+    fn bytes_of<'a>(&'a self, segment: &'a Segment, own: usize) -> &'a [u8] {
+        match segment {
+            Segment::Own(len) => &self.bytes[own..own + len],
+            Segment::Lent(bytes) => bytes,
+            Segment::Copied(bytes, from) => &bytes[*from..],
+        }
     }
 }
 
@@ -107,67 +214,102 @@ impl Kept {
 mod tests {
     use super::*;
 
+    /// All that are kept from `position` on.
+    fn rest(kept: &Kept, mut position: u64, most: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        while position < kept.end() {
+            let (first, second) = kept.from(position, most);
+            assert!(!first.is_empty(), "at {position} of {}", kept.end());
+            assert!(first.len().max(second.len()) <= most);
+            assert!(first.len() <= TOGETHER || second.is_empty());
+            all.extend_from_slice(first);
+            all.extend_from_slice(second);
+            position += (first.len() + second.len()) as u64;
+        }
+        all
+    }
+
+    fn numbers(count: usize) -> Vec<u8> {
+        (0..count).map(|at| (at * 7 + at / 256) as u8).collect()
+    }
+
     #[test]
     fn bytes_stay_until_they_are_forgotten() {
         let mut kept = Kept::default();
         let mut all = Vec::new();
         let mut forgotten = 0;
-        for round in 0..2000_usize {
-            let more: Vec<u8> = (0..round % 700).map(|at| (at * 7 + round) as u8).collect();
+        for step in 0..2000_usize {
+            let more: Vec<u8> = (0..step % 700).map(|at| (at * 7 + step) as u8).collect();
             kept.push(&more);
             all.extend_from_slice(&more);
             assert_eq!(kept.end(), all.len() as u64);
-            if round % 3 == 0 {
-                forgotten += (all.len() - forgotten) * (round % 5) / 4;
+            if step % 3 == 0 {
+                forgotten += (all.len() - forgotten) * (step % 5) / 4;
                 kept.forget(forgotten as u64);
             }
-            assert_eq!(
-                kept.from(forgotten as u64, usize::MAX),
-                &all[forgotten..],
-                "round {round}"
-            );
+            assert_eq!(rest(&kept, forgotten as u64, usize::MAX), &all[forgotten..]);
             let middle = forgotten + (all.len() - forgotten) / 2;
-            let some = kept.from(middle as u64, 10);
+            let (some, none) = kept.from(middle as u64, 10);
             assert_eq!(some, &all[middle..(middle + 10).min(all.len())]);
+            assert!(none.is_empty());
         }
         kept.forget(u64::MAX);
         assert_eq!(kept.end(), all.len() as u64);
     }
 
+    /// Heads of frames and what is lent behind them, taken back and forgotten at any place.
     #[test]
-    fn of_what_is_lent_only_the_rest_is_copied() {
-        let all: Vec<u8> = (0..100_000_usize)
-            .map(|at| (at * 7 + at / 256) as u8)
-            .collect();
-        for (begun, read) in [
-            (0, 0),
-            (600, 0),
-            (600, 50),
-            (600, 350),
-            (99_900, 20_000),
-            (99_900, 100_000),
-        ] {
+    fn what_is_lent_is_the_same_before_and_after_it_is_taken_back() {
+        let all = numbers(400_000);
+        for seed in 0..200_usize {
             let mut kept = Kept::default();
-            kept.push(&all[..100]);
-            // SAFETY: they outlive what they are lent to.
-            unsafe { kept.lend(&all[100..]) };
-            assert_eq!(kept.end(), 100);
-            kept.begin(begun / 2);
-            kept.begin(begun - begun / 2);
-            let end = 100 + begun;
-            kept.forget(read);
-            assert_eq!(kept.end(), end as u64);
-            let mut at = usize::try_from(read).unwrap();
-            while at < end {
-                let some = kept.from(at as u64, 4000);
-                assert!(!some.is_empty() && some == &all[at..at + some.len()]);
-                at += some.len();
+            let (mut at, mut forgotten) = (0, 0);
+            for step in 0.. {
+                let chosen = seed * 31 + step * 17;
+                let len = match chosen % 3 {
+                    0 => chosen % 90 + 1,
+                    _ => chosen % 40_000 + 1,
+                };
+                if at + len > all.len() {
+                    break;
+                }
+                match chosen % 3 {
+                    0 => kept.push(&all[at..at + len]),
+                    // SAFETY: it outlives what it is lent to.
+                    _ => unsafe { kept.lend(&all[at..at + len]) },
+                }
+                at += len;
+                if chosen % 5 == 0 {
+                    let from = chosen * 1000 % at;
+                    let memory = &all[from..at];
+                    while kept.take_back_last(Some(memory)) {}
+                    assert!(!kept.is_lent(memory));
+                }
+                if chosen % 7 == 0 {
+                    forgotten += (at - forgotten) * (chosen % 4) / 4;
+                    kept.forget(forgotten as u64);
+                }
+                assert_eq!(kept.end(), at as u64);
+                assert_eq!(rest(&kept, forgotten as u64, 10_000), &all[forgotten..at]);
             }
-            kept.take_back();
-            let from = usize::try_from(read).unwrap();
-            assert_eq!(kept.from(read, usize::MAX), &all[from..end]);
-            kept.push(&all[end..]);
-            assert_eq!(kept.from(read, usize::MAX), &all[from..]);
+            while kept.take_back_last(None) {}
+            assert!(!kept.is_lent(&all));
+            assert_eq!(rest(&kept, forgotten as u64, 10_000), &all[forgotten..at]);
+            kept.forget(at as u64);
+            assert!(kept.spare_bytes <= SPARE && kept.segments.is_empty());
         }
+    }
+
+    #[test]
+    fn a_head_is_sent_with_what_is_lent_behind_it() {
+        let all = numbers(10_000);
+        let mut kept = Kept::default();
+        kept.push(&all[..60]);
+        // SAFETY: it outlives what it is lent to.
+        unsafe { kept.lend(&all[60..]) };
+        assert_eq!(kept.from(0, 5000), (&all[..60], &all[60..5060]));
+        assert_eq!(kept.from(20, 50), (&all[20..60], &all[60..110]));
+        assert_eq!(kept.from(20, 30), (&all[20..50], &[][..]));
+        assert_eq!(kept.from(5000, 9000), (&all[5000..], &[][..]));
     }
 }

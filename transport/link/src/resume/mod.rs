@@ -18,12 +18,12 @@ use std::time::{Duration, Instant};
 
 use gtrace_protocol::{
     Attachment, Death, LaneResumed, Lifecycle, PIECE_LEN, PIECE_MAX, Piece, ResumeLane, SentBytes,
-    TELL_EVERY, WINDOW,
+    WINDOW,
 };
 use rustix::event::PollFlags;
 
 use self::attach::Client;
-use self::kept::Kept;
+use self::kept::{Kept, TOGETHER};
 use self::rx::ResumeRx;
 use self::tx::ResumeTx;
 use crate::buffer::InBuffer;
@@ -43,6 +43,12 @@ const PIECE: usize = 512 << 10;
 const SOME: usize = 64 << 10;
 /// Memory for heads, and what is received with them.
 const RAW: usize = 16 << 10;
+/// The same where the piece before was large, and such a piece.
+const FEW: usize = 4 << 10;
+const LARGE: usize = 64 << 10;
+/// What was read before the other side learns so where nothing else is to be done: it can use the memory again that
+/// lies in a cache.
+const TELL_IDLE: u64 = 512 << 10;
 /// Between two checks whether the other side has ended, and of the deadline.
 const CHECK: Duration = Duration::from_millis(100);
 
@@ -56,12 +62,14 @@ struct Inlet {
     raw: InBuffer,
     /// Bytes of the piece that have not come yet, or lie in `raw`.
     left: usize,
+    /// The piece is a large one, and so is the next, usually.
+    large: bool,
+    /// Memory for what a thread that sends takes.
+    taken: Vec<u8>,
     /// Taken by a thread that sends and waits for room.
     ahead: InBuffer,
     /// Bytes of the lane that were received, those in `ahead` included.
     received: u64,
-    /// A thread waits for them.
-    awaited: bool,
 }
 
 /// What is sent.
@@ -74,6 +82,32 @@ struct Outlet {
     given: u64,
     /// The rest of a head that the connection did not take.
     rest: Vec<u8>,
+    /// Memory for a head and what is sent with it.
+    head: Vec<u8>,
+}
+
+impl Outlet {
+    /// The next piece that the connection was not given, of `most` bytes of the lane or a few more, which says what
+    /// has been `read` here: how many they are, and the body. `head` gets what comes before the body.
+    fn piece(&self, head: &mut Vec<u8>, most: usize, read: u64) -> (u64, &[u8]) {
+        let (first, second) = self.kept.from(self.given, most);
+        let len = first.len() + second.len();
+        let piece = Piece {
+            len: len as u32,
+            read,
+        };
+        head.clear();
+        head.extend_from_slice(&piece.to_bytes());
+        // Few bytes go with the head, so that they are one record of TLS, and one part of a system call.
+        let body = match first.len() <= TOGETHER {
+            true => {
+                head.extend_from_slice(first);
+                second
+            }
+            false => first,
+        };
+        (len as u64, body)
+    }
 }
 
 /// How a lane ends.
@@ -109,6 +143,8 @@ pub(crate) struct Shared {
     acknowledged: AtomicU64,
     /// There is no connection.
     severed: AtomicBool,
+    /// A thread waits for bytes. It says so while it has the inlet.
+    awaited: AtomicBool,
     changes: Arc<Changes>,
 }
 
@@ -122,6 +158,13 @@ enum Pulled {
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets a counter that only grows. Its lock is held: `read` and `peer_read` are the inlet's, `acknowledged` the outlet's.
+fn raise(counter: &AtomicU64, to: u64) {
+    if counter.load(Ordering::Relaxed) < to {
+        counter.store(to, Ordering::Release);
+    }
 }
 
 /// A connection of a lane that is to go on without it: the link over it, and bytes that were received with it already.
@@ -272,15 +315,17 @@ impl Shared {
                 kept: Kept::default(),
                 given: 0,
                 rest: Vec::new(),
+                head: Vec::new(),
             }),
             inlet: Mutex::new(Inlet {
                 channel,
                 attempt: 0,
                 raw,
                 left: 0,
+                large: false,
+                taken: Vec::new(),
                 ahead: InBuffer::new(0),
                 received: 0,
-                awaited: false,
             }),
             fate: Mutex::new(Fate {
                 life: Lifecycle::new(patience_ms),
@@ -294,6 +339,7 @@ impl Shared {
             read: AtomicU64::new(0),
             acknowledged: AtomicU64::new(0),
             severed: AtomicBool::new(false),
+            awaited: AtomicBool::new(false),
             changes: Arc::clone(&info.changes),
         })
     }
@@ -332,7 +378,7 @@ impl Shared {
     fn pull(&self, inlet: &mut Inlet, into: &mut [u8]) -> Result<Pulled, LinkError> {
         let taken = self.pull_bytes(inlet, into)?;
         if let Pulled::Bytes(len) = taken {
-            self.read.fetch_add(len as u64, Ordering::Relaxed);
+            raise(&self.read, self.read.load(Ordering::Relaxed) + len as u64);
         }
         Ok(taken)
     }
@@ -350,7 +396,8 @@ impl Shared {
                     let piece = Piece::parse(head)?;
                     inlet.raw.consume(PIECE_LEN);
                     inlet.left = piece.len as usize;
-                    self.peer_read.fetch_max(piece.read, Ordering::AcqRel);
+                    inlet.large = inlet.left >= LARGE;
+                    raise(&self.peer_read, piece.read);
                     continue;
                 }
             } else {
@@ -371,7 +418,9 @@ impl Shared {
             }
             let wanted = inlet.raw.len() + 1;
             let space = inlet.raw.space(wanted.max(PIECE_LEN));
-            let len = space.len().min(RAW);
+            // What comes behind the head of a large piece is better received where it belongs.
+            let most = if inlet.large { FEW } else { RAW };
+            let len = space.len().min(most);
             match channel.receive(&mut space[..len])? {
                 Some(received) => inlet.raw.filled(received),
                 None => return Ok(Pulled::Nothing),
@@ -379,10 +428,10 @@ impl Shared {
         }
     }
 
-    /// Whether the other side is to learn what was read here.
-    fn owes(&self) -> bool {
+    /// Whether the other side is to learn what was read here, if that are so many bytes.
+    fn owes(&self, least: u64) -> bool {
         let read = self.read.load(Ordering::Relaxed);
-        read.saturating_sub(self.acknowledged.load(Ordering::Relaxed)) >= TELL_EVERY
+        read.saturating_sub(self.acknowledged.load(Ordering::Relaxed)) >= least
     }
 
     /// Says what was read, if nobody sends anything at the moment, which would say it too. Does not wait.
@@ -410,31 +459,34 @@ impl Shared {
         }
         // What lies in the connection's own buffer is drained at the next chance.
         if matches!(channel.drain(), Ok(Some(()))) && is_new {
-            self.acknowledged.fetch_max(read, Ordering::Relaxed);
+            raise(&self.acknowledged, read);
         }
     }
 
     /// Gives the connection what is kept and was not given; nothing if there is none.
     fn give(&self, outlet: &mut Outlet) -> Result<(), LinkError> {
-        let Some(channel) = outlet.channel.clone() else {
+        let Some(channel) = outlet.channel.take() else {
             return Ok(());
         };
-        let channel = &*channel;
+        let given = self.give_to(&*channel, outlet);
+        outlet.channel = Some(channel);
+        given
+    }
+
+    fn give_to(&self, channel: &dyn Channel, outlet: &mut Outlet) -> Result<(), LinkError> {
         let rest = std::mem::take(&mut outlet.rest);
         if !rest.is_empty() {
             send_all(channel, &rest, &[])?;
         }
+        let mut head = std::mem::take(&mut outlet.head);
         while outlet.given < outlet.kept.end() {
-            let bytes = outlet.kept.from(outlet.given, PIECE);
             let read = self.read.load(Ordering::Acquire);
-            let head = Piece {
-                len: bytes.len() as u32,
-                read,
-            };
-            send_all(channel, &head.to_bytes(), bytes)?;
-            self.acknowledged.fetch_max(read, Ordering::Relaxed);
-            outlet.given += bytes.len() as u64;
+            let (len, body) = outlet.piece(&mut head, PIECE, read);
+            send_all(channel, &head, body)?;
+            raise(&self.acknowledged, read);
+            outlet.given += len;
         }
+        outlet.head = head;
         Ok(())
     }
 
@@ -455,24 +507,20 @@ impl Shared {
             if outlet.given == outlet.kept.end() {
                 return Ok(channel.drain()?.is_some());
             }
-            let bytes = outlet.kept.from(outlet.given, SOME);
             let read = self.read.load(Ordering::Acquire);
-            let head = Piece {
-                len: bytes.len() as u32,
-                read,
-            }
-            .to_bytes();
-            let Some(sent @ 1..) = channel.send(&head, bytes)? else {
+            let mut head = std::mem::take(&mut outlet.head);
+            let (len, body) = outlet.piece(&mut head, SOME, read);
+            let Some(sent @ 1..) = channel.send(&head, body)? else {
                 return Ok(false);
             };
             // The piece has begun, so that the rest of it comes before anything else.
-            let len = bytes.len() as u64;
-            outlet.rest = match sent.checked_sub(head.len()) {
-                Some(sent) => bytes[sent..].to_vec(),
-                None => [&head[sent..], bytes].concat(),
+            let rest = match sent.checked_sub(head.len()) {
+                Some(sent) => body[sent..].to_vec(),
+                None => [&head[sent..], body].concat(),
             };
+            (outlet.rest, outlet.head) = (rest, head);
             outlet.given += len;
-            self.acknowledged.fetch_max(read, Ordering::Relaxed);
+            raise(&self.acknowledged, read);
         }
     }
 
@@ -502,34 +550,37 @@ impl Shared {
     /// Takes what came into memory, as a thread that sends waits for room and nobody else reads.
     fn listen(&self) -> Result<Option<Arc<dyn Channel>>, LinkError> {
         let mut inlet = locked(&self.inlet);
-        if inlet.awaited {
+        if self.awaited.load(Ordering::Acquire) {
             return Ok(None);
         }
         let attempt = inlet.attempt;
-        let mut piece = [0; RAW];
-        loop {
+        let mut taken = std::mem::take(&mut inlet.taken);
+        taken.resize(RAW, 0);
+        let listened = loop {
             // Nobody who keeps to the protocol sends more before it learns what was read.
             if inlet.ahead.len() as u64 > 2 * WINDOW {
-                return Ok(None);
+                break Ok(None);
             }
             // Nothing of what lies ahead is to be read here.
             let mut ahead = std::mem::replace(&mut inlet.ahead, InBuffer::new(0));
-            let pulled = self.pull_bytes(&mut inlet, &mut piece);
+            let pulled = self.pull_bytes(&mut inlet, &mut taken);
             if let Ok(Pulled::Bytes(len)) = pulled {
                 let total = ahead.len() + len;
-                ahead.space(total)[..len].copy_from_slice(&piece[..len]);
+                ahead.space(total)[..len].copy_from_slice(&taken[..len]);
                 ahead.filled(len);
             }
             inlet.ahead = ahead;
             match pulled {
                 Ok(Pulled::Bytes(_)) => {}
-                Ok(_) => return Ok(inlet.channel.clone()),
-                Err(error) => {
-                    drop(inlet);
-                    self.broke(attempt, error)?;
-                    return Ok(None);
-                }
+                Ok(_) => break Ok(inlet.channel.clone()),
+                Err(error) => break Err(error),
             }
+        };
+        inlet.taken = taken;
+        drop(inlet);
+        match listened {
+            Ok(channel) => Ok(channel),
+            Err(error) => self.broke(attempt, error).map(|()| None),
         }
     }
 
@@ -674,7 +725,7 @@ impl Shared {
             return Err(error);
         }
         let mut inlet = locked(&self.inlet);
-        self.peer_read.fetch_max(theirs, Ordering::AcqRel);
+        raise(&self.peer_read, theirs);
         outlet.kept.forget(theirs);
         inlet.channel = None;
         inlet.raw = InBuffer::new(RAW);
@@ -838,4 +889,4 @@ impl Resumption {
     }
 }
 
-const _: () = assert!(PIECE <= PIECE_MAX as usize);
+const _: () = assert!(PIECE + TOGETHER <= PIECE_MAX as usize);

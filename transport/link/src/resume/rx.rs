@@ -1,11 +1,14 @@
 //! The receiving half.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use rustix::event::PollFlags;
 
-use super::{Pulled, Shared, locked};
+use gtrace_protocol::TELL_EVERY;
+
+use super::{Pulled, Shared, TELL_IDLE, locked};
 use crate::buffer::InBuffer;
 use crate::channel::{AHEAD, IN_BUFFER};
 use crate::link::{LinkError, Rx};
@@ -41,7 +44,7 @@ impl ResumeRx {
         deadline: Option<Instant>,
     ) -> Result<usize, LinkError> {
         loop {
-            if shared.owes() {
+            if shared.owes(TELL_EVERY) {
                 shared.tell();
             }
             let (channel, attempt) = {
@@ -51,7 +54,7 @@ impl ResumeRx {
                     Ok(Pulled::Bytes(len)) => return Ok(len),
                     Ok(Pulled::Nothing) => {
                         // Said before the lock is given up, so that no other thread takes what is waited for.
-                        inlet.awaited = true;
+                        shared.awaited.store(true, Ordering::Release);
                         (inlet.channel.clone(), attempt)
                     }
                     Ok(Pulled::Replaced) => (None, attempt),
@@ -66,12 +69,15 @@ impl ResumeRx {
                 shared.wait_attached(attempt, deadline)?;
                 continue;
             };
-            let events = match shared.owes() {
+            if shared.owes(TELL_IDLE) {
+                shared.tell();
+            }
+            let events = match shared.owes(TELL_EVERY) {
                 true => PollFlags::IN | PollFlags::OUT,
                 false => PollFlags::IN,
             };
             let waited = channel.socket().wait(events, deadline).until(spin, || {
-                if shared.owes() {
+                if shared.owes(TELL_EVERY) {
                     shared.tell();
                 }
                 let mut inlet = locked(&shared.inlet);
@@ -83,7 +89,7 @@ impl ResumeRx {
                     pulled => Some(pulled),
                 })
             });
-            locked(&shared.inlet).awaited = false;
+            shared.awaited.store(false, Ordering::Release);
             match waited {
                 Ok(Pulled::Bytes(len)) => return Ok(len),
                 Ok(_) => shared.wait_attached(attempt, deadline)?,

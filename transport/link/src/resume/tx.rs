@@ -1,14 +1,16 @@
 //! The sending half.
 
-// Bytes of a caller that are lent for as long as its call lasts.
+// Bytes of a caller that are lent until it takes them back.
 #![allow(unsafe_code)]
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use gtrace_protocol::TELL_EVERY;
 use rustix::event::{PollFd, PollFlags};
 
+use super::kept::TOGETHER;
 use super::{PIECE, Shared, locked, send_all};
 use crate::buffer::OutBuffer;
 use crate::channel::OUT_MOST;
@@ -19,7 +21,16 @@ use crate::wait::poll;
 const POLL: Duration = Duration::from_millis(2);
 
 /// Fewer bytes are copied sooner than it is found out which of them were read.
-const LENT_MIN: usize = 256 << 10;
+const LENT_MIN: usize = 64 << 10;
+
+/// How bytes are kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Keep {
+    /// In a copy.
+    Copied,
+    /// Where they are, as long as the caller promises.
+    Lent,
+}
 
 pub(super) struct ResumeTx {
     shared: Arc<Shared>,
@@ -37,12 +48,11 @@ impl ResumeTx {
         }
     }
 
-    /// Keeps `bytes` and sends them; waits only if nothing more can be kept. `lent`: they were lent to it.
-    fn put(shared: &Shared, mut bytes: &[u8], lent: bool) -> Result<(), LinkError> {
+    /// Keeps `bytes` and sends them, unless they are few and `more` follow, with which they go. Waits only if nothing more
+    /// can be kept.
+    fn put(shared: &Shared, mut bytes: &[u8], keep: Keep, more: bool) -> Result<(), LinkError> {
+        let more = more && bytes.len() <= TOGETHER;
         while !bytes.is_empty() {
-            if lent {
-                shared.hear()?;
-            }
             let mut outlet = locked(&shared.outlet);
             shared.forget(&mut outlet)?;
             let room = usize::try_from(outlet.sent.room()).unwrap_or(usize::MAX);
@@ -53,9 +63,10 @@ impl ResumeTx {
                 Self::wait_for_room(shared, attempt)?;
                 continue;
             }
-            match lent {
-                true => outlet.kept.begin(now.len()),
-                false => outlet.kept.push(now),
+            match keep {
+                Keep::Copied => outlet.kept.push(now),
+                // SAFETY: the promise of whoever asks for it; `Drop` and `take_back` see to its end.
+                Keep::Lent => unsafe { outlet.kept.lend(now) },
             }
             outlet.sent.add(now.len() as u64);
             bytes = later;
@@ -63,6 +74,9 @@ impl ResumeTx {
                 drop(outlet);
                 shared.check()?;
                 continue;
+            }
+            if more && bytes.is_empty() {
+                return Ok(());
             }
             let (given, attempt) = (shared.give(&mut outlet), outlet.attempt);
             drop(outlet);
@@ -74,27 +88,17 @@ impl ResumeTx {
         Ok(())
     }
 
-    /// As [`Self::put`], of many bytes: only those are copied that the other side has not read when all are sent.
-    fn put_many(shared: &Shared, bytes: &[u8]) -> Result<(), LinkError> {
-        /// Takes them back however the call ends.
-        struct Lent<'a>(&'a Shared);
-        impl Drop for Lent<'_> {
-            fn drop(&mut self) {
-                let mut outlet = locked(&self.0.outlet);
-                // An error is found by the next call too.
-                let _ = self.0.forget(&mut outlet);
-                outlet.kept.take_back();
-            }
-        }
-        if bytes.len() < LENT_MIN {
-            return Self::put(shared, bytes, false);
-        }
-        let lent = Lent(shared);
-        // SAFETY: the caller's bytes stay as they are until this returns.
-        unsafe { locked(&shared.outlet).kept.lend(bytes) };
-        let put = Self::put(shared, bytes, true).and_then(|()| shared.hear());
-        drop(lent);
-        put
+    /// Sends what was committed, and `body` behind it.
+    fn put_behind(&mut self, body: &[u8], keep: Keep) -> Result<(), LinkError> {
+        let put = Self::put(
+            &self.shared,
+            self.out.committed(),
+            Keep::Copied,
+            !body.is_empty(),
+        );
+        self.out.clear();
+        put?;
+        Self::put(&self.shared, body, keep, false)
     }
 
     /// Waits a moment for the other side to read.
@@ -103,7 +107,7 @@ impl ResumeTx {
             return shared.wait_attached(attempt, None);
         }
         // Each waits for the other where both have read much and not said so.
-        if shared.owes() {
+        if shared.owes(TELL_EVERY) {
             shared.tell();
         }
         let deadline = std::time::Instant::now() + POLL;
@@ -179,18 +183,52 @@ impl Tx for ResumeTx {
     }
 
     fn bulk(&mut self, body: &[u8]) -> Result<(), LinkError> {
-        // The header goes with the first bytes.
-        let (first, rest) = body.split_at(body.len().min(OUT_MOST));
-        self.out.reserve(first.len()).copy_from_slice(first);
-        self.out.commit(first.len());
-        self.flush()?;
-        Self::put_many(&self.shared, rest)
+        // SAFETY: the bytes stay as they are until this returns.
+        let put = unsafe { self.bulk_lent(body) };
+        self.take_back(Some(body));
+        put
+    }
+
+    unsafe fn bulk_lent(&mut self, body: &[u8]) -> Result<(), LinkError> {
+        let keep = match body.len() < LENT_MIN {
+            true => Keep::Copied,
+            false => Keep::Lent,
+        };
+        self.put_behind(body, keep)
+    }
+
+    fn lends(&self) -> bool {
+        true
+    }
+
+    fn is_lent(&mut self, memory: &[u8]) -> bool {
+        let is_lent = || {
+            let mut outlet = locked(&self.shared.outlet);
+            // An error is found by the next call too.
+            let _ = self.shared.forget(&mut outlet);
+            outlet.kept.is_lent(memory)
+        };
+        is_lent() && {
+            let _ = self.shared.hear();
+            is_lent()
+        }
+    }
+
+    fn take_back(&mut self, memory: Option<&[u8]>) {
+        // Those that were sent last are copied first, while the other side reads the first ones.
+        loop {
+            let _ = self.shared.hear();
+            let mut outlet = locked(&self.shared.outlet);
+            let _ = self.shared.forget(&mut outlet);
+            if !outlet.kept.take_back_last(memory) {
+                return;
+            }
+        }
     }
 
     fn flush(&mut self) -> Result<(), LinkError> {
-        let put = Self::put(&self.shared, self.out.committed(), false);
         let had = self.pending() > 0;
-        self.out.clear();
+        let put = self.put_behind(&[], Keep::Copied);
         if std::mem::take(&mut self.left) && !had {
             put?;
             return self.shared.give_rest();
@@ -245,5 +283,12 @@ impl Tx for ResumeTx {
             false if self.pending() > 0 => self.flush_some().map(drop),
             false => Ok(()),
         }
+    }
+}
+
+impl Drop for ResumeTx {
+    fn drop(&mut self) {
+        let mut outlet = locked(&self.shared.outlet);
+        while outlet.kept.take_back_last(None) {}
     }
 }

@@ -16,7 +16,7 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer};
 
-use super::{Held, copies, number, plan};
+use super::{Held, copies, in_step, number, plan};
 use crate::context::{put, put_wanted};
 use crate::entry::{Call, check, done, mint, written};
 use crate::generated::driver::remote;
@@ -70,6 +70,7 @@ unsafe fn instantiate(
     if exec.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
+    in_step::bring(session, number(graph))?;
     let minted = mint(Kind::GraphExec);
     let (wrong, outcome) = always(
         session,
@@ -169,6 +170,7 @@ fn update(
     graph: CUgraph,
 ) -> Result<(CUgraphExecUpdateResultInfo, Result<(), CUresult>), CUresult> {
     let session = session::cuda()?;
+    in_step::bring(session, number(graph))?;
     let (info, outcome) = always(
         session,
         GRAPH_UPDATE,

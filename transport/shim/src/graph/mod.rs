@@ -11,6 +11,7 @@ mod change;
 mod copies;
 mod dot;
 mod exec;
+mod in_step;
 mod kernel;
 mod nodes;
 mod objects;

@@ -119,7 +119,7 @@ impl Managed {
             let pieces = changed
                 .iter()
                 .map(|at| (part.base + at.start as u64, &now[at.clone()]));
-            transfer::send(session, &mut self.streams, part.context, pieces)?;
+            transfer::send(session, &mut self.way, part.context, pieces)?;
             self.page_locked.look_through(&now);
             part.twin = now;
         }
@@ -139,7 +139,7 @@ impl Managed {
             return Ok(());
         };
         let pieces = std::iter::once((part.base, now.as_slice()));
-        transfer::send(session, &mut self.streams, part.context, pieces)?;
+        transfer::send(session, &mut self.way, part.context, pieces)?;
         self.page_locked.look_through(&now);
         part.twin = now;
         Ok(())
@@ -167,7 +167,7 @@ impl Managed {
                 .iter()
                 .map(|part| (part.base, vec![0; part.twin.len()]))
                 .collect();
-            transfer::fetch_all(session, &mut self.streams, context, &mut bytes)?;
+            transfer::fetch_all(session, &mut self.way, context, &mut bytes)?;
             for (part, (_, bytes)) in parts.iter_mut().zip(&bytes) {
                 part.take_in(bytes);
                 part.used = busy;

@@ -22,7 +22,7 @@ use gtrace_protocol::{Flags, OpId, op_id};
 use super::eager::Eager;
 use super::pager::pager;
 use super::pages::{PAGE, Region};
-use super::{EAGER, Managed, STATE, serve, transfer};
+use super::{EAGER, Managed, STATE, holds, serve, transfer};
 use crate::context::{self, Current};
 use crate::entry::exchange;
 use crate::generated::driver::remote;
@@ -45,6 +45,8 @@ struct Candidate {
     wanted: bool,
     /// The program's own memory, and not the shim's.
     foreign: bool,
+    /// Its whole pages may be kept in step by faults.
+    faults: bool,
 }
 
 /// Page-locked memory that the server has too.
@@ -164,6 +166,7 @@ pub(crate) fn add(base: u64, size: u64, wanted: bool, foreign: bool) {
         size,
         wanted,
         foreign,
+        faults: !foreign,
     };
     state.page_locked.candidates.insert(base, candidate);
     state.page_locked.note();
@@ -247,11 +250,18 @@ fn map_one(session: &'static Session, address: u64) -> Result<(), CUresult> {
         all.candidate(address)
             .and_then(|base| Some((base, *all.candidates.get(&base)?)))
     };
-    let Some((base, candidate)) = found else {
+    let Some((base, mut candidate)) = found else {
         return Ok(());
     };
+    // Before the lock of the regions is held: it reads the program's memory.
+    candidate.faults = !candidate.foreign
+        || whole_pages((base, candidate.size))
+            .is_some_and(|whole| may_fault(whole, (base, candidate.size)));
     let current = context::current()?;
-    // What is still to come there comes before, and no link takes anything from there any more.
+    // What is still to come there comes before, also by a copy that is begun meanwhile, and no link takes anything from there
+    // any more.
+    deferred_copies::settle(session, base as usize, candidate.size as usize)?;
+    let _changing = holds::change(base, candidate.size);
     deferred_copies::settle(session, base as usize, candidate.size as usize)?;
     host_memory::release_at(session, base);
     let first = base & !(PAGE - 1);
@@ -333,22 +343,85 @@ fn of_frame(handle: u64) -> Current {
     Current { handle, device: 0 }
 }
 
-/// Whether memory is private and anonymous, and one mapping, of which a pager can take pages.
-fn is_plain(base: u64, len: u64) -> bool {
+/// A line of /proc/self/maps.
+struct Mapping {
+    from: u64,
+    end: u64,
+    /// Private and anonymous, to be read and written.
+    plain: bool,
+    /// Kept free.
+    none: bool,
+    /// "[heap]" or "[stack]".
+    special: bool,
+}
+
+fn mappings() -> Vec<Mapping> {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
-        return false;
+        return Vec::new();
     };
-    let plain = |line: &str| {
+    let mapping = |line: &str| {
         let mut words = line.split_ascii_whitespace();
-        let (from, to) = words.next()?.split_once('-')?;
+        let (from, end) = words.next()?.split_once('-')?;
         let rights = words.next()?;
         let (_offset, _device, inode) = (words.next()?, words.next()?, words.next()?);
-        let from = u64::from_str_radix(from, 16).ok()?;
-        let to = u64::from_str_radix(to, 16).ok()?;
-        let plain = rights == "rw-p" && inode == "0";
-        (from <= base && base + len <= to).then_some(plain)
+        Some(Mapping {
+            from: u64::from_str_radix(from, 16).ok()?,
+            end: u64::from_str_radix(end, 16).ok()?,
+            plain: rights == "rw-p" && inode == "0",
+            none: rights == "---p" && inode == "0",
+            special: matches!(words.next(), Some("[heap]" | "[stack]")),
+        })
     };
-    maps.lines().find_map(plain).unwrap_or(false)
+    maps.lines().filter_map(mapping).collect()
+}
+
+/// Whether whole pages of registered memory are one private mapping without a file, of which a pager can take pages, and hold
+/// nothing that this library needs to resolve a fault: malloc's books, or what malloc has given to others.
+fn may_fault((first, len): (u64, u64), registered: (u64, u64)) -> bool {
+    let all = mappings();
+    let Some(at) = all
+        .iter()
+        .position(|one| one.from <= first && first + len <= one.end)
+    else {
+        return false;
+    };
+    let own = &all[at];
+    if !own.plain {
+        return false;
+    }
+    match own.special || is_arena(own, all.get(at + 1), first) {
+        true => is_one_chunk(registered, own),
+        false => true,
+    }
+}
+
+/// Whether a mapping has the look of an arena from which glibc's malloc serves threads: it begins at a multiple of 64 MiB at
+/// the latest, and what it may grow to is kept free behind it (HEAP_MAX_SIZE of malloc/arena.c).
+fn is_arena(own: &Mapping, next: Option<&Mapping>, address: u64) -> bool {
+    const HEAP_MAX: u64 = 64 << 20;
+    let begin = address & !(HEAP_MAX - 1);
+    let end = begin + HEAP_MAX;
+    let grows = next.is_some_and(|next| next.none && next.from == own.end && next.end >= end);
+    own.from <= begin && (own.end >= end || grows)
+}
+
+/// Whether memory of a heap is what one call of malloc has returned: all of its pages are that call's then. Before it and
+/// before what follows lie sizes (`struct malloc_chunk` of glibc's malloc/malloc.c).
+fn is_one_chunk((base, size): (u64, u64), heap: &Mapping) -> bool {
+    const WORD: u64 = 8;
+    const FLAGS: u64 = 7;
+    const IN_USE_BEFORE: u64 = 1;
+    if !base.is_multiple_of(2 * WORD) || base < heap.from + 2 * WORD {
+        return false;
+    }
+    // SAFETY: words of the mapping, which the program may be changing: then they are the ones before or after.
+    let word = |at: u64| unsafe { place(at).cast::<u64>().read_volatile() };
+    let chunk = word(base - WORD) & !FLAGS;
+    let next = (base - 2 * WORD).checked_add(chunk);
+    let Some(next) = next.filter(|next| next + 2 * WORD <= heap.end) else {
+        return false;
+    };
+    chunk >= size && base + size <= next + WORD && word(next + WORD) & IN_USE_BEFORE != 0
 }
 
 /// What of memory is whole pages, if that is enough for faults.
@@ -423,7 +496,7 @@ impl Managed {
             end.next_multiple_of(PAGE)
         };
         let whole = whole_pages((base, own_end - base));
-        let whole = whole.filter(|(first, len)| !foreign || is_plain(*first, *len));
+        let whole = whole.filter(|_| mapped.candidate.faults);
         let adopted = match whole {
             Some((first, len)) => {
                 pager().and_then(|pager| Some((first, len, pager.adopt(first, len)?)))
@@ -488,7 +561,7 @@ impl Managed {
             let pieces = runs
                 .iter()
                 .map(|(begin, end)| (from + *begin as u64, &piece[*begin..*end]));
-            transfer::send(session, &mut self.streams, context, pieces)?;
+            transfer::send(session, &mut self.way, context, pieces)?;
             self.page_locked.look_through(piece);
         }
         Ok(())
@@ -511,8 +584,8 @@ impl Managed {
         if let Some(first) = mapped.region {
             self.bring_home(session, first);
         }
-        // What it lacks is lost with the device, and the next call says so.
-        let _ = self.fetch_eager(session);
+        let fetched = self.fetch_eager(session);
+        super::report(session, fetched);
         for address in &mapped.eager {
             self.eager.remove(address);
         }
@@ -626,8 +699,8 @@ pub(crate) fn take_in() {
     if EAGER.load(Ordering::Relaxed)
         && let Ok(session) = session::cuda()
     {
-        // What it says is said by the next call too.
-        let _ = lock(&STATE).fetch_eager(session);
+        let fetched = lock(&STATE).fetch_eager(session);
+        super::report(session, fetched);
     }
 }
 
@@ -669,12 +742,29 @@ mod tests {
     fn only_private_memory_without_a_file_is_taken() {
         let own = vec![1_u8; 1 << 20];
         let base = (own.as_ptr().addr() as u64).next_multiple_of(PAGE);
-        assert!(is_plain(base, 64 << 10));
-        assert!(!is_plain(1 << 20, 1 << 12));
-        assert!(!is_plain(
-            (is_plain as fn(u64, u64) -> bool) as usize as u64,
+        let whole = |first, len| may_fault((first, len), (first, len));
+        assert!(whole(base, 64 << 10));
+        assert!(!whole(1 << 20, 1 << 12));
+        assert!(!whole(
+            parts as fn((u64, u64)) -> Vec<(u64, u64)> as usize as u64,
             16
         ));
+    }
+
+    #[test]
+    fn of_a_heap_only_what_one_call_has_returned_is_taken() {
+        let chunk = vec![1_u8; 40 << 10];
+        let base = chunk.as_ptr().addr() as u64;
+        let heap = Mapping {
+            from: base - 64,
+            end: base + (60 << 10),
+            plain: true,
+            none: false,
+            special: true,
+        };
+        assert!(is_one_chunk((base, 40 << 10), &heap));
+        assert!(!is_one_chunk((base, 60 << 10), &heap));
+        assert!(!is_one_chunk((base + 160, 1 << 10), &heap));
     }
 
     #[test]
@@ -684,6 +774,7 @@ mod tests {
             size: 100,
             wanted: false,
             foreign: true,
+            faults: false,
         };
         all.candidates.insert(0x1000, candidate);
         assert_eq!(all.candidate(0x1063), Some(0x1000));

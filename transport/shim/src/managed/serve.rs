@@ -153,7 +153,7 @@ impl Managed {
     ) -> bool {
         let at = (from - pages.0) as usize;
         let into = &mut bytes[at..at + len as usize];
-        match transfer::fetch(session, &mut self.streams, context, from, into) {
+        match transfer::fetch(session, &mut self.way, context, from, into) {
             Ok(()) => true,
             Err(status::LOST) => {
                 log::once(

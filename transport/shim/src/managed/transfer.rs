@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::ptr;
+use std::sync::atomic::Ordering;
 
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 use gtrace_protocol::{Flags, OpId, op_id};
@@ -13,12 +14,61 @@ use crate::context::{self, Current};
 use crate::copy;
 use crate::entry::{check, written};
 use crate::generated::driver::remote;
-use crate::session::{Session, with_lane};
+use crate::lane::Lane;
+use crate::session::{self, Session, with_lane};
 use crate::times::Aside;
 
 const UPLOAD: OpId = op_id("cuMemcpyHtoDAsync_v2");
 const DOWNLOAD: OpId = op_id("cuMemcpyDtoHAsync_v2");
 const SYNCHRONIZE: OpId = op_id("cuStreamSynchronize");
+
+/// By what pages travel.
+pub(super) struct Way {
+    /// A stream by context.
+    streams: BTreeMap<u64, u64>,
+    /// A lane of its own, once it was needed.
+    lane: Option<Box<Lane>>,
+}
+
+impl Way {
+    pub(super) const fn new() -> Self {
+        Self {
+            streams: BTreeMap::new(),
+            lane: None,
+        }
+    }
+
+    /// A context is gone, with its stream.
+    pub(super) fn forget(&mut self, context: u64) {
+        self.streams.remove(&context);
+    }
+
+    /// Does `action` with the streams, by the calling thread's lane and in the order of the process's calls.
+    ///
+    /// While streams of the server may wait for functions of the program, a call of any lane may be halted there until such a
+    /// function returns, which may need these pages. So they take a lane of their own then, past all others. What the functions
+    /// have changed is behind them ([`crate::host_functions`]), and so are all calls that come later ([`Session::pages`]).
+    fn take<T>(
+        &mut self,
+        session: &'static Session,
+        action: impl FnOnce(&mut BTreeMap<u64, u64>) -> Result<T, CUresult>,
+    ) -> Result<T, CUresult> {
+        let Some(before) = session.state.host_functions.awaited() else {
+            return action(&mut self.streams);
+        };
+        let mut lane = match self.lane.take().filter(|lane| !lane.is_foreign()) {
+            Some(lane) => lane,
+            None => session.lane()?,
+        };
+        lane.set_apart_behind(before);
+        let streams = &mut self.streams;
+        let done = session::by_lane(&mut lane, || action(streams));
+        lane.flush();
+        session.pages.store(lane.last(), Ordering::Release);
+        self.lane = Some(lane);
+        done
+    }
+}
 
 /// The stream for pages of a context, which is current.
 fn stream_of(streams: &mut BTreeMap<u64, u64>, context: u64) -> Result<u64, CUresult> {
@@ -48,12 +98,12 @@ fn current(context: u64) -> Current {
 /// [`crate::status::LOST`], or the failure of an earlier call.
 pub(super) fn send<'a>(
     session: &'static Session,
-    streams: &mut BTreeMap<u64, u64>,
+    way: &mut Way,
     context: u64,
     pieces: impl Iterator<Item = (u64, &'a [u8])>,
 ) -> Result<(), CUresult> {
     let _aside = Aside::new();
-    context::within(current(context), || {
+    let by = |streams: &mut BTreeMap<u64, u64>| {
         let stream = stream_of(streams, context)?;
         for (address, bytes) in pieces {
             copy::upload(session, UPLOAD, address, bytes, stream)?;
@@ -69,7 +119,8 @@ pub(super) fn send<'a>(
                 |lane, small| copy::push(lane, SYNCHRONIZE, Flags::default(), small, &[]),
             )
         })
-    })
+    };
+    context::within(current(context), || way.take(session, by))
 }
 
 /// Fetches bytes from several addresses, for little more than one round trip.
@@ -79,18 +130,19 @@ pub(super) fn send<'a>(
 /// As [`send`].
 pub(super) fn fetch_all(
     session: &'static Session,
-    streams: &mut BTreeMap<u64, u64>,
+    way: &mut Way,
     context: u64,
     parts: &mut [(u64, Vec<u8>)],
 ) -> Result<(), CUresult> {
     let _aside = Aside::new();
-    context::within(current(context), || {
+    let by = |streams: &mut BTreeMap<u64, u64>| {
         let stream = stream_of(streams, context)?;
         for some in parts.chunks_mut(copy::DOWNLOADS_MAX) {
             copy::download_all(session, DOWNLOAD, some, stream)?;
         }
         Ok(())
-    })
+    };
+    context::within(current(context), || way.take(session, by))
 }
 
 /// Fetches bytes of the device.
@@ -100,14 +152,15 @@ pub(super) fn fetch_all(
 /// As [`send`].
 pub(super) fn fetch(
     session: &'static Session,
-    streams: &mut BTreeMap<u64, u64>,
+    way: &mut Way,
     context: u64,
     address: u64,
     into: &mut [u8],
 ) -> Result<(), CUresult> {
     let _aside = Aside::new();
-    context::within(current(context), || {
+    let by = |streams: &mut BTreeMap<u64, u64>| {
         let stream = stream_of(streams, context)?;
         copy::download_alone(session, DOWNLOAD, into, address, stream)
-    })
+    };
+    context::within(current(context), || way.take(session, by))
 }

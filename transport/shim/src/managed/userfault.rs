@@ -12,6 +12,7 @@ use std::fs::OpenOptions;
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use std::os::raw::c_ulong;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::{ptr, slice};
 
 use super::pager::{Fault, MREMAP_DONTUNMAP, Pager};
@@ -210,6 +211,14 @@ impl Pager for Userfault {
     fn adopt(&self, base: u64, len: u64) -> Option<u64> {
         // SAFETY: advice about memory that the program has page-locked, which costs speed at most.
         unsafe { libc::madvise(place(base), len as usize, libc::MADV_NOHUGEPAGE) };
+        // Where nobody has touched a mapping, Linux joins what is moved to the addresses beside with what it leaves behind, and
+        // forgets that faults there are wanted. So one byte is written as it is.
+        // SAFETY: the program's memory; a change of it by another thread stays. Of an exchange the processor always writes.
+        unsafe {
+            let first = &*place(base).cast::<AtomicU8>();
+            let value = first.load(Ordering::Relaxed);
+            let _ = first.compare_exchange(value, value, Ordering::Relaxed, Ordering::Relaxed);
+        }
         let mut register = Register {
             start: base,
             len,

@@ -1,8 +1,8 @@
-//! Copies through page-locked memory: the device works on one half while the link works on the other.
+//! Copies through page-locked memory: the device works on one part while the link works on another.
 //!
-//! At most one half is in the device's hands. Before the other is handed over, and at the end of each
+//! At most one part is in the device's hands. Before another is handed over, and at the end of each
 //! copy, the stream is waited for, so that nothing of a copy is under way when the next call begins:
-//! the client may destroy the stream then. Only between the frames of one copy a half stays under way.
+//! the client may destroy the stream then. Only between the frames of one copy a part stays under way.
 
 #![allow(unsafe_code)]
 
@@ -14,7 +14,7 @@ use gtrace_protocol::Flags;
 use super::{Lender, NOT_SUPPORTED, When, checked, synchronise};
 use crate::exec::{Code, Exec};
 use crate::special::INVALID_VALUE;
-use crate::staging::{Direction, HALF, InFlight, Way};
+use crate::staging::{Direction, InFlight, PART, Way};
 use crate::worker::time;
 
 impl When {
@@ -56,7 +56,7 @@ fn settle(exec: &mut Exec, when: When, stream: u64) -> Result<(), Code> {
     }
 }
 
-/// The next half is in the device's hands.
+/// The next part is in the device's hands.
 fn under_way(exec: &mut Exec, stream: u64) {
     exec.staging.in_flight = Some(InFlight {
         stream,
@@ -88,7 +88,7 @@ pub(super) fn to_device(
     Ok(outcome)
 }
 
-/// Copies the first `len` bytes of the next half.
+/// Copies the first `len` bytes of the next part.
 fn piece_to_device(
     exec: &mut Exec,
     to: u64,
@@ -101,7 +101,7 @@ fn piece_to_device(
     let session = Arc::clone(&exec.session);
     let lender = Lender::of(exec, &session);
     let context = exec.request.context;
-    let bytes = &exec.staging.half()[..len];
+    let bytes = &exec.staging.part()[..len];
     let began = time::now_ns();
     match way {
         Way::Pageable | Way::TimePageable => {
@@ -117,7 +117,7 @@ fn piece_to_device(
             synchronise(lender.driver, when.stream())?;
         }
     }
-    if len == HALF {
+    if len == PART {
         let took = time::now_ns().saturating_sub(began);
         exec.staging.timed(Direction::ToDevice, way, took);
     }
@@ -135,7 +135,7 @@ pub(super) fn to_host(
     let chunk = exec.piece_of(chunk);
     let size = |at: u64| usize::try_from(len - at).map_or(chunk, |left| left.min(chunk));
     let mut at = 0;
-    // What came of the start of the copy of the piece at `at` to the next half.
+    // What came of the start of the copy of the piece at `at` to the next part.
     let mut begun = begin_to_host(exec, from, size(0), when, stream);
     loop {
         let piece = size(at);
@@ -167,7 +167,7 @@ pub(super) fn to_host(
     }
 }
 
-/// Begins the copy of `len` bytes to the next half. It may be under way on return.
+/// Begins the copy of `len` bytes to the next part. It may be under way on return.
 fn begin_to_host(
     exec: &mut Exec,
     from: u64,
@@ -178,7 +178,7 @@ fn begin_to_host(
     let way = exec.staging.way(Direction::ToHost);
     let session = Arc::clone(&exec.session);
     let lender = Lender::of(exec, &session);
-    let to = exec.staging.half().get_mut(..len).ok_or(INVALID_VALUE)?;
+    let to = exec.staging.part().get_mut(..len).ok_or(INVALID_VALUE)?;
     let began = time::now_ns();
     match way {
         Way::Pageable | Way::TimePageable => super::from_device(lender, to, from, when)?,
@@ -191,7 +191,7 @@ fn begin_to_host(
             synchronise(lender.driver, when.stream())?;
         }
     }
-    if len == HALF {
+    if len == PART {
         let took = time::now_ns().saturating_sub(began);
         exec.staging.timed(Direction::ToHost, way, took);
     }
