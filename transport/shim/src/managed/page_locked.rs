@@ -376,7 +376,7 @@ fn mappings() -> Vec<Mapping> {
 }
 
 /// Whether whole pages of registered memory are one private mapping without a file, of which a pager can take pages, and hold
-/// nothing that this library needs to resolve a fault: malloc's books, or what malloc has given to others.
+/// nothing that this library needs to resolve a fault: malloc's own records, or what malloc has given to others.
 fn may_fault((first, len): (u64, u64), registered: (u64, u64)) -> bool {
     let all = mappings();
     let Some(at) = all
