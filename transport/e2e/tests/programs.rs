@@ -104,11 +104,11 @@ fn page_locked_uses() {
     case.client("GTRACE_MANAGED", "signals").same_everywhere();
 }
 
-/// Page-locked memory that is mapped while another thread copies it, that a graph's copies use before its kernels do, that
-/// nobody has touched, and that malloc uses.
+/// Page-locked memory that is mapped while another thread copies it, that functions of the program write while other threads
+/// launch and copy, that a graph's copies use before its kernels do, that nobody has touched, and that malloc uses.
 #[test]
 fn page_locked_races() {
-    for part in ["copies", "graphs", "untouched", "heap"] {
+    for part in ["copies", "functions", "graphs", "untouched", "heap"] {
         let case = Case::c("page_locked_races").arguments(&[part]);
         case.same_everywhere();
         case.client("GTRACE_MANAGED", "signals").same_everywhere();

@@ -22,8 +22,6 @@ use crate::generated::driver::Driver;
 pub(crate) const PART: usize = 256 << 10;
 /// Parts that are used while the link sends from others: as much as it keeps for a client that does not read.
 const PARTS: usize = (WINDOW as usize).div_ceil(PART) + 2;
-/// Smallest bulk part that is worth page-locked memory, bytes.
-pub(crate) const LARGE: usize = PART / 2;
 /// Pieces that are timed each way.
 const SAMPLES: u32 = 16;
 /// Alignment of the memory: a page of every CPU that is served.
@@ -163,8 +161,6 @@ pub(crate) struct Staging {
     lent: VecDeque<usize>,
     free: Vec<usize>,
     driver: &'static Driver,
-    /// Parts are page-locked.
-    locked: bool,
     /// The driver does not lock them.
     refused: bool,
     /// What may still read or write the part that is not the next.
@@ -223,7 +219,6 @@ impl Staging {
             lent: VecDeque::new(),
             free: Vec::new(),
             driver,
-            locked: false,
             refused: false,
             in_flight: None,
         }
@@ -241,21 +236,13 @@ impl Staging {
         }
     }
 
-    /// Whether copies may go through page-locked memory, or it is not known yet. Unlocks it when it is
-    /// known that no copy does.
-    pub(crate) fn may_lock(&mut self, direction: Direction) -> bool {
-        let pageable =
-            |direction| forced().unwrap_or_else(|| choice(direction).way()) == Way::Pageable;
-        let may = !self.refused && !pageable(direction);
-        if self.locked
-            && !may
-            && [Direction::ToDevice, Direction::ToHost]
-                .into_iter()
-                .all(pageable)
-        {
-            self.unlock();
-        }
-        may
+    /// Whether copies may go through page-locked memory, or it is not known yet.
+    ///
+    /// Memory that was locked stays so until the lane's end, also when it is known that no copy needs it: to unlock it a driver
+    /// waits for all streams, and one of them may wait for a function of the client that waits for another lane's copy.
+    pub(crate) fn may_lock(&self, direction: Direction) -> bool {
+        let way = forced().unwrap_or_else(|| choice(direction).way());
+        !self.refused && way != Way::Pageable
     }
 
     /// Takes note of how long a piece of [`PART`] bytes took.
@@ -267,20 +254,9 @@ impl Staging {
     fn lock(&mut self) -> bool {
         if !self.refused {
             let driver = self.driver;
-            self.locked |= self.next_part().lock(driver);
-            self.refused = !self.parts[self.next].locked;
+            self.refused = !self.next_part().lock(driver);
         }
         !self.refused
-    }
-
-    /// False if the driver may still use a part.
-    fn unlock(&mut self) -> bool {
-        let parts = self.parts.iter_mut();
-        self.locked = parts
-            .filter_map(|part| (!part.unlock(self.driver)).then_some(()))
-            .count()
-            > 0;
-        !self.locked
     }
 
     fn next_part(&mut self) -> &mut Part {
@@ -358,7 +334,109 @@ impl Drop for Staging {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
+
+    /// A link to a client that has read all but the last `behind` pieces.
+    struct Slow {
+        behind: usize,
+        /// What was lent and not read, in order: where it lies, or its copy.
+        lent: VecDeque<Result<(*const u8, usize), Vec<u8>>>,
+        read: Vec<u8>,
+    }
+
+    // SAFETY: a test has one thread.
+    unsafe impl Send for Slow {}
+
+    impl Slow {
+        /// A piece of a part is as it was when it was sent: its first and its last byte are its number, modulo 251.
+        fn read_to(&mut self, behind: usize) {
+            while self.lent.len() > behind
+                && let Some(piece) = self.lent.pop_front()
+            {
+                let bytes = match &piece {
+                    // SAFETY: the memory is the staging's, which outlives the test's link.
+                    Ok((at, len)) => unsafe { std::slice::from_raw_parts(*at, *len) },
+                    Err(copied) => copied,
+                };
+                assert_eq!(bytes.first(), bytes.last());
+                self.read.push(bytes[0]);
+            }
+        }
+    }
+
+    impl Tx for Slow {
+        fn reserve(&mut self, _: usize) -> Result<&mut [u8], LinkError> {
+            unreachable!("only pieces are sent")
+        }
+        fn commit(&mut self, _: usize) {}
+        fn bulk(&mut self, _: &[u8]) -> Result<(), LinkError> {
+            unreachable!("they are lent")
+        }
+        unsafe fn bulk_lent(&mut self, body: &[u8]) -> Result<(), LinkError> {
+            self.lent.push_back(Ok((body.as_ptr(), body.len())));
+            self.read_to(self.behind);
+            Ok(())
+        }
+        fn lends(&self) -> bool {
+            true
+        }
+        fn is_lent(&mut self, memory: &[u8]) -> bool {
+            self.lent
+                .iter()
+                .any(|piece| matches!(piece, Ok((at, _)) if *at == memory.as_ptr()))
+        }
+        fn take_back(&mut self, memory: Option<&[u8]>) {
+            for piece in &mut self.lent {
+                if let Ok((at, len)) = *piece
+                    && memory.is_none_or(|memory| memory.as_ptr() == at)
+                {
+                    // SAFETY: as in `read_to`.
+                    *piece = Err(unsafe { std::slice::from_raw_parts(at, len) }.to_vec());
+                }
+            }
+        }
+        fn flush(&mut self) -> Result<(), LinkError> {
+            Ok(())
+        }
+        fn pending(&self) -> usize {
+            0
+        }
+    }
+
+    /// A part is used again when it is read, or copied back, and there are no more of them than the client is behind, nor
+    /// more than allowed.
+    #[test]
+    fn parts_are_used_again_when_they_are_read() {
+        let driver: &Driver = Box::leak(Box::new(Driver::load(Path::new("libc.so.6")).unwrap()));
+        for (behind, parts) in [(0, 3), (1, 3), (7, 9), (PARTS - 2, PARTS), (1_000, PARTS)] {
+            let mut staging = Staging::new(driver);
+            let mut slow = Slow {
+                behind,
+                lent: VecDeque::new(),
+                read: Vec::new(),
+            };
+            const PIECES: usize = 5 * PARTS;
+            for nth in 0..PIECES {
+                let len = PART - nth;
+                staging.part()[..len].fill((nth % 251) as u8);
+                // What the device writes meanwhile.
+                staging.swap();
+                staging.part().fill(252);
+                staging.swap();
+                staging.send(&mut slow, len).unwrap();
+            }
+            assert!(
+                staging.parts.len() <= parts,
+                "{behind} behind: {} parts",
+                staging.parts.len()
+            );
+            slow.read_to(0);
+            let sent: Vec<u8> = (0..PIECES).map(|nth| (nth % 251) as u8).collect();
+            assert_eq!(slow.read, sent, "{behind} behind");
+        }
+    }
 
     fn measured(pageable: u64, locked: u64) -> Way {
         let choice = Choice::new();

@@ -7,6 +7,10 @@ use super::Payload;
 /// In place of a stream: the call without `Async`.
 pub const SYNCHRONOUS: u64 = u64::MAX;
 
+/// Smallest piece of a copy for which a server takes page-locked memory of its own, bytes. A copy in smaller pieces waits for
+/// its stream alone: a driver may lock and unlock memory only once other streams are done.
+pub const LOCKED_MIN: usize = 128 << 10;
+
 /// To the device: the frame's bulk part goes to `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Upload {

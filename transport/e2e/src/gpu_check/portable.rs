@@ -178,6 +178,10 @@ pub const PROGRAMS: &[Program] = &[
         ..c("page_locked_races", Portable::Yes)
     },
     Program {
+        arguments: &["functions"],
+        ..c("page_locked_races", Portable::Yes)
+    },
+    Program {
         arguments: &["graphs"],
         ..c("page_locked_races", Portable::Yes)
     },

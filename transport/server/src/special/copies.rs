@@ -7,14 +7,14 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Upload};
+use gtrace_cuda::payload::{Download, LOCKED_MIN, Payload as _, SYNCHRONOUS, Upload};
 use gtrace_cuda::types::driver::CUstream;
 use gtrace_protocol::{Reader, Writer};
 
 use super::{NOT_SUPPORTED, checked, code_of};
 use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver::Driver;
-use crate::staging::{Direction, LARGE};
+use crate::staging::Direction;
 use crate::worker::lending::Lent;
 use crate::worker::session::Session;
 use crate::worker::watermark::EventLifetimeLock;
@@ -116,7 +116,7 @@ fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
         Ok(when) => when,
         Err(code) => return Ok(code),
     };
-    if exec.bulk_left >= LARGE && exec.staging.may_lock(Direction::ToDevice) {
+    if exec.bulk_left >= LOCKED_MIN && exec.staging.may_lock(Direction::ToDevice) {
         return Ok(code_of(staged::to_device(exec, to, when, stream)?));
     }
     let session = Arc::clone(&exec.session);
@@ -145,7 +145,7 @@ fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
         Ok(when) => when,
         Err(code) => return Ok(code),
     };
-    if len >= LARGE as u64 && exec.staging.may_lock(Direction::ToHost) {
+    if len.min(chunk.into()) >= LOCKED_MIN as u64 && exec.staging.may_lock(Direction::ToHost) {
         return Ok(staged::to_host(
             exec,
             (from, len),

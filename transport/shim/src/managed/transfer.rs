@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
+use gtrace_cuda::payload::LOCKED_MIN;
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 use gtrace_protocol::{Flags, OpId, op_id};
 
@@ -46,7 +47,8 @@ impl Way {
     /// Does `action` with the streams, by the calling thread's lane and in the order of the process's calls.
     ///
     /// While streams of the server may wait for functions of the program, a call of any lane may be halted there until such a
-    /// function returns, which may need these pages. So they take a lane of their own then, past all others. What the functions
+    /// function returns, which may need these pages. So they take a lane of their own then, past all others, and nothing that
+    /// travels there waits for another stream: pieces are too small for page-locked memory of the server. What the functions
     /// have changed is behind them ([`crate::host_functions`]), and so are all calls that come later ([`Session::pages`]).
     fn take<T>(
         &mut self,
@@ -58,7 +60,11 @@ impl Way {
         };
         let mut lane = match self.lane.take().filter(|lane| !lane.is_foreign()) {
             Some(lane) => lane,
-            None => session.lane()?,
+            None => {
+                let mut lane = session.lane()?;
+                lane.chunk = lane.chunk.min(LOCKED_MIN / 2);
+                lane
+            }
         };
         lane.set_apart_behind(before);
         let streams = &mut self.streams;

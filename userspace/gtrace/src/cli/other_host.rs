@@ -141,7 +141,7 @@ pub struct ReadPlace {
 pub(super) struct HeadPlace {
     #[command(flatten)]
     typed: Typed,
-    /// The head: its Unix socket, its address on loopback, or https://HOST:PORT.
+    /// The head: its Unix socket as a path, its address on loopback, or https://HOST:PORT.
     #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD", default_value = HEAD_SOCKET)]
     head: String,
     /// File with the token, as `gtrace token new` printed it on the head's host; other users must not read it.
@@ -226,7 +226,7 @@ impl HeadPlace {
     ///
     /// # Errors
     ///
-    /// [`UsageError`] where it is a URL of something else, or what a client shows is given to a head on this host.
+    /// [`UsageError`] where it is no place or a URL of something else, or what a client shows is given to a head on this host.
     pub(super) fn client(&self) -> Result<Client, UsageError> {
         if self.head.contains("://") {
             let url = self.head.parse::<HttpsUrl>();
@@ -245,9 +245,16 @@ impl HeadPlace {
                 self.head
             )));
         }
-        Ok(match self.head.parse() {
-            Ok(address) => Client::new(Endpoint::Tcp(address)),
-            Err(_) => Client::unix(&self.head),
-        })
+        if let Ok(address) = self.head.parse() {
+            return Ok(Client::new(Endpoint::Tcp(address)));
+        }
+        let path = self.head.strip_prefix("unix:").unwrap_or(&self.head);
+        if path == self.head && path.contains(':') && !path.contains('/') {
+            return Err(UsageError(format!(
+                "{path} is no head's place: name its Unix socket as a path, its address on this host as 127.0.0.1:7480, or a \
+                 head on another host as https://HOST:PORT"
+            )));
+        }
+        Ok(Client::unix(path))
     }
 }

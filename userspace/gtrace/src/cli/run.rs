@@ -21,7 +21,7 @@ use gtrace_http::{ApiConfig, Bound, Inherited};
 use tokio::sync::broadcast;
 
 use super::journal::{self, Journal};
-use super::shared::{self, signalled};
+use super::shared::{self, Signals};
 use crate::render::{self, ColorChoice, Style};
 
 /// Incidents whose state is remembered, so that it is printed once.
@@ -65,6 +65,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         keep_privileges: args.keep_privileges,
         stand_in: None,
     })?;
+    // Whoever has an answer may end it in order.
+    let mut signals = Signals::take()?;
     gtrace_http::start(&bound, daemon.hub())?;
     if !args.quiet {
         start_printing(daemon.hub())?;
@@ -76,7 +78,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if std::io::stderr().is_terminal() {
         shared::print_error(&next_steps(bound.tcp_addr(), bound.socket()));
     }
-    let ended = daemon.serve(signalled());
+    let ended = daemon.serve(async {
+        signals.come().await;
+        Ok(())
+    });
     bound.remove_socket_file();
     Ok(match ended? {
         Ended::InOrder => {

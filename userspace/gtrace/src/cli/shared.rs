@@ -15,6 +15,8 @@ use gtrace_event::Timestamp;
 use gtrace_http::{Archive, ArchiveError};
 use jiff::civil;
 use jiff::tz::TimeZone;
+use tokio::runtime::Runtime;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// As `eprintln!`, which panics where standard error is closed or full.
 macro_rules! say {
@@ -342,21 +344,10 @@ pub(super) fn end_cleanly_on_signals() -> io::Result<()> {
 ///
 /// The system's error where the signals cannot be had.
 pub(super) fn on_signals(action: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()?;
-    let (mut interrupt, mut terminate) = {
-        let _in_runtime = runtime.enter();
-        (
-            signal(SignalKind::interrupt())?,
-            signal(SignalKind::terminate())?,
-        )
-    };
+    let runtime = signals_runtime()?;
+    let mut signals = Signals::of(&runtime)?;
     let wait = move || {
-        runtime.block_on(async {
-            tokio::select! { _ = interrupt.recv() => {} _ = terminate.recv() => {} }
-        });
+        runtime.block_on(signals.come());
         action();
     };
     std::thread::Builder::new()
@@ -365,15 +356,54 @@ pub(super) fn on_signals(action: impl FnOnce() + Send + 'static) -> io::Result<(
         .map(drop)
 }
 
+/// SIGTERM and SIGINT, which end nothing by themselves from now on.
+#[derive(Debug)]
+pub(super) struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+fn signals_runtime() -> io::Result<Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+}
+
+impl Signals {
+    /// Takes them. Any runtime may wait for them later, also for what comes before it is there.
+    ///
+    /// # Errors
+    ///
+    /// The system's error where the signals cannot be had.
+    pub(super) fn take() -> io::Result<Self> {
+        Self::of(&signals_runtime()?)
+    }
+
+    fn of(runtime: &Runtime) -> io::Result<Self> {
+        let _in_runtime = runtime.enter();
+        Self::here()
+    }
+
+    /// Within a runtime.
+    fn here() -> io::Result<Self> {
+        Ok(Self {
+            terminate: signal(SignalKind::terminate())?,
+            interrupt: signal(SignalKind::interrupt())?,
+        })
+    }
+
+    /// Waits for one of them.
+    pub(super) async fn come(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
 /// Waits for SIGTERM or SIGINT.
 pub(super) async fn signalled() -> anyhow::Result<()> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
+    Signals::here()?.come().await;
     Ok(())
 }
 

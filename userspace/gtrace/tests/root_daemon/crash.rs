@@ -1,4 +1,4 @@
-//! kill -9 at any moment.
+//! kill -9 at any moment, and SIGTERM at the first.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -68,4 +68,14 @@ fn root_killed_under_load_nothing_is_missing_or_doubled_after_a_restart() {
     }
     daemon.stop();
     verify(dir.path());
+}
+
+/// Each daemon answers for the first time, and is asked to end.
+#[test]
+fn root_sigterm_ends_a_daemon_in_order_from_its_first_answer_on() {
+    needs_root!();
+    let _turn = Turn::take();
+    for _ in 0..6 {
+        Daemon::start(&[]).stop();
+    }
 }

@@ -1,0 +1,193 @@
+//! Clients and lanes beyond what is allowed, and clients that die.
+
+use std::time::{Duration, Instant};
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload;
+use gtrace_link::LinkError;
+use gtrace_protocol::{Flags, Refused, op_id};
+
+use crate::counted;
+use crate::support::{Client, Server, bytes, target};
+
+#[test]
+fn no_more_clients_than_allowed() {
+    let server = Server::start(|options| options.max_clients = 2);
+    let one = Client::ready(server.unix(), "unix");
+    let _two = Client::ready(server.tcp(), "tcp");
+    let refused = Client::connect(server.unix(), "unix");
+    let Err(LinkError::Refused(Refused { reason, .. })) = refused else {
+        panic!("{:?}", refused.map(|client| client.welcome));
+    };
+    assert!(
+        reason.contains("2 clients") && reason.contains("--max-clients"),
+        "{reason}"
+    );
+    counted(&server, "max_clients", 1);
+    // Further lanes of a session are no further clients.
+    let lane = Client::open(&target(server.unix(), "unix"), Some(&one.session));
+    assert!(lane.is_ok());
+    drop((one, lane));
+    server.wait_for("room", |status| status.sessions.len() == 1);
+    drop(Client::ready(server.unix(), "unix"));
+}
+
+#[test]
+fn lanes_are_limited() {
+    let server = Server::start(|options| options.limits.max_lanes = 2);
+    let one = Client::ready(server.unix(), "unix");
+    let target = target(server.unix(), "unix");
+    let two = Client::open(&target, Some(&one.session)).unwrap();
+    assert!(Client::open(&target, Some(&one.session)).is_err());
+    drop(two);
+    let end = Instant::now() + Duration::from_secs(5);
+    while Client::open(&target, Some(&one.session)).is_err() {
+        assert!(Instant::now() < end, "a lane that has ended makes room");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn exists(pid: u32) -> bool {
+    std::path::Path::new(&format!("/proc/{pid}")).exists()
+}
+
+#[test]
+fn a_client_that_is_gone_takes_its_worker_with_it() {
+    let server = Server::start(|_| {});
+    let mut other = Client::ready(server.unix(), "unix");
+    let at = other.alloc(4096).unwrap();
+    for link in ["tcp", "unix", "shm"] {
+        let address = if link == "tcp" {
+            server.tcp()
+        } else {
+            server.unix()
+        };
+        let mut client = Client::ready(address, link);
+        client.alloc(256 << 20).unwrap();
+        let lane = Client::open(&target(address, link), Some(&client.session)).unwrap();
+        let status = server.wait_for("two", |status| {
+            status
+                .sessions
+                .iter()
+                .filter(|s| s.client.is_some())
+                .count()
+                == 2
+        });
+        let worker = status
+            .sessions
+            .iter()
+            .max_by_key(|s| s.worker)
+            .unwrap()
+            .worker;
+        drop((client, lane));
+        let end = Instant::now() + Duration::from_secs(1);
+        while exists(worker) {
+            assert!(Instant::now() < end, "{link}: worker {worker} lives on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+    assert_eq!(other.free(at), 0, "other clients are untouched");
+    assert_eq!(server.status().counters.workers_failed, 0);
+}
+
+#[test]
+fn a_client_that_dies_in_an_endless_call_takes_its_worker_with_it() {
+    let server = Server::start(|_| {});
+    for link in ["tcp", "unix", "shm"] {
+        let address = if link == "tcp" {
+            server.tcp()
+        } else {
+            server.unix()
+        };
+        let mut client = Client::ready(address, link);
+        let worker = server.wait_for("one", |s| s.sessions.len() == 1).sessions[0].worker;
+        // A stream that waits for a function that nobody ever ends.
+        let host = payload::HostFunction {
+            stream: 0,
+            ticket: 1,
+        };
+        client.one_way("cuLaunchHostFunc", &bytes(&host), &[]);
+        let header = client.header(op_id("cuCtxSynchronize"), Flags::default());
+        client.send(header, &[], &[]).unwrap();
+        std::thread::sleep(Duration::from_millis(100));
+        drop(client);
+        let began = Instant::now();
+        while exists(worker) {
+            assert!(
+                began.elapsed() < Duration::from_secs(2),
+                "{link}: {worker} lives on"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        server.wait_for("none", |s| s.sessions.is_empty());
+    }
+}
+
+#[test]
+fn workers_end_with_the_supervisor() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let worker = server.status().sessions[0].worker;
+    drop(server);
+    let end = Instant::now() + Duration::from_secs(2);
+    while exists(worker) {
+        assert!(Instant::now() < end, "worker {worker} lives on");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(client.receive().is_err());
+    // Handles mean nothing any more, which the client learns at once.
+    assert!(client.one_way_fails(Kind::Stream.handle(1)));
+}
+
+/// Not a test of its own: the client that the next one kills.
+#[test]
+#[ignore = "a process of another test"]
+fn client_process() {
+    let address = std::env::var("GTRACE_TEST_ADDRESS").unwrap();
+    let link = std::env::var("GTRACE_TEST_LINK").unwrap();
+    let mut client = Client::ready(&address, &link);
+    client.alloc(1 << 30).unwrap();
+    loop {
+        client.call("cuMemGetInfo_v2", &[]);
+    }
+}
+
+#[test]
+fn a_killed_client_leaves_nothing_behind() {
+    let server = Server::start(|_| {});
+    for link in ["tcp", "unix", "shm"] {
+        let address = if link == "tcp" {
+            server.tcp()
+        } else {
+            server.unix()
+        };
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "ends::client_process", "--ignored"])
+            .env("GTRACE_TEST_ADDRESS", address)
+            .env("GTRACE_TEST_LINK", link)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let status = server.wait_for("a busy client", |status| {
+            status
+                .sessions
+                .first()
+                .is_some_and(|s| s.stats.memory == 1 << 30)
+        });
+        let session = &status.sessions[0];
+        assert_eq!(session.client.as_ref().unwrap().pid, child.id());
+        assert_eq!(session.stats.links, [link]);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let began = Instant::now();
+        while exists(session.worker) {
+            assert!(
+                began.elapsed() < Duration::from_secs(1),
+                "{link}: the worker lives on"
+            );
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        server.wait_for("none", |status| status.sessions.is_empty());
+    }
+    assert_eq!(server.status().counters.workers_failed, 0);
+}

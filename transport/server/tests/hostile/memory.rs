@@ -1,0 +1,350 @@
+//! Memory beyond the limits, or of others.
+
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{self, Payload as _};
+use gtrace_protocol::{Flags, Reader, Writer};
+
+use crate::serves;
+use crate::support::{Client, Server, bytes, target};
+
+/// The tickets of the pieces that come, and the final message.
+fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken) {
+    let header = client.header(payload::COLLECT, Flags::default());
+    client.send(header, &ticket.to_le_bytes(), &[]).unwrap();
+    let mut pieces = Vec::new();
+    loop {
+        let answer = client.receive().unwrap();
+        let mut reader = Reader::new(&answer.small);
+        if !answer.header.flags.has(Flags::MORE) {
+            let taken = payload::Taken::read(&mut reader).unwrap();
+            return (pieces, taken);
+        }
+        let piece = payload::Piece::read(&mut reader).unwrap();
+        pieces.push((piece.ticket, answer.bulk.len()));
+    }
+}
+
+#[test]
+fn asynchronous_copies_are_bounded_and_checked() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let all = (payload::BLOCK * payload::BLOCKS) as u64;
+    let at = client.alloc(2 * all).unwrap();
+    let deferred_copy = |ticket, from, len, stream| {
+        bytes(&payload::DeferredCopy {
+            ticket,
+            from,
+            len,
+            stream,
+        })
+    };
+    // One that is good, and what is wrong with others.
+    let defer_copy = |client: &mut Client, ticket, from, len, stream| {
+        let small = deferred_copy(ticket, from, len, stream);
+        client
+            .call_op(payload::DEFER_COPY, &small, &[])
+            .header
+            .status
+    };
+    assert_eq!(defer_copy(&mut client, 1, at, 100_000, 0), 0);
+    assert_eq!(defer_copy(&mut client, 1, at, 1, 0), 1, "a ticket in use");
+    assert_eq!(defer_copy(&mut client, 0, at, 1, 0), 1);
+    assert_eq!(defer_copy(&mut client, 2, at, 0, 0), 1);
+    assert_ne!(defer_copy(&mut client, 3, at, 1, 99), 0, "no such stream");
+    assert_eq!(defer_copy(&mut client, 4, at, all, 0), 2);
+    assert_eq!(defer_copy(&mut client, 5, at, u64::MAX, 0), 2);
+    assert_eq!(defer_copy(&mut client, 6, 64, 10, 0), 1, "no such memory");
+    let (pieces, taken) = take(&mut client, 1);
+    assert_eq!(pieces, [(1, payload::BLOCK), (1, 100_000 - payload::BLOCK)]);
+    assert_eq!(taken.failed, [1, 0, 2, 4, 5, 6]);
+    assert!(taken.in_flight_on_other_lanes.is_empty());
+    // Its room is free again, in whatever pieces.
+    for ticket in 10..20 {
+        assert_eq!(defer_copy(&mut client, ticket, at, all, 0), 0);
+        let (pieces, _) = take(&mut client, ticket);
+        assert_eq!(pieces.len(), payload::BLOCKS);
+    }
+    assert_eq!(
+        take(&mut client, 77),
+        (Vec::new(), payload::Taken::default())
+    );
+    // A context that ends with copies under way.
+    assert_eq!(defer_copy(&mut client, 30, at, 5, 0), 0);
+    assert_eq!(
+        client
+            .call("cuDevicePrimaryCtxReset_v2", &0i32.to_le_bytes())
+            .header
+            .status,
+        0
+    );
+    assert_eq!(take(&mut client, 30).0, [(30, 5)]);
+    for garbage in [&[][..], &[0xff; 7], &[0xff; 300]] {
+        for op in [payload::DEFER_COPY, payload::COLLECT] {
+            assert_ne!(client.call_op(op, garbage, &[]).header.status, 0);
+        }
+    }
+    // Gone while it waits, and with copies that it never took.
+    drop(client);
+    server.wait_for("no sessions", |status| status.sessions.is_empty());
+    serves(&server);
+}
+
+#[test]
+fn the_memory_limit_is_the_sessions() {
+    let server = Server::start(|options| options.limits.max_memory = Some(64 << 20));
+    let mut client = Client::ready(server.unix(), "unix");
+    assert_eq!(client.snapshot().devices[0].total_memory, 64 << 20);
+    let at = client.alloc(48 << 20).unwrap();
+    assert_eq!(client.alloc(17 << 20), Err(2));
+    let info = client.call("cuMemGetInfo_v2", &[]).small;
+    assert_eq!(info[..8], (16u64 << 20).to_le_bytes());
+    assert_eq!(info[8..], (64u64 << 20).to_le_bytes());
+    let two = Client::open(&target(server.unix(), "unix"), Some(&client.session));
+    let mut two = two.unwrap();
+    two.context = 1;
+    assert_eq!(two.alloc(17 << 20), Err(2), "another lane");
+    assert_eq!(client.free(at), 0);
+    assert!(two.alloc(64 << 20).is_ok());
+    // Rows that the driver makes longer than they were asked for.
+    let mut other = Client::ready(server.unix(), "unix");
+    let pitched = |rows: u64| {
+        let numbers = [1, rows].map(u64::to_le_bytes);
+        [numbers.as_flattened(), &4u32.to_le_bytes()].concat()
+    };
+    let answer = other.call("cuMemAllocPitch_v2", &pitched(1 << 20));
+    assert_eq!((answer.header.status, answer.small.len()), (2, 0));
+    let answer = other.call("cuMemAllocPitch_v2", &pitched(1 << 10));
+    assert_eq!(answer.header.status, 0);
+    drop(other);
+    // Another client has its own.
+    assert!(Client::ready(server.unix(), "unix").alloc(64 << 20).is_ok());
+}
+
+/// Numbers of textures and surfaces are the driver's own: only those that this client was given reach it.
+#[test]
+fn textures_are_those_that_were_made_and_arrays_count_as_memory() {
+    const INVALID_VALUE: u32 = 1;
+    const OUT_OF_MEMORY: u32 = 2;
+    let server = Server::start(|options| options.limits.max_memory = Some(1 << 20));
+    let mut client = Client::ready(server.unix(), "unix");
+    let numbers = |values: &[u64]| -> Vec<u8> {
+        values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect()
+    };
+    let array = Kind::Array.handle(1);
+    // Width, height, depth, format and channels, flags: numbers of 32 bits that surfaces may write.
+    let create = |width: u64| numbers(&[array, width, 64, 0, 1 << 32 | 0x20, 2]);
+    let status = |client: &mut Client, op: &str, small: &[u8]| client.call(op, small).header.status;
+    assert_eq!(
+        status(&mut client, "cuArray3DCreate_v2", &create(8192)),
+        OUT_OF_MEMORY
+    );
+    assert_eq!(
+        status(&mut client, "cuArray3DCreate_v2", &create(u64::MAX)),
+        OUT_OF_MEMORY
+    );
+    assert_eq!(status(&mut client, "cuArray3DCreate_v2", &create(2048)), 0);
+    assert_eq!(client.alloc(1 << 20), Err(OUT_OF_MEMORY));
+    for op in ["cuTexObjectDestroy", "cuSurfObjectDestroy"] {
+        for number in [0, 1, array, u64::MAX] {
+            assert_eq!(status(&mut client, op, &numbers(&[number])), INVALID_VALUE);
+        }
+    }
+    let surface = client.call(
+        "cuSurfObjectCreate",
+        &bytes(&payload::Resource::Array(array)),
+    );
+    assert_eq!(surface.header.status, 0);
+    // Of another kind, and then twice.
+    assert_eq!(
+        status(&mut client, "cuTexObjectDestroy", &surface.small),
+        INVALID_VALUE
+    );
+    assert_eq!(
+        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        0
+    );
+    assert_eq!(
+        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        INVALID_VALUE
+    );
+    assert_eq!(status(&mut client, "cuArrayDestroy", &numbers(&[array])), 0);
+    for resource in [
+        payload::Resource::Array(array),
+        payload::Resource::Mipmapped(Kind::Array.handle(2)),
+        payload::Resource::Array(Kind::Stream.handle(1)),
+        payload::Resource::Linear {
+            address: 0x1000,
+            format: 0x20,
+            channels: 1,
+            bytes: u64::MAX,
+        },
+    ] {
+        let create = payload::TextureCreate {
+            resource,
+            description: [u32::MAX; payload::TEXTURE_WORDS],
+            view: None,
+        };
+        assert_eq!(
+            status(&mut client, "cuTexObjectCreate", &bytes(&create)),
+            INVALID_VALUE
+        );
+        assert_eq!(
+            status(&mut client, "cuSurfObjectCreate", &bytes(&resource)),
+            INVALID_VALUE
+        );
+    }
+    assert!(
+        client.alloc(1 << 20).is_ok(),
+        "the array's memory came back"
+    );
+    serves(&server);
+}
+
+/// The status of mapping and of unmapping page-locked memory of the client.
+fn mapped(client: &mut Client, address: u64, bytes: u64) -> u32 {
+    let range = [bytes, address].map(u64::to_le_bytes).concat();
+    let answer = client.call_op(payload::MAP_HOST, &range, &[]);
+    answer.header.status
+}
+
+fn unmapped(client: &mut Client, address: u64, bytes: u64) -> u32 {
+    let range = [address, bytes].map(u64::to_le_bytes).concat();
+    let answer = client.call_op(payload::UNMAP_HOST, &range, &[]);
+    answer.header.status
+}
+
+/// Addresses are the client's choice: nothing is put where its worker has something, nor taken from there, and a client
+/// has not all of the machine.
+#[test]
+fn page_locked_memory_lies_beside_what_a_worker_has() {
+    const PAGE: u64 = 4096;
+    const BASE: u64 = 0x2222_0000_0000;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let pid = server.status().sessions[0].worker;
+    let maps = std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap();
+    let mut tried = 0;
+    for line in maps.lines() {
+        let (range, _) = line.split_once(' ').unwrap();
+        let (from, to) = range.split_once('-').unwrap();
+        let [from, to] = [from, to].map(|at| u64::from_str_radix(at, 16).unwrap());
+        if to >= 1 << 47 {
+            continue;
+        }
+        // Whole, its ends, and from the page before on.
+        for (address, bytes) in [
+            (from, to - from),
+            (from, PAGE),
+            (to - PAGE, PAGE),
+            (from - PAGE, 2 * PAGE),
+        ] {
+            assert_ne!(mapped(&mut client, address, bytes), 0, "{line}");
+            assert_eq!(unmapped(&mut client, address, bytes), 1, "{line}");
+            tried += 1;
+        }
+    }
+    assert!(tried > 100, "{maps}");
+    for (address, bytes) in [
+        (0, PAGE),
+        (PAGE, PAGE),
+        (BASE + 8, PAGE),
+        (BASE, 0),
+        (BASE, PAGE - 1),
+        (BASE, u64::MAX),
+        (u64::MAX - PAGE + 1, PAGE),
+        (1 << 47, PAGE),
+    ] {
+        assert_eq!(
+            mapped(&mut client, address, bytes),
+            1,
+            "{address:x}, {bytes:x}"
+        );
+        assert_eq!(unmapped(&mut client, address, bytes), 1);
+    }
+    // More than the machine has.
+    assert_eq!(mapped(&mut client, BASE, 1 << 46), 2);
+    // What is mapped is the device's, overlaps itself, and goes page by page.
+    assert_eq!(mapped(&mut client, BASE, 4 * PAGE), 0);
+    assert_eq!(mapped(&mut client, BASE + 2 * PAGE, 4 * PAGE), 0);
+    client.upload(BASE + PAGE, &[7; 5000]);
+    assert_eq!(client.download(BASE + PAGE, 5000, 8192), Ok(vec![7; 5000]));
+    // A page of the first that the second has not: both are asked for in whole.
+    assert_eq!(unmapped(&mut client, BASE, 4 * PAGE), 0);
+    assert_eq!(unmapped(&mut client, BASE + 2 * PAGE, 4 * PAGE), 0);
+    assert_eq!(unmapped(&mut client, BASE, 4 * PAGE), 1);
+    assert!(client.download(BASE + PAGE, 5000, 8192).is_err());
+    for op in [payload::MAP_HOST, payload::UNMAP_HOST] {
+        for garbage in [&[][..], &[0xff; 15], &[0xff; 17], &[0xff; 300]] {
+            assert_ne!(client.call_op(op, garbage, &[]).header.status, 0);
+        }
+    }
+    serves(&server);
+}
+
+/// Memory is exported by who has it, a bounded number of times, and opened by a ticket that nobody guesses.
+#[test]
+fn tickets_of_memory_open_nothing_else() {
+    const MOST: usize = 256;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    // CUmemAllocationProp: pinned, of the device, to be had as a file descriptor.
+    let create = |client: &mut Client, kinds: u32| {
+        let mut prop = [0; 32];
+        (prop[0], prop[4], prop[8]) = (1, kinds as u8, 1);
+        let mut w = Writer::default();
+        w.u64(2 << 20);
+        w.raw(&prop);
+        w.u64(0);
+        let answer = client.call("cuMemCreate", w.as_slice());
+        assert_eq!(answer.header.status, 0, "cuMemCreate");
+        u64::from_le_bytes(answer.small[..8].try_into().unwrap())
+    };
+    let export = |client: &mut Client, handle: u64| {
+        let answer = client.call_op(payload::EXPORT_MEMORY, &handle.to_le_bytes(), &[]);
+        (answer.header.status, answer.small)
+    };
+    let import = |client: &mut Client, ticket: &[u8]| {
+        client
+            .call_op(payload::IMPORT_MEMORY, ticket, &[])
+            .header
+            .status
+    };
+    let memory = create(&mut client, 1);
+    for stranger in [0, 1, memory + 1, u64::MAX, Kind::Stream.handle(1)] {
+        assert_ne!(export(&mut client, stranger).0, 0, "{stranger:x}");
+    }
+    let private = create(&mut client, 0);
+    assert_ne!(
+        export(&mut client, private).0,
+        0,
+        "it was not made for others"
+    );
+    let (status, ticket) = export(&mut client, memory);
+    assert_eq!((status, ticket.len()), (0, payload::TICKET));
+    assert_eq!(import(&mut client, &ticket), 0);
+    let mut other = Client::ready(server.unix(), "unix");
+    assert_eq!(import(&mut other, &ticket), 0);
+    // Neighbours of a ticket, and what is none.
+    for at in 0..payload::TICKET {
+        let mut wrong = ticket.clone();
+        wrong[at] ^= 1;
+        assert_eq!(import(&mut other, &wrong), 1);
+    }
+    for garbage in [&[][..], &ticket[..31], &[&ticket[..], &[0]].concat()] {
+        assert_ne!(import(&mut other, garbage), 0);
+    }
+    // One client does not take all of the server's descriptors, and hears so.
+    let more = (1..MOST).map(|_| export(&mut client, memory).0);
+    assert!(more.into_iter().all(|status| status == 0));
+    assert_eq!(export(&mut client, memory).0, 304);
+    let theirs = create(&mut other, 1);
+    assert_eq!(export(&mut other, theirs).0, 0);
+    // What a client has shared ends with it.
+    drop(client);
+    server.wait_for("one client", |status| status.sessions.len() == 1);
+    assert_eq!(import(&mut other, &ticket), 1);
+    serves(&server);
+}

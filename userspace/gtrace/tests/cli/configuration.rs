@@ -1,0 +1,106 @@
+//! `gtrace config check`.
+
+use std::path::Path;
+
+use crate::bare;
+
+#[test]
+fn files_for_nats_servers_are_refused_where_there_are_none() {
+    let database = ["--database", "/nonexistent/fleet.db"];
+    let head = [&["head", "--nats-ca", "ca.pem"][..], &database].concat();
+    let agent = ["agent", "run", "--nats-credentials", "host.creds"];
+    for (args, needed) in [
+        (&head[..], "--nats nats://HOST"),
+        (&agent, "--head nats://HOST"),
+    ] {
+        let (code, _, err) = bare(args, &[]);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains(needed), "{err}");
+    }
+}
+
+#[test]
+fn config_check_refuses_what_run_refuses() {
+    let dir = tempfile::tempdir().unwrap();
+    let policy = dir.path().join("policy.toml");
+    std::fs::write(&policy, "[[rule]]\nkind = \"xid\"\nactoin = \"page\"\n").unwrap();
+    for path in [policy.as_path(), Path::new("/nonexistent/policy.toml")] {
+        let path = path.to_str().unwrap();
+        for what in ["check", "show"] {
+            let (code, out, err) = bare(&["config", what, "--site-policy", path], &[]);
+            assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
+            assert!(err.contains(path), "{err}");
+        }
+    }
+    let example = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../packaging/site-policy.example.toml"
+    );
+    let (code, _, err) = bare(&["config", "check", "--site-policy", example], &[]);
+    assert_eq!(code, Some(0), "{err}");
+    let rules = dir.path().join("health-rules.toml");
+    let check = || {
+        let path = rules.to_str().unwrap();
+        bare(&["config", "check", "--health-rules", path], &[])
+    };
+    let (code, _, err) = check();
+    assert_eq!(code, Some(0), "there need be none: {err}");
+    std::fs::write(
+        &rules,
+        "[[rule]]\nname = \"off-the-bus\"\naction = \"drain\"\nclears = []\n",
+    )
+    .unwrap();
+    let (code, _, err) = check();
+    assert_eq!(code, Some(1), "{err}");
+    for part in [
+        "health-rules.toml: line 2: rule `off-the-bus`",
+        "`clears` is empty",
+        "remedy: ",
+    ] {
+        assert!(err.contains(part), "{err}");
+    }
+}
+
+#[test]
+fn config_check_says_what_is_wrong_with_an_alertmanager_and_what_to_do() {
+    let cases = [
+        (
+            &["--alertmanager-url", "127.0.0.1:9093"][..],
+            "http://127.0.0.1:9093",
+        ),
+        (
+            &[
+                "--alertmanager-url",
+                "https://am.example.com",
+                "--alertmanager-token-file",
+                "/nonexistent/token",
+            ],
+            "/nonexistent/token",
+        ),
+        (
+            &[
+                "--alertmanager-url",
+                "https://am.example.com",
+                "--alertmanager-ca-file",
+                "/dev/null",
+            ],
+            "PEM",
+        ),
+    ];
+    for (keys, remedy) in cases {
+        let args = [&["config", "check"], keys].concat();
+        let (code, _, err) = bare(&args, &[]);
+        assert_eq!(code, Some(1), "{err}");
+        assert!(
+            err.contains("alertmanager_") && err.contains(remedy),
+            "{err}"
+        );
+    }
+    let fine = [
+        "config",
+        "check",
+        "--alertmanager-url",
+        "http://localhost:9093",
+    ];
+    assert_eq!(bare(&fine, &[]).0, Some(0));
+}
