@@ -57,11 +57,7 @@ fn a_client_that_is_gone_takes_its_worker_with_it() {
     let mut other = Client::ready(server.unix(), "unix");
     let at = other.alloc(4096).unwrap();
     for link in ["tcp", "unix", "shm"] {
-        let address = if link == "tcp" {
-            server.tcp()
-        } else {
-            server.unix()
-        };
+        let address = server.address(link);
         let mut client = Client::ready(address, link);
         client.alloc(256 << 20).unwrap();
         let lane = Client::open(&target(address, link), Some(&client.session)).unwrap();
@@ -94,11 +90,7 @@ fn a_client_that_is_gone_takes_its_worker_with_it() {
 fn a_client_that_dies_in_an_endless_call_takes_its_worker_with_it() {
     let server = Server::start(|_| {});
     for link in ["tcp", "unix", "shm"] {
-        let address = if link == "tcp" {
-            server.tcp()
-        } else {
-            server.unix()
-        };
+        let address = server.address(link);
         let mut client = Client::ready(address, link);
         let worker = server.wait_for("one", |s| s.sessions.len() == 1).sessions[0].worker;
         // A stream that waits for a function that nobody ever ends.
@@ -156,11 +148,7 @@ fn client_process() {
 fn a_killed_client_leaves_nothing_behind() {
     let server = Server::start(|_| {});
     for link in ["tcp", "unix", "shm"] {
-        let address = if link == "tcp" {
-            server.tcp()
-        } else {
-            server.unix()
-        };
+        let address = server.address(link);
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "ends::client_process", "--ignored"])
             .env("GTRACE_TEST_ADDRESS", address)

@@ -93,11 +93,7 @@ fn echoes_give_back_what_came_and_no_more_bytes_than_a_mebibyte() {
 fn a_client_that_does_not_read_harms_nobody() {
     let server = Server::start(|_| {});
     for link in ["unix", "shm", "tcp"] {
-        let address = if link == "tcp" {
-            server.tcp()
-        } else {
-            server.unix()
-        };
+        let address = server.address(link);
         let mut client = Client::ready(address, link);
         let at = client.alloc(64 << 20).unwrap();
         let download = payload::Download {

@@ -107,6 +107,14 @@ impl Server {
         &self.addresses[1]
     }
 
+    /// The address that a client of `link` connects to.
+    pub(crate) fn address(&self, link: &str) -> &str {
+        match link {
+            "tcp" => self.tcp(),
+            _ => self.unix(),
+        }
+    }
+
     pub(crate) fn status(&self) -> ServerStatus {
         ServerStatus::ask(&self.folder.path().join("status.sock")).unwrap()
     }
