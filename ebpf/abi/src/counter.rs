@@ -39,8 +39,10 @@ counters! {
     FieldReadFailed = "field_read_failed",
     /// ioctls whose descriptor could not be followed to a device.
     DeviceReadFailed = "device_read_failed",
-    /// Calls counted under the overflow key, because the histogram table was full.
+    /// Calls counted under the overflow key, because the histogram tables were full.
     HistKeysFull = "hist_keys_full",
+    /// Calls counted without their process, because the histogram table was full.
+    HistKeysShared = "hist_keys_shared",
     /// Calls not timed, because the table of calls under way was full.
     CallsInFlightFull = "calls_in_flight_full",
     /// Processes not remembered as GPU users, because the table was full.

@@ -125,13 +125,24 @@ pub struct CallKey {
 }
 
 impl CallKey {
-    /// Where calls are counted once the table has no room for another key.
+    /// Where calls are counted once neither table has room for another key.
     pub const OVERFLOW: Self = Self {
         tgid: 0,
         cmd: u32::MAX,
         rdev: 0,
         code: 0,
     };
+
+    /// [`Self::tgid`] of calls that are counted without their process.
+    pub const OTHERS: u32 = u32::MAX;
+
+    /// Where such a call is counted, with those of all other processes, while the table has no room for another key.
+    pub const fn of_others(self) -> Self {
+        Self {
+            tgid: Self::OTHERS,
+            ..self
+        }
+    }
 
     /// How many keys one process can have.
     pub const PER_TASK: u32 = 512;

@@ -17,7 +17,8 @@ use gtrace_abi::{
 
 use crate::atomic;
 use crate::maps::{
-    CALLS, EMPTY_HIST, FAILURES, FILE_STARTS, GPU_TASKS, HISTS, IN_FLIGHT, TASK_KEYS, count,
+    CALLS, EMPTY_HIST, FAILURES, FILE_STARTS, GPU_TASKS, HISTS, HISTS_OTHERS, IN_FLIGHT, TASK_KEYS,
+    count,
 };
 use crate::ring::{header, send_record};
 
@@ -354,23 +355,28 @@ fn hist_of(key: &mut CallKey) -> Option<*mut CallHist> {
         return Some(hist);
     }
     let empty = EMPTY_HIST.get(0)?;
-    let taken = match TASK_KEYS.get_ptr_mut(key.tgid) {
-        // SAFETY: a plain word; a lost update lets a process have a key more.
-        Some(taken) => unsafe {
-            *taken += 1;
-            *taken
-        },
-        None => {
-            let _ = TASK_KEYS.insert(key.tgid, 1, BPF_ANY as u64);
-            1
-        }
-    };
-    if taken > CallKey::PER_TASK {
+    let taken = TASK_KEYS.get_ptr_mut(key.tgid);
+    // SAFETY: a plain word.
+    if taken.is_some_and(|taken| unsafe { *taken } >= CallKey::PER_TASK) {
         *key = CallKey::rest_of(key.tgid);
     }
     // Two threads may race to insert; either way the key is there afterwards, or the map is full.
-    let _ = HISTS.insert(*key, empty, BPF_NOEXIST as u64);
+    if HISTS.insert(*key, empty, BPF_NOEXIST as u64).is_ok() {
+        match taken {
+            // SAFETY: as above; a lost update lets a process have a key more.
+            Some(taken) => unsafe { *taken += 1 },
+            None => {
+                let _ = TASK_KEYS.insert(key.tgid, 1, BPF_ANY as u64);
+            }
+        }
+    }
     if let Some(hist) = HISTS.get_ptr_mut(*key) {
+        return Some(hist);
+    }
+    count(Counter::HistKeysShared);
+    *key = key.of_others();
+    let _ = HISTS_OTHERS.insert(*key, empty, BPF_NOEXIST as u64);
+    if let Some(hist) = HISTS_OTHERS.get_ptr_mut(*key) {
         return Some(hist);
     }
     count(Counter::HistKeysFull);

@@ -192,8 +192,8 @@ fn served(out: &mut String, api: Api, function: &Function) -> Result<(), Error> 
         Api::Nvml => ("nvml", "NVML_ERROR_NOT_SUPPORTED"),
     };
     let answered = match api {
-        Api::Driver => "status == CUDA_SUCCESS",
-        Api::Nvml => "status == NVML_SUCCESS || status == NVML_ERROR_INSUFFICIENT_SIZE",
+        Api::Driver => "answered == CUDA_SUCCESS",
+        Api::Nvml => "answered == NVML_SUCCESS || answered == NVML_ERROR_INSUFFICIENT_SIZE",
     };
     let name = function.name;
     let passes = passes.join(", ");
@@ -204,14 +204,37 @@ fn served(out: &mut String, api: Api, function: &Function) -> Result<(), Error> 
             let Some(call) = exec.{library}.{name} else {{
                 return Ok({not_supported}.cast_signed());
             }};
-            let status = unsafe {{ call({passes}) }};"
+            let answered = unsafe {{ call({passes}) }};"
     )?;
     if !after.is_empty() {
-        writeln!(out, "if status == 0 {{ {after} }}")?;
+        writeln!(out, "if answered == 0 {{ {after} }}")?;
     }
     if !puts.is_empty() {
         writeln!(out, "if {answered} {{ {puts} }}")?;
     }
-    out.push_str("Ok(status.cast_signed())\n}\n\n");
+    out.push_str("Ok(answered.cast_signed())\n}\n\n");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the generated functions call their own values, on either side.
+    const OWN: [&str; 6] = ["answered", "call", "exec", "known", "r", "w"];
+
+    #[test]
+    fn no_argument_hides_a_value_of_the_generated_code() {
+        for function in functions::DRIVER
+            .iter()
+            .chain(functions::NVML)
+            .copied()
+            .flatten()
+        {
+            for argument in function.arguments {
+                let (name, own) = (argument.name, OWN.contains(&argument.name));
+                assert!(!own, "{name} of {}", function.name);
+            }
+        }
+    }
 }

@@ -45,8 +45,8 @@ pub const WAYS: [(Via, &[&str]); 4] = [
     (Via::Unix, &["--strict"]),
 ];
 
-/// Programs whose processes share memory by handles. Those of the CPU emulator lead to a file of the other process, which
-/// no worker may open in its sandbox; those of a driver lead to the driver.
+/// Programs whose processes share memory by handles. Those of the CPU emulator lead to a file of the other process, those
+/// of NVIDIA's driver to one in /dev/shm, and no worker may open either in its sandbox.
 const SHARING: [&str; 1] = ["ipc"];
 
 /// A program, and what its environment and its server's add.
@@ -114,7 +114,7 @@ impl Case {
             .map(|(k, v)| (k.as_str(), v.as_str()))
             .collect();
         let name = self.program.file_name().and_then(|name| name.to_str());
-        let shares = !ground.real && name.is_some_and(|name| SHARING.contains(&name));
+        let shares = name.is_some_and(|name| SHARING.contains(&name));
         let open: &[&str] = if shares { &["--sandbox", "off"] } else { &[] };
         let arguments = [arguments, open].concat();
         Server::start_with(&ground.gtrace, &ground.gpu, &variables, &arguments)

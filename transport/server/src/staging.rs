@@ -16,6 +16,7 @@ use gtrace_link::{LinkError, Tx};
 use gtrace_protocol::WINDOW;
 
 use crate::generated::driver::Driver;
+use crate::worker::watermark::relaxed;
 
 /// Bytes of a part, and most that are copied at once between link and device: a piece that still lies in the CPU's cache
 /// when it is copied on.
@@ -189,7 +190,9 @@ impl Part {
     fn lock(&mut self, driver: &Driver) -> bool {
         if let (false, Some(register)) = (self.locked, driver.cuMemHostRegister_v2) {
             // SAFETY: memory of this value, which stays until it is unregistered.
-            let status = unsafe { register(self.memory.as_ptr().cast(), PART, PORTABLE) };
+            let status = relaxed(driver, || unsafe {
+                register(self.memory.as_ptr().cast(), PART, PORTABLE)
+            });
             self.locked = status == 0;
         }
         self.locked
@@ -200,7 +203,9 @@ impl Part {
         if self.locked {
             let status = match driver.cuMemHostUnregister {
                 // SAFETY: it was registered, and nothing is under way in it.
-                Some(unregister) => unsafe { unregister(self.memory.as_ptr().cast()) },
+                Some(unregister) => relaxed(driver, || unsafe {
+                    unregister(self.memory.as_ptr().cast())
+                }),
                 None => NOT_SUPPORTED,
             };
             self.locked = status != 0 && status != NOT_REGISTERED;

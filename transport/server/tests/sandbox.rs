@@ -239,8 +239,10 @@ fn root_a_worker_that_is_taken_over_gets_no_further() {
         }
         for name in allowed.keys() {
             let outcome = &refused[name];
+            // ENOENT: a driver that asks for a service finds none.
+            let absent = name == "connect_unix" && outcome == "2";
             assert!(
-                REFUSALS.contains(&outcome.as_str()),
+                absent || REFUSALS.contains(&outcome.as_str()),
                 "{name} (own user: {own_user}): {outcome}"
             );
         }
@@ -296,4 +298,26 @@ fn root_each_credential_has_a_user_of_its_own_and_workers_end() {
         std::thread::sleep(Duration::from_millis(10));
     }
     drop(clients);
+}
+
+/// A rule of Landlock is for an inode, and the kernel makes those of /proc anew where it has forgotten them: the driver has to
+/// find the folder of its threads for a context that comes later.
+#[test]
+fn root_a_worker_finds_its_own_folders_after_the_kernel_has_forgotten_them() {
+    let secrets = Secrets::new();
+    let server = secrets.server(|_| ());
+    let mut secure = target(server.tcp(), "tcp");
+    secure.token = Some(Token::new(TOKEN.as_bytes()).unwrap());
+    secure.tls = Some(TlsClient::new(
+        secrets.path("cert").into(),
+        Some("gpu-host".into()),
+    ));
+    let mut client = Client::open(&secure, None).unwrap();
+    client.snapshot();
+    // Directory entries and inodes (proc_sys_vm(5)). What was used just now stays the first time.
+    for _ in 0..3 {
+        fs::write("/proc/sys/vm/drop_caches", "2").unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    client.retain();
 }

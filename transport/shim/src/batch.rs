@@ -10,6 +10,7 @@ use gtrace_cuda::types::driver::{
     self as cuda, CUdeviceptr, CUmemcpyAttributes, CUresult, CUstream,
 };
 
+use crate::capture;
 use crate::copy;
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
@@ -79,7 +80,7 @@ struct Batch {
 impl Batch {
     /// Makes the copies; `failed` is the one that could not be made.
     fn issue(&self, stream: CUstream, failed: &mut usize) -> Result<(), CUresult> {
-        session::cuda()?;
+        let session = session::cuda()?;
         let invalid = cuda::CUDA_ERROR_INVALID_VALUE;
         // SAFETY: the program's arrays, of as many values as it says.
         let (to, from, sizes, attributes, firsts) = unsafe {
@@ -97,9 +98,11 @@ impl Batch {
             return Err(invalid);
         }
         let mut orders = Vec::with_capacity(attributes.len());
-        for (attributes, first) in attributes.iter().zip(firsts) {
-            *failed = *first;
+        for attributes in attributes {
             orders.push(checked(attributes)?);
+        }
+        if capture::of(session, stream)?.is_some() {
+            return Err(cuda::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
         }
         let mut own = 0;
         for at in 0..self.count {

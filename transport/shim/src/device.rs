@@ -104,6 +104,10 @@ pub(crate) struct LaunchLimits {
     pub(crate) block: [u32; 3],
     /// Threads of a block.
     pub(crate) threads: u32,
+    /// Registers of a block.
+    pub(crate) registers: u64,
+    /// Bytes of shared memory of a block whose kernel has not asked for more.
+    pub(crate) shared: u64,
 }
 
 impl LaunchLimits {
@@ -123,6 +127,8 @@ impl LaunchLimits {
                 max(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z),
             ],
             threads: max(cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+            registers: max(cuda::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK).into(),
+            shared: max(cuda::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK).into(),
         }
     }
 }

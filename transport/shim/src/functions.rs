@@ -104,7 +104,10 @@ fn get(
         Kind::Kernel => &session.state.kernel_slots,
         _ => &session.state.function_slots,
     };
-    if !slots.set(handle << 8 >> 12, Record::new(owner, key.1.clone(), &info)) {
+    if !slots.set(
+        handle << 8 >> 12,
+        Record::new(handle, owner, key.1.clone(), &info),
+    ) {
         return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
     }
     lock(&session.state.functions).by_name.insert(key, handle);
@@ -184,12 +187,12 @@ pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkerne
         // SAFETY: written by the call.
         let handle = number(unsafe { pFunc.read() });
         let info = FunctionInfo {
-            parameters: of.parameters.as_deref().map(<[_]>::to_vec),
+            parameters: of.known_layout().map(|it| it.parameters.to_vec()),
             attributes: (0..ATTRIBUTES as u32)
                 .filter_map(|a| Some((a.cast_signed(), of.attribute(a)?)))
                 .collect(),
         };
-        let record = Record::new(of.owner, of.name.clone(), &info);
+        let record = Record::new(handle, of.owner, of.name.clone(), &info);
         session.state.function_slots.set(handle << 8 >> 12, record);
         lock(&session.state.functions)
             .of_kernels
@@ -222,11 +225,8 @@ pub(crate) unsafe fn cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) 
 
 /// The layout of a function or kernel.
 fn layout(handle: u64) -> Result<&'static [Parameter], CUresult> {
-    let record = any_record(session::cuda()?, handle)?;
-    record
-        .parameters
-        .as_deref()
-        .ok_or(cuda::CUDA_ERROR_NOT_SUPPORTED)
+    let layout = any_record(session::cuda()?, handle)?.layout()?;
+    Ok(&layout.parameters)
 }
 
 unsafe fn parameter(

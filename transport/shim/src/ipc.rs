@@ -109,12 +109,8 @@ fn ticket_of(fd: c_int) -> Option<[u8; TICKET]> {
 }
 
 /// The one kind of handle that other processes can be given.
-fn is_descriptor(kind: CUmemAllocationHandleType) -> Result<(), CUresult> {
-    match kind {
-        cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR => Ok(()),
-        cuda::CU_MEM_HANDLE_TYPE_NONE => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-        _ => Err(cuda::CUDA_ERROR_NOT_SUPPORTED),
-    }
+fn is_descriptor(kind: CUmemAllocationHandleType) -> bool {
+    kind == cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 }
 
 pub(crate) unsafe fn cuMemExportToShareableHandle(
@@ -125,10 +121,10 @@ pub(crate) unsafe fn cuMemExportToShareableHandle(
 ) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        if shareableHandle.is_null() || flags != 0 {
+        // No memory was taken for any other kind of handle.
+        if shareableHandle.is_null() || flags != 0 || !is_descriptor(handleType) {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        is_descriptor(handleType)?;
         let mut ticket = [0; TICKET];
         exchange(
             session,
@@ -163,9 +159,14 @@ pub(crate) unsafe fn cuMemImportFromShareableHandle(
         if handle.is_null() {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        is_descriptor(shHandleType)?;
-        // The number itself stands for the pointer.
-        let ticket = ticket_of(osHandle.addr() as c_int).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        if !is_descriptor(shHandleType) {
+            return Err(match shHandleType {
+                cuda::CU_MEM_HANDLE_TYPE_NONE => cuda::CUDA_ERROR_INVALID_VALUE,
+                _ => cuda::CUDA_ERROR_NOT_SUPPORTED,
+            });
+        }
+        // The number itself stands for the pointer. A driver answers so to a descriptor that is not of its memory.
+        let ticket = ticket_of(osHandle.addr() as c_int).ok_or(cuda::CUDA_ERROR_UNKNOWN)?;
         let mut found = 0;
         exchange(
             session,

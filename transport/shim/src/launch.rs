@@ -22,7 +22,7 @@ use crate::functions::{Record, any_record};
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
 use crate::{clock, copy};
-use crate::{log, managed, occupancy};
+use crate::{managed, occupancy};
 
 /// Marks in `extra` (cuda.h: CU_LAUNCH_PARAM_END, BUFFER_POINTER, BUFFER_SIZE).
 const END: usize = 0;
@@ -57,21 +57,34 @@ pub(crate) fn check_limits(
     {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
-    let beyond = |value: u64, limit| {
-        let max = record.attribute(limit);
-        max.is_some_and(|max| u64::try_from(max).is_ok_and(|max| value > max))
+    let attribute = |which| {
+        let value = record.attribute(which)?;
+        u64::try_from(value).ok()
     };
-    if beyond(threads, cuda::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK) {
-        // Registers, or the kernel's own bounds.
-        return Err(cuda::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    if attribute(cuda::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK).is_some_and(|most| threads > most) {
+        let registers = attribute(cuda::CU_FUNC_ATTRIBUTE_NUM_REGS).unwrap_or(0);
+        return Err(match registers_of(registers, threads) > limits.registers {
+            true => cuda::CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+            // The kernel's own bounds.
+            false => cuda::CUDA_ERROR_INVALID_VALUE,
+        });
     }
-    if beyond(
-        launch.shared_bytes.into(),
-        cuda::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-    ) {
-        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    let shared = u64::from(launch.shared_bytes);
+    let most = attribute(cuda::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES).or_else(|| {
+        // A driver does not report it of a function that is not loaded yet, and nobody has set it.
+        let own = attribute(cuda::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
+        Some(limits.shared.saturating_sub(own))
+    });
+    match most.is_some_and(|most| shared > most) {
+        true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        false => Ok(()),
     }
-    Ok(())
+}
+
+/// Registers that a block of so many threads takes: a warp gets them in portions of 256.
+fn registers_of(each: u64, threads: u64) -> u64 {
+    const WARP: u64 = 32;
+    (each * WARP).next_multiple_of(256) * threads.div_ceil(WARP)
 }
 
 /// Whether the blocks of a cooperative launch run at the same time, which CUDA checks at the launch.
@@ -99,23 +112,13 @@ fn check_together(f: CUfunction, launch: &Launch<'_>) -> Result<(), CUresult> {
 /// The program's promise to `cuLaunchKernel`.
 pub(crate) unsafe fn len(record: &Record, arguments: Arguments) -> Result<usize, CUresult> {
     if !arguments.each.is_null() {
-        return match record.parameters {
-            Some(_) => Ok(record.parameter_bytes),
-            None => {
-                log::once(
-                    "layout",
-                    "the server's driver is older than CUDA 12.4 and does not report the layout of a \
-                     kernel's parameters: such kernels cannot be launched",
-                );
-                Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
-            }
-        };
+        return Ok(record.layout()?.bytes);
     }
     // SAFETY: the caller's promise.
     let buffer = unsafe { extra(arguments.extra) }?;
     match buffer {
         Some(bytes) => Ok(bytes.len()),
-        None if record.parameter_bytes == 0 => Ok(0),
+        None if record.layout().map_or(0, |layout| layout.bytes) == 0 => Ok(0),
         None => Err(cuda::CUDA_ERROR_INVALID_VALUE),
     }
 }
@@ -174,7 +177,7 @@ pub(crate) unsafe fn gather(
         return Ok(());
     }
     let mut at = 0;
-    for (index, parameter) in record.parameters.iter().flatten().enumerate() {
+    for (index, parameter) in record.layout()?.parameters.iter().enumerate() {
         let (offset, size) = (parameter.offset as usize, parameter.size as usize);
         while at < offset {
             let gap = (offset - at).min(16);
@@ -225,7 +228,8 @@ unsafe fn may_map(record: &Record, arguments: Arguments) -> bool {
         // Of a buffer all words are looked at.
         return true;
     }
-    let parameters = record.parameters.iter().flatten().enumerate();
+    let layout = record.layout().map(|layout| &*layout.parameters);
+    let parameters = layout.unwrap_or_default().iter().enumerate();
     let mut large = parameters.filter(|(_, parameter)| parameter.size >= 8);
     large.any(|(index, parameter)| {
         // SAFETY: there is a pointer for each parameter, to as many bytes as it has.
@@ -521,7 +525,7 @@ mod tests {
             parameters: Some(parameters.collect()),
             attributes: Vec::new(),
         };
-        Record::new(1, Default::default(), &info)
+        Record::new(0, 1, Default::default(), &info)
     }
 
     fn pointers(values: &mut [&mut [u8]]) -> Vec<*mut c_void> {

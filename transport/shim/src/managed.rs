@@ -36,6 +36,7 @@ use self::page_locked::{PageLocked, take_in, waits_for_device};
 use self::pager::{Pager, pager};
 use self::pages::{Attach, PAGE, Region, Run};
 use crate::capture;
+use crate::reserve::claim;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 
@@ -163,18 +164,19 @@ impl Managed {
         }
         let mut pieces = Vec::new();
         for run in &dirty {
-            let (address, len) = region.memory(*run);
-            let bytes = pager.bytes(address, len);
-            match region.has_twins() {
-                true => pieces.extend(region.changes(*run, bytes).into_iter().map(|part| {
-                    let at = address + part.start as u64;
-                    (at, &bytes[part])
-                })),
-                false => pieces.push((address, bytes)),
+            for (address, len) in region.memory(*run) {
+                let bytes = pager.bytes(address, len);
+                match region.has_twins() {
+                    true => pieces.extend(region.changes(*run, bytes).into_iter().map(|part| {
+                        let at = address + part.start as u64;
+                        (at, &bytes[part])
+                    })),
+                    false => pieces.push((address, bytes)),
+                }
+                self.page_locked.look_through(bytes);
             }
-            self.page_locked.look_through(bytes);
         }
-        let sent = transfer::send(session, &mut self.way, region.context, pieces.into_iter());
+        let sent = transfer::send(session, &mut self.way, region.owner(), pieces.into_iter());
         for run in &dirty {
             match sent {
                 Ok(()) => region.sent(*run),
@@ -469,14 +471,14 @@ fn is_busy() -> bool {
 /// The memory that begins at `base` is about to be freed.
 pub(crate) fn forget(base: u64) {
     if in_use() {
-        forget_where(|region| region.bounds.0 == base);
+        forget_where(|region| region.base == base & !(PAGE - 1) && region.give_up(base));
     }
 }
 
 /// A module or library is about to be unloaded.
 pub(crate) fn forget_variables(owner: u64) {
     if in_use() {
-        forget_where(|region| region.owner == owner);
+        forget_where(|region| region.give_up_of(owner));
     }
 }
 
@@ -488,7 +490,7 @@ pub(crate) fn forget_context(context: u64) {
     }
 }
 
-fn forget_where(which: impl Fn(&Region) -> bool) {
+fn forget_where(which: impl Fn(&mut Region) -> bool) {
     let Some(pager) = pager() else { return };
     let mut state = lock(&STATE);
     state.regions.retain(|_, region| {
@@ -515,6 +517,55 @@ fn add(session: &'static Session, region: Region) -> Result<bool, CUresult> {
     state.regions.insert(region.base, region);
     ACTIVE.store(true, Ordering::Relaxed);
     TOUCHED.store(true, Ordering::Relaxed);
+    Ok(true)
+}
+
+/// A variable whose first pages, or its last one, may be those of others of the kernel's images too.
+///
+/// # Errors
+///
+/// As [`send`], and OUT_OF_MEMORY where pages are none that can be had.
+fn add_variable(
+    session: &'static Session,
+    (base, size): (u64, u64),
+    context: u64,
+    owner: u64,
+) -> Result<bool, CUresult> {
+    let end = base + size;
+    let mut at = base & !(PAGE - 1);
+    while at < end {
+        let taken = {
+            let mut state = lock(&STATE);
+            let next = state.regions.range(at..).next().map(|(base, _)| *base);
+            match state
+                .at(at)
+                .map(|region| (region.base, region.base + region.len()))
+            {
+                Some((region, region_end)) => {
+                    let (from, until) = (base.max(at), end.min(region_end));
+                    // With pages at the host, what is new there would be missing in them.
+                    state.release(session, region, None)?;
+                    if let Some(region) = state.regions.get_mut(&region) {
+                        region.share(from, until, owner);
+                    }
+                    Ok(region_end)
+                }
+                None => Err(next.map_or(end, |next| next.min(end))),
+            }
+        };
+        match taken {
+            Ok(region_end) => at = region_end,
+            Err(until) => {
+                let from = base.max(at);
+                let pages = until.next_multiple_of(PAGE) - at;
+                let region = Region::new(from, until - from, context).of(owner);
+                if !claim(at, pages) || !add(session, region)? {
+                    return Ok(false);
+                }
+                at += pages;
+            }
+        }
+    }
     Ok(true)
 }
 

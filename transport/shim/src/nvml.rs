@@ -187,18 +187,19 @@ pub(crate) unsafe fn nvmlEventSetWait_v2(
 /// Entries of the table below.
 const ENTRIES: usize = 512;
 
-/// `nvidia-smi` asks for a table of further functions (c4fe3e6c-c98f-6c4e-a327-ee696e12f7c4) and takes
-/// null pointers in it for functions that this driver does not have.
+/// `nvidia-smi` asks for a table of further functions (c4fe3e6c-c98f-6c4e-a327-ee696e12f7c4), of which nothing is
+/// published. It takes NOT_SUPPORTED of one for a device without the feature, and shows `N/A`.
 #[repr(transparent)]
 struct Table {
-    _entries: [*const c_void; ENTRIES],
+    _entries: [extern "C" fn() -> nvmlReturn_t; ENTRIES],
 }
 
-// SAFETY: null pointers, never written.
-unsafe impl Sync for Table {}
+extern "C" fn not_supported() -> nvmlReturn_t {
+    nvml::NVML_ERROR_NOT_SUPPORTED
+}
 
 static TABLE: Table = Table {
-    _entries: [std::ptr::null(); ENTRIES],
+    _entries: [not_supported; ENTRIES],
 };
 
 /// Not of the public API: no program but NVIDIA's own calls it.

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::config::warn;
@@ -62,9 +62,60 @@ fn wanted() -> &'static Wanted {
     })
 }
 
+/// Calls that wait for the device with the driver's lock held.
+static WAITING: AtomicU32 = AtomicU32::new(0);
+static LOCK: Mutex<()> = Mutex::new(());
+
+/// Beginnings of the names of functions that need the driver's lock.
+const LOCKING: [&str; 8] = [
+    "cuMemcpy",
+    "cuMemset",
+    "cuMemAlloc",
+    "cuMemHostAlloc",
+    "cuLaunch",
+    "cuGraphLaunch",
+    "cuStreamSynchronize",
+    "cuEventRecord",
+];
+
+/// What a call holds that waits for all work with the driver's lock held.
+pub(crate) struct Waiting {
+    _lock: MutexGuard<'static, ()>,
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Held by calls that free, unregister, load and unload: driver 580.159 waits for all work of the context in them, kernels
+/// and functions of the host, and calls of other threads that begin meanwhile wait for them.
+pub(crate) fn wait_with_lock() -> Waiting {
+    WAITING.fetch_add(1, Ordering::SeqCst);
+    Waiting {
+        _lock: LOCK.lock().unwrap_or_else(PoisonError::into_inner),
+    }
+}
+
+/// Threads that wait have stayed in the parent.
+pub(crate) fn forked() {
+    WAITING.store(0, Ordering::SeqCst);
+}
+
+#[cold]
+fn behind_waiting(name: &str) {
+    if LOCKING.iter().any(|begin| name.starts_with(begin)) {
+        drop(LOCK.lock());
+    }
+}
+
 /// Runs the body of the function `name`.
 #[inline]
 pub(crate) fn around(name: &'static str, body: impl FnOnce() -> u32) -> u32 {
+    if WAITING.load(Ordering::SeqCst) > 0 {
+        behind_waiting(name);
+    }
     match MODE.load(Ordering::Relaxed) {
         PLAIN => body(),
         _ => watched(name, body),

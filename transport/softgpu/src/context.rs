@@ -71,6 +71,7 @@ impl Context {
         if device.is_lost() {
             return Err(DEVICE_UNAVAILABLE);
         }
+        crate::startup::check()?;
         let handle = primary.unwrap_or_else(|| mint(KIND));
         let health = Arc::new(Health::default());
         let lane = Lane::new(true, Arc::clone(&health));

@@ -6,10 +6,7 @@ use crate::abi::Answer;
 use crate::attributes::{MAX_BLOCK, MAX_GRID, MAX_THREADS};
 use crate::command::Command;
 use crate::context::Context;
-use crate::error::{
-    COOPERATIVE_LAUNCH_TOO_LARGE, CuError, INVALID_HANDLE, INVALID_VALUE, LAUNCH_OUT_OF_RESOURCES,
-    UNKNOWN,
-};
+use crate::error::{COOPERATIVE_LAUNCH_TOO_LARGE, CuError, INVALID_HANDLE, INVALID_VALUE, UNKNOWN};
 use crate::faults::LaunchFate;
 use crate::graph::capture;
 use crate::graph::work::Work;
@@ -38,8 +35,8 @@ impl Shape {
     /// Whether the device and the function take this shape.
     ///
     /// # Errors
-    /// As `cuLaunchKernel`: `CUDA_ERROR_INVALID_VALUE` for what no function takes,
-    /// `CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES` for more threads than this function can have.
+    /// As `cuLaunchKernel`: `CUDA_ERROR_INVALID_VALUE` for what no function takes, and for more threads than this one has
+    /// bounds for.
     fn check(&self, function: &Function) -> Answer {
         let entry = function.entry();
         for axis in 0..3 {
@@ -62,7 +59,7 @@ impl Shape {
             .max_threads
             .is_some_and(|most| threads > u64::from(most))
         {
-            return Err(LAUNCH_OUT_OF_RESOURCES);
+            return Err(INVALID_VALUE);
         }
         if self.shared > function.tuning.dynamic_shared(entry) {
             return Err(INVALID_VALUE);
@@ -115,6 +112,7 @@ impl Kernel {
         }
         let shape = request.shape;
         shape.check(&function)?;
+        function.load();
         if request.cooperative {
             let fit = occupancy::blocks_on_device(&function, shape.threads(), shape.shared);
             if shape.blocks() > fit {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::abi::Answer;
 use crate::attributes::{ARCH, MAX_THREADS, SHARED_OPTIN, SHARED_PER_BLOCK};
 use crate::context::Context;
-use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_FOUND};
+use crate::error::{FUNCTION_NOT_LOADED, INVALID_HANDLE, INVALID_VALUE, NOT_FOUND};
 use crate::program::{Entry, Linked, Program};
 use crate::ptx::Reference;
 use crate::reference::{self, SurfaceReference, TextureReference};
@@ -46,6 +46,7 @@ pub(crate) struct Function {
     pub(crate) program: Arc<Program>,
     pub(crate) entry: usize,
     pub(crate) tuning: Arc<Tuning>,
+    loaded: AtomicBool,
 }
 
 /// Attributes of a function that a program may set.
@@ -80,6 +81,7 @@ impl Module {
                 program: Arc::clone(&program),
                 entry,
                 tuning: Arc::default(),
+                loaded: AtomicBool::new(is_eager()),
             };
             FUNCTIONS.insert(function, Arc::new(object));
             function
@@ -108,8 +110,12 @@ impl Module {
             .entries
             .iter()
             .position(|entry| entry.text == name);
-        at.and_then(|at| self.functions.get(at).copied())
-            .ok_or(NOT_FOUND)
+        let found = at.and_then(|at| self.functions.get(at).copied());
+        let found = found.ok_or(NOT_FOUND)?;
+        if let Some(function) = FUNCTIONS.get(found) {
+            function.load();
+        }
+        Ok(found)
     }
 
     /// Address and size of a variable.
@@ -155,7 +161,34 @@ impl Module {
     }
 }
 
+/// Whether functions are loaded with their module, and not when they are first asked for.
+pub(crate) fn is_eager() -> bool {
+    std::env::var_os("CUDA_MODULE_LOADING").is_some_and(|asked| asked == "EAGER")
+}
+
 impl Function {
+    /// Whether it was asked for or launched.
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.loaded.load(Ordering::Relaxed)
+    }
+
+    /// It is asked for or launched.
+    pub(crate) fn load(&self) {
+        self.loaded.store(true, Ordering::Relaxed);
+    }
+
+    /// `cuFuncGetAttribute`.
+    ///
+    /// # Errors
+    /// `CUDA_ERROR_FUNCTION_NOT_LOADED` for what is known of a loaded function only: threads of a block, constants,
+    /// dynamic shared memory.
+    pub(crate) fn attribute(&self, id: u32) -> Answer<i32> {
+        match id {
+            0 | 2 | 8 if !self.is_loaded() => Err(FUNCTION_NOT_LOADED),
+            id => self.tuning.get(self.entry(), id),
+        }
+    }
+
     /// The function of a handle, which may also be that of a kernel: then it is the kernel's
     /// function in `context`.
     pub(crate) fn of(context: &Context, handle: u64) -> Answer<Arc<Self>> {
@@ -308,6 +341,7 @@ impl Library {
                     program: Arc::clone(&function.program),
                     entry: function.entry,
                     tuning: Arc::clone(&kernel.tuning),
+                    loaded: AtomicBool::new(is_eager()),
                 };
                 FUNCTIONS.insert(module.functions[function.entry], Arc::new(shared));
             }

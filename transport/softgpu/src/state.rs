@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::device::Device;
 use crate::error::{CuError, INVALID_DEVICE, NO_DEVICE, NOT_INITIALIZED, OUT_OF_MEMORY};
 use crate::registry::Registry;
+use crate::startup;
 
 /// See the module.
 pub(crate) struct State {
@@ -65,6 +66,7 @@ fn build() -> Option<State> {
 fn watch_forks() {
     extern "C" fn in_child() {
         FORKED.store(true, Ordering::Relaxed);
+        crate::calls::forked();
     }
     // SAFETY: the handler only stores to an atomic, which is allowed after fork, and this library
     // is never unmapped (build.rs).
@@ -81,6 +83,7 @@ pub(crate) fn initialise() -> Answer {
     if state.visible.is_empty() {
         return Err(NO_DEVICE);
     }
+    startup::check()?;
     CUDA_READY.store(true, Ordering::Release);
     Ok(())
 }

@@ -239,10 +239,28 @@ fn parts(state: &State, base: u64, size: u64) -> Answer<Vec<u64>> {
     }
 }
 
-/// Takes mappings away; the addresses stay reserved.
+/// The mappings in a range, each whole; what lies between them is mapped nowhere.
+fn whole(state: &State, base: u64, size: u64) -> Answer<Vec<u64>> {
+    let end = base.checked_add(size).ok_or(INVALID_VALUE)?;
+    let before = state.mappings.range(..base).next_back();
+    let cut = before.is_some_and(|(other, mapping)| other + mapping.size > base);
+    let mut parts = Vec::new();
+    for (at, mapping) in state.mappings.range(base..end) {
+        if at + mapping.size > end {
+            return Err(INVALID_VALUE);
+        }
+        parts.push(*at);
+    }
+    match cut || parts.is_empty() {
+        true => Err(INVALID_VALUE),
+        false => Ok(parts),
+    }
+}
+
+/// Takes mappings away; the addresses stay reserved. A driver does not mind gaps between them.
 pub(crate) fn unmap(base: u64, size: u64) -> Answer {
     let mut state = lock();
-    for part in parts(&state, base, size)? {
+    for part in whole(&state, base, size)? {
         if let Some(mapping) = state.mappings.remove(&part) {
             memory::forget(part);
             pages::empty(part, mapping.size).map_err(|_| OUT_OF_MEMORY)?;

@@ -14,7 +14,7 @@ use common::{
 use gtrace_softgpu::abi::In;
 use gtrace_softgpu::api::virtual_memory as map;
 use gtrace_softgpu::api::{
-    context, copy, device, fill, graph, graph_node, library, memory, pointer,
+    context, copy, device, fill, graph, graph_node, library, memory, module, pointer,
 };
 use gtrace_softgpu::types::{
     CtxCreateParams, LaunchAttribute, LaunchConfig, MemAccess, MemAllocationProp, MemLocation,
@@ -22,6 +22,7 @@ use gtrace_softgpu::types::{
 
 const INVALID_VALUE: u32 = 1;
 const NOT_SUPPORTED: u32 = 801;
+const UNKNOWN: u32 = 999;
 const SIZE: usize = 4 << 20;
 const ON_DEVICE: MemLocation = MemLocation { kind: 1, id: 0 };
 
@@ -117,8 +118,8 @@ fn memory_travels_as_a_file_descriptor() {
     // A file of something else, and none.
     let other = std::fs::File::open("/dev/zero").unwrap();
     let other = std::os::fd::AsRawFd::as_raw_fd(&other);
-    assert_eq!(import(&mut second, other), INVALID_VALUE);
-    assert_eq!(import(&mut second, 9999), INVALID_VALUE);
+    assert_eq!(import(&mut second, other), UNKNOWN);
+    assert_eq!(import(&mut second, 9999), UNKNOWN);
     ok!(map::cuMemUnmap, b, SIZE);
     ok!(map::cuMemRelease, plain);
 }
@@ -268,4 +269,42 @@ fn attributes_have_their_size() {
     }
     let code = call!(device::cuDeviceGetP2PAttribute, nowhere(), 2, 0, 0);
     assert_eq!(code, INVALID_VALUE);
+}
+
+/// As with a driver that loads functions when they are first asked for, some of what is known of one is known then only.
+#[test]
+fn a_function_that_is_not_loaded_says_less() {
+    const NOT_LOADED: u32 = 913;
+    const MAX_THREADS: u32 = 0;
+    const SHARED: u32 = 1;
+    let _fixture = Fixture::new();
+    let module = load(PTX);
+    let mut functions = [0; 2];
+    ok!(
+        module::cuModuleEnumerateFunctions,
+        outs(&mut functions),
+        2,
+        module
+    );
+    let [first, second] = functions;
+    let attribute = |function: u64, which: u32| {
+        let mut value = -1;
+        call!(module::cuFuncGetAttribute, out(&mut value), which, function)
+    };
+    let loaded = |function: u64| {
+        let mut state = 9;
+        ok!(module::cuFuncIsLoaded, out(&mut state), function);
+        state
+    };
+    assert_eq!((loaded(first), loaded(second)), (0, 0));
+    assert_eq!(attribute(first, MAX_THREADS), NOT_LOADED);
+    assert_eq!(attribute(first, SHARED), 0);
+    ok!(module::cuFuncLoad, first);
+    assert_eq!((loaded(first), attribute(first, MAX_THREADS)), (1, 0));
+    let mut name = std::ptr::null();
+    ok!(module::cuFuncGetName, out(&mut name), second);
+    // SAFETY: a text of the module.
+    let name = unsafe { std::ffi::CStr::from_ptr(name) };
+    assert_eq!(function(module, name.to_str().unwrap()), second);
+    assert_eq!((loaded(second), attribute(second, MAX_THREADS)), (1, 0));
 }

@@ -22,6 +22,7 @@ use gtrace_softgpu::nvml::readings::{
     FieldValue, Memory, MemoryV2, Utilization, nvmlDeviceGetFieldValues, nvmlDeviceGetMemoryInfo,
     nvmlDeviceGetMemoryInfo_v2, nvmlDeviceGetUtilizationRates,
 };
+use gtrace_softgpu::nvml::repair::{self, SramErrors};
 use gtrace_softgpu::nvml::{device, rest, system};
 
 const NONE: ProcessInfo = ProcessInfo {
@@ -232,4 +233,46 @@ fn what_a_cpu_does_not_have_is_not_supported() {
         call!(system::nvmlInternalGetExportTable, out(&mut table), id),
         0
     );
+}
+
+#[test]
+fn nothing_is_broken_or_repaired() {
+    let _fixture = Fixture::new();
+    let handle = nvml();
+    let version = 1 << 24 | size_of::<SramErrors>() as u32;
+    let asked = SramErrors {
+        version,
+        counts: [9; 11],
+        threshold_exceeded: 9,
+        ..SramErrors::default()
+    };
+    let (mut errors, mut other) = (asked, SramErrors::default());
+    ok!(
+        repair::nvmlDeviceGetSramEccErrorStatus,
+        handle,
+        out(&mut errors)
+    );
+    assert_eq!(
+        errors,
+        SramErrors {
+            version,
+            ..SramErrors::default()
+        }
+    );
+    assert_eq!(
+        call!(
+            repair::nvmlDeviceGetSramEccErrorStatus,
+            handle,
+            out(&mut other)
+        ),
+        25
+    );
+    let (mut rows, mut flag) = ([9; 6], 9);
+    ok!(repair::nvmlDeviceGetRemappedRows_v2, handle, out(&mut rows));
+    ok!(
+        repair::nvmlDeviceGetUnrepairableMemoryFlag_v1,
+        handle,
+        out(&mut flag)
+    );
+    assert_eq!((rows, flag), ([0; 6], 0));
 }

@@ -25,7 +25,6 @@ use gtrace_softgpu::api::{
 
 const INVALID_VALUE: u32 = 1;
 const NOT_READY: u32 = 600;
-const OUT_OF_RESOURCES: u32 = 701;
 const MILLISECOND: u64 = 1_000_000;
 
 fn read(address: u64, count: usize) -> Vec<u64> {
@@ -126,7 +125,7 @@ fn launches_beyond_the_limits_are_refused_and_do_no_harm() {
     assert_eq!(shape(empty, [1; 3], [1024, 1, 1], 48 * 1024), 0);
     assert_eq!(
         shape(small, [1; 3], [65, 1, 1], 0),
-        OUT_OF_RESOURCES,
+        INVALID_VALUE,
         ".maxntid 64"
     );
     assert_eq!(

@@ -494,6 +494,10 @@ pub struct GpuSample {
     /// Whether a licence is needed could not be read: that it is absent says nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub vgpu_license_unread: bool,
+    /// What the driver asks for: 0 nothing, 1 a reset, 2 a reboot of the host, 3 an end of peer-to-peer traffic, 4 that and a
+    /// reset (`nvmlDeviceGpuRecoveryAction_t`, since driver 565).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub recovery_action: Option<u32>,
     /// Whether the driver keeps the GPU initialised with no client.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub persistence_mode: Option<bool>,
@@ -578,6 +582,7 @@ impl GpuSample {
             mig_instances_unread: false,
             vgpu_license: None,
             vgpu_license_unread: false,
+            recovery_action: None,
             persistence_mode: None,
             fan: None,
             activity: Activity::default(),

@@ -203,6 +203,10 @@ fn a_sample_has_every_reading_in_its_unit() {
         (s.performance_state, s.persistence_mode, s.fan),
         (Some(0), Some(true), Some(31))
     );
+    assert_eq!(
+        (s.recovery_action, s.remapped_rows.failure),
+        (Some(0), Some(false))
+    );
     assert!(s.mig.is_some_and(|m| !m.enabled && m.pending));
     let status = client.status();
     assert_eq!(

@@ -36,7 +36,7 @@ fn the_daemon_says_how_each_part_is_and_the_exit_status_says_it_too() {
     assert_eq!(all.status.code(), Some(1), "{all:?}");
     let shown = text(&all);
     for part in [
-        "node7 unhealthy: reboot",
+        "node7 unhealthy, to do: reboot",
         "gpu 0000:3b:00.0 (GPU-8f3a) unhealthy",
         "fell off the bus (Xid 79) [off-the-bus]",
         "healthy: gpu 0000:86:00.0",

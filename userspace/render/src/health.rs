@@ -127,7 +127,7 @@ fn why(text: &mut String, reason: &HealthReason) {
 fn action(action: gtrace_event::HealthAction) -> String {
     match action {
         gtrace_event::HealthAction::None => String::new(),
-        action => format!(": {}", action.name().replace('_', " ")),
+        action => format!(", to do: {}", action.name().replace('_', " ")),
     }
 }
 

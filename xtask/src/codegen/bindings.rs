@@ -1,7 +1,7 @@
 //! Reads the bindings that types and signatures are taken from, from cargo's registry.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
@@ -40,9 +40,28 @@ pub(super) fn driver(context: &Context) -> Result<Bindings> {
     read(context, "cudarc", "src/driver/sys/mod.rs")
 }
 
-/// NVML's bindings.
+/// NVML's bindings, and what NVML has had since they were written.
 pub(super) fn nvml(context: &Context) -> Result<Bindings> {
-    read(context, "nvml-wrapper-sys", "src/bindings.rs")
+    let mut bindings = read(context, "nvml-wrapper-sys", "src/bindings.rs")?;
+    let path = context.root.join(NVML_SINCE);
+    let since = parsed(&path)?;
+    bindings.types.extend(newest(since.types));
+    bindings.functions.extend(since.functions);
+    bindings.source += &format!(", and {NVML_SINCE}");
+    Ok(bindings)
+}
+
+/// Declarations in the form of the bindings.
+const NVML_SINCE: &str = "xtask/bindings/nvml.rs";
+
+fn parsed(path: &Path) -> Result<Reader> {
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let file = syn::parse_file(&text).with_context(|| path.display().to_string())?;
+    let mut reader = Reader::default();
+    for item in file.items {
+        reader.item(item);
+    }
+    Ok(reader)
 }
 
 /// xtask names the crates as dependencies for a platform that does not exist: so their versions
@@ -68,13 +87,7 @@ fn read(context: &Context, name: &str, file: &str) -> Result<Bindings> {
         bail!("cargo metadata says nothing of {name}: this cargo is too old");
     };
     let path = PathBuf::from(manifest).with_file_name(file);
-    let text = std::fs::read_to_string(&path)
-        .with_context(|| format!("{}: another version of {name}?", path.display()))?;
-    let file = syn::parse_file(&text).with_context(|| path.display().to_string())?;
-    let mut reader = Reader::default();
-    for item in file.items {
-        reader.item(item);
-    }
+    let reader = parsed(&path).with_context(|| format!("another version of {name}?"))?;
     Ok(Bindings {
         source: format!("{name} {version} ({})", notice(package)),
         types: newest(reader.types),

@@ -410,7 +410,7 @@ impl At<'_> {
             }
             // What the driver filled; nothing if there was too little room.
             (Pass::Out, Some(Length::Pointee(argument))) => format!(
-                "let count = if status == 0 {{ Scalar::as_len({argument}).min(room_{name}) }} else {{ 0 }};
+                "let count = if answered == 0 {{ Scalar::as_len({argument}).min(room_{name}) }} else {{ 0 }};
                 w.u64(count as u64);
                 unsafe {{ wire::put(w, {name}.as_ptr(), count) }};"
             ),
@@ -418,7 +418,7 @@ impl At<'_> {
             (Pass::OutHandles(kind), Some(length)) => {
                 let count = match length {
                     Length::Pointee(argument) => format!(
-                        "if status == 0 {{ Scalar::as_len({argument}).min({name}.len()) }} else {{ 0 }}"
+                        "if answered == 0 {{ Scalar::as_len({argument}).min({name}.len()) }} else {{ 0 }}"
                     ),
                     _ => format!("{name}.len()"),
                 };

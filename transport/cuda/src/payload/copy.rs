@@ -7,6 +7,10 @@ use super::Payload;
 /// In place of a stream: the call without `Async`.
 pub const SYNCHRONOUS: u64 = u64::MAX;
 
+/// In place of a stream: memory of the server's process that [`super::MAP_HOST`] has put there, read and written without the
+/// driver, which may hold calls of all threads back while a function of the host runs.
+pub const HERE: u64 = u64::MAX - 1;
+
 /// Smallest piece of a copy for which a server takes page-locked memory of its own, bytes. A copy in smaller pieces waits for
 /// its stream alone: a driver may lock and unlock memory only once other streams are done.
 pub const LOCKED_MIN: usize = 128 << 10;

@@ -48,7 +48,7 @@ mod snapshot;
 mod texture;
 mod visible;
 
-pub use copy::{Download, Extent, LOCKED_MIN, Pitched, SYNCHRONOUS, Side, SideKind, Upload};
+pub use copy::{Download, Extent, HERE, LOCKED_MIN, Pitched, SYNCHRONOUS, Side, SideKind, Upload};
 pub use deferred_copy::{BLOCK, BLOCKS, DeferredCopy, Piece, Taken};
 pub use graph::{
     ACCESS, BODIES_MAX, EDGE, KernelNode, MEMSET, NodeCall, NodePlace, NodeWork, POOL_PROPERTIES,

@@ -1,4 +1,4 @@
-//! Signatures of NVML, sorted by name, from nvml-wrapper-sys 0.10.0 (by Cldfire, MIT OR Apache-2.0).
+//! Signatures of NVML, sorted by name, from nvml-wrapper-sys 0.10.0 (by Cldfire, MIT OR Apache-2.0), and xtask/bindings/nvml.rs.
 //!
 //! Written by `cargo xtask codegen`; changes by hand are lost.
 
@@ -116,6 +116,7 @@ crate::signature::table! {
     nvmlDeviceGetHandleByUUID(uuid: *const c_char, device: *mut nvmlDevice_t) -> nvmlReturn_t;
     nvmlDeviceGetHandleByUUIDV(uuid: *const nvmlUUID_t, device: *mut nvmlDevice_t) -> nvmlReturn_t;
     nvmlDeviceGetHostVgpuMode(device: nvmlDevice_t = Handle, pHostVgpuMode: *mut nvmlHostVgpuMode_t) -> nvmlReturn_t;
+    nvmlDeviceGetHostname_v1(device: nvmlDevice_t = Handle, hostname: *mut nvmlHostname_v1_t) -> nvmlReturn_t;
     nvmlDeviceGetIndex(device: nvmlDevice_t = Handle, index: *mut c_uint) -> nvmlReturn_t;
     nvmlDeviceGetInforomConfigurationChecksum(device: nvmlDevice_t = Handle, checksum: *mut c_uint) -> nvmlReturn_t;
     nvmlDeviceGetInforomImageVersion(device: nvmlDevice_t = Handle, version: *mut c_char, length: c_uint) -> nvmlReturn_t;
@@ -189,6 +190,7 @@ crate::signature::table! {
     nvmlDeviceGetProcessUtilization(device: nvmlDevice_t = Handle, utilization: *mut nvmlProcessUtilizationSample_t, processSamplesCount: *mut c_uint, lastSeenTimeStamp: c_ulonglong) -> nvmlReturn_t;
     nvmlDeviceGetProcessesUtilizationInfo(device: nvmlDevice_t = Handle, procesesUtilInfo: *mut nvmlProcessesUtilizationInfo_t) -> nvmlReturn_t;
     nvmlDeviceGetRemappedRows(device: nvmlDevice_t = Handle, corrRows: *mut c_uint, uncRows: *mut c_uint, isPending: *mut c_uint, failureOccurred: *mut c_uint) -> nvmlReturn_t;
+    nvmlDeviceGetRemappedRows_v2(device: nvmlDevice_t = Handle, info: *mut nvmlRemappedRowsInfo_v2_t) -> nvmlReturn_t;
     nvmlDeviceGetRepairStatus(device: nvmlDevice_t = Handle, repairStatus: *mut nvmlRepairStatus_t) -> nvmlReturn_t;
     nvmlDeviceGetRetiredPages(device: nvmlDevice_t = Handle, cause: nvmlPageRetirementCause_t, pageCount: *mut c_uint, addresses: *mut c_ulonglong) -> nvmlReturn_t;
     nvmlDeviceGetRetiredPagesPendingStatus(device: nvmlDevice_t = Handle, isPending: *mut nvmlEnableState_t) -> nvmlReturn_t;
@@ -216,6 +218,7 @@ crate::signature::table! {
     nvmlDeviceGetTotalEccErrors(device: nvmlDevice_t = Handle, errorType: nvmlMemoryErrorType_t, counterType: nvmlEccCounterType_t, eccCounts: *mut c_ulonglong) -> nvmlReturn_t;
     nvmlDeviceGetTotalEnergyConsumption(device: nvmlDevice_t = Handle, energy: *mut c_ulonglong) -> nvmlReturn_t;
     nvmlDeviceGetUUID(device: nvmlDevice_t = Handle, uuid: *mut c_char, length: c_uint) -> nvmlReturn_t;
+    nvmlDeviceGetUnrepairableMemoryFlag_v1(device: nvmlDevice_t = Handle, unrepairableMemoryStatus: *mut nvmlUnrepairableMemoryStatus_v1_t) -> nvmlReturn_t;
     nvmlDeviceGetUtilizationRates(device: nvmlDevice_t = Handle, utilization: *mut nvmlUtilization_t) -> nvmlReturn_t;
     nvmlDeviceGetVbiosVersion(device: nvmlDevice_t = Handle, version: *mut c_char, length: c_uint) -> nvmlReturn_t;
     nvmlDeviceGetVgpuCapabilities(device: nvmlDevice_t = Handle, capability: nvmlDeviceVgpuCapability_t, capResult: *mut c_uint) -> nvmlReturn_t;
@@ -239,6 +242,7 @@ crate::signature::table! {
     nvmlDevicePowerSmoothingSetState(device: nvmlDevice_t = Handle, state: *mut nvmlPowerSmoothingState_t) -> nvmlReturn_t;
     nvmlDevicePowerSmoothingUpdatePresetProfileParam(device: nvmlDevice_t = Handle, profile: *mut nvmlPowerSmoothingProfile_t) -> nvmlReturn_t;
     nvmlDeviceQueryDrainState(pciInfo: *mut nvmlPciInfo_t, currentState: *mut nvmlEnableState_t) -> nvmlReturn_t;
+    nvmlDeviceReadPRMCounters_v1(device: nvmlDevice_t = Handle, counterList: *mut nvmlPRMCounterList_v1_t) -> nvmlReturn_t;
     nvmlDeviceReadWritePRM_v1(device: nvmlDevice_t = Handle, buffer: *mut nvmlPRMTLV_v1_t) -> nvmlReturn_t;
     nvmlDeviceRegisterEvents(device: nvmlDevice_t = Handle, eventTypes: c_ulonglong, set: nvmlEventSet_t = Handle) -> nvmlReturn_t;
     nvmlDeviceRemoveGpu(pciInfo: *mut nvmlPciInfo_t) -> nvmlReturn_t;
@@ -266,6 +270,7 @@ crate::signature::table! {
     nvmlDeviceSetGpcClkVfOffset(device: nvmlDevice_t = Handle, offset: c_int) -> nvmlReturn_t;
     nvmlDeviceSetGpuLockedClocks(device: nvmlDevice_t = Handle, minGpuClockMHz: c_uint, maxGpuClockMHz: c_uint) -> nvmlReturn_t;
     nvmlDeviceSetGpuOperationMode(device: nvmlDevice_t = Handle, mode: nvmlGpuOperationMode_t) -> nvmlReturn_t;
+    nvmlDeviceSetHostname_v1(device: nvmlDevice_t = Handle, hostname: *mut nvmlHostname_v1_t) -> nvmlReturn_t;
     nvmlDeviceSetMemClkVfOffset(device: nvmlDevice_t = Handle, offset: c_int) -> nvmlReturn_t;
     nvmlDeviceSetMemoryLockedClocks(device: nvmlDevice_t = Handle, minMemClockMHz: c_uint, maxMemClockMHz: c_uint) -> nvmlReturn_t;
     nvmlDeviceSetMigMode(device: nvmlDevice_t = Handle, mode: c_uint, activationStatus: *mut nvmlReturn_t) -> nvmlReturn_t;

@@ -1,4 +1,4 @@
-//! Types of NVML, from nvml-wrapper-sys 0.10.0 (by Cldfire, MIT OR Apache-2.0).
+//! Types of NVML, from nvml-wrapper-sys 0.10.0 (by Cldfire, MIT OR Apache-2.0), and xtask/bindings/nvml.rs.
 //!
 //! Written by `cargo xtask codegen`; changes by hand are lost.
 //!
@@ -623,6 +623,7 @@ layouts! {
         year: c_uint, month: c_ushort, day: c_ushort, hour: c_ushort, min: c_ushort, sec: c_ushort,
         status: c_uchar,
     }
+    struct nvmlHostname_v1_t { value: [c_char; 64usize] }
     struct nvmlHwbcEntry_st { hwbcId: c_uint, firmwareVersion: [c_char; 32usize] }
     struct nvmlLedState_st { cause: [c_char; 256usize], color: nvmlLedColor_t }
     struct nvmlMarginTemperature_v1_t { version: c_uint, marginTemperature: c_int }
@@ -649,6 +650,14 @@ layouts! {
     struct nvmlNvlinkSetBwMode_v1_t { version: c_uint, bSetBest: c_uint, bwMode: c_uchar }
     struct nvmlNvlinkSupportedBwModes_v1_t {
         version: c_uint, bwModes: [c_uchar; 23usize], totalBwModes: c_uchar,
+    }
+    struct nvmlPRMCounterInput_v1_t { localPort: c_uint }
+    struct nvmlPRMCounterList_v1_t { numCounters: c_uint, counters: *mut nvmlPRMCounter_v1_t }
+    struct nvmlPRMCounterValue_v1_t {
+        status: nvmlReturn_t, outputType: nvmlValueType_t, outputValue: nvmlValue_t,
+    }
+    struct nvmlPRMCounter_v1_t {
+        counterId: c_uint, inData: nvmlPRMCounterInput_v1_t, counterValue: nvmlPRMCounterValue_v1_t,
     }
     struct nvmlPRMTLV_v1_t {
         dataSize: c_uint, status: c_uint, __bindgen_anon_1: nvmlPRMTLV_v1_t__bindgen_ty_1,
@@ -704,6 +713,10 @@ layouts! {
         version: c_uint, processSamplesCount: c_uint, lastSeenTimeStamp: c_ulonglong,
         procUtilArray: *mut nvmlProcessUtilizationInfo_v1_t,
     }
+    struct nvmlRemappedRowsInfo_v2_t {
+        corrActiveRemaps: c_uint, corrInactiveRemaps: c_uint, uncActiveRemaps: c_uint,
+        uncInactiveRemaps: c_uint, bPending: c_uint, bFailureOccurred: c_uint,
+    }
     struct nvmlRepairStatus_v1_t {
         version: c_uint, bChannelRepairPending: c_uint, bTpcRepairPending: c_uint,
     }
@@ -737,6 +750,7 @@ layouts! {
         name: [c_char; 96usize], id: [c_char; 96usize], serial: [c_char; 96usize],
         firmwareVersion: [c_char; 96usize],
     }
+    struct nvmlUnrepairableMemoryStatus_v1_t { bUnrepairableMemory: c_uint }
     struct nvmlUtilization_st { gpu: c_uint, memory: c_uint }
     union nvmlValue_st {
         dVal: f64, siVal: c_int, uiVal: c_uint, ulVal: c_ulong, ullVal: c_ulonglong,

@@ -22,6 +22,13 @@ static void require(const float *values, float by, const char *what) {
     printf("%s\n", what);
 }
 
+// The streams wait for nothing in the default stream, and a copy of so little pageable memory may still be under way
+// when it has returned.
+static void upload_to(CUdeviceptr to) {
+    CHECK(cuMemcpyHtoD(to, host, BYTES));
+    CHECK(cuCtxSynchronize());
+}
+
 static void launch_add(CUdeviceptr x, CUdeviceptr y, CUdeviceptr z, CUstream in) {
     unsigned n = COUNT;
     CHECK(LAUNCH(add, 4, 256, in, &x, &y, &z, &n));
@@ -42,8 +49,8 @@ static void plain(void) {
     const CUgraphNode *nodes = NULL;
     size_t count = 9;
     fill(host, 1);
-    CHECK(cuMemcpyHtoD(a, host, BYTES));
-    CHECK(cuMemcpyHtoD(b, host, BYTES));
+    upload_to(a);
+    upload_to(b);
     CHECK(cuMemsetD8Async(c, 0xee, BYTES, stream));
     CHECK(cuStreamSynchronize(stream));
     printf("capturing before: %d\n", status_of(stream));
@@ -76,7 +83,7 @@ static void plain(void) {
     CHECK(cuMemcpyDtoH(result, c, BYTES));
     require(result, 3, "launched");
     fill(host, 10);
-    CHECK(cuMemcpyHtoD(a, host, BYTES));
+    upload_to(a);
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuMemcpyDtoHAsync(result, c, BYTES, stream));
     CHECK(cuStreamSynchronize(stream));
@@ -165,8 +172,8 @@ static void fork_and_join(void) {
     printf("%zu nodes, %zu edges\n", count, edges);
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     fill(host, 1);
-    CHECK(cuMemcpyHtoD(a, host, BYTES));
-    CHECK(cuMemcpyHtoD(b, host, BYTES));
+    upload_to(a);
+    upload_to(b);
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuMemcpyDtoHAsync(result, c, BYTES, stream));
     CHECK(cuStreamSynchronize(stream));
@@ -201,7 +208,7 @@ static void functions(void) {
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     for (int round = 1; round <= 3; round++) {
         fill(host, (float)round);
-        CHECK(cuMemcpyHtoD(a, host, BYTES));
+        upload_to(a);
         CHECK(cuGraphLaunch(exec, stream));
         CHECK(cuStreamSynchronize(stream));
         CHECK(cuMemcpyDtoH(result, c, BYTES));

@@ -76,6 +76,8 @@ static inline int is_real(void) {
 static inline CUcontext begin(void) {
     CUdevice device;
     CUcontext context;
+    // A program that dies has then shown how far it came.
+    setvbuf(stdout, NULL, _IOLBF, BUFSIZ);
     CHECK(cuInit(0));
     CHECK(cuDeviceGet(&device, 0));
     CHECK(cuCtxCreate(&context, 0, device));

@@ -227,6 +227,7 @@ FUNCTION(cuLinkAddFile, CUlinkState state, int kind, const char *path, unsigned 
 FUNCTION(cuLinkComplete, CUlinkState state, void **image, size_t *size)
 FUNCTION(cuLinkDestroy, CUlinkState state)
 FUNCTION(cuFuncGetAttribute, int *value, int attribute, CUfunction function)
+FUNCTION(cuFuncSetAttribute, CUfunction function, int attribute, int value)
 #ifndef STUB
 #pragma weak cuFuncGetParamInfo // since CUDA 12.4
 #endif

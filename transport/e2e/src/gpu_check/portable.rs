@@ -198,7 +198,8 @@ pub const PROGRAMS: &[Program] = &[
     c(
         "virtual_memory",
         Portable::Partly(
-            "addresses where nothing is mapped, whose use ends the context, and how much memory is free",
+            "addresses where nothing is mapped, whose use ends the context, and mapped ones that are freed; how much \
+             memory is free",
         ),
     ),
     c("shared_memory", Portable::Partly(HANDLES)),
@@ -208,7 +209,13 @@ pub const PROGRAMS: &[Program] = &[
         portable: Portable::No("it needs two devices"),
         ..c("peers", Portable::Yes)
     },
-    c("devices", Portable::Yes),
+    c(
+        "devices",
+        Portable::Partly(
+            "attributes of what is not forwarded and a real device may have: sparse arrays, memory pools, fabric and \
+             multicast handles for other processes, decompression, Vulkan",
+        ),
+    ),
     c("forked", Portable::Yes),
     c("blocking", Portable::Yes),
     blocking("blocking"),

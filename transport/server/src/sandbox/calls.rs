@@ -3,7 +3,8 @@
 //! The driver is closed and differs from version to version, so a list of what it may call would break with each. This is
 //! the list of what no driver needs and what would lead somebody out of a worker. A refused call answers EPERM. Calls that
 //! are newer than this list answer ENOSYS, as on an older kernel, so that nothing new is open by itself; and so does
-//! clone3(2), whose flags a filter cannot see: the C library falls back to clone(2).
+//! clone3(2), whose flags a filter cannot see: the C library falls back to clone(2). connect(2) answers ENOENT: a driver
+//! that asks for NVIDIA's Multi-Process Service finds none.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -195,7 +196,8 @@ fn rules(confinement: &Confinement, own: u64) -> Result<Rules, seccompiler::Back
         rules.entry(call).or_default().push(rule);
         Ok(())
     };
-    // Sockets: of this host, and streams, which have to be connected, and that is refused below.
+    // Sockets: of this host, and such as have to be connected, which is refused below. NVIDIA's driver makes some of
+    // SOCK_SEQPACKET at its start, and fails without them.
     let unix = libc::AF_UNIX as u64;
     match confinement.rdma {
         false => refuse(libc::SYS_socket, vec![condition(0, Ne, unix)?])?,
@@ -207,7 +209,7 @@ fn rules(confinement: &Confinement, own: u64) -> Result<Rules, seccompiler::Back
             refuse(libc::SYS_socket, other)?;
         }
     }
-    for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW, libc::SOCK_SEQPACKET] {
+    for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
         let other = vec![
             condition(0, Eq, unix)?,
             condition(1, MaskedEq(0xf), kind as u64)?,
@@ -217,11 +219,6 @@ fn rules(confinement: &Confinement, own: u64) -> Result<Rules, seccompiler::Back
     // A socket of a pair can be sent from to any address, which sendmsg(2) has in memory.
     let datagrams = vec![condition(1, MaskedEq(0xf), libc::SOCK_DGRAM as u64)?];
     refuse(libc::SYS_socketpair, datagrams)?;
-    if confinement.mps.is_none() {
-        // Any address at all.
-        let some = SeccompCondition::new(1, SeccompCmpArgLen::Qword, Ne, 0)?;
-        refuse(libc::SYS_connect, vec![some])?;
-    }
     if !confinement.rdma {
         let some = SeccompCondition::new(4, SeccompCmpArgLen::Qword, Ne, 0)?;
         refuse(libc::SYS_sendto, vec![some])?;
@@ -273,6 +270,23 @@ fn rules(confinement: &Confinement, own: u64) -> Result<Rules, seccompiler::Back
     Ok(rules)
 }
 
+/// Connecting, which answers ENOENT.
+fn connecting() -> Result<Rules, seccompiler::BackendError> {
+    // Any address at all.
+    let some = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
+    let rule = SeccompRule::new(vec![some])?;
+    Ok(Rules::from([(libc::SYS_connect, vec![rule])]))
+}
+
+fn filter(
+    rules: Rules,
+    errno: libc::c_int,
+) -> Result<seccompiler::BpfProgram, seccompiler::BackendError> {
+    let refused = SeccompAction::Errno(errno.cast_unsigned());
+    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
+    SeccompFilter::new(rules, SeccompAction::Allow, refused, arch)?.try_into()
+}
+
 /// What stands before the rules: calls that are too new, those of the x32 interface (their numbers have bit 30), and
 /// clone3(2).
 fn before() -> [sock_filter; 5] {
@@ -294,25 +308,26 @@ fn before() -> [sock_filter; 5] {
     ]
 }
 
-fn program(confinement: &Confinement) -> Result<Vec<sock_filter>, seccompiler::BackendError> {
+fn programs(
+    confinement: &Confinement,
+) -> Result<Vec<seccompiler::BpfProgram>, seccompiler::BackendError> {
     let own = rustix::process::getpid().as_raw_nonzero().get();
-    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
-    let filter = SeccompFilter::new(
-        rules(confinement, u64::from(own.cast_unsigned()))?,
-        SeccompAction::Allow,
-        SeccompAction::Errno(libc::EPERM.cast_unsigned()),
-        arch,
-    )?;
+    let rules = rules(confinement, u64::from(own.cast_unsigned()))?;
     let mut program = before().to_vec();
-    program.extend(seccompiler::BpfProgram::try_from(filter)?);
-    Ok(program)
+    program.extend(filter(rules, libc::EPERM)?);
+    let mut programs = vec![program];
+    if confinement.mps.is_none() {
+        programs.push(filter(connecting()?, libc::ENOENT)?);
+    }
+    Ok(programs)
 }
 
 /// Refuses them from here on.
 pub(super) fn restrict(confinement: &Confinement) -> io::Result<Layer> {
     const NAME: &str = "system_calls";
-    let program = program(confinement).map_err(io::Error::other)?;
-    match seccompiler::apply_filter(&program) {
+    let programs = programs(confinement).map_err(io::Error::other)?;
+    let mut programs = programs.iter();
+    match programs.try_for_each(|program| seccompiler::apply_filter(program)) {
         Ok(()) => Ok(Layer::active(
             NAME,
             match &confinement.mps {

@@ -3,8 +3,9 @@
 //! It reads what the driver and the C library read, and writes nothing but the driver's devices. TCP, signals and abstract
 //! sockets of others are refused by the same means where the kernel can (6.7 and 6.12).
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd, Ruleset,
@@ -31,6 +32,7 @@ const PACKAGES: &[&str] = &[
     "/etc/ld.so.conf.d",
     "/etc/ld.so.preload",
     "/etc/localtime",
+    "/etc/nvidia",
 ];
 
 /// What the driver, NVML and the C library ask of the kernel. Of other processes there is nothing.
@@ -52,6 +54,9 @@ const KERNEL: &[&str] = &[
     "/sys/module",
     "/sys/kernel/mm",
 ];
+
+/// NVIDIA's driver gives its threads their names here, and does not start where it cannot.
+const THREADS: &str = "/proc/self/task";
 
 /// Devices that are no hardware.
 const HARMLESS: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
@@ -99,7 +104,11 @@ pub(super) fn rules(confinement: &Confinement) -> Result<RulesetCreated, Ruleset
         .scope(Scope::from_all(VERSION))?
         .create()?
         .add_rules(existing(&readable, read))?
-        .add_rules(existing(&writable, write))?;
+        .add_rules(existing(&writable, write))?
+        .add_rules(existing(
+            &[THREADS.into()],
+            read | AccessFs::WriteFile | AccessFs::Truncate,
+        ))?;
     if let Some(folder) = &confinement.mps {
         ruleset = ruleset.add_rules(existing(
             std::slice::from_ref(folder),
@@ -115,6 +124,19 @@ fn existing(
     access: BitFlags<AccessFs>,
 ) -> impl Iterator<Item = Result<PathBeneath<PathFd>, RulesetError>> {
     path_beneath_rules(paths.iter().filter(|path| path.parent().is_some()), access)
+}
+
+/// Keeps the folders of this process in /proc open. A rule is for an inode, and the kernel makes new ones for what was not
+/// in use for a while.
+pub(super) fn hold() {
+    static HELD: OnceLock<Vec<File>> = OnceLock::new();
+    let open = |path| File::open(path).ok();
+    let _ = HELD.set(
+        ["/proc/self", THREADS]
+            .into_iter()
+            .filter_map(open)
+            .collect(),
+    );
 }
 
 /// Holds this process to them from here on.

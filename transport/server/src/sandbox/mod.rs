@@ -131,19 +131,24 @@ pub(crate) fn enter(confinement: &Confinement) -> io::Result<Vec<Layer>> {
     // A core file would have the client's data, in a folder of the server.
     rustix::process::setrlimit(Resource::Core, none)
         .map_err(|e| failed("no core files", e.into()))?;
+    files::hold();
     let rules = files::rules(confinement);
     let user = identity::become_user(&confinement.user)?;
     end_with_parent()?;
     rustix::thread::set_no_new_privs(true).map_err(|e| failed("no new privileges", e.into()))?;
-    // After the change of user, which resets it. Then no process of the same user can trace this one or read its memory,
-    // nor open what it has open.
-    rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)
-        .map_err(|e| failed("not dumpable", e.into()))?;
+    let files = files::restrict(rules);
+    // NVIDIA's driver writes the names of its threads to /proc, whose files are root's where a process is not dumpable. So
+    // it is where other workers have another user, or are kept out of /proc by Landlock: they can neither trace this one
+    // then nor read its memory. After the change of user, which resets it.
+    let dumpable = match user.active || files.active {
+        true => DumpableBehavior::Dumpable,
+        false => DumpableBehavior::NotDumpable,
+    };
+    rustix::process::set_dumpable_behavior(dumpable).map_err(|e| failed("dumpable", e.into()))?;
     let privileges = Layer::active(
         "privileges",
-        "no capabilities, none to be had, not dumpable, no core files",
+        "no capabilities, none to be had, no core files",
     );
-    let files = files::restrict(rules);
     let calls = calls::restrict(confinement).map_err(|e| failed("system calls", e))?;
     Ok(vec![user, privileges, files, calls])
 }

@@ -7,29 +7,33 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{Download, LOCKED_MIN, Payload as _, SYNCHRONOUS, Upload};
+use gtrace_cuda::payload::{Download, HERE, LOCKED_MIN, Payload as _, SYNCHRONOUS, Upload};
 use gtrace_cuda::types::driver::CUstream;
 use gtrace_protocol::{Reader, Writer};
 
-use super::{NOT_SUPPORTED, checked, code_of};
+use super::{INVALID_VALUE, NOT_SUPPORTED, checked, code_of};
 use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver::Driver;
 use crate::staging::Direction;
+use crate::worker::host_memory::HostMemory;
 use crate::worker::lending::Lent;
 use crate::worker::session::Session;
 use crate::worker::watermark::EventLifetimeLock;
 
-/// Where a copy is ordered: in a stream, or as the call without `Async`.
+/// Where a copy is ordered: in a stream, or as the call without `Async`; or it is one of memory of this process, which the
+/// driver has no part in.
 #[derive(Clone, Copy)]
 pub(super) enum When {
     Now,
     In(CUstream),
+    Here,
 }
 
 impl When {
     pub(super) fn of(exec: &Exec, stream: u64) -> Result<Self, Code> {
         match stream {
             SYNCHRONOUS => Ok(Self::Now),
+            HERE => Ok(Self::Here),
             stream => Ok(Self::In(exec.handles.real(Kind::Stream, stream)?.cast())),
         }
     }
@@ -40,6 +44,7 @@ impl When {
 pub(super) struct Lender<'a> {
     pub(super) driver: &'a Driver,
     event_lifetime: &'a EventLifetimeLock,
+    host_memory: &'a HostMemory,
 }
 
 impl<'a> Lender<'a> {
@@ -48,12 +53,23 @@ impl<'a> Lender<'a> {
         Self {
             driver: exec.driver,
             event_lifetime: &session.event_lifetime,
+            host_memory: &session.host_memory,
         }
     }
 
     /// To be held while the driver is given memory of this process for work in `stream`.
     pub(super) fn lend(self, stream: CUstream) -> Result<Lent<'a>, Code> {
         self.event_lifetime.lend(self.driver, stream)
+    }
+
+    /// Waits until all that was put into `stream` is done. A capture of another stream, which forbids programs to wait, goes
+    /// on.
+    pub(super) fn synchronise(self, stream: CUstream) -> Result<(), Code> {
+        let call = self.driver.cuStreamSynchronize.ok_or(NOT_SUPPORTED)?;
+        self.event_lifetime.relaxed(self.driver, || {
+            // SAFETY: the stream is one that the client has.
+            checked(unsafe { call(stream) })
+        })
     }
 }
 
@@ -72,6 +88,7 @@ fn to_device(
             checked(unsafe { call(to, from.as_ptr().cast(), from.len()) })
         }
         When::In(stream) => uploads.send(lender, context, to, from, stream),
+        When::Here => found(lender.host_memory.write(to, from)),
     }
 }
 
@@ -91,16 +108,14 @@ fn from_device(lender: Lender<'_>, to: &mut [u8], from: u64, when: When) -> Resu
             // SAFETY: `target` has room for `to.len()` bytes, and stays until the stream is
             // synchronised below.
             checked(unsafe { call(target, from, to.len(), stream) })?;
-            synchronise(driver, stream)
+            lender.synchronise(stream)
         }
+        When::Here => found(lender.host_memory.read(from, to)),
     }
 }
 
-/// Waits until all that was put into `stream` is done.
-pub(super) fn synchronise(driver: &Driver, stream: CUstream) -> Result<(), Code> {
-    let call = driver.cuStreamSynchronize.ok_or(NOT_SUPPORTED)?;
-    // SAFETY: the stream is one that the client has.
-    checked(unsafe { call(stream) })
+fn found(all: bool) -> Result<(), Code> {
+    if all { Ok(()) } else { Err(INVALID_VALUE) }
 }
 
 /// Large copies by way of the lane's staging memory.
@@ -116,7 +131,8 @@ fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
         Ok(when) => when,
         Err(code) => return Ok(code),
     };
-    if exec.bulk_left >= LOCKED_MIN && exec.staging.may_lock(Direction::ToDevice) {
+    let by_driver = !matches!(when, When::Here);
+    if by_driver && exec.bulk_left >= LOCKED_MIN && exec.staging.may_lock(Direction::ToDevice) {
         return Ok(code_of(staged::to_device(exec, to, when, stream)?));
     }
     let session = Arc::clone(&exec.session);
@@ -145,7 +161,9 @@ fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
         Ok(when) => when,
         Err(code) => return Ok(code),
     };
-    if len.min(chunk.into()) >= LOCKED_MIN as u64 && exec.staging.may_lock(Direction::ToHost) {
+    let by_driver = !matches!(when, When::Here);
+    let large = len.min(chunk.into()) >= LOCKED_MIN as u64;
+    if by_driver && large && exec.staging.may_lock(Direction::ToHost) {
         return Ok(staged::to_host(
             exec,
             (from, len),

@@ -22,6 +22,8 @@ use crate::generated::driver::Driver;
 
 /// `CU_FUNC_ATTRIBUTE_MAX` of CUDA 13.
 const FUNCTION_ATTRIBUTES: c_int = 16;
+/// Functions of a module that are loaded with it, at most.
+const LOADED_MAX: usize = 4;
 /// The version that brought `cuFuncGetParamInfo`, and `cuModuleEnumerateFunctions` and its like.
 const TELLS_PARAMETERS: c_int = 12_040;
 
@@ -97,9 +99,16 @@ fn function_info(driver: &Driver, function: CUfunction) -> FunctionInfo {
     }
 }
 
-/// Where the parameters of a function of the driver lie, if the driver reports it.
-pub(super) fn parameters_of(driver: &Driver, function: CUfunction) -> Option<Vec<Parameter>> {
-    function_info(driver, function).parameters
+/// Where the parameters of a function or kernel of the driver lie, if the driver reports it.
+pub(super) fn parameters_of(
+    driver: &Driver,
+    what: Kind,
+    real: *mut c_void,
+) -> Option<Vec<Parameter>> {
+    match what {
+        Kind::Kernel => kernel_info(driver, real.cast()).parameters,
+        _ => function_info(driver, real.cast()).parameters,
+    }
 }
 
 /// The device of the current context, else the first.
@@ -226,6 +235,21 @@ fn enumerate(
     Some(named)
 }
 
+/// Loads the functions of a small module, which the driver would do when it is first asked for one. Of a function that
+/// is not loaded it reports neither how many threads a block may have nor how much shared memory.
+fn load(driver: &Driver, named: &[(String, *mut c_void)]) {
+    let Some(call) = driver.cuFuncLoad else {
+        return;
+    };
+    if named.len() <= LOADED_MAX {
+        for (_, real) in named {
+            // What is not loaded now is loaded later, or the launch reports why not.
+            // SAFETY: a function of the driver.
+            let _ = unsafe { call(real.cast()) };
+        }
+    }
+}
+
 /// As [`enumerate`], for a driver that does not: functions named in the image that the driver finds.
 fn named_in_image(
     driver: &Driver,
@@ -258,7 +282,11 @@ pub(super) fn of_image(
         return Vec::new();
     };
     let (layouts, named) = if reports_functions(exec.driver) {
-        (None, enumerate(exec.driver, what, parent))
+        let named = enumerate(exec.driver, what, parent);
+        if let (Kind::Function, Some(named)) = (what, &named) {
+            load(exec.driver, named);
+        }
+        (None, named)
     } else {
         let layouts = Arc::new(Layouts::read(image));
         exec.handles.keep_layouts(handle, Arc::clone(&layouts));

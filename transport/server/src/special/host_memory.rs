@@ -14,25 +14,10 @@ use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver::Driver;
 use crate::worker::handles::OUT_OF_MEMORY;
 use crate::worker::host_memory::Refused;
+use crate::worker::watermark::relaxed;
 
 /// CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED: as after the end of the context in which it was.
 const NOT_REGISTERED: u32 = 713;
-
-/// With the stream captures of other threads left alone, which forbid such calls.
-fn relaxed<T>(driver: &Driver, action: impl FnOnce() -> T) -> T {
-    let Some(exchange) = driver.cuThreadExchangeStreamCaptureMode else {
-        return action();
-    };
-    let mut mode = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
-    // SAFETY: a local variable, both times.
-    let changed = unsafe { exchange(&raw mut mode) } == 0;
-    let result = action();
-    if changed {
-        // SAFETY: as above.
-        unsafe { exchange(&raw mut mode) };
-    }
-    result
-}
 
 fn register(driver: &Driver, at: *mut c_void, len: usize) -> Code {
     let Some(register) = driver.cuMemHostRegister_v2 else {
@@ -101,7 +86,9 @@ pub(crate) fn unmap_host(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Ca
     r.end()?;
     let (session, driver) = (Arc::clone(&exec.session), exec.driver);
     let removed = relaxed(driver, || {
-        if let Some(synchronize) = driver.cuCtxSynchronize {
+        // While a stream is captured nobody may wait for its context; to unregister memory the driver waits itself.
+        let wait = driver.cuCtxSynchronize;
+        if let Some(synchronize) = wait.filter(|_| !session.event_lifetime.is_capturing()) {
             // SAFETY: a call without arguments. What it says of earlier calls they have said themselves.
             unsafe { synchronize() };
         }

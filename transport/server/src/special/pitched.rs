@@ -13,7 +13,7 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{Reader, Writer};
 
-use super::copies::{Lender, When, synchronise};
+use super::copies::{Lender, When};
 use super::{INVALID_VALUE, NOT_SUPPORTED, checked, code_of};
 use crate::exec::{CallError, Code, Exec};
 
@@ -144,10 +144,11 @@ fn make(
             // SAFETY: as above.
             (unsafe { call(&raw const two, stream) }, Some(stream))
         }
+        (_, When::Here) => return Err(INVALID_VALUE),
     };
     checked(made)?;
     match stream {
-        Some(stream) if local => synchronise(driver, stream),
+        Some(stream) if local => lender.synchronise(stream),
         _ => Ok(()),
     }
 }

@@ -222,7 +222,7 @@ impl Supervisor {
         self.leaving.extend(
             std::mem::take(&mut self.workers)
                 .into_iter()
-                .map(Worker::kill),
+                .map(Worker::leave),
         );
         let deadline = Instant::now() + Duration::from_secs(10);
         while !self.leaving.is_empty() && Instant::now() < deadline {

@@ -130,8 +130,21 @@ pub(super) struct Running {
     group: Option<Group>,
 }
 
+impl Running {
+    /// Waits until the process has ended, for so long at most.
+    fn wait(&mut self, patience: Duration) {
+        let until = Instant::now() + patience;
+        while matches!(self.child.try_wait(), Ok(None)) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
 /// How long the driver may take to say what it is. A GPU that was not used wakes up in seconds.
 const PROBE_MAX: Duration = Duration::from_secs(60);
+
+/// How long a worker that has answered may take to end. One that is killed shows as a GPU process that died.
+const PROBE_EXIT_MAX: Duration = Duration::from_secs(2);
 
 /// Asks a worker of its own what driver and devices there are, so that the supervisor never loads
 /// the driver.
@@ -143,6 +156,9 @@ pub(super) fn probe(
     let (mut running, channel) = spawn(command, environment, start, None)
         .map_err(|e| format!("cannot start {}: {e}", command.program.display()))?;
     let answer = answer(&channel);
+    if matches!(answer, Ok(Some(_))) {
+        running.wait(PROBE_EXIT_MAX);
+    }
     let _ = running.child.kill();
     let status = running.child.wait();
     match answer {

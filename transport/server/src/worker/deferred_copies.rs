@@ -18,7 +18,7 @@ use gtrace_cuda::payload::{BLOCK, BLOCKS, Taken};
 use gtrace_cuda::types::driver::{self as cuda, CUevent, CUstream};
 
 use super::handles::{Code, Handles};
-use super::watermark::EventLifetimeLock;
+use super::watermark::{EventLifetimeLock, relaxed};
 use crate::generated::driver::Driver;
 use crate::special;
 
@@ -147,23 +147,6 @@ enum Seen {
 }
 
 impl Look<'_> {
-    /// With the stream captures of other threads left alone.
-    fn relaxed<T>(self, action: impl FnOnce() -> T) -> T {
-        let exchange = self.driver.cuThreadExchangeStreamCaptureMode;
-        let Some(exchange) = exchange.filter(|_| self.event_lifetime.is_capturing()) else {
-            return action();
-        };
-        let mut mode = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: a local variable, both times.
-        let changed = unsafe { exchange(&raw mut mode) } == 0;
-        let result = action();
-        if changed {
-            // SAFETY: as above.
-            unsafe { exchange(&raw mut mode) };
-        }
-        result
-    }
-
     fn see(self, pending: &Pending) -> Seen {
         let (Some(event), Some(query)) = (pending.event, self.driver.cuEventQuery) else {
             return Seen::Complete;
@@ -234,7 +217,9 @@ impl Memory {
         self.settled = true;
         if let Some(register) = driver.cuMemHostRegister_v2 {
             // SAFETY: memory that stays until the end of the process.
-            let status = unsafe { register(self.start.as_ptr().cast(), LAYOUT.size(), PORTABLE) };
+            let status = relaxed(driver, || unsafe {
+                register(self.start.as_ptr().cast(), LAYOUT.size(), PORTABLE)
+            });
             if status != 0 {
                 tracing::debug!(
                     "memory for asynchronous copies is not page-locked: error {status}"
@@ -355,7 +340,10 @@ impl DeferredCopies {
         let _event_lifetime = look.event_lifetime.reading();
         let state = self.lock();
         let pending = state.pending.get(&ticket);
-        pending.is_some_and(|pending| look.relaxed(|| matches!(look.see(pending), Seen::NotYet)))
+        pending.is_some_and(|pending| {
+            look.event_lifetime
+                .relaxed(look.driver, || matches!(look.see(pending), Seen::NotYet))
+        })
     }
 
     /// What is complete. It is `lane`'s to send, and to give back by [`DeferredCopies::sent`]; the client has all that this
@@ -376,7 +364,7 @@ impl DeferredCopies {
         ready.rest.in_flight_on_other_lanes = sent.iter().map(|(_, ticket)| *ticket).collect();
         let mut waiting: HashSet<Place> = HashSet::new();
         let mut done: Vec<(u64, bool)> = Vec::new();
-        look.relaxed(|| {
+        look.event_lifetime.relaxed(look.driver, || {
             for (ticket, copy) in &*pending {
                 if waiting.contains(&copy.order) {
                     continue;

@@ -45,6 +45,9 @@ type Pieces = BTreeMap<u64, Piece>;
 #[derive(Debug)]
 pub(crate) struct HostMemory {
     pieces: Mutex<Pieces>,
+    /// Held while pieces come and go, for which the driver may wait for a function of the client. That reads and writes
+    /// what there is meanwhile.
+    changing: Mutex<()>,
     /// Most bytes of it.
     max: u64,
 }
@@ -122,12 +125,59 @@ impl HostMemory {
     fn new(max: u64) -> Self {
         Self {
             pieces: Mutex::default(),
+            changing: Mutex::default(),
             max,
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, Pieces> {
         self.pieces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether all of these bytes are those of pieces, which stay while `pieces` is held.
+    fn has(pieces: &Pieces, address: u64, len: usize) -> bool {
+        let Some(end) = address.checked_add(len as u64) else {
+            return false;
+        };
+        let mut at = address;
+        for base in within(pieces, address, end) {
+            match pieces.get(&base) {
+                Some(piece) if base <= at && piece.users > 0 => at = base + piece.len,
+                _ => return false,
+            }
+        }
+        at >= end
+    }
+
+    /// Puts bytes there as the client's CPU would have; false if not all of it is mapped.
+    pub(crate) fn write(&self, address: u64, bytes: &[u8]) -> bool {
+        let pieces = self.lock();
+        let all = Self::has(&pieces, address, bytes.len());
+        if all {
+            // SAFETY: memory of `map` that stays while the lock is held. The device may use it at the same time, as it may
+            // any page-locked memory that a program writes to.
+            unsafe {
+                ptr::copy_nonoverlapping(bytes.as_ptr(), place(address).cast(), bytes.len());
+            }
+        }
+        all
+    }
+
+    /// Takes bytes from there; false if not all of it is mapped.
+    pub(crate) fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        let pieces = self.lock();
+        let all = Self::has(&pieces, address, into.len());
+        if all {
+            // SAFETY: as in `write`.
+            unsafe {
+                ptr::copy_nonoverlapping(place(address).cast(), into.as_mut_ptr(), into.len());
+            }
+        }
+        all
     }
 
     /// Maps `len` bytes from `address` on and has `register` tell the driver of each new piece; whether all is new, and so
@@ -143,7 +193,8 @@ impl HostMemory {
         unregister: impl Fn(*mut c_void) -> bool,
     ) -> Result<bool, Refused> {
         let end = end_of(address, len).ok_or(Refused::Range)?;
-        let mut pieces = self.lock();
+        let _alone = self.changing();
+        let pieces = self.lock();
         let old = within(&pieces, address, end);
         let mut gaps = Vec::new();
         let mut at = address;
@@ -161,6 +212,7 @@ impl HostMemory {
         if pieces.len() + gaps.len() > PIECES_MAX || has.saturating_add(more) > self.max {
             return Err(Refused::Taken);
         }
+        drop(pieces);
         let mut failed = None;
         let mut made = Vec::new();
         for (base, len) in gaps {
@@ -184,6 +236,7 @@ impl HostMemory {
             }
             return Err(why);
         }
+        let mut pieces = self.lock();
         for base in &old {
             if let Some(piece) = pieces.get_mut(base) {
                 piece.users = piece.users.saturating_add(1);
@@ -206,18 +259,27 @@ impl HostMemory {
         let Some(end) = end_of(address, len) else {
             return false;
         };
+        let _alone = self.changing();
         let mut pieces = self.lock();
         let used = within(&pieces, address, end);
+        let mut ended = Vec::new();
         for base in &used {
             let Some(piece) = pieces.get_mut(base) else {
                 continue;
             };
             piece.users = piece.users.saturating_sub(1);
-            // What the driver will not let go stays where it is, and counts among the pieces.
-            if piece.users == 0 && unregister(place(*base)) {
-                let len = piece.len;
+            if piece.users == 0 {
+                ended.push((*base, *piece));
                 pieces.remove(base);
-                unmap(*base, len);
+            }
+        }
+        drop(pieces);
+        for (base, piece) in ended {
+            if unregister(place(base)) {
+                unmap(base, piece.len);
+            } else {
+                // What the driver will not let go stays where it is, and counts among the pieces.
+                self.lock().insert(base, piece);
             }
         }
         !used.is_empty()

@@ -108,6 +108,8 @@ fn take_channel() -> io::Result<Channel> {
 
 impl Worker {
     fn begin() -> io::Result<Option<Self>> {
+        // What the driver, and with it the kernel log, calls this process. It is executed as /proc/self/exe.
+        let _ = rustix::thread::set_name(c"gtrace-worker");
         sandbox::end_with_parent()?;
         let channel = take_channel()?;
         let mut start = match channel.receive::<ToWorker>(true)? {

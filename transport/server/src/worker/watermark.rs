@@ -13,11 +13,13 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::types::driver::{
-    CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_NOT_READY, CUDA_SUCCESS, CUevent, CUresult,
+    CU_STREAM_CAPTURE_MODE_RELAXED, CUDA_ERROR_CAPTURED_EVENT, CUDA_ERROR_INVALID_VALUE,
+    CUDA_ERROR_NOT_READY, CUDA_SUCCESS, CUevent, CUresult,
 };
 
 use super::handles::Handles;
 use super::lending::Lending;
+use crate::generated::driver::Driver;
 
 /// Polls for one frame.
 const POLLS: usize = 4;
@@ -30,6 +32,22 @@ const MOST: usize = 64 << 10;
 
 /// `cuEventQuery`.
 pub(crate) type Query = unsafe extern "C" fn(CUevent) -> CUresult;
+
+/// As [`EventLifetimeLock::relaxed`], also if a capture begins meanwhile.
+pub(crate) fn relaxed<T>(driver: &Driver, action: impl FnOnce() -> T) -> T {
+    let Some(exchange) = driver.cuThreadExchangeStreamCaptureMode else {
+        return action();
+    };
+    let mut mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: a local variable, both times.
+    let changed = unsafe { exchange(&raw mut mode) } == 0;
+    let result = action();
+    if changed {
+        // SAFETY: as above.
+        unsafe { exchange(&raw mut mode) };
+    }
+    result
+}
 
 /// What the lanes of a session share.
 #[derive(Debug, Default)]
@@ -58,6 +76,14 @@ impl EventLifetimeLock {
     /// Whether a stream is being captured.
     pub(crate) fn is_capturing(&self) -> bool {
         self.captures.load(Ordering::SeqCst) > 0
+    }
+
+    /// Does `action` with stream captures left alone, which forbid such calls to programs.
+    pub(crate) fn relaxed<T>(&self, driver: &Driver, action: impl FnOnce() -> T) -> T {
+        match self.is_capturing() {
+            true => relaxed(driver, action),
+            false => action(),
+        }
     }
 
     /// A context has ended; [`EventLifetimeLock::destroying`] is held.
@@ -191,7 +217,10 @@ impl Records {
                 Err(_) => CUDA_SUCCESS,
             };
             match status {
-                CUDA_SUCCESS | CUDA_ERROR_CAPTURED_EVENT => drop(self.queue.pop_front()),
+                // Driver 580.159 calls the event of a capture that is over invalid.
+                CUDA_SUCCESS | CUDA_ERROR_CAPTURED_EVENT | CUDA_ERROR_INVALID_VALUE => {
+                    self.queue.pop_front();
+                }
                 CUDA_ERROR_NOT_READY => {
                     self.pause_until = look.now + PAUSE_NS;
                     return;

@@ -6,15 +6,17 @@
 use std::collections::HashMap;
 use std::ffi::CString;
 use std::ptr::without_provenance_mut;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{FunctionInfo, PARAMETERS_MAX, Parameter};
 use gtrace_cuda::types::driver::{
-    self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUresult,
+    self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUkernel, CUresult,
 };
 
 use crate::generated::driver::remote;
+use crate::log;
 use crate::session::Session;
 use crate::state::lock;
 
@@ -22,33 +24,82 @@ use crate::state::lock;
 pub(super) const ATTRIBUTES: usize = 32;
 const UNKNOWN: i32 = i32::MIN;
 
+/// Where the parameters of a function lie in their buffer.
+pub(crate) struct Layout {
+    pub(crate) parameters: Box<[Parameter]>,
+    /// Bytes of all of them.
+    pub(crate) bytes: usize,
+}
+
+impl Layout {
+    fn new(parameters: &[Parameter]) -> Self {
+        let end = |p: &Parameter| p.offset as usize + p.size as usize;
+        Self {
+            parameters: parameters.into(),
+            bytes: parameters.iter().map(end).max().unwrap_or(0),
+        }
+    }
+}
+
 /// A function or kernel.
 pub(crate) struct Record {
+    handle: u64,
     /// Module or library.
     pub(crate) owner: u64,
     pub(crate) name: CString,
-    /// Where its parameters lie; `None` if the driver does not report it.
-    pub(crate) parameters: Option<Box<[Parameter]>>,
-    /// Bytes of all parameters.
-    pub(crate) parameter_bytes: usize,
+    layout: OnceLock<Layout>,
     attributes: [AtomicI32; ATTRIBUTES],
 }
 
 impl Record {
-    pub(crate) fn new(owner: u64, name: CString, info: &FunctionInfo) -> Self {
-        let parameters = info.parameters.as_deref().map(Box::from);
-        let end = |p: &Parameter| p.offset as usize + p.size as usize;
+    pub(crate) fn new(handle: u64, owner: u64, name: CString, info: &FunctionInfo) -> Self {
+        let layout = OnceLock::new();
+        if let Some(parameters) = &info.parameters {
+            let _ = layout.set(Layout::new(parameters));
+        }
         let record = Self {
+            handle,
             owner,
             name,
-            parameter_bytes: info.parameters.iter().flatten().map(end).max().unwrap_or(0),
-            parameters,
+            layout,
             attributes: [const { AtomicI32::new(UNKNOWN) }; ATTRIBUTES],
         };
         for (attribute, value) in &info.attributes {
             record.set(attribute.cast_unsigned(), *value);
         }
         record
+    }
+
+    /// Where its parameters lie, if the driver reports it. A driver reports nothing of a kernel that is loaded by a
+    /// thread without a context, so that it is asked again by the first who wants to know.
+    ///
+    /// # Errors
+    ///
+    /// NOT_SUPPORTED if the driver does not report it, or what became of the question.
+    #[inline]
+    pub(crate) fn layout(&self) -> Result<&Layout, CUresult> {
+        match self.layout.get() {
+            Some(layout) => Ok(layout),
+            None => self.ask_layout(),
+        }
+    }
+
+    /// As [`Self::layout`], as far as it is known without a question.
+    pub(super) fn known_layout(&self) -> Option<&Layout> {
+        self.layout.get()
+    }
+
+    #[cold]
+    fn ask_layout(&self) -> Result<&Layout, CUresult> {
+        let Some(parameters) = asked(self.handle)? else {
+            log::once(
+                "layout",
+                "the server's driver does not report the layout of a kernel's parameters, as drivers before CUDA 12.4 \
+                 do not: such kernels cannot be launched",
+            );
+            return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+        };
+        Ok(self.layout.get_or_init(|| Layout::new(&parameters)))
     }
 
     /// An attribute, if it is known.
@@ -173,23 +224,28 @@ pub(crate) fn any_record(
     }
 }
 
-#[cold]
-fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CUresult> {
-    let is_function = Kind::Function.matches(handle) || Kind::Kernel.matches(handle);
-    if !is_function || handle & gtrace_cuda::SERVER_MINTED == 0 {
-        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-    }
-    if let Some(record) = lock(&session.state.functions).foreign.get(&handle) {
-        return Ok(record);
-    }
-    let function: CUfunction = without_provenance_mut(handle as usize);
-    let mut info = FunctionInfo::default();
+/// What the server reports of the parameters of a function or kernel; `None` if its driver does not.
+///
+/// # Errors
+///
+/// INVALID_HANDLE.
+fn asked(handle: u64) -> Result<Option<Vec<Parameter>>, CUresult> {
     let mut parameters = Vec::new();
     let known = loop {
         let (mut offset, mut size) = (0, 0);
+        let at = parameters.len();
         // SAFETY: both are writable.
         let code = unsafe {
-            remote::cuFuncGetParamInfo(function, parameters.len(), &raw mut offset, &raw mut size)
+            match Kind::Kernel.matches(handle) {
+                true => {
+                    let kernel: CUkernel = without_provenance_mut(handle as usize);
+                    remote::cuKernelGetParamInfo(kernel, at, &raw mut offset, &raw mut size)
+                }
+                false => {
+                    let function: CUfunction = without_provenance_mut(handle as usize);
+                    remote::cuFuncGetParamInfo(function, at, &raw mut offset, &raw mut size)
+                }
+            }
         };
         match code {
             cuda::CUDA_SUCCESS => {
@@ -208,8 +264,24 @@ fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CU
             _ => break false,
         }
     };
-    info.parameters = (known && FunctionInfo::is_layout(&parameters)).then_some(parameters);
-    let record: &'static Record = Box::leak(Box::new(Record::new(0, CString::default(), &info)));
+    Ok((known && FunctionInfo::is_layout(&parameters)).then_some(parameters))
+}
+
+#[cold]
+fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CUresult> {
+    let is_function = Kind::Function.matches(handle) || Kind::Kernel.matches(handle);
+    if !is_function || handle & gtrace_cuda::SERVER_MINTED == 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+    }
+    if let Some(record) = lock(&session.state.functions).foreign.get(&handle) {
+        return Ok(record);
+    }
+    let info = FunctionInfo {
+        parameters: asked(handle)?,
+        ..FunctionInfo::default()
+    };
+    let record: &'static Record =
+        Box::leak(Box::new(Record::new(handle, 0, CString::default(), &info)));
     lock(&session.state.functions)
         .foreign
         .insert(handle, record);
@@ -232,8 +304,8 @@ mod tests {
             ]),
             attributes: vec![(0, 1024), (8, 49152), (500, 1)],
         };
-        let record = Record::new(1, CString::default(), &info);
-        assert_eq!(record.parameter_bytes, 20);
+        let record = Record::new(0, 1, CString::default(), &info);
+        assert_eq!(record.layout().map(|layout| layout.bytes), Ok(20));
         assert_eq!(record.attribute(0), Some(1024));
         assert_eq!(record.attribute(1), None);
         assert_eq!(record.attribute(500), None);

@@ -150,7 +150,7 @@ pub(super) fn params(
     )?;
     let (launch, bytes, context) = found.ok_or(gtrace_cuda::types::driver::CUDA_ERROR_UNKNOWN)?;
     let record = any_record(session, launch.function)?;
-    let layout = record.parameters.iter().flatten();
+    let layout = record.layout()?.parameters.iter();
     if layout
         .clone()
         .any(|it| (it.offset + it.size) as usize > bytes.len())

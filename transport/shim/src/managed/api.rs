@@ -438,13 +438,10 @@ pub(crate) fn take_up_variable(
     owner: u64,
 ) -> Result<(), CUresult> {
     let current = context::current()?;
-    if super::contains(base) {
-        return Ok(());
-    }
-    let pages = base & !(PAGE - 1);
-    let end = whole_pages(base + size as u64).ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
-    let region = Region::new(base, size as u64, current.handle).of(owner);
-    match claim(pages, end - pages) && add(session, region)? {
+    base.checked_add(size as u64)
+        .and_then(whole_pages)
+        .ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
+    match super::add_variable(session, (base, size as u64), current.handle, owner)? {
         true => {
             note_as(session, (base, size as u64), Place::Managed, 0);
             Ok(())

@@ -13,6 +13,7 @@ use std::ptr;
 use gtrace_cuda::types::driver::CUresult;
 
 use super::pages::{PAGE, differences};
+use super::transfer::Owner;
 use super::{Managed, is_busy, transfer};
 use crate::log;
 use crate::session::Session;
@@ -119,7 +120,7 @@ impl Managed {
             let pieces = changed
                 .iter()
                 .map(|at| (part.base + at.start as u64, &now[at.clone()]));
-            transfer::send(session, &mut self.way, part.context, pieces)?;
+            transfer::send(session, &mut self.way, Owner::locked(part.context), pieces)?;
             self.page_locked.look_through(&now);
             part.twin = now;
         }
@@ -139,7 +140,7 @@ impl Managed {
             return Ok(());
         };
         let pieces = std::iter::once((part.base, now.as_slice()));
-        transfer::send(session, &mut self.way, part.context, pieces)?;
+        transfer::send(session, &mut self.way, Owner::locked(part.context), pieces)?;
         self.page_locked.look_through(&now);
         part.twin = now;
         Ok(())
@@ -167,7 +168,7 @@ impl Managed {
                 .iter()
                 .map(|part| (part.base, vec![0; part.twin.len()]))
                 .collect();
-            transfer::fetch_all(session, &mut self.way, context, &mut bytes)?;
+            transfer::fetch_all(session, &mut self.way, Owner::locked(context), &mut bytes)?;
             for (part, (_, bytes)) in parts.iter_mut().zip(&bytes) {
                 part.take_in(bytes);
                 part.used = busy;

@@ -22,6 +22,7 @@ use gtrace_protocol::{Flags, OpId, op_id};
 use super::eager::Eager;
 use super::pager::pager;
 use super::pages::{PAGE, Region};
+use super::transfer::Owner;
 use super::{EAGER, Managed, STATE, holds, serve, transfer};
 use crate::context::{self, Current};
 use crate::entry::exchange;
@@ -561,7 +562,7 @@ impl Managed {
             let pieces = runs
                 .iter()
                 .map(|(begin, end)| (from + *begin as u64, &piece[*begin..*end]));
-            transfer::send(session, &mut self.way, context, pieces)?;
+            transfer::send(session, &mut self.way, Owner::locked(context), pieces)?;
             self.page_locked.look_through(piece);
         }
         Ok(())

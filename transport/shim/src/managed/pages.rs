@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::transfer::Owner;
+
 /// Bytes of a page.
 pub(crate) const PAGE: u64 = 4096;
 /// Pages of the first fetch where the host begins to read, and of the largest.
@@ -101,17 +103,24 @@ impl Window {
     }
 }
 
+/// Memory of a region that is one allocation or variable.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    from: u64,
+    end: u64,
+    /// Module or library that it is a variable of; 0 for none.
+    owner: u64,
+}
+
 /// A managed allocation.
 #[derive(Debug)]
 pub(crate) struct Region {
     /// First address, at the begin of a page.
     pub(crate) base: u64,
-    /// Where the memory itself begins and ends, which may be within a page.
-    pub(crate) bounds: (u64, u64),
+    /// The memory itself, which may begin and end within a page. Variables may have a page together.
+    parts: Vec<Part>,
     /// Context that it was allocated in.
     pub(crate) context: u64,
-    /// Module or library that it is a variable of; 0 for none.
-    pub(crate) owner: u64,
     pub(crate) attach: Attach,
     /// As it was allocated.
     pub(crate) attach_first: Attach,
@@ -141,9 +150,12 @@ impl Region {
         let end = from.saturating_add(bytes);
         Self {
             base,
-            bounds: (from, end),
+            parts: vec![Part {
+                from,
+                end,
+                owner: 0,
+            }],
             context,
-            owner: 0,
             attach: Attach::Global,
             attach_first: Attach::Global,
             provisional: false,
@@ -161,9 +173,32 @@ impl Region {
 
     /// A variable of a module or library, which has a value from the start.
     pub(crate) fn of(mut self, owner: u64) -> Self {
-        self.owner = owner;
+        for part in &mut self.parts {
+            part.owner = owner;
+        }
         self.fresh = false;
         self
+    }
+
+    /// Another variable has some of the pages too; they are not at the host.
+    pub(crate) fn share(&mut self, from: u64, end: u64, owner: u64) {
+        self.parts.push(Part { from, end, owner });
+        self.fresh = false;
+    }
+
+    /// The memory that begins at `base` is gone; whether that was all.
+    pub(crate) fn give_up(&mut self, base: u64) -> bool {
+        self.give_up_where(|part| part.from == base)
+    }
+
+    /// The variables of a module or library are gone; whether that was all.
+    pub(crate) fn give_up_of(&mut self, owner: u64) -> bool {
+        self.give_up_where(|part| part.owner == owner)
+    }
+
+    fn give_up_where(&mut self, which: impl Fn(&Part) -> bool) -> bool {
+        self.parts.retain(|part| !which(part));
+        self.parts.is_empty()
     }
 
     /// Page-locked memory, of which the device has all.
@@ -171,6 +206,14 @@ impl Region {
         self.shared = true;
         self.fresh = false;
         self
+    }
+
+    /// Whose pages travel.
+    pub(super) fn owner(&self) -> Owner {
+        Owner {
+            context: self.context,
+            locked: self.shared,
+        }
     }
 
     /// Bytes.
@@ -207,10 +250,13 @@ impl Region {
     }
 
     /// The same without what is not the memory itself.
-    pub(crate) fn memory(&self, run: Run) -> (u64, u64) {
+    pub(crate) fn memory(&self, run: Run) -> Vec<(u64, u64)> {
         let (address, len) = self.span(run);
-        let from = address.max(self.bounds.0);
-        (from, (address + len).min(self.bounds.1) - from)
+        let parts = self.parts.iter().map(|part| {
+            let from = address.max(part.from);
+            (from, (address + len).min(part.end).saturating_sub(from))
+        });
+        parts.filter(|(_, len)| *len > 0).collect()
     }
 
     /// Whether the host has any page.

@@ -7,6 +7,7 @@ use gtrace_cuda::types::driver::{self as cuda, CUresult};
 
 use super::pager::{Fault, Pager, pager};
 use super::pages::{Need, PAGE};
+use super::transfer::Owner;
 use super::{Managed, PROVISIONAL, STATE, TOUCHED, is_busy, transfer};
 use crate::session::Session;
 use crate::state::lock;
@@ -97,12 +98,12 @@ impl Managed {
             region.provisional = true;
             PROVISIONAL.swap(true, Ordering::SeqCst);
         }
-        let (base, context) = (region.base, region.context);
+        let (base, owner) = (region.base, region.owner());
         let (address, len) = region.span(run);
         let memory = region.memory(run);
         bytes.clear();
         bytes.resize(len as usize, 0);
-        if !zero && !self.fetch(session, (address, len), memory, context, bytes) {
+        if !zero && !self.fetch(session, (address, len), &memory, owner, bytes) {
             return pager.fail(address, len);
         }
         let Some(region) = self.regions.get_mut(&base) else {
@@ -122,7 +123,7 @@ impl Managed {
         let (Some(pager), Some(region)) = (pager(), self.regions.get(&base)) else {
             return;
         };
-        let (context, clean) = (region.context, region.clean(region.all()));
+        let (owner, clean) = (region.owner(), region.clean(region.all()));
         let spans: Vec<_> = clean.iter().map(|run| region.span(*run)).collect();
         let pieces: Vec<_> = region.missing(BRING).map(|run| region.span(run)).collect();
         let mut bytes = Vec::new();
@@ -131,7 +132,7 @@ impl Managed {
             bytes.resize(len as usize, 0);
             let piece = (address, len);
             // What is lost with the device reads as 0: the program may have other things there later.
-            self.fetch(session, piece, piece, context, &mut bytes);
+            self.fetch(session, piece, &[piece], owner, &mut bytes);
             put(pager, address, &bytes, true);
         }
         for (address, len) in spans {
@@ -147,35 +148,37 @@ impl Managed {
         &mut self,
         session: &'static Session,
         pages: (u64, u64),
-        (from, len): (u64, u64),
-        context: u64,
+        parts: &[(u64, u64)],
+        owner: Owner,
         bytes: &mut [u8],
     ) -> bool {
-        let at = (from - pages.0) as usize;
-        let into = &mut bytes[at..at + len as usize];
-        match transfer::fetch(session, &mut self.way, context, from, into) {
-            Ok(()) => true,
-            Err(status::LOST) => {
-                log::once(
-                    "managed lost",
-                    &format!(
-                        "managed memory at {from:#x} is lost with the GPU; who touches it is ended"
-                    ),
-                );
-                false
-            }
-            // The program's next calls report it; its data there is lost either way.
-            Err(code) => {
-                log::once(
-                    "managed failed",
-                    &format!(
-                        "managed memory at {from:#x} cannot be fetched (error {code}): it reads as 0"
-                    ),
-                );
-                bytes.fill(0);
-                true
+        for &(from, len) in parts {
+            let at = (from - pages.0) as usize;
+            let into = &mut bytes[at..at + len as usize];
+            match transfer::fetch(session, &mut self.way, owner, from, into) {
+                Ok(()) => {}
+                Err(status::LOST) => {
+                    log::once(
+                        "managed lost",
+                        &format!(
+                            "managed memory at {from:#x} is lost with the GPU; who touches it is ended"
+                        ),
+                    );
+                    return false;
+                }
+                // The program's next calls report it; its data there is lost either way.
+                Err(code) => {
+                    log::once(
+                        "managed failed",
+                        &format!(
+                            "managed memory at {from:#x} cannot be fetched (error {code}): it reads as 0"
+                        ),
+                    );
+                    into.fill(0);
+                }
             }
         }
+        true
     }
 }
 

@@ -1,4 +1,5 @@
-//! The way of pages: copies in a stream of their own, which waits for no kernel.
+//! The way of pages: copies in a stream of their own, which waits for no kernel. Page-locked memory, which the server has in
+//! its own process, goes past the driver.
 
 // Calls of the remote driver, with pointers of this file.
 #![allow(unsafe_code)]
@@ -7,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-use gtrace_cuda::payload::LOCKED_MIN;
+use gtrace_cuda::payload::{HERE, LOCKED_MIN};
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 use gtrace_protocol::{Flags, OpId, op_id};
 
@@ -22,6 +23,42 @@ use crate::times::Aside;
 const UPLOAD: OpId = op_id("cuMemcpyHtoDAsync_v2");
 const DOWNLOAD: OpId = op_id("cuMemcpyDtoHAsync_v2");
 const SYNCHRONIZE: OpId = op_id("cuStreamSynchronize");
+
+/// Whose pages travel.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Owner {
+    /// The context of the memory.
+    pub(super) context: u64,
+    /// It is page-locked memory.
+    pub(super) locked: bool,
+}
+
+impl Owner {
+    /// Page-locked memory that was mapped in this context.
+    pub(super) fn locked(context: u64) -> Self {
+        Self {
+            context,
+            locked: true,
+        }
+    }
+
+    fn current(self) -> Current {
+        Current {
+            // The driver is not asked, so no context has to be made current.
+            handle: if self.locked { 0 } else { self.context },
+            // Frames name the context alone.
+            device: 0,
+        }
+    }
+
+    /// In place of which stream, or in which, its pages are copied.
+    fn stream(self, streams: &mut BTreeMap<u64, u64>) -> Result<u64, CUresult> {
+        match self.locked {
+            true => Ok(HERE),
+            false => stream_of(streams, self.context),
+        }
+    }
+}
 
 /// By what pages travel.
 pub(super) struct Way {
@@ -89,14 +126,6 @@ fn stream_of(streams: &mut BTreeMap<u64, u64>, context: u64) -> Result<u64, CUre
     Ok(made)
 }
 
-fn current(context: u64) -> Current {
-    Current {
-        handle: context,
-        // Frames name the context alone.
-        device: 0,
-    }
-}
-
 /// Sends bytes to their addresses on the device. What is launched after it sees them.
 ///
 /// # Errors
@@ -105,14 +134,17 @@ fn current(context: u64) -> Current {
 pub(super) fn send<'a>(
     session: &'static Session,
     way: &mut Way,
-    context: u64,
+    owner: Owner,
     pieces: impl Iterator<Item = (u64, &'a [u8])>,
 ) -> Result<(), CUresult> {
     let _aside = Aside::new();
     let by = |streams: &mut BTreeMap<u64, u64>| {
-        let stream = stream_of(streams, context)?;
+        let stream = owner.stream(streams)?;
         for (address, bytes) in pieces {
             copy::upload(session, UPLOAD, address, bytes, stream)?;
+        }
+        if owner.locked {
+            return Ok(());
         }
         // The bytes are on their way, in no order with the program's streams.
         with_lane(session, |lane| {
@@ -126,7 +158,7 @@ pub(super) fn send<'a>(
             )
         })
     };
-    context::within(current(context), || way.take(session, by))
+    context::within(owner.current(), || way.take(session, by))
 }
 
 /// Fetches bytes from several addresses, for little more than one round trip.
@@ -137,18 +169,18 @@ pub(super) fn send<'a>(
 pub(super) fn fetch_all(
     session: &'static Session,
     way: &mut Way,
-    context: u64,
+    owner: Owner,
     parts: &mut [(u64, Vec<u8>)],
 ) -> Result<(), CUresult> {
     let _aside = Aside::new();
     let by = |streams: &mut BTreeMap<u64, u64>| {
-        let stream = stream_of(streams, context)?;
+        let stream = owner.stream(streams)?;
         for some in parts.chunks_mut(copy::DOWNLOADS_MAX) {
             copy::download_all(session, DOWNLOAD, some, stream)?;
         }
         Ok(())
     };
-    context::within(current(context), || way.take(session, by))
+    context::within(owner.current(), || way.take(session, by))
 }
 
 /// Fetches bytes of the device.
@@ -159,14 +191,14 @@ pub(super) fn fetch_all(
 pub(super) fn fetch(
     session: &'static Session,
     way: &mut Way,
-    context: u64,
+    owner: Owner,
     address: u64,
     into: &mut [u8],
 ) -> Result<(), CUresult> {
     let _aside = Aside::new();
     let by = |streams: &mut BTreeMap<u64, u64>| {
-        let stream = stream_of(streams, context)?;
+        let stream = owner.stream(streams)?;
         copy::download_alone(session, DOWNLOAD, into, address, stream)
     };
-    context::within(current(context), || way.take(session, by))
+    context::within(owner.current(), || way.take(session, by))
 }

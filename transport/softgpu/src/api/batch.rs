@@ -4,7 +4,7 @@ use std::ffi::{c_uint, c_ulonglong};
 
 use super::{copy, managed, stream};
 use crate::abi::{Answer, In, Out, api};
-use crate::error::{INVALID_VALUE, NOT_SUPPORTED};
+use crate::error::{INVALID_VALUE, NOT_SUPPORTED, STREAM_CAPTURE_UNSUPPORTED};
 use crate::graph::capture;
 use crate::memory;
 use crate::stream::resolve;
@@ -63,14 +63,18 @@ impl Copies {
             // The legacy default stream takes no batches.
             return Err(INVALID_VALUE);
         }
-        resolve(stream)?;
+        let (_, capturing) = resolve(stream)?;
         let parts = Parts::new(self.firsts, self.attribute_count, self.count)?;
-        for (at, first) in parts.firsts.iter().enumerate() {
+        // As driver 580.159, which names no copy of which the attributes are wrong, and whose capture goes on.
+        for at in 0..parts.firsts.len() {
             let attributes = self.attributes.at(at)?;
             if !(1..=3).contains(&attributes.source_order) || attributes.flags > 1 {
-                *failed = *first;
                 return Err(INVALID_VALUE);
             }
+        }
+        if let Some(capture) = capture::of(&capturing) {
+            capture.check()?;
+            return Err(STREAM_CAPTURE_UNSUPPORTED);
         }
         for at in 0..self.count {
             *failed = at;

@@ -177,6 +177,8 @@ api! { TABLE:
         kernel: Handle, index: usize, offset: Out<usize>, size: Out<usize>,
     ) {
         since(12_040)?;
+        // As driver 580.159.
+        current()?;
         let kernel = Kernel::of(kernel)?;
         let param = kernel.entry.params.get(index).ok_or(INVALID_VALUE)?;
         offset.put(param.offset)?;

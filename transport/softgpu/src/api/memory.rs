@@ -4,6 +4,7 @@ use std::ffi::{c_uint, c_void};
 
 use crate::abi::{Answer, Out, api};
 use crate::attributes::PITCH_STEP;
+use crate::calls::wait_with_lock;
 use crate::context::{Context, bound, current};
 use crate::error::{
     HOST_MEMORY_ALREADY_REGISTERED, HOST_MEMORY_NOT_REGISTERED, INVALID_VALUE, OUT_OF_MEMORY,
@@ -104,6 +105,7 @@ api! { TABLE:
         capture::refuse_unsafe()?;
         let found = memory::find(address).filter(|found| found.base == address);
         let owner = found.filter(|found| found.kind.is_allocated()).ok_or(INVALID_VALUE)?.context;
+        let _waiting = wait_with_lock();
         if owner == context.handle {
             context.drain();
         } else if let Ok(owner) = Context::of(owner) {
@@ -146,6 +148,7 @@ api! { TABLE:
             return Err(INVALID_VALUE);
         }
         capture::refuse_unsafe()?;
+        let _waiting = wait_with_lock();
         context.drain();
         memory::free(&state.devices, address as u64, |found| is_host(found.kind)).map(|_| ())
     }
@@ -156,6 +159,7 @@ api! { TABLE:
         if address.is_null() || flags & !REGISTER_FLAGS != 0 {
             return Err(INVALID_VALUE);
         }
+        capture::refuse_unsafe()?;
         let index = context.device.index;
         if memory::register(index, address as u64, size as u64, flags, context.handle)? {
             Ok(())
@@ -170,6 +174,8 @@ api! { TABLE:
         if address.is_null() {
             return Err(INVALID_VALUE);
         }
+        capture::refuse_unsafe()?;
+        let _waiting = wait_with_lock();
         context.drain();
         let is_ours = |found: &memory::Allocation| matches!(found.kind, Kind::Registered(_));
         // As driver 590.48, which distinguishes what it knows otherwise from what it does not know.

@@ -4,11 +4,13 @@ use std::ffi::{c_char, c_int, c_uint, c_void};
 
 use crate::abi::{Answer, In, Name, Out, api};
 use crate::attributes::since;
+use crate::calls::wait_with_lock;
 use crate::context::{bound, current};
 use crate::error::{FILE_NOT_FOUND, INVALID_VALUE};
+use crate::graph::capture;
 use crate::image;
 use crate::jit::Logs;
-use crate::module::{Function, Module};
+use crate::module::{Function, Module, is_eager};
 use crate::program::Linked;
 use crate::types::{DevicePtr, Handle};
 
@@ -17,7 +19,10 @@ fn load(out: Out<Handle>, image: *const c_void, logs: Logs) -> Answer {
     if out.is_null() || image.is_null() {
         return Err(INVALID_VALUE);
     }
+    capture::refuse_unsafe()?;
     let linked = Linked::build(image::load(image as u64)?, &logs)?;
+    let _waiting = wait_with_lock();
+    context.drain();
     out.put(Module::load(&context, &linked)?.handle)
 }
 
@@ -64,6 +69,7 @@ api! { TABLE:
     fn cuModuleUnload(module: Handle) {
         let context = current()?;
         let module = Module::of(module)?;
+        let _waiting = wait_with_lock();
         context.drain();
         module.unload();
         Ok(())
@@ -76,8 +82,7 @@ api! { TABLE:
         const EAGER: u32 = 1;
         const LAZY: u32 = 2;
         crate::state::state()?;
-        let asked = std::env::var_os("CUDA_MODULE_LOADING");
-        mode.put(if asked.is_some_and(|asked| asked == "EAGER") { EAGER } else { LAZY })
+        mode.put(if is_eager() { EAGER } else { LAZY })
     }
 
     /// The function of a name.
@@ -119,8 +124,7 @@ api! { TABLE:
 
     /// An attribute of a function.
     fn cuFuncGetAttribute(value: Out<c_int>, attribute: u32, function: Handle) {
-        let found = self::function(function)?;
-        value.put(found.tuning.get(found.entry(), attribute)?)
+        value.put(self::function(function)?.attribute(attribute)?)
     }
 
     /// Sets an attribute of a function.
@@ -170,16 +174,16 @@ api! { TABLE:
         Ok(())
     }
 
-    /// Whether a function is loaded: always.
+    /// Whether a function is loaded.
     fn cuFuncIsLoaded(loaded: Out<u32>, function: Handle) {
         since(12_040)?;
-        self::function(function)?;
-        loaded.put(1)
+        loaded.put(self::function(function)?.is_loaded().into())
     }
 
-    /// Loads a function: it is.
+    /// Loads a function.
     fn cuFuncLoad(function: Handle) {
         since(12_040)?;
-        self::function(function).map(|_| ())
+        self::function(function)?.load();
+        Ok(())
     }
 }

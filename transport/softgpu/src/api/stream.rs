@@ -110,6 +110,7 @@ api! { TABLE:
         let (context, stream) = known(stream)?;
         capture::refuse(&stream)?;
         capture::refuse_implicit(&stream)?;
+        capture::refuse_unsafe()?;
         stream.quiesce(&context);
         context.health.check()
     }
@@ -119,6 +120,7 @@ api! { TABLE:
         let (context, stream) = resolve(stream)?;
         capture::refuse(&stream)?;
         capture::refuse_implicit(&stream)?;
+        capture::refuse_unsafe()?;
         if stream.is_idle(&context) { Ok(()) } else { Err(NOT_READY) }
     }
 

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 
 use crate::abi::{Answer, In, Out, api};
 use crate::context::current;
-use crate::error::{INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::error::{INVALID_DEVICE, INVALID_VALUE, NOT_SUPPORTED, UNKNOWN};
 use crate::pages;
 use crate::state::state;
 use crate::types::{DevicePtr, Handle, MemAccess, MemAllocationProp, MemLocation};
@@ -156,10 +156,7 @@ api! { TABLE:
             return Err(INVALID_VALUE);
         }
         let physical = virtual_memory::of(handle)?;
-        if kind != FILE_DESCRIPTOR {
-            return Err(NOT_SUPPORTED);
-        }
-        if physical.prop.handle_types & kind == 0 {
+        if kind != FILE_DESCRIPTOR || physical.prop.handle_types & kind == 0 {
             return Err(INVALID_VALUE);
         }
         shareable.put(physical.descriptor()?)
@@ -174,7 +171,8 @@ api! { TABLE:
         if kind != FILE_DESCRIPTOR {
             return Err(NOT_SUPPORTED);
         }
-        let (fd, size, index) = pages::received(shareable as usize as c_int)?;
+        let received = pages::received(shareable as usize as c_int);
+        let (fd, size, index) = received.map_err(|_| UNKNOWN)?;
         let device = state.devices.get(index).ok_or(INVALID_VALUE)?;
         let prop = MemAllocationProp {
             kind: PINNED,

@@ -410,9 +410,10 @@ pub(crate) fn wait_event(stream: &Stream, event: &Event) -> Answer<bool> {
 /// A question about an event that was last recorded in a capture.
 ///
 /// # Errors
-/// `CUDA_ERROR_CAPTURED_EVENT`, and the capture becomes invalid.
+/// `CUDA_ERROR_CAPTURED_EVENT`, and the capture becomes invalid; `CUDA_ERROR_INVALID_VALUE` once the capture is over.
 pub(crate) fn refuse_captured(event: &Event) -> Answer {
     match lock(&event.captured).as_ref() {
+        Some(mark) if mark.capture.over.load(Ordering::SeqCst) => Err(INVALID_VALUE),
         Some(mark) => {
             mark.capture.invalidate();
             Err(CAPTURED_EVENT)

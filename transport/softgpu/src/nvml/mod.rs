@@ -12,6 +12,7 @@ pub mod license;
 pub mod mig;
 pub mod process;
 pub mod readings;
+pub mod repair;
 pub mod rest;
 pub mod system;
 

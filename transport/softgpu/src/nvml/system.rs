@@ -11,12 +11,17 @@ use crate::attributes::driver_version;
 /// Version of the driver and of NVML as they are reported: no driver of NVIDIA has it.
 pub(crate) const DRIVER: &str = "580.0-softgpu";
 
-/// Interface between `nvidia-smi` and its library: c4fe3e6c-c98f-6c4e-a327-ee696e12f7c4. An empty
-/// table is enough for it; without one it reports a mismatch of versions.
+/// Interface between `nvidia-smi` and its library: c4fe3e6c-c98f-6c4e-a327-ee696e12f7c4. Without one it reports a mismatch
+/// of versions, and of a function that is not supported it shows `N/A`.
 const SMI_TABLE: [u8; 16] = [
     0xc4, 0xfe, 0x3e, 0x6c, 0xc9, 0x8f, 0x6c, 0x4e, 0xa3, 0x27, 0xee, 0x69, 0x6e, 0x12, 0xf7, 0xc4,
 ];
-static EMPTY_TABLE: [usize; 512] = [0; 512];
+static SMI_FUNCTIONS: [extern "C" fn() -> u32; 512] = [not_supported; 512];
+
+extern "C" fn not_supported() -> u32 {
+    // NVML_ERROR_NOT_SUPPORTED
+    3
+}
 
 /// Gives a text into a buffer of `length` bytes.
 pub(crate) fn put_text(out: Out<c_char>, length: c_uint, text: &str) -> Reply {
@@ -105,12 +110,12 @@ nvml! {
         Err(NOT_SUPPORTED)
     }
 
-    /// Interfaces of NVIDIA's own programs: an empty one for `nvidia-smi`, no others.
+    /// Interfaces of NVIDIA's own programs: one for `nvidia-smi` of functions that are not supported, no others.
     fn nvmlInternalGetExportTable(table: Out<*const c_void>, id: In<[u8; 16]>) {
         if id.get()? != SMI_TABLE {
             return Err(NOT_FOUND);
         }
-        Ok(table.put(EMPTY_TABLE.as_ptr().cast())?)
+        Ok(table.put(SMI_FUNCTIONS.as_ptr().cast())?)
     }
 }
 

@@ -272,6 +272,9 @@ impl Reader<'_, '_> {
             enabled: m.current == 1,
             pending: m.pending == 1,
         });
+        sample.recovery_action = fields
+            .get(&field::NVML_FI_DEV_GET_GPU_RECOVERY_ACTION)
+            .and_then(|&action| u32::try_from(action).ok());
         sample.persistence_mode = self.get("persistence mode", Device::is_in_persistent_mode);
         let fans = self.get("fans", Device::num_fans).unwrap_or(0).min(16);
         sample.fan = (0..fans)
@@ -282,13 +285,14 @@ impl Reader<'_, '_> {
 
     /// Field values in one call; those that are not supported are absent.
     fn fields(&mut self) -> BTreeMap<u32, u64> {
-        const WANTED: [u32; 9] = [
+        const WANTED: [u32; 10] = [
             field::NVML_FI_DEV_MEMORY_TEMP,
             field::NVML_FI_DEV_NVLINK_LINK_COUNT,
             field::NVML_FI_DEV_REMAPPED_COR,
             field::NVML_FI_DEV_REMAPPED_UNC,
             field::NVML_FI_DEV_REMAPPED_PENDING,
             field::NVML_FI_DEV_REMAPPED_FAILURE,
+            field::NVML_FI_DEV_GET_GPU_RECOVERY_ACTION,
             field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN,
             field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN,
             field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN,

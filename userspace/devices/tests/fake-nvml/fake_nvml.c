@@ -391,6 +391,7 @@ int nvmlDeviceGetFieldValues(device_t d, int n, struct field_value *values) {
         case 143: v->value.u = 1; break;  /* uncorrectable */
         case 144: v->value.u = (u32)reading("remap_pending", 1); break;
         case 145: v->value.u = 0; break;  /* failure */
+        case 230: v->value.u = (u32)reading("recovery_action", 0); break;
         case 251: v->type = 3; v->value.ull = 700000000ull; break;
         case 252: v->type = 3; v->value.ull = 0; break;
         case 253: v->type = 99; v->value.ull = 1; break; /* a type newer than any reader */

@@ -25,11 +25,14 @@ fn stays(module: DriverModule) -> bool {
     state.is_ok_and(|state| state.trim() == "live")
 }
 
+/// Why nothing is attached to the driver's functions where the kernel has no such probes.
+pub const NO_KPROBES: &str = "this kernel has no kprobes (CONFIG_KPROBES, CONFIG_KPROBE_EVENTS)";
+
 impl Probes {
     /// Attaches to a module that has been loaded; whether there is nothing left to try again.
     pub fn attach_driver(&mut self, module: DriverModule, tracefs: &Tracefs) -> bool {
         if !Path::new(KPROBES).exists() {
-            let reason = "this kernel has no kprobes (CONFIG_KPROBES, CONFIG_KPROBE_EVENTS)";
+            let reason = NO_KPROBES;
             for witness in [WitnessName::DriverIoctl, WitnessName::ReportError] {
                 if !self.options.off.contains(&witness) {
                     self.set_driver_state(module, witness, AttachState::Absent(reason.to_owned()));

@@ -14,6 +14,7 @@ mod tables;
 mod tracefs;
 
 pub use btf::{Btf, BtfError};
+pub use driver_probes::NO_KPROBES;
 pub use layout::{KERNEL_BTF, Layout, read as read_layout};
 pub use probes::{Probes, ProbesOptions};
 pub use programs::{DRIVER_MODULES, DriverModule, Hook, PROBES, Probe, witness_of_program};

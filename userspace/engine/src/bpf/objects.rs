@@ -52,6 +52,7 @@ mod tests {
             "FAILURES",
             "OPENS",
             "HISTS",
+            "HISTS_OTHERS",
             "GPU_TASKS",
         ] {
             assert!(

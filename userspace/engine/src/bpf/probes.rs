@@ -20,8 +20,9 @@ use super::stats::{RunStats, run_stats_of};
 use super::tracefs::Tracefs;
 
 /// Tables for one process, or one poll.
-const SMALL: [(&str, u32); 6] = [
+const SMALL: [(&str, u32); 7] = [
     ("HISTS", 256),
+    ("HISTS_OTHERS", 64),
     ("FAILURES", 256),
     ("STARTS", 1024),
     ("DRIVER_STARTS", 1024),

@@ -50,18 +50,25 @@ impl Probes {
 
     /// Every driver-call histogram.
     pub fn histograms(&self) -> Vec<(CallKey, Box<CallHist>)> {
-        let Some(map) = self
-            .ebpf
-            .map("HISTS")
-            .and_then(|m| HashMap::<_, CallKey, CallHist>::try_from(m).ok())
-        else {
-            return Vec::new();
-        };
-        map.keys()
-            .filter_map(Result::ok)
-            .filter_map(|key| Some((key, Box::new(map.get(&key, 0).ok()?))))
-            .filter(|(_, hist)| hist.count() > 0)
-            .collect()
+        self.histograms_where(|_| true)
+    }
+
+    /// Those whose keys are asked for: a histogram takes 7 KiB.
+    pub fn histograms_where(
+        &self,
+        wanted: impl Fn(&CallKey) -> bool,
+    ) -> Vec<(CallKey, Box<CallHist>)> {
+        let maps = ["HISTS", "HISTS_OTHERS"].into_iter();
+        let maps = maps.filter_map(|name| {
+            HashMap::<_, CallKey, CallHist>::try_from(self.ebpf.map(name)?).ok()
+        });
+        maps.flat_map(|map| {
+            let keys = map.keys().filter_map(Result::ok).filter(&wanted);
+            keys.filter_map(|key| Some((key, Box::new(map.get(&key, 0).ok()?))))
+                .filter(|(_, hist)| hist.count() > 0)
+                .collect::<Vec<_>>()
+        })
+        .collect()
     }
 
     /// How often the driver failed which call how.
@@ -121,6 +128,7 @@ impl Probes {
         if key == CallKey::OVERFLOW {
             return;
         }
+        // Those of all others together end with the probes.
         let map = self.ebpf.map_mut("HISTS");
         if let Some(mut map) = map.and_then(|m| HashMap::<_, CallKey, CallHist>::try_from(m).ok()) {
             // Gone already is as good.

@@ -1,7 +1,10 @@
 //! tracefs: which tracepoints this kernel has, and where their fields are.
 
-use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use rustix::mount::{MountFlags, mount};
 
 /// Where tracefs may be mounted.
 const MOUNTS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
@@ -27,7 +30,9 @@ impl TracefsError {
     /// How to get it.
     pub fn remedy(&self) -> &'static str {
         match self {
-            Self::NotMounted => "mount -t tracefs tracefs /sys/kernel/tracing (as root)",
+            Self::NotMounted => {
+                "mount -t tracefs tracefs /sys/kernel/tracing (as root); `gtrace run` does so itself where it may"
+            }
             Self::NotReadable(_) => "run as root",
         }
     }
@@ -46,6 +51,16 @@ impl Tracefs {
             }
         }
         Err(denied.map_or(TracefsError::NotMounted, TracefsError::NotReadable))
+    }
+
+    /// Mounts tracefs at /sys/kernel/tracing if it is mounted nowhere, as systemd and `mount -a` do where they run.
+    /// Returns whether it did. A process without CAP_SYS_ADMIN may not, nor one that a container confines.
+    pub fn mount_if_missing() -> io::Result<bool> {
+        if !matches!(Self::find(), Err(TracefsError::NotMounted)) {
+            return Ok(false);
+        }
+        mount_at(Path::new(MOUNTS[0]))?;
+        Ok(true)
     }
 
     /// Where it is mounted.
@@ -68,6 +83,21 @@ impl Tracefs {
             .join("format");
         field_offset(&fs::read_to_string(path).ok()?, field)
     }
+}
+
+fn mount_at(place: &Path) -> io::Result<()> {
+    // Where something else is mounted, it stays: another mount would hide it.
+    if !place.is_dir() || fs::read_dir(place)?.next().is_some() || is_mount_point(place)? {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
+    Ok(mount("tracefs", place, "tracefs", flags, None)?)
+}
+
+/// Whether another file system begins at `place`.
+fn is_mount_point(place: &Path) -> io::Result<bool> {
+    let above = place.parent().unwrap_or(place);
+    Ok(fs::metadata(place)?.dev() != fs::metadata(above)?.dev())
 }
 
 /// Reads the offset of `field` from a `format` file

@@ -1,10 +1,11 @@
 //! The NVIDIA driver's modules: whether they are loaded, and whether the probes are attached to them.
 //! `sources/driver_modules.rs` follows them.
 
-use gtrace_api::{ComponentHealth, HealthState, SourceState};
+use gtrace_api::{ComponentHealth, HealthState, SourceState, SourceStatus};
 use gtrace_event::WitnessName;
 
 use super::{Component, Context, Snapshot};
+use crate::bpf::NO_KPROBES;
 use crate::supervise::names;
 
 /// Name of the component.
@@ -18,6 +19,23 @@ pub const PROBES: [WitnessName; 3] = [
 ];
 /// What is attached to the driver wherever it can be. `nvidia:nvidia_dev_xid` is attached on request only.
 const ATTACHED: [WitnessName; 2] = [WitnessName::DriverIoctl, WitnessName::ReportError];
+
+/// Whether a source should be attached and is not, given all sources. What the kernel cannot do is for `gtrace doctor` to say:
+/// the host is as fit for work as any while another source serves instead.
+fn is_missing(source: &SourceStatus, sources: &[SourceStatus]) -> bool {
+    if matches!(source.state, SourceState::Active | SourceState::Off) {
+        return false;
+    }
+    let serves_instead: &[WitnessName] = match source.witness {
+        Some(WitnessName::DriverIoctl) => &[WitnessName::SyscallIoctl],
+        _ => &[WitnessName::Kmsg, WitnessName::PrintkConsole],
+    };
+    let serves = sources.iter().any(|other| {
+        other.witness.is_some_and(|w| serves_instead.contains(&w))
+            && other.state == SourceState::Active
+    });
+    source.reason.as_deref() != Some(NO_KPROBES) || !serves
+}
 
 /// The component.
 #[derive(Clone, Copy, Debug)]
@@ -52,14 +70,14 @@ impl Component for DriverModules {
         }
     }
 
-    /// Degraded if the module is loaded and something that belongs there is not attached.
+    /// Degraded if the module is loaded and something that this kernel can attach there is not attached.
     fn check(&self, context: &Context, now: &Snapshot) -> ComponentHealth {
         if let Err(reason) = self.supported(context) {
             return ComponentHealth::now(HealthState::Unknown, [reason]);
         }
         let of_driver = now.sources.iter().filter(|source| {
             let attached = source.witness.is_some_and(|w| ATTACHED.contains(&w));
-            attached && !matches!(source.state, SourceState::Active | SourceState::Off)
+            attached && is_missing(source, &now.sources)
         });
         let missing: Vec<_> = of_driver
             .map(|source| {

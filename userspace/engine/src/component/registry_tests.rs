@@ -156,6 +156,33 @@ fn a_loaded_driver_without_its_probes_is_degraded() {
 }
 
 #[test]
+fn a_kernel_without_kprobes_is_no_fault_while_another_source_serves() {
+    let sys = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(sys.path().join("module/nvidia")).unwrap();
+    let context = Context {
+        sysfs_root: sys.path().to_owned(),
+        ..context()
+    };
+    let of = |name, state, reason: Option<&str>| {
+        show(&context.hub, name, state, reason.map(str::to_owned));
+    };
+    let name = driver_modules::NAME;
+    of(name, SourceState::Active, None);
+    for probe in ["driver:ioctl", "nv_report_error"] {
+        of(probe, SourceState::Absent, Some(crate::bpf::NO_KPROBES));
+    }
+    assert_eq!(state(&context, name), HealthState::Degraded);
+    of("syscalls:ioctl", SourceState::Active, None);
+    of("/dev/kmsg", SourceState::Active, None);
+    assert_eq!(state(&context, name), HealthState::Healthy);
+    // One that could be attached and is not stays a fault.
+    of("nv_report_error", SourceState::Failed, Some("EINVAL"));
+    let health = checked(&context, name);
+    assert_eq!(health.state, HealthState::Degraded);
+    assert!(health.reasons[0].contains("EINVAL"), "{health:?}");
+}
+
+#[test]
 fn cuda_calls_that_cost_too_much_to_count_are_named() {
     let context = context();
     show(&context.hub, cuda::NAME, SourceState::Active, None);

@@ -113,14 +113,14 @@ pub const SOURCES: [Source; 17] = [
         task: names::DRAIN,
         gives: "every driver call with its control command or class and NV_STATUS, who has a GPU open",
         needs: "a loaded NVIDIA driver and kprobes (CONFIG_KPROBES), BTF",
-        remedy: "load the NVIDIA driver (modprobe nvidia), on a kernel with CONFIG_KPROBES; until then syscalls:ioctl serves",
+        remedy: "the NVIDIA driver (modprobe nvidia) on a kernel with CONFIG_KPROBES and CONFIG_KPROBE_EVENTS; until then syscalls:ioctl serves",
     },
     Source {
         witness: WitnessName::ReportError,
         task: names::DRAIN,
         gives: "every Xid with its GPU, at once, logged or not",
         needs: "a loaded NVIDIA driver, kprobes (CONFIG_KPROBES) and BTF",
-        remedy: "load the NVIDIA driver (modprobe nvidia), on a kernel with CONFIG_KPROBES; until then the kernel log serves",
+        remedy: "the NVIDIA driver (modprobe nvidia) on a kernel with CONFIG_KPROBES and CONFIG_KPROBE_EVENTS; until then the kernel log serves",
     },
     Source {
         witness: WitnessName::DevXid,

@@ -18,7 +18,8 @@ use tokio::sync::mpsc;
 
 use self::control::Control;
 use self::start::{
-    KernelLog, driver_version, first_status, nothing_to_watch, open_store, start_kmsg, start_probes,
+    KernelLog, driver_version, first_status, mount_tracefs, nothing_to_watch, open_store,
+    start_kmsg, start_probes,
 };
 use self::watch::{notify, watch_over};
 use crate::config::Config;
@@ -112,6 +113,10 @@ impl Prepared {
             triggers,
             store,
         } = self;
+        // While it may: no other system call of the daemon needs this right.
+        if options.stand_in.is_none() && host::is_root() {
+            mount_tracefs();
+        }
         // Capabilities belong to threads: before any other is started.
         if !options.keep_privileges
             && host::is_root()

@@ -108,6 +108,16 @@ pub(super) fn driver_version(config: &Config) -> Option<DriverVersion> {
     DriverVersion::parse(&gtrace_devices::DriverVersion::read(&root)?.version)
 }
 
+/// Tracepoints are found in tracefs, which systemd mounts. Minimal hosts and containers have nobody who does.
+pub(super) fn mount_tracefs() {
+    match Tracefs::mount_if_missing() {
+        Ok(true) => tracing::info!("tracefs was not mounted; it is now, at /sys/kernel/tracing"),
+        Ok(false) => {}
+        // That there is none is a warning of its own, with the remedy.
+        Err(error) => tracing::debug!("tracefs cannot be mounted: {error}"),
+    }
+}
+
 pub(super) fn start_probes(
     config: &Config,
     probe_log: bool,
@@ -128,7 +138,7 @@ pub(super) fn start_probes(
         error
     };
     let start = || -> anyhow::Result<Manager> {
-        let tracefs = Tracefs::find()?;
+        let tracefs = Tracefs::find().map_err(|e| anyhow::anyhow!("{e}: {}", e.remedy()))?;
         let layout = bpf::read_layout(&tracefs);
         let mut off = config.disabled_sources.clone();
         if config.devices.is_some() {

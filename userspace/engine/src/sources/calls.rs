@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use gtrace_abi::{CallHist, CallKey, FailureKey};
 use gtrace_api::{CallFailures, CallSeries, CallStats};
@@ -15,6 +16,12 @@ use crate::process;
 const OTHER: &str = "other";
 /// Ended processes add up under this name.
 const ENDED: &str = "(ended)";
+/// Calls that were counted without their process.
+pub(super) const OTHERS: &str = "(others)";
+/// How many rows of processes that have just ended are kept apart for a while, each of 7 KiB.
+const MAX_RETIRED: usize = 512;
+/// How long they are kept so at least: somebody who asks every few seconds sees each.
+const KEPT_RETIRED: Duration = Duration::from_secs(10);
 /// How many rows of ended processes are kept, beside those of operations that live processes call too. Each
 /// takes 7 KiB.
 const MAX_ENDED: usize = 512;
@@ -27,6 +34,8 @@ pub struct Calls {
     names: HashMap<u32, String>,
     ended: BTreeMap<CallKey, Sums>,
     readings: u64,
+    /// The calls of processes that have ended a moment ago: readings still show them as theirs.
+    retired: BTreeMap<CallKey, Retired>,
     /// Processes that were found to have ended at the reading before. Only now is it certain that
     /// the tables have their last call.
     dead: HashSet<u32>,
@@ -56,7 +65,49 @@ pub struct Read {
     pub given_up: u64,
 }
 
+/// The calls of a process that has just ended.
+#[derive(Debug)]
+struct Retired {
+    sums: Sums,
+    since: Instant,
+}
+
 impl Calls {
+    /// Takes over the last counts of processes that have ended, by process with the name, whose keys are given back.
+    pub fn retire(
+        &mut self,
+        histograms: Vec<(CallKey, Box<CallHist>)>,
+        failures: Vec<(FailureKey, u64)>,
+        ended: &BTreeMap<u32, String>,
+    ) {
+        for (key, hist) in histograms {
+            if let Some(name) = ended.get(&key.tgid) {
+                self.names.entry(key.tgid).or_insert_with(|| name.clone());
+            }
+            merge(&mut self.retired_row(key).hist, &hist);
+        }
+        for (key, count) in failures {
+            let statuses = &mut self.retired_row(key.call).statuses;
+            *statuses.entry(key.status).or_default() += count;
+        }
+    }
+
+    /// Whether there are calls of processes that have just ended.
+    pub fn has_retired(&self) -> bool {
+        !self.retired.is_empty()
+    }
+
+    fn retired_row(&mut self, key: CallKey) -> &mut Sums {
+        if self.retired.len() >= MAX_RETIRED && !self.retired.contains_key(&key) {
+            return self.ended_row(key);
+        }
+        let row = self.retired.entry(key).or_insert_with(|| Retired {
+            sums: Sums::none(),
+            since: Instant::now(),
+        });
+        &mut row.sums
+    }
+
     /// Statistics of `histograms` and `failures`, which were just taken.
     pub fn read(
         &mut self,
@@ -76,7 +127,8 @@ impl Calls {
                 continue;
             }
             let dir = PathBuf::from(format!("/proc/{}", key.tgid));
-            if key != CallKey::OVERFLOW && !dir.exists() {
+            let of_one = key != CallKey::OVERFLOW && key.tgid != CallKey::OTHERS;
+            if of_one && !dir.exists() {
                 self.dead.insert(key.tgid);
             }
             self.remember_name(key.tgid, &dir);
@@ -93,11 +145,27 @@ impl Calls {
                 *sums.statuses.entry(key.status).or_default() += count;
             }
         }
+        for (key, row) in &self.retired {
+            live.entry(*key).or_insert_with(Sums::none).add(&row.sums);
+        }
         if self.ended.len() > MAX_ENDED {
             self.add_up_unnamed(devices);
             read.given_up = self.end_series(&live, devices);
         }
         read.stats = self.stats(&live, devices);
+        let now = Instant::now();
+        let is_over = |row: &Retired| now.duration_since(row.since) >= KEPT_RETIRED;
+        let all = self.retired.iter().filter(|(_, row)| is_over(row));
+        let over: Vec<CallKey> = all.map(|(key, _)| *key).collect();
+        for key in over {
+            if let Some(row) = self.retired.remove(&key) {
+                self.ended_row(key).add(&row.sums);
+            }
+            // A process whose closing of files is still to be found keeps its name until then.
+            if !self.dead.contains(&key.tgid) {
+                self.names.remove(&key.tgid);
+            }
+        }
         read
     }
 
@@ -184,10 +252,10 @@ impl Calls {
 
     fn remember_name(&mut self, pid: u32, dir: &Path) {
         self.names.entry(pid).or_insert_with(|| {
-            let name = if pid == 0 {
-                Some("(no room)".to_owned())
-            } else {
-                process::comm(dir)
+            let name = match pid {
+                0 => Some("(no room)".to_owned()),
+                CallKey::OTHERS => Some(OTHERS.to_owned()),
+                _ => process::comm(dir),
             };
             name.unwrap_or_else(|| "?".to_owned())
         });
@@ -262,7 +330,10 @@ fn stats_of(key: CallKey, comm: &str, sums: &Sums, devices: &DeviceNames) -> Cal
         count: *count,
     });
     CallStats {
-        pid: key.tgid,
+        pid: match key.tgid {
+            CallKey::OTHERS => 0,
+            pid => pid,
+        },
         comm: comm.to_owned(),
         count: hist.count(),
         errors: hist.errors,

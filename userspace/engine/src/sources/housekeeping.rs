@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use gtrace_abi::{Config as ProbeConfig, Counter, Decode, DeviceFilter, MAX_DEVICES, STATUS_BITS};
+use gtrace_abi::{
+    CMD_CLOSE, CallKey, Config as ProbeConfig, Counter, Decode, DeviceFilter, MAX_DEVICES,
+    STATUS_BITS,
+};
 use gtrace_api::{CallStats, DeviceUser, ProbeCost};
 use gtrace_decoder::DriverVersion;
 use gtrace_devices::{ProcGpus, ProcRoot};
@@ -35,6 +38,8 @@ const ROUND: Duration = Duration::from_secs(1);
 const CALLS_EVERY: Duration = Duration::from_secs(2);
 /// The same where somebody asks for them: a client that asks all the time must not keep the daemon busy.
 const CALLS_ASKED_EVERY: Duration = Duration::from_millis(100);
+/// Between two times that the tables of ended processes are emptied.
+const RETIRE_EVERY: Duration = Duration::from_millis(100);
 /// Between polls of /proc/devices.
 const DEVICES_EVERY: Duration = Duration::from_secs(2);
 /// Between polls of calls that do not return.
@@ -138,7 +143,7 @@ pub(super) struct Change {
 
 /// The latency of one row of a live process; what the ended ones add up to has been seen while they lived.
 fn latency_of(row: &CallStats) -> Option<Latency> {
-    if row.pid == 0 {
+    if row.pid == 0 && row.comm != calls::OTHERS {
         return None;
     }
     let mut labels = vec![
@@ -213,13 +218,19 @@ impl<'a> ProbeHousekeeping<'a> {
         let (mut calls_at, mut devices_at, mut cost_at) = (start, start, start);
         let mut hung_at = start;
         let mut calls_not_before = start;
+        let mut retire_not_before = start;
         while !self.shared.stop.load(Ordering::Relaxed) {
             beat();
             // Woken early when a module comes or goes, or somebody wants the calls.
-            std::thread::park_timeout(match self.shared.hub.are_calls_wanted() {
-                true => calls_not_before.saturating_duration_since(Instant::now()),
-                false => ROUND,
-            });
+            let until = |at: Instant| at.saturating_duration_since(Instant::now());
+            let mut wait = ROUND;
+            if self.shared.hub.are_calls_wanted() {
+                wait = wait.min(until(calls_not_before));
+            }
+            if self.shared.have_many_ended() {
+                wait = wait.min(until(retire_not_before));
+            }
+            std::thread::park_timeout(wait);
             if self.shared.stop.load(Ordering::Relaxed) {
                 break;
             }
@@ -232,6 +243,10 @@ impl<'a> ProbeHousekeeping<'a> {
                 // Shown as working only once they are configured.
                 self.refresh();
                 self.shared.show_states();
+            }
+            if now >= retire_not_before {
+                retire_not_before = now + RETIRE_EVERY;
+                self.retire_ended();
             }
             self.report_losses();
             if let Some(log) = &mut self.log {
@@ -305,7 +320,7 @@ impl<'a> ProbeHousekeeping<'a> {
             // Limits that are met all the time, and no record lost.
             if matches!(
                 counter,
-                Counter::ExitFdsUnseen | Counter::ParametersUnreadable
+                Counter::ExitFdsUnseen | Counter::ParametersUnreadable | Counter::HistKeysShared
             ) {
                 continue;
             }
@@ -344,6 +359,28 @@ impl<'a> ProbeHousekeeping<'a> {
             .collect();
     }
 
+    /// Takes the calls of processes that have ended out of the probes' tables: short-lived programs would fill them. Only
+    /// the driver's closing of files comes after the probe on the end; [`Calls::read`] finds that by /proc.
+    fn retire_ended(&mut self) {
+        let ended = self.shared.take_ended();
+        if ended.is_empty() {
+            return;
+        }
+        let is_over = |key: &CallKey| key.cmd != CMD_CLOSE && ended.contains_key(&key.tgid);
+        let mut probes = self.shared.lock();
+        let histograms = probes.histograms_where(is_over);
+        let mut failures = probes.failures();
+        failures.retain(|(key, _)| is_over(&key.call));
+        for (key, _) in &histograms {
+            probes.forget_histogram(*key);
+        }
+        for (key, _) in &failures {
+            probes.forget_failure(*key);
+        }
+        drop(probes);
+        self.calls.retire(histograms, failures, &ended);
+    }
+
     fn read_calls(&mut self) {
         let wanted = self.shared.hub.take_calls_wanted();
         let probes = self.shared.lock();
@@ -354,7 +391,8 @@ impl<'a> ProbeHousekeeping<'a> {
         let (users, gone) = self.users.poll(&open_files, &names);
         self.record_users(&users);
         self.shared.hub.set_gpu_processes(users);
-        let nothing = histograms.is_empty() && self.shared.hub.no_calls();
+        let nothing =
+            histograms.is_empty() && !self.calls.has_retired() && self.shared.hub.no_calls();
         let read = if nothing {
             calls::Read::default()
         } else {
@@ -513,6 +551,7 @@ fn source_of(counter: Counter) -> &'static str {
         Counter::CallRingFull
         | Counter::DeviceReadFailed
         | Counter::HistKeysFull
+        | Counter::HistKeysShared
         | Counter::FailureKeysFull
         | Counter::ParametersUnreadable
         | Counter::ReturnMissed

@@ -105,6 +105,7 @@ impl Manager {
             device_names: Mutex::new(Arc::new(names)),
             proc_gpus: Mutex::new(proc_gpus),
             hold,
+            ended: Mutex::default(),
             housekeeping: Mutex::new(None),
             rings,
         });
@@ -266,6 +267,10 @@ impl<'a> Drainer<'a> {
             self.metrics.count_lost("probes", "record_unreadable", 1);
             return;
         };
+        if let RingRecord::Exit(record) = &record {
+            let name = records::name_of(record);
+            self.shared.process_ended(record.header.tgid, name);
+        }
         // Whether another source may say more of it.
         let mut says_less = false;
         let (witness, occurrence) = match record {
@@ -296,7 +301,7 @@ impl<'a> Drainer<'a> {
             RingRecord::Exit(record) => {
                 let outcome = records::outcome(record.exit_code);
                 self.metrics.count_process_exit(outcome);
-                let exit = records::exit(&record);
+                let exit = records::exit(&record, &self.shared.device_names());
                 if outcome == records::SUCCESS && !self.successful_exits {
                     self.metrics.count_records(WitnessName::ProcessExit, 1);
                     let recorder = &self.shared.hub.recorder;

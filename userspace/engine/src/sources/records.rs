@@ -125,16 +125,20 @@ pub fn outcome(exit_code: u32) -> &'static str {
 /// The outcome of a process that ended with status 0.
 pub const SUCCESS: &str = "success";
 
+/// The name of a process that has ended: the leader's while /proc still has it; that of the last thread may be another.
+pub fn name_of(record: &ExitRecord) -> String {
+    let leader = process::comm(&PathBuf::from(format!("/proc/{}", record.header.tgid)));
+    leader.unwrap_or_else(|| text_of(&record.comm))
+}
+
 /// A process that had a watched device open ended.
-pub fn exit(record: &ExitRecord) -> Occurrence {
+pub fn exit(record: &ExitRecord, names: &DeviceNames) -> Occurrence {
     let pid = record.header.tgid;
     let mut who = Process {
         pid: Some(pid),
         ..Process::default()
     };
-    // The leader's name, while /proc still has it; that of the last thread may be another.
-    who.comm = process::comm(&PathBuf::from(format!("/proc/{pid}")))
-        .or_else(|| Some(text_of(&record.comm)));
+    who.comm = Some(name_of(record));
     process::enrich(&mut who);
     process::set_cgroup(&mut who, cgroup::path_of(record.cgroup_id));
     let signal = record.exit_code & 0x7f;
@@ -145,8 +149,8 @@ pub fn exit(record: &ExitRecord) -> Occurrence {
         (signal, _) => format!("was ended by signal {signal}"),
     };
     let name = who.comm.as_deref().unwrap_or("?");
-    let device = chardev(record.rdev);
-    let message = format!("process {pid} ({name}), which had device {device} open, {how}");
+    let device = names.name(record.rdev);
+    let message = format!("process {pid} ({name}), which had {device} open, {how}");
     let mut occurrence = occurrence(Kind::GpuProcessExit, message, record.header.boottime_ns);
     let detail = &mut occurrence.detail.process_exit;
     if signal == 0 {
@@ -155,7 +159,7 @@ pub fn exit(record: &ExitRecord) -> Occurrence {
         detail.signal = Some(signal);
         detail.core_dumped = Some(record.exit_code & 0x80 != 0);
     }
-    occurrence.detail.api.chardev = Some(device);
+    occurrence.detail.api.chardev = Some(chardev(record.rdev));
     occurrence.process = Some(who);
     occurrence
 }
@@ -304,7 +308,7 @@ mod tests {
         // No process of this host has that number.
         record.header.tgid = u32::MAX;
         record.comm[..7].copy_from_slice(b"python3");
-        let message = exit(&record)
+        let message = exit(&record, &DeviceNames::default())
             .message
             .replace(&u32::MAX.to_string(), "41822");
         assert!(
@@ -330,7 +334,7 @@ mod tests {
             (11 | 0x80, None, Some(11), Some(true)),
         ] {
             record.exit_code = code;
-            let observation = exit(&record);
+            let observation = exit(&record, &DeviceNames::default());
             let detail = &observation.detail.process_exit;
             assert_eq!(
                 (detail.exit_code, detail.signal, detail.core_dumped),

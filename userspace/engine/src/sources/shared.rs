@@ -1,5 +1,6 @@
 //! What the threads of the probes share: the probes, their rings, the driver's state.
 
+use std::collections::BTreeMap;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +28,8 @@ use crate::supervise;
 /// How long a task waits for the probes while another thread attaches or detaches them: less than its
 /// silence.
 const LOCK_LIMIT: Duration = Duration::from_secs(30);
+/// How many processes may have ended before housekeeping is woken. A CUDA program has some 130 of 1,600 keys.
+const MANY_ENDED: usize = 4;
 /// Why a task has waited in vain.
 pub(super) const HELD: &str = "another thread has been attaching or detaching probes for too long";
 /// What the threads of the probes share.
@@ -52,6 +55,8 @@ pub(super) struct Shared {
     /// What the driver said of its GPUs: asking it again wakes them, and one that starts does not answer.
     pub(super) proc_gpus: Mutex<ProcGpus>,
     pub(super) hold: Arc<DriverHold>,
+    /// Processes that have ended, and whose tables are to be emptied: with their names.
+    pub(super) ended: Mutex<BTreeMap<u32, String>>,
     /// The housekeeping thread, to be woken.
     pub(super) housekeeping: Mutex<Option<Thread>>,
     pub(super) rings: Rings,
@@ -195,6 +200,29 @@ impl Shared {
     }
 
     /// Has the housekeeping thread run a round at once.
+    /// A process of this name has ended. Its keys are given back at the next turn of housekeeping, which comes at once if
+    /// several have ended: together they can have taken half of the tables.
+    pub(super) fn process_ended(&self, tgid: u32, name: String) {
+        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.insert(tgid, name);
+        let many = ended.len() >= MANY_ENDED;
+        drop(ended);
+        if many {
+            self.wake_housekeeping();
+        }
+    }
+
+    /// Whether so many have ended that they cannot wait.
+    pub(super) fn have_many_ended(&self) -> bool {
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        ended.len() >= MANY_ENDED
+    }
+
+    /// The processes that have ended since it was asked last.
+    pub(super) fn take_ended(&self) -> BTreeMap<u32, String> {
+        std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     pub(super) fn wake_housekeeping(&self) {
         let housekeeping = self
             .housekeeping

@@ -111,6 +111,28 @@ fn root_doctor_advises_what_the_reason_asks_for() {
 }
 
 #[test]
+fn root_tracefs_that_nobody_mounted_is_mounted() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("log"), "").unwrap();
+    let unmount = "umount /sys/kernel/tracing && \
+                   { mount -t tmpfs none /sys/kernel/debug 2>/dev/null || true; }";
+    let mut command = in_own_mounts(dir.path(), unmount, &[]);
+    let daemon = Daemon::wait_ready(dir.path(), command.spawn().unwrap());
+    let log = daemon.log();
+    assert!(log.contains("tracefs was not mounted; it is now"), "{log}");
+    assert!(!log.contains("no probes"), "{log}");
+    let status = daemon.status();
+    let exits = status
+        .sources
+        .iter()
+        .find(|s| s.name == "sched:sched_process_exit")
+        .unwrap();
+    assert_eq!(exits.state, gtrace_api::SourceState::Active, "{exits:?}");
+}
+
+#[test]
 fn root_without_tracefs_the_log_device_alone_serves_and_it_says_so() {
     needs_root!();
     let _turn = Turn::take();

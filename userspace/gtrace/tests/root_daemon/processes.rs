@@ -1,11 +1,13 @@
 //! Processes with a watched device open, their calls, how they end; processes that run out of
 //! memory. /dev/urandom is used in place of a GPU's device node.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
 
 use gtrace_api::CallStats;
 use gtrace_event::{Kind, WitnessName};
@@ -155,13 +157,7 @@ fn root_driver_calls_of_a_program_are_complete_as_soon_as_it_has_ended() {
     needs_root!();
     let _turn = Turn::take();
     let dir = tempfile::tempdir().unwrap();
-    let program = dir.path().join("ioctls");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/ioctls.c");
-    let built = Command::new("cc")
-        .arg("-o")
-        .args([&program, &source])
-        .status();
-    assert!(built.unwrap().success());
+    let program = ioctls(dir.path());
     let daemon = Daemon::start(&DEVICES);
     const CALLS: u64 = 1000;
     for round in 1..=10 {
@@ -176,6 +172,138 @@ fn root_driver_calls_of_a_program_are_complete_as_soon_as_it_has_ended() {
         let counted: u64 = rows.iter().map(|row| row.count).sum();
         assert_eq!(counted, round * CALLS, "{rows:?}");
     }
+    daemon.stop();
+}
+
+/// /dev/null is the device here: workers have it open, as they have a GPU's.
+#[test]
+fn root_the_worker_of_a_server_ends_by_itself_and_has_a_name() {
+    needs_root!();
+    let _turn = Turn::take();
+    let daemon = Daemon::start(&["--devices", "1:3", "--successful-exits"]);
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("gpu.sock");
+    let mut command = Command::new(GTRACE);
+    command.args(["serve", "--softgpu", "--listen"]);
+    command.arg(format!("unix:{}", socket.display()));
+    command
+        .arg("--status-socket")
+        .arg(dir.path().join("status"));
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null());
+    let mut server = quiet.stderr(Stdio::null()).spawn().unwrap();
+    // It has asked its first worker what driver there is.
+    eventually("the server listens", || socket.exists().then_some(()));
+    let pid = rustix::process::Pid::from_child(&server);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    server.wait().unwrap();
+    let is_worker = |event: &gtrace_event::Event| {
+        let comm = event.process.as_ref().and_then(|p| p.comm.as_deref());
+        comm == Some("gtrace-worker")
+    };
+    let events = daemon.wait_events(&["--kind", "gpu_process_exit"], |events| {
+        events.iter().any(is_worker)
+    });
+    for worker in events.iter().filter(|event| is_worker(event)) {
+        assert_eq!(worker.detail.process_exit.exit_code, Some(0), "{worker:?}");
+    }
+    daemon.stop();
+}
+
+/// The program that makes ioctls.
+fn ioctls(dir: &Path) -> PathBuf {
+    let program = dir.join("ioctls");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/ioctls.c");
+    let built = Command::new("cc")
+        .arg("-o")
+        .args([&program, &source])
+        .status();
+    assert!(built.unwrap().success());
+    program
+}
+
+/// As many control commands, classes and escapes as a CUDA program of driver 580 uses to start.
+const COMMANDS: usize = 130;
+
+/// What the daemon has counted of driver calls that it lost or could not attribute, by name.
+fn lost(daemon: &Daemon, what: &str) -> u64 {
+    let metrics = daemon.client().get_text("/metrics").unwrap();
+    let series = format!("gtrace_lost_total{{source=\"driver calls\",what=\"{what}\"}} ");
+    let line = metrics.lines().find_map(|line| line.strip_prefix(&series));
+    line.map_or(0, |count| count.parse::<f64>().unwrap() as u64)
+}
+
+/// Calls by control command, of all processes.
+fn by_command(daemon: &Daemon) -> BTreeMap<Option<String>, u64> {
+    let rows: Vec<CallStats> = daemon.client().get("/api/v1/histograms").unwrap();
+    let mut sums = BTreeMap::new();
+    for row in rows {
+        *sums.entry(row.code).or_default() += row.count;
+    }
+    sums
+}
+
+#[test]
+fn root_driver_calls_of_many_short_programs_keep_their_process_and_their_command() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let program = ioctls(dir.path());
+    let daemon = Daemon::start(&DEVICES);
+    // Twenty programs a second are some 2,600 keys a second, and there are 1,600.
+    const PROGRAMS: usize = 60;
+    for _ in 0..PROGRAMS {
+        let calls = (2 * COMMANDS).to_string();
+        let commands = COMMANDS.to_string();
+        let ended = Command::new(&program)
+            .args([DEVICE, &calls, &commands])
+            .status();
+        assert!(ended.unwrap().success());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let sums = by_command(&daemon);
+    assert_eq!(sums.len(), COMMANDS);
+    assert!(
+        sums.values().all(|count| *count == 2 * PROGRAMS as u64),
+        "{sums:?}"
+    );
+    assert_eq!(lost(&daemon, "hist_keys_full"), 0);
+    assert_eq!(lost(&daemon, "hist_keys_shared"), 0);
+    daemon.stop();
+}
+
+#[test]
+fn root_driver_calls_of_more_programs_than_the_table_has_room_for_keep_their_command() {
+    needs_root!();
+    let _turn = Turn::take();
+    let dir = tempfile::tempdir().unwrap();
+    let program = ioctls(dir.path());
+    let daemon = Daemon::start(&DEVICES);
+    const PROGRAMS: usize = 64;
+    let calls = (2 * COMMANDS).to_string();
+    let commands = COMMANDS.to_string();
+    let start = || {
+        let mut command = Command::new(&program);
+        command.args([DEVICE, &calls, &commands]);
+        command.spawn().unwrap()
+    };
+    let children: Vec<_> = std::iter::repeat_with(start).take(PROGRAMS).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let sums = by_command(&daemon);
+    assert_eq!(sums.len(), COMMANDS);
+    assert!(
+        sums.values().all(|count| *count == 2 * PROGRAMS as u64),
+        "{sums:?}"
+    );
+    eventually("calls are counted without their process", || {
+        (lost(&daemon, "hist_keys_shared") > 0).then_some(())
+    });
+    assert_eq!(lost(&daemon, "hist_keys_full"), 0);
+    let args = ["events", "--kind", "source_lost", "--json", "--socket"];
+    let mut command = Command::new(GTRACE);
+    let output = command.args(args).arg(daemon.socket()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
     daemon.stop();
 }
 

@@ -1,4 +1,5 @@
-// Calls ioctl(2) on a device so many times, and ends: ioctls DEVICE COUNT.
+// Calls ioctl(2) on a device so many times, and ends: ioctls DEVICE COUNT [COMMANDS]. The calls are of one control command, or
+// of so many in turn, as those by which a CUDA program starts.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -6,11 +7,15 @@
 int main(int argc, char **argv) {
     // NV_ESC_RM_CONTROL, 32 bytes.
     const unsigned long request = 0xc020462a;
-    char argument[32] = {0};
-    int device = argc == 3 ? open(argv[1], O_RDONLY) : -1;
+    unsigned argument[8] = {0};
+    int device = argc >= 3 ? open(argv[1], O_RDONLY) : -1;
     if (device < 0)
         return 1;
-    for (int left = atoi(argv[2]); left > 0; left--)
+    const unsigned commands = argc > 3 ? atoi(argv[3]) : 1;
+    for (unsigned call = 0, count = atoi(argv[2]); call < count; call++) {
+        if (argc > 3)
+            argument[2] = 0x2080a000 + call % commands;
         ioctl(device, request, argument);
+    }
     return 0;
 }

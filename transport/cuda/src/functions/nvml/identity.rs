@@ -53,6 +53,7 @@ crate::describe! {
     );
     waiting nvmlDeviceGetGspFirmwareVersion(device: handle(NvmlDevice), version: out_string[64]);
     waiting nvmlDeviceGetHostVgpuMode(device: handle(NvmlDevice), pHostVgpuMode: out);
+    waiting nvmlDeviceGetHostname_v1(device: handle(NvmlDevice), hostname: out);
     waiting nvmlDeviceGetIndex(device: handle(NvmlDevice), index: out);
     waiting nvmlDeviceGetInforomConfigurationChecksum(device: handle(NvmlDevice), checksum: out);
     waiting nvmlDeviceGetInforomImageVersion(

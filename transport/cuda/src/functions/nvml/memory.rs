@@ -27,6 +27,7 @@ crate::describe! {
         device: handle(NvmlDevice), corrRows: out, uncRows: out, isPending: out,
         failureOccurred: out,
     );
+    waiting nvmlDeviceGetRemappedRows_v2(device: handle(NvmlDevice), info: out);
     waiting nvmlDeviceGetRepairStatus(device: handle(NvmlDevice), repairStatus: versioned);
     waiting nvmlDeviceGetRetiredPages(
         device: handle(NvmlDevice), cause: value, pageCount: inout, addresses: out[*pageCount]?,
@@ -40,5 +41,8 @@ crate::describe! {
     waiting nvmlDeviceGetSramEccErrorStatus(device: handle(NvmlDevice), status: versioned);
     waiting nvmlDeviceGetTotalEccErrors(
         device: handle(NvmlDevice), errorType: value, counterType: value, eccCounts: out,
+    );
+    waiting nvmlDeviceGetUnrepairableMemoryFlag_v1(
+        device: handle(NvmlDevice), unrepairableMemoryStatus: out,
     );
 }

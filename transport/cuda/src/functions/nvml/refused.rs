@@ -114,6 +114,7 @@ const REFUSALS: &[(&str, Refusal, &str)] = &[
         Refusal::NotSupported,
         LISTS,
     ),
+    ("nvmlDeviceReadPRMCounters", Refusal::NotSupported, LISTS),
     (
         "nvmlSystemGetConfComputeKeyRotationThresholdInfo",
         Refusal::NotSupported,

@@ -86,8 +86,16 @@ pub(super) fn functions(place: &Place) -> Result<Done> {
         command.arg(&place.parts.client).arg("nvml");
         command
     };
-    let (count, found) = compared(place, answers, direct, remote)?;
+    let (count, found) = compared(place, of_any_user, direct, remote)?;
     Ok(passed(count, found, "functions"))
+}
+
+/// Less what NVML answers to root alone, whom workers of the server are not.
+fn of_any_user(text: &str) -> Answers {
+    const OF_ROOT: &str = "nvmlSystemGetNvlinkBwMode";
+    let mut answers = answers(text);
+    answers.retain(|key, _| !key.starts_with(OF_ROOT));
+    answers
 }
 
 /// Where the tool is: on the path, or beside the driver's libraries, as container tools put it.
@@ -142,8 +150,8 @@ pub(super) fn nvidia_smi(place: &Place) -> Result<Done> {
     Ok(done)
 }
 
-/// What `nvidia-smi -q` prints, less what is of the moment or of processes: they are not the same through another
-/// process, and NVML's answers of them are compared by their status.
+/// What `nvidia-smi -q` prints, less what is of the moment or of processes, and less what it reads through functions that
+/// are not published: they are not the same through another process, and NVML's answers of them are compared by their status.
 fn steady(text: &str) -> Answers {
     const MOMENT: [&str; 15] = [
         "Timestamp",
@@ -162,12 +170,19 @@ fn steady(text: &str) -> Answers {
         "Replay",
         "Link Info",
     ];
+    // Of functions that are not published, and so not forwarded.
+    const PRIVATE: [&str; 3] = [
+        "GPU Part Number",
+        "FRU Part Number",
+        "Sparse Operation Mode",
+    ];
     let mut answers = read(text);
     for (key, answer) in &mut answers {
         if MOMENT.iter().any(|part| key.contains(part)) {
             answer.value.clear();
         }
     }
+    answers.retain(|key, _| !PRIVATE.iter().any(|name| key.ends_with(name)));
     // A process that comes or goes brings or takes whole lines.
     answers.retain(|key, _| !key.contains("Process"));
     answers
@@ -179,10 +194,11 @@ mod tests {
 
     #[test]
     fn of_what_is_of_the_moment_only_the_presence_counts() {
-        let text = "GPU 0\n    Name : A\n    Power Readings\n        Draw : 7 W\n    Processes\n        Process ID : 4\n";
+        let text = "GPU 0\n    Name : A\n    GPU Part Number : 1\n    Power Readings\n        Draw : 7 W\n    Processes\n        Process ID : 4\n";
         let answers = steady(text);
         assert_eq!(answers["GPU 0 / Name"].value, "A");
         assert_eq!(answers["GPU 0 / Power Readings / Draw"].value, "");
-        assert!(!answers.keys().any(|key| key.contains("Process")));
+        let left_out = |key: &String| key.contains("Process") || key.contains("Part Number");
+        assert!(!answers.keys().any(left_out));
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use gtrace_link::LinkError;
 use gtrace_protocol::Flags;
 
-use super::{Lender, NOT_SUPPORTED, When, checked, synchronise};
+use super::{Lender, NOT_SUPPORTED, When, checked};
 use crate::exec::{Code, Exec};
 use crate::special::INVALID_VALUE;
 use crate::staging::{Direction, InFlight, PART, Way};
@@ -22,7 +22,7 @@ impl When {
     fn stream(self) -> gtrace_cuda::types::driver::CUstream {
         match self {
             // The legacy default stream, as the calls without Async.
-            Self::Now => std::ptr::null_mut(),
+            Self::Now | Self::Here => std::ptr::null_mut(),
             Self::In(stream) => stream,
         }
     }
@@ -49,7 +49,8 @@ fn start_from_device(lender: Lender<'_>, to: &mut [u8], from: u64, when: When) -
 fn settle(exec: &mut Exec, when: When, stream: u64) -> Result<(), Code> {
     match exec.staging.in_flight.take() {
         Some(before) if before.stream == stream && before.context == exec.request.context => {
-            synchronise(exec.driver, when.stream())
+            let session = Arc::clone(&exec.session);
+            Lender::of(exec, &session).synchronise(when.stream())
         }
         // A client that breaks a copy off has spoilt its own bytes.
         _ => Ok(()),
@@ -114,7 +115,7 @@ fn piece_to_device(
         }
         Way::TimeLocked => {
             start_to_device(lender, to, bytes, when)?;
-            synchronise(lender.driver, when.stream())?;
+            lender.synchronise(when.stream())?;
         }
     }
     if len == PART {
@@ -188,7 +189,7 @@ fn begin_to_host(
         }
         Way::TimeLocked => {
             start_from_device(lender, to, from, when)?;
-            synchronise(lender.driver, when.stream())?;
+            lender.synchronise(when.stream())?;
         }
     }
     if len == PART {

@@ -13,7 +13,7 @@ use gtrace_cuda::types::driver::{
     CU_EVENT_DISABLE_TIMING, CUDA_ERROR_NOT_READY, CUevent, CUstream,
 };
 
-use super::{Lender, NOT_SUPPORTED, checked, synchronise};
+use super::{Lender, NOT_SUPPORTED, checked};
 use crate::exec::Code;
 use crate::generated::driver::Driver;
 
@@ -77,7 +77,7 @@ impl Uploads {
             // SAFETY: `from` stays as it is until the stream has been waited for.
             checked(unsafe { copy(to, from.as_ptr().cast(), from.len(), stream) })?;
             drop(lent);
-            return synchronise(lender.driver, stream);
+            return lender.synchronise(stream);
         }
         let mut bytes = self.spare.pop().unwrap_or_default();
         bytes.clear();
@@ -114,7 +114,7 @@ impl Uploads {
                 Ok(())
             }
             _ => {
-                let waited = synchronise(lender.driver, stream);
+                let waited = lender.synchronise(stream);
                 if waited.is_err() {
                     // The driver may still have it.
                     self.lost += bytes.capacity();

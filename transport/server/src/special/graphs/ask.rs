@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use std::ffi::c_void;
 use std::mem;
 use std::ptr::{null, null_mut};
 use std::slice;
@@ -13,7 +14,7 @@ use gtrace_cuda::payload::{
 };
 use gtrace_cuda::types::driver::{
     CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
-    CUDA_KERNEL_NODE_PARAMS_v1, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUfunction, CUgraph,
+    CUDA_KERNEL_NODE_PARAMS_v1, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUgraph,
     CUgraphEdgeData, CUgraphNode, CUstream, CUstreamCaptureStatus, cuuint64_t,
 };
 use gtrace_protocol::{Reader, Writer};
@@ -61,18 +62,12 @@ fn kernel(exec: &Exec, node: CUgraphNode, w: &mut Writer) -> Result<(), Code> {
         // SAFETY: a node of the driver and a structure to write to.
         checked(unsafe { call(node, &raw mut params) })?;
     }
-    let (function, real): (u64, CUfunction) = match params.func.is_null() {
-        false => (
-            exec.handles.known(Kind::Function, params.func.cast()),
-            params.func,
-        ),
-        // The driver takes a kernel where it wants a function.
-        true => (
-            exec.handles.known(Kind::Kernel, params.kern.cast()),
-            params.kern.cast(),
-        ),
+    let (what, real): (Kind, *mut c_void) = match params.func.is_null() {
+        false => (Kind::Function, params.func.cast()),
+        true => (Kind::Kernel, params.kern.cast()),
     };
-    let parameters = packed(exec, real, &params)?;
+    let function = exec.handles.known(what, real);
+    let parameters = packed(exec, what, real, &params)?;
     let launch = Launch {
         function,
         grid: [params.gridDimX, params.gridDimY, params.gridDimZ],
@@ -93,10 +88,14 @@ fn kernel(exec: &Exec, node: CUgraphNode, w: &mut Writer) -> Result<(), Code> {
 /// The parameters of a node, each at its offset.
 fn packed(
     exec: &Exec,
-    function: CUfunction,
+    what: Kind,
+    real: *mut c_void,
     params: &CUDA_KERNEL_NODE_PARAMS,
 ) -> Result<Vec<u8>, Code> {
-    let layout = functions::parameters_of(exec.driver, function).ok_or(NOT_SUPPORTED)?;
+    if params.kernelParams.is_null() && !params.extra.is_null() {
+        return buffer(params);
+    }
+    let layout = functions::parameters_of(exec.driver, what, real).ok_or(NOT_SUPPORTED)?;
     let end = layout
         .iter()
         .map(|it| it.offset as usize + it.size as usize)
@@ -118,6 +117,35 @@ fn packed(
         bytes[offset..offset + size].copy_from_slice(value);
     }
     Ok(bytes)
+}
+
+/// The parameters of a node that was given them as a buffer, as this server gives them.
+fn buffer(params: &CUDA_KERNEL_NODE_PARAMS) -> Result<Vec<u8>, Code> {
+    // CU_LAUNCH_PARAM_END, _BUFFER_POINTER and _BUFFER_SIZE of cuda.h.
+    const END: usize = 0;
+    const POINTER: usize = 1;
+    const SIZE: usize = 2;
+    let (mut from, mut size) = (std::ptr::null::<u8>(), 0);
+    for pair in 0..2 {
+        // SAFETY: pairs of a mark and its value, up to the mark that ends them.
+        let mark = unsafe { params.extra.add(2 * pair).read() }.addr();
+        if mark == END {
+            break;
+        }
+        // SAFETY: as above.
+        let value = unsafe { params.extra.add(2 * pair + 1).read() };
+        match mark {
+            POINTER => from = value.cast::<u8>().cast_const(),
+            // SAFETY: it points to the size.
+            SIZE => size = unsafe { value.cast::<usize>().read() },
+            _ => return Err(NOT_SUPPORTED),
+        }
+    }
+    if from.is_null() || size > PARAMETERS_MAX {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: the driver's own copy of the buffer, of as many bytes as it says.
+    Ok(unsafe { slice::from_raw_parts(from, size) }.to_vec())
 }
 
 /// What a node copies.

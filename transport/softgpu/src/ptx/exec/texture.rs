@@ -68,9 +68,15 @@ impl Sampler<'_, '_> {
         }
     }
 
+    /// The colour of the border, within what the image's elements can be.
     fn border(&self) -> Texel {
+        let cut = |part: f32| match self.texture.image.channel {
+            Channel::U8 | Channel::U16 => part.clamp(0.0, 1.0),
+            Channel::S8 | Channel::S16 => part.clamp(-1.0, 1.0),
+            _ => part,
+        };
         match self.is_float() {
-            true => self.texture.border.map(f32::to_bits),
+            true => self.texture.border.map(|part| cut(part).to_bits()),
             false => self.texture.border.map(|value| value as i32 as u32),
         }
     }
