@@ -139,14 +139,22 @@ pub(super) fn hold() {
     );
 }
 
-/// Holds this process to them from here on.
-pub(super) fn restrict(rules: Result<RulesetCreated, RulesetError>) -> Layer {
+/// Holds this process to them from here on. Returned with the layer: whether Landlock is in force at all, of whatever version.
+/// Each keeps a process from tracing those outside its own domain, and so from their memory (landlock(7), "Ptrace
+/// restrictions").
+pub(super) fn restrict(rules: Result<RulesetCreated, RulesetError>) -> (Layer, bool) {
     const NAME: &str = "files";
     let status = match rules.and_then(RulesetCreated::restrict_self) {
         Ok(status) => status,
-        Err(error) => return Layer::missing(NAME, format!("Landlock fails: {error}")),
+        Err(error) => {
+            return (
+                Layer::missing(NAME, format!("Landlock fails: {error}")),
+                false,
+            );
+        }
     };
-    match (status.ruleset, status.landlock) {
+    let in_force = status.ruleset != RulesetStatus::NotEnforced;
+    let layer = match (status.ruleset, status.landlock) {
         (RulesetStatus::FullyEnforced, _) => Layer::active(
             NAME,
             "Landlock: reads what the driver reads, writes its devices alone, no TCP, no signals to others",
@@ -165,5 +173,6 @@ pub(super) fn restrict(rules: Result<RulesetCreated, RulesetError>) -> Layer {
             "this kernel has Landlock and does not use it: start it with `landlock` in lsm=",
         ),
         _ => Layer::missing(NAME, "this kernel has no Landlock: Linux 5.13 brought it"),
-    }
+    };
+    (layer, in_force)
 }

@@ -136,11 +136,11 @@ pub(crate) fn enter(confinement: &Confinement) -> io::Result<Vec<Layer>> {
     let user = identity::become_user(&confinement.user)?;
     end_with_parent()?;
     rustix::thread::set_no_new_privs(true).map_err(|e| failed("no new privileges", e.into()))?;
-    let files = files::restrict(rules);
+    let (files, landlock) = files::restrict(rules);
     // NVIDIA's driver writes the names of its threads to /proc, whose files are root's where a process is not dumpable. So
     // it is where other workers have another user, or are kept out of /proc by Landlock: they can neither trace this one
     // then nor read its memory. After the change of user, which resets it.
-    let dumpable = match user.active || files.active {
+    let dumpable = match user.active || landlock {
         true => DumpableBehavior::Dumpable,
         false => DumpableBehavior::NotDumpable,
     };
