@@ -9,7 +9,7 @@ use std::mem;
 use std::ptr;
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{Launch, Payload as _};
+use gtrace_cuda::payload::{Launch, PARAMETERS_MAX, Payload as _};
 use gtrace_cuda::types::driver::{
     CU_LAUNCH_ATTRIBUTE_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT,
     CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, CUfunction, CUlaunchAttribute, CUlaunchConfig,
@@ -17,7 +17,7 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{Reader, Writer};
 
-use super::{NOT_SUPPORTED, SUCCESS, checked, code_of};
+use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, code_of};
 use crate::exec::{CallError, Code, Exec};
 
 /// What the driver needs beside the payload.
@@ -33,16 +33,49 @@ fn look_up(exec: &Exec, launch: &Launch<'_>) -> Result<Resolved, Code> {
     })
 }
 
-/// `CU_LAUNCH_PARAM_BUFFER_POINTER`, the buffer, `CU_LAUNCH_PARAM_BUFFER_SIZE`, its size,
-/// `CU_LAUNCH_PARAM_END` (cuda.h).
+/// `CU_LAUNCH_PARAM_BUFFER_POINTER` (cuda.h): the buffer follows.
+const POINTER: usize = 1;
+/// `CU_LAUNCH_PARAM_BUFFER_SIZE`: a pointer to its size follows.
+const SIZE: usize = 2;
+
+/// The buffer, its size, and `CU_LAUNCH_PARAM_END`.
 pub(super) fn extra(buffer: *mut c_void, size: &mut usize) -> [*mut c_void; 5] {
     [
-        ptr::without_provenance_mut(1),
+        ptr::without_provenance_mut(POINTER),
         buffer,
-        ptr::without_provenance_mut(2),
+        ptr::without_provenance_mut(SIZE),
         ptr::from_mut(size).cast(),
         ptr::null_mut(),
     ]
+}
+
+/// The bytes of a buffer that the driver shows as it was given it by [`extra`].
+///
+/// # Safety
+///
+/// `extra` is of the driver.
+pub(super) unsafe fn buffer(extra: *const *mut c_void) -> Result<Vec<u8>, Code> {
+    let (mut from, mut size) = (ptr::null::<u8>(), 0);
+    for pair in 0..2 {
+        // SAFETY: pairs of a mark and its value, up to the mark that ends them.
+        let mark = unsafe { extra.add(2 * pair).read() }.addr();
+        if mark == 0 {
+            break;
+        }
+        // SAFETY: as above.
+        let value = unsafe { extra.add(2 * pair + 1).read() };
+        match mark {
+            POINTER => from = value.cast::<u8>().cast_const(),
+            // SAFETY: it points to the size.
+            SIZE => size = unsafe { value.cast::<usize>().read() },
+            _ => return Err(NOT_SUPPORTED),
+        }
+    }
+    if from.is_null() || size > PARAMETERS_MAX {
+        return Err(INVALID_VALUE);
+    }
+    // SAFETY: of as many bytes as the driver says.
+    Ok(unsafe { std::slice::from_raw_parts(from, size) }.to_vec())
 }
 
 fn plain(exec: &mut Exec, launch: &Launch<'_>) -> Result<(), Code> {
@@ -204,4 +237,21 @@ pub(crate) fn cuOccupancyMaxPotentialClusterSize(
     w: &mut Writer,
 ) -> Result<Code, CallError> {
     occupancy(exec, r, w, exec.driver.cuOccupancyMaxPotentialClusterSize)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_read_as_it_is_given() {
+        let mut bytes = [1_u8, 2, 3];
+        let mut size = bytes.len();
+        let given = extra(bytes.as_mut_ptr().cast(), &mut size);
+        // SAFETY: as `extra` makes it.
+        assert_eq!(unsafe { buffer(given.as_ptr()) }, Ok(vec![1, 2, 3]));
+        let none = [ptr::null_mut()];
+        // SAFETY: the mark that ends it.
+        assert_eq!(unsafe { buffer(none.as_ptr()) }, Err(INVALID_VALUE));
+    }
 }

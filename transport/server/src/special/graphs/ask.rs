@@ -19,7 +19,7 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{Reader, Writer};
 
-use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, functions};
+use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, functions, launch};
 use super::known_node;
 use crate::exec::{CallError, Code, Exec};
 
@@ -93,7 +93,8 @@ fn packed(
     params: &CUDA_KERNEL_NODE_PARAMS,
 ) -> Result<Vec<u8>, Code> {
     if params.kernelParams.is_null() && !params.extra.is_null() {
-        return buffer(params);
+        // SAFETY: the driver's own copy of what it was given.
+        return unsafe { launch::buffer(params.extra) };
     }
     let layout = functions::parameters_of(exec.driver, what, real).ok_or(NOT_SUPPORTED)?;
     let end = layout
@@ -117,35 +118,6 @@ fn packed(
         bytes[offset..offset + size].copy_from_slice(value);
     }
     Ok(bytes)
-}
-
-/// The parameters of a node that was given them as a buffer, as this server gives them.
-fn buffer(params: &CUDA_KERNEL_NODE_PARAMS) -> Result<Vec<u8>, Code> {
-    // CU_LAUNCH_PARAM_END, _BUFFER_POINTER and _BUFFER_SIZE of cuda.h.
-    const END: usize = 0;
-    const POINTER: usize = 1;
-    const SIZE: usize = 2;
-    let (mut from, mut size) = (std::ptr::null::<u8>(), 0);
-    for pair in 0..2 {
-        // SAFETY: pairs of a mark and its value, up to the mark that ends them.
-        let mark = unsafe { params.extra.add(2 * pair).read() }.addr();
-        if mark == END {
-            break;
-        }
-        // SAFETY: as above.
-        let value = unsafe { params.extra.add(2 * pair + 1).read() };
-        match mark {
-            POINTER => from = value.cast::<u8>().cast_const(),
-            // SAFETY: it points to the size.
-            SIZE => size = unsafe { value.cast::<usize>().read() },
-            _ => return Err(NOT_SUPPORTED),
-        }
-    }
-    if from.is_null() || size > PARAMETERS_MAX {
-        return Err(INVALID_VALUE);
-    }
-    // SAFETY: the driver's own copy of the buffer, of as many bytes as it says.
-    Ok(unsafe { slice::from_raw_parts(from, size) }.to_vec())
 }
 
 /// What a node copies.
