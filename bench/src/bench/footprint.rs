@@ -14,6 +14,9 @@ use crate::stand_in::Gpus;
 const BUDGET_RSS_MIB: f64 = 25.0;
 const BUDGET_IDLE_PERCENT: f64 = 0.2;
 const BUDGET_MAPS_MIB: f64 = 32.0;
+/// What the flight recorder may add: idle, under load, and memory.
+const BUDGET_RECORDER: [f64; 2] = [0.1, 0.3];
+const BUDGET_RECORDER_MIB: f64 = 16.0;
 /// With everything on, the daemon and its NVML child together.
 const BUDGET_ALL_PERCENT: f64 = 0.3;
 const GPUS: u32 = 8;
@@ -37,8 +40,9 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         "footprint",
         format!(
             "the daemon idle for {} s, then {} s under {RATE} traced ioctls a second; bpftrace \
-             with a latency histogram by process the same way; the daemon idle for {} s with {GPUS} GPUs of the CPU \
-             emulator's NVML and everything on",
+             with a latency histogram by process the same way; a daemon with and one without the flight recorder the \
+             same way, beside each other; the daemon idle for {} s with {GPUS} GPUs of the CPU emulator's NVML and \
+             everything on",
             idle_for.as_secs(),
             load_for.as_secs(),
             all_for.as_secs()
@@ -63,11 +67,50 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         }
     };
     push_all(&mut report, ours, theirs);
+    recorder(context, [idle_for, load_for], &mut report)?;
     match Gpus::find(context, GPUS) {
         Ok(gpus) => with_gpus(context, &gpus, all_for, &mut report)?,
         Err(why) => report.note(format!("nothing with GPUs: {why}")),
     }
     Ok(report)
+}
+
+/// What the flight recorder adds: the difference of two daemons that see the same at the same time.
+fn recorder(context: &Context, times: [Duration; 2], report: &mut Report) -> anyhow::Result<()> {
+    context.say("gtrace with and without the flight recorder");
+    let options = ["--devices", TRACED];
+    let daemons = [
+        Daemon::start(context, &options)?,
+        Daemon::start_with(context, "flight_recorder = false\n", &options)?,
+    ];
+    let usage = || -> anyhow::Result<[Usage; 2]> {
+        Ok([daemons[0].process.usage()?, daemons[1].process.usage()?])
+    };
+    let mut last = usage()?;
+    for (i, state) in ["idle", "under load"].into_iter().enumerate() {
+        let load = match i {
+            0 => None,
+            _ => Some(IoctlLoad::start(RATE, 2)?),
+        };
+        let before = usage()?;
+        std::thread::sleep(times[i]);
+        last = usage()?;
+        drop(load);
+        let [with, without] = [0, 1].map(|one| last[one].core_percent(&before[one]));
+        let name = format!("flight recorder, share of a core, {state}");
+        let figure = Figure::new(name, with - without, "%")
+            .with("daemon with it", with)
+            .with("without", without)
+            .budget(BUDGET_RECORDER[i]);
+        report.push(figure);
+    }
+    let [with, without] = last.map(|usage| usage.rss_anon_mib());
+    let figure = Figure::new("flight recorder, RssAnon", with - without, "MiB")
+        .with("daemon with it", with)
+        .with("without", without)
+        .budget(BUDGET_RECORDER_MIB);
+    report.push(figure);
+    Ok(())
 }
 
 /// Everything on: GPUs, CUDA probes, samples, recorder, listener.

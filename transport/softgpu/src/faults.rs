@@ -10,6 +10,7 @@ use crate::calls::Delay;
 use crate::config::warn;
 use crate::error::CuError;
 use crate::mig::{self, Instance, License};
+use crate::reported::Reported;
 
 /// How often the control file is read, at most.
 const POLL: Duration = Duration::from_millis(10);
@@ -26,6 +27,8 @@ pub(crate) struct DeviceFaults {
     pub(crate) ecc_uncorrected: u64,
     pub(crate) throttle: u64,
     pub(crate) temperature: Option<u32>,
+    /// What NVML reports of sensors and repairs.
+    pub(crate) reported: Reported,
     /// The instances in MIG mode; `None` where it is off.
     pub(crate) mig: Option<Vec<Instance>>,
     /// The licence of the vGPU that it is said to be.
@@ -197,6 +200,7 @@ fn parse_entry(entry: &str, injected: &mut DeviceFaults) -> Option<()> {
         injected.throttle |= parse_reason(reason)?;
     } else if let Some(degrees) = entry.strip_prefix("temperature=") {
         injected.temperature = Some(degrees.parse().ok()?);
+    } else if injected.reported.parse(entry).is_some() {
     } else if entry == "mig" {
         injected.mig.get_or_insert_default();
     } else if let Some(profiles) = entry.strip_prefix("mig:") {

@@ -38,6 +38,7 @@ mod progress;
 pub mod ptx;
 mod reference;
 mod registry;
+mod reported;
 mod startup;
 mod state;
 

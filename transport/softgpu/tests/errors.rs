@@ -14,8 +14,12 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use common::{Fixture, PTX, alloc, function, launch, load, new_stream, nowhere, out};
+use gtrace_softgpu::abi::Out;
 use gtrace_softgpu::api::{context, copy, device, event, memory, stream};
 use gtrace_softgpu::nvml;
+use gtrace_softgpu::nvml::power::{self, Margin};
+use gtrace_softgpu::nvml::readings::{FieldValue, nvmlDeviceGetFieldValues};
+use gtrace_softgpu::nvml::repair::{self, RepairStatus, SramErrors};
 
 const ILLEGAL_ADDRESS: u32 = 700;
 const LAUNCH_FAILED: u32 = 719;
@@ -250,4 +254,114 @@ fn a_device_that_is_lost_is_lost_for_good_and_the_other_works() {
     ok!(context::cuCtxSetCurrent, fixture.context);
     alloc(8);
     ok!(context::cuCtxSynchronize);
+}
+
+#[test]
+fn nvml_reports_the_readings_that_are_set_and_no_others() {
+    let _fixture = fixture();
+    let mut handle = 0;
+    ok!(nvml::system::nvmlInit_v2);
+    ok!(
+        nvml::device::nvmlDeviceGetHandleByIndex_v2,
+        0,
+        out(&mut handle)
+    );
+    let number = |get: unsafe extern "C" fn(u64, Out<u32>) -> u32| {
+        let mut number = 0_u32;
+        let code = call!(get, handle, out(&mut number));
+        (code == 0).then_some(number).ok_or(code)
+    };
+    let engine = |get: unsafe extern "C" fn(u64, Out<u32>, Out<u32>) -> u32| {
+        let (mut percent, mut period) = (0_u32, 0_u32);
+        let code = call!(get, handle, out(&mut percent), out(&mut period));
+        (code == 0).then_some(percent).ok_or(code)
+    };
+    let field = |field, scope| {
+        let mut asked = FieldValue {
+            field,
+            scope,
+            timestamp: 0,
+            latency_us: 0,
+            value_type: 0,
+            result: 99,
+            value: 99,
+        };
+        ok!(nvmlDeviceGetFieldValues, handle, 1, out(&mut asked));
+        (asked.result == 0)
+            .then_some(asked.value)
+            .ok_or(asked.result)
+    };
+    let margin = || {
+        let version = 1 << 24 | size_of::<Margin>() as u32;
+        let mut margin = Margin {
+            version,
+            degrees: 0,
+        };
+        let code = call!(
+            power::nvmlDeviceGetMarginTemperature,
+            handle,
+            out(&mut margin)
+        );
+        (code == 0).then_some(margin.degrees).ok_or(code)
+    };
+    let banks = || {
+        let mut banks = [9_u32; 5];
+        let get = repair::nvmlDeviceGetRowRemapperHistogram;
+        let code = call!(get, handle, out(&mut banks));
+        (code == 0).then_some(banks).ok_or(code)
+    };
+    inject("");
+    assert_eq!(margin(), Err(3));
+    assert_eq!(number(power::nvmlDeviceGetEnforcedPowerLimit), Err(3));
+    assert_eq!(engine(power::nvmlDeviceGetJpgUtilization), Err(3));
+    assert_eq!((field(82, 0), field(230, 0)), (Err(3), Err(3)));
+    assert_eq!(banks(), Err(3));
+    inject(
+        "margin=-4,memory_temperature=71,memory_power=48,power_limit=250:300:100:350\n\
+         banks=638:2:1:0:0,sram:parity=3,sram:sec_ded=2,sram:threshold,repair:tpc\n\
+         jpeg=5,ofa=6,recovery=4\n",
+    );
+    assert_eq!(margin(), Ok(-4));
+    assert_eq!(number(power::nvmlDeviceGetEnforcedPowerLimit), Ok(250_000));
+    assert_eq!(
+        number(power::nvmlDeviceGetPowerManagementLimit),
+        Ok(250_000)
+    );
+    assert_eq!(
+        number(power::nvmlDeviceGetPowerManagementDefaultLimit),
+        Ok(300_000)
+    );
+    let (mut min, mut max) = (0_u32, 0_u32);
+    ok!(
+        power::nvmlDeviceGetPowerManagementLimitConstraints,
+        handle,
+        out(&mut min),
+        out(&mut max)
+    );
+    assert_eq!((min, max), (100_000, 350_000));
+    assert_eq!(engine(power::nvmlDeviceGetJpgUtilization), Ok(5));
+    assert_eq!(engine(power::nvmlDeviceGetOfaUtilization), Ok(6));
+    assert_eq!((field(82, 0), field(230, 0)), (Ok(71), Ok(4)));
+    // Of the memory alone.
+    assert_eq!((field(185, 2), field(185, 0)), (Ok(48_000), Err(3)));
+    assert_eq!(banks(), Ok([638, 2, 1, 0, 0]));
+    let mut sram = SramErrors {
+        version: 1 << 24 | size_of::<SramErrors>() as u32,
+        ..SramErrors::default()
+    };
+    ok!(
+        repair::nvmlDeviceGetSramEccErrorStatus,
+        handle,
+        out(&mut sram)
+    );
+    assert_eq!(sram.counts, [3, 2, 0, 3, 2, 0, 0, 5, 0, 0, 0]);
+    assert_eq!(sram.threshold_exceeded, 1);
+    let mut status = RepairStatus {
+        version: 1 << 24 | size_of::<RepairStatus>() as u32,
+        ..RepairStatus::default()
+    };
+    ok!(repair::nvmlDeviceGetRepairStatus, handle, out(&mut status));
+    assert_eq!((status.channel, status.tpc), (0, 1));
+    inject("");
+    assert_eq!(margin(), Err(3));
 }

@@ -3,11 +3,12 @@
 // Tables of function pointers, and results through pointers of their callers.
 #![allow(unsafe_code)]
 
+use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process;
 use std::ptr;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use crate::integrity::{Asked, Device, answer};
 use crate::storage::{Destructor, Storage};
@@ -33,6 +34,8 @@ pub trait Driver: 'static {
     fn load(image: *const c_void) -> Result<*mut c_void, CUresult>;
 
     /// The current context of this thread, or null.
+    ///
+    /// Handles of contexts and streams are multiples of 4, and none is used twice: streams are known by theirs.
     fn current() -> *mut c_void;
 
     /// `cuDriverGetVersion`.
@@ -54,7 +57,7 @@ pub trait Driver: 'static {
 const RUNTIME: Uuid = uuid(0x6bd5_fb6c_5bf4_e74a_8987_d939_12fd_9df9);
 /// a094798c-2e74-2e74-93f2-0800200c0a66: every runtime, for tools.
 const CALLBACK_HOOKS: Uuid = uuid(0xa094_798c_2e74_2e74_93f2_0800_200c_0a66);
-/// 42d85a81-23f6-cb47-8298-f6e78a3aecdc: every runtime, for tools.
+/// 42d85a81-23f6-cb47-8298-f6e78a3aecdc: every runtime, for tools; cuBLAS, as it finds workspaces.
 const TOOLS_TLS: Uuid = uuid(0x42d8_5a81_23f6_cb47_8298_f6e7_8a3a_ecdc);
 /// c693336e-1121-df11-a8c3-68f355d89593: every runtime and library.
 const STORAGE: Uuid = uuid(0xc693_336e_1121_df11_a8c3_68f3_55d8_9593);
@@ -62,7 +65,7 @@ const STORAGE: Uuid = uuid(0xc693_336e_1121_df11_a8c3_68f3_55d8_9593);
 const INTEGRITY: Uuid = uuid(0xd408_2055_bde6_704b_8d34_ba12_3c66_e1f2);
 /// 263e8860-7cd2-6143-92f6-bbd5006dfa7e: the runtime from 13.0.
 const CONTEXT_CHECKS: Uuid = uuid(0x263e_8860_7cd2_6143_92f6_bbd5_006d_fa7e);
-/// 21318c60-9714-3248-8ca6-41ff7324c8f2: the runtime from 13.5, cublasLt, cuDNN.
+/// 21318c60-9714-3248-8ca6-41ff7324c8f2: the runtime from 13.5, cublasLt, cuDNN; cuBLAS, as it finds workspaces.
 const LIBRARIES: Uuid = uuid(0x2131_8c60_9714_3248_8ca6_41ff_7324_c8f2);
 /// 1734dc26-800d-4745-8726-c0f1e7dd8bca: cublasLt.
 const CUBLAS_LT: Uuid = uuid(0x1734_dc26_800d_4745_8726_c0f1_e7dd_8bca);
@@ -121,6 +124,11 @@ const fn uuid(bytes: u128) -> Uuid {
 const HOOKS_LARGE: usize = 4096;
 const HOOKS_SMALL: usize = 14;
 
+/// CU_STREAM_LEGACY
+const STREAM_LEGACY: usize = 1;
+/// CU_STREAM_PER_THREAD
+const STREAM_PER_THREAD: usize = 2;
+
 type Word = *const c_void;
 
 /// The tables of a driver, and what they keep.
@@ -170,7 +178,7 @@ impl Tables {
                 (12, nothing as Word),
             ]),
             callback_hooks: sized(&[(2, hooks_large::<D> as Word), (6, hooks_small::<D> as Word)]),
-            tools_tls: sized(&[(2, nothing as Word)]),
+            tools_tls: sized(&[(2, current::<D> as Word)]),
             // The only one without its length.
             storage: [
                 put::<D> as Word,
@@ -180,7 +188,11 @@ impl Tables {
             ],
             integrity: sized(&[(1, integrity::<D> as Word)]),
             context_checks: sized(&[(2, no_check as Word), (3, nothing as Word)]),
-            libraries: sized(&[(4, no as Word)]),
+            libraries: sized(&[
+                (4, no as Word),
+                (39, stream_id::<D> as Word),
+                (51, stream_of as Word),
+            ]),
             cublas_lt: sized(&[(4, not_known as Word)]),
             // 11.8 and 12.9 call it and look at nothing.
             cupti: sized(&[(32, nothing as Word)]),
@@ -389,6 +401,73 @@ unsafe extern "C" fn no_check(
     })
 }
 
+/// The current context of this thread.
+///
+/// Where a program gives cuBLAS no workspace, each product takes one from a pool by its stream: this function, then
+/// [`stream_of`] and [`stream_id`]. If one of them fails, so does the product, with CUBLAS_STATUS_INTERNAL_ERROR. Seen of
+/// 12.4, 12.8, 13.0 and 13.10. The runtime 13.5 calls the same three where tools want to know of its calls.
+unsafe extern "C" fn current<D: Driver>(context: *mut *mut c_void) -> CUresult {
+    // SAFETY: the caller's pointer.
+    guard(|| unsafe { write(context, D::current()) })
+}
+
+/// The stream that a handle means. Null is the stream of the thread in functions whose names end with `_ptsz`, and the
+/// legacy stream in others.
+unsafe extern "C" fn stream_of(
+    _: *mut c_void,
+    stream: *mut c_void,
+    found: *mut *mut c_void,
+    per_thread: c_int,
+) -> CUresult {
+    let stream = match (stream.addr(), per_thread) {
+        (0, 0) => ptr::without_provenance_mut(STREAM_LEGACY),
+        (0, _) => ptr::without_provenance_mut(STREAM_PER_THREAD),
+        _ => stream,
+    };
+    // SAFETY: the caller's pointer.
+    guard(|| unsafe { write(found, stream) })
+}
+
+/// A number that no other stream of the process has, of what [`stream_of`] found. It asks no server: cuBLAS calls it for
+/// each product.
+unsafe extern "C" fn stream_id<D: Driver>(
+    context: *mut c_void,
+    stream: *mut c_void,
+    id: *mut u64,
+) -> CUresult {
+    guard(|| {
+        let found = match stream.addr() {
+            0 | STREAM_LEGACY => (context_of::<D>(context) | STREAM_LEGACY) as u64,
+            STREAM_PER_THREAD => thread_stream_id(context_of::<D>(context)),
+            handle => handle as u64,
+        };
+        // SAFETY: the caller's pointer.
+        unsafe { write(id, found) }
+    })
+}
+
+/// The number of the stream of this thread in a context. Handles are multiples of 4, and these numbers are not.
+fn thread_stream_id(context: usize) -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    thread_local! {
+        static KNOWN: RefCell<Vec<(usize, u64)>> = const { RefCell::new(Vec::new()) };
+    }
+    let next = || NEXT.fetch_add(1, Ordering::Relaxed) << 2 | STREAM_PER_THREAD as u64;
+    let found = KNOWN.try_with(|known| {
+        let mut known = known.borrow_mut();
+        match known.iter().find(|(of, _)| *of == context) {
+            Some((_, id)) => *id,
+            None => {
+                let id = next();
+                known.push((context, id));
+                id
+            }
+        }
+    });
+    // A thread at its end.
+    found.unwrap_or_else(|_| next())
+}
+
 /// No, as an int.
 unsafe extern "C" fn no(_: *mut c_void, answer: *mut c_int) -> CUresult {
     // SAFETY: the caller's pointer.
@@ -398,6 +477,98 @@ unsafe extern "C" fn no(_: *mut c_void, answer: *mut c_int) -> CUresult {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A driver without devices.
+    struct Stub;
+
+    /// The context that is current in [`Stub`].
+    const CONTEXT: usize = 0x50;
+
+    impl Driver for Stub {
+        fn tables() -> &'static Tables {
+            static TABLES: std::sync::OnceLock<Tables> = std::sync::OnceLock::new();
+            TABLES.get_or_init(Tables::new::<Self>)
+        }
+
+        fn primary(_: c_int) -> Result<*mut c_void, CUresult> {
+            Err(NOT_SUPPORTED)
+        }
+
+        fn load(_: *const c_void) -> Result<*mut c_void, CUresult> {
+            Err(NOT_SUPPORTED)
+        }
+
+        fn current() -> *mut c_void {
+            ptr::without_provenance_mut(CONTEXT)
+        }
+
+        fn version() -> Result<u32, CUresult> {
+            Err(NOT_SUPPORTED)
+        }
+
+        fn devices() -> Result<Vec<Device>, CUresult> {
+            Ok(Vec::new())
+        }
+    }
+
+    /// The entry of a table, as programs find it.
+    fn entry(name: &Uuid, slot: usize) -> Word {
+        let table = Stub::tables().find(name).unwrap().cast::<Word>();
+        // SAFETY: the tables are longer than any slot that is asked for here.
+        unsafe { table.add(slot).read() }
+    }
+
+    /// What cuBLAS does to know a stream, with an error as the driver gives it.
+    fn id_of(context: usize, stream: usize, per_thread: c_int) -> u64 {
+        type Find =
+            unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void, c_int) -> CUresult;
+        type Number = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u64) -> CUresult;
+        let context = ptr::without_provenance_mut(context);
+        let stream = ptr::without_provenance_mut(stream);
+        let (mut found, mut id) = (ptr::null_mut(), 0);
+        // SAFETY: the signatures of the two entries.
+        unsafe {
+            let find = std::mem::transmute::<Word, Find>(entry(&LIBRARIES, 51));
+            let number = std::mem::transmute::<Word, Number>(entry(&LIBRARIES, 39));
+            let status = find(context, stream, &raw mut found, per_thread);
+            assert_eq!(status, SUCCESS);
+            assert_eq!(number(context, found, &raw mut id), SUCCESS);
+            assert_eq!(number(context, found, ptr::null_mut()), INVALID_VALUE);
+        }
+        id
+    }
+
+    #[test]
+    fn the_current_context_is_known_without_a_name() {
+        type Current = unsafe extern "C" fn(*mut *mut c_void) -> CUresult;
+        let mut context = ptr::null_mut();
+        // SAFETY: the signature of the entry.
+        let status =
+            unsafe { std::mem::transmute::<Word, Current>(entry(&TOOLS_TLS, 2))(&raw mut context) };
+        assert_eq!((status, context.addr()), (SUCCESS, CONTEXT));
+    }
+
+    #[test]
+    fn each_stream_has_a_number_of_its_own() {
+        let legacy = id_of(CONTEXT, 0, 0);
+        assert_eq!(id_of(CONTEXT, STREAM_LEGACY, 0), legacy);
+        assert_eq!(id_of(0, 0, 0), legacy);
+        let own = id_of(CONTEXT, 0, 1);
+        assert_eq!(id_of(CONTEXT, STREAM_PER_THREAD, 1), own);
+        let other_thread = std::thread::spawn(|| id_of(CONTEXT, STREAM_PER_THREAD, 1));
+        let all = [
+            legacy,
+            own,
+            other_thread.join().unwrap(),
+            id_of(0x90, 0, 0),
+            id_of(0x90, 0, 1),
+            id_of(CONTEXT, 0x1000, 0),
+            id_of(CONTEXT, 0x1010, 0),
+        ];
+        let distinct: std::collections::HashSet<_> = all.iter().collect();
+        assert_eq!(distinct.len(), all.len(), "{all:x?}");
+        assert_eq!(id_of(CONTEXT, 0x1000, 0), id_of(CONTEXT, 0x1000, 1));
+    }
 
     #[test]
     fn what_runtimes_do_without_is_not_reported() {

@@ -63,9 +63,10 @@ pub use rdma::{
     RdmaState, RdmaWatch,
 };
 pub use sample::{
-    Activity, Clocks, EccCounts, EccErrors, Fabric, FabricState, GpuBoard, GpuMemory, GpuProcess,
-    GpuSample, LicenseTerm, MigInstance, MigMode, NvLinkSample, Power, ProcessType, RemappedRows,
-    RetiredPages, Temperature, Utilization, VgpuLicense, Violations,
+    Activity, Bar1, Clocks, EccCounts, EccErrors, Fabric, FabricState, GpuBoard, GpuMemory,
+    GpuProcess, GpuSample, LicenseTerm, MigInstance, MigMode, NvLinkSample, Power, ProcessType,
+    RemappedRows, Repair, RetiredPages, SpareRows, SramEcc, SramErrors, SramSources, Temperature,
+    Utilization, VgpuLicense, Violations,
 };
 pub use sysfs::{ProcRoot, SysRoot};
 pub use watch::{SampleWatch, licensed_again};

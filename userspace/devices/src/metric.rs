@@ -1,4 +1,6 @@
-use crate::{Activity, EccErrors, GpuInfo, GpuSample, MigInstance};
+use crate::{
+    Activity, EccErrors, GpuInfo, GpuSample, MigInstance, SpareRows, SramErrors, SramSources,
+};
 
 /// Whether a metric only rises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +146,10 @@ families! {
         |g| one(g, |s| ratio(s.utilization.encoder));
     Gauge "gtrace_gpu_decoder_utilization_ratio" ["ratio"] "Share of time with the video decoder at work" =>
         |g| one(g, |s| ratio(s.utilization.decoder));
+    Gauge "gtrace_gpu_jpeg_utilization_ratio" ["ratio"] "Share of time with the JPEG decoder at work" =>
+        |g| one(g, |s| ratio(s.utilization.jpeg));
+    Gauge "gtrace_gpu_ofa_utilization_ratio" ["ratio"] "Share of time with the optical flow accelerator at work" =>
+        |g| one(g, |s| ratio(s.utilization.ofa));
     Gauge "gtrace_gpu_activity_ratio" ["ratio"] "Share of time that a part of the GPU was active (unit: graphics, sm, tensor, dram, fp64, fp32, fp16, integer)" =>
         |g| by(g, "unit", |s| {
             units(&s.activity)
@@ -167,6 +173,10 @@ families! {
         |g| one(g, |s| count(s.memory.free));
     Gauge "gtrace_gpu_memory_reserved_bytes" ["bytes"] "Device memory reserved by driver and firmware" =>
         |g| one(g, |s| count(s.memory.reserved));
+    Gauge "gtrace_gpu_bar1_size_bytes" ["bytes"] "Window to device memory over PCIe (BAR1)" =>
+        |g| one(g, |s| count(s.bar1.total));
+    Gauge "gtrace_gpu_bar1_used_bytes" ["bytes"] "BAR1 mapped" => |g| one(g, |s| count(s.bar1.used));
+    Gauge "gtrace_gpu_bar1_free_bytes" ["bytes"] "BAR1 free" => |g| one(g, |s| count(s.bar1.free));
     Gauge "gtrace_gpu_temperature_celsius" ["celsius"] "Temperature (sensor: gpu, memory)" =>
         |g| by(g, "sensor", |s| [("gpu", float(s.temperature.gpu)), ("memory", float(s.temperature.memory))]);
     Gauge "gtrace_gpu_temperature_limit_celsius" ["celsius"] "Temperature limit (limit: slowdown, shutdown, memory)" =>
@@ -175,8 +185,14 @@ families! {
             ("shutdown", float(s.temperature.shutdown_limit)),
             ("memory", float(s.temperature.memory_limit)),
         ]);
+    Gauge "gtrace_gpu_temperature_margin_celsius" ["celsius"] "Up to the nearest temperature at which clocks are lowered (T.Limit); negative beyond it" =>
+        |g| one(g, |s| s.temperature.margin.map(f64::from));
     Gauge "gtrace_gpu_power_watts" ["watts"] "Power drawn" => |g| one(g, |s| s.power.draw_w);
     Gauge "gtrace_gpu_power_limit_watts" ["watts"] "Enforced power limit" => |g| one(g, |s| s.power.limit_w);
+    Gauge "gtrace_gpu_power_limit_setting_watts" ["watts"] "Power limits beside the enforced one (limit: requested, default, min, max)" =>
+        power_limits;
+    Gauge "gtrace_gpu_part_power_watts" ["watts"] "Power drawn by device memory and by the module that the GPU is on (part: memory, module)" =>
+        |g| by(g, "part", |s| [("memory", s.power.memory_w), ("module", s.power.module_w)]);
     Counter "gtrace_gpu_energy_joules" ["joules"] "Energy drawn since the driver was loaded" =>
         |g| one(g, |s| s.power.energy_j);
     Gauge "gtrace_gpu_clock_hertz" ["hertz"] "Clock (domain: graphics, sm, memory)" =>
@@ -195,6 +211,12 @@ families! {
     Gauge "gtrace_gpu_ecc_enabled" [""] "Whether ECC is switched on" => |g| one(g, |s| flag(s.ecc.enabled));
     Counter "gtrace_gpu_ecc_errors" [""] "ECC errors (scope: volatile, aggregate; type: corrected, uncorrected)" =>
         ecc_errors;
+    Counter "gtrace_gpu_sram_errors" [""] "ECC errors of on-chip memory (scope: volatile, aggregate; type: corrected, parity, sec_ded)" =>
+        sram_errors;
+    Counter "gtrace_gpu_sram_uncorrected_errors" [""] "Aggregate of uncorrected errors of on-chip memory (source: l2, sm, microcontroller, pcie, other)" =>
+        sram_sources;
+    Gauge "gtrace_gpu_sram_threshold_exceeded" [""] "Whether on-chip memory had more uncorrected errors than a GPU may have" =>
+        |g| one(g, |s| flag(s.ecc.sram.as_ref()?.threshold_exceeded));
     Counter "gtrace_gpu_remapped_rows" [""] "Remapped memory rows (cause: correctable, uncorrectable)" =>
         |g| by(g, "cause", |s| [
             ("correctable", count(s.remapped_rows.correctable)),
@@ -204,6 +226,12 @@ families! {
         |g| one(g, |s| flag(s.remapped_rows.pending));
     Gauge "gtrace_gpu_remapped_rows_failure" [""] "Whether a row could not be remapped" =>
         |g| one(g, |s| flag(s.remapped_rows.failure));
+    Gauge "gtrace_gpu_memory_banks" [""] "Banks of device memory by what they have left of spare rows (spare_rows: max, high, partial, low, none)" =>
+        memory_banks;
+    Gauge "gtrace_gpu_repair_pending" [""] "Whether a repair waits for a reset (part: channel, tpc)" =>
+        |g| by(g, "part", |s| [
+            ("channel", flag(s.repair.channel_pending)), ("tpc", flag(s.repair.tpc_pending)),
+        ]);
     Counter "gtrace_gpu_retired_pages" [""] "Retired memory pages (cause: single_bit, double_bit)" =>
         |g| by(g, "cause", |s| [
             ("single_bit", count(s.retired_pages.single_bit)), ("double_bit", count(s.retired_pages.double_bit)),
@@ -403,6 +431,74 @@ fn ecc_errors(gpu: &GpuInfo) -> Vec<Reading> {
         }
     }
     readings
+}
+
+fn sram_errors(gpu: &GpuInfo) -> Vec<Reading> {
+    let sram = gpu.sample.iter().filter_map(|s| s.ecc.sram.as_ref());
+    let scopes = sram.flat_map(|s| [("volatile", &s.volatile), ("aggregate", &s.aggregate)]);
+    let mut readings = Vec::new();
+    for (scope, errors) in scopes {
+        let Some(SramErrors {
+            corrected,
+            parity,
+            sec_ded,
+        }) = errors
+        else {
+            continue;
+        };
+        let kinds = [
+            ("corrected", corrected),
+            ("parity", parity),
+            ("sec_ded", sec_ded),
+        ];
+        for (kind, n) in kinds {
+            let labels = vec![("scope", scope.to_owned()), ("type", kind.to_owned())];
+            readings.extend(count(*n).map(|value| (labels, value)));
+        }
+    }
+    readings
+}
+
+fn sram_sources(gpu: &GpuInfo) -> Vec<Reading> {
+    by(gpu, "source", |s| {
+        let sources = s.ecc.sram.as_ref().and_then(|sram| sram.sources.as_ref());
+        let of = |read: fn(&SramSources) -> Option<u64>| count(sources.and_then(read));
+        [
+            ("l2", of(|s| s.l2)),
+            ("sm", of(|s| s.sm)),
+            ("microcontroller", of(|s| s.microcontroller)),
+            ("pcie", of(|s| s.pcie)),
+            ("other", of(|s| s.other)),
+        ]
+    })
+}
+
+fn memory_banks(gpu: &GpuInfo) -> Vec<Reading> {
+    by(gpu, "spare_rows", |s| {
+        let spare = s.remapped_rows.spare.as_ref();
+        let of = |read: fn(&SpareRows) -> Option<u32>| float(spare.and_then(read));
+        [
+            ("max", of(|s| s.max)),
+            ("high", of(|s| s.high)),
+            ("partial", of(|s| s.partial)),
+            ("low", of(|s| s.low)),
+            ("none", of(|s| s.none)),
+        ]
+    })
+}
+
+fn power_limits(gpu: &GpuInfo) -> Vec<Reading> {
+    let requested = gpu.sample.as_ref().and_then(|s| s.power.requested_limit_w);
+    let limits = [
+        ("requested", requested),
+        ("default", gpu.board.power_limit_default_w),
+        ("min", gpu.board.power_limit_min_w),
+        ("max", gpu.board.power_limit_max_w),
+    ];
+    let known = limits.into_iter();
+    known
+        .filter_map(|(limit, watts)| Some((vec![("limit", limit.to_owned())], watts?)))
+        .collect()
 }
 
 fn fabric_state(gpu: &GpuInfo) -> Vec<Reading> {

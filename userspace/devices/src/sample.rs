@@ -33,6 +33,12 @@ section! {
         firmware: String,
         /// Confidential computing is on, in production mode, and the GPU takes work. A fact of the whole host.
         confidential_computing: bool,
+        /// The power limit that it starts with, watts.
+        power_limit_default_w: f64,
+        /// The lowest power limit that can be set, watts.
+        power_limit_min_w: f64,
+        /// The highest power limit that can be set, watts.
+        power_limit_max_w: f64,
     }
 }
 
@@ -54,6 +60,10 @@ section! {
         encoder: u32,
         /// The video decoder worked, percent.
         decoder: u32,
+        /// The decoder of JPEG worked, percent.
+        jpeg: u32,
+        /// The optical flow accelerator worked, percent.
+        ofa: u32,
     }
 }
 
@@ -72,6 +82,18 @@ section! {
 }
 
 section! {
+    /// The window through which the host reaches device memory over PCIe (BAR1), bytes.
+    Bar1 {
+        /// All of it.
+        total: u64,
+        /// Mapped.
+        used: u64,
+        /// Free.
+        free: u64,
+    }
+}
+
+section! {
     /// Temperatures, degrees Celsius.
     Temperature {
         /// GPU die.
@@ -84,6 +106,8 @@ section! {
         shutdown_limit: u32,
         /// Highest memory temperature in normal operation.
         memory_limit: u32,
+        /// Up to the nearest temperature at which clocks are lowered (T.Limit); negative beyond it.
+        margin: i32,
     }
 }
 
@@ -92,8 +116,14 @@ section! {
     Power {
         /// Drawn now (or over the last second, by product), watts.
         draw_w: f64,
+        /// Drawn by the device memory, mean of a second where NVML has it, watts.
+        memory_w: f64,
+        /// Drawn by the module that the GPU is on, with what else is on it, watts.
+        module_w: f64,
         /// The limit that is enforced, watts.
         limit_w: f64,
+        /// The limit that was set (`nvidia-smi -pl`), watts.
+        requested_limit_w: f64,
         /// Drawn since the driver was loaded, joules. A counter.
         energy_j: f64,
     }
@@ -157,6 +187,48 @@ section! {
 }
 
 section! {
+    /// Errors of on-chip memory by kind. Counters.
+    SramErrors {
+        /// Corrected.
+        corrected: u64,
+        /// Found by parity, and not corrected.
+        parity: u64,
+        /// Found by an error-correcting code (SEC-DED), and not corrected.
+        sec_ded: u64,
+    }
+}
+
+section! {
+    /// Where errors of on-chip memory were that were not corrected, over the life of the GPU. Counters.
+    SramSources {
+        /// L2 cache.
+        l2: u64,
+        /// Multiprocessors.
+        sm: u64,
+        /// Microcontrollers.
+        microcontroller: u64,
+        /// PCIe unit.
+        pcie: u64,
+        /// Any other unit.
+        other: u64,
+    }
+}
+
+section! {
+    /// Errors of on-chip memory (SRAM).
+    SramEcc {
+        /// Since the driver was loaded.
+        volatile: SramErrors,
+        /// Over the life of the GPU.
+        aggregate: SramErrors,
+        /// The aggregate of uncorrected errors by place.
+        sources: SramSources,
+        /// There were more uncorrected errors than NVIDIA allows a GPU to have.
+        threshold_exceeded: bool,
+    }
+}
+
+section! {
     /// ECC errors. Counters.
     EccCounts {
         /// Whether ECC is switched on.
@@ -165,6 +237,34 @@ section! {
         volatile: EccErrors,
         /// Over the life of the GPU.
         aggregate: EccErrors,
+        /// Those of on-chip memory.
+        sram: SramEcc,
+    }
+}
+
+section! {
+    /// Banks of device memory by the spare rows that they have left.
+    SpareRows {
+        /// With all of them.
+        max: u32,
+        /// With many.
+        high: u32,
+        /// With some.
+        partial: u32,
+        /// With few.
+        low: u32,
+        /// With none.
+        none: u32,
+    }
+}
+
+section! {
+    /// What a reset of the GPU repairs.
+    Repair {
+        /// A channel of device memory waits for it.
+        channel_pending: bool,
+        /// A group of multiprocessors (TPC) waits for it.
+        tpc_pending: bool,
     }
 }
 
@@ -179,6 +279,8 @@ section! {
         pending: bool,
         /// A remapping failed: no spare row was left.
         failure: bool,
+        /// What is left of spare rows.
+        spare: SpareRows,
     }
 }
 
@@ -437,6 +539,9 @@ pub struct GpuSample {
     /// Device memory.
     #[serde(default)]
     pub memory: GpuMemory,
+    /// The window to device memory.
+    #[serde(default)]
+    pub bar1: Bar1,
     /// Temperatures and their limits.
     #[serde(default)]
     pub temperature: Temperature,
@@ -461,6 +566,9 @@ pub struct GpuSample {
     /// Page retirement.
     #[serde(default)]
     pub retired_pages: RetiredPages,
+    /// Repairs that wait for a reset.
+    #[serde(default)]
+    pub repair: Repair,
     /// PCIe replays. A counter.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_replays: Option<u64>,
@@ -563,6 +671,7 @@ impl GpuSample {
             time,
             utilization: Utilization::default(),
             memory: GpuMemory::default(),
+            bar1: Bar1::default(),
             temperature: Temperature::default(),
             power: Power::default(),
             clocks: Clocks::default(),
@@ -571,6 +680,7 @@ impl GpuSample {
             ecc: EccCounts::default(),
             remapped_rows: RemappedRows::default(),
             retired_pages: RetiredPages::default(),
+            repair: Repair::default(),
             pcie_replays: None,
             pcie_tx: None,
             pcie_rx: None,

@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{
-    Activity, ClockEventReasons, FabricState, LicenseTerm, NvmlClient, NvmlConfig, NvmlError,
-    NvmlSnapshot, NvmlState, ProcessType, Readings,
+    Activity, ClockEventReasons, FabricState, GpuInfo, LicenseTerm, NvmlClient, NvmlConfig,
+    NvmlError, NvmlSnapshot, NvmlState, ProcessType, Readings, SramErrors, metrics,
 };
 use support::{child_program, fake_nvml};
 
@@ -117,6 +117,45 @@ fn a_sample_has_every_reading_in_its_unit() {
     assert_eq!(board.vbios.as_deref(), Some("96.00.74.00.01"));
     assert_eq!(board.firmware.as_deref(), Some("535.129.03"));
     assert_eq!(board.confidential_computing, None);
+    assert_eq!(board.power_limit_default_w, Some(720.0));
+    assert_eq!(
+        (board.power_limit_min_w, board.power_limit_max_w),
+        (Some(200.0), Some(730.0))
+    );
+    assert_eq!(s.power.requested_limit_w, Some(710.0));
+    // The memory has a mean, the module only what it draws now.
+    assert_eq!(
+        (s.power.memory_w, s.power.module_w),
+        (Some(47.75), Some(640.5))
+    );
+    assert_eq!((s.utilization.jpeg, s.utilization.ofa), (Some(5), Some(3)));
+    assert_eq!(
+        (s.bar1.total, s.bar1.used, s.bar1.free),
+        (Some(128 << 30), Some(1 << 30), Some(127 << 30))
+    );
+    assert_eq!(s.temperature.margin, Some(23));
+    let spare = s.remapped_rows.spare.as_ref().unwrap();
+    assert_eq!(
+        (spare.max, spare.high, spare.partial, spare.low, spare.none),
+        (Some(638), Some(2), Some(1), Some(0), Some(0))
+    );
+    assert_eq!(
+        (s.repair.channel_pending, s.repair.tpc_pending),
+        (Some(false), Some(true))
+    );
+    let sram = s.ecc.sram.as_ref().unwrap();
+    let errors = |of: &Option<SramErrors>| {
+        let of = of.as_ref().unwrap();
+        [of.parity, of.sec_ded, of.corrected].map(Option::unwrap)
+    };
+    assert_eq!(errors(&sram.aggregate), [100, 101, 102]);
+    assert_eq!(errors(&sram.volatile), [103, 104, 105]);
+    let at = sram.sources.as_ref().unwrap();
+    assert_eq!(
+        [at.l2, at.sm, at.pcie, at.microcontroller, at.other].map(Option::unwrap),
+        [200, 201, 202, 203, 204]
+    );
+    assert_eq!(sram.threshold_exceeded, Some(true));
     assert_eq!(
         (s.memory.total, s.memory.used),
         (Some(80 << 30), Some(30 << 30))
@@ -312,6 +351,54 @@ fn instances_of_mig_are_read_with_their_memory_processes_and_activity() {
         (4713, Some(2), Some(1)),
     ];
     assert_eq!(listed, want);
+}
+
+#[test]
+fn a_gpu_that_is_hotter_than_its_limit_has_a_negative_margin() {
+    let dir = tempfile::tempdir().unwrap();
+    let readings = dir.path().join("readings");
+    std::fs::write(&readings, "margin 2\nbeyond 5\n").unwrap();
+    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
+    let gpu = client(config(&env)).sample().unwrap().gpus.remove(0);
+    assert_eq!(gpu.sample.temperature.margin, Some(-3));
+    let info = GpuInfo {
+        sample: Some(gpu.sample),
+        board: gpu.board,
+        ..GpuInfo::at(gpu.pci)
+    };
+    let all = metrics(&[info]);
+    let value = |name: &str, label: &str| {
+        let mut found = all.iter().filter(|m| m.name == name);
+        let found = found.find(|m| label.is_empty() || m.labels.iter().any(|(_, v)| v == label));
+        found.map(|m| m.value)
+    };
+    assert_eq!(
+        value("gtrace_gpu_temperature_margin_celsius", ""),
+        Some(-3.0)
+    );
+    for (limit, watts) in [
+        ("requested", 710.0),
+        ("default", 720.0),
+        ("min", 200.0),
+        ("max", 730.0),
+    ] {
+        let found = value("gtrace_gpu_power_limit_setting_watts", limit);
+        assert_eq!(found, Some(watts), "{limit}");
+    }
+    assert_eq!(value("gtrace_gpu_part_power_watts", "memory"), Some(47.75));
+    assert_eq!(value("gtrace_gpu_memory_banks", "partial"), Some(1.0));
+    assert_eq!(value("gtrace_gpu_repair_pending", "tpc"), Some(1.0));
+    assert_eq!(value("gtrace_gpu_sram_errors", "sec_ded"), Some(104.0));
+    assert_eq!(
+        value("gtrace_gpu_sram_uncorrected_errors", "microcontroller"),
+        Some(203.0)
+    );
+    assert_eq!(value("gtrace_gpu_sram_threshold_exceeded", ""), Some(1.0));
+    assert_eq!(
+        value("gtrace_gpu_bar1_used_bytes", ""),
+        Some(1_073_741_824.0)
+    );
+    assert_eq!(value("gtrace_gpu_ofa_utilization_ratio", ""), Some(0.03));
 }
 
 #[test]

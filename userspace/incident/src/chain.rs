@@ -108,5 +108,7 @@ fn are_related(relation: Relation, from: &Member, to: &Member) -> bool {
         Relation::Host => false,
     };
     let shared = |key: &Key| of_kind(key) && key.is_among(&to.keys);
-    relation == Relation::Host || from.keys.iter().any(shared)
+    // One GPU is not enough where each program made its own fault.
+    let apart = relation == Relation::Device && from.is_of_another_program(to);
+    relation == Relation::Host || !apart && from.keys.iter().any(shared)
 }

@@ -27,6 +27,8 @@ pub struct Options {
     pub incidents: usize,
     /// Events of the last moments that have opened nothing yet.
     pub recent: usize,
+    /// Own faults of so many programs on one GPU within `window` are an incident each; those of all further programs are one.
+    pub programs: usize,
 }
 
 impl Default for Options {
@@ -37,6 +39,7 @@ impl Default for Options {
             recurs_within: Duration::from_secs(24 * 3600),
             incidents: 256,
             recent: 512,
+            programs: 4,
         }
     }
 }
@@ -108,7 +111,8 @@ impl Correlator {
     }
 
     /// The incident that an event belongs to: of those that have something in common with it the one that changed last.
-    /// Only where there is none the rules are asked, of each event of each incident.
+    /// Only where there is none the rules are asked, of each event of each incident. An incident of other programs is the
+    /// last choice, and none for a program's own fault, until there are too many.
     fn home_of(&self, member: &Member) -> Option<IncidentId> {
         let may_change = |live: &&Live| {
             let incident = &live.incident;
@@ -116,10 +120,30 @@ impl Correlator {
         };
         let all = || self.live.values().filter(may_change);
         let shares = |live: &&Live| self.is_near(live, member) && member.shares(&live.keys);
-        let near = all().filter(shares).max_by_key(|live| live.last);
+        let near = || all().filter(shares);
+        let takes = |live: &&Live| member.program.is_none() || !live.is_of_others(member);
+        let own = near().filter(takes);
+        let own = own.max_by_key(|live| (!live.is_of_others(member), live.last));
+        let crowd = || {
+            let crowds = near().filter(|live| live.is_of_crowd());
+            crowds.max_by_key(|live| live.last)
+        };
         let by_rule = |live: &&Live| self.is_caused(live, member) || self.recurs(live, member);
-        let found = near.or_else(|| all().filter(by_rule).max_by_key(|live| live.last));
+        let found = own.or_else(crowd);
+        let found = found.or_else(|| all().filter(by_rule).max_by_key(|live| live.last));
         found.map(|live| live.incident.id)
+    }
+
+    /// Whether own faults of as many programs as have an incident each are near `member`, which is one more.
+    fn is_one_too_many(&self, member: &Member) -> bool {
+        let others = self.live.values().filter(|live| {
+            live.incident.drill == member.drill
+                && live.incident.state != IncidentState::Resolved
+                && live.is_of_others(member)
+                && self.is_near(live, member)
+                && member.shares(&live.keys)
+        });
+        member.program.is_some() && others.count() >= self.options.programs
     }
 
     fn is_near(&self, live: &Live, member: &Member) -> bool {
@@ -150,8 +174,14 @@ impl Correlator {
         let age = member.time.duration_since(live.stirred());
         let soon = age <= signed(self.options.recurs_within) && since >= SignedDuration::ZERO;
         soon && member.class == live.incident.class && {
+            // Another process has made it again if it is a program of the same name, and not at the same time.
+            let others = member.program.is_some() && live.is_of_others(member);
+            let again = |known: &Member| {
+                !others || member.has_name_of(known) && since > signed(self.options.window)
+            };
             let same = |known: &Member| {
                 known.kind == member.kind
+                    && again(known)
                     && known.weight == member.weight
                     && known.gpus.first().map(|gpu| gpu.pci)
                         == member.gpus.first().map(|gpu| gpu.pci)
@@ -188,7 +218,10 @@ impl Correlator {
             let belongs = |known: &Member| {
                 let before = live.first.duration_since(known.last_time);
                 known.drill == live.incident.drill
-                    && (before <= window && self.is_near(live, known) && known.shares(&live.keys)
+                    && (before <= window
+                        && self.is_near(live, known)
+                        && known.shares(&live.keys)
+                        && (known.program.is_none() || !live.is_of_others(known))
                         || self.is_cause_or_effect(newest, known))
             };
             let Some(at) = self.recent.iter().position(belongs) else {
@@ -205,7 +238,8 @@ impl Correlator {
     }
 
     fn open(&mut self, member: Member) -> Vec<Incident> {
-        let live = Live::open(member.clone(), &self.rules);
+        let crowd = self.is_one_too_many(&member);
+        let live = Live::open(member.clone(), crowd, &self.rules);
         let id = live.incident.id;
         self.belongs(member.id, id);
         self.live.insert(id, live);

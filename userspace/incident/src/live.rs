@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use gtrace_event::{
-    Affected, Event, Incident, IncidentId, IncidentState, Process, Severity, Timestamp,
+    Affected, Event, FailureClass, Incident, IncidentId, IncidentState, Process, Severity,
+    Timestamp,
 };
 
 use crate::chain::chain;
 use crate::member::{Key, Member};
 use crate::rules::Rules;
-use crate::title::title;
+use crate::title::{CROWD, of_crowd, title};
 
 /// Events that are kept with all that decides about causes.
 const MEMBERS: usize = 64;
@@ -28,6 +29,10 @@ pub(crate) struct Live {
     members: Vec<Member>,
     /// What it has in common with events that belong to it.
     pub(crate) keys: BTreeSet<Key>,
+    /// The processes whose own faults belong to it.
+    programs: BTreeSet<u32>,
+    /// It takes the own faults of all further programs of its GPU.
+    crowd: bool,
     /// When the first member was seen, by the time of events.
     pub(crate) first: Timestamp,
     pub(crate) last: Timestamp,
@@ -36,8 +41,8 @@ pub(crate) struct Live {
 }
 
 impl Live {
-    /// An incident of one event.
-    pub(crate) fn open(member: Member, rules: &Rules) -> Self {
+    /// An incident of one event; of a `crowd` if it is to take the own faults of further programs too.
+    pub(crate) fn open(member: Member, crowd: bool, rules: &Rules) -> Self {
         let unix_ms = u64::try_from(member.time.as_millisecond()).unwrap_or(0);
         let incident = Incident {
             id: IncidentId::new(unix_ms),
@@ -68,6 +73,8 @@ impl Live {
             incident,
             members: Vec::new(),
             keys: BTreeSet::new(),
+            programs: BTreeSet::new(),
+            crowd,
             first: member.time,
             last: member.last_time,
             beyond: 0,
@@ -90,6 +97,8 @@ impl Live {
             .flat_map(|member| member.keys.iter().cloned());
         Self {
             keys: keys.take(KEYS).collect(),
+            programs: members.iter().filter_map(|m| m.program).collect(),
+            crowd: incident.title.starts_with(CROWD),
             first: incident.opened,
             last: incident.last_time,
             beyond: incident.occurrences.saturating_sub(known),
@@ -103,6 +112,23 @@ impl Live {
         let last = self.incident.history.last();
         let reopened = last.filter(|change| change.state == IncidentState::Open);
         reopened.map_or(self.last, |change| self.last.max(change.time))
+    }
+
+    /// Whether it is about own faults of programs, which no fault of the GPU or its driver explains.
+    pub(crate) fn is_of_programs(&self) -> bool {
+        self.incident.class == FailureClass::Application && !self.programs.is_empty()
+    }
+
+    /// Whether it is the incident of many programs.
+    pub(crate) fn is_of_crowd(&self) -> bool {
+        self.crowd && self.is_of_programs()
+    }
+
+    /// Whether it is about programs, and `member` is about none of these.
+    pub(crate) fn is_of_others(&self, member: &Member) -> bool {
+        let pid = member.process.as_ref().and_then(|process| process.pid);
+        let known = pid.is_some_and(|pid| self.programs.contains(&pid));
+        self.is_of_programs() && !known && !member.shares_job(&self.keys)
     }
 
     /// Its members in the order in which they happened.
@@ -167,6 +193,9 @@ impl Live {
 
     fn touch(&mut self, member: &Member) {
         self.last = self.last.max(member.last_time);
+        if self.programs.len() < KEYS {
+            self.programs.extend(member.program);
+        }
         for key in &member.keys {
             if self.keys.len() < KEYS {
                 self.keys.insert(key.clone());
@@ -202,7 +231,10 @@ impl Live {
         let main = self.members.iter().rev().max_by_key(|member| member.weight);
         if let Some(main) = main {
             incident.class = main.class;
-            incident.title = title(main, &self.members, &incident.chain);
+            incident.title = match self.crowd && main.class == FailureClass::Application {
+                true => of_crowd(main),
+                false => title(main, &self.members, &incident.chain),
+            };
         }
         let gravest = self
             .members

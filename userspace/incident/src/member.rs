@@ -48,6 +48,8 @@ pub(crate) struct Member {
     pub(crate) opens: bool,
     pub(crate) gpus: Vec<Gpu>,
     pub(crate) process: Option<Process>,
+    /// The process whose own fault it is.
+    pub(crate) program: Option<u32>,
     pub(crate) jobs: Vec<String>,
     /// Clients on other hosts that had the GPU by `gtrace serve`, or whose worker it is about.
     pub(crate) remote_clients: Vec<String>,
@@ -94,6 +96,10 @@ impl Member {
                 .unwrap_or(event.severity >= Severity::Critical),
             gpus: gpus(event),
             process: event.process.clone(),
+            program: rule.filter(|rule| rule.of_program).and_then(|_| {
+                let pid = event.process.as_ref()?.pid?;
+                (pid != 0).then_some(pid)
+            }),
             jobs: {
                 jobs.extend(held_by(event));
                 jobs
@@ -116,6 +122,24 @@ impl Member {
     /// Whether it has one of `keys`.
     pub(crate) fn shares(&self, keys: &BTreeSet<Key>) -> bool {
         self.keys.iter().any(|key| key.is_among(keys))
+    }
+
+    /// Whether it is about a container or job of `keys`.
+    pub(crate) fn shares_job(&self, keys: &BTreeSet<Key>) -> bool {
+        let mut jobs = self.keys.iter().filter(|key| matches!(key, Key::Job(_)));
+        jobs.any(|job| keys.contains(job))
+    }
+
+    /// Whether the two are own faults of two programs, which have nothing in common but the GPU.
+    pub(crate) fn is_of_another_program(&self, other: &Self) -> bool {
+        let both = self.program.zip(other.program);
+        both.is_some_and(|(one, other)| one != other) && !self.shares_job(&other.keys)
+    }
+
+    /// Whether a program of the same name made both: one that was started again.
+    pub(crate) fn has_name_of(&self, other: &Self) -> bool {
+        let name = |member: &Self| member.process.as_ref().and_then(|p| p.comm.clone());
+        name(self).is_some_and(|own| name(other) == Some(own))
     }
 }
 

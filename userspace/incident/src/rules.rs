@@ -81,6 +81,9 @@ pub(crate) struct ClassRule {
     pub(crate) title: String,
     /// Whether such an event opens an incident. By default its severity decides: critical and above.
     pub(crate) opens: Option<bool>,
+    /// Whether it is the own fault of the process that it names.
+    #[serde(default)]
+    pub(crate) of_program: bool,
 }
 
 /// What ties cause and effect together.

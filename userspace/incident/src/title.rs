@@ -10,6 +10,16 @@ const LONGEST: usize = 200;
 /// Processes that are named.
 const NAMED: usize = 2;
 
+/// How the title of an incident of many programs begins.
+pub(crate) const CROWD: &str = "many programs failed";
+
+/// Of many programs whose first fault is `main`.
+pub(crate) fn of_crowd(main: &Member) -> String {
+    let gpu = main.gpus.first().and_then(|gpu| gpu.pci);
+    let at = gpu.map_or_else(|| "a GPU".to_owned(), |pci| format!("GPU {pci}"));
+    format!("{CROWD} on {at}; the first: {}", main.title)
+}
+
 /// One sentence: what happened, after what, and who died of it.
 pub(crate) fn title(main: &Member, members: &[Member], chain: &[CausalLink]) -> String {
     let mut text = main.title.clone();

@@ -31,6 +31,7 @@ struct Sequence {
 struct Step {
     /// Seconds since the beginning.
     at: f64,
+    /// `{n}` stands for the number of the event, from 0 on, of those of this step.
     line: Option<String>,
     event: Option<Given>,
     #[serde(default = "kernel")]
@@ -95,12 +96,12 @@ fn begin() -> Timestamp {
     "2026-03-03T03:12:00Z".parse().unwrap()
 }
 
-fn occurrences(step: &Step) -> Vec<Occurrence> {
+fn occurrences(step: &Step, n: u32) -> Vec<Occurrence> {
     match (&step.line, &step.event) {
         (Some(line), None) => {
             let mut decoder = Decoder::new(gtrace_decoder::Options::default());
             let mut out = Vec::new();
-            for text in line.lines() {
+            for text in line.replace("{n}", &n.to_string()).lines() {
                 decoder.feed(
                     &LogRecord {
                         text,
@@ -185,7 +186,7 @@ fn play(sequence: &Sequence) -> Played {
         for n in 0..step.count {
             let at = step.at + step.over * f64::from(n) / f64::from(step.count);
             let time = begin() + jiff::SignedDuration::from_secs_f64(at);
-            for mut occurrence in occurrences(step) {
+            for mut occurrence in occurrences(step, n) {
                 complete(&mut occurrence, step, &sequence.ports);
                 let advice = catalogue.assess(&mut occurrence);
                 let witness = Witness {

@@ -65,6 +65,14 @@ export function clock(time: string | number, millis = false): string {
   return `${day}${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}${fraction}`;
 }
 
+/** A time on an axis: the date where the range is of days, seconds where it is of minutes. */
+export function instant(seconds: number, span: number): string {
+  const at = new Date(seconds * 1000);
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
+  if (span > 2 * 86400e3) return `${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+  return span < 600e3 ? `${time}:${two(at.getSeconds())}` : time;
+}
+
 export const percent = (share: number, digits = 0): string => `${(share * 100).toFixed(digits)} %`;
 
 /** A value of a metric in its unit. */

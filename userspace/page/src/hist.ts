@@ -10,6 +10,12 @@ export function lowest(bucket: number): number {
   return 2 ** octave + (bucket % 32) * 2 ** (octave - 5);
 }
 
+/** The bucket of a duration, with the part of it that lies below the duration. */
+export function bucketOf(ns: number): number {
+  const octave = Math.floor(Math.log2(ns));
+  return 32 * (octave - 6) + (ns / 2 ** octave - 1) * 32;
+}
+
 /** The middle of the bucket that has the quantile `share`, ns. */
 export function quantile(buckets: Buckets, share: number): number {
   let total = 0;

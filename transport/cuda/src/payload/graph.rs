@@ -74,6 +74,8 @@ pub enum NodeWork<'a> {
     Child {
         /// The graph, of which the node has a clone.
         graph: u64,
+        /// The node has the graph itself.
+        moved: bool,
     },
     /// Nothing.
     Empty,
@@ -198,8 +200,8 @@ impl<'a> Payload<'a> for NodeCall<'a> {
                 w.u8(3);
                 w.u64(*ticket);
             }
-            NodeWork::Child { graph } => {
-                w.u8(4);
+            NodeWork::Child { graph, moved } => {
+                w.u8(if *moved { 14 } else { 4 });
                 w.u64(*graph);
             }
             NodeWork::Empty => w.u8(5),
@@ -259,7 +261,10 @@ impl<'a> Payload<'a> for NodeCall<'a> {
                 params: r.array()?,
             },
             3 => NodeWork::Host { ticket: r.u64()? },
-            4 => NodeWork::Child { graph: r.u64()? },
+            tag @ (4 | 14) => NodeWork::Child {
+                graph: r.u64()?,
+                moved: tag == 14,
+            },
             5 => NodeWork::Empty,
             6 => NodeWork::EventWait { event: r.u64()? },
             7 => NodeWork::EventRecord { event: r.u64()? },
@@ -376,7 +381,14 @@ mod tests {
                 context: 4,
             },
             NodeWork::Host { ticket: 5 },
-            NodeWork::Child { graph: 6 },
+            NodeWork::Child {
+                graph: 6,
+                moved: false,
+            },
+            NodeWork::Child {
+                graph: 6,
+                moved: true,
+            },
             NodeWork::Empty,
             NodeWork::EventWait { event: 7 },
             NodeWork::EventRecord { event: 8 },

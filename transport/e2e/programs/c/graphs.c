@@ -248,6 +248,41 @@ static void children(void) {
     CHECK(cuGraphDestroy(graph));
 }
 
+// A graph with memory of its own, which can be moved into another, and not copied.
+static void moved(void) {
+    int version;
+    CHECK(cuDriverGetVersion(&version));
+    if (version < 12090)
+        return;
+    CUgraph graph, inside, own;
+    CUgraphNode nodes[6], child, last;
+    CUgraphExec exec;
+    CHECK(cuGraphCreate(&inside, 0));
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {.pool = {.kind = 1, .location = {1, 0}}, .bytes = BYTES};
+    CHECK(cuGraphAddMemAllocNode(&nodes[0], inside, NULL, 0, &memory));
+    CUDA_MEMCPY3D in = to_device(memory.address, host), out = to_host(result, c);
+    void *parameters[] = {&memory.address, &memory.address, &c, &n};
+    CUDA_KERNEL_NODE_PARAMS sum = add_of(parameters);
+    CHECK(cuGraphAddMemcpyNode(&nodes[1], inside, &nodes[0], 1, &in, context));
+    CHECK(cuGraphAddKernelNode(&nodes[2], inside, &nodes[1], 1, &sum));
+    CHECK(cuGraphAddMemFreeNode(&nodes[3], inside, &nodes[2], 1, memory.address));
+    CHECK(cuGraphCreate(&graph, 0));
+    CUgraphNodeParams params = {.kind = 4, .body.child = {inside, 1}};
+    CHECK(cuGraphAddNode(&child, graph, NULL, NULL, 0, &params));
+    CHECK(cuGraphAddMemcpyNode(&last, graph, &child, 1, &out, context));
+    size_t count = 0;
+    CHECK(cuGraphGetNodes(inside, NULL, &count));
+    CHECK(cuGraphChildGraphNodeGetGraph(child, &own));
+    printf("%zu nodes in a graph that was moved\n", count);
+    REQUIRE(cuGraphInstantiate(&exec, inside, 0) != CUDA_SUCCESS, "a moved graph was instantiated");
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    fill(host, 4);
+    launch(exec);
+    require(result, 8, "within a graph that was moved");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
 static void events_and_memory(void) {
     CUgraph graph;
     CUgraphNode nodes[6];
@@ -431,6 +466,7 @@ int main(void) {
     a = allocate(BYTES), b = allocate(BYTES), c = allocate(BYTES);
     nodes_and_edges();
     children();
+    moved();
     events_and_memory();
     conditional();
     objects();

@@ -37,6 +37,7 @@ typedef struct {
     int kind, reserved[3];
     union {
         uint64_t words[29];
+        struct { CUgraph graph; int ownership; } child;
         struct { uint64_t handle; unsigned kind, count; CUgraph *bodies; CUcontext context; } conditional;
     } body;
     uint64_t more;

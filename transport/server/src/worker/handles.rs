@@ -188,6 +188,14 @@ impl Handles {
         }
     }
 
+    /// From now on `child` ends with `parent`, if that is there.
+    pub(crate) fn move_to(&self, child: u64, parent: u64) {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        if tables.real.contains_key(&child) && tables.real.contains_key(&parent) {
+            tables.adopt(child, parent);
+        }
+    }
+
     /// Keeps what the image of a module or library says of its kernels, until its end.
     pub(crate) fn keep_layouts(&self, owner: u64, layouts: Arc<Layouts>) {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
@@ -326,6 +334,24 @@ mod tests {
         handles.remove(Kind::Graph, graph);
         assert_eq!(handles.real(Kind::GraphNode, other), Err(INVALID_HANDLE));
         assert_eq!(handles.real(Kind::Graph, inner), Err(INVALID_HANDLE));
+        assert_eq!(handles.len(), 0);
+    }
+
+    #[test]
+    fn a_graph_that_is_moved_ends_with_the_graph_of_its_node() {
+        let handles = Handles::default();
+        let (graph, node) = (Kind::Graph.handle(1), Kind::GraphNode.handle(2));
+        let (child, inner) = (Kind::Graph.handle(3), Kind::GraphNode.handle(4));
+        handles.insert(Kind::Graph, graph, 0x1000 as *mut c_void);
+        handles.insert(Kind::Graph, child, 0x3000 as *mut c_void);
+        handles.insert_child(Kind::GraphNode, inner, 0x4000 as *mut c_void, child);
+        handles.insert_child(Kind::GraphNode, node, 0x2000 as *mut c_void, graph);
+        handles.move_to(child, node);
+        let real = 0x3000 as *mut c_void;
+        assert_eq!(handles.known_child(Kind::Graph, real, node), child);
+        handles.remove(Kind::Graph, graph);
+        assert_eq!(handles.real(Kind::Graph, child), Err(INVALID_HANDLE));
+        assert_eq!(handles.real(Kind::GraphNode, inner), Err(INVALID_HANDLE));
         assert_eq!(handles.len(), 0);
     }
 

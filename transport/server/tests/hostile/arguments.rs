@@ -102,7 +102,14 @@ fn nodes_lead_nowhere_but_to_the_device() {
     let odd_edge = vec![(Kind::GraphNode.handle(1), [9; 8])];
     assert_eq!(add(&mut client, NodeWork::Empty, odd_edge), 1);
     assert_eq!(
-        add(&mut client, NodeWork::Child { graph: 7 }, Vec::new()),
+        add(
+            &mut client,
+            NodeWork::Child {
+                graph: 7,
+                moved: false
+            },
+            Vec::new()
+        ),
         400
     );
     assert_eq!(

@@ -222,7 +222,13 @@ pub(super) fn set_child(target: Target, graph: CUgraph) -> Result<(), CUresult> 
     let graphs = &session::cuda()?.state.graphs;
     let graph = number(graph);
     let child = graphs.held(graph);
-    set(target, NodeWork::Child { graph })?;
+    set(
+        target,
+        NodeWork::Child {
+            graph,
+            moved: false,
+        },
+    )?;
     if !child.is_empty() {
         let exec = number(target.exec);
         let mut held = graphs

@@ -78,6 +78,8 @@ pub(crate) struct Graphs {
     bodies: Mutex<HashMap<u64, Box<[usize]>>>,
     /// Graphs of the nodes above.
     owners: Mutex<HashMap<u64, u64>>,
+    /// Graphs that were moved: the graph and the node that they belong to.
+    moved: Mutex<HashMap<u64, (u64, u64)>>,
     /// What goes before and after each function of the client.
     pub(crate) plans: Mutex<HashMap<u64, Arc<Plan>>>,
 }
@@ -90,7 +92,22 @@ impl Graphs {
     }
 
     fn held(&self, graph: u64) -> Held {
-        lock(&self.graphs).get(&graph).cloned().unwrap_or_default()
+        let mut held = lock(&self.graphs).get(&graph).cloned().unwrap_or_default();
+        for child in self.moved_into(|(of, _)| of == graph) {
+            // Copies with their nodes, as those are the program's still.
+            let within = self.held(child);
+            held.copies.extend(within.copies.iter().cloned());
+            held.functions.extend_from_slice(&within.functions);
+            held.objects.extend(&within.objects);
+        }
+        held
+    }
+
+    /// Graphs that were moved into one graph, or one node.
+    fn moved_into(&self, is_it: impl Fn((u64, u64)) -> bool) -> Vec<u64> {
+        let moved = lock(&self.moved);
+        let found = moved.iter().filter(|(_, of)| is_it(**of));
+        found.map(|(child, _)| *child).collect()
     }
 
     fn exec(&self, exec: u64) -> Option<Arc<Held>> {
@@ -104,6 +121,9 @@ impl Graphs {
         lock(&self.kernels).remove(&node);
         lock(&self.bodies).remove(&node);
         lock(&self.owners).remove(&node);
+        for child in self.moved_into(|(_, of)| of == node) {
+            self.forget_graph(child);
+        }
     }
 
     fn forget_graph(&self, graph: u64) {
@@ -115,6 +135,10 @@ impl Graphs {
         for node in nodes {
             self.forget_node(node);
         }
+        for child in self.moved_into(|(of, _)| of == graph) {
+            self.forget_graph(child);
+        }
+        lock(&self.moved).remove(&graph);
         // Out of the lock: its memory is freed by calls.
         let gone = lock(&self.graphs).remove(&graph);
         drop(gone);

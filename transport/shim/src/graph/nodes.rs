@@ -203,10 +203,32 @@ pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult>
     let graphs = &session::cuda()?.state.graphs;
     let graph = number(child);
     let held = graphs.held(graph);
-    add(wanted, NodeWork::Child { graph }, None)?;
+    add(
+        wanted,
+        NodeWork::Child {
+            graph,
+            moved: false,
+        },
+        None,
+    )?;
     if !held.is_empty() {
         graphs.change(number(wanted.graph), |own| own.extend(&held));
     }
+    Ok(())
+}
+
+/// Adds a graph itself, which keeps its handle and what it needs of the client.
+pub(super) fn move_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult> {
+    let session = session::cuda()?;
+    if session.driver_version < 12_090 {
+        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    let graph = number(child);
+    // Awaited: the driver refuses some graphs, which stay the program's.
+    let work = NodeWork::Child { graph, moved: true };
+    let node = add(wanted, work, Some(&mut |_| Ok(())))?;
+    let graphs = &session.state.graphs;
+    lock(&graphs.moved).insert(graph, (number(wanted.graph), node));
     Ok(())
 }
 

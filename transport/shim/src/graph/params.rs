@@ -85,6 +85,7 @@ pub(super) unsafe fn add(wanted: &Wanted, params: *mut CUgraphNodeParams) -> Res
             let child = member!(params, graph);
             match child.ownership {
                 cuda::CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE => nodes::add_child(wanted, child.graph),
+                cuda::CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE => nodes::move_child(wanted, child.graph),
                 _ => Err(cuda::CUDA_ERROR_NOT_SUPPORTED),
             }
         }

@@ -23,6 +23,8 @@ absent! {
     cuDeviceGetTexture1DLinearMaxWidth
     cuEventDestroy
     cuFlushGPUDirectRDMAWrites
+    cuGreenCtxGetDevResource
+    cuGreenCtxStreamCreate
     cuLinkAddData
     cuLinkAddFile
     cuLinkCreate

@@ -138,7 +138,11 @@ fn instantiate(exec: Out<Handle>, graph: Handle, flags: c_ulonglong) -> Result<(
 
 fn update_of(exec: Handle, graph: Handle) -> Answer<Result<(), UpdateInfo>> {
     state()?;
-    Ok(update(&*Exec::of(exec)?, &*Graph::of(graph)?))
+    let graph = Graph::of(graph)?;
+    if graph.is_moved() {
+        return Err(INVALID_VALUE);
+    }
+    Ok(update(&*Exec::of(exec)?, &graph))
 }
 
 /// `CU_GRAPH_MEM_ATTR_*`: bytes of graphs, which come from the device at once and go back at once.
@@ -195,7 +199,7 @@ api! { TABLE:
     fn cuGraphDestroy(graph: Handle) {
         state()?;
         let graph = Graph::of(graph)?;
-        if graph.inner {
+        if graph.is_inner() {
             return Err(INVALID_VALUE);
         }
         graph.destroy();

@@ -5,7 +5,7 @@ use std::ffi::c_uint;
 use std::sync::Arc;
 
 use super::graph_params::{
-    child, conditional_params, event, free, full_kernel_params, general, general_of, host,
+    CLONE, child, conditional_params, event, free, full_kernel_params, general, general_of, host,
     host_params, keep_attributes, kernel, memory, memory_params,
 };
 use crate::abi::{Answer, In, Out, api};
@@ -46,7 +46,11 @@ fn add(
         return Err(INVALID_VALUE);
     }
     let after = after?;
-    out.put(graph.add(&after, make(&graph)?)?.handle)
+    let work = make(&graph)?;
+    if graph.is_moved() && matches!(work, Work::MemAlloc(_) | Work::MemFree(_)) {
+        return Err(NOT_SUPPORTED);
+    }
+    out.put(graph.add(&after, work)?.handle)
 }
 
 fn set(node: Handle, work: Answer<Work>) -> Answer {
@@ -104,6 +108,9 @@ fn general_change(node: Handle, given: &NodeParams) -> Answer<Work> {
         given.kind,
         work::MEM_ALLOC | work::MEM_FREE | work::CONDITIONAL
     ) {
+        return Err(NOT_SUPPORTED);
+    }
+    if given.kind == work::CHILD && given.body::<ChildNodeParams>().ownership != CLONE {
         return Err(NOT_SUPPORTED);
     }
     general(&*Graph::of(node.graph)?, given)
@@ -170,8 +177,8 @@ api! { TABLE:
     fn cuGraphAddChildGraphNode(
         node: Out<Handle>, graph: Handle, after: In<Handle>, count: usize, child_graph: Handle,
     ) {
-        add(node, graph, dependencies(after, NO_EDGES, count), |_| {
-            child(&ChildNodeParams { graph: child_graph, ownership: 0 })
+        add(node, graph, dependencies(after, NO_EDGES, count), |graph| {
+            child(graph, &ChildNodeParams { graph: child_graph, ownership: CLONE })
         })
     }
 

@@ -1,5 +1,6 @@
 //! What the nodes of graphs do, out of the structures of the interface and back.
 
+use std::ffi::c_int;
 use std::mem::size_of;
 use std::sync::Arc;
 
@@ -79,6 +80,11 @@ pub(super) fn keep_attributes(old: &Work, new: Work) -> Work {
     }
 }
 
+/// `CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE`
+pub(super) const CLONE: c_int = 0;
+/// `CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE`
+const MOVE: c_int = 1;
+
 pub(super) fn host(given: &HostNodeParams) -> Answer<Work> {
     Ok(Work::Host(Host {
         function: given.function.ok_or(INVALID_VALUE)?,
@@ -86,12 +92,16 @@ pub(super) fn host(given: &HostNodeParams) -> Answer<Work> {
     }))
 }
 
-pub(super) fn child(given: &ChildNodeParams) -> Answer<Work> {
+/// A child of `parent`: a copy, or the graph itself, which may have memory of its own.
+pub(super) fn child(parent: &Graph, given: &ChildNodeParams) -> Answer<Work> {
     let graph = Graph::of(given.graph)?;
     match given.ownership {
-        0 => Ok(Work::Child(graph.duplicate(true)?)),
-        // To take the graph over is for graphs with memory of their own.
-        1 => Err(NOT_SUPPORTED),
+        _ if graph.is_moved() => Err(INVALID_VALUE),
+        CLONE => Ok(Work::Child(graph.duplicate(true)?)),
+        MOVE => {
+            graph.move_into(parent)?;
+            Ok(Work::Child(graph))
+        }
         _ => Err(INVALID_VALUE),
     }
 }
@@ -177,7 +187,7 @@ pub(super) fn general(graph: &Graph, given: &NodeParams) -> Answer<Work> {
             fill::work(&body.first, &*context_of(body.context)?)
         }
         work::HOST => host(&given.body()),
-        work::CHILD => child(&given.body()),
+        work::CHILD => child(graph, &given.body()),
         work::EMPTY => Ok(Work::Empty),
         work::WAIT_EVENT => event(given.body(), false),
         work::RECORD_EVENT => event(given.body(), true),
@@ -223,7 +233,7 @@ pub(super) fn general_of(work: &Work) -> Answer<NodeParams> {
             kind,
             ChildNodeParams {
                 graph: graph.handle,
-                ownership: 0,
+                ownership: CLONE,
             },
         ),
         Work::Empty => NodeParams::of(kind, 0u64),

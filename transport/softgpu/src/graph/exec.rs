@@ -143,6 +143,9 @@ impl Exec {
         if flags & DEVICE_LAUNCH != 0 {
             return Err((0, NOT_SUPPORTED));
         }
+        if graph.is_moved() {
+            return Err((0, INVALID_VALUE));
+        }
         let exec = Arc::new(Self {
             handle: mint(KIND),
             id: next_id(),

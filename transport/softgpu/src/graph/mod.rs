@@ -10,7 +10,7 @@ pub(crate) mod user;
 pub(crate) mod work;
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::abi::Answer;
@@ -56,7 +56,9 @@ pub(crate) struct Graph {
     pub(crate) handle: u64,
     pub(crate) id: u32,
     /// Belongs to a node and ends with it: a child graph, or the body of a conditional node.
-    pub(crate) inner: bool,
+    inner: bool,
+    /// Was a graph of the program's, and was moved into a node: belongs to it as well.
+    moved: AtomicBool,
     parts: Mutex<Parts>,
     pub(crate) held: Held,
 }
@@ -128,6 +130,7 @@ impl Graph {
             handle: mint(GRAPH),
             id: next_id(),
             inner,
+            moved: AtomicBool::new(false),
             parts: Mutex::default(),
             held: Held::default(),
         });
@@ -138,6 +141,42 @@ impl Graph {
     /// The live graph of a handle.
     pub(crate) fn of(handle: u64) -> Answer<Arc<Self>> {
         GRAPHS.get(handle).ok_or(INVALID_HANDLE)
+    }
+
+    /// Whether it belongs to a node.
+    pub(crate) fn is_inner(&self) -> bool {
+        self.inner || self.is_moved()
+    }
+
+    /// Whether it was moved into a node.
+    pub(crate) fn is_moved(&self) -> bool {
+        self.moved.load(Ordering::Relaxed)
+    }
+
+    /// Whether `handle` is this graph's or one's within it.
+    fn contains(&self, handle: u64) -> bool {
+        let within = |node: &Arc<Node>| node.work().inner().iter().any(|one| one.contains(handle));
+        self.handle == handle || self.nodes().iter().any(within)
+    }
+
+    /// Becomes a part of `parent`: from now on it ends with a node of that.
+    ///
+    /// # Errors
+    /// `CUDA_ERROR_INVALID_VALUE` if it belongs to a node, or `parent` is within it;
+    /// `CUDA_ERROR_NOT_SUPPORTED` if there are conditional nodes.
+    pub(crate) fn move_into(&self, parent: &Self) -> Answer {
+        if self.inner || self.contains(parent.handle) {
+            return Err(INVALID_VALUE);
+        }
+        let conditional = |node: &Arc<Node>| matches!(node.work(), Work::Conditional(_));
+        if self.nodes().iter().any(conditional) {
+            return Err(NOT_SUPPORTED);
+        }
+        if self.moved.swap(true, Ordering::Relaxed) {
+            return Err(INVALID_VALUE);
+        }
+        self.held.share(&parent.held);
+        Ok(())
     }
 
     /// Ends the graph and its nodes. What was instantiated from it stays.

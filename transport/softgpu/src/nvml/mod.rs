@@ -2,14 +2,15 @@
 //!
 //! Values follow what the stand-in does: memory in use, the process that asks with its memory, the
 //! share of time in which kernels ran, injected faults. What a CPU emulator does not have (power,
-//! fans, NVLink) answers `NVML_ERROR_NOT_SUPPORTED`; a temperature there is only if one
-//! is set to report (README.md), and so are MIG mode and the licence of a vGPU. NVML counts devices without regard to `CUDA_VISIBLE_DEVICES`.
+//! fans, NVLink) answers `NVML_ERROR_NOT_SUPPORTED`; temperatures, limits of power,
+//! MIG mode and the licence of a vGPU are there only if they are set to be reported (README.md). NVML counts devices without regard to `CUDA_VISIBLE_DEVICES`.
 #![allow(unsafe_code, non_snake_case)]
 
 pub mod device;
 pub mod events;
 pub mod license;
 pub mod mig;
+pub mod power;
 pub mod process;
 pub mod readings;
 pub mod repair;

@@ -123,9 +123,25 @@ fn temperature(device: &Device) -> Reply<c_uint> {
     device.faults.injected().temperature.ok_or(NOT_SUPPORTED)
 }
 
-fn field(device: &Device, id: c_uint) -> Reply<u64> {
+/// Temperature of the memory; power, mean of a second, by scope (2: the memory), milliwatts; what the driver asks for.
+const FIELD_MEMORY_TEMPERATURE: c_uint = 82;
+const FIELD_POWER_AVERAGE: c_uint = 185;
+const SCOPE_MEMORY: c_uint = 2;
+const FIELD_RECOVERY_ACTION: c_uint = 230;
+
+fn field(device: &Device, id: c_uint, scope: c_uint) -> Reply<u64> {
     if id == FIELD_ECC_MODE {
         return Ok(1);
+    }
+    let reported = device.faults.injected().reported;
+    let found = match (id, scope) {
+        (FIELD_MEMORY_TEMPERATURE, _) => reported.memory_temperature.map(u64::from),
+        (FIELD_POWER_AVERAGE, SCOPE_MEMORY) => reported.memory_power.map(|w| u64::from(w) * 1000),
+        (FIELD_RECOVERY_ACTION, _) => reported.recovery.map(u64::from),
+        _ => None,
+    };
+    if let Some(value) = found {
+        return Ok(value);
     }
     let ecc_field = FIELD_ECC.iter().find(|(field, _)| *field == id);
     let (_, uncorrected) = ecc_field.ok_or(NOT_SUPPORTED)?;
@@ -256,7 +272,7 @@ nvml! {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         for index in 0..usize::try_from(count).map_err(|_| INVALID_ARGUMENT)? {
             let asked = values.at(index)?;
-            let (result, value) = match field(device, asked.field) {
+            let (result, value) = match field(device, asked.field, asked.scope) {
                 Ok(value) => (0, value),
                 Err(error) => (error.0, 0),
             };

@@ -1,7 +1,5 @@
 //! Turns NVML calls into a snapshot. Runs in the child only.
 
-use std::collections::BTreeMap;
-
 use gtrace_event::{PciAddress, Timestamp};
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{
@@ -9,19 +7,18 @@ use nvml_wrapper::enum_wrappers::device::{
     TemperatureSensor, TemperatureThreshold,
 };
 use nvml_wrapper::enum_wrappers::nv_link::ErrorCounter;
-use nvml_wrapper::enums::device::SampleValue;
 use nvml_wrapper::error::NvmlError;
-use nvml_wrapper::structs::device::FieldId;
 use nvml_wrapper::sys_exports::field_id as field;
 use nvml_wrapper::{Device, Nvml};
 
 use super::fabric::FabricReader;
+use super::fields::Fields;
 use super::gpm::Gpm;
 use super::protocol::{Answer, Asked, NvmlGpu, NvmlSnapshot, Op, Request, UnreadableGpu};
 use super::reader::{Reader, is_lost};
-use super::{license, mig, processes};
+use super::{beyond, license, mig, processes};
 use crate::{
-    ClockEventReasons, Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuSample, MigMode,
+    Bar1, ClockEventReasons, Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuSample, MigMode,
     NvLinkSample, Power, RemappedRows, RetiredPages, Temperature, Utilization, Violations,
 };
 
@@ -200,6 +197,15 @@ impl Reader<'_, '_> {
         })
     }
 
+    fn bar1(&mut self) -> Bar1 {
+        let info = self.get("BAR1", Device::bar1_memory_info);
+        info.map_or_else(Bar1::default, |b| Bar1 {
+            total: Some(b.total),
+            used: Some(b.used),
+            free: Some(b.free),
+        })
+    }
+
     /// Bytes a second from and to the GPU. Each call measures for 20 ms.
     fn pcie(&mut self) -> (Option<u64>, Option<u64>) {
         let mut rate = |counter| {
@@ -210,6 +216,14 @@ impl Reader<'_, '_> {
     }
 
     fn board(&mut self) -> GpuBoard {
+        let range = self.get(
+            "range of power limits",
+            Device::power_management_limit_constraints,
+        );
+        let default = self.get(
+            "default power limit",
+            Device::power_management_limit_default,
+        );
         GpuBoard {
             serial: self.get("serial number", Device::serial),
             part_number: self.get("part number", Device::board_part_number),
@@ -219,12 +233,15 @@ impl Reader<'_, '_> {
                 "confidential computing",
                 Device::check_confidential_compute_status,
             ),
+            power_limit_default_w: default.map(watts),
+            power_limit_min_w: range.as_ref().map(|r| watts(r.min_limit)),
+            power_limit_max_w: range.as_ref().map(|r| watts(r.max_limit)),
         }
     }
 
     fn sample(&mut self) -> GpuSample {
         let mut sample = GpuSample::at(Timestamp::now());
-        let fields = self.fields();
+        let fields = Fields::read(self);
         sample.utilization = self.utilization();
         sample.utilization.encoder = self
             .get("encoder utilization", Device::encoder_utilization)
@@ -232,9 +249,12 @@ impl Reader<'_, '_> {
         sample.utilization.decoder = self
             .get("decoder utilization", Device::decoder_utilization)
             .map(|u| u.utilization);
+        sample.utilization.jpeg = self.get("JPEG utilization", beyond::jpeg);
+        sample.utilization.ofa = self.get("OFA utilization", beyond::ofa);
         sample.memory = self.memory();
+        sample.bar1 = self.bar1();
         sample.temperature = self.temperature(&fields);
-        sample.power = self.power();
+        sample.power = self.power(&fields);
         sample.clocks = self.clocks();
         sample.clock_event_reasons = self
             .get("clock event reasons", Device::current_throttle_reasons)
@@ -242,23 +262,24 @@ impl Reader<'_, '_> {
         sample.violations = self.violations(&fields);
         sample.ecc = self.ecc();
         sample.remapped_rows = RemappedRows {
-            correctable: fields.get(&field::NVML_FI_DEV_REMAPPED_COR).copied(),
-            uncorrectable: fields.get(&field::NVML_FI_DEV_REMAPPED_UNC).copied(),
+            correctable: fields.get(field::NVML_FI_DEV_REMAPPED_COR),
+            uncorrectable: fields.get(field::NVML_FI_DEV_REMAPPED_UNC),
             pending: fields
-                .get(&field::NVML_FI_DEV_REMAPPED_PENDING)
-                .map(|&n| n != 0),
+                .get(field::NVML_FI_DEV_REMAPPED_PENDING)
+                .map(|n| n != 0),
             failure: fields
-                .get(&field::NVML_FI_DEV_REMAPPED_FAILURE)
-                .map(|&n| n != 0),
+                .get(field::NVML_FI_DEV_REMAPPED_FAILURE)
+                .map(|n| n != 0),
+            spare: self.get("spare rows", beyond::spare_rows),
         };
         sample.retired_pages = self.retired_pages();
+        sample.repair = self.get("repairs", beyond::repair).unwrap_or_default();
         sample.pcie_replays = self
             .get("PCIe replay counter", Device::pcie_replay_counter)
             .map(u64::from);
         (sample.pcie_tx, sample.pcie_rx) = self.pcie();
         let links = fields
-            .get(&field::NVML_FI_DEV_NVLINK_LINK_COUNT)
-            .copied()
+            .get(field::NVML_FI_DEV_NVLINK_LINK_COUNT)
             .unwrap_or(0);
         let links = u32::try_from(links).unwrap_or(0).min(MAX_LINKS);
         sample.nvlinks = (0..links).filter_map(|link| self.nvlink(link)).collect();
@@ -273,8 +294,8 @@ impl Reader<'_, '_> {
             pending: m.pending == 1,
         });
         sample.recovery_action = fields
-            .get(&field::NVML_FI_DEV_GET_GPU_RECOVERY_ACTION)
-            .and_then(|&action| u32::try_from(action).ok());
+            .get(field::NVML_FI_DEV_GET_GPU_RECOVERY_ACTION)
+            .and_then(|action| u32::try_from(action).ok());
         sample.persistence_mode = self.get("persistence mode", Device::is_in_persistent_mode);
         let fans = self.get("fans", Device::num_fans).unwrap_or(0).min(16);
         sample.fan = (0..fans)
@@ -283,37 +304,7 @@ impl Reader<'_, '_> {
         sample
     }
 
-    /// Field values in one call; those that are not supported are absent.
-    fn fields(&mut self) -> BTreeMap<u32, u64> {
-        const WANTED: [u32; 10] = [
-            field::NVML_FI_DEV_MEMORY_TEMP,
-            field::NVML_FI_DEV_NVLINK_LINK_COUNT,
-            field::NVML_FI_DEV_REMAPPED_COR,
-            field::NVML_FI_DEV_REMAPPED_UNC,
-            field::NVML_FI_DEV_REMAPPED_PENDING,
-            field::NVML_FI_DEV_REMAPPED_FAILURE,
-            field::NVML_FI_DEV_GET_GPU_RECOVERY_ACTION,
-            field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN,
-            field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN,
-            field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN,
-        ];
-        let ids = WANTED.map(FieldId);
-        let values = self
-            .get("field values", |d| d.field_values_for(&ids))
-            .unwrap_or_default();
-        let mut found = BTreeMap::new();
-        // The answers come in the order of the questions. Their own ids are not to be used: from
-        // driver 580.82 on some are numbered differently.
-        for (id, value) in WANTED.into_iter().zip(values) {
-            let Some(value) = self.get("field value", |_| value?.value) else {
-                continue;
-            };
-            found.extend(unsigned(&value).map(|v| (id, v)));
-        }
-        found
-    }
-
-    fn temperature(&mut self, fields: &BTreeMap<u32, u64>) -> Temperature {
+    fn temperature(&mut self, fields: &Fields) -> Temperature {
         let mut threshold = |t| {
             self.get("temperature threshold", |d| d.temperature_threshold(t))
                 .filter(|&c| c > 0)
@@ -325,17 +316,23 @@ impl Reader<'_, '_> {
             gpu: self.get("temperature", |d| d.temperature(TemperatureSensor::Gpu)),
             // 0 where the memory has no sensor.
             memory: fields
-                .get(&field::NVML_FI_DEV_MEMORY_TEMP)
-                .and_then(|&c| u32::try_from(c).ok())
+                .get(field::NVML_FI_DEV_MEMORY_TEMP)
+                .and_then(|c| u32::try_from(c).ok())
                 .filter(|&c| c > 0),
+            margin: self.get("temperature margin", beyond::margin),
         }
     }
 
-    fn power(&mut self) -> Power {
+    fn power(&mut self, fields: &Fields) -> Power {
         Power {
             draw_w: self.get("power", Device::power_usage).map(watts),
+            memory_w: fields.memory_power().map(watts),
+            module_w: fields.module_power().map(watts),
             limit_w: self
                 .get("power limit", Device::enforced_power_limit)
+                .map(watts),
+            requested_limit_w: self
+                .get("requested power limit", Device::power_management_limit)
                 .map(watts),
             energy_j: self
                 .get("energy", Device::total_energy_consumption)
@@ -357,7 +354,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn violations(&mut self, fields: &BTreeMap<u32, u64>) -> Violations {
+    fn violations(&mut self, fields: &Fields) -> Violations {
         let mut time = |p| {
             self.get("violation time", |d| d.violation_status(p))
                 .map(|v| v.violation_time)
@@ -372,14 +369,11 @@ impl Reader<'_, '_> {
             total_app_clocks: time(PerformancePolicy::TotalAppClocks),
             total_base_clocks: time(PerformancePolicy::TotalBaseClocks),
             sw_thermal_slowdown: fields
-                .get(&field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN)
-                .copied(),
+                .get(field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN),
             hw_thermal_slowdown: fields
-                .get(&field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN)
-                .copied(),
+                .get(field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN),
             hw_power_brake_slowdown: fields
-                .get(&field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN)
-                .copied(),
+                .get(field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN),
         }
     }
 
@@ -401,6 +395,7 @@ impl Reader<'_, '_> {
             enabled,
             volatile,
             aggregate,
+            sram: self.get("errors of SRAM", beyond::sram),
         }
     }
 
@@ -441,16 +436,6 @@ impl Reader<'_, '_> {
 
 fn watts(milli: u32) -> f64 {
     f64::from(milli) / 1000.0
-}
-
-/// A process in two lists.
-fn unsigned(value: &SampleValue) -> Option<u64> {
-    match *value {
-        SampleValue::U32(v) => Some(u64::from(v)),
-        SampleValue::U64(v) => Some(v),
-        SampleValue::I64(v) => u64::try_from(v).ok(),
-        SampleValue::F64(_) => None,
-    }
 }
 
 #[cfg(test)]

@@ -4,11 +4,13 @@
 //! it. The daemon never makes one. It asks its child, waits until a deadline, kills the child
 //! and goes on.
 
+mod beyond;
 mod child;
 mod client;
 mod collect;
 mod config;
 mod fabric;
+mod fields;
 mod gpm;
 mod license;
 mod machine;

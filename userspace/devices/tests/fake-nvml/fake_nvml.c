@@ -13,7 +13,7 @@
  *   FAKE_NVML_BARE=1         every reading is NVML_ERROR_NOT_SUPPORTED
  *   FAKE_NVML_CHATTER=1      writes to standard output at every call, as a library should not
  *   FAKE_NVML_READINGS=FILE  a line "NAME NUMBER" each sets a reading from then on: bus (of the first GPU),
- *                            temperature, reasons, violation, remap_pending, crc (of NVLink 0),
+ *                            temperature, margin and beyond (which is taken from it), reasons, violation, remap_pending, crc (of NVLink 0),
  *                            pid and memory (of the process that computes), fabric (state), fabric_status, fabric_health,
  *                            mig (layout of the first GPU: 1 has two GPU instances, one with two compute instances; 2 one),
  *                            mig_error (what its last place answers instead), mig_plain (place whose name lacks the profile),
@@ -329,6 +329,64 @@ int nvmlDeviceGetTemperatureThreshold(device_t d, u32 which, u32 *out) {
 }
 VALUE(nvmlDeviceGetPowerUsage, u32, 312500)
 VALUE(nvmlDeviceGetEnforcedPowerLimit, u32, 700000)
+VALUE(nvmlDeviceGetPowerManagementLimit, u32, 710000)
+VALUE(nvmlDeviceGetPowerManagementDefaultLimit, u32, 720000)
+int nvmlDeviceGetPowerManagementLimitConstraints(device_t d, u32 *min, u32 *max) {
+    READING(d);
+    *min = 200000;
+    *max = 730000;
+    return OK;
+}
+/* Structures with a version: the first of each. */
+#define FIRST(out) (sizeof *(out) | 1u << 24)
+enum { VERSION_MISMATCH = 25 };
+struct margin {
+    u32 version;
+    int degrees;
+};
+int nvmlDeviceGetMarginTemperature(device_t d, struct margin *out) {
+    READING(d);
+    if (out->version != FIRST(out))
+        return VERSION_MISMATCH;
+    out->degrees = (int)reading("margin", 23) - (int)reading("beyond", 0);
+    return OK;
+}
+struct repair {
+    u32 version, channel, tpc;
+};
+int nvmlDeviceGetRepairStatus(device_t d, struct repair *out) {
+    READING(d);
+    if (out->version != FIRST(out))
+        return VERSION_MISMATCH;
+    out->channel = 0;
+    out->tpc = 1;
+    return OK;
+}
+/* Uncorrected by parity and by SEC-DED, and corrected: ever, then since the start. Then places: L2, SM, PCIe, MCU, other. */
+struct sram {
+    u32 version;
+    u64 errors[6], places[5];
+    u32 threshold;
+};
+int nvmlDeviceGetSramEccErrorStatus(device_t d, struct sram *out) {
+    READING(d);
+    if (out->version != FIRST(out))
+        return VERSION_MISMATCH;
+    for (u32 i = 0; i < 6; i++)
+        out->errors[i] = 100 + i;
+    for (u32 i = 0; i < 5; i++)
+        out->places[i] = 200 + i;
+    out->threshold = 1;
+    return OK;
+}
+struct banks {
+    u32 max, high, partial, low, none;
+};
+VALUE(nvmlDeviceGetRowRemapperHistogram, struct banks, ((struct banks){638, 2, 1, 0, 0}))
+struct bar1 {
+    u64 total, free, used;
+};
+VALUE(nvmlDeviceGetBAR1MemoryInfo, struct bar1, ((struct bar1){128ull << 30, 127ull << 30, 1ull << 30}))
 VALUE(nvmlDeviceGetTotalEnergyConsumption, u64, 123456789ull)
 
 int nvmlDeviceGetClockInfo(device_t d, u32 clock, u32 *out) {
@@ -391,6 +449,12 @@ int nvmlDeviceGetFieldValues(device_t d, int n, struct field_value *values) {
         case 143: v->value.u = 1; break;  /* uncorrectable */
         case 144: v->value.u = (u32)reading("remap_pending", 1); break;
         case 145: v->value.u = 0; break;  /* failure */
+        case 185: /* power, mean of a second, mW: the memory has it, the module does not */
+            v->value.u = 47750;
+            if (v->scope != 2)
+                v->result = NOT_SUPPORTED;
+            break;
+        case 186: v->value.u = v->scope == 1 ? 640500 : 1; break;
         case 230: v->value.u = (u32)reading("recovery_action", 0); break;
         case 251: v->type = 3; v->value.ull = 700000000ull; break;
         case 252: v->type = 3; v->value.ull = 0; break;
@@ -568,6 +632,18 @@ int nvmlDeviceGetGspFirmwareVersion(device_t d, char *out) { return text(d, out,
 int nvmlDeviceGetEncoderUtilization(device_t d, u32 *out, u32 *period) {
     READING(d);
     *out = 12;
+    *period = 1000;
+    return OK;
+}
+int nvmlDeviceGetJpgUtilization(device_t d, u32 *out, u32 *period) {
+    READING(d);
+    *out = 5;
+    *period = 1000;
+    return OK;
+}
+int nvmlDeviceGetOfaUtilization(device_t d, u32 *out, u32 *period) {
+    READING(d);
+    *out = 3;
     *period = 1000;
     return OK;
 }

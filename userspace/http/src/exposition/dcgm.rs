@@ -1,11 +1,11 @@
 //! What NVML gives under the names, labels and units of dcgm-exporter, so that dashboards and rules for that one work.
 //!
-//! Names and units are those of its `etc/default-counters.csv`, as far as NVML has the value. It writes counters without
-//! `_total`, which OpenMetrics has for metrics of unknown type only.
+//! Names and units are those of its `etc/default-counters.csv`, as far as NVML has the value, and of fields of DCGM that a site can
+//! add to that file. It writes counters without `_total`, which OpenMetrics has for metrics of unknown type only.
 
 use std::fmt::Write as _;
 
-use gtrace_devices::{GpuInfo, GpuSample, MigInstance};
+use gtrace_devices::{GpuBoard, GpuInfo, GpuSample, MigInstance, SpareRows};
 use gtrace_event::PciAddress;
 
 use super::Format;
@@ -16,12 +16,21 @@ const MB: f64 = 1_000_000.0;
 
 type Read = fn(&GpuSample) -> Option<f64>;
 
+/// Where a value is from.
+#[derive(Clone, Copy)]
+enum Source {
+    Sample(Read),
+    /// What does not change.
+    Board(fn(&GpuBoard) -> Option<f64>),
+    /// The last Xid, which no sample has.
+    LastXid,
+}
+
 struct Field {
     name: &'static str,
     kind: &'static str,
     help: &'static str,
-    /// `None`: the last Xid, which no sample has.
-    read: Option<Read>,
+    read: Source,
     /// What each GPU instance has of it in MIG mode, in place of the GPU.
     of_instance: Option<fn(&MigInstance) -> Option<f64>>,
 }
@@ -31,7 +40,21 @@ const fn gauge(name: &'static str, help: &'static str, read: Read) -> Field {
         name,
         kind: "gauge",
         help,
-        read: Some(read),
+        read: Source::Sample(read),
+        of_instance: None,
+    }
+}
+
+const fn limit(
+    name: &'static str,
+    help: &'static str,
+    read: fn(&GpuBoard) -> Option<f64>,
+) -> Field {
+    Field {
+        name,
+        kind: "gauge",
+        help,
+        read: Source::Board(read),
         of_instance: None,
     }
 }
@@ -97,7 +120,7 @@ const FIELDS: &[Field] = &[
         name: "DCGM_FI_DEV_XID_ERRORS",
         kind: "gauge",
         help: "Newest Xid since the daemon was started, without drills; 0: none",
-        read: None,
+        read: Source::LastXid,
         of_instance: None,
     },
     also_of_instances(
@@ -229,7 +252,77 @@ const FIELDS: &[Field] = &[
         "NVLink traffic received, B/s",
         |s| s.activity.nvlink_rx.map(|n| n as f64),
     ),
+    // From here on not in the file: fields of DCGM by the same names.
+    gauge(
+        "DCGM_FI_DEV_GPU_TEMP_LIMIT",
+        "Margin up to the nearest temperature of slowdown, C",
+        |s| s.temperature.margin.map(f64::from),
+    ),
+    gauge(
+        "DCGM_FI_DEV_ENFORCED_POWER_LIMIT",
+        "Power limit in force, W",
+        |s| s.power.limit_w,
+    ),
+    gauge(
+        "DCGM_FI_DEV_POWER_MGMT_LIMIT",
+        "Power limit that was set, W",
+        |s| s.power.requested_limit_w,
+    ),
+    limit(
+        "DCGM_FI_DEV_POWER_MGMT_LIMIT_MIN",
+        "Lowest power limit, W",
+        |b| b.power_limit_min_w,
+    ),
+    limit(
+        "DCGM_FI_DEV_POWER_MGMT_LIMIT_MAX",
+        "Highest power limit, W",
+        |b| b.power_limit_max_w,
+    ),
+    limit(
+        "DCGM_FI_DEV_POWER_MGMT_LIMIT_DEF",
+        "Default power limit, W",
+        |b| b.power_limit_default_w,
+    ),
+    gauge("DCGM_FI_DEV_BAR1_TOTAL", "BAR1, MiB", |s| {
+        s.bar1.total.map(mebibytes)
+    }),
+    gauge("DCGM_FI_DEV_BAR1_USED", "BAR1 in use, MiB", |s| {
+        s.bar1.used.map(mebibytes)
+    }),
+    gauge("DCGM_FI_DEV_BAR1_FREE", "Free BAR1, MiB", |s| {
+        s.bar1.free.map(mebibytes)
+    }),
+    gauge(
+        "DCGM_FI_DEV_BANKS_REMAP_ROWS_AVAIL_MAX",
+        "Banks of memory with all spare rows",
+        |s| banks(s, |rows| rows.max),
+    ),
+    gauge(
+        "DCGM_FI_DEV_BANKS_REMAP_ROWS_AVAIL_HIGH",
+        "Banks of memory with many spare rows",
+        |s| banks(s, |rows| rows.high),
+    ),
+    gauge(
+        "DCGM_FI_DEV_BANKS_REMAP_ROWS_AVAIL_PARTIAL",
+        "Banks of memory with some spare rows",
+        |s| banks(s, |rows| rows.partial),
+    ),
+    gauge(
+        "DCGM_FI_DEV_BANKS_REMAP_ROWS_AVAIL_LOW",
+        "Banks of memory with few spare rows",
+        |s| banks(s, |rows| rows.low),
+    ),
+    gauge(
+        "DCGM_FI_DEV_BANKS_REMAP_ROWS_AVAIL_NONE",
+        "Banks of memory without spare rows",
+        |s| banks(s, |rows| rows.none),
+    ),
 ];
+
+fn banks(sample: &GpuSample, read: fn(&SpareRows) -> Option<u32>) -> Option<f64> {
+    let spare = sample.remapped_rows.spare.as_ref()?;
+    read(spare).map(f64::from)
+}
 
 fn mebibytes(bytes: u64) -> f64 {
     (bytes as f64 / MIB).floor()
@@ -281,11 +374,14 @@ fn series(
             let values = instances.filter_map(|i| Some((of_mig(&of_gpu, i), read(i)?)));
             values.collect()
         }
-        (_, Some(read)) => read(sample)
-            .map(|value| (of_gpu, value))
-            .into_iter()
-            .collect(),
-        (_, None) => vec![(of_gpu, last_xid(gpu.pci).map_or(0.0, f64::from))],
+        (_, read) => {
+            let value = match read {
+                Source::Sample(read) => read(sample),
+                Source::Board(read) => read(&gpu.board),
+                Source::LastXid => Some(last_xid(gpu.pci).map_or(0.0, f64::from)),
+            };
+            value.map(|value| (of_gpu, value)).into_iter().collect()
+        }
     }
 }
 

@@ -31,12 +31,17 @@ fn gpu(address: &str, mig: bool) -> GpuInfo {
     let number = 7_u64;
     let sections = json!({
         "time": Timestamp::now(),
-        "utilization": { "gpu": 50, "memory": 20 },
+        "utilization": { "gpu": 50, "memory": 20, "jpeg": 1, "ofa": 2 },
         "memory": { "total": number, "used": number, "free": number, "reserved": number },
         "temperature": {
             "gpu": 40, "memory": 50, "slowdown_limit": 90, "shutdown_limit": 95, "memory_limit": 95,
+            "margin": -3,
         },
-        "power": { "draw_w": 300.5, "limit_w": 700.0, "energy_j": 1e9 },
+        "bar1": { "total": 128_u64 << 30, "used": number, "free": number },
+        "power": {
+            "draw_w": 300.5, "limit_w": 700.0, "energy_j": 1e9, "memory_w": 47.5, "module_w": 640.5,
+            "requested_limit_w": 650.0,
+        },
         "clocks": {
             "graphics": 1000, "sm": 1000, "memory": 2000, "max_graphics": 2000, "max_sm": 2000,
             "max_memory": 3000,
@@ -46,14 +51,22 @@ fn gpu(address: &str, mig: bool) -> GpuInfo {
             "enabled": true,
             "volatile": { "corrected": number, "uncorrected": 0 },
             "aggregate": { "corrected": number, "uncorrected": 0 },
+            "sram": {
+                "volatile": { "corrected": number, "parity": 0, "sec_ded": 0 },
+                "sources": { "l2": number, "sm": 0 },
+                "threshold_exceeded": false,
+            },
         },
         "remapped_rows": {
             "correctable": number, "uncorrectable": 0, "pending": false, "failure": false,
+            "spare": { "max": 638, "high": 2, "partial": 0, "low": 0, "none": 0 },
         },
+        "repair": { "channel_pending": false, "tpc_pending": true },
         "retired_pages": { "single_bit": number, "double_bit": 0, "pending": false },
         "pcie_replays": number, "pcie_tx": number, "pcie_rx": number,
         "performance_state": 0, "persistence_mode": true, "fan": 30,
     });
+    gpu.board.power_limit_max_w = Some(750.0);
     let mut sample: GpuSample = serde_json::from_value(sections).unwrap();
     sample.clock_event_reasons = ClockEventReasons::ALL.first().map(|(reason, _)| *reason);
     sample.mig = Some(MigMode {
@@ -413,11 +426,19 @@ fn dashboards_of_dcgm_exporter_find_their_names_labels_and_units() {
         ("DCGM_FI_DEV_FB_USED", "3"),
         ("DCGM_FI_DEV_FB_FREE", "81919"),
         ("DCGM_FI_DEV_ROW_REMAP_FAILURE", "0"),
+        ("DCGM_FI_DEV_GPU_TEMP_LIMIT", "-3"),
+        ("DCGM_FI_DEV_ENFORCED_POWER_LIMIT", "700"),
+        ("DCGM_FI_DEV_POWER_MGMT_LIMIT", "650"),
+        ("DCGM_FI_DEV_POWER_MGMT_LIMIT_MAX", "750"),
+        ("DCGM_FI_DEV_BAR1_TOTAL", "131072"),
+        ("DCGM_FI_DEV_BANKS_REMAP_ROWS_AVAIL_HIGH", "2"),
     ] {
         let line = format!("{name}{labels} {value}\n");
         assert!(text.contains(&line), "{line} is not in\n{text}");
     }
     assert!(!text.contains("5e:00"), "{text}");
+    // What NVML does not have is absent.
+    assert!(!text.contains("POWER_MGMT_LIMIT_MIN"), "{text}");
     assert!(text.contains("# TYPE DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION counter\n"));
     // In MIG mode each GPU instance has its own, and what NVML has of the whole GPU alone stays as it is.
     let mut divided = gpu("0000:3b:00.0", true);

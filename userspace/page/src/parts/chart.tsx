@@ -2,7 +2,7 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { inUnit } from "../format";
+import { inUnit, instant } from "../format";
 import { colour, useTheme, useWidth } from "../use";
 import { zoom } from "./range";
 
@@ -42,15 +42,6 @@ export function Chart({ lines, unit, from, to, height = 260, label }: { lines: L
     return () => plot.destroy();
   }, [lines, width, height, theme, from, to, unit]);
   return <div ref={box} class="chart"><div ref={host} role="img" aria-label={label} /></div>;
-}
-
-/** A time on an axis: the date where the range is of days, seconds where it is of minutes. */
-function instant(seconds: number, span: number): string {
-  const at = new Date(seconds * 1000);
-  const two = (value: number) => String(value).padStart(2, "0");
-  const time = `${two(at.getHours())}:${two(at.getMinutes())}`;
-  if (span > 2 * 86400e3) return `${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
-  return span < 600e3 ? `${time}:${two(at.getSeconds())}` : time;
 }
 
 /** From zero where all is above; never so narrow that noise fills the picture. */

@@ -1,8 +1,8 @@
 // Latency over time: a column a step, a row for each quarter of a power of two, darker where there are more calls.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { clock, count, duration } from "../format";
-import { add, lowest, quantile, sorted } from "../hist";
+import { clock, count, duration, instant } from "../format";
+import { add, bucketOf, lowest, quantile, sorted } from "../hist";
 import { colour, useTheme, useWidth } from "../use";
 import { bounds, zoom, type Span } from "./range";
 import type { SampleSeries } from "../types";
@@ -37,6 +37,27 @@ function spacing(series: SampleSeries[]): number {
   return 1.05 * (gaps[Math.floor(gaps.length / 2)] ?? 1000);
 }
 
+/** Durations that an axis names between two, ns: powers of ten, with 2 and 5 between where there are few of them. */
+function marks(low: number, high: number): number[] {
+  const decades = Math.log10(high / low);
+  const digits = decades < 1.5 ? [1, 2, 5] : decades < 3.5 ? [1, 3] : [1];
+  const found: number[] = [];
+  for (let power = 10; power <= 1e12; power *= 10) for (const digit of digits) if (digit * power >= low && digit * power <= high) found.push(digit * power);
+  return found;
+}
+
+/** Distances between times that an axis names, ms. */
+const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800].map((seconds) => 1000 * seconds);
+
+/** Times that an axis names, at most `most` of them: whole minutes, hours or days of the clock on the wall. */
+function times(from: number, to: number, most: number): number[] {
+  const step = STEPS.find((one) => (to - from) / one <= most) ?? 86400e3 * Math.ceil((to - from) / 86400e3 / most);
+  const zone = 60e3 * new Date(from).getTimezoneOffset();
+  const found: number[] = [];
+  for (let at = Math.ceil((from - zone) / step) * step + zone; at <= to; at += step) found.push(at);
+  return found;
+}
+
 export function Heatmap({ series, span, step }: { series: SampleSeries[]; span: Span; step: number }) {
   const [box, width] = useWidth<HTMLDivElement>();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -53,6 +74,8 @@ export function Heatmap({ series, span, step }: { series: SampleSeries[]; span: 
   const rows = Math.max(4, high - low);
   const plot = HEIGHT - BOTTOM - 6;
   const row = plot / rows;
+  /** Where a duration is in the picture. */
+  const height = (ns: number) => 4 + plot - (bucketOf(ns) / JOINED - low) * row;
   const all = new Map<number, number>();
   for (const column of made) add(all, [...column.buckets]);
   const total = made.reduce((sum, column) => sum + column.total, 0);
@@ -89,19 +112,19 @@ export function Heatmap({ series, span, step }: { series: SampleSeries[]; span: 
     pen.fillStyle = colour("muted");
     pen.strokeStyle = colour("line");
     pen.textAlign = "right";
-    const every = Math.max(1, Math.round(rows / 7));
-    for (let line = 0; line <= rows; line += every) {
-      const at = 4 + plot - line * row;
+    for (const mark of marks(lowest(low * JOINED), lowest((low + rows) * JOINED))) {
+      const at = height(mark);
       pen.beginPath();
       pen.moveTo(LEFT, at + 0.5);
       pen.lineTo(width - 4, at + 0.5);
       pen.stroke();
-      pen.fillText(duration(lowest((low + line) * JOINED)), LEFT - 6, Math.max(10, at + 3));
+      pen.fillText(duration(mark).replace(/\.0+ /, " "), LEFT - 6, Math.max(10, at + 3));
     }
-    pen.textAlign = "left";
-    pen.fillText(clock(from), LEFT, HEIGHT - 4);
-    pen.textAlign = "right";
-    pen.fillText(clock(to), width - 4, HEIGHT - 4);
+    pen.textAlign = "center";
+    for (const mark of times(from, to, Math.max(1, Math.floor(inner / 110)))) {
+      const at = LEFT + ((mark - from) / (to - from)) * inner;
+      if (at > LEFT + 24 && at < width - 30) pen.fillText(instant(mark / 1000, to - from), at, HEIGHT - 4);
+    }
     for (const [share, dash] of [[0.5, []], [0.99, [4, 3]]] as const) {
       pen.beginPath();
       pen.setLineDash([...dash]);
@@ -114,8 +137,7 @@ export function Heatmap({ series, span, step }: { series: SampleSeries[]; span: 
           begun = false;
           return;
         }
-        const bucket = 32 * (Math.log2(value) - 6);
-        const [x, y] = [LEFT + (at + 0.5) * step, 4 + plot - (bucket / JOINED - low) * row];
+        const [x, y] = [LEFT + (at + 0.5) * step, height(value)];
         if (begun) pen.lineTo(x, y);
         else pen.moveTo(x, y);
         begun = true;

@@ -9,15 +9,17 @@ use std::ptr::null_mut;
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{Launch, NodeCall, NodePlace, NodeWork, Payload as _, SideKind};
 use gtrace_cuda::types::driver::{
+    CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE,
     CU_GRAPH_NODE_TYPE_CONDITIONAL, CU_GRAPH_NODE_TYPE_EMPTY, CU_GRAPH_NODE_TYPE_EVENT_RECORD,
     CU_GRAPH_NODE_TYPE_GRAPH, CU_GRAPH_NODE_TYPE_HOST, CU_GRAPH_NODE_TYPE_KERNEL,
     CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE, CU_GRAPH_NODE_TYPE_MEMCPY,
     CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
     CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
-    CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v1,
-    CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2,
-    CUDA_MEM_FREE_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraph, CUgraphEdgeData,
-    CUgraphExec, CUgraphNode, CUgraphNodeParams, CUmemAccessDesc,
+    CUDA_CHILD_GRAPH_NODE_PARAMS, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
+    CUDA_KERNEL_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS,
+    CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEM_FREE_NODE_PARAMS, CUDA_MEMCPY3D,
+    CUDA_MEMSET_NODE_PARAMS, CUgraph, CUgraphEdgeData, CUgraphExec, CUgraphNode, CUgraphNodeParams,
+    CUmemAccessDesc,
 };
 use gtrace_protocol::{Reader, Writer};
 
@@ -378,11 +380,15 @@ fn host(exec: &Exec, target: &mut Target<'_>, ticket: u64) -> Result<(), Code> {
     }
 }
 
-fn child(exec: &Exec, target: &mut Target<'_>, graph: CUgraph) -> Result<(), Code> {
+fn child(exec: &Exec, target: &mut Target<'_>, graph: CUgraph, moved: bool) -> Result<(), Code> {
     match target.place {
-        Place::Add { .. } if needs_general(target.place) => {
+        Place::Add { .. } if moved || needs_general(target.place) => {
             let mut general = empty_params(CU_GRAPH_NODE_TYPE_GRAPH);
-            general.__bindgen_anon_1.graph.graph = graph;
+            let ownership = match moved {
+                true => CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE,
+                false => CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE,
+            };
+            general.__bindgen_anon_1.graph = CUDA_CHILD_GRAPH_NODE_PARAMS { graph, ownership };
             add_general(exec, target, &mut general)
         }
         Place::Add {
@@ -397,6 +403,7 @@ fn child(exec: &Exec, target: &mut Target<'_>, graph: CUgraph) -> Result<(), Cod
             graph
         ),
         Place::Set(_) => Err(NOT_SUPPORTED),
+        Place::SetExec(..) if moved => Err(NOT_SUPPORTED),
         Place::SetExec(to, node) => {
             by!(exec, cuGraphExecChildGraphNodeSetParams, *to, *node, graph)
         }
@@ -603,6 +610,9 @@ pub(crate) fn graph_node(
     if let NodePlace::Add { node, graph, .. } = call.place {
         exec.handles
             .insert_child(Kind::GraphNode, node, made.cast(), graph);
+        if let NodeWork::Child { graph, moved: true } = call.work {
+            exec.handles.move_to(graph, node);
+        }
         for body in bodies {
             w.u64(exec.handles.known_child(Kind::Graph, body.cast(), node));
         }
@@ -637,8 +647,9 @@ fn make(
             memset(exec, target, &params, own_context(exec, *context)?)?;
         }
         NodeWork::Host { ticket } => host(exec, target, *ticket)?,
-        NodeWork::Child { graph } => {
-            child(exec, target, exec.handles.real(Kind::Graph, *graph)?.cast())?;
+        NodeWork::Child { graph, moved } => {
+            let graph = exec.handles.real(Kind::Graph, *graph)?;
+            child(exec, target, graph.cast(), *moved)?;
         }
         NodeWork::Empty => empty(exec, target)?,
         NodeWork::EventWait { event: handle } => event(exec, target, *handle, false)?,

@@ -1,0 +1,136 @@
+//! Field values of a GPU, in one call.
+//!
+//! Source: nvml.h, NVML_FI_* and NVML_POWER_SCOPE_*. The wrapper's call takes no scopes.
+
+#![allow(unsafe_code, reason = "calls of NVML that the wrapper does not have")]
+
+use std::collections::BTreeMap;
+use std::mem;
+
+use nvml_wrapper::enums::device::SampleValue;
+use nvml_wrapper::error::{NvmlError, nvml_sym, nvml_try};
+use nvml_wrapper::struct_wrappers::device::FieldValueSample;
+use nvml_wrapper::sys_exports::field_id as field;
+use nvml_wrapper::{Device, FieldIdScheme};
+use nvml_wrapper_sys::bindings::{
+    NVML_POWER_SCOPE_MEMORY, NVML_POWER_SCOPE_MODULE, nvmlFieldValue_t,
+};
+
+use super::reader::Reader;
+
+/// Field and scope.
+type Id = (u32, u32);
+
+/// Power of the device memory and of the module, mean of a second where there is one, milliwatts.
+const MEMORY_POWER: [Id; 2] = [
+    (field::NVML_FI_DEV_POWER_AVERAGE, NVML_POWER_SCOPE_MEMORY),
+    (field::NVML_FI_DEV_POWER_INSTANT, NVML_POWER_SCOPE_MEMORY),
+];
+const MODULE_POWER: [Id; 2] = [
+    (field::NVML_FI_DEV_POWER_AVERAGE, NVML_POWER_SCOPE_MODULE),
+    (field::NVML_FI_DEV_POWER_INSTANT, NVML_POWER_SCOPE_MODULE),
+];
+
+const WANTED: [Id; 14] = [
+    (field::NVML_FI_DEV_MEMORY_TEMP, 0),
+    (field::NVML_FI_DEV_NVLINK_LINK_COUNT, 0),
+    (field::NVML_FI_DEV_REMAPPED_COR, 0),
+    (field::NVML_FI_DEV_REMAPPED_UNC, 0),
+    (field::NVML_FI_DEV_REMAPPED_PENDING, 0),
+    (field::NVML_FI_DEV_REMAPPED_FAILURE, 0),
+    (field::NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, 0),
+    (field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, 0),
+    (field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN, 0),
+    (
+        field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_POWER_BRAKE_SLOWDOWN,
+        0,
+    ),
+    MEMORY_POWER[0],
+    MEMORY_POWER[1],
+    MODULE_POWER[0],
+    MODULE_POWER[1],
+];
+
+/// Values of fields; those that are not supported are absent.
+#[derive(Default)]
+pub(super) struct Fields(BTreeMap<Id, u64>);
+
+impl Fields {
+    pub(super) fn read(reader: &mut Reader<'_, '_>) -> Self {
+        let values = reader.get("field values", ask).unwrap_or_default();
+        let mut found = BTreeMap::new();
+        // The answers come in the order of the questions.
+        for (id, value) in WANTED.into_iter().zip(values) {
+            let Some(value) = reader.get("field value", |_| value?.value) else {
+                continue;
+            };
+            found.extend(unsigned(&value).map(|v| (id, v)));
+        }
+        Self(found)
+    }
+
+    /// Of the whole GPU.
+    pub(super) fn get(&self, field: u32) -> Option<u64> {
+        self.0.get(&(field, 0)).copied()
+    }
+
+    /// Drawn by the device memory, milliwatts.
+    pub(super) fn memory_power(&self) -> Option<u32> {
+        self.power(MEMORY_POWER)
+    }
+
+    /// Drawn by the module that the GPU is on, milliwatts.
+    pub(super) fn module_power(&self) -> Option<u32> {
+        self.power(MODULE_POWER)
+    }
+
+    fn power(&self, ids: [Id; 2]) -> Option<u32> {
+        let [mean, now] = ids;
+        let value = self.0.get(&mean).or_else(|| self.0.get(&now)).copied()?;
+        u32::try_from(value).ok()
+    }
+}
+
+/// Ids as the driver numbers them: from 580.82 on some are others.
+fn ask(device: &Device<'_>) -> Result<Vec<Result<FieldValueSample, NvmlError>>, NvmlError> {
+    let call = nvml_sym(device.nvml().lib().nvmlDeviceGetFieldValues.as_ref())?;
+    let scheme = device.nvml().field_id_scheme();
+    let mut values = WANTED.map(|(id, scope)| {
+        // SAFETY: integers and a union of numbers, for which zero is a value.
+        let mut value: nvmlFieldValue_t = unsafe { mem::zeroed() };
+        (value.fieldId, value.scopeId) = (numbered(scheme, id), scope);
+        value
+    });
+    // SAFETY: the handle is NVML's own for a device that is open, and there are as many values as is said.
+    nvml_try(unsafe { call(device.handle(), values.len() as i32, values.as_mut_ptr()) })?;
+    Ok(values.map(FieldValueSample::try_from).into())
+}
+
+fn numbered(scheme: FieldIdScheme, id: u32) -> u32 {
+    match (scheme, id) {
+        (FieldIdScheme::V13Update1, 251..=255) => id + 18,
+        _ => id,
+    }
+}
+
+fn unsigned(value: &SampleValue) -> Option<u64> {
+    match *value {
+        SampleValue::U32(v) => Some(u64::from(v)),
+        SampleValue::U64(v) => Some(v),
+        SampleValue::I64(v) => u64::try_from(v).ok(),
+        SampleValue::F64(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_those_of_the_driver() {
+        let slowdown = field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN;
+        assert_eq!(numbered(FieldIdScheme::V12, slowdown), 251);
+        assert_eq!(numbered(FieldIdScheme::V13Update1, slowdown), 269);
+        assert_eq!(numbered(FieldIdScheme::V13Update1, 230), 230);
+    }
+}
