@@ -5,6 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// No host has so many PCI domains.
 const FIRST_DOMAIN: usize = 0x1000;
 
+/// So many markers have domains of their own, each so many.
+const DOMAINS: [usize; 2] = [0xe00, 16];
+
 /// Of a PCI domain.
 const BUSES: usize = 256;
 
@@ -14,6 +17,8 @@ pub(crate) struct Marker {
     token: String,
     /// Lines of one channel would be one event.
     first_channel: u32,
+    /// Losses of one GPU would be one incident, also those that the kernel's log has of a run before.
+    first_domain: usize,
 }
 
 impl Marker {
@@ -27,6 +32,7 @@ impl Marker {
             token,
             // Another marker's channels are far from these.
             first_channel: now.as_micros() as u32,
+            first_domain: FIRST_DOMAIN + now.as_secs() as usize % DOMAINS[0] * DOMAINS[1],
         }
     }
 
@@ -48,22 +54,22 @@ impl Marker {
     }
 
     /// A loss of a GPU that no other line names: its address has the number.
-    pub(crate) fn loss(n: usize) -> String {
+    pub(crate) fn loss(&self, n: usize) -> String {
         format!(
             "gtrace-inject: NVRM: Xid (PCI:{:04x}:{:02x}:00): 79, GPU has fallen off the bus.",
-            FIRST_DOMAIN + n / BUSES,
+            self.first_domain + n / BUSES,
             n % BUSES
         )
     }
 
     /// The number of the line of a loss, in what names the GPU.
-    pub(crate) fn find_loss(text: &[u8]) -> Option<usize> {
+    pub(crate) fn find_loss(&self, text: &[u8]) -> Option<usize> {
         const BEFORE: &[u8] = b"\"pci\":\"";
         let at = text.windows(BEFORE.len()).position(|w| w == BEFORE)? + BEFORE.len();
         let address = std::str::from_utf8(text.get(at..at + 7)?).ok()?;
         let (domain, bus) = address.split_once(':')?;
         let number = |text| usize::from_str_radix(text, 16).ok();
-        Some(number(domain)?.checked_sub(FIRST_DOMAIN)? * BUSES + number(bus)?)
+        Some(number(domain)?.checked_sub(self.first_domain)? * BUSES + number(bus)?)
     }
 
     /// The number of the line that `text` quotes.
@@ -83,10 +89,14 @@ mod tests {
 
     #[test]
     fn a_loss_is_found_by_the_address_of_its_gpu() {
-        assert!(Marker::loss(700).contains("(PCI:1002:bc:00): 79"));
-        let incident = br#"data: {"gpus":[{"pci":"1002:bc:00.0"}]}"#;
-        assert_eq!(Marker::find_loss(incident), Some(700));
-        assert_eq!(Marker::find_loss(br#"{"pci":"0000:3b:00.0"}"#), None);
+        let marker = Marker {
+            first_domain: 0xeff0,
+            ..Marker::new()
+        };
+        assert!(marker.loss(700).contains("(PCI:eff2:bc:00): 79"));
+        let incident = br#"data: {"gpus":[{"pci":"eff2:bc:00.0"}]}"#;
+        assert_eq!(marker.find_loss(incident), Some(700));
+        assert_eq!(marker.find_loss(br#"{"pci":"0000:3b:00.0"}"#), None);
     }
 
     #[test]

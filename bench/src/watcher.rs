@@ -74,7 +74,8 @@ impl Watcher {
     pub(crate) fn incidents(daemon: &Daemon, watch: &Watch) -> anyhow::Result<Self> {
         let stream = daemon.client().stream("/api/v1/incidents/stream", None)?;
         let stopper = stream.stopper()?;
-        let find = |line: &[u8]| Marker::find_loss(line);
+        let marker = watch.marker.clone();
+        let find = move |line: &[u8]| marker.find_loss(line);
         let mut watcher = Self::find("incident", stream.into_read(), watch, find)?;
         watcher.stream = Some(stopper);
         Ok(watcher)

@@ -4,9 +4,6 @@
 set -u
 export PATH="${PATH:-/usr/bin}:/usr/bin:/bin:/usr/sbin:/sbin"
 [ -n "${SLURM_JOB_ID:-}" ] || exit 0
-# How scontrol names a task of an array.
-job_id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_${SLURM_ARRAY_TASK_ID:-}}
-job_id=${job_id:-$SLURM_JOB_ID}
 
 # Incidents that affected this job, each a line of JSON.
 found=$(timeout 60 gtrace incidents --json --since 30d --limit 1000 2>/dev/null | grep -F "\"slurm:$SLURM_JOB_ID\"")
@@ -15,9 +12,15 @@ ids=$(printf '%s\n' "$found" | sed -n 's/^{"id":"\([0-9A-Z]*\)".*/\1/p')
 titles=$(printf '%s\n' "$found" | sed -n 's/.*"title":"\([^"]*\)".*/\1/p' | head -n 3 | paste -s -d ';')
 count=$(printf '%s\n' "$ids" | wc -l)
 
-job=$(timeout 20 scontrol --oneliner show job "$job_id" 2>/dev/null | head -n 1)
-timeout 20 scontrol update jobid="$job_id" admincomment="gtrace: incidents $(printf '%s' "$ids" | paste -s -d ' ') on ${SLURMD_NODENAME:-$(hostname -s)}: $titles" ||
-    echo "gtrace: the comment of job $SLURM_JOB_ID was not changed" >&2
+job=$(timeout 20 scontrol --oneliner show job "$SLURM_JOB_ID" 2>/dev/null | head -n 1)
+# The number of an array's last task is that of the array, whose tasks would all get the comment.
+task=$(printf '%s' "$job" | sed -n 's/.* ArrayJobId=\([0-9]*\) ArrayTaskId=\([0-9]*\) .*/\1_\2/p')
+# Slurm takes no comment for a job that is ending, but its accounting does. Without accounting the health check has left one while the job ran.
+if timeout 20 scontrol show config | grep -q '^AccountingStorageType *= accounting_storage/slurmdbd'; then
+    comment="gtrace: incidents $(printf '%s' "$ids" | paste -s -d ' ') on ${SLURMD_NODENAME:-$(hostname -s)}: $titles"
+    timeout 20 sacctmgr --immediate --quiet modify job where jobid="${task:-$SLURM_JOB_ID}" set admincomment="$comment" >/dev/null ||
+        echo "gtrace: the comment of job $SLURM_JOB_ID was not changed" >&2
+fi
 
 output=$(printf '%s' "$job" | sed -n 's/.* StdOut=\([^ ]*\).*/\1/p')
 case $output in

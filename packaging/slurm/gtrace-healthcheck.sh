@@ -1,5 +1,6 @@
 #!/bin/sh
 # HealthCheckProgram= of slurm.conf: drains a node that is unhealthy, by what the daemon knows, and resumes it once it is not. It resumes only what was drained with a reason that begins with `gtrace:`.
+# Jobs that run here and have incidents get those as the administrator's comment.
 set -u
 export PATH="${PATH:-/usr/bin}:/usr/bin:/bin:/usr/sbin:/sbin"
 node=${SLURMD_NODENAME:-$(hostname -s)}
@@ -25,4 +26,16 @@ case "$wanted,$slurm" in
         esac
         ;;
 esac
+
+# Before a job ends: afterwards Slurm without accounting takes none.
+found=$(timeout 20 gtrace incidents --json --since 30d --limit 1000 2>/dev/null | grep -F '"slurm:')
+[ -n "$found" ] || exit 0
+timeout 20 squeue --noheader --nodelist "$node" --states RUNNING --format %A | while read -r job; do
+    of_job=$(printf '%s\n' "$found" | grep -F "\"slurm:$job\"") || continue
+    ids=$(printf '%s\n' "$of_job" | sed -n 's/^{"id":"\([0-9A-Z]*\)".*/\1/p' | paste -s -d ' ')
+    titles=$(printf '%s\n' "$of_job" | sed -n 's/.*"title":"\([^"]*\)".*/\1/p' | head -n 3 | paste -s -d ';')
+    comment="gtrace: incidents $ids on $node: $titles"
+    timeout 20 scontrol --oneliner show job "$job" | grep -qF "AdminComment=$comment" ||
+        timeout 20 scontrol update jobid="$job" admincomment="$comment"
+done
 exit 0

@@ -8,8 +8,8 @@ use sha2::{Digest as _, Sha256};
 
 include!("../../ebpf/beside.rs");
 
-/// The client's library and the CPU emulator for a GPU: shared libraries of the same sources as this
-/// binary, always optimised, as a program's calls go through them.
+/// The client's library, the CPU emulator for a GPU and the library of `gtrace trace`: shared libraries of the same
+/// sources as this binary, always optimised to some degree, as a program's calls go through them.
 ///
 /// `GTRACE_SHIM_DIR` names a folder that has them already.
 fn main() {
@@ -67,6 +67,8 @@ fn main() {
         println!("cargo:rustc-env={variable}_SUM={}", sum.display());
         println!("cargo:rustc-env={variable}_DIGEST={}", digest(&bytes));
     }
+    // For tests.
+    println!("cargo:rustc-env=GTRACE_LIBRARIES={}", dir.display());
 }
 
 fn fail(path: &Path, error: &dyn std::fmt::Display) -> ! {
@@ -113,9 +115,14 @@ fn build_libraries(root: &Path, packages: &[&str]) -> PathBuf {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     // A target directory of its own: the outer build holds the lock of the usual one.
     let target = beside("embedded");
+    let profile = match env::var("PROFILE").as_deref() {
+        Ok("release") => "release",
+        _ => "quick",
+    };
     let mut command = Command::new(cargo);
     command
-        .args(["build", "--quiet", "--lib", "--release", "--target-dir"])
+        .args(["build", "--quiet", "--lib", "--profile", profile])
+        .arg("--target-dir")
         .arg(&target)
         .args(packages.iter().flat_map(|package| ["--package", package]))
         .current_dir(root)
@@ -123,19 +130,19 @@ fn build_libraries(root: &Path, packages: &[&str]) -> PathBuf {
         .env_remove("CARGO_TARGET_DIR")
         .env_remove("CARGO_BUILD_TARGET")
         .env_remove("RUSTC_WORKSPACE_WRAPPER");
-    let mut profile = target.join("release");
+    let mut built = target.join(profile);
     let (host, wanted) = (env::var("HOST"), env::var("TARGET"));
     if let (true, Ok(wanted)) = (host != wanted, &wanted) {
         command.args(["--target", wanted]);
-        profile = target.join(wanted).join("release");
+        built = target.join(wanted).join(profile);
     }
     if !matches!(command.status(), Ok(status) if status.success()) {
         println!(
             "cargo::error=the libraries of GPU-over-IP could not be built; see what `cargo build \
-             --lib --release --package {}` says",
+             --lib --profile {profile} --package {}` says",
             packages.join(" --package ")
         );
         std::process::exit(1);
     }
-    profile
+    built
 }

@@ -174,6 +174,9 @@ pub(crate) enum Cli {
         /// Make container images too: the daemon, the server of GPUs, and a layer for clients
         #[arg(long)]
         images: bool,
+        /// Build a second time, from nothing and in a clone with another path, and compare all packages byte by byte
+        #[arg(long, conflicts_with_all = ["dev", "binary", "only", "images"])]
+        rebuild: bool,
         /// Sign the checksums with this private key of OpenSSH
         #[arg(long, value_name = "KEY")]
         sign: Option<PathBuf>,
@@ -294,6 +297,7 @@ impl Cli {
                 check,
                 only,
                 images,
+                rebuild,
                 sign,
             } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };
@@ -302,6 +306,7 @@ impl Cli {
                     check,
                     only,
                     images,
+                    rebuild,
                     sign,
                 };
                 return dist::command(&context, profile, &options);

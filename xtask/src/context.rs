@@ -116,6 +116,16 @@ impl Context {
         self.target.join(profile.dir()).join(name)
     }
 
+    /// The CPU emulator as the `gtrace` of this profile carries it; its build has made it.
+    pub(crate) fn emulator(&self, profile: Profile) -> PathBuf {
+        let built = match profile {
+            Profile::Dev => "quick",
+            Profile::Release => "release",
+        };
+        let folder = self.target.join("embedded").join(built);
+        folder.join("libgtrace_softgpu.so")
+    }
+
     /// `path` as a person in the repository's root would write it.
     pub(crate) fn short<'a>(&self, path: &'a Path) -> std::path::Display<'a> {
         path.strip_prefix(&self.root).unwrap_or(path).display()

@@ -52,7 +52,7 @@ pub(crate) fn check(context: &Context) -> Found {
     step("checking licences, bans and sources of the dependencies");
     let what = ["licenses", "bans", "sources"];
     // The probes stand outside the workspace and are shipped all the same.
-    let licences = ["Cargo.toml", "ebpf/probes/Cargo.toml"]
+    let licences = ["Cargo.toml", "ebpf/Cargo.toml"]
         .iter()
         .try_for_each(|manifest| {
             let mut command = deny();

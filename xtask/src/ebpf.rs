@@ -7,6 +7,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, bail};
+use object::build::elf::{Builder, SectionData};
+use object::elf::SHT_STRTAB;
 
 use crate::context::Context;
 use crate::linker;
@@ -16,7 +18,7 @@ use crate::stamp::Hash;
 use crate::toolchain::{Core, TARGET, Toolchain};
 
 /// Counts up when the way of building changes, so that old stamps no longer match.
-const RECIPE: &str = "3";
+const RECIPE: &str = "4";
 
 /// Which of the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +143,8 @@ fn compile(context: &Context, toolchain: &Toolchain) -> Result<Vec<(PathBuf, Vec
         shell::run(command.args(variant.cargo_args())).context("the eBPF probes do not build")?;
         let object =
             fs::read(&file).with_context(|| format!("cargo did not write {}", file.display()))?;
-        check(&object, *variant).with_context(|| format!("{} is no good", file.display()))?;
+        let object = finished(&object, *variant)
+            .with_context(|| format!("{} is no good", file.display()))?;
         Ok((variant.path(context), object))
     };
     let mut built = Vec::new();
@@ -164,7 +167,7 @@ fn compile_c(context: &Context, variant: Variant, source: &str) -> Result<Vec<u8
     let mut command = Command::new(clang);
     command
         .current_dir(context.root.join("ebpf/core"))
-        .args(["-g", "-O2", "-target", "bpf", "-mcpu=v3"])
+        .args(["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-fno-addrsig"])
         .args(["-Wall", "-Wextra", "-Werror"])
         .arg(format!("-D__TARGET_ARCH_{}", core_arch()))
         .arg(format!(
@@ -180,8 +183,7 @@ fn compile_c(context: &Context, variant: Variant, source: &str) -> Result<Vec<u8
     shell::run(&mut command).context("the programs in ebpf/core do not build")?;
     let bytes =
         fs::read(&object).with_context(|| format!("clang did not write {}", object.display()))?;
-    check(&bytes, variant).with_context(|| format!("{} is no good", object.display()))?;
-    Ok(bytes)
+    finished(&bytes, variant).with_context(|| format!("{} is no good", object.display()))
 }
 
 /// The architecture's name in `__TARGET_ARCH_*`, as libbpf's headers have it.
@@ -207,7 +209,7 @@ pub(crate) fn clang() -> Result<PathBuf> {
 }
 
 fn manifest(context: &Context) -> PathBuf {
-    context.root.join("ebpf/probes/Cargo.toml")
+    context.root.join("ebpf/Cargo.toml")
 }
 
 fn output_dir(context: &Context) -> PathBuf {
@@ -256,6 +258,27 @@ fn rustflags(context: &Context) -> Vec<String> {
         flags.push(format!("--remap-path-prefix={}=cargo", home.display()));
     }
     flags
+}
+
+/// The object as it is embedded: without DWARF, most of its bytes, which BTF is made from and nothing reads any more.
+fn finished(object: &[u8], variant: Variant) -> Result<Vec<u8>> {
+    check(object, variant)?;
+    let mut builder = Builder::read(object)?;
+    for section in &mut builder.sections {
+        let name = section.name.as_slice();
+        section.delete = [&b".debug_"[..], b".rel.debug_"]
+            .iter()
+            .any(|debug| name.starts_with(debug));
+    }
+    // What clang writes has one table for the names of sections and of symbols, which the builder does not know.
+    let names = builder.sections.add();
+    names.name = b".shstrtab"[..].into();
+    names.sh_type = SHT_STRTAB;
+    names.data = SectionData::SectionString;
+    let mut finished = Vec::new();
+    builder.write(&mut finished)?;
+    check(&finished, variant)?;
+    Ok(finished)
 }
 
 /// Refuses an object that the loader would refuse, or that must not be shipped.

@@ -27,7 +27,7 @@ pub(crate) fn command(context: &Context) -> Result<ExitCode> {
 pub(crate) fn checks(context: &Context, report: &mut Report) {
     report.begin("formatting and generated code");
     step("checking that the code is formatted");
-    let probes = "--manifest-path=ebpf/probes/Cargo.toml";
+    let probes = "--manifest-path=ebpf/Cargo.toml";
     let formatted = shell::run(context.cargo().args(["fmt", "--all", "--check"]))
         .and_then(|()| shell::run(context.cargo().args(["fmt", probes, "--check"])));
     report.check("formatting", formatted);

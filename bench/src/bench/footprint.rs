@@ -35,17 +35,14 @@ struct Taken {
 pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let idle_for = Duration::from_secs(context.pick(5, 30, 600));
     let load_for = Duration::from_secs(context.pick(2, 15, 60));
-    let all_for = Duration::from_secs(context.pick(5, 30, 1800));
     let mut report = Report::new(
         "footprint",
         format!(
             "the daemon idle for {} s, then {} s under {RATE} traced ioctls a second; bpftrace \
              with a latency histogram by process the same way; a daemon with and one without the flight recorder the \
-             same way, beside each other; the daemon idle for {} s with {GPUS} GPUs of the CPU emulator's NVML and \
-             everything on",
+             same way, beside each other",
             idle_for.as_secs(),
-            load_for.as_secs(),
-            all_for.as_secs()
+            load_for.as_secs()
         ),
     );
     let ours = measure_gtrace(context, idle_for, load_for, &mut report)?;
@@ -68,10 +65,6 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     };
     push_all(&mut report, ours, theirs);
     recorder(context, [idle_for, load_for], &mut report)?;
-    match Gpus::find(context, GPUS) {
-        Ok(gpus) => with_gpus(context, &gpus, all_for, &mut report)?,
-        Err(why) => report.note(format!("nothing with GPUs: {why}")),
-    }
     Ok(report)
 }
 
@@ -114,16 +107,25 @@ fn recorder(context: &Context, times: [Duration; 2], report: &mut Report) -> any
 }
 
 /// Everything on: GPUs, CUDA probes, samples, recorder, listener.
-fn with_gpus(
-    context: &Context,
-    gpus: &Gpus,
-    time: Duration,
-    report: &mut Report,
-) -> anyhow::Result<()> {
-    context.say("gtrace with GPUs");
+pub(super) fn with_gpus(context: &Context) -> anyhow::Result<Report> {
+    let time = Duration::from_secs(context.pick(5, 30, 1800));
+    let mut report = Report::new(
+        "footprint-gpus",
+        format!(
+            "the daemon idle for {} s with {GPUS} GPUs of the CPU emulator's NVML and everything on",
+            time.as_secs()
+        ),
+    );
+    let gpus = match Gpus::find(context, GPUS) {
+        Ok(gpus) => gpus,
+        Err(why) => {
+            report.skip(why);
+            return Ok(report);
+        }
+    };
     let options = ["--listen", "127.0.0.1:0", "--cuda-api", "--devices", TRACED];
-    let daemon = Daemon::start_in(Scratch::new(context)?, context, Some(gpus), &options)?;
-    daemon.shows(gpus)?;
+    let daemon = Daemon::start_in(Scratch::new(context)?, context, Some(&gpus), &options)?;
+    daemon.shows(&gpus)?;
     let children = daemon.process.children()?;
     let before = all(&daemon, &children)?;
     std::thread::sleep(time);
@@ -144,10 +146,10 @@ fn with_gpus(
         .budget(BUDGET_ALL_PERCENT);
     report.push(figure);
     report.note(format!(
-        "with GPUs: the daemon and its {} child processes together",
+        "the daemon and its {} child processes together",
         children.len()
     ));
-    Ok(())
+    Ok(report)
 }
 
 /// The daemon's usage, and that of its children.

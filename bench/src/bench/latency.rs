@@ -127,7 +127,8 @@ impl Pass<'_> {
             lines: WARM_UP + self.lines,
         };
         let watchers = [Watcher::incidents(self.daemon, &watch)?];
-        self.measure(log, &watch, &watchers, Pace::Lone, Marker::loss)
+        let line = |n| watch.marker.loss(n);
+        self.measure(log, &watch, &watchers, Pace::Lone, line)
     }
 
     fn measure(

@@ -33,6 +33,8 @@ pub(crate) enum Name {
     Latency,
     /// Memory and CPU time of the daemon, idle and under load
     Footprint,
+    /// Memory and CPU time of the daemon with 8 GPUs of the CPU emulator and everything on
+    FootprintGpus,
     /// What tracing adds to an ioctl and to other system calls
     IoctlCost,
     /// What uprobes add to a call of the CUDA API, how long they take to attach and to go
@@ -68,6 +70,7 @@ impl Name {
         match self {
             Self::Latency => "latency",
             Self::Footprint => "footprint",
+            Self::FootprintGpus => "footprint-gpus",
             Self::IoctlCost => "ioctl-cost",
             Self::ApiCost => "api-cost",
             Self::Libcuda => "libcuda",
@@ -155,6 +158,7 @@ pub(crate) fn run(name: Name, context: &Context) -> Report {
     let result = match name {
         Name::Latency => latency::run(context),
         Name::Footprint => footprint::run(context),
+        Name::FootprintGpus => footprint::with_gpus(context),
         Name::IoctlCost => ioctl_cost::run(context),
         Name::ApiCost => api_cost::run(context),
         Name::Libcuda => libcuda::run(context),

@@ -32,10 +32,14 @@ const GIVE_UP: Duration = Duration::from_secs(30);
 const PAST: Duration = Duration::from_secs(3600);
 
 /// Views, and what is there once they are drawn; `PROCESSES` stands for how many processes there are.
-const VIEWS: [(&str, &str); 9] = [
+const VIEWS: [(&str, &str); 10] = [
     (
         "overview",
         "document.querySelectorAll('article.gpu').length >= GPUS && document.querySelectorAll('.events .event').length >= 8",
+    ),
+    (
+        "gpu/5350:01:00.0",
+        "[...document.querySelectorAll('.charts canvas')].filter((one) => one.width > 100).length >= 4",
     ),
     (EVENTS, ROWS),
     ("events?xid=31", ROWS),

@@ -76,7 +76,11 @@ impl Artefacts {
 /// If neither is there.
 pub fn cpu_emulator() -> Result<PathBuf> {
     let profile = profile_directory()?;
-    let optimised = profile.join("../embedded/release/libgtrace_softgpu.so");
+    let embedded = match profile.ends_with("release") {
+        true => "release",
+        false => "quick",
+    };
+    let optimised = profile.join(format!("../embedded/{embedded}/libgtrace_softgpu.so"));
     if optimised.is_file() {
         return Ok(optimised);
     }

@@ -778,6 +778,21 @@ fn rounded(operands: &[[u64; 3]]) {
     }
 }
 
+/// A sum that rounds to zero and is none: half of the smallest number.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn what_is_smaller_than_the_smallest_number_is_rounded_as_asked() {
+    let (nine, minus_2_5, twenty_two) = (0x9, 0xc004_0000_0000_0000, 0x16);
+    let sign = 1 << 63;
+    rounded(&[
+        [nine, minus_2_5, twenty_two],
+        [nine, minus_2_5 ^ sign, twenty_two | sign],
+        [nine, minus_2_5, twenty_two + 1],
+        [8, minus_2_5, 20],
+        [8, minus_2_5 ^ sign, 20 | sign],
+    ]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 

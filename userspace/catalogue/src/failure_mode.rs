@@ -18,7 +18,11 @@ pub(crate) const fn of_kind(kind: Kind) -> Option<&'static str> {
     match kind {
         Kind::OomKill => Some("F1"),
         Kind::Throttle => Some("F2"),
-        Kind::DriverInitFailed | Kind::GpuHang | Kind::HungTask | Kind::SoftLockup => Some("F3"),
+        Kind::DriverInitFailed
+        | Kind::GpuHang
+        | Kind::HungTask
+        | Kind::SoftLockup
+        | Kind::RecoveryAction => Some("F3"),
         Kind::Aer | Kind::GpuLost | Kind::IommuFault | Kind::PcieLink | Kind::PcieHotplug => {
             Some("F4")
         }

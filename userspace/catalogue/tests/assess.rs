@@ -107,10 +107,24 @@ fn recovery_actions_go_by_the_new_one() {
         ("Node Reboot Required", Fatal, "xid:154:node_reboot"),
         ("Drain P2P", Critical, "xid:154:drain_p2p"),
         ("Drain and Reset", Critical, "xid:154:drain_and_reset"),
+        (
+            "Recover IMEX Domain",
+            Critical,
+            "xid:154:recover_imex_domain",
+        ),
+        ("Bus Reset", Fatal, "xid:154:bus_reset"),
+        ("System Reboot", Fatal, "xid:154:system_reboot"),
         ("Something New", Critical, "xid:154:unknown"),
     ] {
         let (severity, advice) = xid(154, |d| d.xid.recovery_to = Some(to.to_owned()));
         assert_eq!((severity, rule(&advice)), (want, name), "{to}");
+        // NVML reads the same.
+        let read = occurrence(Kind::RecoveryAction, |d| {
+            d.xid.recovery_to = Some(to.to_owned());
+        });
+        let (severity, advice) = assess(read);
+        let name = name.replace("xid:154", "recovery_action");
+        assert_eq!((severity, rule(&advice)), (want, &*name), "{to}");
     }
 }
 

@@ -56,6 +56,8 @@ pub struct DeviceReport {
     pub nvswitches: Option<u32>,
     /// What happened since the poll before.
     pub events: Vec<Observed>,
+    /// How GPUs stand, see [`SampleWatch::standing`].
+    pub standing: Vec<Observed>,
     /// The loaded driver.
     pub driver: Option<DriverVersion>,
     /// GPUs about which the driver does not answer: what it said of them before stands.
@@ -112,7 +114,7 @@ impl Devices {
     /// hangs on a dead GPU.
     pub fn poll(&mut self, snapshot: Option<NvmlSnapshot>) -> DeviceReport {
         let mut report = self.report();
-        self.take_samples(snapshot.as_ref(), &mut report.events);
+        self.take_samples(snapshot.as_ref(), &mut report);
         self.poll_all(&mut report);
         self.conclude(&mut report, snapshot.as_ref());
         report
@@ -121,7 +123,7 @@ impl Devices {
     /// Takes NVML's answer alone, as in [`Self::poll`]. What PCI showed last stands.
     pub fn sample(&mut self, snapshot: Option<NvmlSnapshot>) -> DeviceReport {
         let mut report = self.report();
-        self.take_samples(snapshot.as_ref(), &mut report.events);
+        self.take_samples(snapshot.as_ref(), &mut report);
         for gpu in &mut self.seen.gpus {
             // A GPU that was taken from its driver since then is not NVML's to show.
             gpu.driver_bound = self.pci.driver_of(gpu.pci);
@@ -212,16 +214,18 @@ impl Devices {
         };
     }
 
-    fn take_samples(&mut self, snapshot: Option<&NvmlSnapshot>, events: &mut Vec<Observed>) {
+    fn take_samples(&mut self, snapshot: Option<&NvmlSnapshot>, report: &mut DeviceReport) {
         self.nvml.clear();
         for gpu in snapshot.iter().flat_map(|s| &s.gpus) {
             if !gpu.lost {
                 let named = info_of(gpu).event_gpu();
-                events.extend(self.samples.observe(&named, &gpu.sample));
+                let seen = self.samples.observe(&named, &gpu.sample);
+                report.events.extend(seen);
                 self.fresh_samples = true;
             }
             self.nvml.insert(gpu.pci, gpu.clone());
         }
+        report.standing = self.samples.standing();
         let unreadable = snapshot.iter().flat_map(|s| &s.unreadable);
         self.silent = unreadable.filter(|gpu| gpu.silent).cloned().collect();
     }

@@ -65,11 +65,11 @@ pub use rdma::{
 pub use sample::{
     Activity, Bar1, Clocks, EccCounts, EccErrors, Fabric, FabricState, GpuBoard, GpuMemory,
     GpuProcess, GpuSample, LicenseTerm, MigInstance, MigMode, NvLinkSample, Power, ProcessType,
-    RemappedRows, Repair, RetiredPages, SpareRows, SramEcc, SramErrors, SramSources, Temperature,
-    Utilization, VgpuLicense, Violations,
+    RecoveryAction, RemappedRows, Repair, RetiredPages, SpareRows, SramEcc, SramErrors,
+    SramSources, Temperature, Utilization, VgpuLicense, Violations,
 };
 pub use sysfs::{ProcRoot, SysRoot};
-pub use watch::{SampleWatch, licensed_again};
+pub use watch::SampleWatch;
 
 /// Parsers that take text from outside, for tests with random bytes.
 #[doc(hidden)]

@@ -271,7 +271,7 @@ families! {
         |g| one(g, |s| flag(s.vgpu_license.as_ref().map(|l| l.is_valid(s.time))));
     Gauge "gtrace_gpu_vgpu_license_expiry_seconds" ["seconds"] "When the licence of the vGPU ends, Unix time" =>
         |g| one(g, |s| Some(s.vgpu_license.as_ref()?.expiry?.as_second() as f64));
-    Gauge "gtrace_gpu_recovery_action" [""] "What the driver asks for: 0 nothing, 1 reset of the GPU, 2 reboot, 3 drain of peer-to-peer traffic, 4 drain and reset" =>
+    Gauge "gtrace_gpu_recovery_action" [""] "What the driver asks for: 0 nothing, 1 reset of the GPU, 2 reboot of the host, 3 drain of peer-to-peer traffic, 4 drain and reset, 5 recovery of the IMEX domain, 6 reset of the PCIe bus, 7 reboot of the system" =>
         |g| one(g, |s| float(s.recovery_action));
     Gauge "gtrace_gpu_persistence_mode" [""] "Whether persistence mode is on" =>
         |g| one(g, |s| flag(s.persistence_mode));

@@ -1,3 +1,5 @@
+use std::fmt;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -526,6 +528,40 @@ impl VgpuLicense {
     }
 }
 
+/// What the driver of a GPU asks for, as NVML numbers it (`nvmlDeviceGpuRecoveryAction_t`, since driver 565).
+///
+/// It is shown by the name that the driver gives it in an Xid 154. Of those after 4 no such line is public, and the name is that
+/// of NVML: 5 since driver 595, 6 and 7 since 615 (change log of NVML; values: NVIDIA's cuda.bindings.nvml). Others are
+/// `unknown (8)`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecoveryAction(pub u32);
+
+impl RecoveryAction {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+
+    /// Whether the GPU takes no work before it: a reset or a reboot.
+    pub fn is_fatal(self) -> bool {
+        matches!(self.0, 1 | 2 | 6 | 7)
+    }
+}
+
+impl fmt::Display for RecoveryAction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.0 {
+            0 => "None",
+            1 => "GPU Reset Required",
+            2 => "Node Reboot Required",
+            3 => "Drain P2P",
+            4 => "Drain and Reset",
+            5 => "Recover IMEX Domain",
+            6 => "Bus Reset",
+            7 => "System Reboot",
+            other => return write!(f, "unknown ({other})"),
+        })
+    }
+}
+
 /// What NVML says of one GPU at one moment. Source: nvml.h.
 ///
 /// A reading that this GPU or driver does not support is `None`, or absent from its section.
@@ -602,8 +638,7 @@ pub struct GpuSample {
     /// Whether a licence is needed could not be read: that it is absent says nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub vgpu_license_unread: bool,
-    /// What the driver asks for: 0 nothing, 1 a reset, 2 a reboot of the host, 3 an end of peer-to-peer traffic, 4 that and a
-    /// reset (`nvmlDeviceGpuRecoveryAction_t`, since driver 565).
+    /// What the driver asks for, by the numbers of [`RecoveryAction`].
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recovery_action: Option<u32>,
     /// Whether the driver keeps the GPU initialised with no client.

@@ -22,6 +22,8 @@ pub enum Input {
     Observation(Box<Observation>),
     /// An error of the hardware that another source may report with more: no event of its own where one does.
     Check(Box<Observation>),
+    /// How something stands, whatever led to it: an event where health does not know it.
+    Standing(Box<Observation>),
     /// Every kernel log record up to this sequence number has been dealt with.
     KmsgProgress(u64),
     /// What the host shows of its GPUs.

@@ -187,19 +187,11 @@ impl<'a> Keeper<'a> {
     }
 
     fn round(&mut self) {
+        // First, as a process that an incident is about may be gone soon.
+        self.take_triggers();
         self.write_ring();
         if supervise::is_revoked() {
             return;
-        }
-        let mut users_are_new = false;
-        while let Some(id) = self.hub.recorder.next_trigger() {
-            if !std::mem::replace(&mut users_are_new, true) {
-                self.read_users();
-            }
-            match self.hub.incident(id) {
-                Some(incident) => self.begin(&incident),
-                None => self.counts.refused += 1,
-            }
         }
         while let Some(attachment) = self.hub.recorder.next_attachment() {
             self.attach(attachment);
@@ -218,6 +210,19 @@ impl<'a> Keeper<'a> {
                 interval: PUBLISH_EVERY,
                 metrics: self.metrics(),
             });
+        }
+    }
+
+    fn take_triggers(&mut self) {
+        let mut users_are_new = false;
+        while let Some(id) = self.hub.recorder.next_trigger() {
+            if !std::mem::replace(&mut users_are_new, true) {
+                self.read_users();
+            }
+            match self.hub.incident(id) {
+                Some(incident) => self.begin(&incident),
+                None => self.counts.refused += 1,
+            }
         }
     }
 
@@ -319,18 +324,19 @@ impl<'a> Keeper<'a> {
         let Some(before) = self.hub.recorder.read(|ring| ring.since(from)) else {
             return;
         };
+        // Before anything is written: a disk takes its time.
+        let taking = match is_past {
+            true => Err("it happened before gtrace was there to ask".to_owned()),
+            false => Ok(Taking::begin(Subject::of(
+                incident,
+                self.hub,
+                &self.options.proc_root,
+                &self.options.sysfs_root,
+            ))),
+        };
         match Recording::begin(&self.root, plan, &before.bytes, RECORDING_BYTES) {
             Ok(mut recording) => {
                 self.counts.recordings += 1;
-                let taking = match is_past {
-                    true => Err("it happened before gtrace was there to ask".to_owned()),
-                    false => Ok(Taking::begin(Subject::of(
-                        incident,
-                        self.hub,
-                        &self.options.proc_root,
-                        &self.options.sysfs_root,
-                    ))),
-                };
                 if let Err(why) = &taking {
                     recording.miss("state of the host", why.clone());
                 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use gtrace_api::{HealthState, Status};
 use gtrace_catalogue::Catalogue;
 use gtrace_devices::{
-    BaselineFacts, DeviceReport, Devices, GpuInfo, NvmlClient, PciTree, ProcRoot, SysRoot,
+    BaselineFacts, DeviceReport, Devices, GpuInfo, NvmlClient, Observed, PciTree, ProcRoot, SysRoot,
 };
 use gtrace_event::{
-    Event, HealthAction, HealthRecord, HealthReport, HealthSubject, Occasion, Occurrence,
-    SubjectKind, Timestamp, Witness, WitnessName,
+    Event, HealthAction, HealthRecord, HealthReport, HealthSubject, Occasion, SubjectKind,
+    Timestamp, Witness, WitnessName,
 };
 use gtrace_health::{Fold, Rules};
 
@@ -41,9 +41,15 @@ pub fn scan(
     let boot = scan.boot.clone();
     scan.observe(Occasion::Boot { boot });
     progress("devices: PCI, /proc/driver/nvidia, RDMA ports, NVML");
-    scan.devices(config);
+    let standing = scan.devices(config);
     progress("kernel log of this boot");
     scan.kernel_log(Path::new(kmsg::PATH));
+    for observed in standing {
+        let event = scan.event(observed);
+        if scan.fold.is_news(&event) {
+            scan.fold.event(&event);
+        }
+    }
     progress("pressure and file systems");
     scan.pressure(config);
     scan.file_systems(config);
@@ -144,8 +150,18 @@ impl<'a> Scan<'a> {
         });
     }
 
-    /// An occurrence as an event, named and judged as the daemon does it.
-    fn take(&mut self, witness: WitnessName, mut occurrence: Occurrence, count: u64) {
+    fn take(&mut self, observed: Observed) {
+        let event = self.event(observed);
+        self.fold.event(&event);
+    }
+
+    /// As an event, named and judged as the daemon does it.
+    fn event(&self, observed: Observed) -> Event {
+        let Observed {
+            witness,
+            mut occurrence,
+            count,
+        } = observed;
         self.tree.place(&mut occurrence);
         if let Some(gpu) = &mut occurrence.gpu
             && let Some(known) = self.gpus.iter().find(|known| Some(known.pci) == gpu.pci)
@@ -168,10 +184,11 @@ impl<'a> Scan<'a> {
         if count > 1 {
             (event.repeats, event.last_time) = (count - 1, Some(time));
         }
-        self.fold.event(&event);
+        event
     }
 
-    fn devices(&mut self, config: &Config) {
+    /// Gives how GPUs stand, which counts once it is known what the kernel log has.
+    fn devices(&mut self, config: &Config) -> Vec<Observed> {
         let (report, missing) = look(config);
         if let Some(error) = &report.pci_error {
             self.miss(format!("PCI devices: {error}"));
@@ -205,8 +222,9 @@ impl<'a> Scan<'a> {
             });
         }
         for observed in report.events {
-            self.take(observed.witness, observed.occurrence, observed.count);
+            self.take(observed);
         }
+        report.standing
     }
 
     fn baseline(&mut self, config: &Config, facts: &BaselineFacts) {
@@ -276,7 +294,11 @@ impl<'a> Scan<'a> {
             }
         }
         for occurrence in found {
-            self.take(WitnessName::Kmsg, occurrence, 1);
+            self.take(Observed {
+                witness: WitnessName::Kmsg,
+                occurrence,
+                count: 1,
+            });
         }
     }
 

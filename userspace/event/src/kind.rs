@@ -119,6 +119,8 @@ kinds! {
     MigLayout = "mig_layout",
     /// A vGPU lacks its licence, or has it again.
     VgpuLicense = "vgpu_license",
+    /// The driver asks for a reset, a reboot or another recovery action, or for none any more, as NVML reads it.
+    RecoveryAction = "recovery_action",
     /// ECC error counters rose.
     Ecc = "ecc",
     /// Rows of GPU memory were remapped, wait for a reset to be, or could not be.

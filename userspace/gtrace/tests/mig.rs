@@ -7,120 +7,16 @@
     reason = "only tests use it"
 )]
 
-use std::fs;
+#[path = "support/nvml_daemon.rs"]
+mod nvml_daemon;
+
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use gtrace_api::client::{Client, Endpoint};
 use gtrace_devices::GpuInfo;
-use gtrace_engine::component;
-use gtrace_event::{Event, HealthReport, SubjectKind, WitnessName};
+use nvml_daemon::Daemon;
 
-const PATIENCE: Duration = Duration::from_secs(60);
 const DIVIDED: &str = "mig:1g.1gb,mig:1c.3g.2gb+2c.3g.2gb,license=permanent";
-
-/// A daemon that reads NVML alone: what the control file says is read again with each sample.
-struct Daemon {
-    child: Child,
-    client: Client,
-    dir: tempfile::TempDir,
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-/// The CPU emulator as the binary carries it, under the names of the driver's libraries.
-fn emulator(dir: &Path) -> PathBuf {
-    let given = std::env::var_os("GTRACE_SHIM_DIR").map(PathBuf::from);
-    let built = Path::new(env!("CARGO_BIN_EXE_gtrace")).with_file_name("../embedded/release");
-    let built = given.unwrap_or(built).join("libgtrace_softgpu.so");
-    let library = dir.join("libnvidia-ml.so.1");
-    fs::copy(built, &library).unwrap();
-    library
-}
-
-impl Daemon {
-    fn start() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let at = dir.path();
-        fs::create_dir_all(at.join("proc/driver/nvidia")).unwrap();
-        fs::write(at.join("proc/driver/nvidia/version"), "no driver\n").unwrap();
-        fs::write(at.join("control"), DIVIDED).unwrap();
-        let of_nvml = |one: &&dyn component::Component| one.witness() == Some(WitnessName::Nvml);
-        let off = component::all().filter(|one| !of_nvml(one));
-        let off: Vec<_> = off.map(|one| one.name()).collect();
-        let socket = at.join("gtrace.sock");
-        let child = Command::new(env!("CARGO_BIN_EXE_gtrace"))
-            .args(["run", "--listen", "off", "--nvml-interval-s", "1"])
-            .arg("--disabled-sources")
-            .arg(off.join(","))
-            .arg("--socket")
-            .arg(&socket)
-            .arg("--nvml-library")
-            .arg(emulator(at))
-            .arg("--proc-root")
-            .arg(at.join("proc"))
-            .arg("--sysfs-root")
-            .arg(at.join("sys"))
-            .arg("--kill-switch")
-            .arg(at.join("pause"))
-            .arg("--baseline")
-            .arg(at.join("baseline.toml"))
-            .arg("--health-rules")
-            .arg(at.join("health-rules.toml"))
-            .env("GTRACE_STATE_DIR", at.join("state"))
-            .env("GTRACE_SOFTGPU_CONTROL", at.join("control"))
-            .env_remove("GTRACE_CONFIG")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(fs::File::create(at.join("log")).unwrap())
-            .spawn()
-            .unwrap();
-        let client = Client::new(Endpoint::Unix(socket));
-        Self { child, client, dir }
-    }
-
-    /// What `look` finds, once it does.
-    fn until<T>(&self, what: &str, mut look: impl FnMut(&Client) -> Option<T>) -> T {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(found) = look(&self.client) {
-                return found;
-            }
-            let log = || fs::read_to_string(self.dir.path().join("log")).unwrap();
-            assert!(Instant::now() < end, "{what}: {}", log());
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    fn control(&self, text: &str) {
-        fs::write(self.dir.path().join("control"), text).unwrap();
-    }
-
-    fn event(&self, kind: &str) -> Event {
-        let path = format!("/api/v1/events?kind={kind}");
-        self.until(kind, |client| {
-            let mut events: Vec<Event> = client.get(&path).ok()?;
-            events.pop()
-        })
-    }
-
-    /// Waits until these rules, and no others, make the GPU worse.
-    fn reasons(&self, wanted: &[&str]) {
-        self.until(&format!("{wanted:?}"), |client| {
-            let report: HealthReport = client.get("/api/v1/health").ok()?;
-            let mut subjects = report.subjects.into_iter();
-            let gpu = subjects.find(|one| one.subject.part == SubjectKind::Gpu)?;
-            let rules: Vec<_> = gpu.reasons.iter().map(|reason| &*reason.rule).collect();
-            (rules == wanted).then_some(())
-        });
-    }
-}
 
 /// Profile and UUID of each instance that NVIDIA's own nvidia-smi lists, where `cargo xtask test` has fetched it.
 fn listed_by_nvidia(dir: &Path) -> Option<Vec<(String, String)>> {
@@ -149,7 +45,7 @@ fn listed_by_nvidia(dir: &Path) -> Option<Vec<(String, String)>> {
 
 #[test]
 fn instances_and_licence_go_from_nvml_to_api_metrics_events_and_health() {
-    let daemon = Daemon::start();
+    let daemon = Daemon::start(DIVIDED);
     let gpu = daemon.until("a sample", |client| {
         let gpus: Vec<GpuInfo> = client.get("/api/v1/gpus").ok()?;
         gpus.into_iter().find(|gpu| gpu.sample.is_some())
@@ -186,14 +82,7 @@ fn instances_and_licence_go_from_nvml_to_api_metrics_events_and_health() {
         dcgm.contains("GPU_I_PROFILE=\"3g.2gb\",GPU_I_ID=\"2\"} 2048"),
         "{dcgm}"
     );
-    let shown = |command: &[&str]| {
-        let output = Command::new(env!("CARGO_BIN_EXE_gtrace"))
-            .args(command)
-            .arg("--socket")
-            .arg(daemon.dir.path().join("gtrace.sock"))
-            .output();
-        String::from_utf8(output.unwrap().stdout).unwrap()
-    };
+    let shown = |command: &[&str]| String::from_utf8(daemon.run(command).stdout).unwrap();
     let top = shown(&["top", "--once"]);
     assert!(top.contains("MIG 2/1 2c.3g.2gb"), "{top}");
     let status = shown(&["status"]);

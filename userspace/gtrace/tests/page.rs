@@ -71,7 +71,21 @@ fn views(incident: &str, event: &str, pid: u32) -> Vec<(&'static str, String, St
             "samples".into(),
             format!("{} && {drawn}", rows("table.legend tbody tr", 8)),
         ),
-        of("remote", "remote".into(), rows(".empty, .card", 1)),
+        of(
+            "gpu",
+            "gpu/0000:e1:00.0".into(),
+            format!(
+                "{} && {} && {} && {drawn}",
+                rows(".charts figure canvas", 6),
+                rows("article.gpu", 1),
+                rows(".events .event", 1)
+            ),
+        ),
+        of(
+            "remote",
+            "remote".into(),
+            "document.querySelector('main').innerText.includes('is offered to others')".into(),
+        ),
         of(
             "sources",
             "sources".into(),
@@ -116,8 +130,20 @@ fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsew
     let dir = tempfile::tempdir().unwrap();
     page_data::fill_history(dir.path(), filled.pid());
     let daemon = Daemon::start_in(dir);
-    filled.fill(&daemon);
     let base = format!("http://{}/", daemon.tcp);
+    // Pictures for docs/page, where somebody asks for them.
+    let pictures = std::env::var_os("GTRACE_PAGE_PICTURES").map(PathBuf::from);
+    // A host with nothing in it.
+    browser.window(1440, 900, "light");
+    browser.open(&base);
+    // Of a GPU that is gone the reason is there.
+    let said = "['No GPU in this host', 'fell off the bus'].every((text) => \
+        document.querySelector('.attention, .empty') && document.querySelector('main').innerText.includes(text))";
+    browser.wait("a host without a GPU", said);
+    if let Some(folder) = &pictures {
+        browser.picture(&folder.join("none-wide.png"));
+    }
+    filled.fill(&daemon);
     let incidents: Vec<Value> = daemon.client().get("/api/v1/incidents").unwrap();
     let incident = incidents.iter().find(|one| one["class"] == "pcie").unwrap();
     let fatal: Vec<Value> = daemon
@@ -129,9 +155,6 @@ fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsew
         fatal[0]["id"].as_str().unwrap(),
         filled.pid(),
     );
-    // Pictures for docs/page, where somebody asks for them.
-    let pictures = std::env::var_os("GTRACE_PAGE_PICTURES").map(PathBuf::from);
-
     let mut faults = Vec::new();
     for (width, height, scheme, form) in [
         (1440, 900, "light", "wide"),
@@ -144,14 +167,14 @@ fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsew
             browser.open(&format!("{base}{address}"));
             let took = browser.wait(&format!("{name}, {form}"), drawn);
             eprintln!("{name}, {form}: drawn after {} ms", took.as_millis());
+            if let Some(folder) = &pictures {
+                browser.picture(&folder.join(format!("{name}-{form}.png")));
+            }
             let beyond = browser.value("document.documentElement.scrollWidth - innerWidth");
             assert!(
                 beyond.as_i64().unwrap() <= 0,
                 "{name}, {form}: {beyond} pixels too wide"
             );
-            if let Some(folder) = &pictures {
-                browser.picture(&folder.join(format!("{name}-{form}.png")));
-            }
             if let Some(axe) = &axe
                 && width > 400
             {

@@ -18,8 +18,8 @@ const QUEUE: usize = 256;
 const TOGETHER: usize = 256;
 /// Records of one transaction: how long others wait for it is bounded by that.
 const RECORDS_TOGETHER: usize = 32_768;
-/// Changes of incidents that a slow reader may be behind.
-const LIVE: usize = 1024;
+/// Records that a slow reader may be behind.
+const LIVE: usize = 4096;
 
 /// Between two notes of where the GPUs of a host are.
 const PLACES: Duration = Duration::from_secs(60);
@@ -47,14 +47,35 @@ pub(crate) struct Counters {
 }
 
 /// A record that was committed: its host and its JSON.
-pub(crate) type Live = (i64, Arc<str>);
+pub(crate) type Record = (i64, Arc<str>);
+
+/// Records for readers, once they are committed. Those of incidents lose none when events storm.
+#[derive(Clone)]
+pub(crate) struct Live {
+    pub(crate) events: broadcast::Sender<Record>,
+    /// Changes of incidents.
+    pub(crate) incidents: broadcast::Sender<Record>,
+}
+
+impl Live {
+    fn send(&self, host: i64, body: &str) {
+        // The field `record` is the first of each, as gtrace-event writes it.
+        let to = match body {
+            body if body.starts_with(r#"{"record":"event""#) => &self.events,
+            body if body.starts_with(r#"{"record":"incident""#) => &self.incidents,
+            _ => return,
+        };
+        if to.receiver_count() > 0 {
+            let _ = to.send((host, body.into()));
+        }
+    }
+}
 
 #[derive(Clone)]
 pub(crate) struct Writer {
     jobs: mpsc::Sender<Job>,
     pub(crate) counters: Arc<Counters>,
-    /// Changes of incidents, once they are committed.
-    pub(crate) live: broadcast::Sender<Live>,
+    pub(crate) live: Live,
 }
 
 impl Writer {
@@ -62,7 +83,10 @@ impl Writer {
     pub(crate) fn start(database: Database) -> std::io::Result<Self> {
         let (jobs, queue) = mpsc::channel(QUEUE);
         let counters = Arc::<Counters>::default();
-        let live = broadcast::Sender::new(LIVE);
+        let live = Live {
+            events: broadcast::Sender::new(LIVE),
+            incidents: broadcast::Sender::new(LIVE),
+        };
         let mut thread = Thread {
             database,
             placed: HashMap::new(),
@@ -106,7 +130,7 @@ struct Thread {
     /// When the places of the GPUs of each host were noted last, and a hash of what was noted.
     placed: HashMap<i64, (Instant, u64)>,
     counters: Arc<Counters>,
-    live: broadcast::Sender<Live>,
+    live: Live,
 }
 
 impl Thread {
@@ -220,13 +244,8 @@ impl Thread {
             true => add(&self.counters.missing, 1),
             false => add(&self.counters.known, all - new.len()),
         };
-        if self.live.receiver_count() == 0 {
-            return;
-        }
-        // The field `record` is the first of each, as gtrace-event writes it.
-        let is_incident = |body: &str| body.starts_with(r#"{"record":"incident""#);
-        for record in new.iter().filter(|record| is_incident(&record.body)) {
-            let _ = self.live.send((arrived.host, record.body.as_str().into()));
+        for record in new {
+            self.live.send(arrived.host, &record.body);
         }
     }
 

@@ -101,6 +101,8 @@ fn fleet(database: &Place) {
         .client
         .stream("/fleet/v1/incidents/stream", None)
         .unwrap();
+    let path = "/fleet/v1/events/stream?host=a3&kind=xid&severity=critical";
+    let mut events = head.client.stream(path, None).unwrap();
     let opened = incident("a3", FailureClass::Thermal, Timestamp::now());
     hosts[2].append(&[Record::Incident(Box::new(opened.clone()))]);
     agents.wake();
@@ -112,6 +114,33 @@ fn fleet(database: &Place) {
     );
     agents.caught_up(&hosts.iter().collect::<Vec<_>>());
     drop(live);
+    // Those of others, and less severe ones, are not among what was asked for. What the host had not sent when the reader came is.
+    let (time, mut warning) = (Timestamp::now(), event("a3", 13, Timestamp::now()));
+    warning.severity = Severity::Warning;
+    let last = event("a3", 79, time);
+    for (host, event) in [(0, event("a1", 48, time)), (2, warning), (2, last.clone())] {
+        hosts[host].append(&[Record::Event(Box::new(event))]);
+        agents.wake();
+        agents.caught_up(&hosts.iter().collect::<Vec<_>>());
+    }
+    loop {
+        let message = events.next_message().unwrap().unwrap();
+        assert_eq!(message.event, "event");
+        let seen: FleetEvent = serde_json::from_str(&message.data).unwrap();
+        assert_eq!(
+            (seen.fleet_host.as_str(), seen.event.severity),
+            ("a3", Severity::Critical)
+        );
+        if seen.event.id == last.id {
+            break;
+        }
+    }
+    drop(events);
+    assert!(
+        head.client
+            .stream("/fleet/v1/events/stream?kind=nonsense", None)
+            .is_err()
+    );
 
     // Damage: the store begins anew, and what was in it stays at the head.
     let replaced = &mut hosts[1];
@@ -128,7 +157,7 @@ fn fleet(database: &Place) {
     assert!(reports.iter().all(ChainReport::is_whole), "{reports:?}");
     assert_eq!(
         reports.iter().map(|r| r.records).sum::<u64>(),
-        253 + 262 + 252
+        254 + 262 + 254
     );
     drop(agents);
     nobody_in(&head, &keys[0]);

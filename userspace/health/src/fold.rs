@@ -113,9 +113,40 @@ impl Fold {
         if let Some(rule) = rule {
             for subject in subjects {
                 self.learn(&subject, &rule, event, at, &mut touched);
+                self.supersede(&subject, &rule, at);
             }
         }
         self.finish(at, touched)
+    }
+
+    /// Whether `event`, which says how something stands, would change what is known of the parts that it is about: it begins what
+    /// no reason of them says, or ends one. Known is also what a person ended in this boot by an acknowledgement, and what has not
+    /// happened often enough in it.
+    pub fn is_news(&self, event: &Event) -> bool {
+        let known = |part| {
+            let subjects = subject::of(event, part).into_iter();
+            subjects.map(|subject| self.table.get(&subject))
+        };
+        if let Some(recovery) = self.rules.recovery_of(event) {
+            let ends =
+                |reason: &HealthReason| recovery.rules.contains(&reason.rule) && !reason.escalated;
+            let mut parts = known(recovery.part).flatten();
+            return parts.any(|known| known.reasons.iter().any(ends));
+        }
+        let Some(rule) = self.rules.of(event) else {
+            return false;
+        };
+        let same = |r: &&HealthReason| r.rule == rule.name && r.code == code_of(event);
+        let settled = |reason: &HealthReason| {
+            let by = reason.cleared.as_ref().map(|cleared| cleared.by);
+            let boot = event.boot_id.as_ref();
+            (by == Some(Clearing::Acknowledgement) || reason.status == ReasonStatus::Pending)
+                && boot.is_some_and(|boot| reason.boots.contains(boot))
+        };
+        let says = |known: &SubjectHealth| {
+            known.reasons.iter().any(|r| same(&r)) || known.past.iter().filter(same).any(settled)
+        };
+        known(rule.part).any(|known| !known.is_some_and(says))
     }
 
     /// Takes an acknowledgement.
@@ -323,6 +354,25 @@ impl Fold {
         }
         let code = code_of(event);
         self.table.learn(subject, rule, code, event);
+    }
+
+    /// Ends what other rules of the topic say: it was said before. What only a person ends stays.
+    fn supersede(&mut self, subject: &HealthSubject, rule: &Rule, at: Timestamp) {
+        if rule.topic.is_none() {
+            return;
+        }
+        let rules = &self.rules;
+        self.table.each(subject, |reason| {
+            let other = rules.named(&reason.rule);
+            let other = other.filter(|other| other.name != rule.name);
+            if other.is_some_and(|other| other.topic == rule.topic)
+                && reason.status == ReasonStatus::Active
+                && !reason.escalated
+                && reason.last < at
+            {
+                reason::clear(reason, at, Clearing::Recovery);
+            }
+        });
     }
 
     /// An event is no longer what it was: takes it back where it does not belong any more.

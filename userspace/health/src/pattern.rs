@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct Pattern {
     pub(crate) kinds: Vec<Kind>,
-    /// Codes of Xids and SXids.
+    /// Codes of Xids and SXids; what the driver asks for by NVML has that of its line, 154.
     pub(crate) codes: Vec<u32>,
     /// Sub-codes of NVLink 5.
     sub_codes: Vec<u32>,
@@ -19,7 +19,7 @@ pub(crate) struct Pattern {
     severity: Option<Severity>,
     /// At most so severe.
     at_most: Option<Severity>,
-    /// Recovery actions that an Xid 154 names now, in small letters.
+    /// Recovery actions that the driver asks for now, by an Xid 154 or NVML, in small letters.
     recovery_to: Vec<String>,
     /// Xid 94, 95: the driver asks for a reset.
     reset_required: Option<bool>,
@@ -108,9 +108,13 @@ pub(crate) fn names_gpu(event: &Event) -> bool {
     event.gpu.is_some() || !event.detail.pcie.gpus_below.is_empty()
 }
 
-/// The code of an Xid or SXid.
+/// The Xid by which the driver logs what it asks for, and which NVML reads besides.
+const RECOVERY_ACTION: u32 = 154;
+
+/// The code of an Xid or SXid, or of the Xid that says the same.
 pub(crate) fn code_of(event: &Event) -> Option<u32> {
     match event.kind {
+        Kind::RecoveryAction => Some(RECOVERY_ACTION),
         Kind::Xid => event.detail.xid.xid,
         Kind::Sxid => event.detail.fabric.sxid,
         _ => None,

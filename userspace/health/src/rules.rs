@@ -76,6 +76,9 @@ struct File {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Rule {
     pub(crate) name: String,
+    /// Of the rules of one topic only the newest holds.
+    #[serde(default)]
+    pub(crate) topic: Option<String>,
     #[serde(rename = "match")]
     pub(crate) pattern: Pattern,
     /// The kind of part that it is about.
@@ -234,6 +237,7 @@ impl Rule {
     pub(crate) fn silent(pattern: Pattern) -> Self {
         Self {
             name: String::new(),
+            topic: None,
             pattern,
             part: SubjectKind::Host,
             state: HealthState::Healthy,

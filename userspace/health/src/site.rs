@@ -266,6 +266,7 @@ impl SiteRule {
         }
         Ok(Rule {
             name: self.name.into_inner(),
+            topic: base.and_then(|base| base.topic.clone()),
             pattern,
             part: self
                 .part

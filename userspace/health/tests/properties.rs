@@ -70,6 +70,7 @@ fn op() -> impl Strategy<Value = Op> {
             // The store writes these by itself.
             .filter(|kind| *kind != Kind::RecordsRemoved)
             .chain([Kind::Xid; 20])
+            .chain([Kind::RecoveryAction; 6])
             .collect::<Vec<_>>(),
     );
     let codes = prop::sample::select(vec![
@@ -170,8 +171,8 @@ fn event(op: &Op, now: Timestamp, boot: &str) -> Event {
     occurrence.gpu = (choice % 7 > 0).then(|| gpu(*bus));
     let detail = &mut occurrence.detail;
     match kind {
-        Kind::Xid => {
-            detail.xid.xid = Some(*code);
+        Kind::Xid | Kind::RecoveryAction => {
+            detail.xid.xid = (*kind == Kind::Xid).then_some(*code);
             let to = ["None", "GPU Reset Required", "Drain P2P", "Drain and Reset"];
             detail.xid.recovery_to = Some(to[choice % to.len()].to_owned());
             detail.xid.reset_required = Some(choice % 2 == 0);

@@ -414,7 +414,11 @@ fn of_component(name: &str) -> &'static str {
 
 fn of_kind(kind: Kind) -> &'static str {
     match kind {
-        Kind::Xid | Kind::GpuLost | Kind::GpuHang | Kind::DriverInitFailed => XID,
+        Kind::Xid
+        | Kind::GpuLost
+        | Kind::GpuHang
+        | Kind::DriverInitFailed
+        | Kind::RecoveryAction => XID,
         Kind::Sxid => SXID,
         Kind::Ecc => "accelerator-nvidia-ecc",
         Kind::RowRemap => "accelerator-nvidia-remapped-rows",

@@ -10,6 +10,7 @@ import { useRoute } from "./route";
 import { live, useLive } from "./live";
 import { readTheme, setTheme } from "./use";
 import { Events } from "./views/events";
+import { Gpu } from "./views/gpu";
 import { Incidents } from "./views/incidents";
 import { Overview } from "./views/overview";
 import { Processes } from "./views/processes";
@@ -38,6 +39,7 @@ function View({ view, arg, params }: { view: string; arg: string; params: Record
     case "events": return <Events id={arg} params={params} />;
     case "incidents": return <Incidents id={arg} params={params} />;
     case "processes": return <Processes id={arg} params={params} />;
+    case "gpu": return <Gpu pci={arg} params={params} key={arg} />;
     case "samples": return <Samples params={params} />;
     case "remote": return <Remote />;
     case "sources": return <Sources />;

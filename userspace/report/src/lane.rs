@@ -61,7 +61,8 @@ impl Lane {
             | Kind::RowRemap
             | Kind::Nvlink
             | Kind::MigLayout
-            | Kind::VgpuLicense => Self::Gpu,
+            | Kind::VgpuLicense
+            | Kind::RecoveryAction => Self::Gpu,
             Kind::RdmaPort
             | Kind::RdmaErrors
             | Kind::RdmaLost

@@ -31,6 +31,9 @@ const WEIGH_EVERY: Duration = Duration::from_secs(1);
 const POLL_TIME: Duration = Duration::from_millis(4);
 /// So many processes are read in each poll, however slow the host.
 const MIN_POLLS: usize = 16;
+/// How often what has no address space is read again: a thread of the kernel, most of the processes of a host, has none.
+const POLL_KERNEL_EVERY: Duration = Duration::from_secs(10);
+
 /// Follows one process, or all.
 #[derive(Debug)]
 pub struct Watch {
@@ -44,6 +47,8 @@ pub struct Watch {
     waiting: BTreeMap<(u64, PathBuf), BTreeSet<u32>>,
     /// Of each process, how large its address space was when it was looked through.
     looked: HashMap<u32, u64>,
+    /// When those without an address space were read last.
+    kernel_polled: Instant,
     /// Why a process could not be looked at last: said once, not each time.
     unreadable: Option<io::ErrorKind>,
     /// The libraries that each process was seen to have mapped.
@@ -99,6 +104,7 @@ impl Watch {
             untraceable: BTreeSet::new(),
             waiting: BTreeMap::new(),
             looked: HashMap::new(),
+            kernel_polled: now,
             unreadable: None,
             users: HashMap::new(),
             unused: BTreeMap::new(),
@@ -162,16 +168,26 @@ impl Watch {
     pub fn poll(&mut self) -> Result<(), TraceError> {
         let targets = self.targets();
         let start = Instant::now();
+        if self.kernel_polled.elapsed() >= POLL_KERNEL_EVERY {
+            self.kernel_polled = start;
+            self.looked.retain(|_, size| *size > 0);
+        }
         // Where the last poll ended.
         let from = targets.partition_point(|pid| *pid <= self.resume);
         let (before, after) = targets.split_at(from);
         self.resume = 0;
-        for (looked, pid) in after.iter().chain(before).enumerate() {
+        let unread: Vec<u32> = after
+            .iter()
+            .chain(before)
+            .filter(|pid| self.pid.is_some() || self.looked.get(pid) != Some(&0))
+            .copied()
+            .collect();
+        for (looked, pid) in unread.into_iter().enumerate() {
             if looked >= MIN_POLLS && start.elapsed() > POLL_TIME {
                 self.resume = pid.saturating_sub(1);
                 break;
             }
-            self.poll_process(*pid);
+            self.poll_process(pid);
         }
         self.measure();
         if self.weighed.elapsed() >= WEIGH_EVERY {
@@ -212,6 +228,10 @@ impl Watch {
         // One process can be looked through each time, should one library take the place of another of the
         // same size.
         if self.looked.insert(pid, size) == Some(size) && self.pid.is_none() {
+            return;
+        }
+        if size == 0 && self.pid.is_none() {
+            self.users.remove(&pid);
             return;
         }
         let found = match library::mapped(&self.proc_root, pid, &self.settings.library) {

@@ -166,8 +166,9 @@ fn printed(name: &str, output: Output) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The program whose processes share memory.
-const SHARING: &str = "ipc";
+/// The program whose processes share memory: handles of the CPU emulator lead to files of the other worker, which none opens in
+/// its sandbox.
+pub(super) const SHARING: &str = "ipc";
 
 /// The options of a client that trusts the network.
 pub(super) const TRUSTING: [&str; 2] = ["--rdma-trusted-net", NETWORK];
@@ -176,7 +177,6 @@ fn programs(guest: &mut Guest) -> Result<()> {
     device_up()?;
     let mut server = Server::start(guest, &TRUSTING)?;
     for (at, name) in RDMA_PROGRAMS.into_iter().enumerate() {
-        // Handles of the CPU emulator lead to files of the other worker, which none opens in its sandbox.
         if name == SHARING {
             drop(server);
             let open = [TRUSTING[0], TRUSTING[1], "--sandbox", "off"];

@@ -8,7 +8,7 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use super::rdma::{CARD, DEVICE, TRUSTING, device_up, direct, same};
+use super::rdma::{CARD, DEVICE, SHARING, TRUSTING, device_up, direct, same};
 use super::rdma_load::{Lanes, Load, failed_back, shows_rdma, shows_rdma_again, shows_tcp, times};
 use crate::agent::{Remote, remote};
 use crate::guest::{Guest, PATIENCE, stable, within};
@@ -32,6 +32,11 @@ struct Far(#[expect(dead_code, reason = "kept open, as it is killed with the con
 
 impl Far {
     fn start() -> Result<Self> {
+        Self::with("")
+    }
+
+    /// With further options.
+    fn with(further: &str) -> Result<Self> {
         device_up()?;
         far_device_up()?;
         // As rdma_cm's file does on hosts that have it, this keeps the folder, which is all that a worker's sandbox knows.
@@ -40,7 +45,7 @@ impl Far {
         // One that an earlier case left may still be ending.
         let serve = Remote::start(&format!(
             "while netstat -ltn | grep -q {SERVER}:7471; do sleep 0.1; done; rm -f {STATUS}; \
-             exec gtrace serve --softgpu --insecure --listen {SERVER} --status-socket {STATUS} {options} 2>{LOG}"
+             exec gtrace serve --softgpu --insecure --listen {SERVER} --status-socket {STATUS} {options} {further} 2>{LOG}"
         ))?;
         within(PATIENCE, "a server in the second machine", || {
             let answer = std::net::TcpStream::connect((SERVER, 7471));
@@ -78,15 +83,24 @@ fn far_is_well() -> Result<()> {
 }
 
 fn programs(guest: &mut Guest) -> Result<()> {
-    let _far = Far::start()?;
+    let mut far = Far::start()?;
     for name in RDMA_PROGRAMS {
+        if name == SHARING {
+            drop(far);
+            far = Far::with("--sandbox off")?;
+        }
         let ran = same(guest, name, SERVER, &[], &direct(name)?);
         ran.with_context(Far::log)?;
         guest.note(format!("{name} is the same over RDMA"))?;
+        if name == SHARING {
+            drop(far);
+            far = Far::start()?;
+        }
     }
     let load = Load::start(guest, SERVER)?;
     shows_rdma(Far::status)?;
     load.finish()?;
+    drop(far);
     far_is_well()
 }
 

@@ -21,7 +21,9 @@ use crate::guest::process::Helper;
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
-    Case::new("unload_with_nvml_open", Scenario::Driver, nvml).core(),
+    Case::new("unload_with_nvml_open", Scenario::Driver, nvml)
+        .core()
+        .patience(240),
     Case::new(
         "unload_of_both_in_one_process",
         Scenario::Driver,
@@ -81,9 +83,9 @@ fn with_nvml(guest: &mut Guest, args: &[&str]) -> Result<Daemon> {
     guest.daemon_with(&[&nvml, args].concat(), &[("FAKE_NVML_HOLD", NODE)])
 }
 
-/// Waits until NVML has the node open; who has.
+/// Waits until NVML has the node open; who has. After a first attempt that took too long, the daemon waits a minute.
 fn opened(daemon: &Daemon) -> Result<Vec<u32>> {
-    within(PATIENCE, "NVML has the device open", || {
+    within(2 * PATIENCE, "NVML has the device open", || {
         let holders = holders()?;
         Ok((!holders.is_empty()).then_some(holders))
     })

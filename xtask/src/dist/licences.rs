@@ -59,7 +59,7 @@ impl Licences {
         let mut components = BTreeMap::new();
         for (manifest, roots) in [
             (context.root.join("Cargo.toml"), &ROOTS[..]),
-            (context.root.join("ebpf/probes/Cargo.toml"), &PROBES[..]),
+            (context.root.join("ebpf/Cargo.toml"), &PROBES[..]),
         ] {
             let lock = fs::read_to_string(manifest.with_file_name("Cargo.lock"))?;
             let sums = checksums(&lock);

@@ -49,7 +49,8 @@ pub(super) fn build(
     }
     program(&mut archive, FAKE_NVML, &stub::fake_nvml(context, cache)?)?;
     rdma::add(&mut archive, context, profile, cache).context("what the cases about RDMA run")?;
-    uprobes::add(&mut archive, context, cache).context("what the cases about CUDA calls run")?;
+    uprobes::add(&mut archive, context, profile, cache)
+        .context("what the cases about CUDA calls run")?;
     let name = match drivers {
         [] => format!("{}.cpio", kernel.line),
         [driver, others @ ..] => {

@@ -56,9 +56,8 @@ pub(super) fn add(
             &stripped(&built, cache)?,
         )?;
     }
-    // gtrace carries it, and its build has just made it.
-    let softgpu = (context.target).join("embedded/release/libgtrace_softgpu.so");
-    program(archive, &format!("{RDMA}/direct/libcuda.so.1"), &softgpu)?;
+    let emulator = context.emulator(profile);
+    program(archive, &format!("{RDMA}/direct/libcuda.so.1"), &emulator)?;
     let folder = cache.join("programs");
     fs::create_dir_all(&folder)?;
     for name in RDMA_PROGRAMS.into_iter().chain([LIMITS]) {

@@ -10,14 +10,17 @@ use gtrace_vm_tests::layout::{CUDA_CALLER, CUDA_LIBRARY};
 
 use super::cpio::Archive;
 use super::image::{copy, program};
-use crate::context::Context;
+use crate::context::{Context, Profile};
 use crate::shell;
 
 /// Adds both.
-pub(super) fn add(archive: &mut Archive, context: &Context, cache: &Path) -> Result<()> {
-    // gtrace carries it, and its build has just made it.
-    let softgpu = (context.target).join("embedded/release/libgtrace_softgpu.so");
-    program(archive, CUDA_LIBRARY, &softgpu)?;
+pub(super) fn add(
+    archive: &mut Archive,
+    context: &Context,
+    profile: Profile,
+    cache: &Path,
+) -> Result<()> {
+    program(archive, CUDA_LIBRARY, &context.emulator(profile))?;
     let folder = cache.join("programs");
     fs::create_dir_all(&folder)?;
     let built = folder.join("caller");

@@ -91,6 +91,7 @@ pub(crate) fn verdict(occ: &Occurrence) -> Verdict {
     let base = Verdict::of_kind(table::kind(occ.kind));
     match occ.kind {
         Kind::Xid => xid::verdict(occ, base),
+        Kind::RecoveryAction => xid::recovery(&occ.detail.xid, base),
         Kind::Sxid => sxid::verdict(occ, base),
         Kind::Aer => aer::verdict(occ, base),
         Kind::OomKill => host::oom_kill(occ, base),

@@ -83,8 +83,9 @@ fn gsp_timeout(detail: &XidDetail, v: Verdict) -> Verdict {
     }
 }
 
-/// The strings are the driver's; another one is taken at its word.
-fn recovery(detail: &XidDetail, v: Verdict) -> Verdict {
+/// The strings are the driver's; another one is taken at its word. Those after `drain and reset` are of NVML's list, whose
+/// lines nobody has published.
+pub(super) fn recovery(detail: &XidDetail, v: Verdict) -> Verdict {
     let Some(to) = detail.recovery_to.as_deref() else {
         return v;
     };
@@ -110,6 +111,18 @@ fn recovery(detail: &XidDetail, v: Verdict) -> Verdict {
             .and("Running work may finish, but the GPU needs a reset after it.")
             .after_evidence(RESET_GPU)
             .first(DRAIN),
+        "recover imex domain" => v
+            .refined("recover_imex_domain", Severity::Critical)
+            .and("It is about the IMEX domain, by which hosts share memory over NVLink.")
+            .first("See the state of the domain and of each of its hosts: nvidia-imex-ctl -N; restart the service nvidia-imex where it failed."),
+        "bus reset" => v
+            .refined("bus_reset", Severity::Fatal)
+            .and("The driver asks for a reset of the GPU's PCIe bus.")
+            .after_evidence(RESET_GPU),
+        "system reboot" => v
+            .refined("system_reboot", Severity::Fatal)
+            .and("The driver asks for a restart of the system.")
+            .after_evidence(REBOOT),
         other => {
             let sentence = format!("The recovery action `{other}` is not in this version's catalogue.");
             v.refined("unknown", Severity::Critical).and(&sentence)

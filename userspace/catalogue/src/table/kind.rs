@@ -254,6 +254,9 @@ kinds! {
         ["See what the driver says: nvidia-smi -q (vGPU Software Licensed Product); its log: journalctl -u nvidia-gridd.",
          "Check that the guest reaches the license server, its token (/etc/nvidia/ClientConfigToken) and its clock.",
          "See on the server whether licences are left."];
+    RecoveryAction: Driver, Critical,
+        "The driver asks for a recovery action of the GPU: NVML reads the same advice that an Xid 154 logs when it changes.",
+        ["Read it: nvidia-smi -q (GPU Recovery Action); the cause is an Xid of the same GPU before it."];
     Ecc: HardwareMemory, Warning,
         "The ECC counters of the GPU's memory rose.",
         ["Read the counters: nvidia-smi -q -d ECC.",

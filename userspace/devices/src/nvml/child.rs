@@ -8,7 +8,7 @@ use nvml_wrapper::Nvml;
 use nvml_wrapper::error::NvmlError;
 use rustix::process::Signal;
 
-use super::collect::{self, Beside};
+use super::collect::{self, Beside, Boards};
 use super::fabric::FabricReader;
 use super::gpm::Gpm;
 use super::protocol::{Answer, ChildError, MAX_LINE, Op, Request, Response};
@@ -95,6 +95,7 @@ fn sample(
         let beside = beside.get_or_insert_with(|| Beside {
             gpm: Gpm::default(),
             fabric: FabricReader::open(library),
+            boards: Boards::default(),
         });
         collect::snapshot(nvml, beside, request, send)
     });

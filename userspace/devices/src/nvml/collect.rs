@@ -1,5 +1,8 @@
 //! Turns NVML calls into a snapshot. Runs in the child only.
 
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
 use gtrace_event::{PciAddress, Timestamp};
 use nvml_wrapper::bitmasks::device::ThrottleReasons;
 use nvml_wrapper::enum_wrappers::device::{
@@ -29,12 +32,49 @@ const MAX_LINKS: u32 = 72;
 pub(crate) struct Beside {
     pub(super) gpm: Gpm,
     pub(super) fabric: FabricReader,
+    pub(super) boards: Boards,
+}
+
+/// A board is read again after so long: another firmware may have been written to it.
+const BOARD_AGE: Duration = Duration::from_secs(3600);
+
+/// What does not change while the driver is loaded: a child ends with that.
+#[derive(Default)]
+pub(super) struct Boards(BTreeMap<PciAddress, Board>);
+
+struct Board {
+    uuid: Option<String>,
+    read: Instant,
+    board: GpuBoard,
+}
+
+impl Boards {
+    fn read(&mut self, reader: &mut Reader<'_, '_>, gpu: &NvmlGpu) -> GpuBoard {
+        let known = self.0.get(&gpu.pci);
+        let known =
+            known.filter(|known| known.uuid == gpu.uuid && known.read.elapsed() < BOARD_AGE);
+        if let Some(known) = known {
+            return known.board.clone();
+        }
+        let errors = reader.errors.len();
+        let board = reader.board();
+        if !reader.lost && reader.errors.len() == errors {
+            let known = Board {
+                uuid: gpu.uuid.clone(),
+                read: Instant::now(),
+                board: board.clone(),
+            };
+            self.0.insert(gpu.pci, known);
+        }
+        board
+    }
 }
 
 impl Beside {
     fn read(&mut self, nvml: &Nvml, device: &Device<'_>, gpu: &mut NvmlGpu) {
         let index = gpu.index;
         let mut reader = Reader::new(device);
+        gpu.board = self.boards.read(&mut reader, gpu);
         // GPUs before Hopper have none.
         let activity = reader.may(|device| self.gpm.read(nvml, device, index));
         gpu.sample.activity = activity.unwrap_or_default();
@@ -139,7 +179,6 @@ impl Reader<'_, '_> {
     fn gpu(mut self, pci: PciAddress, index: u32) -> NvmlGpu {
         let uuid = self.get("uuid", Device::uuid);
         let name = self.get("name", Device::name);
-        let board = self.board();
         let sample = self.sample();
         NvmlGpu {
             pci,
@@ -148,7 +187,7 @@ impl Reader<'_, '_> {
             name,
             lost: self.lost,
             errors: self.errors,
-            board,
+            board: GpuBoard::default(),
             sample,
         }
     }

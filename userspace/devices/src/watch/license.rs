@@ -1,27 +1,29 @@
 use std::time::Duration;
 
-use gtrace_event::{Gpu, Kind, Occurrence, Severity, Timestamp, WitnessName};
+use gtrace_event::{Gpu, Kind, Occurrence, Severity, Timestamp};
 
 use super::{Findings, Reading};
-use crate::{GpuSample, Observed, VgpuLicense};
+use crate::{GpuSample, VgpuLicense};
 
 /// Samples in a row that must say the same.
 const STEADY: u32 = 3;
 /// For so long there must be no licence at all: after a boot nvidia-gridd fetches it first.
 const FETCHED: Duration = Duration::from_secs(180);
 
-/// Whether a vGPU has been without its licence, and whether that was reported.
+/// Whether a vGPU has been without its licence, and what was reported of that.
 #[derive(Debug, Default)]
 pub(super) struct License {
     /// Samples in a row that lack it, and the first of them.
     lacks: Option<(u32, Timestamp)>,
     /// Samples in a row that need none.
     needless: u32,
-    reported: bool,
+    /// Whether all was well when that was last reported.
+    well: Option<bool>,
 }
 
 impl License {
-    /// Reports once that it is missing, and once that it is there again, or needed no more.
+    /// Reports once that it is missing, and once that it is there again, or needed no more. How that is at the beginning is how
+    /// the GPU stands.
     pub(super) fn observe(&mut self, now: &GpuSample, found: &mut Findings<'_>) {
         let Some(license) = &now.vgpu_license else {
             self.without(now, found);
@@ -30,9 +32,8 @@ impl License {
         self.needless = 0;
         let Some(fault) = license.fault(now.time) else {
             self.lacks = None;
-            if self.reported {
-                self.report(found, (Severity::Info, AGAIN.to_owned()), Some(license));
-            }
+            let text = "the vGPU has its licence again".to_owned();
+            self.report(found, (Severity::Info, text), Some(license));
             return;
         };
         let (times, first) = self.lacks.unwrap_or((0, now.time));
@@ -40,23 +41,9 @@ impl License {
         self.lacks = Some((times, first));
         // One that has ended was fetched before.
         let fetching = !license.licensed && now.time.duration_since(first).unsigned_abs() < FETCHED;
-        if !self.reported && times >= STEADY && !fetching {
+        if times >= STEADY && !fetching {
             self.report(found, (Severity::Warning, fault), Some(license));
         }
-    }
-
-    fn report(
-        &mut self,
-        found: &mut Findings<'_>,
-        what: (Severity, String),
-        license: Option<&VgpuLicense>,
-    ) {
-        self.reported = what.0 == Severity::Warning;
-        found.events.push(Observed {
-            witness: WitnessName::Nvml,
-            occurrence: occurrence(found.gpu, what, license),
-            count: 1,
-        });
     }
 
     fn without(&mut self, now: &GpuSample, found: &mut Findings<'_>) {
@@ -68,19 +55,27 @@ impl License {
             return;
         }
         self.lacks = None;
-        if self.reported {
-            let text = "the GPU needs no licence any more".to_owned();
-            self.report(found, (Severity::Info, text), None);
+        let text = "the GPU needs no licence any more".to_owned();
+        self.report(found, (Severity::Info, text), None);
+    }
+
+    fn report(
+        &mut self,
+        found: &mut Findings<'_>,
+        what: (Severity, String),
+        license: Option<&VgpuLicense>,
+    ) {
+        let well = what.0 == Severity::Info;
+        let before = self.well.replace(well);
+        if before == Some(well) {
+            return;
+        }
+        let event = occurrence(found.gpu, what, license);
+        match before {
+            Some(_) => found.happened(event),
+            None => found.stands(event),
         }
     }
-}
-
-/// That it is there again.
-const AGAIN: &str = "the vGPU has its licence again";
-
-/// As an event: the watch that reported that it was missing may have ended with its daemon.
-pub fn licensed_again(gpu: &Gpu, license: &VgpuLicense) -> Occurrence {
-    occurrence(gpu, (Severity::Info, AGAIN.to_owned()), Some(license))
 }
 
 fn occurrence(

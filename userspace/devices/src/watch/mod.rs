@@ -5,9 +5,8 @@ mod license;
 mod links;
 mod memory;
 mod mig;
+mod recovery;
 mod throttle;
-
-pub use license::licensed_again;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,6 +26,8 @@ pub struct SampleWatch {
     gpus: BTreeMap<PciAddress, State>,
     /// For how long the memory of a process has to rise to be reported; `None` for never.
     growth_window: Option<Duration>,
+    /// How GPUs stand, for [`Self::standing`].
+    standing: Vec<Observed>,
 }
 
 #[derive(Debug)]
@@ -38,6 +39,7 @@ struct State {
     growth: growth::Growth,
     mig: mig::Division,
     license: license::License,
+    recovery: recovery::Recovery,
 }
 
 impl SampleWatch {
@@ -65,20 +67,22 @@ impl SampleWatch {
         let same =
             state.is_some_and(|s| s.uuid.is_none() || gpu.uuid.is_none() || s.uuid == gpu.uuid);
         let old = if same { self.gpus.remove(&pci) } else { None };
-        let (last, mut throttle, mut replays, mut growth, mut mig, mut license) = match old {
+        let (last, mut throttle, mut replays, mut growth, mut mig, watched) = match old {
             Some(state) => (
                 Some(state.last),
                 state.throttle,
                 state.replays,
                 state.growth,
                 state.mig,
-                state.license,
+                (state.license, state.recovery),
             ),
             None => Default::default(),
         };
+        let (mut license, mut recovery) = watched;
         let mut found = Findings {
             gpu,
             events: Vec::new(),
+            standing: Vec::new(),
         };
         throttle.observe(last.as_ref(), sample, &mut found);
         memory::observe(last.as_ref(), sample, &mut found);
@@ -86,10 +90,14 @@ impl SampleWatch {
         replays.observe(sample, &mut found);
         mig.observe(sample, &mut found);
         license.observe(sample, &mut found);
+        recovery.observe(sample, &mut found);
         if let Some(window) = self.growth_window {
             growth.observe(window, sample, &mut found);
         }
-        let events = found.events;
+        let Findings {
+            events, standing, ..
+        } = found;
+        self.standing.extend(standing);
         let state = State {
             uuid: gpu.uuid.clone(),
             last: sample.clone(),
@@ -98,9 +106,16 @@ impl SampleWatch {
             growth,
             mig,
             license,
+            recovery,
         };
         self.gpus.insert(pci, state);
         events
+    }
+
+    /// How GPUs stand by the samples since the last call, where no change was seen that led to it: at the first sample, and now
+    /// and then as long as a fault lasts. It is news only for who does not know it yet, as a daemon that was restarted may.
+    pub fn standing(&mut self) -> Vec<Observed> {
+        std::mem::take(&mut self.standing)
     }
 
     /// Whether the GPU worked hard when its newest sample was taken, no longer than `max_age`
@@ -124,6 +139,8 @@ impl SampleWatch {
 struct Findings<'a> {
     gpu: &'a Gpu,
     events: Vec<Observed>,
+    /// How the GPU stands.
+    standing: Vec<Observed>,
 }
 
 /// A counter that rose, or a state that began.
@@ -169,7 +186,24 @@ impl Reading {
     }
 }
 
+/// What NVML has shown once.
+fn once(occurrence: Occurrence) -> Observed {
+    Observed {
+        witness: WitnessName::Nvml,
+        occurrence,
+        count: 1,
+    }
+}
+
 impl Findings<'_> {
+    fn happened(&mut self, occurrence: Occurrence) {
+        self.events.push(once(occurrence));
+    }
+
+    fn stands(&mut self, occurrence: Occurrence) {
+        self.standing.push(once(occurrence));
+    }
+
     fn add(
         &mut self,
         what: (Kind, Severity),

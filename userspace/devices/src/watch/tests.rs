@@ -10,6 +10,8 @@ struct Bench {
     watch: SampleWatch,
     gpu: Gpu,
     second: i64,
+    /// How the GPU stands by the newest sample.
+    standing: Vec<Observed>,
 }
 
 impl Bench {
@@ -19,6 +21,7 @@ impl Bench {
             watch: SampleWatch::new(),
             gpu,
             second: 0,
+            standing: Vec::new(),
         }
     }
 
@@ -29,7 +32,8 @@ impl Bench {
         fill(&mut sample);
         let events = self.watch.observe(&self.gpu, &sample);
         let known: Vec<_> = every_metric();
-        for event in &events {
+        self.standing = self.watch.standing();
+        for event in events.iter().chain(&self.standing) {
             let o = &event.occurrence;
             assert_eq!(
                 (event.witness, o.provenance),
@@ -59,6 +63,7 @@ fn every_metric() -> Vec<&'static str> {
     (s.pcie_replays, s.memory.used) = (Some(0), Some(0));
     s.mig = Some(MigMode::default());
     s.vgpu_license = Some(license(true));
+    s.recovery_action = Some(0);
     s.nvlinks = vec![NvLinkSample {
         active: Some(true),
         replay: Some(0),
@@ -453,11 +458,14 @@ fn license(licensed: bool) -> VgpuLicense {
 #[test]
 fn a_vgpu_without_its_licence_is_reported_once_and_so_is_the_end_of_that() {
     let mut bench = Bench::new();
+    // What happened; in brackets how it stands.
     let mut see = |license: Option<VgpuLicense>, unread: bool| {
         let events = bench.see(|s| {
             (s.vgpu_license, s.vgpu_license_unread) = (license, unread);
         });
-        texts(&events).join(";")
+        let standing = bench.standing.iter();
+        let standing = standing.map(|e| format!("({})", e.occurrence.message));
+        texts(&events).join(";") + &standing.collect::<String>()
     };
     let none = || Some(license(false));
     let ended = || Some(license(true));
@@ -470,7 +478,7 @@ fn a_vgpu_without_its_licence_is_reported_once_and_so_is_the_end_of_that() {
     for _ in 0..30 {
         assert_eq!(see(none(), false), "");
     }
-    assert_eq!(see(renewed(), false), "");
+    assert_eq!(see(renewed(), false), "(the vGPU has its licence again)");
     for _ in 0..36 {
         assert_eq!(see(none(), false), "");
     }
@@ -488,4 +496,126 @@ fn a_vgpu_without_its_licence_is_reported_once_and_so_is_the_end_of_that() {
     assert_eq!(see(None, false) + &see(None, false), "");
     assert_eq!(see(None, false), "the GPU needs no licence any more");
     assert_eq!(see(None, false), "");
+}
+
+#[test]
+fn a_gpu_that_never_needed_a_licence_stands_so_after_three_samples() {
+    let mut bench = Bench::new();
+    let mut stands = 0;
+    for _ in 0..5 {
+        assert!(bench.see(|_| {}).is_empty());
+        stands += bench.standing.len();
+    }
+    assert_eq!(stands, 1);
+}
+
+/// Severity, the actions before and now, and the number of the one before.
+type Asked<'a> = (Severity, Option<&'a str>, Option<&'a str>, Option<f64>);
+
+fn asked(events: &[Observed]) -> Vec<Asked<'_>> {
+    let asked = events
+        .iter()
+        .filter(|e| e.occurrence.kind == Kind::RecoveryAction);
+    asked
+        .map(|e| {
+            let (severity, detail) = (e.occurrence.severity, &e.occurrence.detail);
+            let xid = &detail.xid;
+            let (from, to) = (xid.recovery_from.as_deref(), xid.recovery_to.as_deref());
+            (severity, from, to, detail.sample.previous)
+        })
+        .collect()
+}
+
+#[test]
+fn what_the_driver_asks_for_is_reported_as_it_begins_changes_and_ends() {
+    let mut bench = Bench::new();
+    let asks = |action: u32| move |s: &mut GpuSample| s.recovery_action = Some(action);
+    assert!(bench.see(asks(0)).is_empty());
+    assert_eq!(
+        asked(&bench.standing),
+        [(Severity::Info, None, Some("None"), None)]
+    );
+    let events = bench.see(asks(3));
+    assert_eq!(
+        texts(&events),
+        ["the driver asks for a recovery action: Drain P2P"]
+    );
+    assert_eq!(
+        asked(&events),
+        [(
+            Severity::Critical,
+            Some("None"),
+            Some("Drain P2P"),
+            Some(0.0)
+        )]
+    );
+    assert!(bench.see(asks(3)).is_empty() && asked(&bench.standing).is_empty());
+    assert!(bench.see(|_| {}).is_empty(), "a reading that failed");
+    let fatal = |from, to, previous| (Severity::Fatal, Some(from), Some(to), Some(previous));
+    let events = bench.see(asks(1));
+    assert_eq!(
+        asked(&events),
+        [fatal("Drain P2P", "GPU Reset Required", 3.0)]
+    );
+    let events = bench.see(asks(0));
+    assert_eq!(
+        texts(&events),
+        ["the driver asks for no recovery action any more"]
+    );
+    assert_eq!(
+        asked(&events),
+        [(
+            Severity::Info,
+            Some("GPU Reset Required"),
+            Some("None"),
+            Some(1.0)
+        )]
+    );
+    for _ in 0..20 {
+        assert!(bench.see(asks(0)).is_empty());
+        assert!(asked(&bench.standing).is_empty(), "nothing is wrong");
+    }
+}
+
+#[test]
+fn what_the_driver_asks_for_at_the_first_sample_is_how_the_gpu_stands_until_it_ends() {
+    let mut bench = Bench::new();
+    let mut stated = 0;
+    // Samples are 5 seconds apart.
+    for _ in 0..25 {
+        assert!(bench.see(|s| s.recovery_action = Some(7)).is_empty());
+        let now = asked(&bench.standing);
+        let wanted = (Severity::Fatal, None, Some("System Reboot"), None);
+        assert!(now.iter().all(|asked| *asked == wanted), "{now:?}");
+        stated += now.len();
+    }
+    assert_eq!(stated, 3, "once a minute");
+    // Another card in the slot.
+    bench.gpu.uuid = Some("GPU-1".to_owned());
+    assert!(bench.see(|s| s.recovery_action = Some(7)).is_empty());
+    bench.gpu.uuid = Some("GPU-2".to_owned());
+    assert!(bench.see(|s| s.recovery_action = Some(0)).is_empty());
+    assert_eq!(asked(&bench.standing)[0].2, Some("None"));
+}
+
+#[test]
+fn an_action_that_nobody_knows_is_shown_by_its_number() {
+    let mut bench = Bench::new();
+    bench.see(|s| s.recovery_action = Some(0));
+    let names: Vec<String> = (5..=9)
+        .map(|action| {
+            let events = bench.see(|s| s.recovery_action = Some(action));
+            asked(&events)[0].2.unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "Recover IMEX Domain",
+            "Bus Reset",
+            "System Reboot",
+            "unknown (8)",
+            "unknown (9)"
+        ]
+    );
 }

@@ -17,6 +17,7 @@
  *                            pid and memory (of the process that computes), fabric (state), fabric_status, fabric_health,
  *                            mig (layout of the first GPU: 1 has two GPU instances, one with two compute instances; 2 one),
  *                            mig_error (what its last place answers instead), mig_plain (place whose name lacks the profile),
+ *                            default_limit (of power, milliwatts), recovery_action,
  *                            license (of vGPUs: 0 none, 1 until 2027-03-31, 2 permanent)
  *   FAKE_NVML_ALONE=1        processes of all instances together are not listed, as for who is not privileged
  *   FAKE_NVML_OLD=1          no GPM, and the fabric by the first version of its call only
@@ -330,7 +331,7 @@ int nvmlDeviceGetTemperatureThreshold(device_t d, u32 which, u32 *out) {
 VALUE(nvmlDeviceGetPowerUsage, u32, 312500)
 VALUE(nvmlDeviceGetEnforcedPowerLimit, u32, 700000)
 VALUE(nvmlDeviceGetPowerManagementLimit, u32, 710000)
-VALUE(nvmlDeviceGetPowerManagementDefaultLimit, u32, 720000)
+VALUE(nvmlDeviceGetPowerManagementDefaultLimit, u32, (u32)reading("default_limit", 720000))
 int nvmlDeviceGetPowerManagementLimitConstraints(device_t d, u32 *min, u32 *max) {
     READING(d);
     *min = 200000;

@@ -271,11 +271,11 @@ impl State {
         match input {
             Input::Observation(observation) => self.ingest(*observation),
             Input::Check(check) => self.ingest_check(*check),
+            Input::Standing(standing) => self.ingest_standing(*standing),
             Input::KmsgProgress(seq) => self.kmsg_seq = self.kmsg_seq.max(Some(seq)),
             Input::Gpus(gpus) => {
                 self.known.set_gpus(&gpus);
                 self.find_gpus(&gpus);
-                self.find_licences(&gpus);
                 self.hub.set_gpus(gpus);
             }
             Input::Baseline(judgements) => self.judge_baseline(&judgements),

@@ -225,9 +225,9 @@ fn fault() -> (WitnessName, Occurrence) {
     });
     let detail = &mut occurrence.detail;
     match kind {
-        Kind::Xid => {
+        Kind::Xid | Kind::RecoveryAction => {
             occurrence.gpu = Some(Gpu::at(address(n).parse().unwrap()));
-            detail.xid.xid = Some(one(&XIDS));
+            detail.xid.xid = (kind == Kind::Xid).then(|| one(&XIDS));
             let to = ["None", "GPU Reset Required", "Drain P2P", "Drain and Reset"];
             detail.xid.recovery_to = Some(one(&to).to_owned());
         }

@@ -295,27 +295,18 @@ impl State {
             // The core ends after this thread.
             let _ = self.inputs.send(Input::PciTree(self.tree.clone()));
         }
-        let observations: Vec<_> = report
-            .events
-            .into_iter()
-            .filter(|observed| !self.is_off(observed.witness))
-            .map(|mut observed| {
-                if let Some(process) = &mut observed.occurrence.process {
-                    enrich(process);
-                }
-                Observation {
-                    witness: observed.witness,
-                    occurrence: observed.occurrence,
-                    count: observed.count,
-                }
-            })
-            .collect();
+        let observations = self.observations(report.events);
         for observation in &observations {
             self.hub
                 .metrics
                 .count_records(observation.witness, observation.count);
         }
         send_all(&self.inputs, observations);
+        // After what happened, and before the GPUs that end reasons by what they show.
+        for standing in self.observations(report.standing) {
+            // The core ends after this thread.
+            let _ = self.inputs.send(Input::Standing(Box::new(standing)));
+        }
         // A GPU that did not initialise or did not answer may be gone or replaced.
         if let Some(nvml) = &self.nvml
             && (is_broken(nvml.status().state) || nvml.status().reason.is_some())
@@ -332,6 +323,24 @@ impl State {
             // The core ends after this thread.
             let _ = self.inputs.send(Input::Gpus(report.gpus));
         }
+    }
+
+    /// What the core gets of these.
+    fn observations(&self, observed: Vec<Observed>) -> Vec<Observation> {
+        let on = observed
+            .into_iter()
+            .filter(|observed| !self.is_off(observed.witness));
+        on.map(|mut observed| {
+            if let Some(process) = &mut observed.occurrence.process {
+                enrich(process);
+            }
+            Observation {
+                witness: observed.witness,
+                occurrence: observed.occurrence,
+                count: observed.count,
+            }
+        })
+        .collect()
     }
 
     fn is_off(&self, source: WitnessName) -> bool {

@@ -64,10 +64,10 @@ pub struct XidDetail {
     /// Driver's own GPU number, where the text has one (`GPU2 GSP`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gpu_index: Option<u32>,
-    /// Xid 154: recovery action before, verbatim.
+    /// Xid 154: recovery action before, verbatim. A reading of NVML has the name that the driver gives it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recovery_from: Option<String>,
-    /// Xid 154: recovery action now, verbatim (`GPU Reset Required`).
+    /// The same now (`GPU Reset Required`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub recovery_to: Option<String>,
     /// Xid 94, 95: `RST: Yes`.

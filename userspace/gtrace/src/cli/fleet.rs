@@ -13,6 +13,7 @@ use gtrace_fleet::outbreak::Outbreak;
 use gtrace_head::db::{ChainReport, FleetEvent, FleetIncident};
 use gtrace_head::{AuditLine, By, HostView};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::ack::user_name;
 use super::ids::Failure;
@@ -69,6 +70,9 @@ enum What {
         /// The newest so many.
         #[arg(long, value_name = "N", default_value_t = 100)]
         limit: u32,
+        /// Print them as they come, until it is interrupted.
+        #[arg(long, conflicts_with_all = ["since", "until", "limit"])]
+        follow: bool,
         #[command(flatten)]
         asked: Asked,
     },
@@ -81,7 +85,7 @@ enum What {
         #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
         since: Option<Timestamp>,
         /// Print changes as they come, until it is interrupted.
-        #[arg(long)]
+        #[arg(long, conflicts_with_all = ["open", "since"])]
         follow: bool,
         #[command(flatten)]
         asked: Asked,
@@ -190,25 +194,28 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             kind,
             severity,
             limit,
+            follow: live,
             asked,
         } => {
-            let mut pairs = vec![("limit", limit.to_string())];
+            let mut pairs = Vec::new();
+            if !live {
+                pairs.push(("limit", limit.to_string()));
+            }
             pairs.extend(since.map(|time| ("since", time.to_string())));
             pairs.extend(until.map(|time| ("until", time.to_string())));
             pairs.extend(host.map(|host| ("host", host)));
             pairs.extend(kind.map(|kind| ("kind", kind.to_string())));
             pairs.extend(severity.map(|severity| ("severity", severity.name().to_owned())));
-            events(&pairs, &asked)
+            match live {
+                true => follow("/fleet/v1/events/stream", &pairs, &asked, event_line),
+                false => events(&pairs, &asked),
+            }
         }
         What::Incidents {
-            open,
-            since,
             follow: true,
             asked,
-        } => {
-            let _ = (open, since);
-            follow(&asked)
-        }
+            ..
+        } => follow("/fleet/v1/incidents/stream", &[], &asked, incident_line),
         What::Incidents {
             open, since, asked, ..
         } => {
@@ -320,13 +327,7 @@ fn events(pairs: &[(&str, String)], asked: &Asked) -> Done {
         Err(error) => return Ok(Err(failure(error))),
     };
     let style = Style::of_stdout(ColorChoice::Auto);
-    print_each(&found, asked.json, |one| {
-        format!(
-            "{}  {}\n",
-            one.fleet_host,
-            render::line(&one.event, &style).trim_end()
-        )
-    })?;
+    print_each(&found, asked.json, |one| event_line(one, &style))?;
     if found.is_empty() && !asked.json {
         shared::say("no events match");
     }
@@ -351,10 +352,7 @@ fn incidents(pairs: &[(&str, String)], asked: &Asked) -> Done {
     if !asked.json {
         print_each(&outbreaks, false, outbreak_line)?;
     }
-    print_each(&found, asked.json, |one| {
-        let line = render::incident_line(&one.incident, &style);
-        format!("{}  {}\n", one.fleet_host, line.trim_end())
-    })?;
+    print_each(&found, asked.json, |one| incident_line(one, &style))?;
     if found.is_empty() && !asked.json {
         shared::say("no incidents match");
     }
@@ -420,10 +418,26 @@ fn outbreak_line(outbreak: &Outbreak) -> String {
     )
 }
 
-fn follow(asked: &Asked) -> Done {
+fn event_line(one: &FleetEvent, style: &Style) -> String {
+    let line = render::line(&one.event, style);
+    format!("{}  {}\n", one.fleet_host, line.trim_end())
+}
+
+fn incident_line(one: &FleetIncident, style: &Style) -> String {
+    let line = render::incident_line(&one.incident, style);
+    format!("{}  {}\n", one.fleet_host, line.trim_end())
+}
+
+/// Prints what comes on a stream, each as `line` writes it.
+fn follow<T: Serialize + DeserializeOwned>(
+    path: &str,
+    pairs: &[(&str, String)],
+    asked: &Asked,
+    line: impl Fn(&T, &Style) -> String,
+) -> Done {
     shared::end_cleanly_on_signals()?;
     let style = Style::of_stdout(ColorChoice::Auto);
-    let mut stream = match asked.client()?.stream("/fleet/v1/incidents/stream", None) {
+    let mut stream = match asked.client()?.stream(&target(path, pairs), None) {
         Ok(stream) => stream,
         Err(error) => return Ok(Err(failure(error))),
     };
@@ -438,19 +452,16 @@ fn follow(asked: &Asked) -> Done {
         };
         if message.event == "gap" {
             shared::say(
-                "changes were lost: this reader was too slow; `gtrace fleet incidents` has all",
+                "some were lost: this reader was too slow; without --follow the head has all",
             );
             continue;
         }
-        let Ok(found) = serde_json::from_str::<FleetIncident>(&message.data) else {
+        let Ok(found) = serde_json::from_str::<T>(&message.data) else {
             continue;
         };
         let text = match asked.json {
             true => shared::json_line(&found)?,
-            false => {
-                let line = render::incident_line(&found.incident, &style);
-                format!("{}  {}\n", found.fleet_host, line.trim_end())
-            }
+            false => line(&found, &style),
         };
         if !shared::print(&text)? {
             return Ok(Ok(Exit::Success));

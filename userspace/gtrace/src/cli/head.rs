@@ -12,6 +12,7 @@ use gtrace_head::remediation::Remediation;
 use gtrace_head::{Nats, TokenAnswer, TokenRequest};
 use gtrace_nats::NatsUrl;
 use gtrace_tls::AccessFiles;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::sync::watch;
 
 use super::ack::user_name;
@@ -20,6 +21,9 @@ use super::ids::Failure;
 use super::nats::NatsArgs;
 use super::other_host::HEAD_SOCKET;
 use super::shared::{self, Exit, signalled};
+
+/// Open files: the connections that a head takes, and its own.
+const FILES: u64 = 21_000;
 
 const DATABASE: &str = "/var/lib/gtrace/fleet.db";
 
@@ -158,6 +162,23 @@ fn token(asked: &Token) -> anyhow::Result<ExitCode> {
     }
 }
 
+/// Each agent is a connection, which is a file: a shell lets a program open 1024, and more where it asks.
+fn many_files() {
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= FILES) {
+        return;
+    }
+    limit.current = Some(limit.maximum.map_or(FILES, |most| most.min(FILES)));
+    let set = setrlimit(Resource::Nofile, limit);
+    let now = getrlimit(Resource::Nofile).current.unwrap_or(FILES);
+    if set.is_err() || now < FILES {
+        tracing::info!(
+            "at most {now} agents and readers can be connected: it takes more than {now} open files (`ulimit -Hn`, \
+             LimitNOFILE= of a unit) for more"
+        );
+    }
+}
+
 fn head(args: Args) -> anyhow::Result<ExitCode> {
     if args.nats.is_none()
         && let Some(why) = args.nats_files.without_servers("--nats nats://HOST")
@@ -168,6 +189,7 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
     // Before other threads start. What one of them frees is of use to the next agent.
     gtrace_engine::memory::few_arenas();
     super::run::init_log();
+    many_files();
     let demo = args.demo.then(tempfile::tempdir).transpose()?;
     let database = match &demo {
         Some(dir) => Place::File(dir.path().join("fleet.db")),

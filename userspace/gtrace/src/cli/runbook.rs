@@ -46,7 +46,7 @@ const KINDS: &[(&str, &str)] = &pages!("events":
     "gpu_hang" "iommu_fault" "cpu_stall" "cpu_throttle" "machine_check" "dimm_error" "kernel_panic" "kernel_oops"
     "file_limit" "mlx5_port_module" "net_timeout" "efa_error" "netfs_stall" "disk_lost" "raid_degraded" "io_error"
     "fs_error" "host_restart" "memory_growth" "gpu_contended" "gpu_starved" "mig_layout" "vgpu_license" "baseline_drift"
-    "service_failed"
+    "recovery_action" "service_failed"
     "row_remap" "nvlink" "pcie_link" "pcie_hotplug" "rdma_port" "rdma_errors" "rdma_lost" "source_lost"
     "records_removed" "site_trigger" "plugin_check" "capture");
 

@@ -31,9 +31,7 @@ pub fn compile(dir: &Path) -> PathBuf {
 /// Puts the CPU emulator into `dir` under the driver's name: what the binary carries, as its build made it.
 pub fn library(dir: &Path) -> PathBuf {
     let library = dir.join("libcuda.so.1");
-    let given = std::env::var_os("GTRACE_SHIM_DIR").map(PathBuf::from);
-    let built = Path::new(env!("CARGO_BIN_EXE_gtrace")).with_file_name("../embedded/release");
-    let built = given.unwrap_or(built).join("libgtrace_softgpu.so");
+    let built = Path::new(env!("GTRACE_LIBRARIES")).join("libgtrace_softgpu.so");
     std::fs::copy(built, &library).unwrap();
     library
 }

@@ -174,6 +174,31 @@ pub fn fill_history(dir: &Path, pid: u32) {
                 &sensor,
                 38.0 + 30.0 * wave(second, n, 600.0) + if n == 2 { 18.0 } else { 0.0 },
             ));
+            for (domain, hertz) in [("sm", 1.98e9), ("memory", 2.619e9)] {
+                let labels = [("gpu", address.as_str()), ("domain", domain)];
+                let held = if n == 2 && domain == "sm" { 0.51 } else { 1.0 };
+                let (metric, hertz) = ("gtrace_gpu_clock_hertz", hertz * held);
+                samples.push(gauge(metric, "hertz", &labels, hertz));
+            }
+            for (direction, most) in [("tx", 9e9), ("rx", 2.2e10)] {
+                let labels = [("gpu", address.as_str()), ("direction", direction)];
+                let metric = "gtrace_gpu_pcie_throughput_bytes_per_second";
+                let rate = most * wave(second, n + 3, 130.0);
+                samples.push(gauge(metric, "bytes_per_second", &labels, rate));
+            }
+            let labels = [("gpu", address.as_str()), ("type", "BadTLP")];
+            let errors = if n == 7 {
+                ((second - now + 2400).pow(2) / 9000) as f64
+            } else {
+                0.0
+            };
+            samples.push(of(
+                "gtrace_pci_aer_errors",
+                "",
+                SampleKind::Counter,
+                &labels,
+                Value::Counter(errors),
+            ));
         }
         for (n, resource) in ["memory", "cpu", "io"].into_iter().enumerate() {
             let labels = [("resource", resource), ("kind", "some"), ("window", "10s")];

@@ -4,6 +4,7 @@ mod agents;
 mod ending;
 mod gate;
 mod gswarm;
+mod live;
 mod metrics;
 mod outbreaks;
 mod page;
@@ -184,7 +185,8 @@ fn router(app: App) -> Router {
         .route("/fleet/v1/hosts/{host}/revoke", post(people::revoke))
         .route("/fleet/v1/events", get(people::events))
         .route("/fleet/v1/incidents", get(people::incidents))
-        .route("/fleet/v1/incidents/stream", get(people::follow))
+        .route("/fleet/v1/events/stream", get(live::events))
+        .route("/fleet/v1/incidents/stream", get(live::incidents))
         .route("/fleet/v1/outbreaks", get(outbreaks::outbreaks))
         .route("/fleet/v1/cohorts", get(people::cohorts))
         .route("/fleet/v1/compare", get(people::compare))

@@ -1,23 +1,16 @@
 //! Questions about the fleet.
 
-use std::collections::HashMap;
-use std::convert::Infallible;
-
 use axum::Json;
-use axum::body::Body;
 use axum::extract::{Path, Query, State};
-use axum::http::{Extensions, StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use gtrace_event::{IncidentId, Kind, Record, Severity, Timestamp};
+use axum::http::{Extensions, StatusCode};
+use gtrace_event::{IncidentId, Kind, Severity, Timestamp};
 use gtrace_fleet::cohort::{self, Cohort, Comparison};
 use gtrace_fleet::lemon::{self, Ranking};
 use gtrace_fleet::{HostState, check_name};
 use serde::{Deserialize, Serialize};
-use tokio::sync::broadcast::error::RecvError;
 
 use super::App;
-use super::ending::over;
-use super::gate::{self, Known, Named};
+use super::gate::{self, Named};
 use super::problem::Problem;
 use crate::db::{ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, Unit};
 use crate::secret;
@@ -98,19 +91,31 @@ pub(super) struct EventParameters {
     limit: Option<u32>,
 }
 
+/// What was asked for by name.
+pub(super) fn kind_and_severity(
+    kind: Option<String>,
+    severity: Option<String>,
+) -> Result<(Option<Kind>, Option<Severity>), Problem> {
+    let kinds = "`gtrace schema event` lists kinds and severities";
+    let kind = kind.map(|kind| kind.parse::<Kind>()).transpose();
+    let severity = severity.map(|s| s.parse::<Severity>()).transpose();
+    Ok((
+        kind.map_err(|e| Problem::bad_request(e, kinds))?,
+        severity.map_err(|e| Problem::bad_request(e, kinds))?,
+    ))
+}
+
 pub(super) async fn events(
     State(app): State<App>,
     Query(asked): Query<EventParameters>,
 ) -> Result<Json<Vec<FleetEvent>>, Problem> {
-    let kinds = "`gtrace schema event` lists kinds and severities";
-    let kind = asked.kind.map(|kind| kind.parse::<Kind>()).transpose();
-    let severity = asked.severity.map(|s| s.parse::<Severity>()).transpose();
+    let (kind, severity) = kind_and_severity(asked.kind, asked.severity)?;
     let query = EventQuery {
         since: asked.since,
         until: asked.until,
         host: asked.host,
-        kind: kind.map_err(|e| Problem::bad_request(e, kinds))?,
-        severity: severity.map_err(|e| Problem::bad_request(e, kinds))?,
+        kind,
+        severity,
         limit: asked.limit.unwrap_or(LIMIT).min(LIMIT_MAX),
     };
     app.read(move |db| db.events(&query)).await.map(Json)
@@ -142,61 +147,6 @@ pub(super) async fn incidents(
 ) -> Result<Json<Vec<FleetIncident>>, Problem> {
     let query = asked.query();
     app.read(move |db| db.incidents(&query)).await.map(Json)
-}
-
-/// Changes of incidents as they are committed, as server-sent events.
-pub(super) async fn follow(
-    State(app): State<App>,
-    known: Option<axum::Extension<Known>>,
-) -> Response {
-    let mut live = app.writer.live.subscribe();
-    let (sender, receiver) = tokio::sync::mpsc::channel::<Result<String, Infallible>>(16);
-    let mut ended = app.ended.clone();
-    tokio::spawn(async move {
-        let mut names = HashMap::<i64, String>::new();
-        let mut ping = tokio::time::interval(std::time::Duration::from_secs(15));
-        let mut look = tokio::time::interval(std::time::Duration::from_secs(1));
-        loop {
-            let text = tokio::select! {
-                () = over(&mut ended) => return,
-                // A credential that is revoked, or runs out, is one for a stream that is open too.
-                _ = look.tick() => match known.as_ref().is_none_or(|known| known.still_holds()) {
-                    true => continue,
-                    false => return,
-                },
-                _ = ping.tick() => ": \n\n".to_owned(),
-                received = live.recv() => match received {
-                    Ok((host, body)) => {
-                        if !names.contains_key(&host)
-                            && let Ok(rows) = app.hosts().await
-                        {
-                            names = rows.into_iter().map(|row| (row.id, row.name)).collect();
-                        }
-                        let Ok(Record::Incident(incident)) = serde_json::from_str(&body) else {
-                            continue;
-                        };
-                        let fleet_host = names.get(&host).cloned().unwrap_or_default();
-                        let found = FleetIncident { fleet_host, incident: *incident };
-                        let json = serde_json::to_string(&found).unwrap_or_default();
-                        format!("event: incident\ndata: {json}\n\n")
-                    }
-                    Err(RecvError::Lagged(lost)) => format!("event: gap\ndata: {{\"lost\":{lost}}}\n\n"),
-                    Err(RecvError::Closed) => return,
-                },
-            };
-            if sender.send(Ok(text)).await.is_err() {
-                return;
-            }
-        }
-    });
-    let body = futures_util::stream::unfold(receiver, |mut receiver| async {
-        receiver.recv().await.map(|text| (text, receiver))
-    });
-    let headers = [
-        (header::CONTENT_TYPE, "text/event-stream"),
-        (header::CACHE_CONTROL, "no-cache"),
-    ];
-    (headers, Body::from_stream(body)).into_response()
 }
 
 #[derive(Deserialize)]

@@ -11,6 +11,8 @@ import { useLive } from "../live";
 import { usePolled } from "../use";
 import type { CausalLink, Event, Incident } from "../types";
 
+/** Before and after an incident, what its GPUs measured is shown. */
+const AROUND_MS = 10 * 60_000;
 const EVENTS_READ = 64;
 
 export function Incidents({ id, params }: { id: string; params: Record<string, string> }) {
@@ -77,6 +79,7 @@ function One({ id }: { id: string }) {
   };
   const { gpus = [], processes = [], containers = [], jobs = [], remote_clients: clients = [] } = incident.affected ?? {};
   const end = incident.closed ?? incident.last_time;
+  const around = { since: new Date(Date.parse(incident.opened) - AROUND_MS).toISOString(), until: new Date(Date.parse(end) + AROUND_MS).toISOString() };
   return (
     <article class="incident-page">
       <p class="line"><a href={href("incidents")}>Incidents</a> / <code>{incident.id}</code></p>
@@ -109,7 +112,7 @@ function One({ id }: { id: string }) {
           </section>
           <section><h3>Who is affected</h3>
             <dl class="facts wide">
-              {gpus.length > 0 && <><dt>GPUs</dt><dd>{gpus.map((gpu) => <a key={gpu.pci} href={href("events", "", { gpu: gpu.pci })}>{gpuName(gpu)}</a>)}</dd></>}
+              {gpus.length > 0 && <><dt>GPUs</dt><dd>{gpus.map((gpu) => <a key={gpu.pci} href={href("gpu", gpu.pci, around)}>{gpuName(gpu)}</a>)}</dd></>}
               {processes.length > 0 && <><dt>processes</dt><dd>{processes.slice(0, 12).map((one) => <a key={one.pid} href={href("processes", String(one.pid))}>{one.comm ?? ""} {one.pid}</a>)}</dd></>}
               {containers.length > 0 && <><dt>containers</dt><dd>{containers.slice(0, 6).map((one) => <a key={one} href={href("events", "", { container: one.slice(0, 12) })}><code>{shortContainer(one)}</code></a>)}</dd></>}
               {jobs.length > 0 && <><dt>jobs</dt><dd>{jobs.join(", ")}</dd></>}

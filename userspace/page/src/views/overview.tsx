@@ -83,7 +83,7 @@ function License({ of: { licensed, term, product, expiry }, at }: { of: VgpuLice
   return <Mark shape="triangle" tone="warning">{licensed ? "ended" : "none"}{product && ` of ${product}`}</Mark>;
 }
 
-function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series: SampleSeries[] }) {
+export function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series: SampleSeries[] }) {
   const sample = gpu.sample;
   const of = (metric: string, sensor?: string) => spark(series.find((one) => one.metric === metric && one.labels.gpu === gpu.pci && (!sensor || one.labels.sensor === sensor)));
   const now = Date.now();
@@ -98,7 +98,7 @@ function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series
   return (
     <article class={`card gpu ${judged.state}`}>
       <header>
-        <h3><a href={href("search", "", { q: gpu.pci })} data-row>{gpu.index === undefined ? "GPU" : `GPU ${gpu.index}`}</a></h3>
+        <h3><a href={href("gpu", gpu.pci)} data-row>{gpu.index === undefined ? "GPU" : `GPU ${gpu.index}`}</a></h3>
         <HealthMark of={judged.state} />
       </header>
       <p class="muted line">{gpu.name ?? "name not known"} · <code>{shortPci(gpu.pci)}</code></p>
@@ -113,11 +113,11 @@ function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series
             <Meter label="heat" share={celsius !== undefined && hot ? celsius / hot : undefined} text={celsius === undefined ? "–" : `${celsius}${hot ? ` of ${hot}` : ""} °C`} high={0.97} />
           </div>
           {divided && <Instances of={sample} />}
-          <div class="sparks">
+          {series.length > 0 && <div class="sparks">
             {!divided && <figure><Sparkline label="busy over 15 minutes" data={of("gtrace_gpu_utilization_ratio")} top={1} from={now - SPAN_MS} to={now} /><figcaption>busy, 15 min</figcaption></figure>}
             <figure><Sparkline label="power over 15 minutes" data={of("gtrace_gpu_power_watts")} top={limit} from={now - SPAN_MS} to={now} /><figcaption>{divided ? "power, 15 min" : "power"}</figcaption></figure>
             <figure><Sparkline label="temperature over 15 minutes" data={of("gtrace_gpu_temperature_celsius", "gpu")} top={hot} from={now - SPAN_MS} to={now} /><figcaption>heat</figcaption></figure>
-          </div>
+          </div>}
           <dl class="facts">
             {sample.clocks?.sm !== undefined && <><dt>SM clock</dt><dd>{sample.clocks.sm}{sample.clocks.max_sm ? ` of ${sample.clocks.max_sm}` : ""} MHz</dd></>}
             {names.length > 0 && <><dt>clocks held by</dt><dd>{names.join(", ")}</dd></>}
@@ -125,7 +125,7 @@ function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series
             {sample.ecc?.volatile && <><dt>ECC errors</dt><dd>{count(sample.ecc.volatile.corrected ?? 0)} corrected, {count(sample.ecc.volatile.uncorrected ?? 0)} not</dd></>}
             {sample.mig && (sample.mig.enabled || sample.mig.pending) && <><dt>MIG</dt><dd>{!sample.mig.enabled ? "off" : sample.mig_instances_unread ? "instances unread" : plural(sample.mig_instances?.length ?? 0, "instance")}{sample.mig.enabled !== sample.mig.pending && `, ${sample.mig.pending ? "on" : "off"} after a reset`}</dd></>}
             {sample.vgpu_license && <><dt>licence</dt><dd><License of={sample.vgpu_license} at={sample.time} /></dd></>}
-{!allInside && <>            <dt>processes</dt><dd>{processes.length === 0 ? "none" : processes.slice(0, 3).map((one) => <a key={one.pid} href={href("processes", String(one.pid))}>{one.comm ?? one.pid}{one.used_memory ? ` ${bytes(one.used_memory)}` : ""}</a>)}{processes.length > 3 && ` and ${processes.length - 3} more`}</dd></>}
+            {!allInside && <><dt>processes</dt><dd>{processes.length === 0 ? "none" : processes.slice(0, 3).map((one) => <a key={one.pid} href={href("processes", String(one.pid))}>{one.comm ?? one.pid}{one.used_memory ? ` ${bytes(one.used_memory)}` : ""}</a>)}{processes.length > 3 && ` and ${processes.length - 3} more`}</dd></>}
           </dl>
           {gpu.stale && <p class="line"><Mark shape="triangle" tone="warning">the sample is old: {ago(sample.time)}</Mark></p>}
         </>
@@ -152,7 +152,9 @@ export function Overview() {
   const pressure = ["memory", "cpu", "io"].map((resource) => series.find((one) => one.metric === "gtrace_pressure_ratio" && one.labels.resource === resource && one.labels.kind === "some" && one.labels.window === "10s"));
   const now = Date.now();
   const uptime = (now - Date.parse(status.started)) / 1000;
-  const others = (health ?? []).filter((one) => one.subject.part !== "gpu" && one.subject.part !== "host" && (one.state === "degraded" || one.state === "unhealthy"));
+  // A GPU that is gone has no card.
+  const hasCard = (one: SubjectHealth) => one.subject.part === "gpu" && (gpus ?? []).some((gpu) => one.subject.name === gpu.pci || one.subject.name === gpu.uuid);
+  const others = (health ?? []).filter((one) => !hasCard(one) && one.subject.part !== "host" && (one.state === "degraded" || one.state === "unhealthy"));
   const whole = health?.find((one) => one.subject.part === "host");
   const why = health?.find((one) => one.subject.part !== "host" && one.state === whole?.state);
   const maintenance = live.report?.maintenance;
@@ -172,7 +174,7 @@ export function Overview() {
           <h2>Needs somebody</h2>
           <div class="list">
             {status.store_problem && <div class="attention"><Mark shape="octagon" tone="fatal">store</Mark><span class="grow">{status.store_problem}</span></div>}
-            {others.map((one) => <div class="attention" key={subjectName(one)}><HealthMark of={one.state} /><span class="grow">{subjectName(one)}: {texts(one).join("; ")}</span><span class="muted">{one.action !== "none" ? words(one.action) : ""}</span></div>)}
+            {others.map((one) => <div class="attention" key={subjectName(one)}><HealthMark of={one.state} /><span class="grow">{one.subject.part === "gpu" ? <a href={href("gpu", one.subject.name)}>{subjectName(one)}</a> : subjectName(one)}: {texts(one).join("; ")}</span><span class="muted">{one.action !== "none" ? words(one.action) : ""}</span></div>)}
             {faults.slice(0, 6).map((incident) => (
               <a class="attention" key={incident.id} href={href("incidents", incident.id)} data-row>
                 <SeverityMark of={incident.severity} /><span class="grow">{incident.title}</span><StateMark of={incident.state} /><time class="muted" title={incident.opened}>{clock(incident.opened)}</time>

@@ -4,47 +4,16 @@ import { useMemo } from "preact/hooks";
 import { get } from "../api";
 import { Empty, Loading, Trouble } from "../parts/bits";
 import { Chart, HUES, type Line } from "../parts/chart";
+import { line, names, title, unitOf } from "../parts/series";
 import { Mark } from "../parts/mark";
 import { RangeChoice, bounds, spanOf } from "../parts/range";
-import { ago, inUnit, plural, shortPci } from "../format";
-import { quantile } from "../hist";
+import { ago, inUnit, plural } from "../format";
 import { href, setParams } from "../route";
 import { usePolled } from "../use";
-import type { SampleHistory, SampleMetric, SampleSeries } from "../types";
+import type { SampleHistory, SampleMetric } from "../types";
 
 const SHOWN = 24;
 const FIRST = ["gtrace_gpu_utilization_ratio", "gtrace_pressure_ratio"];
-
-/** Labels that all series of a metric share say nothing of one. */
-function names(series: SampleSeries[]): string[] {
-  const keys = [...new Set(series.flatMap((one) => Object.keys(one.labels)))];
-  const telling = keys.filter((key) => new Set(series.map((one) => one.labels[key])).size > 1 && !(key === "uuid" && keys.includes("gpu")));
-  return series.map((one) => (telling.length > 0 ? telling : keys.slice(0, 1)).map((key) => (key === "gpu" ? shortPci(one.labels[key] ?? "") : `${key === "pid" ? "" : `${key} `}${one.labels[key] ?? "–"}`)).join(" · ") || one.metric);
-}
-
-/** A gauge's mean, what a counter rises by a second, a histogram's 99th percentile in seconds. */
-function line(series: SampleSeries, name: string): Line {
-  const points: [number, number | null][] = [];
-  let before: { at: number; value: number } | undefined;
-  for (const point of series.points) {
-    const at = Date.parse(point.time);
-    if (series.kind === "gauge") points.push([at, point.range?.mean ?? point.last ?? null]);
-    else if (series.kind === "histogram") points.push([at, point.durations ? quantile(point.durations.buckets, 0.99) / 1e9 : null]);
-    else if (point.last !== undefined) {
-      // One that fell was reset, and its value is new.
-      if (before && at > before.at) points.push([at, (1000 * (point.last >= before.value ? point.last - before.value : point.last)) / (at - before.at)]);
-      before = { at, value: point.last };
-    }
-  }
-  return { name, points };
-}
-
-const unitOf = (metric: SampleMetric | undefined): string | undefined => {
-  if (metric?.kind !== "counter") return metric?.unit;
-  return metric.unit === "bytes" ? "bytes_per_second" : metric.unit === "seconds" ? "ratio" : metric.unit === "joules" ? "watts" : "";
-};
-
-const title = (metric: string): string => metric.replace(/^gtrace_/, "").replaceAll("_", " ");
 
 export function Samples({ params }: { params: Record<string, string> }) {
   const list = usePolled("metrics", () => get<SampleHistory>("/api/v1/samples", [["since", "14d"]]), 30_000);

@@ -185,10 +185,6 @@ pub(crate) fn fma64(a: f64, b: f64, c: f64, mode: Mode) -> f64 {
         return mul64(a, b, mode);
     }
     let result = a.mul_add(b, c);
-    if product == -c && result == 0.0 && (product == 0.0 || a.mul_add(b, -product) == 0.0) {
-        let minus = zero_sum(product.is_sign_negative(), c.is_sign_negative(), mode);
-        return if minus { -0.0 } else { result };
-    }
     let infinite = a.is_infinite() || b.is_infinite() || c.is_infinite();
     let error = if product.abs() < SMALL && c.abs() < SMALL {
         let (large, small) = if a.abs() > b.abs() { (a, b) } else { (b, a) };
@@ -196,6 +192,11 @@ pub(crate) fn fma64(a: f64, b: f64, c: f64, mode: Mode) -> f64 {
     } else {
         fma_error(a, b, c, result)
     };
+    // Zero as it is, and not for being smaller than the smallest number.
+    if result == 0.0 && error == 0.0 {
+        let minus = zero_sum(product.is_sign_negative(), c.is_sign_negative(), mode);
+        return if minus { -0.0 } else { result };
+    }
     adjust(result, error, mode, infinite)
 }
 

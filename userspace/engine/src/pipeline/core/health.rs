@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use gtrace_devices::{GpuInfo, HostNews, RUNS_AGAIN};
 use gtrace_event::{
     Event, EventId, HealthAction, HealthNews, HealthRecord, HealthState, HealthSubject, Kind,
-    MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, ReasonStatus, Record,
-    Severity, SubjectKind, Timestamp, WitnessName,
+    MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, Record, Severity, SubjectKind,
+    Timestamp, Witness, WitnessName,
 };
 use gtrace_health::{Change, Fold, NOT_SEEN, RuleError, Rules};
 use gtrace_store::{Filter, HealthEntry, Reader, StoreError};
@@ -19,6 +19,7 @@ use crate::baseline::{self, Judgement};
 use crate::checks::{self, Checked, Judged, Looked};
 use crate::clock;
 use crate::component;
+use crate::input::Observation;
 use crate::pipeline::SiteRules;
 use crate::pipeline::outbox::Pending;
 
@@ -36,8 +37,6 @@ const MISSING_AFTER: Duration = Duration::from_secs(180);
 const HOST_NEWS_MAX: usize = 1000;
 /// An energy counter that has gone back by more than this was reset with its GPU, joules.
 const ENERGY_BACK_J: f64 = 1.0;
-/// The rule of health for a vGPU without its licence.
-const UNLICENSED: &str = "vgpu-unlicensed";
 
 /// See the module.
 pub(super) struct Health {
@@ -550,27 +549,24 @@ impl State {
         self.send_batch();
     }
 
-    /// A licence that is there ends the reason that it is missing also where the watch that reported that ended with its daemon.
-    pub(super) fn find_licences(&mut self, gpus: &[GpuInfo]) {
-        for gpu in gpus {
-            let Some(sample) = &gpu.sample else { continue };
-            let license = sample.vgpu_license.as_ref();
-            let Some(license) = license.filter(|license| license.is_valid(sample.time)) else {
-                continue;
-            };
-            let subject = HealthSubject::new(SubjectKind::Gpu, gpu.pci.to_string());
-            let known = self.health.fold.subject(&subject);
-            let mut reasons = known.iter().flat_map(|known| &known.reasons);
-            let is_open = reasons.any(|reason| {
-                reason.rule == UNLICENSED
-                    && reason.status == ReasonStatus::Active
-                    && reason.last < sample.time
-            });
-            if is_open {
-                let occurrence = gtrace_devices::licensed_again(&gpu.event_gpu(), license);
-                self.ingest_one(WitnessName::Nvml, occurrence, 1);
-                self.send_batch();
-            }
+    /// How something stands is an event where health does not know it: as after a restart, while which it went on or ended.
+    pub(super) fn ingest_standing(&mut self, standing: Observation) {
+        let Observation {
+            witness,
+            occurrence,
+            count,
+        } = standing;
+        let time = Timestamp::now();
+        let first = Witness {
+            source: witness,
+            count,
+            first_time: time,
+        };
+        let mut event = Event::new(time, first, occurrence.clone());
+        event.boot_id = Some(self.boot_id.clone());
+        if self.health.fold.is_news(&event) {
+            self.ingest_one(witness, occurrence, count);
+            self.send_batch();
         }
     }
 

@@ -10,7 +10,7 @@ use super::super::tests::{World, acknowledge, xid_79};
 use super::*;
 use crate::fake_sysfs::{FakeSysfs, GPU};
 use crate::hub::Command;
-use crate::input::Input;
+use crate::input::{Input, Observation};
 use gtrace_devices::PciTree;
 
 fn tree() -> PciTree {
@@ -428,40 +428,205 @@ fn a_gpu_that_is_gone_after_a_reboot_is_missing_though_the_host_has_no_other() {
     assert_eq!(health.missing(late), None, "once");
 }
 
-#[test]
-fn a_licence_that_came_back_while_no_daemon_ran_ends_its_reason_once() {
-    let licence = |world: &World| {
-        let mut sample = gtrace_devices::GpuSample::at(Timestamp::now());
-        sample.vgpu_license = Some(gtrace_devices::VgpuLicense {
-            licensed: true,
-            product: None,
-            term: None,
-            expiry: None,
-        });
+/// The NVML samples of a daemon's run.
+struct Samples<'a> {
+    world: &'a World,
+    watch: gtrace_devices::SampleWatch,
+    second: i64,
+}
+
+impl<'a> Samples<'a> {
+    /// Of a daemon that has just been started.
+    fn new(world: &'a World) -> Self {
+        Self {
+            world,
+            watch: gtrace_devices::SampleWatch::new(),
+            second: 0,
+        }
+    }
+
+    /// Takes one, four minutes after the one before, and the core what that shows, as the thread of the devices does it.
+    fn take(&mut self, fill: impl FnOnce(&mut gtrace_devices::GpuSample)) {
+        self.second += 240;
+        let time = Timestamp::now() + jiff::SignedDuration::from_secs(self.second);
+        let mut sample = gtrace_devices::GpuSample::at(time);
+        fill(&mut sample);
+        let happened = self.watch.observe(&Gpu::at(GPU.parse().unwrap()), &sample);
+        for observed in happened {
+            self.world.ingest_one(observed.witness, observed.occurrence);
+        }
+        for observed in self.watch.standing() {
+            self.world.send(Input::Standing(Box::new(Observation {
+                witness: observed.witness,
+                occurrence: observed.occurrence,
+                count: 1,
+            })));
+        }
         let mut gpu = GpuInfo::at(GPU.parse().unwrap());
         gpu.sample = Some(sample);
-        world.send(Input::Gpus(vec![gpu]));
-    };
-    let events = |world: &World| {
-        let events = world.stored(None).into_iter();
-        events.filter(|e| e.kind == Kind::VgpuLicense).count()
+        self.world.send(Input::Gpus(vec![gpu]));
+        self.world.flush();
+    }
+}
+
+/// How often it happened by the events of a kind.
+fn happened(world: &World, kind: Kind) -> u64 {
+    let events = world.stored(None).into_iter();
+    let events = events.filter(|event| event.kind == kind);
+    events.map(|event| 1 + event.repeats).sum()
+}
+
+fn rules(world: &World) -> Vec<String> {
+    let reasons = gpu(world).reasons.into_iter();
+    reasons.map(|reason| reason.rule).collect()
+}
+
+#[test]
+fn a_licence_is_missing_once_over_restarts_and_is_there_again_whenever_that_was() {
+    let licence = |samples: &mut Samples<'_>, licensed: bool| {
+        samples.take(|sample| {
+            sample.vgpu_license = Some(gtrace_devices::VgpuLicense {
+                licensed,
+                product: None,
+                term: None,
+                expiry: None,
+            });
+        });
     };
     let world = World::new(tree());
-    licence(&world);
-    world.flush();
-    assert_eq!(events(&world), 0, "that it is there is no news");
-    let mut lacks = Occurrence::new(Kind::VgpuLicense, Severity::Warning, "no licence");
-    lacks.provenance = Provenance::Kernel;
-    lacks.gpu = Some(Gpu::at(GPU.parse().unwrap()));
-    world.ingest_one(WitnessName::Nvml, lacks);
-    assert_eq!(gpu(&world).reasons[0].rule, UNLICENSED);
+    licence(&mut Samples::new(&world), true);
+    assert_eq!(
+        happened(&world, Kind::VgpuLicense),
+        0,
+        "that it is there is no news"
+    );
+    // Three samples without it, in each run.
+    let lacks = |world: &World| {
+        let mut samples = Samples::new(world);
+        (0..4).for_each(|_| licence(&mut samples, false));
+        assert_eq!(rules(world), ["vgpu-unlicensed"]);
+        assert_eq!(happened(world, Kind::VgpuLicense), 1);
+    };
+    lacks(&world);
     let world = world.restart(tree());
-    assert_eq!(gpu(&world).state, HealthState::Degraded);
-    licence(&world);
+    lacks(&world);
+    let world = world.restart(tree());
+    // It came back while no daemon ran.
+    let mut samples = Samples::new(&world);
+    licence(&mut samples, true);
     assert_eq!(gpu(&world).state, HealthState::Healthy);
-    licence(&world);
-    assert_eq!(gpu(&world).reasons.len(), 0);
-    assert_eq!(events(&world), 2);
+    licence(&mut samples, true);
+    assert_eq!(happened(&world, Kind::VgpuLicense), 2);
+    (0..3).for_each(|_| licence(&mut samples, false));
+    assert_eq!(rules(&world), ["vgpu-unlicensed"]);
+    // After another restart none is needed.
+    let world = world.restart(tree());
+    let mut samples = Samples::new(&world);
+    (0..3).for_each(|_| samples.take(|_| {}));
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+}
+
+#[test]
+fn a_recovery_action_that_is_pending_when_the_daemon_starts_is_a_reason_until_it_is_none() {
+    let asks = |samples: &mut Samples<'_>, action: u32| {
+        samples.take(|sample| sample.recovery_action = Some(action));
+    };
+    let world = World::new(tree());
+    let mut samples = Samples::new(&world);
+    asks(&mut samples, 1);
+    let known = gpu(&world);
+    assert_eq!(
+        (known.state, known.action),
+        (HealthState::Unhealthy, HealthAction::ResetGpu)
+    );
+    assert_eq!(rules(&world), ["recovery-reset"]);
+    asks(&mut samples, 1);
+    // The daemon is restarted twice, and in between the driver asks for more.
+    let world = world.restart(tree());
+    asks(&mut Samples::new(&world), 1);
+    assert_eq!(happened(&world, Kind::RecoveryAction), 1, "it is known");
+    let world = world.restart(tree());
+    let mut samples = Samples::new(&world);
+    asks(&mut samples, 2);
+    assert_eq!(rules(&world), ["recovery-reboot"], "its newest word");
+    assert_eq!(happened(&world, Kind::RecoveryAction), 2);
+    // By its energy counter the GPU is reset, and the driver asks for that again: it did not help.
+    let energy = |samples: &mut Samples<'_>, joules: f64| {
+        samples.take(|sample| {
+            sample.recovery_action = Some(1);
+            sample.power.energy_j = Some(joules);
+        });
+    };
+    energy(&mut samples, 5000.0);
+    assert_eq!(rules(&world), ["recovery-reset"]);
+    energy(&mut samples, 3.0);
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    energy(&mut samples, 30.0);
+    assert_eq!(rules(&world), ["recovery-reset"]);
+    asks(&mut samples, 0);
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    let before = happened(&world, Kind::RecoveryAction);
+    let live = replayed(&world);
+    assert!(live.subjects.iter().all(|s| s.reasons.is_empty()));
+    let world = world.restart(tree());
+    asks(&mut Samples::new(&world), 0);
+    assert_eq!(happened(&world, Kind::RecoveryAction), before);
+}
+
+#[test]
+fn an_action_that_nobody_knows_and_somebody_has_acknowledged_is_no_reason_until_it_changes() {
+    let asks = |samples: &mut Samples<'_>, action: u32| {
+        samples.take(|sample| sample.recovery_action = Some(action));
+    };
+    let world = World::new(tree());
+    let mut samples = Samples::new(&world);
+    asks(&mut samples, 8);
+    assert_eq!(rules(&world), ["recovery-other"]);
+    let events = world.stored(None).into_iter();
+    let mut events = events.filter(|event| event.kind == Kind::RecoveryAction);
+    let event = events.next().unwrap();
+    assert!(event.message.ends_with("unknown (8)"), "{}", event.message);
+    let answer = acknowledge(&world, &event).blocking_recv();
+    answer.unwrap().unwrap();
+    asks(&mut samples, 8);
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    let world = world.restart(tree());
+    let mut samples = Samples::new(&world);
+    asks(&mut samples, 8);
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    assert_eq!(happened(&world, Kind::RecoveryAction), 1);
+    asks(&mut samples, 9);
+    assert_eq!(rules(&world), ["recovery-other"]);
+}
+
+#[test]
+fn a_recovery_action_that_ended_while_no_daemon_ran_ends_its_reason() {
+    let world = World::new(tree());
+    let text = "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)";
+    let mut line = Occurrence::new(Kind::Xid, Severity::Critical, text);
+    line.provenance = Provenance::Kernel;
+    line.gpu = Some(Gpu::at(GPU.parse().unwrap()));
+    line.detail.xid.xid = Some(154);
+    line.detail.xid.recovery_to = Some("GPU Reset Required".to_owned());
+    world.ingest_one(WitnessName::Kmsg, line);
+    let mut samples = Samples::new(&world);
+    samples.take(|sample| sample.recovery_action = Some(1));
+    assert_eq!(
+        happened(&world, Kind::RecoveryAction),
+        0,
+        "its line is known"
+    );
+    assert_eq!(rules(&world), ["recovery-reset"]);
+    let world = world.restart(tree());
+    let mut samples = Samples::new(&world);
+    // A reading that failed says nothing.
+    samples.take(|_| {});
+    assert_eq!(rules(&world), ["recovery-reset"]);
+    samples.take(|sample| sample.recovery_action = Some(0));
+    assert_eq!(gpu(&world).state, HealthState::Healthy);
+    assert_eq!(happened(&world, Kind::RecoveryAction), 1);
+    // The line and the reading are of one incident.
+    assert_eq!(world.hub.incidents().len(), 1);
 }
 
 #[test]

@@ -1,0 +1,166 @@
+//! What hosts report, as it is committed: server-sent events.
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::time::Duration;
+
+use axum::Extension;
+use axum::body::Body;
+use axum::extract::{Query, State};
+use axum::http::header;
+use axum::response::{IntoResponse, Response};
+use gtrace_event::{Kind, Record, Severity};
+use serde::Deserialize;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::mpsc;
+use tokio::time::interval;
+
+use super::App;
+use super::ending::over;
+use super::gate::Known;
+use super::people::kind_and_severity;
+use super::problem::Problem;
+use crate::db::{FleetEvent, FleetIncident};
+
+/// Messages that a reader's connection may be behind, beside those of the channel that all readers share.
+const WAITING: usize = 16;
+/// So often a comment shows that the connection stands.
+const PING: Duration = Duration::from_secs(15);
+/// So often it is checked whether the reader may still read.
+const CHECK: Duration = Duration::from_secs(1);
+
+#[derive(Deserialize)]
+pub(super) struct EventParameters {
+    host: Option<String>,
+    kind: Option<String>,
+    severity: Option<String>,
+}
+
+/// Events of all hosts.
+pub(super) async fn events(
+    State(app): State<App>,
+    known: Option<Extension<Known>>,
+    Query(asked): Query<EventParameters>,
+) -> Result<Response, Problem> {
+    let (kind, severity) = kind_and_severity(asked.kind, asked.severity)?;
+    let wanted = Wanted {
+        host: asked.host,
+        of: Of::Events { kind, severity },
+    };
+    Ok(follow(app, known, wanted))
+}
+
+#[derive(Deserialize)]
+pub(super) struct IncidentParameters {
+    host: Option<String>,
+}
+
+/// Changes of incidents of all hosts.
+pub(super) async fn incidents(
+    State(app): State<App>,
+    known: Option<Extension<Known>>,
+    Query(asked): Query<IncidentParameters>,
+) -> Response {
+    let wanted = Wanted {
+        host: asked.host,
+        of: Of::Incidents,
+    };
+    follow(app, known, wanted)
+}
+
+/// What a reader is sent.
+struct Wanted {
+    host: Option<String>,
+    of: Of,
+}
+
+enum Of {
+    Incidents,
+    /// Of this kind, and at least so severe.
+    Events {
+        kind: Option<Kind>,
+        severity: Option<Severity>,
+    },
+}
+
+impl Wanted {
+    /// A message, if the reader wants this record.
+    fn message(&self, host: &str, body: &str) -> Option<String> {
+        if self.host.as_ref().is_some_and(|wanted| wanted != host) {
+            return None;
+        }
+        let fleet_host = host.to_owned();
+        let (name, json) = match (serde_json::from_str(body).ok()?, &self.of) {
+            (Record::Incident(incident), Of::Incidents) => {
+                let incident = *incident;
+                let found = FleetIncident {
+                    fleet_host,
+                    incident,
+                };
+                ("incident", serde_json::to_string(&found))
+            }
+            (Record::Event(event), Of::Events { kind, severity })
+                if kind.as_ref().is_none_or(|kind| *kind == event.kind)
+                    && severity.is_none_or(|severity| event.severity >= severity) =>
+            {
+                let event = *event;
+                let found = FleetEvent { fleet_host, event };
+                ("event", serde_json::to_string(&found))
+            }
+            _ => return None,
+        };
+        Some(format!("event: {name}\ndata: {}\n\n", json.ok()?))
+    }
+}
+
+fn follow(app: App, known: Option<Extension<Known>>, wanted: Wanted) -> Response {
+    let live = &app.writer.live;
+    let mut live = match wanted.of {
+        Of::Incidents => live.incidents.subscribe(),
+        Of::Events { .. } => live.events.subscribe(),
+    };
+    let (sender, receiver) = mpsc::channel::<Result<String, Infallible>>(WAITING);
+    let mut ended = app.ended.clone();
+    tokio::spawn(async move {
+        let mut names = HashMap::<i64, String>::new();
+        let (mut ping, mut check) = (interval(PING), interval(CHECK));
+        loop {
+            let text = tokio::select! {
+                () = over(&mut ended) => return,
+                // A credential that is revoked, or runs out, is one for a stream that is open too.
+                _ = check.tick() => match known.as_ref().is_none_or(|known| known.still_holds()) {
+                    true => continue,
+                    false => return,
+                },
+                _ = ping.tick() => ": \n\n".to_owned(),
+                received = live.recv() => match received {
+                    Ok((host, body)) => {
+                        if !names.contains_key(&host)
+                            && let Ok(rows) = app.hosts().await
+                        {
+                            names = rows.into_iter().map(|row| (row.id, row.name)).collect();
+                        }
+                        let name = names.get(&host).map_or("", String::as_str);
+                        let Some(message) = wanted.message(name, &body) else {
+                            continue;
+                        };
+                        message
+                    }
+                    Err(RecvError::Lagged(lost)) => format!("event: gap\ndata: {{\"lost\":{lost}}}\n\n"),
+                    Err(RecvError::Closed) => return,
+                },
+            };
+            if sender.send(Ok(text)).await.is_err() {
+                return;
+            }
+        }
+    });
+    let body = futures_util::stream::unfold(receiver, |mut receiver| async {
+        receiver.recv().await.map(|text| (text, receiver))
+    });
+    let headers = [
+        (header::CONTENT_TYPE, "text/event-stream"),
+        (header::CACHE_CONTROL, "no-cache"),
+    ];
+    (headers, Body::from_stream(body)).into_response()
+}
