@@ -5,8 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// No host has so many PCI domains.
 const FIRST_DOMAIN: usize = 0x1000;
 
-/// So many markers have domains of their own, each so many.
-const DOMAINS: [usize; 2] = [0xe00, 16];
+/// PCI domains of one marker: room for 4,096 lines.
+const DOMAINS: usize = 16;
+
+/// So many markers, one for each second, have domains that no other has.
+const MARKERS: usize = 0xe00;
 
 /// Of a PCI domain.
 const BUSES: usize = 256;
@@ -32,7 +35,7 @@ impl Marker {
             token,
             // Another marker's channels are far from these.
             first_channel: now.as_micros() as u32,
-            first_domain: FIRST_DOMAIN + now.as_secs() as usize % DOMAINS[0] * DOMAINS[1],
+            first_domain: FIRST_DOMAIN + now.as_secs() as usize % MARKERS * DOMAINS,
         }
     }
 

@@ -17,7 +17,7 @@ use crate::report::Counts;
 /// How many seconds the cases of one kernel may take, instead of [`LIMIT`] and [`LONG_LIMIT`].
 const LIMIT_VARIABLE: &str = "GTRACE_VM_LIMIT_S";
 
-/// How long the cases of one kernel may take: twice as long as they take on two busy cores.
+/// How long the cases of one kernel may take: half as long again as they take on two busy cores.
 const LIMIT: Duration = Duration::from_secs(40 * 60);
 
 /// The same where cases repeat what they repeat a hundred times.
