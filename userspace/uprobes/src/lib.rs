@@ -16,6 +16,7 @@ mod governor;
 mod instruction;
 pub mod library;
 mod load;
+mod mappings;
 mod own_code;
 mod pod;
 pub mod procfs;

@@ -7,6 +7,7 @@ mod weigh;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
+use std::os::fd::BorrowedFd;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -18,6 +19,7 @@ use crate::forecast::Growth;
 use crate::instruction::Class;
 use crate::library::{self, FileId};
 use crate::load::{Options, TraceError};
+use crate::mappings::{Mapped, Mappings};
 use crate::procfs::{self, Identity};
 use crate::recovery::Recovery;
 use crate::run_stats::{self, Statistics};
@@ -31,8 +33,9 @@ const WEIGH_EVERY: Duration = Duration::from_secs(1);
 const POLL_TIME: Duration = Duration::from_millis(4);
 /// So many processes are read in each poll, however slow the host.
 const MIN_POLLS: usize = 16;
-/// How often what has no address space is read again: a thread of the kernel, most of the processes of a host, has none.
-const POLL_KERNEL_EVERY: Duration = Duration::from_secs(10);
+/// How often all processes are read where the kernel reports what they map: for what it could not report, as a process
+/// that makes a library of its own memory.
+const SCAN_EVERY: Duration = Duration::from_secs(10);
 
 /// Follows one process, or all.
 #[derive(Debug)]
@@ -47,8 +50,12 @@ pub struct Watch {
     waiting: BTreeMap<(u64, PathBuf), BTreeSet<u32>>,
     /// Of each process, how large its address space was when it was looked through.
     looked: HashMap<u32, u64>,
-    /// When those without an address space were read last.
-    kernel_polled: Instant,
+    /// What processes map, as the kernel reports it; `None` where it does not, or one process is followed.
+    mappings: Option<Mappings>,
+    /// When the reading of all processes began last.
+    scanned: Instant,
+    /// Whether they are to be read again at once.
+    scan_again: bool,
     /// Why a process could not be looked at last: said once, not each time.
     unreadable: Option<io::ErrorKind>,
     /// The libraries that each process was seen to have mapped.
@@ -104,7 +111,9 @@ impl Watch {
             untraceable: BTreeSet::new(),
             waiting: BTreeMap::new(),
             looked: HashMap::new(),
-            kernel_polled: now,
+            mappings: None,
+            scanned: now,
+            scan_again: false,
             unreadable: None,
             users: HashMap::new(),
             unused: BTreeMap::new(),
@@ -130,6 +139,15 @@ impl Watch {
             weighed: now,
             measured: now,
         };
+        if pid.is_none() {
+            // Before processes are read, so that none comes between.
+            match Mappings::open(&watch.settings.library) {
+                Ok(mappings) => watch.mappings = Some(mappings),
+                Err(error) => watch.say(format!(
+                    "the kernel does not report what processes map ({error}): all are read time and again"
+                )),
+            }
+        }
         for pid in watch.targets() {
             watch.poll_process(pid);
         }
@@ -166,35 +184,53 @@ impl Watch {
     ///
     /// If the kernel refuses.
     pub fn poll(&mut self) -> Result<(), TraceError> {
-        let targets = self.targets();
-        let start = Instant::now();
-        if self.kernel_polled.elapsed() >= POLL_KERNEL_EVERY {
-            self.kernel_polled = start;
-            self.looked.retain(|_, size| *size > 0);
+        let mapped = self.mappings.as_mut().map(Mappings::take);
+        let is_due = match &mapped {
+            Some(Mapped { pids, lost }) => {
+                for pid in pids.iter().filter(|pid| **pid != std::process::id()) {
+                    self.looked.remove(pid);
+                    self.poll_process(*pid);
+                }
+                self.scan_again |= *lost;
+                self.scan_again || self.resume != 0 || self.scanned.elapsed() >= SCAN_EVERY
+            }
+            None => true,
+        };
+        if is_due {
+            self.scan();
         }
-        // Where the last poll ended.
+        self.measure();
+        if self.weighed.elapsed() >= WEIGH_EVERY {
+            self.let_go();
+            self.weigh(false)?;
+        }
+        Ok(())
+    }
+
+    /// Readable when a process has mapped a library, so that a poll is worth it; `None` where the kernel does not report
+    /// it.
+    pub fn wakes(&self) -> Option<BorrowedFd<'_>> {
+        self.mappings.as_ref().map(Mappings::as_fd)
+    }
+
+    /// Reads processes, from where the last time ended.
+    fn scan(&mut self) {
+        let start = Instant::now();
+        let targets = self.targets();
+        if self.resume == 0 {
+            (self.scanned, self.scan_again) = (start, false);
+            self.looked
+                .retain(|pid, _| targets.binary_search(pid).is_ok());
+        }
         let from = targets.partition_point(|pid| *pid <= self.resume);
-        let (before, after) = targets.split_at(from);
         self.resume = 0;
-        let unread: Vec<u32> = after
-            .iter()
-            .chain(before)
-            .filter(|pid| self.pid.is_some() || self.looked.get(pid) != Some(&0))
-            .copied()
-            .collect();
-        for (looked, pid) in unread.into_iter().enumerate() {
+        for (looked, pid) in targets[from..].iter().enumerate() {
             if looked >= MIN_POLLS && start.elapsed() > POLL_TIME {
                 self.resume = pid.saturating_sub(1);
                 break;
             }
-            self.poll_process(pid);
+            self.poll_process(*pid);
         }
-        self.measure();
-        if self.weighed.elapsed() >= WEIGH_EVERY {
-            self.let_go(&targets);
-            self.weigh(false)?;
-        }
-        Ok(())
     }
 
     /// Hands each record that is in the ring to `take`.
@@ -425,6 +461,7 @@ impl Watch {
     /// After [`Self::detach`]: the next polls find every library again.
     pub fn attach_again(&mut self) {
         self.looked.clear();
+        (self.resume, self.scan_again) = (0, true);
         self.untraceable.clear();
         self.waiting.clear();
     }

@@ -1,7 +1,8 @@
 //! The daemon's thread that counts CUDA calls of every process.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::os::fd::OwnedFd;
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,7 @@ use gtrace_event::Timestamp;
 use gtrace_profile::Histogram;
 use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::{Options, Settings, TraceError, Watch};
+use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 
 use super::report_of;
 use crate::bpf::map_bytes;
@@ -23,8 +25,10 @@ use crate::tally::Tally;
 
 /// Between reports.
 const REPORT_EVERY: Duration = Duration::from_secs(2);
-/// Between polls of processes. Each may take 4 ms.
+/// Between polls of processes, unless one maps a library. Each may take 4 ms.
 const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// After a library was mapped, what is mapped next waits so long.
+const SETTLE: Duration = Duration::from_millis(20);
 /// When a function that was too dear is tried again.
 const RETRY: Duration = Duration::from_secs(60);
 /// Processes that have ended and are still distinguished.
@@ -63,6 +67,8 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 pub struct Service {
     /// To the thread that runs now.
     orders: Arc<Mutex<Sender<Order>>>,
+    /// Readable while there may be orders.
+    ordered: Arc<OwnedFd>,
     tasks: Registry,
 }
 
@@ -71,6 +77,7 @@ impl Service {
     pub fn start(options: ServiceOptions) -> std::io::Result<Self> {
         let (orders, inbox) = mpsc::channel();
         let orders = Arc::new(Mutex::new(orders));
+        let ordered = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let tasks = options.hub.tasks.clone();
         let task = Task {
             name: TASK,
@@ -79,6 +86,7 @@ impl Service {
             sources: Vec::new(),
         };
         let (first, renewed) = (Mutex::new(Some(inbox)), Arc::clone(&orders));
+        let wake = Arc::clone(&ordered);
         tasks.start(task, move |_| {
             let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
             let inbox = first.unwrap_or_else(|| {
@@ -86,9 +94,28 @@ impl Service {
                 *renewed.lock().unwrap_or_else(PoisonError::into_inner) = orders;
                 inbox
             });
-            run(&options, &inbox)
+            run(
+                &options,
+                &Inbox {
+                    orders: inbox,
+                    wake: Arc::clone(&wake),
+                },
+            )
         })?;
-        Ok(Self { orders, tasks })
+        Ok(Self {
+            orders,
+            ordered,
+            tasks,
+        })
+    }
+
+    /// Whether the thread has not ended by itself.
+    fn order(&self, order: Order) -> bool {
+        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_sent = orders.send(order).is_ok();
+        // It is full only after 2^64 orders, and the thread polls by itself each second.
+        let _ = rustix::io::write(&self.ordered, &1_u64.to_ne_bytes());
+        is_sent
     }
 }
 
@@ -96,12 +123,7 @@ impl Part for Service {
     /// Detaches (true) or attaches (false), and returns once the thread has done it.
     fn pause(&self, pause: bool) {
         let (done, is_done) = mpsc::channel();
-        let orders = self
-            .orders
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        if orders.send(Order::Pause(pause, done)).is_ok() {
+        if self.order(Order::Pause(pause, done)) {
             // The thread may have ended, and then nothing is attached.
             let _ = is_done.recv();
         }
@@ -109,14 +131,56 @@ impl Part for Service {
 
     /// Takes the probes away and ends the thread.
     fn stop(&self) {
-        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
-        // It may have ended by itself.
-        let _ = orders.send(Order::Stop);
-        drop(orders);
+        self.order(Order::Stop);
         for name in self.tasks.stop(&[TASK], STOP_PATIENCE) {
             tracing::error!("{name} does not end and is left behind");
         }
     }
+}
+
+/// Orders to the thread, as it sees them.
+struct Inbox {
+    orders: Receiver<Order>,
+    /// Readable while there may be any.
+    wake: Arc<OwnedFd>,
+}
+
+impl Inbox {
+    /// Waits for an order, for a process to map a library, or for the time of the next poll. `settle`: a library was just
+    /// mapped; where processes start without end, each is not waited for by itself.
+    ///
+    /// # Errors
+    ///
+    /// If nobody can give orders any more.
+    fn wait(&self, watch: &Watch, settle: &mut bool) -> Result<Option<Order>, TryRecvError> {
+        if let Ok(order) = self.orders.try_recv() {
+            return Ok(Some(order));
+        }
+        let wakes = watch.wakes();
+        let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
+        let is_ordered = std::mem::take(settle) && wait_for(&mut fds, SETTLE);
+        if !is_ordered && let Some(wakes) = &wakes {
+            fds.push(PollFd::new(wakes, PollFlags::IN));
+        }
+        if !is_ordered {
+            wait_for(&mut fds, POLL_INTERVAL);
+        }
+        *settle = fds.get(1).is_some_and(|fd| !fd.revents().is_empty());
+        // Empty where nothing was ordered.
+        let _ = rustix::io::read(&self.wake, &mut [0; 8]);
+        match self.orders.try_recv() {
+            Ok(order) => Ok(Some(order)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Whether one is readable within `time`.
+fn wait_for(fds: &mut [PollFd<'_>], time: Duration) -> bool {
+    let time = Timespec::try_from(time).ok();
+    // Interrupted by a signal: as if the time were over.
+    rustix::event::poll(fds, time.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
 fn options() -> Options {
@@ -135,7 +199,7 @@ fn options() -> Options {
 }
 
 /// Counts until it is ordered to stop. What this host lacks for it is no failure; what happens later is.
-fn run(options: &ServiceOptions, inbox: &Receiver<Order>) -> Result<(), String> {
+fn run(options: &ServiceOptions, inbox: &Inbox) -> Result<(), String> {
     let hub = &options.hub;
     let failed = |error: &TraceError| {
         tracing::warn!("CUDA calls are not counted: {error}");
@@ -218,20 +282,21 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    fn go_on(&mut self, inbox: &Receiver<Order>) -> Result<(), TraceError> {
+    fn go_on(&mut self, inbox: &Inbox) -> Result<(), TraceError> {
         self.report()?;
         let mut reported = Instant::now();
+        let mut settle = false;
         loop {
             beat();
-            match inbox.recv_timeout(POLL_INTERVAL) {
-                Ok(Order::Pause(pause, done)) => {
+            match inbox.wait(&self.watch, &mut settle) {
+                Ok(Some(Order::Pause(pause, done))) => {
                     self.pause(pause)?;
                     // Whoever asked may have given up.
                     let _ = done.send(());
                     continue;
                 }
-                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return Ok(()),
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(Some(Order::Stop)) | Err(_) => return Ok(()),
+                Ok(None) => {}
             }
             // By the kill-switch file.
             self.pause(self.hub.is_paused())?;

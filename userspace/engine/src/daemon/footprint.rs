@@ -1,7 +1,7 @@
 //! gtrace's own footprint: shown in the status, and kept small.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::hub::Hub;
 use crate::memory;
@@ -12,23 +12,24 @@ const FOOTPRINT_EVERY: Duration = Duration::from_secs(5);
 /// Grown by so many bytes, what the allocator keeps and nothing uses goes back to the kernel.
 const GIVEN_BACK_BEYOND: u64 = 2 << 20;
 
-/// So many bytes given back are reason to try once more at the next look: what was in use then may not be now.
-const WORTH_IT: u64 = 256 << 10;
+/// At the latest so long after the last time: what was in use then, as a kernel log's history that was dealt with, need not
+/// be now, and what it leaves between is no growth.
+const GIVEN_BACK_EVERY: Duration = Duration::from_secs(60);
 
 /// Watches it for ever.
 pub(super) async fn watch(hub: Arc<Hub>) {
     let mut least = u64::MAX;
-    let mut again = false;
+    let mut given_back = Instant::now();
     loop {
         let (mut rss_anon_bytes, cpu_seconds) = memory::footprint();
         let grown = rss_anon_bytes > least.saturating_add(GIVEN_BACK_BEYOND);
-        if grown || again {
+        if grown || given_back.elapsed() >= GIVEN_BACK_EVERY {
             // An answer of the API or a driver's probes took it for a moment, and the allocator has
-            // kept it. What is in use is the measure from now on, once that brings no more.
+            // kept it. What is in use is the measure from now on.
             memory::give_back();
-            let before = std::mem::replace(&mut rss_anon_bytes, memory::footprint().0);
+            given_back = Instant::now();
+            rss_anon_bytes = memory::footprint().0;
             least = rss_anon_bytes;
-            again = grown || before.saturating_sub(rss_anon_bytes) >= WORTH_IT;
         }
         least = least.min(rss_anon_bytes);
         hub.update_status(|status| {

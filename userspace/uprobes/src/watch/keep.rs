@@ -76,10 +76,13 @@ impl Watch {
 
     /// Forgets processes that are gone and never called anything, and lets go of libraries that nobody has
     /// mapped: an open file keeps a container's file system from being taken away, and the table of
-    /// libraries has an end. `targets`: all processes, sorted.
-    pub(super) fn let_go(&mut self, targets: &[u32]) {
-        let gone = |pid: &u32| targets.binary_search(pid).is_err();
-        self.looked.retain(|pid, _| !gone(pid));
+    /// libraries has an end.
+    pub(super) fn let_go(&mut self) {
+        let waiting = self.waiting.values().flatten();
+        let mut known: BTreeSet<u32> = self.users.keys().chain(waiting).copied().collect();
+        known.extend(self.seen_cpu.keys().chain(self.found.keys()));
+        known.retain(|pid| !self.proc_root.join(pid.to_string()).exists());
+        let gone = |pid: &u32| known.contains(pid);
         self.users.retain(|pid, _| !gone(pid));
         // Those with calls are accounted for when what they did is kept.
         let (seen_calls, pid) = (&self.seen_calls, self.pid);
@@ -105,11 +108,18 @@ impl Watch {
         let probed: Vec<FileId> = self.tracer.libraries().map(|probed| probed.id()).collect();
         self.unused.retain(|id, _| !used.contains(id));
         for id in probed.into_iter().filter(|id| !used.contains(id)) {
-            let since = *self.unused.entry(id).or_insert(now);
-            if now.saturating_sub(since) >= LET_GO_AFTER {
+            let since = *self.unused.entry(id).or_insert_with(|| {
+                // A child that took it over by fork(2) is only found by reading processes.
+                self.scan_again = true;
+                now
+            });
+            let scanned = self.scanned.saturating_duration_since(self.started);
+            let is_scanned = scanned > since && self.resume == 0;
+            if is_scanned && now.saturating_sub(since) >= LET_GO_AFTER {
                 self.unused.remove(&id);
                 self.tracer.detach(id);
                 // The next poll finds what waits for a place.
+                self.scan_again = true;
                 for pid in self.waiting.values().flatten() {
                     self.looked.remove(pid);
                 }
