@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{GpuInfo, Metric, MetricKind};
-use gtrace_event::{Event, Holder, PciAddress, Process};
+use gtrace_event::{Event, Gpu, Holder, PciAddress, Process};
 use gtrace_grpc::kubelet::Allocation;
 
 use crate::process::enrich;
@@ -48,11 +48,24 @@ fn meet(a: Option<u32>, b: Option<u32>) -> bool {
 impl Table {
     /// Who had the GPU of an event, or whose process it is about.
     pub fn of(&self, event: &Event) -> Vec<Holder> {
-        let pid = event.process.as_ref().and_then(|process| process.pid);
+        let process = event.process.as_ref();
+        let pid = process.and_then(|process| process.pid);
         if let Some((holder, _)) = pid.and_then(|pid| self.processes.get(&pid)) {
             return vec![holder.clone()];
         }
-        let Some(gpu) = &event.gpu else {
+        let of_gpu = self.of_gpu(event.gpu.as_ref());
+        match process.and_then(by_group) {
+            // It lived for less than a reading takes to come.
+            Some(mut holder) => {
+                name_pod(&mut holder, of_gpu.iter());
+                vec![holder]
+            }
+            None => of_gpu,
+        }
+    }
+
+    fn of_gpu(&self, gpu: Option<&Gpu>) -> Vec<Holder> {
+        let Some(gpu) = gpu else {
             return Vec::new();
         };
         let all = gpu.pci.and_then(|pci| self.gpus.get(&pci));
@@ -103,19 +116,36 @@ impl Table {
     }
 }
 
-/// The newest table.
+/// The newest table, and what the next one is to have.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<Arc<Table>>);
+pub struct Kept {
+    table: Mutex<Arc<Table>>,
+    started: Mutex<BTreeSet<u32>>,
+}
 
 impl Kept {
     /// It.
     pub fn get(&self) -> Arc<Table> {
-        Arc::clone(&self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.table.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Another.
     pub fn set(&self, table: Table) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
+        *self.table.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
+    }
+
+    /// The next reading is to have these processes: they have begun to use CUDA, or have a fault. Which GPU they use need not be known.
+    pub fn note_started(&self, pids: &[u32]) {
+        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        started.extend(pids);
+        while started.len() > PROCESSES {
+            started.pop_first();
+        }
+    }
+
+    /// Those since the last time.
+    pub fn take_started(&self) -> BTreeSet<u32> {
+        std::mem::take(&mut *self.started.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
@@ -173,23 +203,12 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
         if holder.is_empty() {
             continue;
         }
-        if holder.pod.is_none() && is_pod(&holder) {
-            // The kubelet knows the name, if only one pod has the GPU, or the instance of it.
-            let of_gpu = |(pci, gi): &(PciAddress, Option<u32>)| {
-                let (gi, held) = (*gi, gpus.get(pci).into_iter().flatten());
-                held.filter(move |held| meet(held.gi, gi))
-            };
-            let of_gpus = client.gpus.iter().flat_map(of_gpu);
-            let of_gpus = of_gpus.map(|held| &held.holder);
-            let mut pods: Vec<_> = of_gpus.filter(|known| known.pod.is_some()).collect();
-            // Of two containers of one pod it is not known which.
-            pods.dedup_by_key(|known| (&known.namespace, &known.pod, &known.container_name));
-            if let [only] = pods[..] {
-                holder.namespace.clone_from(&only.namespace);
-                holder.pod.clone_from(&only.pod);
-                holder.container_name.clone_from(&only.container_name);
-            }
-        }
+        let of_gpu = |(pci, gi): &(PciAddress, Option<u32>)| {
+            let (gi, held) = (*gi, gpus.get(pci).into_iter().flatten());
+            held.filter(move |held| meet(held.gi, gi))
+        };
+        let of_gpus = client.gpus.iter().flat_map(of_gpu);
+        name_pod(&mut holder, of_gpus.map(|held| &held.holder));
         for (pci, gi) in &client.gpus {
             let known = gpus.entry(*pci).or_default();
             match known
@@ -228,6 +247,31 @@ fn add(known: &mut Vec<Held>, held: Held) {
         known.push(held);
         known.sort();
     }
+}
+
+/// Names the pod of which only the UID is known: the kubelet knows the name, if only one pod has the GPU, or the instance of it.
+fn name_pod<'a>(holder: &mut Holder, of_gpu: impl Iterator<Item = &'a Holder>) {
+    if holder.pod.is_some() || !is_pod(holder) {
+        return;
+    }
+    let mut pods: Vec<_> = of_gpu.filter(|known| known.pod.is_some()).collect();
+    // Of two containers of one pod it is not known which.
+    pods.dedup_by_key(|known| (&known.namespace, &known.pod, &known.container_name));
+    if let [only] = pods[..] {
+        holder.namespace.clone_from(&only.namespace);
+        holder.pod.clone_from(&only.pod);
+        holder.container_name.clone_from(&only.container_name);
+    }
+}
+
+/// The job of a process, as far as its control group names one.
+fn by_group(process: &Process) -> Option<Holder> {
+    let group = process.cgroup.as_deref()?;
+    Some(Holder {
+        job: Some(gtrace_incident::job_of(group)?),
+        step: names::step_of(group),
+        ..Holder::default()
+    })
 }
 
 fn is_pod(holder: &Holder) -> bool {
@@ -337,6 +381,8 @@ fn identify(pid: u32, places: &Places, containers: &mut Containers) -> Holder {
 
 #[cfg(test)]
 mod tests {
+    use gtrace_event::{Kind, Occurrence, Severity, Timestamp, Witness, WitnessName};
+
     use super::*;
 
     fn gpu(at: &str, uuid: &str, index: u32) -> GpuInfo {
@@ -392,6 +438,44 @@ mod tests {
         ] {
             assert_eq!(part_of(device, &gpu), None, "{device}");
         }
+    }
+
+    #[test]
+    fn a_process_that_no_reading_has_seen_is_named_by_its_control_group() {
+        let gpus = [gpu("0000:3b:00.0", "GPU-a", 0)];
+        let reading = Reading {
+            gpus: &gpus,
+            allocations: &[allocation("train-0", "GPU-a")],
+            clients: &[],
+            remote_clients: &BTreeMap::new(),
+        };
+        let now = Instant::now();
+        let table = next(&Table::default(), &reading, &Places::default(), now);
+        let of = |group: &str| {
+            let mut occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, "x");
+            occurrence.gpu = Some(gpus[0].event_gpu());
+            occurrence.process = Some(Process {
+                pid: Some(u32::MAX),
+                cgroup: Some(group.to_owned()),
+                ..Process::default()
+            });
+            let witness = Witness {
+                source: WitnessName::Kmsg,
+                count: 1,
+                first_time: Timestamp::UNIX_EPOCH,
+            };
+            let event = Event::new(Timestamp::UNIX_EPOCH, witness, occurrence);
+            let holders = table.of(&event);
+            holders.iter().map(Holder::to_string).collect::<Vec<_>>()
+        };
+        let pod = "pod ml/train-0  container main";
+        let step = "/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0";
+        assert_eq!(of(step), ["slurm:4711 step 0"]);
+        let group = "/kubepods.slice/kubepods-pod12345678_9abc_def0_1234_56789abcdef0.slice/x";
+        assert_eq!(of(group).len(), 1);
+        assert!(of(group)[0].contains(pod), "{:?}", of(group));
+        // No job: whoever has the GPU.
+        assert_eq!(of("/user.slice/user-1000.slice"), [pod]);
     }
 
     #[test]

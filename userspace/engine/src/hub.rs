@@ -109,6 +109,8 @@ pub enum Command {
     SiteRules(Option<String>),
     /// It was looked which plugins there are.
     Looked(Looked),
+    /// Processes that the core had asked for are among the holders, if they have a GPU for anybody.
+    HoldersRead,
     /// Begin or end a maintenance window; the answer comes once the store has it.
     Maintenance(
         MaintenanceWindow,

@@ -20,6 +20,24 @@ pub fn enrich(process: &mut Process) {
     }
 }
 
+/// Clocks of the kernel's log and of processes may be so far apart.
+const APART_NS: u64 = 10_000_000_000;
+
+/// Whether process `pid` is there and began before `boottime_ns`: the number of one that is gone may be another's.
+pub fn lives_since(pid: u32, boottime_ns: u64) -> bool {
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
+    let begun = start_time(pid).map(|ticks| ticks.saturating_mul(tick_ns));
+    begun.is_some_and(|begun| begun <= boottime_ns.saturating_add(APART_NS))
+}
+
+/// When a process began, in ticks since the boot: the 22nd word of its stat, which takes no lock that a process can hold for long.
+pub fn start_time(pid: u32) -> Option<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name may have anything in it; the last parenthesis ends it.
+    let (_, rest) = stat.rsplit_once(") ")?;
+    rest.split(' ').nth(19)?.parse().ok()
+}
+
 /// Names the control group of a process that is gone, and the container that it reports.
 pub fn set_cgroup(process: &mut Process, path: Option<String>) {
     if process.cgroup.is_none() {

@@ -27,10 +27,34 @@ use support::fleet::token;
 use support::nats::Servers;
 use support::{Host, Postgres};
 
-const HOSTS: usize = 4;
+/// How large a fleet is, and what happens to it.
+#[derive(Clone, Copy)]
+struct Size {
+    hosts: usize,
+    rounds: usize,
+    /// Events of a host in a round, at most.
+    events: u32,
+}
+
+/// Some seconds; with `cargo xtask test --long` 100 hosts with 10 million records, for which a program of a release build can be given.
+fn size() -> Size {
+    match std::env::var_os("GTRACE_TEST_LONG") {
+        Some(_) => Size {
+            hosts: 100,
+            rounds: 500,
+            events: 400,
+        },
+        None => Size {
+            hosts: 4,
+            rounds: 20,
+            events: 60,
+        },
+    }
+}
 
 fn gtrace(dir: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
+    let program = std::env::var_os("GTRACE_TEST_PROGRAM");
+    let mut command = Command::new(program.unwrap_or_else(|| env!("CARGO_BIN_EXE_gtrace").into()));
     command
         .env_clear()
         .env("HOME", dir)
@@ -48,6 +72,14 @@ struct Fleet {
     agents: Vec<Option<Running>>,
     keys: Vec<Enrolled>,
     hosts: Vec<Host>,
+    backends: Backends,
+}
+
+/// Where records go, and how.
+#[derive(Default)]
+struct Backends {
+    /// The database; a file of its own if there is none.
+    postgres: Option<Postgres>,
     /// Between agents and head, if there is one.
     nats: Option<Servers>,
 }
@@ -64,11 +96,11 @@ fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) ->
 }
 
 impl Fleet {
-    fn new(database: &Place, nats: Option<Servers>) -> Self {
+    fn new(hosts: usize, backends: Backends) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let database = match database {
-            Place::File(_) => dir.path().join("fleet.db").display().to_string(),
-            Place::Postgres(url) => url.clone(),
+        let database = match backends.postgres.as_ref().map(Postgres::place) {
+            Some(Place::Postgres(url)) => url,
+            _ => dir.path().join("fleet.db").display().to_string(),
         };
         let mut fleet = Self {
             database,
@@ -77,12 +109,12 @@ impl Fleet {
             agents: Vec::new(),
             keys: Vec::new(),
             hosts: Vec::new(),
-            nats,
+            backends,
             dir,
         };
         fleet.start_head();
-        let token = token(&fleet.client(), None, HOSTS as u32);
-        for n in 0..HOSTS {
+        let token = token(&fleet.client(), None, hosts as u32);
+        for n in 0..hosts {
             let name = format!("h{n}");
             fleet.hosts.push(Host::new(fleet.dir.path(), &name));
             let file = fleet.credential(n);
@@ -121,7 +153,7 @@ impl Fleet {
         command
             .args(["head", "--listen", "127.0.0.1:0", "--socket"])
             .arg(self.dir.path().join("head.sock"));
-        if let Some(nats) = &self.nats {
+        if let Some(nats) = &self.backends.nats {
             command.args(["--nats", &nats.url(), "--nats-ack-wait", "1s"]);
         }
         command
@@ -136,7 +168,7 @@ impl Fleet {
         let mut command = gtrace(self.dir.path());
         command.args(["agent", "run", "--credential"]);
         command.arg(self.credential(n));
-        if let Some(nats) = &self.nats {
+        if let Some(nats) = &self.backends.nats {
             command.args(["--head", &nats.url(), "--site", "lab"]);
         }
         let child = command
@@ -199,40 +231,62 @@ impl Fleet {
         }
     }
 
-    fn round(&mut self) {
+    fn any(&self) -> usize {
+        fastrand::usize(0..self.hosts.len())
+    }
+
+    fn round(&mut self, events: u32) {
         for host in &mut self.hosts {
-            host.events(fastrand::u32(1..60));
+            host.events(fastrand::u32(1..events));
         }
-        match fastrand::u32(0..4) {
-            0 if self.nats.is_some() && fastrand::bool() => {
-                let servers = self.nats.as_mut().unwrap();
+        match fastrand::u32(0..6) {
+            0 if fastrand::bool()
+                && let Some(servers) = &mut self.backends.nats =>
+            {
                 servers.kill(0);
                 servers.run(0);
+            }
+            0 if fastrand::bool()
+                && let Some(server) = &mut self.backends.postgres =>
+            {
+                server.kill();
+                server.run();
             }
             0 => {
                 self.head.as_mut().unwrap().kill();
                 if fastrand::bool() {
-                    self.replay(fastrand::usize(0..HOSTS));
+                    self.replay(self.any());
                 }
                 self.start_head();
             }
             1 => {
-                let n = fastrand::usize(0..HOSTS);
+                let n = self.any();
                 self.agents[n].as_mut().unwrap().kill();
                 self.start_agent(n);
             }
             2 => {
                 // Both, so that an answer may be lost with who waited for it.
-                let n = fastrand::usize(0..HOSTS);
+                let n = self.any();
                 self.agents[n].as_mut().unwrap().kill();
                 self.head.as_mut().unwrap().kill();
                 self.start_head();
                 self.start_agent(n);
             }
+            3 => {
+                self.relay.cut(true);
+                for host in &mut self.hosts {
+                    host.events(fastrand::u32(1..events));
+                }
+                std::thread::sleep(Duration::from_millis(fastrand::u64(0..300)));
+                if fastrand::bool() {
+                    self.relay.reset();
+                }
+                self.relay.cut(false);
+            }
             _ => {}
         }
         for _ in 0..3 {
-            self.replay(fastrand::usize(0..HOSTS));
+            self.replay(self.any());
         }
     }
 
@@ -243,7 +297,9 @@ impl Fleet {
             .iter()
             .map(|host| host.store.last_seq())
             .collect();
-        wait_for("the last records", 120, || {
+        // 1,000 records a second are little.
+        let patience = 120 + tips.iter().sum::<u64>() / 1000;
+        wait_for("the last records", patience, || {
             let views: Vec<HostView> = self.client().get("/fleet/v1/hosts").ok()?;
             let there: Vec<u64> = views.iter().map(|view| view.records).collect();
             (there == tips).then_some(())
@@ -283,41 +339,47 @@ impl Fleet {
     }
 }
 
-fn violence(database: &Place, nats: Option<Servers>, rounds: usize) {
+fn violence(backends: Backends) {
     let seed = fastrand::u64(..);
     fastrand::seed(seed);
     println!("seed {seed}");
-    let mut fleet = Fleet::new(database, nats);
-    for _ in 0..rounds {
-        fleet.round();
+    let size = size();
+    let mut fleet = Fleet::new(size.hosts, backends);
+    for _ in 0..size.rounds {
+        fleet.round(size.events);
     }
     fleet.check();
-}
-
-/// Some seconds; with `cargo xtask test --long` some minutes.
-fn rounds() -> usize {
-    match std::env::var_os("GTRACE_TEST_LONG") {
-        Some(_) => 400,
-        None => 8,
-    }
+    let records = fleet.hosts.iter().map(|host| host.store.last_seq());
+    println!(
+        "{} hosts, {} rounds, {} records: each there once, in order",
+        size.hosts,
+        size.rounds,
+        records.sum::<u64>()
+    );
 }
 
 #[test]
 fn killed_heads_and_agents_take_each_record_once() {
-    violence(&Place::File(PathBuf::new()), None, rounds());
+    violence(Backends::default());
 }
 
 #[test]
-fn killed_heads_and_agents_take_each_record_once_over_postgresql() {
+fn killed_heads_agents_and_postgresql_take_each_record_once() {
     if let Some(server) = Postgres::start() {
-        violence(&server.place(), None, rounds());
+        violence(Backends {
+            postgres: Some(server),
+            ..Backends::default()
+        });
     }
 }
 
 #[test]
 fn killed_heads_agents_and_servers_of_nats_take_each_record_once() {
     if let Some(servers) = Servers::start(1, "") {
-        violence(&Place::File(PathBuf::new()), Some(servers), rounds());
+        violence(Backends {
+            nats: Some(servers),
+            ..Backends::default()
+        });
     }
 }
 

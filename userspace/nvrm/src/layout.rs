@@ -8,62 +8,84 @@
 //! The driver refuses parameters of any other size than its own structure's before it writes a
 //! status, so a size that no read version has gets `None`.
 
+use std::ops::RangeInclusive;
+
 use crate::escape::*;
 
-/// Offset of the status in the parameters of `RM_ALLOC`.
+/// Escapes, sizes of their parameters, offset of the status in these.
+///
+/// Escapes that have no status of their own are left out: `CARD_INFO`, `REGISTER_FD`, … report by ioctl(2)'s result, and the status
+/// in `STATUS_CODE` and `WAIT_OPEN_COMPLETE` is what was asked for, not how the call went.
+const STATUSES: [(u32, RangeInclusive<u32>, u32); 24] = [
+    (NR_RM_CONTROL, 32..=32, 28),                    // NVOS54
+    (NR_RM_FREE, 16..=16, 12),                       // NVOS00
+    (NR_RM_ALLOC_MEMORY, 56..=56, 40),               // NVOS02 and a descriptor
+    (NR_RM_ALLOC_OBJECT, 20..=20, 16),               // NVOS05
+    (NR_RM_DUP_OBJECT, 28..=28, 24),                 // NVOS55
+    (NR_RM_SHARE, 24..=24, 20),                      // NVOS57
+    (NR_RM_I2C_ACCESS, 32..=32, 24),                 // NVOS_I2C_ACCESS
+    (NR_RM_IDLE_CHANNELS, 56..=56, 48),              // NVOS30
+    (NR_RM_ACCESS_REGISTRY, 72..=72, 64),            // NVOS38
+    (NR_RM_MAP_MEMORY, 56..=56, 40),                 // NVOS33 and a descriptor
+    (NR_RM_UNMAP_MEMORY, 32..=32, 24),               // NVOS34
+    (NR_RM_GET_EVENT_DATA, 16..=16, 12),             // NVOS41
+    (NR_RM_ALLOC_CONTEXT_DMA2, 56..=56, 48),         // NVOS39
+    (NR_RM_MAP_MEMORY_DMA, 56..=56, 48),             // NVOS46 before 580
+    (NR_RM_MAP_MEMORY_DMA, 64..=64, 56),             // NVOS46 since 580
+    (NR_RM_UNMAP_MEMORY_DMA, 40..=40, 32),           // NVOS47 before 550
+    (NR_RM_UNMAP_MEMORY_DMA, 48..=48, 40),           // NVOS47 since 550
+    (NR_RM_BIND_CONTEXT_DMA, 16..=16, 12),           // NVOS49
+    (NR_RM_UPDATE_DEVICE_MAPPING_INFO, 40..=40, 32), // NVOS56
+    // NVOS32: the status stands before the union that decides the size.
+    (NR_RM_VID_HEAP_CONTROL, 40..=u32::MAX, 20),
+    (NR_ALLOC_OS_EVENT, 16..=16, 12),
+    (NR_FREE_OS_EVENT, 16..=16, 12),
+    (NR_EXPORT_TO_DMABUF_FD, 2600..=2600, 2592), // at 535
+    (NR_EXPORT_TO_DMABUF_FD, 2608..=2608, 2600), // at 570 and later
+];
+
+/// Of `RM_ALLOC`: size, branches of the driver, offset.
 ///
 /// The one escape whose size does not show its layout: `NVOS21_PARAMETERS` kept its 32 bytes and
-/// `NVOS64_PARAMETERS` its 40 when fields were added before the status. `driver_major` is the
-/// branch, 535 in 535.261.03. `None` without it where it is needed, and for branches whose layout
-/// has not been read (before 515; 40 bytes in 520; 32 and 40 bytes in 526 to 534).
-pub fn alloc_status_offset(size: u32, driver_major: Option<u32>) -> Option<u32> {
-    match (size, driver_major) {
-        (32, Some(515..=525)) => Some(24),
-        (32, Some(535..)) => Some(28),
-        (40, Some(515)) => Some(32),
-        (40, Some(525)) => Some(36),
-        // Since 535; no earlier branch has 48 bytes.
-        (48, None | Some(535..)) => Some(40),
-        _ => None,
-    }
+/// `NVOS64_PARAMETERS` its 40 when fields were added before the status. Branches whose layout has not been read are left out
+/// (before 515; 40 bytes in 520; 32 and 40 bytes in 526 to 534).
+const ALLOC_STATUSES: [(u32, RangeInclusive<u32>, u32); 5] = [
+    (32, 515..=525, 24),
+    (32, 535..=u32::MAX, 28),
+    (40, 515..=515, 32),
+    (40, 525..=525, 36),
+    (ALLOC_OF_ONE_LAYOUT, 535..=u32::MAX, 40),
+];
+
+/// No branch before 535 has this size, so that it shows the layout by itself.
+const ALLOC_OF_ONE_LAYOUT: u32 = 48;
+
+/// Where the status stands in the parameters of escape `nr`: by their sizes in bytes (what the request number or the transfer
+/// wrapper states), its offset. Empty for an escape that has none.
+///
+/// `driver_major` is the branch, 535 in 535.261.03. It matters for `RM_ALLOC` alone: without it, sizes whose layout depends on it
+/// are left out.
+pub fn status_offsets(
+    nr: u32,
+    driver_major: Option<u32>,
+) -> impl Iterator<Item = (RangeInclusive<u32>, u32)> {
+    let of_alloc = ALLOC_STATUSES
+        .into_iter()
+        .filter(move |(size, branches, _)| match driver_major {
+            _ if nr != NR_RM_ALLOC => false,
+            Some(major) => branches.contains(&major),
+            None => *size == ALLOC_OF_ONE_LAYOUT,
+        })
+        .map(|(size, _, at)| (size..=size, at));
+    let others = STATUSES
+        .into_iter()
+        .filter(move |(escape, ..)| *escape == nr);
+    of_alloc.chain(others.map(|(_, sizes, at)| (sizes, at)))
 }
 
-/// Offset of the status in the parameters of escape `nr`, whose size in bytes is `size`
-/// (what the request number or the transfer wrapper states).
-///
-/// `driver_major` matters for `RM_ALLOC` alone, see [`alloc_status_offset`]. `None` for escapes
-/// that have no status of their own: `CARD_INFO`, `REGISTER_FD`, … report by ioctl(2)'s result,
-/// and the status in `STATUS_CODE` and `WAIT_OPEN_COMPLETE` is what was asked for, not how the call
-/// went.
+/// As [`status_offsets`], for parameters of `size` bytes.
 pub fn status_offset(nr: u32, size: u32, driver_major: Option<u32>) -> Option<u32> {
-    match (nr, size) {
-        (NR_RM_ALLOC, _) => alloc_status_offset(size, driver_major),
-        (NR_RM_CONTROL, 32) => Some(28),                    // NVOS54
-        (NR_RM_FREE, 16) => Some(12),                       // NVOS00
-        (NR_RM_ALLOC_MEMORY, 56) => Some(40),               // NVOS02 and a descriptor
-        (NR_RM_ALLOC_OBJECT, 20) => Some(16),               // NVOS05
-        (NR_RM_DUP_OBJECT, 28) => Some(24),                 // NVOS55
-        (NR_RM_SHARE, 24) => Some(20),                      // NVOS57
-        (NR_RM_I2C_ACCESS, 32) => Some(24),                 // NVOS_I2C_ACCESS
-        (NR_RM_IDLE_CHANNELS, 56) => Some(48),              // NVOS30
-        (NR_RM_ACCESS_REGISTRY, 72) => Some(64),            // NVOS38
-        (NR_RM_MAP_MEMORY, 56) => Some(40),                 // NVOS33 and a descriptor
-        (NR_RM_UNMAP_MEMORY, 32) => Some(24),               // NVOS34
-        (NR_RM_GET_EVENT_DATA, 16) => Some(12),             // NVOS41
-        (NR_RM_ALLOC_CONTEXT_DMA2, 56) => Some(48),         // NVOS39
-        (NR_RM_MAP_MEMORY_DMA, 56) => Some(48),             // NVOS46 before 580
-        (NR_RM_MAP_MEMORY_DMA, 64) => Some(56),             // NVOS46 since 580
-        (NR_RM_UNMAP_MEMORY_DMA, 40) => Some(32),           // NVOS47 before 550
-        (NR_RM_UNMAP_MEMORY_DMA, 48) => Some(40),           // NVOS47 since 550
-        (NR_RM_BIND_CONTEXT_DMA, 16) => Some(12),           // NVOS49
-        (NR_RM_UPDATE_DEVICE_MAPPING_INFO, 40) => Some(32), // NVOS56
-        // NVOS32: the status stands before the union that decides the size.
-        (NR_RM_VID_HEAP_CONTROL, 40..) => Some(20),
-        (NR_ALLOC_OS_EVENT | NR_FREE_OS_EVENT, 16) => Some(12),
-        (NR_EXPORT_TO_DMABUF_FD, 2600) => Some(2592), // at 535
-        (NR_EXPORT_TO_DMABUF_FD, 2608) => Some(2600), // at 570 and later
-        _ => None,
-    }
+    status_offsets(nr, driver_major).find_map(|(sizes, at)| sizes.contains(&size).then_some(at))
 }
 
 /// Offset of what an escape is about: the control command of `RM_CONTROL`, the object class of the
@@ -108,20 +130,20 @@ mod tests {
 
     #[test]
     fn allocations_need_the_branch_where_the_size_does_not_tell() {
-        assert_eq!(alloc_status_offset(32, Some(515)), Some(24));
-        assert_eq!(alloc_status_offset(32, Some(525)), Some(24));
-        assert_eq!(alloc_status_offset(32, Some(535)), Some(28));
-        assert_eq!(alloc_status_offset(32, None), None);
-        assert_eq!(alloc_status_offset(32, Some(530)), None);
-        assert_eq!(alloc_status_offset(40, Some(515)), Some(32));
-        assert_eq!(alloc_status_offset(40, Some(520)), None);
-        assert_eq!(alloc_status_offset(40, Some(525)), Some(36));
-        assert_eq!(alloc_status_offset(40, Some(535)), None);
-        assert_eq!(alloc_status_offset(48, None), Some(40));
-        assert_eq!(alloc_status_offset(48, Some(595)), Some(40));
-        assert_eq!(alloc_status_offset(48, Some(525)), None);
-        assert_eq!(alloc_status_offset(48, Some(470)), None);
-        assert_eq!(status_offset(NR_RM_ALLOC, 48, None), Some(40));
+        let alloc = |size, major| status_offset(NR_RM_ALLOC, size, major);
+        assert_eq!(alloc(32, Some(515)), Some(24));
+        assert_eq!(alloc(32, Some(525)), Some(24));
+        assert_eq!(alloc(32, Some(535)), Some(28));
+        assert_eq!(alloc(32, None), None);
+        assert_eq!(alloc(32, Some(530)), None);
+        assert_eq!(alloc(40, Some(515)), Some(32));
+        assert_eq!(alloc(40, Some(520)), None);
+        assert_eq!(alloc(40, Some(525)), Some(36));
+        assert_eq!(alloc(40, Some(535)), None);
+        assert_eq!(alloc(48, None), Some(40));
+        assert_eq!(alloc(48, Some(595)), Some(40));
+        assert_eq!(alloc(48, Some(525)), None);
+        assert_eq!(alloc(48, Some(470)), None);
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //!   [`heap_function_name`]; a whole call in words: [`describe`], [`describe_escape`],
 //!   [`describe_control`].
 //! * Statuses: [`status_name`], [`status_text`], [`status_by_name`], [`is_failure`].
-//! * Layout: [`status_offset`], [`alloc_status_offset`], [`uvm_status_offset`],
+//! * Layout: [`status_offset`], [`status_offsets`], [`uvm_status_offset`],
 //!   [`uvm_status_offset_in`], [`code_offset`], [`transfer`].
 //!
 //! Offsets are in bytes from the start of the parameters, for x86-64 and aarch64 alike, and are
@@ -42,7 +42,7 @@ pub use class::{class_count, class_name};
 pub use control::{control_category, control_class, control_count, control_index, control_name};
 pub use describe::{describe, describe_control, describe_escape};
 pub use escape::*;
-pub use layout::{Transfer, alloc_status_offset, code_offset, status_offset, transfer};
+pub use layout::{Transfer, code_offset, status_offset, status_offsets, transfer};
 pub use status::{is_failure, status_by_name, status_count, status_name, status_text};
 pub use uvm::{uvm_count, uvm_name, uvm_status_offset, uvm_status_offset_in};
 

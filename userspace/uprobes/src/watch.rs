@@ -5,6 +5,7 @@ mod keep;
 mod report;
 mod weigh;
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::os::fd::BorrowedFd;
@@ -78,6 +79,8 @@ pub struct Watch {
     unprobed: BTreeMap<u32, Unprobed>,
     /// When each process was found to use the library, after the start.
     found: HashMap<u32, Duration>,
+    /// Those found by the last poll.
+    newly_found: Vec<u32>,
     cpu_ns: f64,
     program_ns: Option<f64>,
     /// Whether anything was called between the last two weighings.
@@ -129,6 +132,7 @@ impl Watch {
             costs: BTreeMap::new(),
             unprobed: BTreeMap::new(),
             found: HashMap::new(),
+            newly_found: Vec::new(),
             cpu_ns: 0.0,
             program_ns: None,
             called: false,
@@ -184,6 +188,7 @@ impl Watch {
     ///
     /// If the kernel refuses.
     pub fn poll(&mut self) -> Result<(), TraceError> {
+        self.newly_found.clear();
         let mapped = self.mappings.as_mut().map(Mappings::take);
         let is_due = match &mapped {
             Some(Mapped { pids, lost }) => {
@@ -211,6 +216,11 @@ impl Watch {
     /// it.
     pub fn wakes(&self) -> Option<BorrowedFd<'_>> {
         self.mappings.as_ref().map(Mappings::as_fd)
+    }
+
+    /// The processes that the last poll found to use the library, and no poll before it.
+    pub fn newly_found(&self) -> &[u32] {
+        &self.newly_found
     }
 
     /// Reads processes, from where the last time ended.
@@ -284,7 +294,10 @@ impl Watch {
         self.users.remove(&pid);
         if !found.is_empty() {
             let now = self.started.elapsed();
-            self.found.entry(pid).or_insert(now);
+            if let Entry::Vacant(first) = self.found.entry(pid) {
+                first.insert(now);
+                self.newly_found.push(pid);
+            }
         }
         if !found.is_empty()
             && !self.seen_cpu.contains_key(&pid)

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use gtrace_agent::{Enrolled, HttpUrl, Options, Progress, enroll, now_ns};
+use gtrace_agent::{Enrolled, HttpUrl, Options, Progress, Sampler, enroll, now_ns};
 use gtrace_api::client::Client;
 use gtrace_event::{Record, Timestamp};
 use gtrace_fleet::{EnrollRequest, HostState};
@@ -57,8 +57,8 @@ pub(super) fn run(
         stores.push(Store::open(&path(n), gtrace_store::Options::default())?);
     }
     let before = head.anonymous();
-    let hosts = Fleet::start(keys.clone(), path)?;
-    let others = Fleet::start(quiet, |_| dir.join("no-store.db"))?;
+    let hosts = Fleet::start(keys.clone(), path, |_, _| None)?;
+    let others = Fleet::start(quiet, |_| dir.join("no-store.db"), |_, _| None)?;
     context.say("waiting for their states");
     hosts.connected()?;
     others.connected()?;
@@ -87,7 +87,7 @@ pub(super) fn run(
         // They come when all is written: else the head would have it by then, and wait for the disk.
         drop(hosts);
         run.write(&mut stores, storm)?;
-        run.absorb(|| Fleet::start(keys, path), &stores, storm)?;
+        run.absorb(|| Fleet::start(keys, path, |_, _| None), &stores, storm)?;
     }
     Ok(())
 }
@@ -216,14 +216,14 @@ impl Run<'_> {
     }
 }
 
-struct Head {
+pub(super) struct Head {
     process: Process,
     url: HttpUrl,
-    client: Client,
+    pub(super) client: Client,
 }
 
 impl Head {
-    fn start(context: &Context, dir: &Path) -> anyhow::Result<Self> {
+    pub(super) fn start(context: &Context, dir: &Path) -> anyhow::Result<Self> {
         let socket = dir.join("head.sock");
         let mut command = Command::new(&context.gtrace);
         command
@@ -251,7 +251,7 @@ impl Head {
         })
     }
 
-    fn enroll(&self, agents: usize) -> anyhow::Result<Vec<Enrolled>> {
+    pub(super) fn enroll(&self, agents: usize) -> anyhow::Result<Vec<Enrolled>> {
         let asked = TokenRequest {
             host: None,
             for_s: 3600,
@@ -286,14 +286,14 @@ impl Head {
         kib(&status, "RssAnon") as f64
     }
 
-    fn cpu_seconds(&self) -> anyhow::Result<f64> {
+    pub(super) fn cpu_seconds(&self) -> anyhow::Result<f64> {
         let ns = sys::cpu_ns(self.process.pid()).context("CPU clock of the head")?;
         Ok(ns as f64 / 1e9)
     }
 }
 
 /// Agents in a thread of their own.
-struct Fleet {
+pub(super) struct Fleet {
     progress: Vec<Progress>,
     wake: Vec<Arc<Notify>>,
     stop: Option<watch::Sender<bool>>,
@@ -301,7 +301,12 @@ struct Fleet {
 }
 
 impl Fleet {
-    fn start(keys: Vec<Enrolled>, store: impl Fn(usize) -> PathBuf) -> anyhow::Result<Self> {
+    /// Each with its store and with what `equip` gives it.
+    pub(super) fn start(
+        keys: Vec<Enrolled>,
+        store: impl Fn(usize) -> PathBuf,
+        equip: impl Fn(usize, &mut Options) -> Option<Box<dyn Sampler>>,
+    ) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()?;
@@ -310,7 +315,7 @@ impl Fleet {
         let wake: Vec<Arc<Notify>> = keys.iter().map(|_| Arc::default()).collect();
         let mut all = Vec::new();
         for (n, enrolled) in keys.into_iter().enumerate() {
-            let options = Options {
+            let mut options = Options {
                 enrolled,
                 nats: None,
                 store: store(n),
@@ -320,19 +325,20 @@ impl Fleet {
                 actor: None,
                 clock: Arc::new(now_ns),
             };
-            all.push((options, progress[n].clone(), Arc::clone(&wake[n])));
+            let sampler = equip(n, &mut options);
+            all.push((options, sampler, progress[n].clone(), Arc::clone(&wake[n])));
         }
         let thread = thread::spawn(move || {
             LocalSet::new().block_on(&runtime, async move {
                 let mut tasks = JoinSet::new();
-                for (options, progress, wake) in all {
+                for (options, sampler, progress, wake) in all {
                     let state = || HostState {
                         time: Timestamp::now(),
                         version: "bench".to_owned(),
                         ..HostState::default()
                     };
                     let stopped = stopped.clone();
-                    let agent = gtrace_agent::run(options, state, None, wake, progress, stopped);
+                    let agent = gtrace_agent::run(options, state, sampler, wake, progress, stopped);
                     tasks.spawn_local(agent);
                 }
                 while tasks.join_next().await.is_some() {}
@@ -346,7 +352,7 @@ impl Fleet {
         })
     }
 
-    fn connected(&self) -> anyhow::Result<()> {
+    pub(super) fn connected(&self) -> anyhow::Result<()> {
         let until = Instant::now() + PATIENCE;
         while !self.progress.iter().all(|one| one.sent_bytes() > 0) {
             anyhow::ensure!(Instant::now() < until, "not all agents reached the head");

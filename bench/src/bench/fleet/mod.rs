@@ -1,15 +1,17 @@
-//! The head of a fleet: ingest beside bare databases, and what connected agents cost it.
+//! The head of a fleet: ingest beside bare databases, what connected agents cost it, and a profiling session.
 
 mod agents;
 mod ingest;
 #[path = "../../../../userspace/head/tests/support/postgres.rs"]
 #[allow(
+    dead_code,
     unreachable_pub,
     clippy::unwrap_used,
     clippy::panic,
     reason = "tests use it too"
 )]
 mod postgres;
+mod session;
 
 use super::Context;
 use crate::report::Report;
@@ -23,9 +25,12 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         format!(
             "ingest of {rounds} x {} batches of {} records by the head (decoding, chains, columns, one transaction), bare SQLite \
              inserting the same rows with the same settings and PostgreSQL's COPY of the same rows, in turn; then a head for each of \
-             {fleets:?} simulated agents; with 1000 of them events followed live, and a storm of {storm} records",
+             {fleets:?} simulated agents; with 1000 of them events followed live, and a storm of {storm} records; \
+             then a profiling session of {} agents for {} s",
             ingest::TOGETHER,
-            ingest::RECORDS
+            ingest::RECORDS,
+            session::agents(context),
+            session::seconds(context),
         ),
     );
     ingest::sqlite(context, rounds, &mut report)?;
@@ -34,5 +39,6 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
         let storm = (agents == context.pick(50, 1000, 1000)).then_some(storm);
         agents::run(context, agents, storm, &mut report)?;
     }
+    session::run(context, &mut report)?;
     Ok(report)
 }

@@ -42,6 +42,8 @@ pub struct Btf<'a> {
     strings: &'a [u8],
     /// Byte offset of each type record in `types`; index 0 is type id 1.
     index: Vec<u32>,
+    /// Those of `index` that are structures.
+    structs: Vec<u32>,
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
@@ -49,10 +51,15 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(four.try_into().ok()?))
 }
 
+/// Of a type's `info`: its kind, and how many members or so it has.
+fn kind_and_length(info: u32) -> (u32, usize) {
+    ((info >> 24) & 0x1f, (info & 0xffff) as usize)
+}
+
 struct Type {
     name: u32,
     kind: u32,
-    vlen: u32,
+    vlen: usize,
     kind_flag: bool,
     members: usize,
 }
@@ -83,14 +90,18 @@ impl<'a> Btf<'a> {
             types,
             strings,
             index: Vec::new(),
+            structs: Vec::new(),
         };
         let mut at = 0;
         while at < types.len() {
-            let Some(ty) = btf.type_at(at) else {
+            // Some 150,000: the fields beside these two are read of a type that is asked for.
+            let Some([_, _, _, _, info @ ..]) = types.get(at..at + 12) else {
                 return Err(cut);
             };
-            let vlen = ty.vlen as usize;
-            let extra = match ty.kind {
+            let Some((kind, vlen)) = u32_at(info, 0).map(kind_and_length) else {
+                return Err(cut);
+            };
+            let extra = match kind {
                 KIND_INT | KIND_VAR | KIND_DECL_TAG => 4,
                 KIND_ARRAY => 12,
                 KIND_STRUCT | KIND_UNION | KIND_DATASEC | KIND_ENUM64 => vlen * 12,
@@ -99,6 +110,9 @@ impl<'a> Btf<'a> {
                 _ => return Err(BtfError::Malformed("it has a type of unknown kind")),
             };
             btf.index.push(at as u32);
+            if kind == KIND_STRUCT {
+                btf.structs.push(at as u32);
+            }
             at += 12 + extra;
         }
         Ok(btf)
@@ -108,27 +122,28 @@ impl<'a> Btf<'a> {
         let name = u32_at(self.types, at)?;
         let info = u32_at(self.types, at + 4)?;
         u32_at(self.types, at + 8)?;
+        let (kind, vlen) = kind_and_length(info);
         Some(Type {
             name,
-            kind: (info >> 24) & 0x1f,
-            vlen: info & 0xffff,
+            kind,
+            vlen,
             kind_flag: info >> 31 == 1,
             members: at + 12,
         })
     }
 
-    fn name(&self, offset: u32) -> &'a [u8] {
+    fn is_named(&self, offset: u32, name: &[u8]) -> bool {
         let rest = self.strings.get(offset as usize..).unwrap_or_default();
-        let end = rest.iter().position(|&b| b == 0).unwrap_or(rest.len());
-        &rest[..end]
+        rest.strip_prefix(name)
+            .is_some_and(|rest| rest.first() == Some(&0))
     }
 
     /// Byte offset of `member` in `struct strukt`, anonymous inner structs looked through.
     pub fn member_offset(&self, strukt: &str, member: &str) -> Result<u32, BtfError> {
-        self.index
+        self.structs
             .iter()
             .filter_map(|&at| self.type_at(at as usize))
-            .filter(|ty| ty.kind == KIND_STRUCT && self.name(ty.name) == strukt.as_bytes())
+            .filter(|ty| self.is_named(ty.name, strukt.as_bytes()))
             .find_map(|ty| self.find_member(&ty, member.as_bytes(), 0))
             .and_then(|bits| (bits % 8 == 0).then_some(bits / 8))
             .ok_or_else(|| BtfError::NoMember {
@@ -138,16 +153,16 @@ impl<'a> Btf<'a> {
     }
 
     fn find_member(&self, ty: &Type, member: &[u8], depth: u32) -> Option<u32> {
-        for i in 0..ty.vlen as usize {
+        for i in 0..ty.vlen {
             let at = ty.members + 12 * i;
-            let name = self.name(u32_at(self.types, at)?);
+            let name = u32_at(self.types, at)?;
             let type_id = u32_at(self.types, at + 4)?;
             let raw = u32_at(self.types, at + 8)?;
             let bits = if ty.kind_flag { raw & 0xff_ffff } else { raw };
-            if name == member {
+            if self.is_named(name, member) {
                 return Some(bits);
             }
-            if name.is_empty() && depth < MAX_DEPTH {
+            if self.is_named(name, b"") && depth < MAX_DEPTH {
                 let inner = self.resolve(type_id)?;
                 if matches!(inner.kind, KIND_STRUCT | KIND_UNION)
                     && let Some(inside) = self.find_member(&inner, member, depth + 1)

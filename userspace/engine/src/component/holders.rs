@@ -1,6 +1,6 @@
 //! Who has which GPU. [`crate::holders`] makes the table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,16 @@ use gtrace_grpc::kubelet::{self, Allocation};
 
 use super::{Component, Context, Snapshot, remote, show};
 use crate::holders::{self, Client, Places, Reading};
-use crate::hub::Hub;
+use crate::hub::{Command, Hub};
 use crate::samples::Batch;
 use crate::supervise::{Task, beat};
 
 /// Name of component and thread.
 pub const NAME: &str = "holders";
-/// Between readings.
+/// Between readings, unless a process begins to use a GPU.
 const EVERY: Duration = Duration::from_secs(10);
+/// At least between readings.
+const APART: Duration = Duration::from_millis(500);
 /// How long the kubelet has to answer.
 const DEADLINE: Duration = Duration::from_secs(5);
 /// Longest time between two heartbeats: the kubelet and sockets of container runtimes are asked with deadlines.
@@ -70,8 +72,12 @@ impl Component for Holders {
             let mut pods = Vec::new();
             while !pulse.is_stopping() {
                 beat();
+                let began = Instant::now();
                 read(&of_task, &places, &mut pods);
                 pulse.wait(EVERY);
+                while began.elapsed() < APART && !pulse.is_stopping() {
+                    pulse.wait(APART.saturating_sub(began.elapsed()));
+                }
             }
             Ok(())
         })
@@ -102,7 +108,8 @@ fn read(context: &Context, places: &Places, pods: &mut Vec<Allocation>) {
         }
         Err(error) => (SourceState::Degraded, Some(error.to_string())),
     };
-    let (gpus, clients) = (hub.gpus(), clients(hub));
+    let started = hub.holders.take_started();
+    let (gpus, clients) = (hub.gpus(), clients(hub, &started));
     // Whether a server that does not answer is well, its own component says.
     let remote_clients = match remote::is_off(hub) {
         true => BTreeMap::new(),
@@ -122,13 +129,19 @@ fn read(context: &Context, places: &Places, pods: &mut Vec<Allocation>) {
         metrics: table.metrics(&gpus),
     });
     hub.holders.set(table);
+    if !started.is_empty() {
+        // A core that has ended names nobody.
+        let _ = hub.command(Command::HoldersRead);
+    }
     show(hub, NAME, state, reason);
 }
 
-/// Processes that have a device of a GPU open, or that NVML names.
-fn clients(hub: &Hub) -> Vec<Client> {
+/// Processes that have a device of a GPU open, that NVML names, that have just begun to use CUDA, or that have a fault.
+fn clients(hub: &Hub, started: &BTreeSet<u32>) -> Vec<Client> {
     let gpus = hub.gpus();
-    let mut found: BTreeMap<u32, Vec<(PciAddress, Option<u32>)>> = BTreeMap::new();
+    let started = started.iter().copied();
+    let mut found: BTreeMap<u32, Vec<(PciAddress, Option<u32>)>> =
+        started.map(|pid| (pid, Vec::new())).collect();
     for user in hub.gpu_processes() {
         let of_user = found.entry(user.pid).or_default();
         for device in &user.devices {
@@ -168,6 +181,43 @@ mod tests {
     use gtrace_grpc::testing::{Reply, serve};
 
     use super::*;
+
+    #[test]
+    fn a_process_that_begins_to_use_cuda_is_read_before_its_gpu_is_known() {
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        hub.update_status(|status| status.sources = crate::component::initial());
+        let mut child = std::process::Command::new("sleep")
+            .arg("60")
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("SLURM_JOB_ID", "4711")
+            .env("SLURM_STEP_ID", "2")
+            .env("SLURM_JOB_USER", "ada")
+            .spawn()
+            .unwrap();
+        let context = Context {
+            proc_root: "/proc".into(),
+            sysfs_root: "/sys".into(),
+            kubelet: "/nonexistent/kubelet.sock".into(),
+            ..Context::bare(std::sync::Arc::clone(&hub))
+        };
+        let read = || read(&context, &Places::default(), &mut Vec::new());
+        let holder = || hub.holders.get().of_process(child.id()).cloned();
+        read();
+        assert_eq!(holder(), None);
+        hub.holders.note_started(&[child.id()]);
+        read();
+        let known = holder();
+        // It stays known when nothing reports it any more.
+        read();
+        let stays = holder();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let known = known.unwrap();
+        let names = [&known.job, &known.step, &known.user].map(|name| name.as_deref().unwrap());
+        assert_eq!(names, ["slurm:4711", "2", "ada"]);
+        assert_eq!(stays, Some(known));
+    }
 
     /// The kubelet is a fake of the test's, which speaks its protocol.
     #[test]

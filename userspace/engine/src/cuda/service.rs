@@ -17,6 +17,7 @@ use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd};
 use super::report_of;
 use crate::bpf::map_bytes;
 use crate::component::cuda::NAME;
+use crate::component::holders::NAME as HOLDERS;
 use crate::component::{Part, show};
 use crate::hub::Hub;
 use crate::samples::{Latency, Rises};
@@ -304,6 +305,11 @@ impl Counting<'_> {
                 continue;
             }
             self.watch.poll()?;
+            let found = self.watch.newly_found();
+            if !found.is_empty() {
+                self.hub.holders.note_started(found);
+                self.hub.tasks.wake(HOLDERS);
+            }
             for word in self.watch.take_words() {
                 tracing::info!("CUDA calls: {word}");
                 if self.notes.len() == NOTES {

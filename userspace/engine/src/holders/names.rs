@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::patient::Patient;
+use crate::process::start_time;
 use crate::woken::Woken;
 
 /// How long a socket has to answer, from connecting to the end of the answer.
@@ -163,14 +164,6 @@ impl Environments {
         known.retain(|(pid, _), _| wanted(*pid));
         self.reads.retain(|(pid, _)| wanted(*pid));
     }
-}
-
-/// When a process began, in ticks since the boot: the 22nd word of its stat, which takes no lock that a process can hold for long.
-fn start_time(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may have anything in it; the last parenthesis ends it.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(19)?.parse().ok()
 }
 
 /// Asks a container runtime by Docker's API. HTTP/1.0, so that the answer ends with the connection. One that takes no connection

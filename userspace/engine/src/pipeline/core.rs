@@ -6,7 +6,7 @@ mod incidents;
 mod ingest;
 mod publish;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
@@ -116,6 +116,7 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         confirmable: false,
         unconfirmed: BTreeMap::new(),
         poll_soon: options.poll_soon,
+        unnamed: VecDeque::new(),
         kmsg_seq: kmsg_after,
         kmsg_stored: kmsg_after,
         cursor_at: Instant::now(),
@@ -167,6 +168,8 @@ struct State {
     /// Events of which nobody knows yet who wrote them, and whether they are no fault until somebody does.
     unconfirmed: BTreeMap<EventId, bool>,
     poll_soon: PollRequest,
+    /// Events of processes that no reading of holders had yet.
+    unnamed: VecDeque<EventId>,
     kmsg_seq: Option<u64>,
     kmsg_stored: Option<u64>,
     cursor_at: Instant,

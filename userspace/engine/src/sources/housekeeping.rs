@@ -25,6 +25,7 @@ use super::watched::DeviceNames;
 use super::{layouts, records, watched};
 use crate::bpf::{Probes, RunStats, Tracefs};
 use crate::clock::boottime_ns;
+use crate::component::holders::NAME as HOLDERS;
 use crate::config::Config;
 use crate::host;
 use crate::input::{InputSender, Observation, loss};
@@ -389,8 +390,11 @@ impl<'a> ProbeHousekeeping<'a> {
         drop(probes);
         let names = self.shared.device_names();
         let (users, gone) = self.users.poll(&open_files, &names);
-        self.record_users(&users);
+        let came = self.record_users(&users);
         self.shared.hub.set_gpu_processes(users);
+        if came {
+            self.shared.hub.tasks.wake(HOLDERS);
+        }
         let nothing =
             histograms.is_empty() && !self.calls.has_retired() && self.shared.hub.no_calls();
         let read = if nothing {
@@ -427,15 +431,19 @@ impl<'a> ProbeHousekeeping<'a> {
         }
     }
 
-    /// Has the recorder know who has opened its first device, and who has closed its last.
-    fn record_users(&self, now: &[DeviceUser]) {
+    /// Has the recorder know who has opened its first device, and who has closed its last. Whether anybody has opened one.
+    fn record_users(&self, now: &[DeviceUser]) -> bool {
         let hub = &self.shared.hub;
         let before = hub.gpu_processes();
         let has = |users: &[DeviceUser], pid: u32| users.iter().any(|user| user.pid == pid);
         let came = now.iter().filter(|user| !has(&before, user.pid));
         let went = before.iter().filter(|user| !has(now, user.pid));
-        let came = came.map(|user| (ProcessChange::Opened, user));
-        for (change, user) in came.chain(went.map(|user| (ProcessChange::Closed, user))) {
+        let came: Vec<_> = came.map(|user| (ProcessChange::Opened, user)).collect();
+        let has_come = !came.is_empty();
+        for (change, user) in came
+            .into_iter()
+            .chain(went.map(|user| (ProcessChange::Closed, user)))
+        {
             let mut process = Process {
                 pid: Some(user.pid),
                 comm: Some(user.comm.clone()),
@@ -452,6 +460,7 @@ impl<'a> ProbeHousekeeping<'a> {
                 job,
             });
         }
+        has_come
     }
 
     /// Reads the kernel's run statistics over a short window now and then. Where they are off it switches

@@ -3,9 +3,6 @@
 use gtrace_abi::{Decode, PLACES, Place, UNKNOWN, UVM_CALLS, uvm_slot};
 use gtrace_decoder::DriverVersion;
 
-/// Parameters are at least a word long, and `_IOC_SIZE` has 14 bits.
-const SIZES: std::ops::RangeInclusive<u16> = 4..=0x3fff;
-
 /// The table for a driver of that version; offsets that depend on it are left out where it is not
 /// known.
 pub fn decode(driver: Option<DriverVersion>) -> Decode {
@@ -33,25 +30,18 @@ fn offset(at: Option<u32>) -> u16 {
 
 /// Where the status of escape `nr` stands, by size of its parameters.
 fn places(nr: u32, major: Option<u32>) -> [Place; PLACES] {
-    let known: Vec<Place> = SIZES
-        // All are made of words.
-        .step_by(4)
-        .filter_map(|size| {
-            let at = offset(gtrace_nvrm::status_offset(nr, u32::from(size), major));
-            (at != UNKNOWN).then_some(Place { size, at })
-        })
-        .collect();
     let mut places = [Place::NONE; PLACES];
-    match known.as_slice() {
-        few if few.len() <= PLACES => places[..few.len()].copy_from_slice(few),
-        // In parameters of any size it stands at the same place.
-        [first, rest @ ..] if rest.iter().all(|place| place.at == first.at) => {
-            places[0] = Place {
-                size: Place::ANY_SIZE,
-                at: first.at,
-            };
-        }
-        many => places.copy_from_slice(&many[..PLACES]),
+    let known = gtrace_nvrm::status_offsets(nr, major);
+    for (place, (sizes, at)) in places.iter_mut().zip(known) {
+        let size = if sizes.start() == sizes.end() {
+            u16::try_from(*sizes.start()).unwrap_or(Place::NONE.size)
+        } else {
+            Place::ANY_SIZE
+        };
+        *place = Place {
+            size,
+            at: offset(Some(at)),
+        };
     }
     places
 }
@@ -98,16 +88,11 @@ mod tests {
 
     #[test]
     fn no_escape_has_more_sizes_than_there_are_places() {
-        for nr in 0..=u8::MAX {
-            let offsets: Vec<_> = SIZES
-                .filter_map(|size| gtrace_nvrm::status_offset(u32::from(nr), u32::from(size), None))
-                .collect();
-            let same = offsets.iter().all(|at| *at == offsets[0]);
-            assert!(
-                same || offsets.len() <= PLACES,
-                "escape {nr:#x}: {}",
-                offsets.len()
-            );
+        for major in [None, Some(515), Some(525), Some(535), Some(580)] {
+            for nr in 0..=u32::from(u8::MAX) {
+                let count = gtrace_nvrm::status_offsets(nr, major).count();
+                assert!(count <= PLACES, "escape {nr:#x} of {major:?}: {count}");
+            }
         }
     }
 }

@@ -1,13 +1,16 @@
 //! PostgreSQL as the distribution has it. The benchmarks use it too.
 
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gtrace_head::db::Place;
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 
 /// A server of its own, in a directory of its own, that does not outlive the test.
 pub struct Postgres {
-    child: Child,
+    bin: PathBuf,
+    child: Option<Child>,
     dir: tempfile::TempDir,
 }
 
@@ -28,19 +31,7 @@ impl Postgres {
             .prefix("gtrace-pg")
             .tempdir_in("/tmp")
             .unwrap();
-        // It refuses to run as root.
-        let root = rustix::process::geteuid().is_root();
-        let as_user = |program: &str| {
-            let program = bin.join(program);
-            if !root {
-                return Command::new(program);
-            }
-            let mut command = Command::new("setpriv");
-            command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
-            command.arg(program);
-            command
-        };
-        if root
+        if geteuid().is_root()
             && !Command::new("chown")
                 .arg("postgres:")
                 .arg(dir.path())
@@ -50,8 +41,7 @@ impl Postgres {
             println!("SKIPPED: PostgreSQL does not run as root, and there is no user postgres");
             return None;
         }
-        let data = dir.path().join("data");
-        let made = as_user("initdb")
+        let made = as_user(&bin, "initdb")
             .args([
                 "-A",
                 "trust",
@@ -62,32 +52,65 @@ impl Postgres {
                 "--no-sync",
                 "-D",
             ])
-            .arg(&data)
+            .arg(dir.path().join("data"))
             .stdout(Stdio::null())
             .status();
         assert!(made.unwrap().success(), "initdb");
-        let child = as_user("postgres")
-            .arg("-D")
-            .arg(&data)
-            .args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"])
-            .arg(dir.path())
-            .stderr(Stdio::null())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let server = Self { child, dir };
+        let mut server = Self {
+            bin,
+            child: None,
+            dir,
+        };
+        server.run();
+        Some(server)
+    }
+
+    /// Starts it, where it was before, and waits until it answers.
+    pub fn run(&mut self) {
         let until = Instant::now() + Duration::from_secs(60);
-        while tokio_ready(&server).is_err() {
+        while tokio_ready(self).is_err() {
             assert!(Instant::now() < until, "PostgreSQL does not start");
+            let ended = |child: &mut Child| child.try_wait().unwrap().is_some();
+            // Processes of a server that was killed keep its memory for a moment, and a new one does not start meanwhile.
+            if self.child.as_mut().is_none_or(ended) {
+                let child = as_user(&self.bin, "postgres")
+                    .arg("-D")
+                    .arg(self.dir.path().join("data"))
+                    .args(["-c", "listen_addresses=", "-c", "fsync=off", "-k"])
+                    .arg(self.dir.path())
+                    .stderr(Stdio::null())
+                    .stdout(Stdio::null())
+                    .spawn();
+                self.child = Some(child.unwrap());
+            }
             std::thread::sleep(Duration::from_millis(50));
         }
-        Some(server)
+    }
+
+    /// As `kill -9`.
+    pub fn kill(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
     }
 
     pub fn place(&self) -> Place {
         let dir = self.dir.path().display();
         Place::Postgres(format!("postgresql:///postgres?host={dir}&user=gtrace"))
     }
+}
+
+/// It refuses to run as root.
+fn as_user(bin: &Path, program: &str) -> Command {
+    let program = bin.join(program);
+    if !geteuid().is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid=postgres", "--regid=postgres", "--clear-groups"]);
+    command.arg(program);
+    command
 }
 
 fn tokio_ready(server: &Postgres) -> Result<(), String> {
@@ -101,9 +124,10 @@ fn tokio_ready(server: &Postgres) -> Result<(), String> {
 
 impl Drop for Postgres {
     fn drop(&mut self) {
-        // SIGQUIT: at once, with its children.
-        let pid = rustix::process::Pid::from_child(&self.child);
-        let _ = rustix::process::kill_process(pid, rustix::process::Signal::QUIT);
-        let _ = self.child.wait();
+        if let Some(child) = &mut self.child {
+            // At once, with its children.
+            let _ = kill_process(Pid::from_child(child), Signal::QUIT);
+            let _ = child.wait();
+        }
     }
 }

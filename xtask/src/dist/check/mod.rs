@@ -37,7 +37,7 @@ const MACHINES: [Machine; 3] = [
         name: "packages on Debian 12",
         release: "bookworm",
         kernel: "6.1",
-        // With AppArmor; the other one is without.
+        // With AppArmor; the one with Slurm is without.
         packages: "systemd-sysv,libelf1,zlib1g,apparmor",
         script: include_str!("life.sh"),
     },
@@ -45,7 +45,7 @@ const MACHINES: [Machine; 3] = [
         name: "packages on Debian 13",
         release: "trixie",
         kernel: "6.12",
-        packages: "systemd-sysv,libelf1t64,zlib1g",
+        packages: "systemd-sysv,libelf1t64,zlib1g,apparmor",
         script: include_str!("life.sh"),
     },
     Machine {

@@ -5,6 +5,7 @@ use std::time::Instant;
 use gtrace_event::{Action, Event, EventId, Occurrence, Provenance, SlotChange, WitnessName};
 
 use super::State;
+use crate::component::holders::NAME as HOLDERS;
 use crate::input::Observation;
 use crate::pipeline::confirm::{SETTLED_AFTER, Shown, Text};
 use crate::pipeline::fold::{Folded, Observed};
@@ -12,6 +13,9 @@ use crate::pipeline::pending_checks::Due;
 use crate::pipeline::pending_xids::{NEAR_NS, code_of, lacks_text, with_text};
 use crate::supervise::names;
 use crate::{clock, process};
+
+/// Events that wait for a reading of holders, at most.
+const UNNAMED: usize = 256;
 
 impl State {
     pub(super) fn ingest(&mut self, mut observation: Observation) {
@@ -225,6 +229,22 @@ impl State {
         self.amend_soon();
     }
 
+    /// Names whose the processes are of which events were new to the holders.
+    pub(super) fn name_holders(&mut self) {
+        let holders = self.hub.holders.get();
+        for id in std::mem::take(&mut self.unnamed) {
+            let Some(event) = self.fold.event(id) else {
+                continue;
+            };
+            let found = holders.of(event);
+            if found != event.detail.holders.holders {
+                self.fold
+                    .change(id, |event| event.detail.holders.holders = found);
+            }
+        }
+        self.amend_soon();
+    }
+
     pub(super) fn fold_in(&mut self, mut observed: Observed) -> Vec<(Folded, u64)> {
         let mut advice = self.catalogue.assess(&mut observed.occurrence);
         let provenance = observed.occurrence.provenance;
@@ -242,17 +262,33 @@ impl State {
             hub,
             ..
         } = self;
+        let at_ns = observed.at_ns;
         let holders = hub.holders.get();
+        let mut unnamed = None;
         let folded = fold.take(observed, |event| {
             event.host = Some(host.clone());
             event.machine_id.clone_from(machine_id);
             event.boot_id = Some(boot_id.clone());
             event.advice = Some(advice);
-            if let Some(process) = &mut event.process {
+            if let Some(process) = &mut event.process
+                && let Some(pid) = process.pid
+                && process::lives_since(pid, at_ns)
+            {
                 process::enrich(process);
+                if holders.of_process(pid).is_none() {
+                    unnamed = Some((event.id, pid));
+                }
             }
             event.detail.holders.holders = holders.of(event);
         });
+        if let Some((id, pid)) = unnamed {
+            self.unnamed.push_back(id);
+            if self.unnamed.len() > UNNAMED {
+                self.unnamed.pop_front();
+            }
+            self.hub.holders.note_started(&[pid]);
+            self.hub.tasks.wake(HOLDERS);
+        }
         for (folded, count) in &folded {
             self.publish_folded(folded, *count, provenance, line.take());
         }

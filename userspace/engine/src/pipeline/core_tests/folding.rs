@@ -173,3 +173,42 @@ fn an_error_of_memory_is_one_event_whichever_source_is_first() {
     assert_eq!(events(vec![check(), notice()]), one(Kind::MachineCheck, 1));
     assert_eq!(events(vec![notice()]), one(Kind::MachineCheck, 1));
 }
+
+#[test]
+fn whose_a_process_is_that_had_no_gpu_before_its_fault_is_amended() {
+    use crate::holders::{Places, Reading, Table, next};
+    let mut world = World::new(PciTree::default());
+    let pid = std::process::id();
+    let fault = |boottime_ns| {
+        let text = format!("NVRM: Xid (PCI:0000:3b:00): 13, pid={pid}, name=x, Graphics Exception");
+        let [fault] = <[_; 1]>::try_from(logged(&text, Some(0), boottime_ns)).unwrap();
+        fault
+    };
+    // Of a process that had this number before.
+    world.ingest_one(KMSG, fault(1));
+    assert!(world.next_event().process.unwrap().cgroup.is_none());
+    assert!(world.hub.holders.take_started().is_empty());
+
+    world.ingest_one(KMSG, fault(clock::boottime_ns()));
+    let event = world.next_event();
+    assert_eq!(event.detail.holders.holders, []);
+    assert_eq!(world.hub.holders.take_started(), [pid].into());
+    let reading = Reading {
+        gpus: &[],
+        allocations: &[],
+        clients: &[],
+        remote_clients: &[(pid, "client-1: train (7)".to_owned())].into(),
+    };
+    let table = next(
+        &Table::default(),
+        &reading,
+        &Places::default(),
+        Instant::now(),
+    );
+    world.hub.holders.set(table);
+    world.send(Input::Command(Command::HoldersRead));
+    let amended = world.next_event();
+    assert_eq!(amended.id, event.id);
+    let holder = &amended.detail.holders.holders[0];
+    assert_eq!(holder.remote_client.as_deref(), Some("client-1: train (7)"));
+}
