@@ -1,7 +1,7 @@
 //! The shared state of a running daemon: the live stream of records and the state that
 //! every part reports. Cheap to read from the API while the pipeline runs.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -109,8 +109,8 @@ pub enum Command {
     SiteRules(Option<String>),
     /// It was looked which plugins there are.
     Looked(Looked),
-    /// Processes that the core had asked for are among the holders, if they have a GPU for anybody.
-    HoldersRead,
+    /// These processes were read: the holders have them, if they have a GPU for anybody.
+    HoldersRead(BTreeSet<u32>),
     /// Begin or end a maintenance window; the answer comes once the store has it.
     Maintenance(
         MaintenanceWindow,

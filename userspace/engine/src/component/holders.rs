@@ -131,7 +131,7 @@ fn read(context: &Context, places: &Places, pods: &mut Vec<Allocation>) {
     hub.holders.set(table);
     if !started.is_empty() {
         // A core that has ended names nobody.
-        let _ = hub.command(Command::HoldersRead);
+        let _ = hub.command(Command::HoldersRead(started));
     }
     show(hub, NAME, state, reason);
 }

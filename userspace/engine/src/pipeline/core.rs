@@ -168,8 +168,8 @@ struct State {
     /// Events of which nobody knows yet who wrote them, and whether they are no fault until somebody does.
     unconfirmed: BTreeMap<EventId, bool>,
     poll_soon: PollRequest,
-    /// Events of processes that no reading of holders had yet.
-    unnamed: VecDeque<EventId>,
+    /// Events of processes that no reading of holders had yet, with these.
+    unnamed: VecDeque<(EventId, u32)>,
     kmsg_seq: Option<u64>,
     kmsg_stored: Option<u64>,
     cursor_at: Instant,

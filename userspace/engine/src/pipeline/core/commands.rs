@@ -52,7 +52,7 @@ impl State {
             Command::SiteRules(text) => self.take_site_rules(text),
             Command::Checked(checked) => self.judge_checks(&checked),
             Command::Looked(looked) => self.look_at_plugins(&looked),
-            Command::HoldersRead => self.name_holders(),
+            Command::HoldersRead(pids) => self.name_holders(&pids),
             Command::Maintenance(window, answer) => {
                 let begun = self.begin_maintenance(window);
                 self.answer_changed(begun, answer);

@@ -1,5 +1,6 @@
 //! From what sources see to the fold: who wrote it, which text belongs to which report.
 
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Instant;
 
 use gtrace_event::{Action, Event, EventId, Occurrence, Provenance, SlotChange, WitnessName};
@@ -229,17 +230,18 @@ impl State {
         self.amend_soon();
     }
 
-    /// Names whose the processes are of which events were new to the holders.
-    pub(super) fn name_holders(&mut self) {
+    /// Names whose these processes are, which were read, on the events that wait for it.
+    pub(super) fn name_holders(&mut self, read: &BTreeSet<u32>) {
         let holders = self.hub.holders.get();
-        for id in std::mem::take(&mut self.unnamed) {
-            let Some(event) = self.fold.event(id) else {
-                continue;
-            };
-            let found = holders.of(event);
-            if found != event.detail.holders.holders {
+        // Others wait for the next reading: this one had begun before they came.
+        let waiting = std::mem::take(&mut self.unnamed).into_iter();
+        let (now, later): (VecDeque<_>, VecDeque<_>) =
+            waiting.partition(|(_, pid)| read.contains(pid));
+        self.unnamed = later;
+        for (id, pid) in now {
+            if let Some(holder) = holders.of_process(pid).cloned() {
                 self.fold
-                    .change(id, |event| event.detail.holders.holders = found);
+                    .change(id, |event| event.detail.holders.holders = vec![holder]);
             }
         }
         self.amend_soon();
@@ -282,7 +284,7 @@ impl State {
             event.detail.holders.holders = holders.of(event);
         });
         if let Some((id, pid)) = unnamed {
-            self.unnamed.push_back(id);
+            self.unnamed.push_back((id, pid));
             if self.unnamed.len() > UNNAMED {
                 self.unnamed.pop_front();
             }

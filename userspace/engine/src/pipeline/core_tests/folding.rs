@@ -193,6 +193,9 @@ fn whose_a_process_is_that_had_no_gpu_before_its_fault_is_amended() {
     let event = world.next_event();
     assert_eq!(event.detail.holders.holders, []);
     assert_eq!(world.hub.holders.take_started(), [pid].into());
+    // A reading that had begun before the event came has not read its process.
+    world.send(Input::Command(Command::HoldersRead([pid + 1].into())));
+    world.flush();
     let reading = Reading {
         gpus: &[],
         allocations: &[],
@@ -206,7 +209,7 @@ fn whose_a_process_is_that_had_no_gpu_before_its_fault_is_amended() {
         Instant::now(),
     );
     world.hub.holders.set(table);
-    world.send(Input::Command(Command::HoldersRead));
+    world.send(Input::Command(Command::HoldersRead([pid].into())));
     let amended = world.next_event();
     assert_eq!(amended.id, event.id);
     let holder = &amended.detail.holders.holders[0];
