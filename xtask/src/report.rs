@@ -36,12 +36,51 @@ struct Row {
 struct Step {
     name: String,
     begin: Instant,
+    /// What the host's processors had done by then.
+    work: Option<Work>,
     /// Unless it is still under way.
     time: Option<Duration>,
+    /// How busy all processors of the host were meanwhile, in percent.
+    busy: Option<u64>,
     /// Whether it ran beside other steps, whose time it shares.
     beside: bool,
     /// Parts of it, which may overlap.
     details: Vec<(String, Duration)>,
+}
+
+/// What the processors of this host have done since it started, in ticks of all together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Work {
+    busy: u64,
+    idle: u64,
+}
+
+impl Work {
+    fn now() -> Option<Self> {
+        Self::parse(&std::fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    /// The first line of /proc/stat: user, nice, system, idle, iowait, irq, softirq, steal.
+    fn parse(text: &str) -> Option<Self> {
+        let line = text.lines().next()?.strip_prefix("cpu ")?;
+        let ticks: Vec<u64> = (line.split_whitespace().take(8))
+            .map(|word| word.parse().ok())
+            .collect::<Option<_>>()?;
+        let [user, nice, system, idle, iowait, rest @ ..] = ticks.as_slice() else {
+            return None;
+        };
+        Some(Self {
+            busy: user + nice + system + rest.iter().sum::<u64>(),
+            idle: idle + iowait,
+        })
+    }
+
+    /// How busy they were from `self` to `until`, in percent.
+    fn share(self, until: Self) -> Option<u64> {
+        let busy = until.busy.saturating_sub(self.busy);
+        let all = busy + until.idle.saturating_sub(self.idle);
+        (100 * busy + all / 2).checked_div(all)
+    }
 }
 
 /// Everything found so far, in the order in which it was run.
@@ -60,7 +99,9 @@ impl Report {
         self.steps.push(Step {
             name: name.to_owned(),
             begin,
+            work: Work::now(),
             time: None,
+            busy: None,
             beside: false,
             details: Vec::new(),
         });
@@ -69,8 +110,11 @@ impl Report {
     /// Ends the step that is under way; the time.
     pub(crate) fn end(&mut self) -> Instant {
         let now = Instant::now();
-        if let Some(step) = self.steps.last_mut() {
-            step.time.get_or_insert(now - step.begin);
+        if let Some(step) = self.steps.last_mut()
+            && step.time.is_none()
+        {
+            step.time = Some(now - step.begin);
+            step.busy = step.work.zip(Work::now()).and_then(|(a, b)| a.share(b));
         }
         now
     }
@@ -182,7 +226,7 @@ impl Report {
 
     /// Where the time went.
     fn times(&self) -> String {
-        let mut table = format!("{:>8}  where the time went\n", "min:s");
+        let mut table = format!("{:>8}  {:>5}  where the time went\n", "min:s", "busy");
         let begin = self.steps.iter().map(|step| step.begin).min();
         let end = self.steps.iter().filter_map(|s| Some(s.begin + s.time?));
         let whole = begin.zip(end.max()).map_or(Duration::ZERO, |(b, e)| e - b);
@@ -192,12 +236,16 @@ impl Report {
                 true => " (beside the above)",
                 false => "",
             };
-            table.push_str(&format!("{:>8}  {}{beside}\n", clock(time), step.name));
+            let busy = step
+                .busy
+                .map_or(String::new(), |share| format!("{share} %"));
+            let (time, name) = (clock(time), &step.name);
+            table.push_str(&format!("{time:>8}  {busy:>5}  {name}{beside}\n"));
             for (name, time) in &step.details {
-                table.push_str(&format!("{:>8}  {:>8}  {name}\n", "", clock(*time)));
+                table.push_str(&format!("{:>15}  {:>8}  {name}\n", "", clock(*time)));
             }
         }
-        table.push_str(&format!("{:>8}  all of it\n", clock(whole)));
+        table.push_str(&format!("{:>8}  {:>5}  all of it\n", clock(whole), ""));
         table
     }
 
@@ -276,12 +324,14 @@ mod tests {
         report.check("machines", Ok(()));
         report.end();
         report.steps[0].time = Some(Duration::from_secs(600));
+        report.steps[0].busy = Some(97);
         let mut beside = Report::default();
         beside.begin("tests as root");
         beside.check("tests as root", Err(anyhow::anyhow!("one failed")));
         beside.failure("a_test", "it was so");
         beside.end();
         beside.steps[0].time = Some(Duration::from_secs(300));
+        beside.steps[0].busy = None;
         report.join(beside);
         assert_eq!(sum_line(report.total()), "1 passed, 1 failed, 0 skipped");
         assert_eq!(report.failures.len(), 1);
@@ -289,9 +339,9 @@ mod tests {
         assert_eq!(
             table[1..],
             [
-                "   10:00  machines",
-                "    5:00  tests as root (beside the above)",
-                "   10:00  all of it"
+                "   10:00   97 %  machines",
+                "    5:00         tests as root (beside the above)",
+                "   10:00         all of it"
             ]
         );
     }
@@ -315,15 +365,28 @@ mod tests {
         report.steps[0].time = Some(first);
         report.steps[1].begin = report.steps[0].begin + first;
         report.steps[1].time = Some(Duration::from_secs(3600));
+        (report.steps[0].busy, report.steps[1].busy) = (Some(100), Some(8));
         let table: Vec<_> = report.times().lines().map(str::to_owned).collect();
         assert_eq!(
             table[1..],
             [
-                "    2:06  clippy",
-                "   60:00  tests",
-                "              1:01  gtrace-e2e",
-                "   62:06  all of it"
+                "    2:06  100 %  clippy",
+                "   60:00    8 %  tests",
+                "                     1:01  gtrace-e2e",
+                "   62:06         all of it"
             ]
         );
+    }
+
+    #[test]
+    fn how_busy_the_processors_were_is_of_the_time_between() {
+        let read = |line: &str| Work::parse(&format!("{line}\ncpu0 1 2\n"));
+        let begin = read("cpu  10 0 10 100 20 0 0 0 5 0").unwrap();
+        // Guests' time is in the user's already.
+        let end = read("cpu  60 10 20 120 30 5 3 2 90 0").unwrap();
+        assert_eq!(begin.share(end), Some(73));
+        assert_eq!(begin.share(begin), None);
+        assert_eq!(read("cpu  10 0 10 x 20 0 0 0"), None);
+        assert_eq!(read("intr 1"), None);
     }
 }

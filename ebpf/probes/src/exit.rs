@@ -92,8 +92,6 @@ fn open_device() -> Option<u32> {
     }
     let table = fd_table()?;
     let open_fds: u64 = read(table.fdt, OFFSETS.load().fdt_open_fds)?;
-    // The loops count by constants, not from one open descriptor to the next: so all ways through
-    // a step meet again in one state, and the verifier's work grows with the steps alone.
     for word in 0..WORDS {
         if 64 * word >= table.max_fds {
             return None;
@@ -102,14 +100,9 @@ fn open_device() -> Option<u32> {
         if bits == 0 {
             continue;
         }
-        for bit in 0..64 {
-            if bits & (1 << bit) == 0 {
-                continue;
-            }
-            let rdev = device_at(table.files + 8 * (64 * word + bit) as u64);
-            if rdev != 0 {
-                return Some(rdev);
-            }
+        let rdev = device_among(table.files + 8 * 64 * word as u64, bits);
+        if rdev != 0 {
+            return Some(rdev);
         }
     }
     if table.max_fds > 64 * WORDS {
@@ -118,12 +111,32 @@ fn open_device() -> Option<u32> {
     None
 }
 
-/// The device number behind the `struct file *` at address `slot`, if it is watched; else 0.
+/// The device number behind one of 64 `struct file *`, from address `files` on, of which `bits` says which are there, if
+/// one is watched; else 0.
 ///
-/// A function of its own, so that whatever it finds leaves one register behind and the verifier
-/// has no more than that to distinguish the ways through it.
+/// This function and the next are global: the verifier takes each by itself, once, and knows nothing of what it returns, so
+/// that its work does not grow with the ways through them.
+#[unsafe(no_mangle)]
 #[inline(never)]
-fn device_at(slot: u64) -> u32 {
+extern "C" fn device_among(files: u64, bits: u64) -> u32 {
+    // The loop counts by constants, not from one open descriptor to the next: so all ways through a step meet again in
+    // one state.
+    for bit in 0..64 {
+        if bits & (1 << bit) == 0 {
+            continue;
+        }
+        let rdev = device_at(files + 8 * bit);
+        if rdev != 0 {
+            return rdev;
+        }
+    }
+    0
+}
+
+/// The device number behind the `struct file *` at address `slot`, if it is watched; else 0.
+#[unsafe(no_mangle)]
+#[inline(never)]
+extern "C" fn device_at(slot: u64) -> u32 {
     let (Some(config), Some(file)) = (config(), read::<u64>(slot, 0)) else {
         return 0;
     };

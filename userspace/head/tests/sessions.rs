@@ -1,14 +1,16 @@
 //! Profiling sessions over real agents and a real head: one clock, restarts, gaps, and gswarm-profiler's routes.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+#[path = "support/clocks.rs"]
+mod clocks;
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gtrace_agent::{Measured, Read, Sampled, Sampler, Wanted, now_ns};
-use gtrace_fleet::{GapFinder, GpuFrame, Metric, slot_begin};
+use clocks::Skewed;
+use gtrace_agent::now_ns;
+use gtrace_fleet::{GapFinder, Metric, slot_begin};
 use gtrace_head::db::{Frame, Place, Session};
 use gtrace_head::{By, FramesPage, SessionHost, SessionRequest, SessionView};
 use support::fleet::{Agent, Agents, Head, enrolled};
@@ -16,71 +18,9 @@ use support::{Host, Postgres};
 
 const MS: i64 = 1_000_000;
 
-/// The clock of a host that is wrong by `offset` and `ppm`, from a common beginning on.
-#[derive(Clone, Copy)]
-struct Skewed {
-    began: i64,
-    offset: i64,
-    ppm: i64,
-}
-
-impl Skewed {
-    fn of(self, truth: i64) -> i64 {
-        truth + self.offset + (truth - self.began) / 1_000_000 * self.ppm
-    }
-}
-
-/// Gives readings every 20 ms, whose power is the true time in ms since the beginning: a frame shows whether it has the right ones.
-struct TrueTimes {
-    clock: Skewed,
-    on: bool,
-    next: i64,
-}
-
-impl TrueTimes {
-    fn sampler(clock: Skewed) -> Option<Box<dyn Sampler>> {
-        Some(Box::new(Self {
-            clock,
-            on: false,
-            next: 0,
-        }))
-    }
-}
-
-impl Sampler for TrueTimes {
-    fn want(&mut self, wanted: Option<&Wanted>) {
-        if wanted.is_some() && !self.on {
-            self.next = now_ns();
-        }
-        self.on = wanted.is_some();
-    }
-
-    fn take(&mut self, _: i64) -> Sampled {
-        let mut sampled = Sampled::default();
-        while self.on && self.next < now_ns() {
-            let gpu = GpuFrame {
-                name: "true times".to_owned(),
-                utilization: Some(0.5),
-                memory: Some(0.25),
-                pcie_rx: Some(1e9),
-                pcie_tx: Some(1e9),
-                power_w: Some((self.next - self.clock.began) as f64 / MS as f64),
-                ..GpuFrame::default()
-            };
-            sampled.readings.push(Measured {
-                time_ns: self.clock.of(self.next),
-                read: Read::Gpu(gpu),
-            });
-            self.next += 20 * MS;
-        }
-        sampled
-    }
-}
-
 fn agent(host: &Host, key: &gtrace_agent::Enrolled, rack: &str, clock: Skewed) -> Agents {
     let mut agent = Agent::new(host, key.clone(), rack);
-    agent.options.clock = Arc::new(move || clock.of(now_ns()));
-    agent.sampler = TrueTimes::sampler(clock);
+    agent.sampler = clock.give(&mut agent.options);
     Agents::start(vec![agent])
 }
 
@@ -141,7 +81,7 @@ fn sessions(database: &Place) {
     // One that does not permit it, and one of another rack.
     let mut forbidden = Agent::new(&hosts[2], keys[2].clone(), "r1");
     forbidden.options.allow_sessions = false;
-    forbidden.sampler = TrueTimes::sampler(right);
+    forbidden.sampler = right.give(&mut forbidden.options);
     let _c = Agents::start(vec![forbidden]);
     let _d = start(3, "r2", right);
     wait_for("states", || {

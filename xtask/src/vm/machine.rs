@@ -37,7 +37,10 @@ const IN_TURNS: &str = "tcg,thread=single";
 /// processor sets among them. The kernels' slab allocator has the instruction in its fast path: a timer's interrupt there
 /// returns by IRET to whatever the flags say by then, virtual-8086 mode (a double fault) or the direction flag (bytes
 /// copied backwards, in other places). Without the feature the kernel takes its other path.
-pub(super) const CPU: &str = "max,-cx16";
+///
+/// Nor what is fast in a processor and slow in its emulation: copies byte by byte (ERMS, FSRM), a fifth level of page
+/// tables, wide vectors.
+pub(super) const CPU: &str = "max,-cx16,-erms,-fsrm,-la57,-avx,-avx2";
 
 /// The accelerator for a machine with nothing special.
 pub(super) fn accelerator() -> String {

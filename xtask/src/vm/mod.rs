@@ -18,6 +18,7 @@ mod modules;
 mod pair;
 mod qemu;
 mod qmp;
+mod queue;
 mod rdma;
 mod real;
 mod rotation;
@@ -27,13 +28,9 @@ mod suite;
 mod uprobes;
 
 use std::fs::{self, File};
-use std::num::NonZero;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
-use std::time::Duration;
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use gtrace_vm_tests::scenario::Scenario;
@@ -41,8 +38,9 @@ use gtrace_vm_tests::scenario::Scenario;
 use self::apt::Private;
 use self::cases::Case;
 use self::kernel::Kernel;
+use self::queue::Job;
 pub(crate) use self::rotation::Selection;
-use self::suite::{Log, Outcome, Suite};
+use self::suite::{Log, Suite};
 use crate::context::{Context, Profile};
 use crate::ebpf;
 use crate::packages;
@@ -324,13 +322,11 @@ fn build(context: &Context, profile: Profile) -> Result<Vec<Case>> {
 /// What to report where a kernel cannot be had: its row, how many cases that concerns, and why.
 type Without = dyn Fn(&mut Report, &str, u64, anyhow::Error);
 
+/// The cases of each scenario, in order.
+type Plan<'a> = Vec<(Scenario, Vec<&'a Case>)>;
+
 /// The cases of each scenario that the options select for the `kernel`th of `kernels`.
-fn plan<'a>(
-    cases: &'a [Case],
-    options: &Options,
-    kernel: usize,
-    kernels: usize,
-) -> Vec<(Scenario, Vec<&'a Case>)> {
+fn plan<'a>(cases: &'a [Case], options: &Options, kernel: usize, kernels: usize) -> Plan<'a> {
     let filter = options.filter.as_deref().unwrap_or_default();
     let wanted = |case: &&Case| {
         let scenario = match case.scenario {
@@ -356,7 +352,7 @@ fn plan<'a>(
         .collect()
 }
 
-fn count(plan: &suite::Plan<'_>) -> usize {
+fn count(plan: &Plan<'_>) -> usize {
     plan.iter().map(|(_, cases)| cases.len()).sum()
 }
 
@@ -396,7 +392,7 @@ fn run(
         ..options.clone()
     };
     let all = count(&plan(&cases, &everything, 0, 1)) * lines.len();
-    let chosen: usize = plans.iter().map(|plan| count(plan)).sum();
+    let chosen: usize = plans.iter().map(count).sum();
     if let Some(text) = options.selection.describe(all - chosen) {
         report.remark(text);
     }
@@ -472,28 +468,52 @@ fn run(
             });
         }
     }
-    // Those with NVIDIA's driver come first: so the cases about RDMA, which want most of the processors, come at different
-    // times on different kernels.
-    runs.sort_by_key(|run| run.drivers.is_empty());
+    report.begin("virtual machines: their file systems");
+    let mut images = Vec::new();
+    runs.retain(|run| {
+        let drivers = &run.drivers;
+        match run.base.image(context, &cache, options.profile(), drivers) {
+            Ok(image) => images.push(image),
+            Err(error) => {
+                report.check(&run.row, Err(error));
+                return false;
+            }
+        }
+        true
+    });
     report.begin("virtual machines");
     let log = Log::default();
-    let bench = Bench {
-        context,
-        cache: &cache,
-        options,
-        limit,
-        log: &log,
-        images: Mutex::default(),
-    };
-    for (run, outcome) in runs.iter().zip(bench.all(&runs)) {
-        match outcome {
-            Ok(outcome) => {
-                report.suite(&run.row, outcome.counts, outcome.note);
-                for (name, time) in outcome.times {
-                    report.detail(name, time);
-                }
-            }
-            Err(error) => report.check(&run.row, Err(error)),
+    let logs = cache.dir.join(LOGS);
+    // What the kernels' cases may take by themselves, shared by the workers.
+    let (kernels, workers) = (u32::try_from(runs.len())?, u32::try_from(queue::workers())?);
+    let limit = limit.max(limit * kernels / workers);
+    let deadline = Instant::now() + limit;
+    let suites: Vec<_> = runs
+        .iter()
+        .zip(&images)
+        .map(|(run, image)| Suite {
+            kernel: &run.base.kernel,
+            name: run.name(),
+            image,
+            logs: &logs,
+            long: options.long,
+            limit,
+            deadline,
+        })
+        .collect();
+    let jobs: Vec<_> = (runs.iter().enumerate())
+        .flat_map(|(suite, run)| {
+            run.plan.iter().map(move |(scenario, cases)| Job {
+                suite,
+                scenario: *scenario,
+                cases: cases.clone(),
+            })
+        })
+        .collect();
+    for (run, outcome) in runs.iter().zip(queue::run(&suites, &jobs, &log)) {
+        report.suite(&run.row, outcome.counts, outcome.note);
+        for (name, time) in outcome.times {
+            report.detail(name, time);
         }
     }
     let log = log.entries();
@@ -527,82 +547,17 @@ struct Run<'a> {
     base: Base,
     /// The driver that is tested, and another one that a case changes to.
     drivers: Vec<real::Driver>,
-    plan: Vec<(Scenario, Vec<&'a Case>)>,
+    plan: Plan<'a>,
 }
 
-/// What all runs share.
-struct Bench<'a> {
-    context: &'a Context,
-    cache: &'a Cache,
-    options: &'a Options,
-    limit: Duration,
-    log: &'a Log,
-    /// Held while an image is made: images share the files that they are made of.
-    images: Mutex<()>,
-}
-
-impl Bench<'_> {
-    /// Executes all runs, as many at a time as there are processors, two at most: an emulated machine keeps about one
-    /// busy. How each ended, in order.
-    fn all(&self, runs: &[Run<'_>]) -> Vec<Result<Outcome>> {
-        let processors = thread::available_parallelism().map_or(1, NonZero::get);
-        let next = AtomicUsize::new(0);
-        let mut outcomes: Vec<_> = runs.iter().map(|_| None).collect();
-        thread::scope(|threads| {
-            let work = || {
-                let mut done = Vec::new();
-                while let Some((nth, run)) = {
-                    let nth = next.fetch_add(1, Ordering::Relaxed);
-                    runs.get(nth).map(|run| (nth, run))
-                } {
-                    done.push((nth, self.one(run)));
-                }
-                done
-            };
-            let workers: Vec<_> = (0..processors.min(2))
-                .map(|_| threads.spawn(work))
-                .collect();
-            for worker in workers {
-                // What a thread that panicked has done is lost, and says so below.
-                for (nth, outcome) in worker.join().unwrap_or_default() {
-                    outcomes[nth] = Some(outcome);
-                }
-            }
-        });
-        let lost = || Err(anyhow!("the thread that ran these cases panicked"));
-        outcomes
-            .into_iter()
-            .map(|outcome| outcome.unwrap_or_else(lost))
-            .collect()
-    }
-
-    fn one(&self, run: &Run<'_>) -> Result<Outcome> {
-        let image = {
-            let _alone = self.images.lock().unwrap_or_else(PoisonError::into_inner);
-            run.base.image(
-                self.context,
-                self.cache,
-                self.options.profile(),
-                &run.drivers,
-            )?
-        };
-        let driver = run.drivers.first().map_or(String::new(), |driver| {
-            format!(" with NVIDIA's driver {}", driver.version())
-        });
-        step(format!("testing on kernel {}{driver}", run.base.kernel.key));
-        let name = match run.drivers.first() {
-            None => run.base.kernel.line.clone(),
-            Some(driver) => format!("{}-{}", run.base.kernel.line, driver.version()),
-        };
-        let suite = Suite {
-            kernel: &run.base.kernel,
-            name,
-            image: &image,
-            logs: &self.cache.dir.join(LOGS),
-            long: self.options.long,
-            limit: self.limit,
-        };
-        Ok(suite.run(&run.plan, self.log))
+impl Run<'_> {
+    /// Begins the names of the consoles' files.
+    fn name(&self) -> String {
+        let line = &self.base.kernel.line;
+        match self.drivers.first() {
+            None => line.clone(),
+            Some(driver) => format!("{line}-{}", driver.version()),
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Runs every selected case on one kernel, for so long and no longer.
+//! Runs the selected cases of a scenario on one kernel, until a deadline.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,7 +17,7 @@ use crate::report::Counts;
 /// How many seconds the cases of one kernel may take, instead of [`LIMIT`] and [`LONG_LIMIT`].
 const LIMIT_VARIABLE: &str = "GTRACE_VM_LIMIT_S";
 
-/// How long the cases of one kernel may take: half as long again as they take on two busy cores.
+/// How long the cases of one kernel may take, on one of two busy cores.
 const LIMIT: Duration = Duration::from_secs(40 * 60);
 
 /// The same where cases repeat what they repeat a hundred times.
@@ -52,10 +52,7 @@ fn parse_limit(text: &str) -> Result<Duration> {
     Ok(Duration::from_secs(seconds))
 }
 
-/// The cases of each scenario, in order.
-pub(super) type Plan<'a> = [(Scenario, Vec<&'a Case>)];
-
-/// What a run has beside counts, over all kernels, whose suites run at the same time.
+/// What a run has beside counts, over all suites, which run at the same time.
 #[derive(Debug, Default)]
 pub(super) struct Log(Mutex<Entries>);
 
@@ -100,8 +97,8 @@ impl Entries {
     }
 }
 
-/// How the cases on one kernel ended.
-#[derive(Debug)]
+/// How cases ended.
+#[derive(Debug, Default)]
 pub(super) struct Outcome {
     /// How many ended how.
     pub(super) counts: Counts,
@@ -111,6 +108,17 @@ pub(super) struct Outcome {
     pub(super) times: Vec<(String, Duration)>,
 }
 
+impl Outcome {
+    /// Adds how other cases ended.
+    pub(super) fn add(&mut self, other: Self) {
+        self.counts += other.counts;
+        if self.note.is_empty() {
+            self.note = other.note;
+        }
+        self.times.extend(other.times);
+    }
+}
+
 /// Why a case is run again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Again {
@@ -118,7 +126,8 @@ enum Again {
     Failed,
 }
 
-/// All cases on one kernel.
+/// Where cases run.
+#[derive(Clone)]
 pub(super) struct Suite<'a> {
     /// The kernel.
     pub(super) kernel: &'a Kernel,
@@ -130,43 +139,36 @@ pub(super) struct Suite<'a> {
     pub(super) logs: &'a Path,
     /// Whether cases are to repeat what they repeat a hundred times.
     pub(super) long: bool,
-    /// How long all of it may take.
+    /// How long all suites together may take, and when that is over.
     pub(super) limit: Duration,
+    pub(super) deadline: Instant,
 }
 
 impl Suite<'_> {
-    /// Runs the cases of `plan` and prints how each one ended.
-    pub(super) fn run(&self, plan: &Plan<'_>, log: &Log) -> Outcome {
-        let mut times = Vec::new();
-        let mut tally = Tally::new(Instant::now() + self.limit);
+    /// Runs the cases of one scenario and prints how each one ended.
+    pub(super) fn run(&self, scenario: Scenario, cases: &[&Case], log: &Log) -> Outcome {
+        let begin = Instant::now();
+        let mut tally = Tally::new(self.deadline);
+        let mut machines = 0;
         let mut note = String::new();
-        for (scenario, cases) in plan {
-            tally.in_a_row = 0;
-            let begin = Instant::now();
-            let mut machines = 0;
-            if let Some((left, why)) =
-                self.scenario(*scenario, cases, &mut tally, log, &mut machines)
-            {
-                for case in left {
-                    let verdict = Verdict::Failed(why.clone());
-                    self.over(*scenario, &mut tally, log, &case.name, 0.0, verdict);
-                }
-                note = why;
+        if let Some((left, why)) = self.scenario(scenario, cases, &mut tally, log, &mut machines) {
+            for case in left {
+                let verdict = Verdict::Failed(why.clone());
+                self.over(scenario, &mut tally, log, &case.name, 0.0, verdict);
             }
-            let name = format!(
-                "{} {scenario}, cases: {}, machines: {machines}",
-                self.kernel.line,
-                cases.len()
-            );
-            times.push((name, begin.elapsed()));
-        }
-        if note.is_empty() && tally.late(Instant::now()) {
+            note = why;
+        } else if tally.late(Instant::now()) {
             note = self.why_late();
         }
+        let name = format!(
+            "{} {scenario}, cases: {}, machines: {machines}",
+            self.kernel.line,
+            cases.len()
+        );
         Outcome {
             counts: tally.counts,
             note,
-            times,
+            times: vec![(name, begin.elapsed())],
         }
     }
 
@@ -324,7 +326,7 @@ impl Suite<'_> {
 
     fn why_late(&self) -> String {
         format!(
-            "{OUT_OF_TIME}: the cases of a kernel have {} s ({LIMIT_VARIABLE} gives them more)",
+            "{OUT_OF_TIME}: all machines together have {} s ({LIMIT_VARIABLE} gives them more)",
             self.limit.as_secs()
         )
     }
@@ -340,7 +342,7 @@ fn print_indented(text: &str) {
 #[derive(Debug)]
 struct Tally {
     counts: Counts,
-    /// Failures of this scenario with no success between them.
+    /// Failures with no success between them.
     in_a_row: u32,
     deadline: Instant,
 }
@@ -430,6 +432,7 @@ mod tests {
             logs: dir,
             long: false,
             limit,
+            deadline: Instant::now() + limit,
         }
     }
 
@@ -454,23 +457,26 @@ mod tests {
         };
         let one = case("a_one", Scenario::Driver);
         let two = case("a_two", Scenario::Hotplug);
-        let plan = [
-            (Scenario::Driver, vec![&one, &one]),
-            (Scenario::Hotplug, vec![&two]),
-        ];
+        let log = Log::default();
+        let run = |limit| {
+            let suite = suite(&kernel, dir.path(), limit);
+            let mut ended = suite.run(Scenario::Driver, &[&one, &one], &log);
+            ended.add(suite.run(Scenario::Hotplug, &[&two], &log));
+            ended
+        };
         let all_failed = Counts {
             failed: 3,
             ..Counts::default()
         };
-        let log = Log::default();
-        let hour = Duration::from_secs(3600);
-        let ended = suite(&kernel, dir.path(), hour).run(&plan, &log);
+        let ended = run(Duration::from_secs(3600));
         assert_eq!(ended.counts, all_failed);
+        assert_eq!(ended.times.len(), 2);
         assert!(ended.note.contains("/boot"), "{ended:?}");
-        let ended = suite(&kernel, dir.path(), Duration::ZERO).run(&plan, &log);
+        let ended = run(Duration::ZERO);
         assert_eq!(ended.counts, all_failed);
         assert!(ended.note.starts_with(OUT_OF_TIME), "{ended:?}");
     }
+
     #[test]
     fn three_machines_that_die_by_themselves_fail_the_run() {
         let mut log = Entries::default();

@@ -1,6 +1,8 @@
 //! The head of a fleet: ingest beside bare databases, what connected agents cost it, and a profiling session.
 
 mod agents;
+#[path = "../../../../userspace/head/tests/support/clocks.rs"]
+mod clocks;
 mod ingest;
 #[path = "../../../../userspace/head/tests/support/postgres.rs"]
 #[allow(

@@ -1,18 +1,18 @@
 //! A profiling session of many simulated agents, each with a clock of its own that is wrong.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use gtrace_agent::{Measured, Read, Sampled, Sampler, Wanted, now_ns};
-use gtrace_fleet::{GpuFrame, Metric, slot_begin};
+use gtrace_agent::now_ns;
+use gtrace_fleet::{Metric, slot_begin};
 use gtrace_head::db::{Frame, Session};
 use gtrace_head::{By, FramesPage, SessionRequest, SessionView};
 
 use super::super::Context;
 use super::agents::{Fleet, Head};
+use super::clocks::Skewed;
 use crate::report::{Figure, Report};
 use crate::scratch::Scratch;
 use crate::stats::Samples;
@@ -35,61 +35,11 @@ pub(super) fn seconds(context: &Context) -> u64 {
     context.pick(15, 30, 300)
 }
 
-/// A clock that is wrong by `offset`, and by `ppm` more as time goes on.
-#[derive(Clone, Copy)]
-struct Skewed {
-    began: i64,
-    offset: i64,
-    ppm: i64,
-}
-
-impl Skewed {
-    fn any(began: i64) -> Self {
-        Self {
-            began,
-            offset: fastrand::i64(-OFF..OFF),
-            ppm: fastrand::i64(-DRIFT_PPM..=DRIFT_PPM),
-        }
-    }
-
-    fn of(self, truth: i64) -> i64 {
-        truth + self.offset + (truth - self.began) / 1_000_000 * self.ppm
-    }
-}
-
-/// Readings whose power is the true time in ms since the beginning, so that a frame shows whether it has the right ones.
-struct TrueTimes {
-    clock: Skewed,
-    every_ns: Option<i64>,
-    next: i64,
-}
-
-impl Sampler for TrueTimes {
-    fn want(&mut self, wanted: Option<&Wanted>) {
-        if wanted.is_some() && self.every_ns.is_none() {
-            self.next = now_ns();
-        }
-        self.every_ns = wanted.map(|wanted| i64::from(wanted.every_ms) * MS);
-    }
-
-    fn take(&mut self, _: i64) -> Sampled {
-        let mut sampled = Sampled::default();
-        let now = now_ns();
-        while let Some(every) = self.every_ns
-            && self.next < now
-        {
-            let gpu = GpuFrame {
-                name: "true times".to_owned(),
-                power_w: Some((self.next - self.clock.began) as f64 / MS as f64),
-                ..GpuFrame::default()
-            };
-            sampled.readings.push(Measured {
-                time_ns: self.clock.of(self.next),
-                read: Read::Gpu(gpu),
-            });
-            self.next += every;
-        }
-        sampled
+fn any_clock(began: i64) -> Skewed {
+    Skewed {
+        began,
+        offset: fastrand::i64(-OFF..OFF),
+        ppm: fastrand::i64(-DRIFT_PPM..=DRIFT_PPM),
     }
 }
 
@@ -104,14 +54,8 @@ pub(super) fn run(context: &Context, report: &mut Report) -> anyhow::Result<()> 
         keys,
         |_| dir.join("no-store.db"),
         |_, options| {
-            let clock = Skewed::any(began);
             options.allow_sessions = true;
-            options.clock = Arc::new(move || clock.of(now_ns()));
-            Some(Box::new(TrueTimes {
-                clock,
-                every_ns: None,
-                next: 0,
-            }))
+            any_clock(began).give(options)
         },
     )?;
     hosts.connected()?;

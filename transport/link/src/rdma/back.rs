@@ -19,6 +19,8 @@ use crate::link::LinkError;
 /// From a failure to the first try, and doubled with each further one.
 const FIRST_DELAY: Duration = Duration::from_millis(if cfg!(test) { 10 } else { 1000 });
 const LONGEST_DELAY: Duration = Duration::from_secs(60);
+/// The same while this host has no such device, or its port is down: a try asks nobody else.
+const LONGEST_DELAY_HERE: Duration = Duration::from_secs(5);
 
 /// Makes new queue pairs for a link.
 pub(super) trait Renew: Send {
@@ -67,14 +69,25 @@ impl Back {
 
     /// The device has failed: nothing that was connected is of use, and a try has to wait.
     pub(super) fn failed(&mut self, now: Instant) {
+        self.wait(now, LONGEST_DELAY);
+    }
+
+    /// Nothing can be prepared here.
+    fn absent(&mut self, now: Instant) {
+        self.wait(now, LONGEST_DELAY_HERE);
+    }
+
+    fn wait(&mut self, now: Instant, longest: Duration) {
         (self.asked, self.out, self.incoming) = (None, None, None);
         self.out_may = false;
         let long = |since: Instant| now.duration_since(since) >= LONGEST_DELAY;
         if self.connected.take().is_some_and(long) {
             self.delay = FIRST_DELAY;
         }
-        self.next = Some(now + self.delay);
-        self.delay = (self.delay * 2).min(LONGEST_DELAY);
+        self.next = Some(now + self.delay.min(longest));
+        if self.delay < longest {
+            self.delay = (self.delay * 2).min(longest);
+        }
     }
 
     /// That the device of what is connected, and not used yet, is there still.
@@ -116,7 +129,7 @@ impl Shared {
         match prepared {
             None => Ok(()),
             Some(Err(reason)) => {
-                back.failed(Instant::now());
+                back.absent(Instant::now());
                 self.changes.refuse();
                 self.changes
                     .note(&format!("rdma: not used again: {reason}"));
@@ -244,5 +257,31 @@ impl Shared {
         let mut back = self.back();
         back.out_may = true;
         back.incoming.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_that_is_away_here_is_awaited_with_short_delays() {
+        let now = Instant::now();
+        let mut back = Back::new(None);
+        let waits = |back: &Back| back.next.map(|next| next - now);
+        for _ in 0..20 {
+            back.absent(now);
+            assert!(waits(&back) <= Some(LONGEST_DELAY_HERE));
+        }
+        assert_eq!(waits(&back), Some(LONGEST_DELAY_HERE));
+        // The other side is asked with longer ones.
+        for _ in 0..20 {
+            back.failed(now);
+        }
+        assert_eq!(waits(&back), Some(LONGEST_DELAY));
+        back.absent(now);
+        assert_eq!(waits(&back), Some(LONGEST_DELAY_HERE));
+        back.failed(now);
+        assert_eq!(waits(&back), Some(LONGEST_DELAY));
     }
 }
