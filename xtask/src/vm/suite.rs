@@ -127,7 +127,6 @@ enum Again {
 }
 
 /// Where cases run.
-#[derive(Clone)]
 pub(super) struct Suite<'a> {
     /// The kernel.
     pub(super) kernel: &'a Kernel,
