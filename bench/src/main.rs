@@ -79,6 +79,11 @@ fn main() -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let args = Args::parse();
+    // What heads and agents in this process warn of.
+    tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::WARN)
+        .with_writer(std::io::stderr)
+        .init();
     cleanup::on_signals().context("the handler that restores settings on Ctrl-C")?;
     let context = Context {
         gtrace: gtrace_binary(args.gtrace)?,

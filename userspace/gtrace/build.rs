@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 include!("../../ebpf/beside.rs");
 
 /// The client's library, the CPU emulator for a GPU and the library of `gtrace trace`: shared libraries of the same
-/// sources as this binary, always optimised to some degree, as a program's calls go through them.
+/// sources as this binary.
 ///
 /// `GTRACE_SHIM_DIR` names a folder that has them already.
 fn main() {
@@ -122,7 +122,7 @@ fn build_libraries(root: &Path, packages: &[&str]) -> PathBuf {
     let target = beside("embedded");
     let profile = match env::var("PROFILE").as_deref() {
         Ok("release") => "release",
-        _ => "quick",
+        _ => "dev",
     };
     let mut command = Command::new(cargo);
     command
@@ -135,11 +135,15 @@ fn build_libraries(root: &Path, packages: &[&str]) -> PathBuf {
         .env_remove("CARGO_TARGET_DIR")
         .env_remove("CARGO_BUILD_TARGET")
         .env_remove("RUSTC_WORKSPACE_WRAPPER");
-    let mut built = target.join(profile);
+    let folder = match profile {
+        "dev" => "debug",
+        other => other,
+    };
+    let mut built = target.join(folder);
     let (host, wanted) = (env::var("HOST"), env::var("TARGET"));
     if let (true, Ok(wanted)) = (host != wanted, &wanted) {
         command.args(["--target", wanted]);
-        built = target.join(wanted).join(profile);
+        built = target.join(wanted).join(folder);
     }
     if !matches!(command.status(), Ok(status) if status.success()) {
         println!(

@@ -82,8 +82,21 @@ impl Context {
             .env_remove("CARGO_MANIFEST_DIR");
         if let Some(clippy) = &self.clippy {
             command.env("RUSTC_WORKSPACE_WRAPPER", clippy);
+            // Built before gtrace, which would build them for itself.
+            command.env("GTRACE_SHIM_DIR", self.target.join(Profile::Dev.dir()));
         }
         command
+    }
+
+    /// Cargo's `command` in a profile. A release is what rustc makes of it, with its own libraries.
+    pub(crate) fn cargo_in(&self, profile: Profile, command: &str) -> Command {
+        let mut cargo = self.cargo();
+        if profile == Profile::Release {
+            cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
+            cargo.env_remove("GTRACE_SHIM_DIR");
+        }
+        cargo.args([command, profile.argument()]);
+        cargo
     }
 
     /// Where the production BPF object goes.
@@ -118,12 +131,11 @@ impl Context {
 
     /// The CPU emulator as the `gtrace` of this profile carries it; its build has made it.
     pub(crate) fn emulator(&self, profile: Profile) -> PathBuf {
-        let built = match profile {
-            Profile::Dev => "quick",
-            Profile::Release => "release",
+        let folder = match profile {
+            Profile::Dev if self.has_built_all() => self.target.clone(),
+            _ => self.target.join("embedded"),
         };
-        let folder = self.target.join("embedded").join(built);
-        folder.join("libgtrace_softgpu.so")
+        folder.join(profile.dir()).join("libgtrace_softgpu.so")
     }
 
     /// `path` as a person in the repository's root would write it.
@@ -150,7 +162,7 @@ impl Profile {
     }
 
     /// The argument that chooses it.
-    pub(crate) fn argument(self) -> &'static str {
+    fn argument(self) -> &'static str {
         match self {
             Self::Dev => "--profile=dev",
             Self::Release => "--release",

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::context::Context;
 use crate::packages;
@@ -72,6 +72,23 @@ const PROMETHEUS: &str = "e2e-prometheus";
 const ALERTMANAGER: &str = "e2e-prometheus-alertmanager";
 /// Where Debian's package of nats-server is; the tests of gtrace-head and gtrace look there.
 const NATS: &str = "e2e-nats-server";
+/// Where Debian's PostgreSQL is; the tests of gtrace-head and gtrace, and the benchmarks, look there.
+const POSTGRES: &str = "e2e-postgresql";
+/// It, and the libraries that a small system may not have.
+const POSTGRES_PACKAGES: [&str; 12] = [
+    "postgresql-15",
+    "libcom-err2",
+    "libgssapi-krb5-2",
+    "libicu72",
+    "libk5crypto3",
+    "libkeyutils1",
+    "libkrb5-3",
+    "libkrb5support0",
+    "libldap-2.5-0",
+    "libpq5",
+    "libsasl2-2",
+    "libxml2",
+];
 
 /// Makes the environment unless it is there as it should be. Without it tests leave themselves out and
 /// say so: that PyPI or a Python is out of reach is no failure of gtrace's.
@@ -109,16 +126,19 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
     }
     let tools = vm::DRIVERS.map(|series| {
         let folder = format!("{NVIDIA_SMI}-{series}");
-        ("nvidia-smi", Some(series), folder)
+        (&["nvidia-smi"][..], Some(series), folder)
     });
-    let prometheus = ("prometheus", None, PROMETHEUS.to_owned());
-    let alertmanager = ("prometheus-alertmanager", None, ALERTMANAGER.to_owned());
-    let nvml = ("libnvidia-ml1", Some("535"), NVML.to_owned());
-    let nats = ("nats-server", None, NATS.to_owned());
-    let others = [prometheus, alertmanager, nats, nvml];
-    for (package, series, folder) in tools.into_iter().chain(others) {
-        if let Err(error) = unpack_debian(context, package, series, &folder) {
-            let series = series.unwrap_or_default();
+    let others: [(&[&str], _, &str); 5] = [
+        (&["prometheus"], None, PROMETHEUS),
+        (&["prometheus-alertmanager"], None, ALERTMANAGER),
+        (&["nats-server"], None, NATS),
+        (&POSTGRES_PACKAGES, None, POSTGRES),
+        (&["libnvidia-ml1"], Some("535"), NVML),
+    ];
+    let others = others.map(|(packages, series, folder)| (packages, series, folder.to_owned()));
+    for (packages, series, folder) in tools.into_iter().chain(others) {
+        if let Err(error) = unpack_debian(context, packages, series, &folder) {
+            let (package, series) = (packages[0], series.unwrap_or_default());
             step(format!(
                 "tests with {package} {series} will be skipped: {error:#}"
             ));
@@ -246,35 +266,46 @@ fn nvcc(context: &Context) -> Result<()> {
     Ok(())
 }
 
-/// Unpacks a package of Debian's, which may be of the component non-free, the newest of `series` if that is given; nothing
+/// Unpacks packages of Debian's, which may be of the component non-free, the newest of `series` if that is given; nothing
 /// is installed, no service starts.
-fn unpack_debian(context: &Context, name: &str, series: Option<&str>, folder: &str) -> Result<()> {
+fn unpack_debian(
+    context: &Context,
+    names: &[&str],
+    series: Option<&str>,
+    folder: &str,
+) -> Result<()> {
     let whole = context.target.join(folder);
     if whole.is_dir() {
         return Ok(());
     }
     let apt = Private::new(context.target.join("vm/apt")).get()?;
-    let package = match series {
-        Some(series) => apt.package_of(name, series)?,
-        None => apt.package(name)?,
-    };
+    let packages = names.iter().map(|name| match series {
+        Some(series) => apt.package_of(name, series),
+        None => apt.package(name),
+    });
+    let packages = packages.collect::<Result<Vec<_>>>()?;
     let part = tempfile::Builder::new()
         .prefix(folder)
         .tempdir_in(&context.target)?;
-    step(format!("fetching {name} {} of Debian", package.version));
-    apt.download(&[package], part.path())?;
-    let deb = fs::read_dir(part.path())?
-        .flatten()
-        .map(|entry| entry.path())
-        .find(|path| path.extension().is_some_and(|end| end == "deb"))
-        .context("apt-get brought no package")?;
-    shell::run(
-        Command::new("dpkg-deb")
-            .arg("-x")
-            .arg(&deb)
-            .arg(part.path()),
-    )?;
-    fs::remove_file(deb)?;
+    let version = packages.first().map_or("", |package| &package.version);
+    step(format!("fetching {} {version} of Debian", names[0]));
+    apt.download(&packages, part.path())?;
+    let files: Vec<_> = fs::read_dir(part.path())?.flatten().collect();
+    ensure!(
+        files.len() == names.len(),
+        "apt-get brought {} of {} packages",
+        files.len(),
+        names.len()
+    );
+    for deb in files.iter().map(fs::DirEntry::path) {
+        shell::run(
+            Command::new("dpkg-deb")
+                .arg("-x")
+                .arg(&deb)
+                .arg(part.path()),
+        )?;
+        fs::remove_file(deb)?;
+    }
     // Under its name only once it is whole.
     fs::rename(part.keep(), &whole).context("the unpacked package")
 }

@@ -62,13 +62,8 @@ pub(crate) fn build(context: &Context, profile: Profile, crates: &[&str]) -> Res
     ebpf::build(context)?;
     step(format!("building {}", crates.join(" and ")));
     let selected = crates.iter().flat_map(|name| ["--package", name]);
-    shell::run(
-        context
-            .cargo()
-            .args(["build", profile.argument()])
-            .args(selected),
-    )
-    .context("user space does not build")
+    shell::run(context.cargo_in(profile, "build").args(selected))
+        .context("user space does not build")
 }
 
 /// Mounts tracefs and bpffs where they are missing. That they cannot be mounted is said and is

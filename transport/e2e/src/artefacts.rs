@@ -67,27 +67,20 @@ impl Artefacts {
     }
 }
 
-/// The CPU emulator's library, for tests that need nothing else: the optimised one, whose functions mostly begin with a
-/// push as those of libraries do, where gtrace was built; else what cargo has built for a test that
-/// depends on gtrace-softgpu.
+/// The CPU emulator's library, for tests that need nothing else: what cargo built last of it, for itself, for gtrace or for a
+/// test that depends on gtrace-softgpu.
 ///
 /// # Errors
 ///
-/// If neither is there.
+/// If it is not there.
 pub fn cpu_emulator() -> Result<PathBuf> {
     let profile = profile_directory()?;
-    let embedded = match profile.ends_with("release") {
-        true => "release",
-        false => "quick",
-    };
-    let optimised = profile.join(format!("../embedded/{embedded}/libgtrace_softgpu.so"));
-    if optimised.is_file() {
-        return Ok(optimised);
-    }
+    let of_gtrace = Path::new("../embedded").join(profile.file_name().unwrap_or_default());
+    let folders = [profile.join("deps"), profile.join(of_gtrace), profile];
     // Under its own name, or with a hash where cargo has built it as a dependency only.
     let mut found = Vec::new();
-    for folder in [profile.join("deps"), profile] {
-        for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+    for folder in folders.iter().filter(|folder| folder.is_dir()) {
+        for entry in fs::read_dir(folder).with_context(|| folder.display().to_string())? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             if name.starts_with("libgtrace_softgpu") && name.ends_with(".so") {

@@ -587,6 +587,11 @@ fn bound(state: &mut HostState) {
     let surplus = state.incidents.len().saturating_sub(32);
     state.incidents.drain(..surplus);
     while serde_json::to_vec(state).is_ok_and(|text| text.len() > STATE_MAX) {
+        if !state.usage.is_empty() {
+            // The next state of its kind has more.
+            state.usage.clear();
+            continue;
+        }
         if state.incidents.is_empty() {
             state.health = None;
             break;

@@ -12,6 +12,7 @@ pub mod report;
 pub mod server_status;
 mod session;
 pub mod stats_file;
+mod usage;
 
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub use daemon::{Daemon, inactive_reason};
 pub use remote::Server;
 pub use session::{HostSampler, NvmlOf, gpu_state};
 pub use stats_file::Files;
+pub use usage::UsageTurn;
 
 /// Longest time between two polls.
 pub const POLL_INTERVAL: Duration = gtrace_uprobes::POLL_INTERVAL;

@@ -64,7 +64,8 @@ impl Table {
         }
     }
 
-    fn of_gpu(&self, gpu: Option<&Gpu>) -> Vec<Holder> {
+    /// Who has a GPU, or an instance of it.
+    pub fn of_gpu(&self, gpu: Option<&Gpu>) -> Vec<Holder> {
         let Some(gpu) = gpu else {
             return Vec::new();
         };

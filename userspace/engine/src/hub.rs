@@ -155,6 +155,8 @@ pub struct Hub {
     pub recorder: Recorder,
     /// Who has which GPU.
     pub holders: holders::Kept,
+    /// How long they had GPUs.
+    pub usage: crate::usage::Usage,
     stream: Mutex<LiveStream>,
     commands: mpsc::UnboundedSender<Command>,
     status: Mutex<Status>,
@@ -243,6 +245,7 @@ impl Hub {
             samples: Samples::default(),
             recorder: Recorder::default(),
             holders: holders::Kept::default(),
+            usage: crate::usage::Usage::default(),
             health: Mutex::default(),
             seen: Mutex::default(),
             remote: Mutex::default(),

@@ -44,4 +44,5 @@ pub mod sources;
 pub mod supervise;
 pub mod tally;
 pub mod triggers;
+pub mod usage;
 pub mod woken;

@@ -26,6 +26,7 @@ mod provenance;
 mod record;
 mod record_id;
 mod severity;
+mod usage;
 mod variant;
 mod witness;
 
@@ -59,5 +60,6 @@ pub use provenance::Provenance;
 pub use record::Record;
 pub use record_id::{Epoch, RecordId, RecordIdError};
 pub use severity::{Severity, UnknownSeverity};
+pub use usage::GpuUsage;
 pub use variant::Variant;
 pub use witness::{Witness, WitnessName};

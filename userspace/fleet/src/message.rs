@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gtrace_event::{HealthReport, Incident, Timestamp};
+use gtrace_event::{GpuUsage, HealthReport, Incident, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::{Measure, NAME_MAX, Offset, Position};
@@ -86,6 +86,9 @@ pub struct HostState {
     /// Incidents that nobody has resolved, the newest. Bounded.
     #[serde(default)]
     pub incidents: Vec<Incident>,
+    /// Who had its GPUs for how long: totals, in one state of a minute.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub usage: Vec<GpuUsage>,
     /// Number of the newest record of its store.
     #[serde(default)]
     pub tip: u64,

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_agent::Enrolled;
 use gtrace_api::client::Client;
-use gtrace_event::RecordId;
+use gtrace_event::{HealthNews, HealthRecord, Record, RecordId, Timestamp};
 use gtrace_fleet::{Batch, BatchAnswer, Carried, Position, RECORDS_MAX, encode};
 use gtrace_head::HostView;
 use gtrace_head::db::{ChainReport, FleetEvent, Place};
@@ -72,6 +72,8 @@ struct Fleet {
     agents: Vec<Option<Running>>,
     keys: Vec<Enrolled>,
     hosts: Vec<Host>,
+    /// How many events each host has.
+    events: Vec<u64>,
     backends: Backends,
 }
 
@@ -109,13 +111,15 @@ impl Fleet {
             agents: Vec::new(),
             keys: Vec::new(),
             hosts: Vec::new(),
+            events: vec![0; hosts],
             backends,
             dir,
         };
         fleet.start_head();
         let token = token(&fleet.client(), None, hosts as u32);
         for n in 0..hosts {
-            let name = format!("h{n}");
+            // In the order of their names, in which a head gives them.
+            let name = format!("h{n:03}");
             fleet.hosts.push(Host::new(fleet.dir.path(), &name));
             let file = fleet.credential(n);
             let url = format!("http://{}", fleet.relay.address);
@@ -145,7 +149,8 @@ impl Fleet {
     }
 
     fn client(&self) -> Client {
-        Client::unix(self.dir.path().join("head.sock"))
+        // Chains of millions of records take long.
+        Client::unix(self.dir.path().join("head.sock")).with_deadline(Duration::from_secs(600))
     }
 
     fn start_head(&mut self) {
@@ -235,10 +240,19 @@ impl Fleet {
         fastrand::usize(0..self.hosts.len())
     }
 
-    fn round(&mut self, events: u32) {
-        for host in &mut self.hosts {
-            host.events(fastrand::u32(1..events));
+    /// Every host writes some events, at most `events`, and after them how it is, as a daemon does: agents read no more than what
+    /// came since.
+    fn write(&mut self, events: u32) {
+        for (host, written) in self.hosts.iter_mut().zip(&mut self.events) {
+            let events = fastrand::u32(1..events);
+            host.events(events);
+            host.append(&[snapshot()]);
+            *written += u64::from(events);
         }
+    }
+
+    fn round(&mut self, events: u32) {
+        self.write(events);
         match fastrand::u32(0..6) {
             0 if fastrand::bool()
                 && let Some(servers) = &mut self.backends.nats =>
@@ -274,9 +288,7 @@ impl Fleet {
             }
             3 => {
                 self.relay.cut(true);
-                for host in &mut self.hosts {
-                    host.events(fastrand::u32(1..events));
-                }
+                self.write(events);
                 std::thread::sleep(Duration::from_millis(fastrand::u64(0..300)));
                 if fastrand::bool() {
                     self.relay.reset();
@@ -310,16 +322,11 @@ impl Fleet {
             assert!(report.is_whole(), "{report:?}");
             assert_eq!(report.records, host.store.last_seq(), "{}", host.name);
         }
-        for host in &self.hosts {
+        for (host, written) in self.hosts.iter().zip(&self.events) {
             let path = format!("/fleet/v1/events?limit=10000&host={}", host.name);
             let events: Vec<FleetEvent> = self.client().get(&path).unwrap();
             let mut ids: Vec<String> = events.iter().map(|e| e.event.id.to_string()).collect();
-            assert_eq!(
-                ids.len() as u64,
-                host.store.last_seq().min(10_000),
-                "{}",
-                host.name
-            );
+            assert_eq!(ids.len() as u64, *written.min(&10_000), "{}", host.name);
             ids.sort();
             ids.dedup();
             assert_eq!(
@@ -337,6 +344,14 @@ impl Fleet {
             "{views:?}"
         );
     }
+}
+
+/// How a host is of which nothing is known.
+fn snapshot() -> Record {
+    let news = HealthNews::Snapshot {
+        snapshot: Box::default(),
+    };
+    Record::Health(Box::new(HealthRecord::new(Timestamp::now(), news)))
 }
 
 fn violence(backends: Backends) {
@@ -384,7 +399,7 @@ fn killed_heads_agents_and_servers_of_nats_take_each_record_once() {
 }
 
 #[test]
-fn a_session_of_simulated_hosts_comes_out_in_each_format() {
+fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
     let dir = tempfile::tempdir().unwrap();
     let socket = dir.path().join("head.sock");
     let mut command = gtrace(dir.path());
@@ -438,4 +453,19 @@ fn a_session_of_simulated_hosts_comes_out_in_each_format() {
         file.to_str().unwrap(),
     ]);
     assert!(std::fs::read(file).unwrap() == table);
+    // Every host has told by now who has its GPUs.
+    let mut command = gtrace(dir.path());
+    command.args(["fleet", "usage", "--json", "--head"]);
+    let output = command.arg(&socket).stdout(Stdio::piped()).output();
+    let output = output.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let owners: Vec<serde_json::Value> = serde_json::Deserializer::from_slice(&output.stdout)
+        .into_iter()
+        .map(Result::unwrap)
+        .collect();
+    let of = |line: &serde_json::Value| (line["name"].clone(), line["hosts"].clone());
+    let shown: Vec<_> = owners.iter().map(of).collect();
+    assert_eq!(shown.len(), 2, "{owners:?}");
+    assert!(shown.contains(&("user/ada".into(), 10.into())));
+    assert!(shown.contains(&("user/bob".into(), 4.into())));
 }

@@ -208,11 +208,13 @@ impl Intake {
         body: &[u8],
         seen: Timestamp,
     ) -> Result<(), NotTaken> {
-        let state: HostState = serde_json::from_slice(body).map_err(bad)?;
+        let mut state: HostState = serde_json::from_slice(body).map_err(bad)?;
         check_labels(&state.labels).map_err(|cause| NotTaken::Bad {
             cause,
             remedy: "change the labels of the agent",
         })?;
+        // It is kept apart, and added up.
+        let usage = std::mem::take(&mut state.usage);
         let text = serde_json::to_string(&state).map_err(bad)?;
         let gpus = state.gpus.iter().take(GPUS_MAX);
         let new = NewState {
@@ -220,6 +222,7 @@ impl Intake {
             state: text,
             tip: state.tip,
             gpus: gpus.filter_map(|gpu| placed(&state, gpu)).collect(),
+            usage,
             seen,
         };
         self.writer

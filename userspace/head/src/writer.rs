@@ -46,19 +46,25 @@ pub(crate) struct Counters {
     pub(crate) frames: AtomicU64,
 }
 
-/// A record that was committed: its host and its JSON.
-pub(crate) type Record = (i64, Arc<str>);
+/// What readers of live streams get.
+#[derive(Clone)]
+pub(crate) enum Sent {
+    /// A record that was committed: its host and its JSON.
+    Record(i64, Arc<str>),
+    /// Some that other heads committed do not come.
+    Gap,
+}
 
 /// Records for readers, once they are committed. Those of incidents lose none when events storm.
 #[derive(Clone)]
 pub(crate) struct Live {
-    pub(crate) events: broadcast::Sender<Record>,
+    pub(crate) events: broadcast::Sender<Sent>,
     /// Changes of incidents.
-    pub(crate) incidents: broadcast::Sender<Record>,
+    pub(crate) incidents: broadcast::Sender<Sent>,
 }
 
 impl Live {
-    fn send(&self, host: i64, body: &str) {
+    pub(crate) fn record(&self, host: i64, body: &str) {
         // The field `record` is the first of each, as gtrace-event writes it.
         let to = match body {
             body if body.starts_with(r#"{"record":"event""#) => &self.events,
@@ -66,8 +72,18 @@ impl Live {
             _ => return,
         };
         if to.receiver_count() > 0 {
-            let _ = to.send((host, body.into()));
+            let _ = to.send(Sent::Record(host, body.into()));
         }
+    }
+
+    pub(crate) fn gap(&self) {
+        // Without readers nobody misses anything.
+        let _ = self.events.send(Sent::Gap);
+        let _ = self.incidents.send(Sent::Gap);
+    }
+
+    pub(crate) fn has_readers(&self) -> bool {
+        self.events.receiver_count() + self.incidents.receiver_count() > 0
     }
 }
 
@@ -76,11 +92,15 @@ pub(crate) struct Writer {
     jobs: mpsc::Sender<Job>,
     pub(crate) counters: Arc<Counters>,
     pub(crate) live: Live,
+    /// By which other heads know what is written here.
+    pub(crate) head: String,
 }
 
 impl Writer {
     /// Starts the thread, which ends when the last handle is dropped.
-    pub(crate) fn start(database: Database) -> std::io::Result<Self> {
+    pub(crate) fn start(mut database: Database) -> std::io::Result<Self> {
+        let head = crate::secret::draw().map_err(std::io::Error::other)?;
+        database.announce_as(head.clone());
         let (jobs, queue) = mpsc::channel(QUEUE);
         let counters = Arc::<Counters>::default();
         let live = Live {
@@ -100,6 +120,7 @@ impl Writer {
             jobs,
             counters,
             live,
+            head,
         })
     }
 
@@ -245,7 +266,7 @@ impl Thread {
             false => add(&self.counters.known, all - new.len()),
         };
         for record in new {
-            self.live.send(arrived.host, &record.body);
+            self.live.record(arrived.host, &record.body);
         }
     }
 

@@ -6,9 +6,10 @@ mod support;
 use std::time::Duration;
 
 use gtrace_agent::{Enrolled, enroll};
+use gtrace_api::client::EventStream;
 use gtrace_event::{FailureClass, HealthState, Record, Severity, Timestamp};
 use gtrace_fleet::EnrollRequest;
-use gtrace_head::db::{ChainReport, FleetEvent, FleetIncident, Place};
+use gtrace_head::db::{ChainReport, FleetEvent, FleetIncident, Place, UsageLine, UsageReport};
 use support::fleet::{Agent, Agents, Head, block, enrolled, request};
 use support::{Host, Postgres, amendment, event, incident};
 
@@ -232,4 +233,176 @@ fn a_fleet_over_postgresql() {
     if let Some(server) = Postgres::start() {
         fleet(&server.place());
     }
+}
+
+/// What a host counts of its GPU, as JSON: seconds held, measured, busy, idle.
+fn usage(day: Timestamp, job: Option<(&str, &str)>, seconds: [f64; 4]) -> serde_json::Value {
+    let [held, measured, busy, idle] = seconds;
+    let holder = job.map(|(job, user)| serde_json::json!({ "job": job, "user": user }));
+    let day_text = day.strftime("%Y-%m-%d").to_string();
+    let mut row = serde_json::json!({
+        "day": day_text, "since": "2026-01-01T00:00:00Z", "pci": "0000:3b:00.0", "uuid": "GPU-1", "model": "NVIDIA H100",
+        "first": day, "last": day, "seconds": held, "measured_s": measured, "busy_s": busy, "idle_s": idle,
+    });
+    if let Some(holder) = holder {
+        row["holder"] = holder;
+    }
+    row
+}
+
+fn usage_by_owner_and_job(place: &Place) {
+    let dir = tempfile::tempdir().unwrap();
+    let head = Head::start(dir.path(), place, "127.0.0.1:0");
+    let join = head.token(None, 2);
+    let names = ["b1", "b2"];
+    let mut hosts = names.map(|name| Host::new(dir.path(), name));
+    let keys = names.map(|name| enrolled(&head, name, &join));
+    let now = Timestamp::now();
+    let yesterday = now - jiff::SignedDuration::from_hours(24);
+    // An incident names one of the jobs.
+    let mut failed = incident("b1", FailureClass::GpuMemory, now);
+    (failed.drill, failed.affected.jobs) = (false, vec!["slurm:1".to_owned()]);
+    hosts[0].append(&[Record::Incident(Box::new(failed))]);
+    hosts[1].events(1);
+    let hour = 3600.0;
+    let (ada, again, bob) = (("slurm:1", "ada"), ("slurm:3", "ada"), ("slurm:2", "bob"));
+    let said = [
+        vec![
+            usage(
+                yesterday,
+                Some(ada),
+                [2.0 * hour, 2.0 * hour, hour, 0.5 * hour],
+            ),
+            usage(now, Some(again), [hour, 0.0, 0.0, 0.0]),
+            usage(now, None, [3.0 * hour, 3.0 * hour, 0.0, 3.0 * hour]),
+        ],
+        vec![
+            usage(now, Some(bob), [hour, hour, 0.0, hour]),
+            // What is not sound is left out, and nothing else.
+            usage(
+                now - jiff::SignedDuration::from_hours(24 * 90),
+                Some(bob),
+                [hour; 4],
+            ),
+        ],
+    ];
+    let agents: Vec<Agent> = (hosts.iter().zip(&keys).zip(&said))
+        .map(|((host, key), said)| {
+            let agent = Agent::new(host, key.clone(), "r1");
+            let rows = serde_json::from_value(serde_json::Value::from(said.clone()));
+            agent.state.lock().unwrap().usage = rows.unwrap();
+            agent
+        })
+        .collect();
+    let agents = Agents::start(agents);
+    agents.caught_up(&hosts.iter().collect::<Vec<_>>());
+    let report = |query: &str| -> UsageReport {
+        let path = format!("/fleet/v1/usage?{query}");
+        head.client.get(&path).unwrap()
+    };
+    let all = loop {
+        let report = report("by=owner");
+        if report.lines.len() == 2 {
+            break report;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let of = |line: &UsageLine| {
+        let hours = [
+            line.hours,
+            line.measured_hours,
+            line.busy_hours,
+            line.idle_hours,
+        ];
+        (
+            line.name.clone(),
+            hours,
+            [line.gpus, line.hosts, line.jobs, line.jobs_with_incident],
+        )
+    };
+    let lines: Vec<_> = all.lines.iter().map(of).collect();
+    assert_eq!(
+        lines[0],
+        ("user/ada".to_owned(), [3.0, 2.0, 1.0, 0.5], [1, 1, 2, 1])
+    );
+    assert_eq!(
+        lines[1],
+        ("user/bob".to_owned(), [1.0, 1.0, 0.0, 1.0], [1, 1, 1, 0])
+    );
+    assert_eq!(
+        (all.held.hours, all.held.gpus, all.free_hours),
+        (4.0, 2, 3.0)
+    );
+    assert_eq!(all.held.models["NVIDIA H100"], 4.0);
+    // The same totals again, as each state has them, change nothing.
+    for (n, host) in hosts.iter_mut().enumerate() {
+        let before = agents.sent(n);
+        host.events(1);
+        agents.wake();
+        while agents.sent(n) == before {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+    agents.caught_up(&hosts.iter().collect::<Vec<_>>());
+    assert_eq!(report("by=owner").held.hours, 4.0);
+    // Where a job ran; from a day on.
+    let job = report("by=gpu&job=slurm:1");
+    let names: Vec<_> = job.lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["b1/0000:3b:00.0/GPU-1"]);
+    let today = report(&format!("by=job&since={now}"));
+    let names: Vec<_> = today.lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["slurm:2", "slurm:3"]);
+    assert_eq!(report("by=rack").lines[0].name, "r1");
+    assert_eq!(report("by=host&host=b2").lines[0].hours, 1.0);
+}
+
+#[test]
+fn gpu_hours_are_added_up_by_owner_job_and_host() {
+    let dir = tempfile::tempdir().unwrap();
+    usage_by_owner_and_job(&Place::File(dir.path().join("fleet.db")));
+    if let Some(server) = Postgres::start() {
+        usage_by_owner_and_job(&server.place());
+    }
+}
+
+#[test]
+fn streams_have_what_every_head_of_the_database_takes() {
+    let Some(mut server) = Postgres::start() else {
+        return;
+    };
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let heads = dirs
+        .each_ref()
+        .map(|dir| Head::start(dir.path(), &server.place(), "127.0.0.1:0"));
+    let join = heads[0].token(None, 1);
+    let mut host = Host::new(dirs[0].path(), "a0");
+    let key = enrolled(&heads[0], "a0", &join);
+    let agents = Agents::start(vec![Agent::new(&host, key, "r1")]);
+    let mut streams = heads.each_ref().map(|head| {
+        let all = "/fleet/v1/events/stream";
+        head.client.stream(all, None).unwrap()
+    });
+    let mut both_have = |streams: &mut [EventStream; 2], events: u32| {
+        host.events(events);
+        agents.wake();
+        let [of_agent, of_other] = streams.each_mut().map(|stream| {
+            (0..events)
+                .map(|_| {
+                    let message = stream.next_message().unwrap().unwrap();
+                    assert_eq!(message.event, "event");
+                    message.data
+                })
+                .collect::<Vec<_>>()
+        });
+        assert_eq!(of_agent, of_other);
+    };
+    both_have(&mut streams, 300);
+    // What others commit while the connection is away does not come, and readers learn so.
+    server.kill();
+    server.run();
+    for stream in &mut streams {
+        let message = stream.next_message().unwrap().unwrap();
+        assert_eq!(message.event, "gap");
+    }
+    both_have(&mut streams, 20);
 }

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use chromium::Chromium;
 use gtrace_event::{
-    Epoch, FailureClass, HealthAction, HealthReport, HealthState, HealthSubject, Incident, Record,
-    SubjectHealth, SubjectKind, Timestamp,
+    Epoch, FailureClass, GpuUsage, HealthAction, HealthReport, HealthState, HealthSubject, Holder,
+    Incident, Record, SubjectHealth, SubjectKind, Timestamp,
 };
 use gtrace_fleet::{Batch, Carried, EnrollRequest, GpuState, HostState};
 use gtrace_head::SessionRequest;
@@ -265,6 +265,7 @@ impl Fleet {
         let states: Vec<NewState> = all
             .filter(|(n, _)| *n != silent)
             .map(|(n, (id, _, seq))| NewState {
+                usage: (0..2).map(|gpu| usage(n, gpu, at)).collect(),
                 host: *id,
                 state: serde_json::to_string(&state(n)).unwrap(),
                 tip: *seq,
@@ -273,6 +274,32 @@ impl Fleet {
             })
             .collect();
         self.database.put_states(&states, at).unwrap();
+    }
+}
+
+/// Who had a GPU of a host: five owners, of whom each is busier than the one before; nobody had that of some.
+fn usage(host: usize, gpu: usize, at: Timestamp) -> GpuUsage {
+    let owner = (host * 2 + gpu) % 6;
+    let seconds = 3600.0 * (1 + host % 7) as f64;
+    let busy = owner as f64 / 5.0;
+    let holder = (owner < 5).then(|| Holder {
+        job: Some(format!("slurm:{}", 48_213 + owner)),
+        user: Some(["ada", "bob", "eve", "joan", "max"][owner].to_owned()),
+        ..Holder::default()
+    });
+    GpuUsage {
+        day: at.to_zoned(jiff::tz::TimeZone::UTC).date(),
+        since: at,
+        pci: pci(gpu).parse().unwrap(),
+        uuid: Some(uuid(host, gpu)),
+        model: Some("NVIDIA H100".to_owned()),
+        holder,
+        first: at,
+        last: at,
+        seconds,
+        measured_s: seconds,
+        busy_s: seconds * busy,
+        idle_s: seconds * (1.0 - busy) / 2.0,
     }
 }
 
@@ -320,6 +347,11 @@ fn views(incident: &str) -> Vec<(&'static str, String, String)> {
                 rows(".incident-page .timeline .point", 1),
                 text("Part of an outbreak")
             ),
+        ),
+        (
+            "usage",
+            "usage".to_owned(),
+            format!("{} && {}", rows("svg.shares", 5), text("user/ada")),
         ),
         (
             "lemons",

@@ -19,7 +19,7 @@ use gtrace_api::{
 use gtrace_devices::GpuInfo;
 use gtrace_engine::component;
 use gtrace_engine::hub::{Command, Pause};
-use gtrace_event::{Ack, Event, EventId, Timestamp};
+use gtrace_event::{Ack, Event, EventId, GpuUsage, Timestamp};
 
 use super::body::Sent;
 use super::peer::Peer;
@@ -241,6 +241,10 @@ pub(super) async fn pause(
 
 pub(super) async fn sources(State(state): State<AppState>) -> Json<Vec<SourceStatus>> {
     Json(state.hub.sources(&state.hub.tasks.outages()))
+}
+
+pub(super) async fn usage(State(state): State<AppState>) -> Json<Vec<GpuUsage>> {
+    Json(state.hub.usage.rows(Timestamp::MIN))
 }
 
 pub(super) async fn gpus(State(state): State<AppState>) -> Json<Vec<GpuInfo>> {

@@ -9,7 +9,7 @@ use gtrace_api::{
 };
 use gtrace_devices::GpuInfo;
 use gtrace_engine::recorder::ATTACHED_MAX;
-use gtrace_event::{Event, HealthReport, Incident, MaintenanceWindow};
+use gtrace_event::{Event, GpuUsage, HealthReport, Incident, MaintenanceWindow};
 use gtrace_tls::Role;
 use schemars::{Schema, SchemaGenerator};
 
@@ -315,6 +315,12 @@ pub(super) static ROUTES: &[Route] = &[
         "The GPUs of this host, with the newest sample",
         Answer::Json(of::<Vec<GpuInfo>>),
         || get(handlers::gpus),
+    ),
+    read(
+        "/api/v1/usage",
+        "How long each pod, job, remote client or user had which GPU since the start of the daemon, and how busy it was",
+        Answer::Json(of::<Vec<GpuUsage>>),
+        || get(handlers::usage),
     ),
     Route {
         parameters: &SAMPLE_PARAMETERS,

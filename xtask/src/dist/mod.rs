@@ -200,15 +200,9 @@ fn build(context: &Context, profile: Profile) -> Result<PathBuf> {
     let old = OldLibc::ensure(context)?;
     let target = context.target.join("dist-build");
     step("building gtrace for hosts with an old C library");
-    let mut cargo = context.cargo();
+    let mut cargo = context.cargo_in(profile, "build");
     cargo
-        .args([
-            "build",
-            "--locked",
-            profile.argument(),
-            "--package=gtrace",
-            "--target-dir",
-        ])
+        .args(["--locked", "--package=gtrace", "--target-dir"])
         .arg(&target)
         .env("GTRACE_BPF_DIR", &context.bpf)
         // The same function for the same type is compiled in each crate that needs it; as a whole the program has it once. This

@@ -312,9 +312,7 @@ fn build(context: &Context, profile: Profile) -> Result<Vec<Case>> {
         ],
     };
     for what in what {
-        let mut command = context.cargo();
-        command.args(["build", profile.argument()]).args(*what);
-        shell::run(&mut command)?;
+        shell::run(context.cargo_in(profile, "build").args(*what))?;
     }
     cases::list(&context.binary(profile, "gtrace-vm-init"))
 }

@@ -78,14 +78,14 @@ pub(super) fn add(
 /// The program of the tests within gtrace-link, its conformance suite among them.
 fn tests(context: &Context, profile: Profile) -> Result<PathBuf> {
     const NAME: &str = "gtrace_link";
-    let what: &[&str] = match profile {
+    let (what, selected): (_, &[&str]) = match profile {
         // The very build that has just been made: another selection may have other features, and compile again.
-        Profile::Dev => &["build", "--workspace", "--all-targets"],
-        Profile::Release => &["test", "--package=gtrace-link", "--lib", "--no-run"],
+        Profile::Dev => ("build", &["--workspace", "--all-targets"]),
+        Profile::Release => ("test", &["--package=gtrace-link", "--lib", "--no-run"]),
     };
-    let mut command = context.cargo();
-    command.args(what);
-    command.args([profile.argument(), "--quiet", "--message-format=json"]);
+    let mut command = context.cargo_in(profile, what);
+    command.args(selected);
+    command.args(["--quiet", "--message-format=json"]);
     let output = shell::read(&mut command)?;
     output
         .lines()

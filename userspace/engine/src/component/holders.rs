@@ -128,6 +128,8 @@ fn read(context: &Context, places: &Places, pods: &mut Vec<Allocation>) {
         interval: EVERY,
         metrics: table.metrics(&gpus),
     });
+    let now = (Timestamp::now(), Instant::now());
+    hub.usage.observe(&gpus, &table, &context.proc_root, now);
     hub.holders.set(table);
     if !started.is_empty() {
         // A core that has ended names nobody.
@@ -173,7 +175,7 @@ fn clients(hub: &Hub, started: &BTreeSet<u32>) -> Vec<Client> {
 #[cfg(test)]
 mod tests {
     use gtrace_devices::GpuInfo;
-    use gtrace_event::{Event, Gpu, Kind, Occurrence, Severity, Witness, WitnessName};
+    use gtrace_event::{Event, Gpu, Holder, Kind, Occurrence, Severity, Witness, WitnessName};
     use gtrace_grpc::frame;
     use gtrace_grpc::kubelet::{
         ContainerDevices, ContainerResources, ListPodResourcesResponse, PodResources,
@@ -276,6 +278,14 @@ mod tests {
         context.kubelet = dir.path().join("none.sock");
         read(&context, &Places::default(), &mut pods);
         assert_eq!(of(&event_gpu), []);
+        // Each reading is counted for who had the GPU.
+        let rows = hub.usage.rows(Timestamp::UNIX_EPOCH);
+        let mut holders = rows
+            .iter()
+            .map(|row| row.holder.as_ref().map(Holder::to_string));
+        assert_eq!(holders.next(), Some(None));
+        assert_eq!(holders.next(), Some(Some("pod ml/train-0".to_owned())));
+        assert_eq!(holders.next(), None);
         let sources = hub.status().sources;
         let source = sources.into_iter().find(|s| s.name == NAME).unwrap();
         assert_eq!(source.state, SourceState::Active);

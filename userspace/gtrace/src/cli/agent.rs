@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Instant;
 
 use gtrace_agent::{
     EnrollError, Enrolled, HeadUrl, HttpUrl, NatsAccess, Options, Progress, Sampler, enroll, now_ns,
 };
 use gtrace_api::client::Client;
-use gtrace_collect::{HostActor, HostSampler, gpu_state};
+use gtrace_collect::{HostActor, HostSampler, UsageTurn, gpu_state};
 use gtrace_devices::GpuInfo;
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::sources::devices::nvml_of;
-use gtrace_event::Timestamp;
+use gtrace_event::{GpuUsage, Timestamp};
 use gtrace_fleet::nats::check_site;
 use gtrace_fleet::{EnrollRequest, HostState, check_labels};
 use gtrace_http::Archive;
@@ -301,9 +302,15 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
             let _ = signalled().await;
             let _ = stop.send(true);
         });
+        let mut turn = UsageTurn::default();
         let state = || {
             let gpus: Vec<GpuInfo> = daemon.get("/api/v1/gpus").unwrap_or_default();
+            let usage = turn.next(Instant::now()).map(|since| {
+                let rows: Vec<GpuUsage> = daemon.get("/api/v1/usage").unwrap_or_default();
+                rows.into_iter().filter(|row| row.last >= since).collect()
+            });
             HostState {
+                usage: usage.unwrap_or_default(),
                 driver: gpus.iter().find_map(|gpu| gpu.driver_version.clone()),
                 kernel: Some(gtrace_engine::host::kernel_release()),
                 gpus: gpus.iter().filter_map(gpu_state).collect(),

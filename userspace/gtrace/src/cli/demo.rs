@@ -12,8 +12,9 @@ use gtrace_agent::{Measured, Options, Progress, Read, Sampled, Sampler, Wanted, 
 use gtrace_api::client::Client;
 use gtrace_collect::HostActor;
 use gtrace_event::{
-    Event, Gpu, HealthNews, HealthRecord, HealthState, HealthSubject, Kind, Occasion, Occurrence,
-    Provenance, Record, Severity, SubjectKind, Timestamp, Witness, WitnessName,
+    Event, Gpu, GpuUsage, HealthNews, HealthRecord, HealthState, HealthSubject, Holder, Kind,
+    Occasion, Occurrence, Provenance, Record, Severity, SubjectKind, Timestamp, Witness,
+    WitnessName,
 };
 use gtrace_fleet::{EnrollRequest, GpuFrame, GpuState, HostState};
 use gtrace_head::{TokenAnswer, TokenRequest};
@@ -109,9 +110,11 @@ fn run(
             let (of_agent, stopped) = (Arc::clone(&woken), stop.clone());
             let sampler: Box<dyn Sampler> = Box::new(SimulatedGpus::new(n));
             tokio::task::spawn_local(async move {
+                let began = Timestamp::now();
                 let state = move || HostState {
                     driver: Some(DRIVERS[n / 5].to_owned()),
                     gpus: gpus(n),
+                    usage: usage(n, began),
                     ..state_of(&path)
                 };
                 let progress = Progress::default();
@@ -185,6 +188,37 @@ fn gpus(host: usize) -> Vec<GpuState> {
         ..GpuState::default()
     };
     (0..).zip([GPU, "0000:5e:00.0"]).map(gpu).collect()
+}
+
+/// Who has them: the training run all hosts' first, somebody who does nothing every third host's second.
+fn usage(host: usize, began: Timestamp) -> Vec<GpuUsage> {
+    let now = Timestamp::now();
+    let seconds = now.duration_since(began).as_secs_f64();
+    let of = |(gpu, job): (GpuState, Option<(&str, &str, f64)>)| {
+        let holder = job.map(|(job, user, _)| Holder {
+            job: Some(job.to_owned()),
+            user: Some(user.to_owned()),
+            ..Holder::default()
+        });
+        let busy = job.map_or(0.0, |(_, _, busy)| busy);
+        Some(GpuUsage {
+            day: began.to_zoned(jiff::tz::TimeZone::UTC).date(),
+            since: began,
+            pci: gpu.pci?.parse().ok()?,
+            uuid: gpu.uuid,
+            model: gpu.name,
+            holder,
+            first: began,
+            last: now,
+            seconds,
+            measured_s: seconds,
+            busy_s: seconds * busy,
+            idle_s: if busy == 0.0 { seconds } else { 0.0 },
+        })
+    };
+    let second = host.is_multiple_of(3).then_some(("slurm:4712", "bob", 0.0));
+    let jobs = [Some(("slurm:4711", "ada", 0.8)), second];
+    gpus(host).into_iter().zip(jobs).filter_map(of).collect()
 }
 
 /// GPUs of a simulated host: readings of a training run, whose steps all hosts make together.

@@ -3,6 +3,7 @@
 mod compare;
 mod remediation;
 mod report;
+mod usage;
 
 use std::process::ExitCode;
 
@@ -123,6 +124,10 @@ enum What {
     /// version is not worse than the margin allows, 1 it is worse, 3 the data do not carry a verdict, no host had the version, or no head
     /// answers.
     Compare(compare::Compare),
+    /// Add up GPU-hours: held, busy and idle while held, by owner, job, host or model; with prices, costs.
+    ///
+    /// Hosts count every 10 s who has which GPU, and how busy it is. A GPU that several have is theirs in equal parts.
+    Usage(usage::Usage),
     /// Fetch the report of an incident from its host, through the connection of its agent.
     Report(report::Report),
     /// See what the policy of remediation does about faults, approve and refuse plans, take them back.
@@ -232,6 +237,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             outbreaks(&pairs, &asked)
         }
         What::Compare(compare) => compare::run(compare),
+        What::Usage(usage) => usage::run(usage),
         What::Report(report) => report::run(report),
         What::Remediation(what) => remediation::run(what),
         What::Verify { host, asked } => verify(host, &asked),
@@ -452,7 +458,7 @@ fn follow<T: Serialize + DeserializeOwned>(
         };
         if message.event == "gap" {
             shared::say(
-                "some were lost: this reader was too slow; without --follow the head has all",
+                "some did not come: this reader was too slow, or the head was without its database; without --follow it has all",
             );
             continue;
         }

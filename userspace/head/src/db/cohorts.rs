@@ -194,6 +194,7 @@ mod tests {
                     ..Versions::default()
                 };
                 let state = NewState {
+                    usage: Vec::new(),
                     host,
                     state:
                         r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"image":"i1"}}"#

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use gtrace_event::{Epoch, Timestamp};
 use gtrace_fleet::{Batch, Carried, Gap, History, Position, Taken, Verdict, judge};
 use gtrace_store::Hash;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::schema::APPENDED;
 use super::sql::{DbError, Sql, Value};
@@ -38,6 +38,28 @@ pub struct Ingested {
     pub taken: usize,
     /// Whether records before it are missing, so that nothing of it was taken.
     pub missing: bool,
+}
+
+/// Records of so many hosts are announced together: a text of PostgreSQL's is at most 8,000 bytes.
+const ANNOUNCED: usize = 100;
+
+/// What a head has taken in one transaction, for the other heads of the database.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Announced {
+    /// The head.
+    pub(crate) head: String,
+    /// Day of the table.
+    pub(crate) day: i64,
+    /// The records.
+    pub(crate) took: Vec<Took>,
+}
+
+/// Records of a host, from one number to another.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Took {
+    pub(crate) host: i64,
+    pub(crate) first: i64,
+    pub(crate) last: i64,
 }
 
 /// What the database has of a host, within a transaction.
@@ -107,6 +129,7 @@ impl Database {
         now: Timestamp,
         batches: &[Arrived],
     ) -> Result<Vec<Ingested>, DbError> {
+        let head = self.head.clone();
         self.transaction(|sql| {
             let day = nanos(now).div_euclid(DAY_NS);
             let mut ingest = Ingest {
@@ -117,8 +140,9 @@ impl Database {
                 rows: Vec::new(),
                 incidents: Vec::new(),
             };
-            let mut known = HashMap::new();
+            let mut known = HashMap::<i64, Known>::new();
             let mut answers = Vec::with_capacity(batches.len());
+            let mut took = Vec::new();
             for Arrived { host, batch, seen } in batches {
                 let of_host = match known.entry(*host) {
                     std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
@@ -126,10 +150,20 @@ impl Database {
                         entry.insert(load(ingest.sql, *host)?)
                     }
                 };
+                let first = of_host.taken + 1;
                 answers.push(ingest.one(*host, of_host, batch, *seen)?);
+                took.push(Took {
+                    host: *host,
+                    first,
+                    last: of_host.taken,
+                });
             }
             ingest.append()?;
             ingest.put_incidents()?;
+            took.retain(|took| took.last >= took.first);
+            if let Some(head) = head {
+                announce(ingest.sql, &head, day, &took)?;
+            }
             Ok(answers)
         })
     }
@@ -387,6 +421,20 @@ impl Ingest<'_> {
                 .append(&self.table, &APPENDED, &mut rows.into_iter()),
         }
     }
+}
+
+fn announce(sql: &mut dyn Sql, head: &str, day: i64, took: &[Took]) -> Result<(), DbError> {
+    for took in took.chunks(ANNOUNCED) {
+        let announced = Announced {
+            head: head.to_owned(),
+            day,
+            took: took.to_vec(),
+        };
+        if let Ok(text) = serde_json::to_string(&announced) {
+            sql.announce(&text)?;
+        }
+    }
+    Ok(())
 }
 
 fn int(n: u64) -> i64 {

@@ -207,6 +207,7 @@ mod tests {
         let mut db = Database::open(&Where::File(dir.path().join("fleet.db"))).unwrap();
         let day = |day: i64| Timestamp::from_second(day * 86_400 + 60).unwrap();
         let state = |first: i64, seen: Timestamp| NewState {
+            usage: Vec::new(),
             host: 1,
             state: "{}".to_owned(),
             tip: 0,
@@ -262,6 +263,7 @@ mod tests {
         let mut seen = |host: i64, minutes: std::ops::RangeInclusive<i64>, uuid: &str| {
             for minute in minutes {
                 let state = NewState {
+                    usage: Vec::new(),
                     host,
                     state:
                         r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"rack":"r1"}}"#

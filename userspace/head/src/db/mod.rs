@@ -16,15 +16,18 @@ mod tallies;
 mod tallies_tests;
 #[cfg(test)]
 mod tests;
+mod usage;
 mod verify;
 
-use gtrace_event::Timestamp;
+use gtrace_event::{GpuUsage, Timestamp};
 use gtrace_fleet::{HostState, Position};
 use sha2::{Digest as _, Sha256};
 
 pub use self::cohorts::{Factor, Versions};
+pub(crate) use self::ingest::Announced;
 pub use self::ingest::{Arrived, Ingested};
 pub use self::lemons::{Placed, Unit};
+pub(crate) use self::postgres::Listener;
 pub(crate) use self::query::MARKS_OF_HOST;
 pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery, Mark};
 pub(crate) use self::remediation::request_key;
@@ -36,6 +39,7 @@ pub use self::sql::{DbError, Place};
 use self::sql::{Sql, Value};
 pub use self::tallies::Tallies;
 pub(crate) use self::tallies::today;
+pub use self::usage::{UsageBy, UsageLine, UsageQuery, UsageReport};
 pub use self::verify::ChainReport;
 
 /// SHA-256 of a secret: what is kept of it.
@@ -62,6 +66,8 @@ pub(crate) fn time_of(nanos: i64) -> Timestamp {
 /// A connection to the fleet's database.
 pub struct Database {
     sql: Box<dyn Sql>,
+    /// The head that has the others know what it takes.
+    head: Option<String>,
 }
 
 /// A host as the database has it.
@@ -108,6 +114,8 @@ pub struct NewState {
     pub tip: u64,
     /// Where its GPUs are, if that is to be noted now.
     pub gpus: Vec<Placed>,
+    /// Who had them for how long.
+    pub usage: Vec<GpuUsage>,
     /// When it came from the host.
     pub seen: Timestamp,
 }
@@ -151,7 +159,12 @@ impl Database {
             "PRIMARY KEY (host, n, day)"
         );
         schema::create(sql.as_mut(), partitioned.then_some(parent.as_str()))?;
-        Ok(Self { sql })
+        Ok(Self { sql, head: None })
+    }
+
+    /// Has the other heads of the database know what is taken over this connection, and by which head.
+    pub(crate) fn announce_as(&mut self, head: String) {
+        self.head = Some(head);
     }
 
     /// Does all of `work`, or nothing.
@@ -364,6 +377,7 @@ impl Database {
                 state,
                 tip,
                 gpus,
+                usage,
                 seen,
             } in states
             {
@@ -379,6 +393,8 @@ impl Database {
                         now.saturating_add(AHEAD_NS).into(),
                     ],
                 )?;
+                // Totals: those that come late change nothing.
+                usage::put(sql, *host, usage, *seen)?;
                 if newer > 0 {
                     see(sql, *host, seen_ns, now)?;
                     lemons::place(sql, *host, gpus, *seen)?;
@@ -437,6 +453,7 @@ impl Database {
                 tallies::note_removal(sql)?;
             }
             remediation::retain(sql, before)?;
+            usage::retain(sql, day)?;
             Ok(old.len())
         })
     }

@@ -3,13 +3,21 @@
 use std::collections::HashMap;
 use std::error::Error;
 use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{Client, NoTls, Statement};
+use tokio_postgres::{AsyncMessage, Client, NoTls, Statement};
 
+use super::ingest::Took;
 use super::sql::{DbError, Kind, Place, Sql, Value};
+
+/// By it a head has the others know what it took.
+const CHANNEL: &str = "gtrace_records";
 
 /// A runtime that may end on a thread of another one.
 struct Own(Option<Runtime>);
@@ -119,6 +127,77 @@ fn connect(runtime: &Runtime, url: &str) -> Result<Client, String> {
     Ok(client)
 }
 
+/// Announcements that wait; of more than these it is known only that there were some.
+const WAITING: usize = 256;
+
+/// A connection that learns what other heads have committed, for a runtime of the caller's.
+pub(crate) struct Listener {
+    client: Client,
+    bodies: Statement,
+    announced: mpsc::Receiver<String>,
+    missed: Arc<AtomicBool>,
+}
+
+impl Listener {
+    pub(crate) async fn connect(url: &str) -> Result<Self, DbError> {
+        let connected = tokio_postgres::connect(url, NoTls).await;
+        let (client, mut connection) = connected.map_err(failed)?;
+        let (sender, announced) = mpsc::channel(WAITING);
+        let missed = Arc::<AtomicBool>::default();
+        let misses = Arc::clone(&missed);
+        tokio::spawn(async move {
+            // What the server has to say drives the connection too, so that nothing here may wait for who reads it.
+            let mut messages = stream::poll_fn(|context| connection.poll_message(context));
+            while let Some(Ok(message)) = messages.next().await {
+                if let AsyncMessage::Notification(note) = message
+                    && let Err(TrySendError::Full(_)) = sender.try_send(note.payload().to_owned())
+                {
+                    misses.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        let listen = format!("LISTEN {CHANNEL}");
+        client.batch_execute(&listen).await.map_err(failed)?;
+        let bodies = client
+            .prepare(
+                "SELECT body FROM records WHERE day = $1 AND host = $2 AND n >= $3 AND n <= $4 \
+                 AND record IN ('event', 'incident') ORDER BY n",
+            )
+            .await
+            .map_err(failed)?;
+        Ok(Self {
+            client,
+            bodies,
+            announced,
+            missed,
+        })
+    }
+
+    /// The next announcement; a `None` for some that came too fast. Ends with the connection.
+    pub(crate) async fn next(&mut self) -> Option<Option<String>> {
+        if self.missed.swap(false, Ordering::Relaxed) {
+            return Some(None);
+        }
+        self.announced.recv().await.map(Some)
+    }
+
+    /// Gives events and incidents among the records, in their order.
+    pub(crate) async fn bodies(
+        &self,
+        day: i64,
+        of: Took,
+        mut give: impl FnMut(&str),
+    ) -> Result<(), DbError> {
+        let parameters: [i64; 4] = [day, of.host, of.first, of.last];
+        let rows = self.client.query_raw(&self.bodies, parameters).await;
+        let mut rows = pin!(rows.map_err(failed)?);
+        while let Some(row) = rows.try_next().await.map_err(failed)? {
+            give(row.try_get(0).map_err(failed)?);
+        }
+        Ok(())
+    }
+}
+
 fn explained(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => error.to_string(),
@@ -200,7 +279,6 @@ impl Sql for Postgres {
         let client = &self.client;
         self.runtime
             .block_on(async {
-                use futures_util::TryStreamExt as _;
                 let rows = client.query_raw(&statement, borrowed(parameters)).await?;
                 let mut rows = pin!(rows);
                 while let Some(found) = rows.try_next().await? {
@@ -260,6 +338,11 @@ impl Sql for Postgres {
             })
             .map(drop)
             .map_err(failed)
+    }
+
+    fn announce(&mut self, text: &str) -> Result<(), DbError> {
+        let announce = format!("SELECT pg_notify('{CHANNEL}', $1)");
+        self.execute(&announce, &[text.into()]).map(drop)
     }
 
     fn day_table(&self, name: &str, day: i64) -> String {

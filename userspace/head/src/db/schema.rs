@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 8;
+pub(super) const VERSION: i64 = 9;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -61,7 +61,7 @@ CREATE TABLE frames(
 
 /// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
 /// statements as an old one.
-const UPGRADES: [&str; 7] = ["
+const UPGRADES: [&str; 8] = ["
 ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
 ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
@@ -116,7 +116,16 @@ ALTER TABLE plans ADD COLUMN made_ns BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE requests ADD COLUMN attempt TEXT NOT NULL DEFAULT '';
 ",
     // When the state came from the host: through a stream an older one may come later.
-    "ALTER TABLE hosts ADD COLUMN state_ns BIGINT;"];
+    "ALTER TABLE hosts ADD COLUMN state_ns BIGINT;",
+    // Totals that hosts count of a day, since a start of their daemon. Without a holder nobody had the GPU.
+    "
+CREATE TABLE gpu_usage(
+    host BIGINT NOT NULL, day BIGINT NOT NULL, since_ns BIGINT NOT NULL, pci TEXT NOT NULL, uuid TEXT NOT NULL,
+    model TEXT NOT NULL, holder TEXT NOT NULL, first_ns BIGINT NOT NULL, last_ns BIGINT NOT NULL, held_ms BIGINT NOT NULL,
+    measured_ms BIGINT NOT NULL, busy_ms BIGINT NOT NULL, idle_ms BIGINT NOT NULL,
+    PRIMARY KEY (host, day, since_ns, pci, uuid, holder));
+CREATE INDEX gpu_usage_day ON gpu_usage(day);
+"];
 
 /// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.
 pub(super) fn create(sql: &mut dyn Sql, partitioned: Option<&str>) -> Result<(), DbError> {

@@ -155,6 +155,14 @@ pub(crate) trait Sql: Send {
         rows: &mut dyn Iterator<Item = Vec<Value>>,
     ) -> Result<(), DbError>;
 
+    /// Has the other heads of the database know of a text when the transaction is committed. What is a file has one head.
+    ///
+    /// # Errors
+    /// [`DbError::Statement`].
+    fn announce(&mut self, _text: &str) -> Result<(), DbError> {
+        Ok(())
+    }
+
     /// Statements that make the table `name` for the records of `day` (days since 1970-01-01).
     fn day_table(&self, name: &str, day: i64) -> String;
 

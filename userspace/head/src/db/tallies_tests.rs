@@ -70,6 +70,7 @@ impl History {
             });
         }
         let state = NewState {
+            usage: Vec::new(),
             host: self.hosts[host].0,
             state: "{}".to_owned(),
             tip: 0,

@@ -21,6 +21,7 @@ use super::gate::Known;
 use super::people::kind_and_severity;
 use super::problem::Problem;
 use crate::db::{FleetEvent, FleetIncident};
+use crate::writer::Sent;
 
 /// Messages that a reader's connection may be behind, beside those of the channel that all readers share.
 const WAITING: usize = 16;
@@ -134,7 +135,7 @@ fn follow(app: App, known: Option<Extension<Known>>, wanted: Wanted) -> Response
                 },
                 _ = ping.tick() => ": \n\n".to_owned(),
                 received = live.recv() => match received {
-                    Ok((host, body)) => {
+                    Ok(Sent::Record(host, body)) => {
                         if !names.contains_key(&host)
                             && let Ok(rows) = app.hosts().await
                         {
@@ -146,6 +147,7 @@ fn follow(app: App, known: Option<Extension<Known>>, wanted: Wanted) -> Response
                         };
                         message
                     }
+                    Ok(Sent::Gap) => "event: gap\ndata: {}\n\n".to_owned(),
                     Err(RecvError::Lagged(lost)) => format!("event: gap\ndata: {{\"lost\":{lost}}}\n\n"),
                     Err(RecvError::Closed) => return,
                 },

@@ -6,6 +6,7 @@ mod gate;
 mod gswarm;
 mod live;
 mod metrics;
+mod others;
 mod outbreaks;
 mod page;
 mod people;
@@ -191,6 +192,7 @@ fn router(app: App) -> Router {
         .route("/fleet/v1/cohorts", get(people::cohorts))
         .route("/fleet/v1/compare", get(people::compare))
         .route("/fleet/v1/lemons", get(people::lemons))
+        .route("/fleet/v1/usage", get(people::usage))
         .route("/fleet/v1/verify", get(people::verify))
         .route("/fleet/v1/audit", get(people::audit))
         .route("/fleet/v1/tokens", post(people::token))

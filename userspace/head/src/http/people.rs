@@ -12,7 +12,10 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use super::gate::{self, Named};
 use super::problem::Problem;
-use crate::db::{ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, Unit};
+use crate::db::{
+    ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, Unit, UsageBy,
+    UsageQuery, UsageReport,
+};
 use crate::secret;
 use crate::view::HostView;
 
@@ -199,6 +202,44 @@ pub(super) async fn lemons(
         .units
         .truncate(asked.limit.unwrap_or(LIMIT as usize));
     Ok(Json(ranking))
+}
+
+#[derive(Deserialize)]
+pub(super) struct UsageParameters {
+    by: Option<String>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    owner: Option<String>,
+    job: Option<String>,
+    host: Option<String>,
+}
+
+/// GPU-hours held, busy and idle.
+pub(super) async fn usage(
+    State(app): State<App>,
+    Query(asked): Query<UsageParameters>,
+) -> Result<Json<UsageReport>, Problem> {
+    let by = match asked.by.as_deref() {
+        None | Some("owner") => UsageBy::Owner,
+        Some("job") => UsageBy::Job,
+        Some("host") => UsageBy::Host,
+        Some("gpu") => UsageBy::Gpu,
+        Some("model") => UsageBy::Model,
+        Some(label) => UsageBy::Label(label.to_owned()),
+    };
+    let now = Timestamp::now();
+    let week = jiff::SignedDuration::from_hours(7 * 24);
+    let query = UsageQuery {
+        since: asked
+            .since
+            .unwrap_or(now.saturating_sub(week).unwrap_or(now)),
+        until: asked.until.unwrap_or(now),
+        by,
+        owner: asked.owner,
+        job: asked.job,
+        host: asked.host,
+    };
+    Ok(Json(app.read(move |db| db.usage(&query)).await?))
 }
 
 #[derive(Deserialize)]

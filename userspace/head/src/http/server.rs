@@ -27,8 +27,8 @@ use tower_service::Service as _;
 use super::ending::over;
 use super::gate::{Door, Secured, Way};
 use super::gswarm::{self, Gswarm};
-use super::{App, agents_alone, router, sessions};
-use crate::db::{Database, DbError, Place};
+use super::{App, agents_alone, others, router, sessions};
+use crate::db::{Database, DbError, Listener, Place};
 use crate::intake::{Intake, Receiver, Receiving};
 use crate::nats::Nats;
 use crate::remediation::{self, PolicyError, Remediation};
@@ -259,6 +259,10 @@ pub async fn serve(
         remediation::start(place, options, policy, standing, ended.clone())
             .map_err(ListenError::Thread)?;
     }
+    let of_others = match &listen.database {
+        Place::Postgres(url) => Some((Listener::connect(url).await?, url.clone())),
+        Place::File(_) => None,
+    };
     let of_agents = agents_alone(app.clone());
     let router = router(app.clone());
     ready();
@@ -294,6 +298,10 @@ pub async fn serve(
     }
     for (receiver, router) in receivers {
         tasks.spawn(receiver.receive(app.intake.clone(), router, ended.clone()));
+    }
+    if let Some((listener, url)) = of_others {
+        let (head, live) = (app.writer.head.clone(), app.writer.live.clone());
+        tasks.spawn(others::follow(listener, url, head, live, ended.clone()));
     }
     tasks.spawn(sessions::keep(app));
     if let Some(days) = listen.retention_days {

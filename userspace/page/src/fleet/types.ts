@@ -36,6 +36,10 @@ export interface Outbreak { class: string; first: string; last: string; drill: b
 export interface Ranked { name: string; failures: number; hours: number; rate: number; interval: [number, number]; times: number; worse: number }
 export interface Ranking { rate: number; failures: number; hours: number; shape?: number; units: Ranked[] }
 
+/** `/fleet/v1/usage`. */
+export interface UsageLine { name: string; hours: number; measured_hours: number; busy_hours: number; idle_hours: number; gpus: number; hosts: number; jobs: number; jobs_with_incident: number; last?: string }
+export interface Usage { since: string; until: string; held: UsageLine; free_hours: number; lines: UsageLine[] }
+
 /** `/fleet/v1/cohorts` and `/fleet/v1/compare`. */
 export interface Cohort { version: string; hosts: number; failures: number; hours: number; rate: number }
 export interface Comparison { old: Cohort; new: Cohort; ratio?: number; low: number; high?: number; spread: number; margin: number; verdict: "not_worse" | "worse" | "undecided"; why?: string; needs_hours?: number }

@@ -23,11 +23,13 @@ pub(crate) fn finish<const FTZ: bool, const SAT: bool>(value: f32) -> f32 {
         // NaN becomes +0, so does -0.
         return if value > 0.0 { value.min(1.0) } else { 0.0 };
     }
-    if value.is_nan() {
-        f32::from_bits(0x7fff_ffff)
+    // As a number: to the optimiser one NaN is as good as another, and it leaves a choice between two out.
+    let bits = value.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 {
+        0x7fff_ffff
     } else {
-        value
-    }
+        bits
+    })
 }
 
 /// The function with `F` and `S` as constants for .ftz and .sat.

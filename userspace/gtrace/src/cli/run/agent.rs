@@ -1,12 +1,12 @@
 //! The agent of a fleet within the daemon: a task that ships what the store gets, as soon as it has it.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use gtrace_agent::{Actor, Enrolled, HeadUrl, NatsAccess, Options, Progress, now_ns};
 use gtrace_api::client::Client;
-use gtrace_collect::{HostActor, HostSampler, NvmlOf, gpu_state};
+use gtrace_collect::{HostActor, HostSampler, NvmlOf, UsageTurn, gpu_state};
 use gtrace_engine::config::{Config, HeadConfig};
 use gtrace_engine::hub::Hub;
 use gtrace_engine::sources::devices::nvml_of;
@@ -124,7 +124,14 @@ impl Member {
                     wake.notify_one();
                 }
             });
-            let state = || state_of(hub);
+            let mut turn = UsageTurn::default();
+            let state = || {
+                let since = turn.next(Instant::now());
+                HostState {
+                    usage: since.map_or_else(Vec::new, |since| hub.usage.rows(since)),
+                    ..state_of(hub)
+                }
+            };
             let options = self.options.clone();
             let progress = Progress::default();
             let agent = gtrace_agent::run(options, state, Some(sampler), woken, progress, stopped);
