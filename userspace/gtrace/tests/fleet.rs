@@ -453,7 +453,7 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
         file.to_str().unwrap(),
     ]);
     assert!(std::fs::read(file).unwrap() == table);
-    // Every host has told by now who has its GPUs.
+    // By now every host has said who has its GPUs: its first state does.
     let mut command = gtrace(dir.path());
     command.args(["fleet", "usage", "--json", "--head"]);
     let output = command.arg(&socket).stdout(Stdio::piped()).output();
