@@ -2,13 +2,20 @@
 #![no_main]
 
 use gtrace_event::PciAddress;
-use gtrace_fleet::{Ask, HostRequest, MeasureAnswer, REQUESTS_MAX, known_requests};
+use gtrace_fleet::{Ask, HostRequest, MeasureAnswer, REQUESTS_MAX, is_readable, known_requests};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {
     let Ok(answer) = serde_json::from_slice::<MeasureAnswer>(data) else {
         return;
     };
+    for read in answer.reads.iter().filter(|read| is_readable(&read.path)) {
+        // It becomes a line of a request to the daemon.
+        assert!(read.path.bytes().all(|b| b.is_ascii_graphic()));
+        let route = read.path.split('?').next().expect("a first part");
+        assert!(route.starts_with("/api/v1/") || route == "/page/routes.json");
+        assert!(!route.contains("..") && !route.ends_with("/stream"));
+    }
     let known = known_requests(&answer.requests);
     assert!(known.len() <= REQUESTS_MAX);
     for request in known {

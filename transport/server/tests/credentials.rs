@@ -56,6 +56,7 @@ impl Files {
             role,
             expires,
             requests_per_minute: None,
+            hosts: Vec::new(),
             gpu,
         };
         let secret = new_token(&self.path("credentials"), &token, Timestamp::now()).unwrap();

@@ -261,6 +261,7 @@ fn root_each_credential_has_a_user_of_its_own_and_workers_end() {
             role: Role::Operate,
             expires: None,
             requests_per_minute: None,
+            hosts: Vec::new(),
             gpu: GpuShare::default(),
         };
         let secret = new_token(&credentials, &token, Timestamp::now()).unwrap();

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use gtrace_event::{IncidentId, PciAddress};
-use gtrace_fleet::{Ask, HostRequest, REPORT_MAX, SAID_MAX, known_requests};
+use gtrace_fleet::{
+    Ask, HostRead, HostRequest, PAGE, READ_MAX, REPORT_MAX, SAID_MAX, is_readable, known_requests,
+};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -20,6 +22,9 @@ const ANSWER_AGAIN: Duration = Duration::from_secs(1);
 pub trait Actor: Send + Sync {
     /// Names of [`Ask`]s that this host permits.
     fn permits(&self) -> Vec<String>;
+
+    /// What the daemon's API answers to `GET path`: its status and body.
+    fn read(&self, path: &str) -> (u16, Vec<u8>);
 
     /// The report of an incident, as a page.
     ///
@@ -38,6 +43,29 @@ pub trait Actor: Send + Sync {
     /// # Errors
     /// Why it is not rebooted.
     fn reboot(&self) -> Result<String, String>;
+}
+
+/// Reads something of the daemon for a person at the head; bytes that were sent. What fails is asked for again by who wants it.
+pub(crate) async fn read_for(head: Shared, actor: Arc<dyn Actor>, wanted: HostRead) -> usize {
+    let HostRead { id, path } = wanted;
+    let permitted = actor.permits().iter().any(|one| one == PAGE) && is_readable(&path);
+    let (status, body) = match permitted {
+        true => {
+            let read = tokio::task::spawn_blocking(move || actor.read(&path)).await;
+            read.unwrap_or((500, Vec::new()))
+        }
+        false => (403, Vec::new()),
+    };
+    let (status, body) = match body.len() > READ_MAX.min(head.call_max()) {
+        true => (413, Vec::new()),
+        false => (status, body),
+    };
+    let sent = body.len();
+    let path = format!("/fleet/v1/reads/{id}?status={status}");
+    match head.call(Call::upload(path, body)).await {
+        Ok(_) => sent,
+        Err(_) => 0,
+    }
 }
 
 /// The newest connection: one that broke is replaced by whoever ships records.

@@ -7,13 +7,13 @@ use std::time::{Duration, Instant};
 
 use gtrace_event::Timestamp;
 use gtrace_fleet::{
-    Action, ClockAnswer, ClockFilter, Exchange, HostState, Limits, Measure, MeasureAnswer, Outcome,
-    Position, Shipper, nats::check_site,
+    Action, ClockAnswer, ClockFilter, Exchange, HostRead, HostState, Limits, Measure,
+    MeasureAnswer, Outcome, Position, READS_MAX, Shipper, nats::check_site,
 };
 use tokio::sync::{Notify, watch};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 
-use crate::actor::{Actor, Requests};
+use crate::actor::{Actor, Requests, read_for};
 use crate::enroll::Enrolled;
 use crate::frames::{Recordings, Sampler, Wanted};
 use crate::head_url::{HttpUrl, UrlError};
@@ -147,6 +147,7 @@ pub async fn run(
         asking: None,
         asked: None,
         requests: Requests::default(),
+        reads: JoinSet::new(),
         link: None,
         tip: None,
         warned: None,
@@ -220,6 +221,8 @@ struct Agent<S> {
     asked: Option<Instant>,
     /// What the head asks for beside sessions.
     requests: Requests,
+    /// What is being read for people.
+    reads: JoinSet<usize>,
     link: Option<Shared>,
     tip: Option<u64>,
     warned: Option<String>,
@@ -396,8 +399,24 @@ impl<S: FnMut() -> HostState> Agent<S> {
             self.set_sessions(&answer.measure);
             self.requests.take(&answer.requests);
             // A head that asks for more than is taken here answers at once: it is not asked without pause.
-            if (self.recordings.known(), self.requests.taken()) != known {
+            let is_new = (self.recordings.known(), self.requests.taken()) != known;
+            if is_new || !answer.reads.is_empty() {
                 self.asked = None;
+            }
+            self.read(answer.reads);
+        }
+    }
+
+    /// Reads what people want of the daemon, side by side.
+    fn read(&mut self, wanted: Vec<HostRead>) {
+        let (Some(link), Some(actor)) = (&self.link, &self.options.actor) else {
+            return;
+        };
+        for one in wanted.into_iter().take(READS_MAX) {
+            // A head gives no more before these are answered.
+            if self.reads.len() < 2 * READS_MAX {
+                self.reads
+                    .spawn(read_for(Arc::clone(link), Arc::clone(actor), one));
             }
         }
     }
@@ -425,6 +444,10 @@ impl<S: FnMut() -> HostState> Agent<S> {
             self.asked = Some(Instant::now());
             let asking = async move { read(&asked.call(Call::held(path)).await?) };
             self.asking = Some(tokio::spawn(asking));
+        }
+        while let Some(read) = self.reads.try_join_next() {
+            self.shipper
+                .spent(self.began.elapsed(), read.unwrap_or_default());
         }
         if let Some(actor) = &self.options.actor {
             let sent = self.requests.go_on(actor, &link).await;
@@ -587,9 +610,14 @@ fn bound(state: &mut HostState) {
     let surplus = state.incidents.len().saturating_sub(32);
     state.incidents.drain(..surplus);
     while serde_json::to_vec(state).is_ok_and(|text| text.len() > STATE_MAX) {
-        if !state.usage.is_empty() {
-            // The next state of its kind has more.
+        // The next state of its kind has them again.
+        if !state.latency.is_empty() {
+            state.latency.truncate(state.latency.len() / 2);
+            continue;
+        }
+        if !state.usage.is_empty() || !state.ends.is_empty() {
             state.usage.clear();
+            state.ends.clear();
             continue;
         }
         if state.incidents.is_empty() {

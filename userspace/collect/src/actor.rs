@@ -7,8 +7,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use gtrace_agent::Actor;
-use gtrace_api::client::Client;
-use gtrace_api::{PauseRequest, Status};
+use gtrace_api::client::{Client, ClientError};
+use gtrace_api::{PauseRequest, ProblemBody, Status};
 use gtrace_event::{IncidentId, PciAddress};
 use gtrace_plugins::{Left, Limits, program};
 
@@ -50,6 +50,22 @@ pub struct HostActor {
 impl Actor for HostActor {
     fn permits(&self) -> Vec<String> {
         self.permits.clone()
+    }
+
+    fn read(&self, path: &str) -> (u16, Vec<u8>) {
+        let (status, body) = match self.daemon.get_text(path) {
+            Ok(text) => return (200, text.into_bytes()),
+            Err(ClientError::Refused { status, body }) => (status, body),
+            Err(error) => {
+                let body = ProblemBody {
+                    error: "the host's daemon does not answer".to_owned(),
+                    cause: error.to_string(),
+                    remedy: "is `gtrace run` alive on that host?".to_owned(),
+                };
+                (502, body)
+            }
+        };
+        (status, serde_json::to_vec(&body).unwrap_or_default())
     }
 
     fn report(&self, incident: IncidentId) -> Result<Vec<u8>, String> {

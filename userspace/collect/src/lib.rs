@@ -12,7 +12,7 @@ pub mod report;
 pub mod server_status;
 mod session;
 pub mod stats_file;
-mod usage;
+mod turn;
 
 use std::time::Duration;
 
@@ -24,7 +24,7 @@ pub use daemon::{Daemon, inactive_reason};
 pub use remote::Server;
 pub use session::{HostSampler, NvmlOf, gpu_state};
 pub use stats_file::Files;
-pub use usage::UsageTurn;
+pub use turn::Turn;
 
 /// Longest time between two polls.
 pub const POLL_INTERVAL: Duration = gtrace_uprobes::POLL_INTERVAL;

@@ -289,6 +289,9 @@ keys! {
     /// Let the head fetch reports of incidents, as `gtrace report` writes them.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     head_reports: bool = "GTRACE_HEAD_REPORTS",
+    /// Let the head show the page of this host: what the API answers to readers, processes with their names included.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    head_page: bool = "GTRACE_HEAD_PAGE",
     /// Site of this host, a part of its subjects in NATS.
     head_site: String = "GTRACE_HEAD_SITE",
     /// File with the credentials for NATS: a .creds file, the seed of an nkey, `USER:PASSWORD` or a token.
@@ -339,6 +342,8 @@ pub struct HeadConfig {
     pub sessions: bool,
     /// Whether it may fetch reports of incidents.
     pub reports: bool,
+    /// Whether it may show this host's page.
+    pub page: bool,
     /// Of NATS servers, where the URL is theirs.
     pub nats: NatsFiles,
 }
@@ -618,6 +623,7 @@ impl Config {
             head_rate: Some(0),
             head_sessions: Some(false),
             head_reports: Some(false),
+            head_page: Some(false),
             head_site: Some("default".into()),
             head_nats_credentials: None,
             head_nats_ca: None,
@@ -1000,8 +1006,8 @@ mod tests {
         let (rack, feed) = (&head.labels["rack"], &head.labels["feed"]);
         assert_eq!((rack.as_str(), feed.as_str()), ("r7", "b"));
         assert_eq!(
-            (head.rate, head.sessions, head.reports),
-            (None, false, false)
+            (head.rate, head.sessions, head.reports, head.page),
+            (None, false, false, false)
         );
         for wrong in ["rack", "rack=a b", "=x"] {
             let error = of(wrong).unwrap_err().to_string();

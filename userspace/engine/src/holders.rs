@@ -84,6 +84,21 @@ impl Table {
         self.processes.get(&pid).map(|(holder, _)| holder)
     }
 
+    /// Whose process it was that has ended, where it was of a container or a job.
+    pub fn of_ended(&self, process: &Process) -> Option<Holder> {
+        if let Some(holder) = process.pid.and_then(|pid| self.of_process(pid)) {
+            return Some(holder.clone());
+        }
+        // It lived for less than a reading takes to come; others of its job may not have.
+        let mut holder = by_group(process)?;
+        let all = || self.gpus.values().flatten().map(|held| &held.holder);
+        name_pod(&mut holder, all());
+        if let Some(known) = all().find(|known| known.job == holder.job) {
+            holder.user.clone_from(&known.user);
+        }
+        Some(holder)
+    }
+
     /// Everything as metrics.
     pub fn metrics(&self, gpus: &[GpuInfo]) -> Vec<Metric> {
         let mut all = Vec::new();

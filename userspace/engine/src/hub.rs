@@ -22,6 +22,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use crate::checks::{Checked, Looked};
 use crate::flight::Recorder;
 use crate::holders;
+use crate::latency::Latencies;
 use crate::metrics::Metrics;
 use crate::samples::{Samples, is_stale};
 use crate::supervise::{self, Outage, Registry, names};
@@ -157,6 +158,8 @@ pub struct Hub {
     pub holders: holders::Kept,
     /// How long they had GPUs.
     pub usage: crate::usage::Usage,
+    /// How long calls took.
+    pub latencies: Arc<Latencies>,
     stream: Mutex<LiveStream>,
     commands: mpsc::UnboundedSender<Command>,
     status: Mutex<Status>,
@@ -246,6 +249,7 @@ impl Hub {
             recorder: Recorder::default(),
             holders: holders::Kept::default(),
             usage: crate::usage::Usage::default(),
+            latencies: Arc::default(),
             health: Mutex::default(),
             seen: Mutex::default(),
             remote: Mutex::default(),
@@ -257,6 +261,7 @@ impl Hub {
             own: Mutex::default(),
             store_suspect: AtomicBool::new(false),
         });
+        hub.samples.subscribe(Arc::clone(&hub.latencies) as _);
         (hub, receiver)
     }
 
@@ -551,6 +556,8 @@ impl Hub {
 
     /// Replaces the GPUs.
     pub fn set_gpus(&self, gpus: Vec<GpuInfo>) {
+        let driver = gpus.iter().find_map(|gpu| gpu.driver_version.as_deref());
+        self.latencies.driver_is(driver);
         self.publish_value(&self.gpus, gpus);
         self.looked_for_gpus.store(true, Ordering::Release);
     }

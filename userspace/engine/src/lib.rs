@@ -23,6 +23,7 @@ pub mod holders;
 pub mod host;
 pub mod hub;
 pub mod input;
+pub mod latency;
 pub mod memory;
 pub mod metrics;
 pub mod nvsentinel;

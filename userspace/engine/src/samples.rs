@@ -12,6 +12,10 @@ use gtrace_profile::Histogram;
 
 use crate::supervise;
 
+/// The metric of driver calls' durations.
+pub const DRIVER_CALLS: &str = "gtrace_driver_call_seconds";
+/// The metric of CUDA calls' durations.
+pub const CUDA_CALLS: &str = "gtrace_cuda_call_seconds";
 /// What is older than so many intervals of its component is not of now.
 const STALE_AFTER: u32 = 3;
 

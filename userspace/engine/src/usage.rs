@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::GpuInfo;
-use gtrace_event::{Gpu, GpuUsage, Holder, PciAddress, Timestamp};
+use gtrace_event::{Gpu, GpuUsage, Holder, PciAddress, ProcessEnds, Timestamp};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -27,9 +27,9 @@ pub struct Usage(Mutex<Counted>);
 
 #[derive(Debug, Default)]
 struct Counted {
-    began: Option<Timestamp>,
     read: Option<Instant>,
     rows: BTreeMap<Key, GpuUsage>,
+    ends: BTreeMap<(Date, Holder), ProcessEnds>,
 }
 
 impl Usage {
@@ -52,6 +52,35 @@ impl Usage {
         rows.cloned().collect()
     }
 
+    /// A process of `holder` that had a GPU's device file open has ended.
+    pub fn ended(&self, holder: &Holder, failed: bool, time: Timestamp) {
+        let day = time.to_zoned(TimeZone::UTC).date();
+        let holder = owner(holder);
+        let mut counted = self.lock();
+        let row = counted
+            .ends
+            .entry((day, holder.clone()))
+            .or_insert_with(|| ProcessEnds {
+                day,
+                since: time,
+                last: time,
+                holder,
+                ended: 0,
+                failed: 0,
+            });
+        row.last = time;
+        row.ended += 1;
+        row.failed += u64::from(failed);
+        bound(&mut counted.ends, |row| row.last);
+    }
+
+    /// How processes ended, of holders of whom one ended at `since` or later.
+    pub fn ends(&self, since: Timestamp) -> Vec<ProcessEnds> {
+        let counted = self.lock();
+        let rows = counted.ends.values().filter(|row| row.last >= since);
+        rows.cloned().collect()
+    }
+
     fn lock(&self) -> std::sync::MutexGuard<'_, Counted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,7 +92,6 @@ impl Counted {
         gpus: impl Iterator<Item = (&'a GpuInfo, Vec<Holder>)>,
         (time, instant): (Timestamp, Instant),
     ) {
-        let since = *self.began.get_or_insert(time);
         let before = self.read.replace(instant);
         let passed = before.map_or(Duration::ZERO, |before| instant.duration_since(before));
         let seconds = match passed <= LONGEST {
@@ -83,7 +111,8 @@ impl Counted {
                 let key = (day, gpu.pci, gpu.uuid.clone(), holder.clone());
                 let row = self.rows.entry(key).or_insert_with(|| GpuUsage {
                     day,
-                    since,
+                    // Not the daemon's start: a row that was dropped and comes again is another.
+                    since: time,
                     pci: gpu.pci,
                     uuid: gpu.uuid.clone(),
                     model: gpu.name.clone(),
@@ -106,13 +135,18 @@ impl Counted {
                 }
             }
         }
-        while self.rows.len() > ROWS {
-            let oldest = self.rows.iter().min_by_key(|(_, row)| row.last);
-            let Some(key) = oldest.map(|(key, _)| key.clone()) else {
-                break;
-            };
-            self.rows.remove(&key);
-        }
+        bound(&mut self.rows, |row| row.last);
+    }
+}
+
+/// Drops the oldest rows until there are few enough.
+fn bound<K: Ord + Clone, V>(rows: &mut BTreeMap<K, V>, last: impl Fn(&V) -> Timestamp) {
+    while rows.len() > ROWS {
+        let oldest = rows.iter().min_by_key(|(_, row)| last(row));
+        let Some(key) = oldest.map(|(key, _)| key.clone()) else {
+            break;
+        };
+        rows.remove(&key);
     }
 }
 
@@ -269,6 +303,32 @@ mod tests {
         assert_eq!(counted.rows.len(), ROWS);
         assert!(of(&counted, Some(&job("slurm:9"))).is_empty());
         assert_eq!(of(&counted, Some(&job("slurm:10"))).len(), 1);
+    }
+
+    #[test]
+    fn ends_of_processes_are_counted_by_job_and_day() {
+        let usage = Usage::default();
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let step = Holder {
+            step: Some("0".to_owned()),
+            ..job("slurm:1")
+        };
+        let evening = at("2026-11-28T23:59:59Z");
+        usage.ended(&step, false, evening);
+        usage.ended(&job("slurm:1"), true, evening);
+        usage.ended(&job("slurm:2"), false, evening);
+        usage.ended(&step, false, at("2026-11-29T00:00:00Z"));
+        let of = |row: ProcessEnds| (row.day.day(), row.holder, row.ended, row.failed);
+        let all: Vec<_> = usage.ends(Timestamp::MIN).into_iter().map(of).collect();
+        let (one, two) = (job("slurm:1"), job("slurm:2"));
+        let want = [(28, one.clone(), 2, 1), (28, two, 1, 0), (29, one, 1, 0)];
+        assert_eq!(all, want);
+        assert_eq!(usage.ends(at("2026-11-29T00:00:00Z")).len(), 1);
+        for n in 0..ROWS + 10 {
+            let time = Timestamp::from_second(1_900_000_000 + n as i64).unwrap();
+            usage.ended(&job(&format!("slurm:{n}")), false, time);
+        }
+        assert_eq!(usage.ends(Timestamp::MIN).len(), ROWS);
     }
 
     #[test]

@@ -60,6 +60,6 @@ pub use provenance::Provenance;
 pub use record::Record;
 pub use record_id::{Epoch, RecordId, RecordIdError};
 pub use severity::{Severity, UnknownSeverity};
-pub use usage::GpuUsage;
+pub use usage::{GpuUsage, ProcessEnds};
 pub use variant::Variant;
 pub use witness::{Witness, WitnessName};

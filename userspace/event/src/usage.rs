@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 use crate::{Holder, PciAddress};
 
 /// What a holder had of a GPU on one day, as its host counted it. The seconds grow until the day is over or the daemon ends;
-/// rows of different starts of the daemon add up.
+/// rows of one day add up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuUsage {
     /// The day, UTC.
     pub day: Date,
-    /// When the counting began, at a start of the daemon.
+    /// When the counting of this row began.
     pub since: Timestamp,
     /// The GPU's PCI address.
     pub pci: PciAddress,
@@ -38,4 +38,21 @@ pub struct GpuUsage {
     pub busy_s: f64,
     /// Of those measured, the time of samples in which none ran.
     pub idle_s: f64,
+}
+
+/// How the processes of a job or pod ended on one day that had a GPU's device file open. The counts grow as those of [`GpuUsage`] do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessEnds {
+    /// The day, UTC.
+    pub day: Date,
+    /// When the counting of this row began.
+    pub since: Timestamp,
+    /// When one ended last.
+    pub last: Timestamp,
+    /// Whose they were, without step.
+    pub holder: Holder,
+    /// How many have ended.
+    pub ended: u64,
+    /// Of them, by a signal or with another status than 0.
+    pub failed: u64,
 }

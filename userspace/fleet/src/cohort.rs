@@ -284,6 +284,7 @@ mod tests {
                 name: String::new(),
                 failures: poisson(rng, rate * times * hours / 1000.0),
                 hours,
+                ..Exposed::default()
             }
         };
         (0..n).map(host).collect()
@@ -351,6 +352,7 @@ mod tests {
             name: String::new(),
             failures,
             hours,
+            ..Exposed::default()
         }
     }
 

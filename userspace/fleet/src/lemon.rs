@@ -19,7 +19,7 @@ const SHAPE_MAX: f64 = 1e4;
 const SHAPE_MIN: f64 = 1e-2;
 
 /// A unit as it was observed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Exposed {
     /// What it is called.
     pub name: String,
@@ -27,6 +27,13 @@ pub struct Exposed {
     pub failures: u64,
     /// Time in which it was observed, hours.
     pub hours: f64,
+    /// Of its failures, those that came though its host was rebooted since the one before.
+    #[serde(default)]
+    pub after_reboot: u64,
+    /// Of its failures, those that came though it was exchanged since the one before: another GPU is in the slot, or the GPU in another
+    /// slot.
+    #[serde(default)]
+    pub after_exchange: u64,
 }
 
 /// A unit with its rate.
@@ -67,7 +74,7 @@ pub fn rank(units: &[Exposed]) -> Ranking {
     let units: Vec<&Exposed> = units.iter().filter(seen).collect();
     let failures: u64 = units.iter().map(|unit| unit.failures).sum();
     // The sum of nothing is -0.
-    let hours: f64 = units.iter().map(|unit| unit.hours).sum::<f64>().max(0.0);
+    let hours: f64 = units.iter().map(|unit| unit.hours).sum::<f64>() + 0.0;
     if failures == 0 || hours <= 0.0 {
         return Ranking {
             failures,
@@ -185,6 +192,7 @@ mod tests {
             name: format!("gpu-{n}"),
             failures,
             hours,
+            ..Exposed::default()
         }
     }
 

@@ -18,6 +18,7 @@ pub mod nats;
 pub mod outbreak;
 mod pattern;
 mod position;
+mod read;
 pub mod remedy;
 mod request;
 mod session;
@@ -39,6 +40,7 @@ pub use message::{
 };
 pub use pattern::fits;
 pub use position::{Position, PositionError};
+pub use read::{HostRead, PAGE, READ_MAX, READS_MAX, is_readable};
 pub use request::{
     Ask, HostRequest, REPORT_MAX, REQUESTS_MAX, RequestState, SAID_MAX, known_requests,
 };

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use gtrace_event::{GpuUsage, HealthReport, Incident, Timestamp};
+use gtrace_event::{GpuUsage, HealthReport, Incident, ProcessEnds, Timestamp};
+use gtrace_profile::DailyCalls;
 use serde::{Deserialize, Serialize};
 
 use crate::{Measure, NAME_MAX, Offset, Position};
@@ -89,6 +90,12 @@ pub struct HostState {
     /// Who had its GPUs for how long: totals, in one state of a minute.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub usage: Vec<GpuUsage>,
+    /// How the processes of jobs and pods ended: totals, in the same states.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub ends: Vec<ProcessEnds>,
+    /// How long calls took: histograms that grow, in one state of five minutes.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub latency: Vec<DailyCalls>,
     /// Number of the newest record of its store.
     #[serde(default)]
     pub tip: u64,

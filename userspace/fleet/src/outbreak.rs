@@ -229,6 +229,7 @@ fn odds(
             name: String::new(),
             failures: *failures,
             hours: (nanos(now).saturating_sub(*first) as f64 / 3.6e12).max(longest),
+            ..Exposed::default()
         })
         .collect();
     let units: Vec<&Exposed> = units.iter().collect();

@@ -105,6 +105,9 @@ pub struct MeasureAnswer {
     /// What it is to do beside that: [`crate::HostRequest`]s, each by itself, as a newer head may ask for more than is known here.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub requests: Vec<serde_json::Value>,
+    /// What of its daemon's API it is to read for a person.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub reads: Vec<crate::HostRead>,
 }
 
 /// What a GPU was in one interval: means over the readings that were taken in it.

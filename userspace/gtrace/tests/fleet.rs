@@ -453,16 +453,36 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
         file.to_str().unwrap(),
     ]);
     assert!(std::fs::read(file).unwrap() == table);
-    // By now every host has said who has its GPUs: its first state does.
-    let mut command = gtrace(dir.path());
-    command.args(["fleet", "usage", "--json", "--head"]);
-    let output = command.arg(&socket).stdout(Stdio::piped()).output();
-    let output = output.unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let owners: Vec<serde_json::Value> = serde_json::Deserializer::from_slice(&output.stdout)
-        .into_iter()
-        .map(Result::unwrap)
-        .collect();
+    // By now every host has said who has its GPUs, and how long its calls took: its first state does.
+    let lines = |arguments: &[&str]| -> Vec<serde_json::Value> {
+        let mut command = gtrace(dir.path());
+        command
+            .arg("fleet")
+            .args(arguments)
+            .args(["--json", "--head"]);
+        let output = command.arg(&socket).stdout(Stdio::piped()).output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::Deserializer::from_slice(&output.stdout)
+            .into_iter()
+            .map(Result::unwrap)
+            .collect()
+    };
+    let slowest = &lines(&[
+        "latency",
+        "--call",
+        "RM_CONTROL",
+        "--by",
+        "host",
+        "--sort",
+        "p99",
+    ])[0];
+    assert_eq!(
+        (&slowest["name"], &slowest["hosts"]),
+        (&"simulated-09".into(), &1.into())
+    );
+    assert_eq!(lines(&["latency", "--layer", "api"]).len(), 2);
+    let owners = lines(&["usage"]);
     let of = |line: &serde_json::Value| (line["name"].clone(), line["hosts"].clone());
     let shown: Vec<_> = owners.iter().map(of).collect();
     assert_eq!(shown.len(), 2, "{owners:?}");

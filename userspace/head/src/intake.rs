@@ -213,8 +213,10 @@ impl Intake {
             cause,
             remedy: "change the labels of the agent",
         })?;
-        // It is kept apart, and added up.
+        // They are kept apart, and added up.
         let usage = std::mem::take(&mut state.usage);
+        let ends = std::mem::take(&mut state.ends);
+        let latency = std::mem::take(&mut state.latency);
         let text = serde_json::to_string(&state).map_err(bad)?;
         let gpus = state.gpus.iter().take(GPUS_MAX);
         let new = NewState {
@@ -223,6 +225,8 @@ impl Intake {
             tip: state.tip,
             gpus: gpus.filter_map(|gpu| placed(&state, gpu)).collect(),
             usage,
+            ends,
+            latency,
             seen,
         };
         self.writer

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gtrace_event::{HealthState, Timestamp};
-use gtrace_fleet::Offset;
 use gtrace_fleet::outbreak::{self, Outbreak};
+use gtrace_fleet::{Offset, fits};
 use serde::{Deserialize, Serialize};
 
 use crate::db::{HostRow, MARKS_OF_HOST, Mark};
@@ -181,4 +181,16 @@ pub(crate) fn outbreaks(
     };
     let members: Vec<_> = marks.iter().map(member).collect();
     outbreak::find(&members, &hosts, now, outbreak::EXPECTED_MAX)
+}
+
+/// Whether a host is meant by its name, a pattern (`gpu-*`) or a label (`rack=r7`).
+pub(crate) fn is_meant(row: &HostRow, one: &str) -> bool {
+    match one.split_once('=') {
+        Some((label, value)) => {
+            let labels = row.state.as_ref().map(|state| &state.labels);
+            let found = labels.and_then(|labels| labels.get(label));
+            found.is_some_and(|found| fits(value, found))
+        }
+        None => fits(one, &row.name),
+    }
 }

@@ -7,10 +7,14 @@ use std::time::Duration;
 
 use gtrace_agent::{Enrolled, enroll};
 use gtrace_api::client::EventStream;
-use gtrace_event::{FailureClass, HealthState, Record, Severity, Timestamp};
-use gtrace_fleet::EnrollRequest;
-use gtrace_head::db::{ChainReport, FleetEvent, FleetIncident, Place, UsageLine, UsageReport};
-use support::fleet::{Agent, Agents, Head, block, enrolled, request};
+use gtrace_event::{FailureClass, HealthState, Holder, ProcessEnds, Record, Severity, Timestamp};
+use gtrace_fleet::{EnrollRequest, READS_MAX};
+use gtrace_head::db::{
+    ChainReport, FleetEvent, FleetIncident, LatencyLine, LatencyReport, Place, UsageLine,
+    UsageReport,
+};
+use gtrace_profile::{DailyCalls, Histogram, Layer};
+use support::fleet::{Agent, Agents, Head, RecordingActor, block, enrolled, request};
 use support::{Host, Postgres, amendment, event, incident};
 
 /// What is asked of either database.
@@ -250,6 +254,194 @@ fn usage(day: Timestamp, job: Option<(&str, &str)>, seconds: [f64; 4]) -> serde_
     row
 }
 
+#[test]
+fn the_page_of_a_host_is_read_through_its_agent_where_it_permits_that() {
+    let dir = tempfile::tempdir().unwrap();
+    let place = Place::File(dir.path().join("fleet.db"));
+    let head = Head::start(dir.path(), &place, "127.0.0.1:0");
+    let join = head.token(None, 2);
+    let mut hosts = ["p1", "p2"].map(|name| Host::new(dir.path(), name));
+    hosts.iter_mut().for_each(|host| host.events(1));
+    let of = |host: &Host, permits: &[&str]| {
+        let mut agent = Agent::new(host, enrolled(&head, &host.name, &join), "r1");
+        let actor = RecordingActor::of(&mut agent, permits);
+        (agent, actor)
+    };
+    let (first, actor) = of(&hosts[0], &["page"]);
+    let (second, other) = of(&hosts[1], &["report"]);
+    let agents = Agents::start(vec![first, second]);
+    agents.caught_up(&hosts.iter().collect::<Vec<_>>());
+    let read = |host: &str, path: &str| {
+        let path = format!("/fleet/v1/hosts/{host}/page{path}");
+        head.client.get_text(&path).map_err(|e| e.to_string())
+    };
+    // Side by side, each its own.
+    std::thread::scope(|threads| {
+        for n in 0..READS_MAX {
+            threads.spawn(move || {
+                let path = format!("/api/v1/events?limit={n}");
+                assert_eq!(read("p1", &path), Ok(format!("{path:?}")));
+            });
+        }
+    });
+    assert_eq!(actor.done.lock().unwrap().len(), READS_MAX);
+    // The daemon's own refusal; an answer that is too large; what no page asks for; who does not permit it; whom nobody knows.
+    for (host, path, cause) in [
+        ("p1", "/api/v1/cuda", "none"),
+        ("p1", "/api/v1/samples", "too large"),
+        ("p1", "/api/v1/events/stream", "does not ask for that"),
+        ("p1", "/api/v1/pause", "does not ask for that"),
+        ("p2", "/api/v1/status", "does not permit it"),
+        ("p3", "/api/v1/status", "no host"),
+    ] {
+        let why = read(host, path).unwrap_err();
+        assert!(why.contains(cause), "{path}: {why}");
+    }
+    assert!(other.done.lock().unwrap().is_empty());
+    drop(agents);
+    let document = head.client.get_text("/hosts/p1/").unwrap();
+    assert!(document.contains("/page/app.js"));
+}
+
+/// Calls of a host on a day: each of so many nanoseconds.
+fn calls(day: Timestamp, call: &str, driver: &str, ns: &[u64]) -> DailyCalls {
+    let mut histogram = Histogram::default();
+    ns.iter().for_each(|ns| histogram.record(*ns));
+    DailyCalls {
+        day: day.to_zoned(jiff::tz::TimeZone::UTC).date(),
+        since: "2026-01-01T00:00:00Z".parse().unwrap(),
+        last: day,
+        layer: Layer::Api,
+        call: call.to_owned(),
+        driver: (!driver.is_empty()).then(|| driver.to_owned()),
+        histogram,
+    }
+}
+
+fn latency_of_all_hosts(place: &Place) {
+    let dir = tempfile::tempdir().unwrap();
+    let head = Head::start(dir.path(), place, "127.0.0.1:0");
+    let join = head.token(None, 2);
+    let names = ["b1", "b2"];
+    let mut hosts = names.map(|name| Host::new(dir.path(), name));
+    let keys = names.map(|name| enrolled(&head, name, &join));
+    hosts.iter_mut().for_each(|host| host.events(1));
+    let now = Timestamp::now();
+    let ago = |hours| now - jiff::SignedDuration::from_hours(hours);
+    // 990 quick calls of one host and 10 slow ones of the other: no percentile of either is that of both.
+    let quick: Vec<u64> = (0..990).map(|n| 1_000 + n).collect();
+    let slow: Vec<u64> = (0..10).map(|n| 1_000_000 + n * 1_000).collect();
+    let said = [
+        vec![
+            calls(now, "cuLaunchKernel", "550.1", &quick),
+            calls(now, "cuMemAlloc_v2", "550.1", &[5]),
+            // What is not sound is left out, and nothing else.
+            calls(ago(24 * 90), "cuLaunchKernel", "550.1", &slow),
+            calls(now, &"x".repeat(300), "550.1", &slow),
+        ],
+        vec![
+            calls(now, "cuLaunchKernel", "580.2", &slow[..4]),
+            calls(ago(24), "cuLaunchKernel", "", &slow[4..]),
+        ],
+    ];
+    let agents: Vec<Agent> = (hosts.iter().zip(&keys).zip(&said))
+        .map(|((host, key), said)| {
+            let agent = Agent::new(host, key.clone(), "r1");
+            agent.state.lock().unwrap().latency = said.clone();
+            agent
+        })
+        .collect();
+    let agents = Agents::start(agents);
+    agents.caught_up(&hosts.iter().collect::<Vec<_>>());
+    let report = |query: &str| -> LatencyReport {
+        let path = format!("/fleet/v1/latency?{query}");
+        head.client.get(&path).unwrap()
+    };
+    let all = loop {
+        let report = report("since=2026-01-01T00:00:00Z");
+        if report.lines.iter().map(|line| line.hosts).sum::<u64>() == 3 {
+            break report;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let mut together = Histogram::default();
+    quick
+        .iter()
+        .chain(&slow)
+        .for_each(|ns| together.record(*ns));
+    let launches = &all.lines[0];
+    assert_eq!(
+        (launches.name.as_str(), launches.layer, launches.hosts),
+        ("cuLaunchKernel", Some(Layer::Api), 2)
+    );
+    // Exact: as if one host had counted all of them.
+    assert_eq!(launches.histogram, together);
+    assert_eq!(launches.calls, 1000);
+    assert!((1_900..2_100).contains(&launches.p99_ns), "{launches:?}");
+    assert!(launches.p999_ns > 1_000_000 && launches.max_ns == 1_009_000);
+    assert_eq!(all.lines[1].name, "cuMemAlloc_v2");
+    let of = |query: &str| -> Vec<(String, u64, u64)> {
+        let query = format!("call=cuLaunchKernel&layer=api&{query}");
+        let lines = report(&query).lines;
+        let of = |line: LatencyLine| (line.name, line.calls, line.hosts);
+        lines.into_iter().map(of).collect()
+    };
+    let line = |name: &str, calls, hosts| (name.to_owned(), calls, hosts);
+    let both = [line("b2", 10, 1), line("b1", 990, 1)];
+    assert_eq!(of("by=host"), both);
+    let today = format!("since={now}");
+    assert_eq!(of(&format!("by=host&host=b2&{today}")), [line("b2", 4, 1)]);
+    // Calls whose driver is not known are of none.
+    let drivers = [line("580.2", 4, 1), line("550.1", 990, 1)];
+    assert_eq!(of("by=driver"), drivers);
+    assert_eq!(of("by=rack"), [line("r1", 1000, 2)]);
+    assert_eq!(of("by=feed"), []);
+    let refused = head
+        .client
+        .get::<LatencyReport>("/fleet/v1/latency?by=host");
+    assert!(refused.unwrap_err().to_string().contains("name the call"));
+    drop(agents);
+    // What comes again, or late with fewer, changes nothing; what has grown counts once.
+    let mut grown = quick;
+    grown.push(7);
+    let mut agent = Agent::new(&hosts[0], keys[0].clone(), "r1");
+    for (said, calls) in [(&grown[..5], 1000), (&grown[..], 1001)] {
+        hosts[0].events(1);
+        agent.state.lock().unwrap().latency =
+            vec![self::calls(now, "cuLaunchKernel", "550.1", said)];
+        let agents = Agents::start(vec![agent]);
+        agents.caught_up(&[&hosts[0]]);
+        drop(agents);
+        assert_eq!(of("by=rack"), [line("r1", calls, 2)]);
+        agent = Agent::new(&hosts[0], keys[0].clone(), "r1");
+    }
+}
+
+#[test]
+fn latency_of_all_hosts_over_both_databases() {
+    let dir = tempfile::tempdir().unwrap();
+    latency_of_all_hosts(&Place::File(dir.path().join("fleet.db")));
+    if let Some(server) = Postgres::start() {
+        latency_of_all_hosts(&server.place());
+    }
+}
+
+/// How processes of a job ended.
+fn ends(day: Timestamp, (job, user): (&str, &str), ended: u64, failed: u64) -> ProcessEnds {
+    ProcessEnds {
+        day: day.to_zoned(jiff::tz::TimeZone::UTC).date(),
+        since: day,
+        last: day,
+        holder: Holder {
+            job: Some(job.to_owned()),
+            user: Some(user.to_owned()),
+            ..Holder::default()
+        },
+        ended,
+        failed,
+    }
+}
+
 fn usage_by_owner_and_job(place: &Place) {
     let dir = tempfile::tempdir().unwrap();
     let head = Head::start(dir.path(), place, "127.0.0.1:0");
@@ -291,6 +483,13 @@ fn usage_by_owner_and_job(place: &Place) {
             let agent = Agent::new(host, key.clone(), "r1");
             let rows = serde_json::from_value(serde_json::Value::from(said.clone()));
             agent.state.lock().unwrap().usage = rows.unwrap();
+            if host.name == "b1" {
+                agent.state.lock().unwrap().ends = vec![
+                    ends(now, again, 4, 1),
+                    // Too short for a reading of its GPU.
+                    ends(now, ("slurm:9", "eve"), 1, 0),
+                ];
+            }
             agent
         })
         .collect();
@@ -302,7 +501,7 @@ fn usage_by_owner_and_job(place: &Place) {
     };
     let all = loop {
         let report = report("by=owner");
-        if report.lines.len() == 2 {
+        if report.lines.len() == 3 {
             break report;
         }
         std::thread::sleep(Duration::from_millis(20));
@@ -317,18 +516,25 @@ fn usage_by_owner_and_job(place: &Place) {
         (
             line.name.clone(),
             hours,
-            [line.gpus, line.hosts, line.jobs, line.jobs_with_incident],
+            [
+                line.gpus,
+                line.hosts,
+                line.jobs,
+                line.jobs_with_incident,
+                line.jobs_failed,
+            ],
         )
     };
     let lines: Vec<_> = all.lines.iter().map(of).collect();
     assert_eq!(
         lines[0],
-        ("user/ada".to_owned(), [3.0, 2.0, 1.0, 0.5], [1, 1, 2, 1])
+        ("user/ada".to_owned(), [3.0, 2.0, 1.0, 0.5], [1, 1, 2, 1, 1])
     );
     assert_eq!(
         lines[1],
-        ("user/bob".to_owned(), [1.0, 1.0, 0.0, 1.0], [1, 1, 1, 0])
+        ("user/bob".to_owned(), [1.0, 1.0, 0.0, 1.0], [1, 1, 1, 0, 0])
     );
+    assert_eq!(lines[2], ("user/eve".to_owned(), [0.0; 4], [0, 1, 1, 0, 0]));
     assert_eq!(
         (all.held.hours, all.held.gpus, all.free_hours),
         (4.0, 2, 3.0)
@@ -351,7 +557,7 @@ fn usage_by_owner_and_job(place: &Place) {
     assert_eq!(names, ["b1/0000:3b:00.0/GPU-1"]);
     let today = report(&format!("by=job&since={now}"));
     let names: Vec<_> = today.lines.iter().map(|line| line.name.as_str()).collect();
-    assert_eq!(names, ["slurm:2", "slurm:3"]);
+    assert_eq!(names, ["slurm:2", "slurm:3", "slurm:9"]);
     assert_eq!(report("by=rack").lines[0].name, "r1");
     assert_eq!(report("by=host&host=b2").lines[0].hours, 1.0);
 }

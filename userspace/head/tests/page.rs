@@ -20,6 +20,7 @@ use gtrace_event::{
 use gtrace_fleet::{Batch, Carried, EnrollRequest, GpuState, HostState};
 use gtrace_head::SessionRequest;
 use gtrace_head::db::{Arrived, Database, NewState, Place, Session};
+use gtrace_profile::{DailyCalls, Histogram, Layer};
 use gtrace_store::Hash;
 use support::fleet::{Agent, Agents, Head, enrolled};
 use support::{Host, event};
@@ -266,6 +267,8 @@ impl Fleet {
             .filter(|(n, _)| *n != silent)
             .map(|(n, (id, _, seq))| NewState {
                 usage: (0..2).map(|gpu| usage(n, gpu, at)).collect(),
+                ends: Vec::new(),
+                latency: latency(n, at),
                 host: *id,
                 state: serde_json::to_string(&state(n)).unwrap(),
                 tip: *seq,
@@ -275,6 +278,30 @@ impl Fleet {
             .collect();
         self.database.put_states(&states, at).unwrap();
     }
+}
+
+/// How long calls of a host took; one host's are slow.
+fn latency(host: usize, at: Timestamp) -> Vec<DailyCalls> {
+    let calls = [
+        (Layer::Driver, "RM_ALLOC", 40_000),
+        (Layer::Driver, "NV2080_CTRL_CMD_GPU_GET_INFO_V2", 12_000),
+        (Layer::Api, "cuLaunchKernel", 3_000),
+    ];
+    let slow = if host == 33 { 20 } else { 1 };
+    let of = |(layer, call, ns): (Layer, &str, u64)| {
+        let mut histogram = Histogram::default();
+        (0..500).for_each(|n| histogram.record(slow * (ns + ns * n / 100)));
+        DailyCalls {
+            day: at.to_zoned(jiff::tz::TimeZone::UTC).date(),
+            since: at,
+            last: at,
+            layer,
+            call: call.to_owned(),
+            driver: Some("550.54.15".to_owned()),
+            histogram,
+        }
+    };
+    calls.map(of).into()
 }
 
 /// Who had a GPU of a host: five owners, of whom each is busier than the one before; nobody had that of some.
@@ -352,6 +379,20 @@ fn views(incident: &str) -> Vec<(&'static str, String, String)> {
             "usage",
             "usage".to_owned(),
             format!("{} && {}", rows("svg.shares", 5), text("user/ada")),
+        ),
+        (
+            "latency",
+            "latency".to_owned(),
+            format!("{} && {}", rows("svg.spread", 3), text("cuLaunchKernel")),
+        ),
+        (
+            "latency-of-a-call",
+            "latency/RM_ALLOC?by=host".to_owned(),
+            format!(
+                "{} && document.querySelector('tbody code')?.textContent === '{}'",
+                rows("svg.spread", hosts),
+                name(33)
+            ),
         ),
         (
             "lemons",

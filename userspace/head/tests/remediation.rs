@@ -153,8 +153,7 @@ steps = ["slurm_drain", "reset_gpu", "return"]
         )
     };
     std::fs::write(&policy, text("dry")).unwrap();
-    let start =
-        |address: &str| Head::with(dir.path(), database, address, Some(policy.clone()), None);
+    let start = |address: &str| Head::with_policy(dir.path(), database, address, policy.clone());
     let mut head = start("127.0.0.1:0");
     let (mut a1, agent1, actor1) = host(dir.path(), "a1", &head, &["reboot", "report"]);
     let (mut a2, agent2, actor2) = host(dir.path(), "a2", &head, &["reset_gpu"]);

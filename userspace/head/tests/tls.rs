@@ -32,6 +32,7 @@ fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
         gswarm: None,
         remediation: None,
         nats: None,
+        remote_write: None,
     });
     (bound.unwrap(), credentials)
 }
@@ -96,6 +97,7 @@ fn agents_and_people_of_other_hosts_have_credentials() {
             role,
             expires: None,
             requests_per_minute: None,
+            hosts: Vec::new(),
             gpu: gtrace_tls::GpuShare::default(),
         };
         new_token(&credentials, &token, Timestamp::now()).unwrap()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::bytes::{Cursor, put_varint, put_zigzag};
 use crate::error::Malformed;
-use crate::value::{Gauge, Kind, Point, Value, put_histogram, take_histogram};
+use crate::value::{Gauge, Kind, Point, Value};
 
 /// Flag: values are integers.
 const INTEGERS: u8 = 1;
@@ -111,7 +111,7 @@ fn put_columns(out: &mut Vec<u8>, points: &[Point]) {
     if kind == Kind::Histogram {
         for value in values() {
             if let Value::Histogram(histogram) = value {
-                put_histogram(out, histogram);
+                histogram.pack(out);
             }
         }
         return;
@@ -198,7 +198,7 @@ fn take_values(
     }
     if kind == Kind::Histogram {
         return (0..count)
-            .map(|_| take_histogram(from).map(Value::Histogram))
+            .map(|_| from.histogram().map(Value::Histogram))
             .collect();
     }
     let lasts = take_lasts(from, count, flags & INTEGERS != 0)?;

@@ -1,5 +1,6 @@
 //! Numbers and strings as the format has them.
 
+use gtrace_profile::Histogram;
 use integer_encoding::VarInt;
 
 use crate::error::Malformed;
@@ -75,6 +76,10 @@ impl<'a> Cursor<'a> {
             return Err(Malformed::Short);
         }
         Ok(count)
+    }
+
+    pub(crate) fn histogram(&mut self) -> Result<Histogram, Malformed> {
+        Histogram::unpack(&mut self.0).ok_or(Malformed::Histogram)
     }
 
     pub(crate) fn string(&mut self) -> Result<&'a str, Malformed> {

@@ -10,7 +10,7 @@ use crate::bytes::{Cursor, put_varint, put_zigzag};
 use crate::error::{HistoryError, Malformed};
 use crate::frame::{HEADER, Header, ReadAt, put_frame, scan};
 use crate::series::SeriesKey;
-use crate::value::{Kind, Point, Value, put_histogram, take_histogram};
+use crate::value::{Kind, Point, Value};
 
 pub(crate) const NAME: &str = "journal";
 const NEW: &str = "journal.new";
@@ -84,7 +84,7 @@ fn take_value(from: &mut Cursor<'_>, kind: Kind) -> Result<Value, Malformed> {
     Ok(match kind {
         Kind::Gauge => Value::gauge(f64::from_bits(from.u64()?)),
         Kind::Counter => Value::Counter(f64::from_bits(from.u64()?)),
-        Kind::Histogram => Value::Histogram(take_histogram(from)?),
+        Kind::Histogram => Value::Histogram(from.histogram()?),
     })
 }
 
@@ -222,6 +222,6 @@ fn put_value(out: &mut Vec<u8>, value: &Value) {
     match value {
         Value::Gauge(gauge) => out.extend(gauge.last.to_bits().to_le_bytes()),
         Value::Counter(value) => out.extend(value.to_bits().to_le_bytes()),
-        Value::Histogram(histogram) => put_histogram(out, histogram),
+        Value::Histogram(histogram) => histogram.pack(out),
     }
 }

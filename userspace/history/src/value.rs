@@ -2,9 +2,6 @@
 
 use gtrace_profile::Histogram;
 
-use crate::bytes::{Cursor, put_varint};
-use crate::error::Malformed;
-
 /// What the values of a series are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
@@ -151,29 +148,4 @@ impl Point {
         self.value.merge(&other.value);
         self.time_ms = other.time_ms;
     }
-}
-
-pub(crate) fn put_histogram(out: &mut Vec<u8>, histogram: &Histogram) {
-    put_varint(out, histogram.buckets().count() as u64);
-    let mut before = 0;
-    for (bucket, count) in histogram.buckets() {
-        put_varint(out, u64::from(bucket - before));
-        put_varint(out, count);
-        before = bucket;
-    }
-    put_varint(out, histogram.sum_ns());
-    put_varint(out, histogram.max_ns());
-}
-
-pub(crate) fn take_histogram(from: &mut Cursor<'_>) -> Result<Histogram, Malformed> {
-    let count = from.count()?;
-    let mut buckets = Vec::with_capacity(count);
-    let mut before = 0u16;
-    for _ in 0..count {
-        let gap = u16::try_from(from.varint()?).map_err(|_| Malformed::Histogram)?;
-        before = before.checked_add(gap).ok_or(Malformed::Histogram)?;
-        buckets.push((before, from.varint()?));
-    }
-    let (sum, max) = (from.varint()?, from.varint()?);
-    Histogram::from_buckets(&buckets, sum, max).map_err(|_| Malformed::Histogram)
 }

@@ -19,7 +19,8 @@ use gtrace_api::{
 use gtrace_devices::GpuInfo;
 use gtrace_engine::component;
 use gtrace_engine::hub::{Command, Pause};
-use gtrace_event::{Ack, Event, EventId, GpuUsage, Timestamp};
+use gtrace_event::{Ack, Event, EventId, GpuUsage, ProcessEnds, Timestamp};
+use gtrace_profile::DailyCalls;
 
 use super::body::Sent;
 use super::peer::Peer;
@@ -245,6 +246,14 @@ pub(super) async fn sources(State(state): State<AppState>) -> Json<Vec<SourceSta
 
 pub(super) async fn usage(State(state): State<AppState>) -> Json<Vec<GpuUsage>> {
     Json(state.hub.usage.rows(Timestamp::MIN))
+}
+
+pub(super) async fn process_ends(State(state): State<AppState>) -> Json<Vec<ProcessEnds>> {
+    Json(state.hub.usage.ends(Timestamp::MIN))
+}
+
+pub(super) async fn latency(State(state): State<AppState>) -> Json<Vec<DailyCalls>> {
+    Json(state.hub.latencies.rows(Timestamp::MIN))
 }
 
 pub(super) async fn gpus(State(state): State<AppState>) -> Json<Vec<GpuInfo>> {

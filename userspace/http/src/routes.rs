@@ -9,7 +9,8 @@ use gtrace_api::{
 };
 use gtrace_devices::GpuInfo;
 use gtrace_engine::recorder::ATTACHED_MAX;
-use gtrace_event::{Event, GpuUsage, HealthReport, Incident, MaintenanceWindow};
+use gtrace_event::{Event, GpuUsage, HealthReport, Incident, MaintenanceWindow, ProcessEnds};
+use gtrace_profile::DailyCalls;
 use gtrace_tls::Role;
 use schemars::{Schema, SchemaGenerator};
 
@@ -321,6 +322,18 @@ pub(super) static ROUTES: &[Route] = &[
         "How long each pod, job, remote client or user had which GPU since the start of the daemon, and how busy it was",
         Answer::Json(of::<Vec<GpuUsage>>),
         || get(handlers::usage),
+    ),
+    read(
+        "/api/v1/usage/ends",
+        "How the processes of each pod and job ended that had a GPU's device file open, since the start of the daemon",
+        Answer::Json(of::<Vec<ProcessEnds>>),
+        || get(handlers::process_ends),
+    ),
+    read(
+        "/api/v1/latency",
+        "How long driver and CUDA calls of all processes took since the start of the daemon, by day: histograms, those first that took the most time",
+        Answer::Json(of::<Vec<DailyCalls>>),
+        || get(handlers::latency),
     ),
     Route {
         parameters: &SAMPLE_PARAMETERS,

@@ -9,6 +9,10 @@ export class Problem extends Error {
 
 const DEADLINE_MS = 15_000;
 
+/** The host whose page this is, where the head of a fleet shows it: what is read comes from its daemon by way of head and agent. */
+export const throughHead = decodeURIComponent(/^\/hosts\/([^/]+)\/$/.exec(location.pathname)?.[1] ?? "");
+const BASE = throughHead ? `/fleet/v1/hosts/${encodeURIComponent(throughHead)}/page` : "";
+
 /** Who answers, and what helps where nobody does. */
 export const server = { name: "the daemon", remedy: "is `gtrace run` alive? see systemctl status gtrace" };
 
@@ -16,7 +20,7 @@ export async function get<T>(path: string, query: [string, string][] = []): Prom
   const text = new URLSearchParams(query).toString();
   let answer: Response;
   try {
-    answer = await fetch(text ? `${path}?${text}` : path, { signal: AbortSignal.timeout(DEADLINE_MS), cache: "no-store" });
+    answer = await fetch(`${BASE}${path}${text ? `?${text}` : ""}`, { signal: AbortSignal.timeout(DEADLINE_MS), cache: "no-store" });
   } catch (error) {
     const why = error instanceof DOMException && error.name === "TimeoutError" ? "no answer within 15 s" : "the connection failed";
     throw new Problem(0, `${server.name} does not answer`, why, server.remedy);

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
+import { server, throughHead } from "./api";
 import { Trouble } from "./parts/bits";
 import { Frame } from "./parts/frame";
 import { useRoute } from "./route";
@@ -27,7 +28,7 @@ function Page() {
   useEffect(() => scrollTo(0, 0), [route.view, route.view === "events" ? "" : route.arg]);
   const open = (incidents ?? []).filter((one) => one.state === "open" && !one.drill).length;
   return (
-    <Frame views={VIEWS} of={status?.host ?? ""} version={status?.version} connection={connection} badges={{ incidents: [open, "open"] }}
+    <Frame views={VIEWS} of={throughHead || (status?.host ?? "")} version={status?.version} connection={connection} badges={{ incidents: [open, "open"] }} within={throughHead ? [`/#/hosts/${encodeURIComponent(throughHead)}`, "Fleet"] : undefined}
       search={["search", "GPU, pid, container, Xid, text"]} note="The page reads. To acknowledge, resolve or capture, use gtrace on the host.">
       <Frozen /><View {...route} />
     </Frame>
@@ -54,6 +55,10 @@ function Frozen() {
   return problem ? <><Trouble of={problem} />{status && <p class="muted">What follows is from before.</p>}</> : null;
 }
 
+if (throughHead) {
+  server.name = `the daemon of ${throughHead}, by way of the head,`;
+  server.remedy = "is the head alive, and the host's agent?";
+}
 setTheme(readTheme());
 live.start();
 const root = document.getElementById("app");

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use gtrace_abi::{BUCKETS, bucket_at_rank, bucket_of, bucket_range, midpoint, rank_of};
+use integer_encoding::VarInt as _;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -141,6 +142,46 @@ impl Histogram {
             sum_ns,
             max_ns,
         })
+    }
+
+    /// Appends it in few bytes: the count of buckets, of each its index less that of the one before and its count, then sum and
+    /// maximum; all varints (LEB128).
+    pub fn pack(&self, out: &mut Vec<u8>) {
+        let mut put = |value: u64| {
+            let mut buffer = [0; 10];
+            let length = value.encode_var(&mut buffer);
+            out.extend(buffer.iter().take(length));
+        };
+        put(self.buckets.len() as u64);
+        let mut before = 0;
+        for (bucket, count) in self.buckets() {
+            put(u64::from(bucket - before));
+            put(count);
+            before = bucket;
+        }
+        put(self.sum_ns);
+        put(self.max_ns);
+    }
+
+    /// Takes what [`pack`](Self::pack) wrote from the front of `from`; `None` if that is none.
+    pub fn unpack(from: &mut &[u8]) -> Option<Self> {
+        let mut take = || {
+            let (value, length) = u64::decode_var(from)?;
+            *from = from.get(length..)?;
+            Some(value)
+        };
+        let count = usize::try_from(take()?).ok()?;
+        if count > BUCKETS {
+            return None;
+        }
+        let mut buckets = Vec::with_capacity(count);
+        let mut before = 0_u16;
+        for _ in 0..count {
+            before = before.checked_add(u16::try_from(take()?).ok()?)?;
+            buckets.push((before, take()?));
+        }
+        let (sum_ns, max_ns) = (take()?, take()?);
+        Self::from_buckets(&buckets, sum_ns, max_ns).ok()
     }
 
     /// How many.
@@ -290,6 +331,25 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn what_was_packed_is_unpacked_and_what_was_cut_is_refused(one in histogram(), two in histogram()) {
+            let mut bytes = Vec::new();
+            one.pack(&mut bytes);
+            for length in 0..bytes.len() {
+                prop_assert_eq!(Histogram::unpack(&mut &bytes[..length]), None);
+            }
+            two.pack(&mut bytes);
+            let mut from = bytes.as_slice();
+            prop_assert_eq!(Histogram::unpack(&mut from), Some(one));
+            prop_assert_eq!(Histogram::unpack(&mut from), Some(two));
+            prop_assert!(from.is_empty());
+        }
+
+        #[test]
+        fn any_bytes_are_unpacked_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
+            let _ = Histogram::unpack(&mut bytes.as_slice());
+        }
+
         #[test]
         fn merging_is_exact_associative_and_commutative(
             a in histogram(), b in histogram(), c in histogram()

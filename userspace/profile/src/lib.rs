@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+mod daily;
 pub mod diff;
 mod difference;
 mod hdr;
@@ -18,6 +19,7 @@ pub mod svg;
 pub mod table;
 pub mod text;
 
+pub use daily::DailyCalls;
 pub use difference::Differences;
 pub use hdr::{HDR_ERROR, to_hdr};
 pub use histogram::{Histogram, NotABucket};

@@ -49,6 +49,11 @@ impl str::FromStr for Role {
     }
 }
 
+/// Most hosts, patterns and labels of a credential.
+const HOSTS_MAX: usize = 64;
+/// Longest of them, in bytes.
+const HOST_MAX: usize = 256;
+
 /// By what somebody was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -80,6 +85,8 @@ pub struct Credential {
     pub requests_per_minute: Option<NonZeroU32>,
     /// What `gtrace serve` gives it.
     pub gpu: GpuShare,
+    /// Of a fleet, the hosts that it may see, by name (`gpu-*`) or label (`team=ml`); all where there is none.
+    pub hosts: Vec<String>,
     /// SHA-256 of the token or of the certificate.
     proof: [u8; 32],
 }
@@ -111,6 +118,19 @@ impl GpuShare {
         match &self.max_memory {
             Some(text) => parse_size(text).map(|_| ()),
             None => Ok(()),
+        }
+    }
+}
+
+impl Credential {
+    /// Itself, unless it is for hosts of a fleet alone.
+    fn of_one_host(self) -> Result<Self, Denied> {
+        match self.hosts.is_empty() {
+            true => Ok(self),
+            false => Err(Denied::OfFleet {
+                kind: self.kind,
+                name: self.name,
+            }),
         }
     }
 }
@@ -148,6 +168,14 @@ pub enum Denied {
         /// When.
         at: Timestamp,
     },
+    /// It is for some hosts of a fleet, at its head, and nowhere else.
+    #[error("the {kind} {name}, which is for hosts of a fleet, at its head")]
+    OfFleet {
+        /// What it is.
+        kind: Kind,
+        /// Its name.
+        name: Arc<str>,
+    },
     /// Somebody took it back.
     #[error("the {kind} {name}, which was revoked at {at}")]
     Revoked {
@@ -168,6 +196,7 @@ impl Denied {
             Self::UnknownToken => "unknown_token",
             Self::UnknownCertificate { .. } => "unknown_certificate",
             Self::Expired { .. } => "expired",
+            Self::OfFleet { .. } => "of_fleet",
             Self::Revoked { .. } => "revoked",
         }
     }
@@ -189,6 +218,7 @@ struct Entry<T> {
     revoked: Option<Timestamp>,
     requests_per_minute: Option<NonZeroU32>,
     gpu: GpuShare,
+    hosts: Vec<String>,
 }
 
 /// Which certificates an entry is for.
@@ -221,6 +251,7 @@ pub(super) struct TokenTable {
     pub(super) requests_per_minute: Option<NonZeroU32>,
     #[serde(default)]
     pub(super) gpu: GpuShare,
+    pub(super) hosts: Option<Vec<String>>,
 }
 
 /// `[[certificate]]`.
@@ -236,6 +267,7 @@ struct CertificateTable {
     requests_per_minute: Option<NonZeroU32>,
     #[serde(default)]
     gpu: GpuShare,
+    hosts: Option<Vec<String>>,
 }
 
 /// The tokens of a file, as written.
@@ -252,6 +284,24 @@ pub(super) fn check_name(name: &str) -> Result<(), String> {
         true => Ok(()),
         false => Err(format!(
             "{name:?} is no name of a credential; use 1 to {NAME_MAX} letters, digits and ._-@"
+        )),
+    }
+}
+
+/// Whether these can be hosts of a fleet; `None` for all.
+pub(super) fn check_hosts(hosts: Option<&[String]>) -> Result<(), String> {
+    let good = |one: &String| {
+        let length = (1..=HOST_MAX).contains(&one.len());
+        length && !one.contains(char::is_control) && !one.starts_with('=')
+    };
+    let are = |hosts: &[String]| {
+        // An empty list could mean none, or all.
+        (1..=HOSTS_MAX).contains(&hosts.len()) && hosts.iter().all(good)
+    };
+    match hosts.is_none_or(are) {
+        true => Ok(()),
+        false => Err(format!(
+            "hosts are 1 to {HOSTS_MAX} names, patterns (gpu-*) or labels (team=ml) of at most {HOST_MAX} bytes; without the key, all"
         )),
     }
 }
@@ -278,6 +328,8 @@ impl Credentials {
         for table in file.token {
             check_name(&table.name)?;
             (table.gpu.check()).map_err(|why| format!("token {}: {why}", table.name))?;
+            check_hosts(table.hosts.as_deref())
+                .map_err(|why| format!("token {}: {why}", table.name))?;
             if all.tokens.iter().any(|other| *other.name == *table.name) {
                 return Err(format!("two tokens are called {}", table.name));
             }
@@ -301,6 +353,7 @@ impl Credentials {
                 revoked: table.revoked,
                 requests_per_minute: table.requests_per_minute,
                 gpu: table.gpu,
+                hosts: table.hosts.unwrap_or_default(),
             });
         }
         for table in file.certificate {
@@ -310,6 +363,7 @@ impl Credentials {
             }
             let of = |reason: String| format!("certificate {}: {reason}", table.name);
             table.gpu.check().map_err(of)?;
+            check_hosts(table.hosts.as_deref()).map_err(of)?;
             let proof = match (&table.fingerprint, &table.subject) {
                 (Some(text), None) => {
                     let hash = subject::parse_hash(text).ok_or_else(|| {
@@ -330,6 +384,7 @@ impl Credentials {
                 revoked: table.revoked,
                 requests_per_minute: table.requests_per_minute,
                 gpu: table.gpu,
+                hosts: table.hosts.unwrap_or_default(),
             });
         }
         Ok(all)
@@ -346,7 +401,7 @@ impl Credentials {
     ///
     /// Why it is nobody.
     pub fn by_token(&self, token: &str, now: Timestamp) -> Result<Credential, Denied> {
-        self.token_of(&hash(token), now)
+        self.token_of(&hash(token), now)?.of_one_host()
     }
 
     /// Who has proved at `now` that he knows a token without showing it: `proves` says of the SHA-256 of each whether it is
@@ -368,7 +423,7 @@ impl Credentials {
         }
         let (entry, proved) = found.ok_or(Denied::UnknownToken)?;
         let credential = entry.credential(Kind::Token, entry.proof, now)?;
-        Ok((credential, proved))
+        Ok((credential.of_one_host()?, proved))
     }
 
     /// Who showed `certificate`, which TLS has verified, at `now`. An entry for the fingerprint goes before one for
@@ -378,6 +433,14 @@ impl Credentials {
     ///
     /// Why it is nobody.
     pub fn by_certificate(
+        &self,
+        certificate: &CertificateDer<'_>,
+        now: Timestamp,
+    ) -> Result<Credential, Denied> {
+        self.certificate_of(certificate, now)?.of_one_host()
+    }
+
+    fn certificate_of(
         &self,
         certificate: &CertificateDer<'_>,
         now: Timestamp,
@@ -436,6 +499,24 @@ impl Credentials {
         }
     }
 
+    /// The same at the head of a fleet, which knows credentials for some of its hosts: [`Credential::hosts`].
+    ///
+    /// # Errors
+    ///
+    /// Why it is nobody.
+    pub fn authenticate_at_head(
+        &self,
+        token: Option<&str>,
+        certificate: Option<&CertificateDer<'_>>,
+        now: Timestamp,
+    ) -> Result<Credential, Denied> {
+        match (token, certificate) {
+            (Some(token), _) => self.token_of(&hash(token), now),
+            (None, Some(certificate)) => self.certificate_of(certificate, now),
+            (None, None) => Err(Denied::Nothing),
+        }
+    }
+
     /// Whether somebody who was recognised before, by this file or an older one, still is, with at least that role.
     /// For connections that last. `certificate` is the one that it showed.
     pub fn still_holds(
@@ -446,10 +527,10 @@ impl Credentials {
     ) -> bool {
         let again = match (credential.kind, certificate) {
             (Kind::Token, _) => self.token_of(&credential.proof, now),
-            (Kind::Certificate, Some(certificate)) => self.by_certificate(certificate, now),
+            (Kind::Certificate, Some(certificate)) => self.certificate_of(certificate, now),
             (Kind::Certificate, None) => Err(Denied::Nothing),
         };
-        again.is_ok_and(|again| again.role >= credential.role)
+        again.is_ok_and(|again| again.role >= credential.role && again.hosts == credential.hosts)
     }
 
     fn token_of(&self, proof: &[u8; 32], now: Timestamp) -> Result<Credential, Denied> {
@@ -485,6 +566,7 @@ impl<T> Entry<T> {
             role: self.role,
             requests_per_minute: self.requests_per_minute,
             gpu: self.gpu.clone(),
+            hosts: self.hosts.clone(),
             proof,
         })
     }

@@ -46,6 +46,8 @@ pub struct NewToken {
     pub requests_per_minute: Option<NonZeroU32>,
     /// What `gtrace serve` gives to its holder.
     pub gpu: GpuShare,
+    /// Hosts of a fleet that its holder may see, at the fleet's head; all without one.
+    pub hosts: Vec<String>,
 }
 
 /// The secret of a new token: this is the only time that anybody sees it.
@@ -82,6 +84,9 @@ pub struct TokenEntry {
     /// What `gtrace serve` gives to its holder.
     #[serde(skip_serializing_if = "is_all")]
     pub gpu: GpuShare,
+    /// Hosts of a fleet that its holder may see.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hosts: Vec<String>,
 }
 
 fn is_all(share: &GpuShare) -> bool {
@@ -105,6 +110,7 @@ pub fn list_tokens(path: &Path) -> Result<Vec<TokenEntry>, FileError> {
         revoked: token.revoked,
         requests_per_minute: token.requests_per_minute,
         gpu: token.gpu,
+        hosts: token.hosts.unwrap_or_default(),
     });
     Ok(entries.collect())
 }
@@ -131,6 +137,8 @@ pub fn new_token(path: &Path, token: &NewToken, now: Timestamp) -> Result<Secret
     }
     change(path, |document| {
         credentials::check_name(&token.name)?;
+        let hosts = Some(token.hosts.as_slice()).filter(|hosts| !hosts.is_empty());
+        credentials::check_hosts(hosts)?;
         let tables = document
             .entry("token")
             .or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()))
@@ -168,6 +176,10 @@ pub fn new_token(path: &Path, token: &NewToken, now: Timestamp) -> Result<Secret
         }
         if !gpu.is_empty() {
             table.insert("gpu", value(gpu));
+        }
+        if !token.hosts.is_empty() {
+            let hosts = token.hosts.iter().map(String::as_str);
+            table.insert("hosts", value(hosts.collect::<toml_edit::Array>()));
         }
         tables.push(table);
         Ok(())
@@ -310,6 +322,7 @@ mod tests {
                 max_memory: Some("8G".into()),
                 gpus: None,
             },
+            hosts: Vec::new(),
         }
     }
 
@@ -332,6 +345,36 @@ mod tests {
         let holder = known.by_token(secret.expose(), now).unwrap();
         assert_eq!(holder.gpu.memory(), Some(8 << 30));
 
+        // One for hosts of a fleet is good at the fleet's head alone.
+        let hosts = vec!["team=ml".to_owned(), "gpu-*".to_owned()];
+        let of_fleet = NewToken {
+            hosts: hosts.clone(),
+            ..token("ml")
+        };
+        let ml = new_token(&path, &of_fleet, now).unwrap();
+        let known = Credentials::parse(&read()).unwrap();
+        let denied = known.by_token(ml.expose(), now).unwrap_err();
+        assert_eq!(denied.label(), "of_fleet");
+        assert!(known.authenticate(Some(ml.expose()), None, now).is_err());
+        let proof =
+            |hash: &[u8; 32]| (*hash == super::super::credentials::hash(ml.expose())).then_some(());
+        assert!(known.by_proof(now, proof).is_err());
+        let holder = known
+            .authenticate_at_head(Some(ml.expose()), None, now)
+            .unwrap();
+        assert_eq!(holder.hosts, hosts);
+        assert!(known.still_holds(&holder, None, now));
+        let wider = Credentials::parse(&read().replace("\"team=ml\", ", "")).unwrap();
+        assert!(!wider.still_holds(&holder, None, now));
+        let none = read().replace("\"team=ml\", \"gpu-*\"", "");
+        let why = Credentials::parse(&none).unwrap_err();
+        assert!(why.contains("without the key, all"), "{why}");
+        let wrong = NewToken {
+            hosts: vec!["=ml".to_owned()],
+            ..token("wrong")
+        };
+        assert!(new_token(&path, &wrong, now).is_err());
+
         let certificate = "\n[[certificate]] # of the on-call engineers\nname = \"ops\"\nrole = \"operate\"\n\
              subject = \"CN=ops\"\n";
         fs::write(&path, read() + certificate).unwrap();
@@ -345,7 +388,10 @@ mod tests {
             .iter()
             .map(|e| (e.name.as_str(), e.revoked.is_some()))
             .collect();
-        assert_eq!(names, [("prometheus", true), ("grafana", false)]);
+        assert_eq!(
+            names,
+            [("prometheus", true), ("ml", false), ("grafana", false)]
+        );
         assert_eq!(
             entries[0].created.unwrap().to_string(),
             "2026-03-03T00:00:00Z"

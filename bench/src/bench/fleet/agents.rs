@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,10 +12,11 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use gtrace_agent::{Enrolled, HttpUrl, Options, Progress, Sampler, enroll, now_ns};
 use gtrace_api::client::Client;
-use gtrace_event::{Record, Timestamp};
+use gtrace_event::{GpuUsage, Holder, PciAddress, Record, Timestamp};
 use gtrace_fleet::{EnrollRequest, HostState};
 use gtrace_head::db::ChainReport;
 use gtrace_head::{HostView, TokenAnswer, TokenRequest};
+use gtrace_profile::{DailyCalls, Histogram, Layer};
 use gtrace_store::Store;
 use tokio::sync::{Notify, watch};
 use tokio::task::{JoinSet, LocalSet};
@@ -34,6 +36,9 @@ const AGENT_BUDGET_KIB: f64 = 32.0;
 const LIVE_BUDGET_MS: f64 = 100.0;
 /// Hosts that have the records of a storm.
 const STORMY: usize = 100;
+/// A state of so many has who had the GPUs, and of so many how long calls took: states come every 10 s.
+const USAGE_EVERY: usize = 6;
+const LATENCY_EVERY: usize = 30;
 /// Records of one transaction of a store.
 const CHUNK: usize = 1000;
 /// So long the agents may take to connect, and the head to take a storm.
@@ -216,6 +221,54 @@ impl Run<'_> {
     }
 }
 
+/// Eight GPUs that eight jobs have.
+fn usage() -> Vec<GpuUsage> {
+    let now = Timestamp::now();
+    let of = |gpu: u8| GpuUsage {
+        day: now.to_zoned(jiff::tz::TimeZone::UTC).date(),
+        since: now,
+        pci: PciAddress {
+            domain: 0,
+            bus: gpu,
+            device: 0,
+            function: 0,
+        },
+        uuid: Some(format!("GPU-{gpu}")),
+        model: Some("NVIDIA H100 80GB HBM3".to_owned()),
+        holder: Some(Holder {
+            job: Some(format!("slurm:{gpu}")),
+            user: Some("ada".to_owned()),
+            ..Holder::default()
+        }),
+        first: now,
+        last: now,
+        seconds: 3600.0,
+        measured_s: 3600.0,
+        busy_s: 1800.0,
+        idle_s: 600.0,
+    };
+    (0..8).map(of).collect()
+}
+
+/// Sixty functions, each with durations in some hundred buckets.
+fn latency() -> Vec<DailyCalls> {
+    let now = Timestamp::now();
+    let of = |call: u64| {
+        let mut histogram = Histogram::default();
+        (0..400).for_each(|n| histogram.record((call + 1) * 1000 + n * n * 10));
+        DailyCalls {
+            day: now.to_zoned(jiff::tz::TimeZone::UTC).date(),
+            since: now,
+            last: now,
+            layer: Layer::Driver,
+            call: format!("NV2080_CTRL_CMD_{call}"),
+            driver: Some("580.82.07".to_owned()),
+            histogram,
+        }
+    };
+    (0..60).map(of).collect()
+}
+
 pub(super) struct Head {
     process: Process,
     url: HttpUrl,
@@ -331,11 +384,29 @@ impl Fleet {
         let thread = thread::spawn(move || {
             LocalSet::new().block_on(&runtime, async move {
                 let mut tasks = JoinSet::new();
-                for (options, sampler, progress, wake) in all {
-                    let state = || HostState {
-                        time: Timestamp::now(),
-                        version: "bench".to_owned(),
-                        ..HostState::default()
+                let totals = Rc::new((usage(), latency()));
+                for (n, (options, sampler, progress, wake)) in all.into_iter().enumerate() {
+                    // As agents of daemons send them, at different times.
+                    let (totals, mut turn) = (Rc::clone(&totals), n);
+                    let state = move || {
+                        turn += 1;
+                        let (usage, latency) = totals.as_ref();
+                        let when = |due: bool| if due { usize::MAX } else { 0 };
+                        HostState {
+                            time: Timestamp::now(),
+                            version: "bench".to_owned(),
+                            usage: usage
+                                .iter()
+                                .take(when(turn.is_multiple_of(USAGE_EVERY)))
+                                .cloned()
+                                .collect(),
+                            latency: latency
+                                .iter()
+                                .take(when(turn.is_multiple_of(LATENCY_EVERY)))
+                                .cloned()
+                                .collect(),
+                            ..HostState::default()
+                        }
                     };
                     let stopped = stopped.clone();
                     let agent = gtrace_agent::run(options, state, sampler, wake, progress, stopped);

@@ -35,6 +35,7 @@ impl From<Denied> for Stranger {
         let label = match &denied {
             Denied::Expired { .. } => "expired",
             Denied::Revoked { .. } => "revoked",
+            Denied::OfFleet { .. } => "of_fleet",
             Denied::UnknownCertificate { .. } => "certificate",
             Denied::Nothing | Denied::UnknownToken => "token",
         };

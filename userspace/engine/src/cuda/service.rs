@@ -20,7 +20,7 @@ use crate::component::cuda::NAME;
 use crate::component::holders::NAME as HOLDERS;
 use crate::component::{Part, show};
 use crate::hub::Hub;
-use crate::samples::{Latency, Rises};
+use crate::samples::{CUDA_CALLS, Latency, Rises};
 use crate::supervise::{Registry, Task, beat};
 use crate::tally::Tally;
 
@@ -260,7 +260,7 @@ fn free_memory(gpus: &[GpuInfo]) -> Option<u64> {
 fn latency_of(row: &CudaCalls) -> Option<Latency> {
     let histogram = Histogram::from_buckets(&row.buckets, row.total_ns, row.max_ns).ok()?;
     Some(Latency {
-        name: "gtrace_cuda_call_seconds",
+        name: CUDA_CALLS,
         labels: vec![
             ("call", row.function.clone()),
             ("pid", row.pid?.to_string()),

@@ -30,7 +30,7 @@ use crate::config::Config;
 use crate::host;
 use crate::input::{InputSender, Observation, loss};
 use crate::process;
-use crate::samples::{Latency, Rises};
+use crate::samples::{DRIVER_CALLS, Latency, Rises};
 use crate::supervise::beat;
 
 /// Between rounds of housekeeping.
@@ -155,7 +155,7 @@ fn latency_of(row: &CallStats) -> Option<Latency> {
     ];
     labels.extend(row.gpu.map(|gpu| ("gpu", gpu.to_string())));
     Some(Latency {
-        name: "gtrace_driver_call_seconds",
+        name: DRIVER_CALLS,
         labels,
         histogram: Histogram::from_buckets(&row.buckets, row.total_ns, row.max_ns).ok()?,
     })

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aya::maps::{MapData, RingBuf};
 use gtrace_decoder::DriverVersion;
-use gtrace_event::{Occurrence, WitnessName};
+use gtrace_event::{Occurrence, Timestamp, WitnessName};
 
 use super::console::Console;
 use super::driver_modules::{DriverHold, Follower};
@@ -302,10 +302,15 @@ impl<'a> Drainer<'a> {
                 let outcome = records::outcome(record.exit_code);
                 self.metrics.count_process_exit(outcome);
                 let exit = records::exit(&record, &self.shared.device_names());
+                let hub = &self.shared.hub;
+                let table = hub.holders.get();
+                if let Some(holder) = exit.process.as_ref().and_then(|p| table.of_ended(p)) {
+                    let failed = outcome != records::SUCCESS;
+                    hub.usage.ended(&holder, failed, Timestamp::now());
+                }
                 if outcome == records::SUCCESS && !self.successful_exits {
                     self.metrics.count_records(WitnessName::ProcessExit, 1);
-                    let recorder = &self.shared.hub.recorder;
-                    return recorder.observed(WitnessName::ProcessExit, &exit);
+                    return hub.recorder.observed(WitnessName::ProcessExit, &exit);
                 }
                 (WitnessName::ProcessExit, exit)
             }

@@ -168,7 +168,11 @@ pub struct Service {
 }
 
 impl Service {
-    fn check(&self, name: &str) -> Result<(), String> {
+    /// Whether its URL is one that is asked; `key` is what names it.
+    ///
+    /// # Errors
+    /// Why not, and what is.
+    pub fn check(&self, key: &str) -> Result<(), String> {
         let rest = self.url.strip_prefix("http://");
         let host = rest.map(|rest| rest.split(['/', '?']).next().unwrap_or(rest));
         let is_loopback = host.is_some_and(|host| {
@@ -185,7 +189,7 @@ impl Service {
         match is_https || is_loopback {
             true if !self.url.contains(['@', ' ']) => Ok(()),
             _ => Err(format!(
-                "[{name}] url `{}` is neither https://HOST nor http:// on loopback (without TLS others could read and change it)",
+                "{key} `{}` is neither https://HOST nor http:// on loopback (without TLS others could read and change it)",
                 self.url
             )),
         }
@@ -359,7 +363,7 @@ impl Policy {
         }
         for (service, name) in [(&self.kubernetes, "kubernetes"), (&self.webhook, "webhook")] {
             if let Some(service) = service {
-                service.check(name)?;
+                service.check(&format!("[{name}] url"))?;
             }
         }
         if let Some(slurm) = &self.slurm

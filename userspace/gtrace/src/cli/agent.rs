@@ -10,14 +10,15 @@ use gtrace_agent::{
     EnrollError, Enrolled, HeadUrl, HttpUrl, NatsAccess, Options, Progress, Sampler, enroll, now_ns,
 };
 use gtrace_api::client::Client;
-use gtrace_collect::{HostActor, HostSampler, UsageTurn, gpu_state};
+use gtrace_collect::{HostActor, HostSampler, Turn, gpu_state};
 use gtrace_devices::GpuInfo;
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::sources::devices::nvml_of;
-use gtrace_event::{GpuUsage, Timestamp};
+use gtrace_event::{GpuUsage, ProcessEnds, Timestamp};
 use gtrace_fleet::nats::check_site;
-use gtrace_fleet::{EnrollRequest, HostState, check_labels};
+use gtrace_fleet::{EnrollRequest, HostState, PAGE, check_labels};
 use gtrace_http::Archive;
+use gtrace_profile::DailyCalls;
 use tokio::sync::{Notify, watch};
 
 use super::nats::{NatsArgs, nats_of};
@@ -85,7 +86,7 @@ struct RunArgs {
 /// What the head may ask for beside sessions.
 #[derive(Clone, Debug, clap::Args)]
 struct Allowed {
-    /// What else the head may ask for: the report of an incident, the reset of a GPU or a reboot while no process has a GPU open; may be
+    /// What else the head may ask for: the report of an incident, this host's page, the reset of a GPU or a reboot while no process has a GPU open; may be
     /// given several times. By default nothing.
     #[arg(long, value_name = "WHAT", value_enum)]
     allow: Vec<Allow>,
@@ -102,6 +103,8 @@ struct Allowed {
 enum Allow {
     /// The report of an incident, as `gtrace report` writes it.
     Report,
+    /// The page of this host, as its daemon shows it to readers.
+    Page,
     /// The reset of a GPU.
     ResetGpu,
     /// A reboot.
@@ -113,6 +116,7 @@ impl Allow {
     fn name(self) -> String {
         let what = match self {
             Self::Report => "report",
+            Self::Page => PAGE,
             Self::ResetGpu => "reset_gpu",
             Self::Reboot => "reboot",
         };
@@ -302,15 +306,26 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
             let _ = signalled().await;
             let _ = stop.send(true);
         });
-        let mut turn = UsageTurn::default();
+        let (mut of_usage, mut of_latency) = (Turn::of_usage(), Turn::of_latency());
         let state = || {
             let gpus: Vec<GpuInfo> = daemon.get("/api/v1/gpus").unwrap_or_default();
-            let usage = turn.next(Instant::now()).map(|since| {
-                let rows: Vec<GpuUsage> = daemon.get("/api/v1/usage").unwrap_or_default();
+            let usage = of_usage.next(Instant::now()).map(|since| {
+                let mut rows: Vec<GpuUsage> = daemon.get("/api/v1/usage").unwrap_or_default();
+                let mut ends: Vec<ProcessEnds> =
+                    daemon.get("/api/v1/usage/ends").unwrap_or_default();
+                rows.retain(|row| row.last >= since);
+                ends.retain(|row| row.last >= since);
+                (rows, ends)
+            });
+            let (usage, ends) = usage.unwrap_or_default();
+            let latency = of_latency.next(Instant::now()).map(|since| {
+                let rows: Vec<DailyCalls> = daemon.get("/api/v1/latency").unwrap_or_default();
                 rows.into_iter().filter(|row| row.last >= since).collect()
             });
             HostState {
-                usage: usage.unwrap_or_default(),
+                usage,
+                ends,
+                latency: latency.unwrap_or_default(),
                 driver: gpus.iter().find_map(|gpu| gpu.driver_version.clone()),
                 kernel: Some(gtrace_engine::host::kernel_release()),
                 gpus: gpus.iter().filter_map(gpu_state).collect(),

@@ -19,6 +19,7 @@ use gtrace_event::{
 use gtrace_fleet::{EnrollRequest, GpuFrame, GpuState, HostState};
 use gtrace_head::{TokenAnswer, TokenRequest};
 use gtrace_incident::{Correlator, Options as Correlation, Rules};
+use gtrace_profile::{DailyCalls, Histogram, Layer};
 use gtrace_store::Store;
 use tokio::sync::{Notify, watch};
 
@@ -115,6 +116,7 @@ fn run(
                     driver: Some(DRIVERS[n / 5].to_owned()),
                     gpus: gpus(n),
                     usage: usage(n, began),
+                    latency: latency(n, began),
                     ..state_of(&path)
                 };
                 let progress = Progress::default();
@@ -219,6 +221,36 @@ fn usage(host: usize, began: Timestamp) -> Vec<GpuUsage> {
     let second = host.is_multiple_of(3).then_some(("slurm:4712", "bob", 0.0));
     let jobs = [Some(("slurm:4711", "ada", 0.8)), second];
     gpus(host).into_iter().zip(jobs).filter_map(of).collect()
+}
+
+/// How long its calls took: those of the last host, whose clocks are held down, three times as long.
+fn latency(host: usize, began: Timestamp) -> Vec<DailyCalls> {
+    let now = Timestamp::now();
+    let seconds = now.duration_since(began).as_secs().unsigned_abs() + 1;
+    let slow = if host == HOSTS - 1 { 3 } else { 1 };
+    let calls = [
+        (Layer::Api, "cuLaunchKernel", 3_000, 4_000),
+        (Layer::Api, "cuStreamSynchronize", 900_000, 40),
+        (Layer::Driver, "RM_CONTROL", 11_000, 30),
+    ];
+    let of = |(layer, call, ns, rate): (Layer, &str, u64, u64)| {
+        let mut histogram = Histogram::default();
+        for step in 0..20 {
+            // Few take much longer than most.
+            let longer = ns * step * step * step / 2000;
+            histogram.record_n(slow * (ns + longer), (rate * seconds).div_ceil(1 + step));
+        }
+        DailyCalls {
+            day: began.to_zoned(jiff::tz::TimeZone::UTC).date(),
+            since: began,
+            last: now,
+            layer,
+            call: call.to_owned(),
+            driver: Some(DRIVERS[host / 5].to_owned()),
+            histogram,
+        }
+    };
+    calls.map(of).into()
 }
 
 /// GPUs of a simulated host: readings of a training run, whose steps all hosts make together.

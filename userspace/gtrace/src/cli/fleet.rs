@@ -1,6 +1,7 @@
 //! `gtrace fleet`: questions about all hosts of a fleet.
 
 mod compare;
+mod latency;
 mod remediation;
 mod report;
 mod usage;
@@ -128,6 +129,11 @@ enum What {
     ///
     /// Hosts count every 10 s who has which GPU, and how busy it is. A GPU that several have is theirs in equal parts.
     Usage(usage::Usage),
+    /// Show percentiles of how long driver and CUDA calls took, of all hosts together or beside each other.
+    ///
+    /// Hosts send histograms, which are added up bucket by bucket: percentiles are those of all calls, within 1/64, and no mean of
+    /// percentiles. `--call NAME --by host` finds the host that is slow, `--by driver` what a new driver changes.
+    Latency(latency::Latency),
     /// Fetch the report of an incident from its host, through the connection of its agent.
     Report(report::Report),
     /// See what the policy of remediation does about faults, approve and refuse plans, take them back.
@@ -238,6 +244,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         }
         What::Compare(compare) => compare::run(compare),
         What::Usage(usage) => usage::run(usage),
+        What::Latency(latency) => latency::run(latency),
         What::Report(report) => report::run(report),
         What::Remediation(what) => remediation::run(what),
         What::Verify { host, asked } => verify(host, &asked),
@@ -497,7 +504,7 @@ fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
         return Ok(Ok(exit));
     }
     let mut text = format!(
-        "{} failures in {:.0} GPU-hours: {:.3} in 1000 h\n{:<44} {:>8} {:>10} {:>8} {:>17} {:>6} {:>7}\n",
+        "{} failures in {:.0} GPU-hours: {:.3} in 1000 h\n{:<44} {:>8} {:>10} {:>8} {:>17} {:>6} {:>7} {:>12} {:>14}\n",
         found.failures,
         found.hours,
         found.rate,
@@ -507,18 +514,22 @@ fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
         "RATE",
         "90 % INTERVAL",
         "TIMES",
-        "P(>2x)"
+        "P(>2x)",
+        "AFTER REBOOT",
+        "AFTER EXCHANGE"
     );
     for one in &found.units {
         let interval = format!("{:.3} to {:.3}", one.interval.0, one.interval.1);
         text += &format!(
-            "{:<44} {:>8} {:>10.0} {:>8.3} {interval:>17} {:>6.2} {:>7.3}\n",
+            "{:<44} {:>8} {:>10.0} {:>8.3} {interval:>17} {:>6.2} {:>7.3} {:>12} {:>14}\n",
             render::clean(&one.unit.name),
             one.unit.failures,
             one.unit.hours,
             one.rate,
             one.times,
-            one.worse
+            one.worse,
+            one.unit.after_reboot,
+            one.unit.after_exchange
         );
     }
     shared::print(&text)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use gtrace_api::client::Client;
 use gtrace_head::db::Place;
-use gtrace_head::http::{Gswarm, Listen, bind, serve};
+use gtrace_head::http::{Gswarm, Listen, RemoteWrite, bind, serve};
 use gtrace_head::remediation::Remediation;
 use gtrace_head::{Nats, TokenAnswer, TokenRequest};
 use gtrace_nats::NatsUrl;
@@ -70,6 +70,37 @@ pub struct Args {
     /// Policy of remediation: what is done about which faults (TOML). It is dry unless it says otherwise.
     #[arg(long, value_name = "FILE")]
     remediation: Option<PathBuf>,
+    /// Push the metrics of the fleet to Prometheus, or what takes its remote write: https://HOST/api/v1/write. Where several heads share a
+    /// database, one of them does.
+    #[arg(long, value_name = "URL", help_heading = "Remote write")]
+    remote_write: Option<String>,
+    /// User, where the receiver wants one; the token is its password then.
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "remote_write",
+        help_heading = "Remote write"
+    )]
+    remote_write_user: Option<String>,
+    /// File with a bearer token.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "remote_write",
+        help_heading = "Remote write"
+    )]
+    remote_write_token_file: Option<PathBuf>,
+    /// Authorities of the receiver's certificate (PEM); those of the system by default.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "remote_write",
+        help_heading = "Remote write"
+    )]
+    remote_write_ca: Option<PathBuf>,
+    /// Between two rounds.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = seconds, requires = "remote_write", help_heading = "Remote write")]
+    remote_write_every: Duration,
     /// NATS servers through which agents come too, with JetStream: nats://n1.example.com,n2.example.com,n3.example.com. The streams are made
     /// where they are not there.
     #[arg(
@@ -229,6 +260,13 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
             .clone()
             .map(|policy| Remediation { policy }),
         nats,
+        remote_write: args.remote_write.clone().map(|url| RemoteWrite {
+            url,
+            user: args.remote_write_user.clone(),
+            token_file: args.remote_write_token_file.clone(),
+            ca_file: args.remote_write_ca.clone(),
+            every: args.remote_write_every,
+        }),
     })?;
     let address = bound.tcp_addr();
     let (https, gswarm) = (bound.https_addr(), bound.gswarm_addr());

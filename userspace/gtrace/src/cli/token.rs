@@ -47,6 +47,10 @@ enum What {
         /// For `gtrace serve`: devices, by their numbers among those that are served or by UUID, with commas between them.
         #[arg(long, value_name = "LIST")]
         gpus: Option<String>,
+        /// For `gtrace head`: the hosts that it may see, by name, pattern or label (team=ml, gpu-*), with commas between them. It reads
+        /// their health, events, incidents, GPU-hours, latency and pages, and nothing about the fleet as a whole.
+        #[arg(long, value_name = "LIST", value_delimiter = ',')]
+        hosts: Vec<String>,
         /// Which file.
         #[command(flatten)]
         file: File,
@@ -108,6 +112,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             max_clients,
             max_memory,
             gpus,
+            hosts,
             file,
         } => {
             if !(0..=EXPIRY_MAX_DAYS).contains(&expires) {
@@ -125,6 +130,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                     max_memory,
                     gpus,
                 },
+                hosts,
             };
             let path = file.path()?;
             match gtrace_tls::new_token(&path, &token, now) {
@@ -211,7 +217,10 @@ fn table(entries: &[TokenEntry], now: Timestamp) -> String {
                 .map(|most| format!(", {most} of device memory")),
             entry.gpu.gpus.as_ref().map(|list| format!(", GPUs {list}")),
         ];
-        let share: String = share.into_iter().flatten().collect();
+        let mut share: String = share.into_iter().flatten().collect();
+        if !entry.hosts.is_empty() {
+            let _ = write!(share, ", hosts {}", entry.hosts.join(","));
+        }
         // Writing to a String cannot fail.
         let _ = writeln!(
             text,

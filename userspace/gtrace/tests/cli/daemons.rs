@@ -67,6 +67,7 @@ fn token(credentials: &Path, folder: &Path, name: &str, role: Role) -> PathBuf {
         role,
         expires: None,
         requests_per_minute: None,
+        hosts: Vec::new(),
         gpu: GpuShare::default(),
     };
     let secret = new_token(credentials, &token, Timestamp::now()).unwrap();

@@ -2,7 +2,9 @@
 
 use std::process::{Command, Stdio};
 
+use gtrace_api::Status;
 use gtrace_api::client::Client;
+use gtrace_event::Event;
 use gtrace_head::db::FleetEvent;
 use gtrace_head::{HostView, TokenAnswer, TokenRequest};
 
@@ -68,6 +70,7 @@ fn root_a_daemon_ships_its_events_and_its_state_to_its_head() {
         credential,
         labels[0],
         labels[1],
+        "--head-page",
     ];
     let daemon = Daemon::start_in(dir.path(), &args);
     let gpu = fresh_gpu();
@@ -87,4 +90,17 @@ fn root_a_daemon_ships_its_events_and_its_state_to_its_head() {
         let host = &hosts[0];
         (host.host == "this-host" && host.labels["rack"] == "r7" && host.behind == 0).then_some(())
     });
+    // The page of the host by way of the head: what its daemon answers.
+    let page = |path: &str| format!("/fleet/v1/hosts/this-host/page{path}");
+    let status: Status = client.get(&page("/api/v1/status")).unwrap();
+    assert_eq!(status.host, daemon.status().host);
+    let query = format!("/api/v1/events?limit=10&gpu={gpu}");
+    let shown: Vec<Event> = client.get(&page(&query)).unwrap();
+    assert!(shown.iter().any(|event| event.id == local[0].id));
+    let refused = client.get::<Event>(&page("/api/v1/events/01KJSZ3M7B"));
+    let refused = refused.unwrap_err().to_string();
+    let own = daemon.client().get::<Event>("/api/v1/events/01KJSZ3M7B");
+    assert_eq!(refused, own.unwrap_err().to_string());
+    let refused = client.get_text(&page("/metrics")).unwrap_err().to_string();
+    assert!(refused.contains("does not ask for that"), "{refused}");
 }

@@ -10,7 +10,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use gtrace_api::CallStats;
-use gtrace_event::{Kind, WitnessName};
+use gtrace_event::{Kind, ProcessEnds, WitnessName};
+use gtrace_profile::DailyCalls;
 
 use crate::harness::*;
 use crate::needs_root;
@@ -172,6 +173,10 @@ fn root_driver_calls_of_a_program_are_complete_as_soon_as_it_has_ended() {
         let counted: u64 = rows.iter().map(|row| row.count).sum();
         assert_eq!(counted, round * CALLS, "{rows:?}");
     }
+    // For a fleet they add up without their processes.
+    let daily: Vec<DailyCalls> = daemon.client().get("/api/v1/latency").unwrap();
+    let counted: u64 = daily.iter().map(|row| row.histogram.count()).sum();
+    assert_eq!(counted, 10 * CALLS, "{daily:?}");
     daemon.stop();
 }
 
@@ -344,6 +349,62 @@ impl Drop for MemoryGroup {
         // The kernel removes it once it is empty.
         let _ = fs::remove_dir(&self.0);
     }
+}
+
+/// A control group as Slurm makes it for a job, in the hierarchy of version 2.
+struct JobGroup(std::path::PathBuf);
+
+impl JobGroup {
+    fn new(job: u32) -> Option<Self> {
+        let mounts = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"].map(std::path::Path::new);
+        let root = mounts
+            .iter()
+            .find(|root| root.join("cgroup.procs").exists())?;
+        let all = Self(root.join(format!("slurmstepd-test-{}.scope", std::process::id())));
+        fs::create_dir_all(all.of(job)).ok()?;
+        Some(all)
+    }
+
+    fn of(&self, job: u32) -> std::path::PathBuf {
+        self.0.join(format!("job_{job}"))
+    }
+}
+
+impl Drop for JobGroup {
+    fn drop(&mut self) {
+        for entry in fs::read_dir(&self.0).into_iter().flatten().flatten() {
+            let _ = fs::remove_dir(entry.path());
+        }
+        let _ = fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn root_ends_of_a_jobs_processes_are_counted_however_short_they_live() {
+    needs_root!();
+    let _turn = Turn::take();
+    let Some(group) = JobGroup::new(4711) else {
+        eprintln!("skipped: no control group of version 2 can be made here");
+        return;
+    };
+    let daemon = Daemon::start(&DEVICES);
+    let procs = group.of(4711).join("cgroup.procs");
+    for end in ["exit 0", "exit 3", "kill -TERM $$"] {
+        shell(&format!(
+            "echo $$ > {}; exec 9<{DEVICE}; {end}",
+            procs.display()
+        ));
+    }
+    // Of no job.
+    shell(&format!("exec 9<{DEVICE}; exit 3"));
+    let ends = eventually("three have ended", || {
+        let ends: Vec<ProcessEnds> = daemon.client().get("/api/v1/usage/ends").unwrap();
+        ends.iter().any(|row| row.ended >= 3).then_some(ends)
+    });
+    let of = |row: &ProcessEnds| (row.holder.job.clone(), row.ended, row.failed);
+    let ends: Vec<_> = ends.iter().map(of).collect();
+    assert_eq!(ends, [(Some("slurm:4711".to_owned()), 3, 2)]);
+    daemon.stop();
 }
 
 #[test]

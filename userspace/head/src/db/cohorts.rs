@@ -128,11 +128,12 @@ impl Database {
             Some((version?, host))
         })?;
         let mut cohorts: BTreeMap<String, Vec<Exposed>> = BTreeMap::new();
-        for ((version, host), (failures, hours)) in units {
+        for ((version, host), of) in units {
             cohorts.entry(version).or_default().push(Exposed {
                 name: names.get(&host).cloned().unwrap_or_default(),
-                failures,
-                hours,
+                failures: of.failures,
+                hours: of.hours,
+                ..Exposed::default()
             });
         }
         Ok(cohorts)
@@ -195,6 +196,8 @@ mod tests {
                 };
                 let state = NewState {
                     usage: Vec::new(),
+                    ends: Vec::new(),
+                    latency: Vec::new(),
                     host,
                     state:
                         r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"image":"i1"}}"#

@@ -7,7 +7,7 @@ use gtrace_fleet::lemon::Exposed;
 use serde::{Deserialize, Serialize};
 
 use super::sql::{DbError, Sql};
-use super::tallies::{OBSERVED_NS, Place, Tallies, note_removal};
+use super::tallies::{OBSERVED_NS, Place, Tallied, Tallies, note_removal};
 use super::{DAY_NS, Database, nanos};
 
 /// Rows of a host: a year of 11 GPUs. The oldest go.
@@ -128,10 +128,12 @@ impl Database {
         };
         let whole_host = matches!(by, Unit::Host | Unit::Label(_));
         let units = tallies.tally(self.sql.as_mut(), today, whole_host, name_of)?;
-        let exposed = |(name, (failures, hours))| Exposed {
+        let exposed = |(name, of): (String, Tallied)| Exposed {
             name,
-            failures,
-            hours,
+            failures: of.failures,
+            hours: of.hours,
+            after_reboot: of.after_reboot,
+            after_exchange: of.after_exchange,
         };
         Ok(units.into_iter().map(exposed).collect())
     }
@@ -154,6 +156,73 @@ mod tests {
             "event_count": 1, "occurrences": 1, "drill": drill, "affected": { "gpus": [{ "pci": pci }] },
         }));
         Record::Incident(Box::new(incident.unwrap()))
+    }
+
+    #[test]
+    fn failures_that_come_again_after_a_reboot_or_an_exchange_are_counted() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut db = Database::open(&Where::File(dir.path().join("fleet.db"))).unwrap();
+        let at = |minutes: i64| Timestamp::from_second(1_780_000_000 + minutes * 60).unwrap();
+        db.add_token("a", None, Timestamp::MAX, 1, "test").unwrap();
+        let request = EnrollRequest {
+            token: "a".to_owned(),
+            host: "a".to_owned(),
+            machine_id: None,
+            simulated: true,
+        };
+        let host = db.enroll(&request, "secret", at(0)).unwrap();
+        let slot = "0000:3b:00.0";
+        // A GPU fails twice in one boot, and again after a reboot; the next one in its slot fails too.
+        for (minutes, uuid) in [(0..=60, "GPU-1"), (61..=120, "GPU-2")] {
+            for minute in minutes {
+                let state = NewState {
+                    usage: Vec::new(),
+                    ends: Vec::new(),
+                    latency: Vec::new(),
+                    host,
+                    state: "{}".to_owned(),
+                    tip: 0,
+                    gpus: vec![Placed {
+                        pci: slot.to_owned(),
+                        uuid: uuid.to_owned(),
+                        versions: String::new(),
+                    }],
+                    seen: at(minute),
+                };
+                db.put_states(&[state], at(minute)).unwrap();
+            }
+        }
+        let (mut hash, mut batch) = (Hash::GENESIS, Batch::default());
+        for (n, (minute, boot)) in [(10, "x"), (20, "x"), (30, "y"), (100, "z")]
+            .iter()
+            .enumerate()
+        {
+            let Record::Incident(mut incident) =
+                incident(at(*minute), FailureClass::Pcie, false, slot)
+            else {
+                unreachable!();
+            };
+            incident.boot_id = Some((*boot).to_owned());
+            let body = serde_json::to_string(&Record::Incident(incident)).unwrap();
+            let carried = Carried::new(Epoch::from_bytes([1; 16]), n as u64 + 1, hash, body);
+            hash = carried.hash;
+            batch.records.push(carried);
+        }
+        let seen = at(120);
+        db.ingest(seen, &[Arrived { host, batch, seen }]).unwrap();
+        let mut of = |by: Unit| -> Vec<(String, u64, u64, u64)> {
+            let units = db.exposed(&by).unwrap().into_iter();
+            let of = |u: Exposed| (u.name, u.failures, u.after_reboot, u.after_exchange);
+            units.map(of).collect()
+        };
+        let unit =
+            |name: &str, failures, reboot, exchange| (name.to_owned(), failures, reboot, exchange);
+        assert_eq!(
+            of(Unit::Gpu),
+            [unit("GPU-1", 3, 1, 0), unit("GPU-2", 1, 0, 0)]
+        );
+        assert_eq!(of(Unit::Slot), [unit("a/0000:3b:00.0", 4, 1, 1)]);
+        assert_eq!(of(Unit::Host), [unit("a", 4, 1, 1)]);
     }
 
     fn gpu(pci: &str, uuid: Option<&str>) -> Gpu {
@@ -208,6 +277,8 @@ mod tests {
         let day = |day: i64| Timestamp::from_second(day * 86_400 + 60).unwrap();
         let state = |first: i64, seen: Timestamp| NewState {
             usage: Vec::new(),
+            ends: Vec::new(),
+            latency: Vec::new(),
             host: 1,
             state: "{}".to_owned(),
             tip: 0,
@@ -264,6 +335,8 @@ mod tests {
             for minute in minutes {
                 let state = NewState {
                     usage: Vec::new(),
+                    ends: Vec::new(),
+                    latency: Vec::new(),
                     host,
                     state:
                         r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"rack":"r1"}}"#

@@ -2,6 +2,7 @@
 
 mod cohorts;
 mod ingest;
+mod latency;
 mod lemons;
 mod postgres;
 mod query;
@@ -19,13 +20,15 @@ mod tests;
 mod usage;
 mod verify;
 
-use gtrace_event::{GpuUsage, Timestamp};
+use gtrace_event::{GpuUsage, ProcessEnds, Timestamp};
 use gtrace_fleet::{HostState, Position};
+use gtrace_profile::DailyCalls;
 use sha2::{Digest as _, Sha256};
 
 pub use self::cohorts::{Factor, Versions};
 pub(crate) use self::ingest::Announced;
 pub use self::ingest::{Arrived, Ingested};
+pub use self::latency::{LatencyBy, LatencyLine, LatencyQuery, LatencyReport};
 pub use self::lemons::{Placed, Unit};
 pub(crate) use self::postgres::Listener;
 pub(crate) use self::query::MARKS_OF_HOST;
@@ -116,6 +119,10 @@ pub struct NewState {
     pub gpus: Vec<Placed>,
     /// Who had them for how long.
     pub usage: Vec<GpuUsage>,
+    /// How processes of jobs and pods ended.
+    pub ends: Vec<ProcessEnds>,
+    /// How long their calls took.
+    pub latency: Vec<DailyCalls>,
     /// When it came from the host.
     pub seen: Timestamp,
 }
@@ -328,10 +335,28 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn hosts(&mut self) -> Result<Vec<HostRow>, DbError> {
+        self.hosts_of(None)
+    }
+
+    /// The host of this name.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn host(&mut self, name: &str) -> Result<Option<HostRow>, DbError> {
+        Ok(self.hosts_of(Some(name))?.pop())
+    }
+
+    fn hosts_of(&mut self, name: Option<&str>) -> Result<Vec<HostRow>, DbError> {
+        let (only, parameters) = match name {
+            Some(name) => ("WHERE name = $1", vec![name.into()]),
+            None => ("", Vec::new()),
+        };
         let rows = self.sql.rows(
-            "SELECT id, name, machine_id, simulated, enrolled_ns, revoked_ns, seen_ns, state, cursor, taken, tip, forks, \
-             (SELECT count(*) FROM gaps WHERE gaps.host = hosts.id AND explained = 0) FROM hosts ORDER BY name",
-            &[],
+            &format!(
+                "SELECT id, name, machine_id, simulated, enrolled_ns, revoked_ns, seen_ns, state, cursor, taken, tip, forks, \
+                 (SELECT count(*) FROM gaps WHERE gaps.host = hosts.id AND explained = 0) FROM hosts {only} ORDER BY name"
+            ),
+            &parameters,
         )?;
         let mut faults = std::collections::BTreeMap::<i64, Vec<String>>::new();
         self.sql.query(
@@ -378,6 +403,8 @@ impl Database {
                 tip,
                 gpus,
                 usage,
+                ends,
+                latency,
                 seen,
             } in states
             {
@@ -395,6 +422,8 @@ impl Database {
                 )?;
                 // Totals: those that come late change nothing.
                 usage::put(sql, *host, usage, *seen)?;
+                usage::put_ends(sql, *host, ends, *seen)?;
+                latency::put(sql, *host, latency, *seen)?;
                 if newer > 0 {
                     see(sql, *host, seen_ns, now)?;
                     lemons::place(sql, *host, gpus, *seen)?;

@@ -18,8 +18,8 @@ pub struct EventQuery {
     pub since: Option<Timestamp>,
     /// Before this time.
     pub until: Option<Timestamp>,
-    /// Of this host.
-    pub host: Option<String>,
+    /// Of these hosts; `None` for all.
+    pub hosts: Option<BTreeSet<String>>,
     /// Of this kind.
     pub kind: Option<Kind>,
     /// At least so severe.
@@ -44,8 +44,8 @@ pub struct IncidentQuery {
     pub since: Option<Timestamp>,
     /// Nobody has resolved them.
     pub unresolved: bool,
-    /// Of this host.
-    pub host: Option<String>,
+    /// Of these hosts; `None` for all.
+    pub hosts: Option<BTreeSet<String>>,
     /// The one with this id.
     pub id: Option<IncidentId>,
     /// The newest so many.
@@ -101,6 +101,22 @@ fn fleet_incident(row: &[Value]) -> Option<FleetIncident> {
     }
 }
 
+/// A condition on the name of the host.
+fn of_hosts(hosts: Option<&BTreeSet<String>>, parameters: &mut Vec<Value>) -> String {
+    let Some(hosts) = hosts else {
+        return String::new();
+    };
+    let first = parameters.len() + 1;
+    parameters.extend(hosts.iter().map(|host| Value::from(host.as_str())));
+    let places: Vec<String> = (first..=parameters.len())
+        .map(|n| format!("${n}"))
+        .collect();
+    match places.is_empty() {
+        true => " AND 1 = 0".to_owned(),
+        false => format!(" AND hosts.name IN ({})", places.join(", ")),
+    }
+}
+
 impl Database {
     /// The newest so many incidents of hosts that are in the fleet, without what they say.
     ///
@@ -151,7 +167,7 @@ impl Database {
     /// [`DbError`].
     pub fn jobs(&mut self, host: &str, id: IncidentId) -> Result<Vec<String>, DbError> {
         let query = IncidentQuery {
-            host: Some(host.to_owned()),
+            hosts: Some(BTreeSet::from([host.to_owned()])),
             id: Some(id),
             limit: 1,
             ..IncidentQuery::default()
@@ -190,10 +206,7 @@ impl Database {
                 query.until.map_or(i64::MAX, nanos).into(),
             ];
             let mut more = severe.clone();
-            if let Some(host) = &query.host {
-                parameters.push(host.as_str().into());
-                more += &format!(" AND hosts.name = ${}", parameters.len());
-            }
+            more += &of_hosts(query.hosts.as_ref(), &mut parameters);
             if let Some(kind) = query.kind {
                 parameters.push(kind.to_string().into());
                 more += &format!(" AND r.kind = ${}", parameters.len());
@@ -316,10 +329,7 @@ impl Database {
         };
         let mut parameters: Vec<Value> = vec![query.since.map_or(i64::MIN, nanos).into()];
         let mut more = open.to_owned();
-        if let Some(host) = &query.host {
-            parameters.push(host.as_str().into());
-            more += &format!(" AND hosts.name = ${}", parameters.len());
-        }
+        more += &of_hosts(query.hosts.as_ref(), &mut parameters);
         if let Some(id) = query.id {
             parameters.push(id.to_string().into());
             more += &format!(" AND i.id = ${}", parameters.len());

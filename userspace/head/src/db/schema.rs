@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 9;
+pub(super) const VERSION: i64 = 10;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -61,7 +61,7 @@ CREATE TABLE frames(
 
 /// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
 /// statements as an old one.
-const UPGRADES: [&str; 8] = ["
+const UPGRADES: [&str; 9] = ["
 ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
 ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
@@ -125,6 +125,19 @@ CREATE TABLE gpu_usage(
     measured_ms BIGINT NOT NULL, busy_ms BIGINT NOT NULL, idle_ms BIGINT NOT NULL,
     PRIMARY KEY (host, day, since_ns, pci, uuid, holder));
 CREATE INDEX gpu_usage_day ON gpu_usage(day);
+",
+    // Histograms that hosts count of a day, since a start of their daemon, as [`gtrace_profile::Histogram::pack`] writes them. How processes
+    // of jobs ended, counted so too.
+    "
+CREATE TABLE call_latency(
+    host BIGINT NOT NULL, day BIGINT NOT NULL, layer TEXT NOT NULL, call TEXT NOT NULL, driver TEXT NOT NULL,
+    since_ns BIGINT NOT NULL, calls BIGINT NOT NULL, histogram {bytes} NOT NULL,
+    PRIMARY KEY (host, day, layer, call, driver, since_ns));
+CREATE INDEX call_latency_day ON call_latency(day, call);
+CREATE TABLE process_ends(
+    host BIGINT NOT NULL, day BIGINT NOT NULL, since_ns BIGINT NOT NULL, holder TEXT NOT NULL, ended BIGINT NOT NULL,
+    failed BIGINT NOT NULL, PRIMARY KEY (host, day, since_ns, holder));
+CREATE INDEX process_ends_day ON process_ends(day);
 "];
 
 /// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.

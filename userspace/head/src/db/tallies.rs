@@ -57,8 +57,42 @@ type Slots = BTreeMap<String, Vec<Place>>;
 #[derive(Clone, Debug)]
 struct Failure {
     opened_ns: i64,
+    /// The boot of its host, where it is known.
+    boot: Option<String>,
     /// Address and UUID of GPUs that it names.
     gpus: Vec<(Option<String>, Option<String>)>,
+}
+
+/// What a unit has come to.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Tallied {
+    pub(super) failures: u64,
+    pub(super) hours: f64,
+    pub(super) after_reboot: u64,
+    pub(super) after_exchange: u64,
+}
+
+/// A failure of a unit, for the one that follows it.
+struct Before<'a> {
+    opened_ns: i64,
+    host: i64,
+    boot: Option<&'a str>,
+    place: &'a Place,
+}
+
+impl Before<'_> {
+    /// Whether another GPU is in the slot, or the GPU in another slot.
+    fn is_exchanged(&self, later: &Self) -> bool {
+        let slot = |of: &Self| (of.host, of.place.pci.clone());
+        let (old, new) = (&self.place.uuid, &later.place.uuid);
+        let known = !old.is_empty() && !new.is_empty();
+        known && (old == new) != (slot(self) == slot(later))
+    }
+
+    fn is_rebooted(&self, later: &Self) -> bool {
+        let boots = self.boot.zip(later.boot);
+        self.host == later.host && boots.is_some_and(|(old, new)| old != new)
+    }
 }
 
 /// What was read.
@@ -195,6 +229,7 @@ impl Tallies {
                         let of = |gpu: &Gpu| (gpu.pci.map(|pci| pci.to_string()), gpu.uuid.clone());
                         let failure = Failure {
                             opened_ns: row[2].int(),
+                            boot: incident.boot_id.clone(),
                             gpus: incident.affected.gpus.iter().map(of).collect(),
                         };
                         failures.insert(key, failure);
@@ -220,7 +255,7 @@ impl Tallies {
         today: i64,
         whole_host: bool,
         unit_of: impl Fn(i64, &Place) -> Option<K>,
-    ) -> Result<BTreeMap<K, (u64, f64)>, DbError> {
+    ) -> Result<BTreeMap<K, Tallied>, DbError> {
         self.refresh(sql, today)?;
         let mut slots = self.places.clone();
         read_places(sql, self.folded..i64::MAX, &mut slots)?;
@@ -229,52 +264,69 @@ impl Tallies {
             .into_iter()
             .map(|(host, of)| (host, flat(of)))
             .collect();
-        let mut units: BTreeMap<K, (u64, f64)> = BTreeMap::new();
+        let mut units: BTreeMap<K, (Tallied, Vec<Before<'_>>)> = BTreeMap::new();
         for (host, of_host) in &places {
             for place in of_host {
                 if let Some(unit) = unit_of(*host, place) {
-                    units.entry(unit).or_default().1 += place.exposed_ns as f64 / HOUR_NS;
+                    units.entry(unit).or_default().0.hours += place.exposed_ns as f64 / HOUR_NS;
                 }
             }
         }
         for ((host, _), failure) in &self.failures {
             let of_host = places.get(host).map_or(&[][..], Vec::as_slice);
-            for unit in hit(*host, of_host, failure, whole_host, &unit_of) {
-                units.entry(unit).or_default().0 += 1;
+            for (unit, place) in hit(*host, of_host, failure, whole_host, &unit_of) {
+                units.entry(unit).or_default().1.push(Before {
+                    opened_ns: failure.opened_ns,
+                    host: *host,
+                    boot: failure.boot.as_deref(),
+                    place,
+                });
             }
         }
-        Ok(units)
+        let tallied = |(unit, (mut tallied, mut failures)): (K, (Tallied, Vec<Before<'_>>))| {
+            failures.sort_by_key(|failure| failure.opened_ns);
+            tallied.failures = failures.len() as u64;
+            for (before, later) in failures.iter().zip(failures.iter().skip(1)) {
+                match before.is_exchanged(later) {
+                    true => tallied.after_exchange += 1,
+                    false => tallied.after_reboot += u64::from(before.is_rebooted(later)),
+                }
+            }
+            (unit, tallied)
+        };
+        Ok(units.into_iter().map(tallied).collect())
     }
 }
 
-/// The units that a failure is of, each once.
-fn hit<K: Ord>(
+/// The units that a failure is of, each once, and where.
+fn hit<'a, K: Ord>(
     host: i64,
-    places: &[Place],
+    places: &'a [Place],
     failure: &Failure,
     whole_host: bool,
     unit_of: impl Fn(i64, &Place) -> Option<K>,
-) -> Vec<K> {
+) -> Vec<(K, &'a Place)> {
     let opened = failure.opened_ns;
     let named = failure
         .gpus
         .iter()
         .filter_map(|(pci, uuid)| place_of(places, pci.as_deref(), uuid.as_deref(), opened));
-    let mut hit: Vec<K> = named.filter_map(|place| unit_of(host, place)).collect();
+    let of = |place: &'a Place| unit_of(host, place).map(|unit| (unit, place));
+    let mut hit: Vec<(K, &Place)> = named.filter_map(of).collect();
     if whole_host && hit.is_empty() {
         // Also what names no GPU is a failure of the host: of what was there last in each slot, as the rows of before and after a
         // change overlap.
-        let mut newest: BTreeMap<&str, &Place> = BTreeMap::new();
+        let mut newest: BTreeMap<&str, &'a Place> = BTreeMap::new();
         for place in places.iter().filter(|place| place.has(opened)) {
             let known = newest.entry(&place.pci).or_insert(place);
             if place.first_ns > known.first_ns {
                 *known = place;
             }
         }
-        hit.extend(newest.into_values().filter_map(|p| unit_of(host, p)));
+        hit.extend(newest.into_values().filter_map(of));
     }
-    hit.sort();
-    hit.dedup();
+    hit.sort_by(|a, b| a.0.cmp(&b.0));
+    hit.dedup_by(|a, b| a.0 == b.0);
     hit
 }
 

@@ -71,6 +71,8 @@ impl History {
         }
         let state = NewState {
             usage: Vec::new(),
+            ends: Vec::new(),
+            latency: Vec::new(),
             host: self.hosts[host].0,
             state: "{}".to_owned(),
             tip: 0,

@@ -307,6 +307,8 @@ fn what_comes_late_makes_no_host_newer_and_replaces_no_newer_state() {
     let mut say = |tip: u64, seen: i64, now: i64| {
         let state = NewState {
             usage: Vec::new(),
+            ends: Vec::new(),
+            latency: Vec::new(),
             host: 0,
             state: r#"{"time":"2026-01-01T00:00:00Z","version":"x"}"#.to_owned(),
             tip,

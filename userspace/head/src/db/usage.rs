@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gtrace_event::{GpuUsage, Holder, Record, Timestamp};
+use gtrace_event::{GpuUsage, Holder, ProcessEnds, Record, Timestamp};
 use jiff::civil::{Date, date};
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +50,8 @@ pub struct UsageQuery {
     pub owner: Option<String>,
     /// Only of this job, as lines by job are named.
     pub job: Option<String>,
-    /// Only of this host.
-    pub host: Option<String>,
+    /// Only of these hosts.
+    pub hosts: Option<BTreeSet<String>>,
 }
 
 /// GPU-hours of one name.
@@ -75,6 +75,9 @@ pub struct UsageLine {
     pub jobs: u64,
     /// Of them, those that an incident names which is no drill.
     pub jobs_with_incident: u64,
+    /// Of them, those of which a process that had a GPU open was ended by a signal, or with another status than 0.
+    #[serde(default)]
+    pub jobs_failed: u64,
     /// The hours by model, for a price.
     pub models: BTreeMap<String, f64>,
     /// The same of the idle hours.
@@ -100,11 +103,11 @@ pub struct UsageReport {
     pub lines: Vec<UsageLine>,
 }
 
-fn day_of(time: Timestamp) -> i64 {
+pub(super) fn day_of(time: Timestamp) -> i64 {
     nanos(time).div_euclid(DAY_NS)
 }
 
-fn date_of(day: i64) -> Date {
+pub(super) fn date_of(day: i64) -> Date {
     let time = time_of(day.saturating_mul(DAY_NS));
     time.to_zoned(jiff::tz::TimeZone::UTC).date()
 }
@@ -163,26 +166,76 @@ pub(super) fn put(
             )?;
         }
     }
-    if new == 0 {
-        return Ok(());
+    match new {
+        0 => Ok(()),
+        _ => bound(sql, "gpu_usage", host),
     }
-    let count = sql.rows(
-        "SELECT count(*) FROM gpu_usage WHERE host = $1",
-        &[host.into()],
-    )?;
-    if count.first().is_some_and(|row| row[0].int() > ROWS_MAX) {
-        sql.execute(
-            "DELETE FROM gpu_usage WHERE host = $1 AND day = (SELECT min(day) FROM gpu_usage WHERE host = $1)",
-            &[host.into()],
+}
+
+/// Takes how processes of a host ended, as [`put`] does.
+pub(super) fn put_ends(
+    sql: &mut dyn Sql,
+    host: i64,
+    rows: &[ProcessEnds],
+    now: Timestamp,
+) -> Result<(), DbError> {
+    let (today, mut new) = (day_of(now), 0);
+    for row in rows.iter().take(OF_STATE) {
+        let day = row.day.duration_since(date(1970, 1, 1)).as_hours() / 24;
+        let holder = serde_json::to_string(&row.holder).unwrap_or_default();
+        if holder.len() > TEXT_MAX || holder.contains('\0') || (day - today).abs() > DAYS_OFF {
+            continue;
+        }
+        let count = |count: u64| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+        let parameters: [Value; 6] = [
+            count(row.ended),
+            count(row.failed),
+            host.into(),
+            day.into(),
+            nanos(row.since).into(),
+            holder.into(),
+        ];
+        let known = sql.execute(
+            "UPDATE process_ends SET ended = $1, failed = $2 WHERE host = $3 AND day = $4 AND since_ns = $5 AND holder = $6 \
+             AND ended <= $1",
+            &parameters,
         )?;
+        if known == 0 {
+            new += sql.execute(
+                "INSERT INTO process_ends(ended, failed, host, day, since_ns, holder) VALUES ($1, $2, $3, $4, $5, $6) \
+                 ON CONFLICT (host, day, since_ns, holder) DO NOTHING",
+                &parameters,
+            )?;
+        }
+    }
+    match new {
+        0 => Ok(()),
+        _ => bound(sql, "process_ends", host),
+    }
+}
+
+/// Drops the oldest day of a host that has too many rows.
+pub(super) fn bound(sql: &mut dyn Sql, table: &str, host: i64) -> Result<(), DbError> {
+    let count = format!("SELECT count(*) FROM {table} WHERE host = $1");
+    let rows = sql.rows(&count, &[host.into()])?;
+    if rows.first().is_some_and(|row| row[0].int() > ROWS_MAX) {
+        let oldest = format!(
+            "DELETE FROM {table} WHERE host = $1 AND day = (SELECT min(day) FROM {table} WHERE host = $1)"
+        );
+        sql.execute(&oldest, &[host.into()])?;
     }
     Ok(())
 }
 
 /// Drops what was counted before a day.
 pub(super) fn retain(sql: &mut dyn Sql, day: i64) -> Result<(), DbError> {
-    sql.execute("DELETE FROM gpu_usage WHERE day < $1", &[day.into()])
-        .map(drop)
+    for table in ["gpu_usage", "process_ends", "call_latency"] {
+        sql.execute(
+            &format!("DELETE FROM {table} WHERE day < $1"),
+            &[day.into()],
+        )?;
+    }
+    Ok(())
 }
 
 /// Whose it is.
@@ -210,7 +263,8 @@ fn job_of(holder: &Holder) -> Option<String> {
 struct Sum {
     line: UsageLine,
     gpus: BTreeSet<(i64, String, String)>,
-    jobs: BTreeMap<String, bool>,
+    hosts: BTreeSet<i64>,
+    jobs: BTreeSet<String>,
 }
 
 /// A row, or several of one holder and GPU.
@@ -221,8 +275,6 @@ struct Part {
     holder: Holder,
     hours: [f64; 4],
     times: (Timestamp, Timestamp),
-    /// An incident names its job.
-    failed: bool,
 }
 
 impl Sum {
@@ -242,22 +294,32 @@ impl Sum {
         line.last = line.last.max(Some(part.times.1));
         let (pci, uuid) = part.gpu.clone();
         self.gpus.insert((part.host, pci, uuid));
+        self.hosts.insert(part.host);
         if let Some(job) = job_of(&part.holder) {
-            *self.jobs.entry(job).or_default() |= part.failed;
+            self.jobs.insert(job);
         }
     }
 
-    fn line(self, name: String) -> UsageLine {
-        let hosts: BTreeSet<i64> = self.gpus.iter().map(|(host, _, _)| *host).collect();
+    fn line(self, name: String, bad: &BadJobs) -> UsageLine {
         UsageLine {
             name,
             gpus: self.gpus.len() as u64,
-            hosts: hosts.len() as u64,
+            hosts: self.hosts.len() as u64,
             jobs: self.jobs.len() as u64,
-            jobs_with_incident: self.jobs.values().filter(|failed| **failed).count() as u64,
+            jobs_with_incident: self.jobs.intersection(&bad.with_incident).count() as u64,
+            jobs_failed: self.jobs.intersection(&bad.failed).count() as u64,
             ..self.line
         }
     }
+}
+
+/// Jobs, as lines by job are named.
+#[derive(Default)]
+struct BadJobs {
+    /// An incident names them.
+    with_incident: BTreeSet<String>,
+    /// One of their processes failed.
+    failed: BTreeSet<String>,
 }
 
 impl Database {
@@ -267,7 +329,8 @@ impl Database {
     /// [`DbError`].
     pub fn usage(&mut self, query: &UsageQuery) -> Result<UsageReport, DbError> {
         let (first, last) = (day_of(query.since), day_of(query.until));
-        let failed = self.jobs_with_incidents(query)?;
+        let with_incident = self.jobs_with_incidents(query)?;
+        let mut bad = BadJobs::default();
         let mut names = BTreeMap::new();
         for row in self.hosts()? {
             let label = match &query.by {
@@ -279,6 +342,12 @@ impl Database {
         let mut sums = BTreeMap::<String, Sum>::new();
         let (mut held, mut free_hours) = (Sum::default(), 0.0);
         let wanted = |asked: &Option<String>, is: Option<String>| asked.is_none() || *asked == is;
+        let of_hosts = |host: &String| {
+            query
+                .hosts
+                .as_ref()
+                .is_none_or(|hosts| hosts.contains(host))
+        };
         self.sql.query(
             "SELECT host, pci, uuid, model, holder, CAST(sum(held_ms) AS BIGINT), CAST(sum(measured_ms) AS BIGINT), \
              CAST(sum(busy_ms) AS BIGINT), CAST(sum(idle_ms) AS BIGINT), min(first_ns), max(last_ns) FROM gpu_usage \
@@ -288,7 +357,7 @@ impl Database {
                 let Some((host, label)) = names.get(&row[0].int()) else {
                     return true;
                 };
-                if !wanted(&query.host, Some(host.clone())) {
+                if !of_hosts(host) {
                     return true;
                 }
                 let hours = [5, 6, 7, 8].map(|n: usize| row[n].int() as f64 / 3_600_000.0);
@@ -314,11 +383,14 @@ impl Database {
                     UsageBy::Model => Some(row[3].text().to_owned()),
                     UsageBy::Label(_) => label.clone(),
                 };
+                let is_in_incident = |job: &String| with_incident.contains(job);
+                if holder.job.as_ref().is_some_and(is_in_incident) {
+                    bad.with_incident.extend(job_of(&holder));
+                }
                 let part = Part {
                     host: row[0].int(),
                     gpu: (pci.to_owned(), uuid.to_owned()),
                     model: row[3].text().to_owned(),
-                    failed: holder.job.as_ref().is_some_and(|job| failed.contains(job)),
                     holder,
                     hours,
                     times: (time_of(row[9].int()), time_of(row[10].int())),
@@ -330,12 +402,50 @@ impl Database {
                 true
             },
         )?;
-        let mut lines: Vec<_> = sums.into_iter().map(|(name, sum)| sum.line(name)).collect();
+        // A job may have been too short for a reading of its GPU.
+        self.sql.query(
+            "SELECT host, holder, CAST(sum(failed) AS BIGINT) FROM process_ends WHERE day >= $1 AND day <= $2 GROUP BY host, holder",
+            &[first.into(), last.into()],
+            &mut |row| {
+                let id = row[0].int();
+                let holder = serde_json::from_str::<Holder>(row[1].text());
+                let (Some((host, label)), Ok(holder)) = (names.get(&id), holder) else {
+                    return true;
+                };
+                let is_wanted = of_hosts(host)
+                    && wanted(&query.owner, Some(owner_of(&holder)))
+                    && wanted(&query.job, job_of(&holder));
+                let Some(job) = job_of(&holder).filter(|_| is_wanted) else {
+                    return true;
+                };
+                if row[2].int() > 0 {
+                    bad.failed.insert(job.clone());
+                }
+                let name = match &query.by {
+                    UsageBy::Owner => Some(owner_of(&holder)),
+                    UsageBy::Job => Some(job.clone()),
+                    UsageBy::Host => Some(host.clone()),
+                    UsageBy::Label(_) => label.clone(),
+                    // It is not known on which GPU.
+                    UsageBy::Gpu | UsageBy::Model => None,
+                };
+                let sum = name.map(|name| sums.entry(name).or_default());
+                for sum in sum.into_iter().chain([&mut held]) {
+                    sum.jobs.insert(job.clone());
+                    sum.hosts.insert(id);
+                }
+                true
+            },
+        )?;
+        let mut lines: Vec<_> = sums
+            .into_iter()
+            .map(|(name, sum)| sum.line(name, &bad))
+            .collect();
         lines.sort_by(|a, b| b.hours.total_cmp(&a.hours));
         Ok(UsageReport {
             since: date_of(first),
             until: date_of(last),
-            held: held.line(String::new()),
+            held: held.line(String::new(), &bad),
             free_hours,
             lines,
         })

@@ -1,5 +1,7 @@
 //! What people may do: all through the Unix socket, read on a TCP address of loopback, and over TLS what their credential says.
 
+use std::collections::BTreeSet;
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Request};
+use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -18,7 +21,10 @@ use gtrace_tls::{Credential, Guard, RateLimiter, Role};
 use serde::{Deserialize, Serialize};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
+use super::App;
 use super::problem::Problem;
+use crate::db::HostRow;
+use crate::view::is_meant;
 
 /// How long who shows a wrong credential waits for the answer: guessing is slow.
 const WRONG: Duration = Duration::from_secs(1);
@@ -146,6 +152,9 @@ pub(super) async fn people(mut request: Request, next: Next) -> Response {
             let secured = Arc::clone(secured);
             return match with_credential(&secured, request.method(), request.headers()) {
                 Ok(credential) => {
+                    if !credential.hosts.is_empty() && !is_for_some(&request) {
+                        return for_some(&credential).into_response();
+                    }
                     let known = Known {
                         secured,
                         credential,
@@ -180,6 +189,90 @@ pub(super) async fn people(mut request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
+/// Routes that show a credential for some hosts what is theirs. Every other is not for it.
+const FOR_SOME: [&str; 16] = [
+    "/",
+    "/page/fleet.js",
+    "/page/fleet.css",
+    "/page/icon.svg",
+    "/page/app.js",
+    "/page/app.css",
+    "/hosts/{host}",
+    "/hosts/{host}/",
+    "/fleet/v1/hosts",
+    "/fleet/v1/hosts/{host}",
+    "/fleet/v1/hosts/{host}/incidents/{id}",
+    "/fleet/v1/hosts/{host}/page/{*path}",
+    "/fleet/v1/events",
+    "/fleet/v1/incidents",
+    "/fleet/v1/usage",
+    "/fleet/v1/latency",
+];
+/// The same of streams.
+const FOLLOWED_BY_SOME: [&str; 2] = ["/fleet/v1/events/stream", "/fleet/v1/incidents/stream"];
+
+fn is_for_some(request: &Request) -> bool {
+    let route = request.extensions().get::<MatchedPath>();
+    let known = |route: &MatchedPath| {
+        FOR_SOME.contains(&route.as_str()) || FOLLOWED_BY_SOME.contains(&route.as_str())
+    };
+    request.method() == Method::GET && route.is_some_and(known)
+}
+
+fn for_some(credential: &Credential) -> Problem {
+    Problem::new(
+        StatusCode::FORBIDDEN,
+        "not allowed",
+        format!(
+            "{credential} is for some hosts, and this is about the fleet, or changes something"
+        ),
+        "hosts, events, incidents, usage and latency show what is theirs",
+    )
+}
+
+/// The hosts that whoever asks may see.
+#[derive(Clone, Default)]
+pub(super) struct Only(Option<Arc<[String]>>);
+
+impl<S: Send + Sync> FromRequestParts<S> for Only {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let hosts = parts.extensions.get::<Known>();
+        let hosts = hosts.map(|known| &known.credential.hosts);
+        let some = hosts.filter(|hosts| !hosts.is_empty());
+        Ok(Self(some.map(|hosts| hosts.as_slice().into())))
+    }
+}
+
+impl Only {
+    /// Whether it is about all.
+    pub(super) fn is_all(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether this is one of them.
+    pub(super) fn has(&self, row: &HostRow) -> bool {
+        let some = self.0.as_ref();
+        some.is_none_or(|some| some.iter().any(|one| is_meant(row, one)))
+    }
+
+    /// Their names, of those the one that is asked for if one is; `None` for all.
+    pub(super) async fn names(
+        &self,
+        app: &App,
+        asked: Option<String>,
+    ) -> Result<Option<BTreeSet<String>>, Problem> {
+        if self.is_all() {
+            return Ok(asked.map(|name| BTreeSet::from([name])));
+        }
+        let rows = app.hosts().await?;
+        let seen = rows.iter().filter(|row| self.has(row)).map(|row| &row.name);
+        let seen = seen.filter(|name| asked.as_ref().is_none_or(|asked| asked == *name));
+        Ok(Some(seen.cloned().collect()))
+    }
+}
+
 /// Whether the credential of a request over TLS permits it.
 fn with_credential(
     secured: &Secured,
@@ -189,9 +282,10 @@ fn with_credential(
     let token = token_of(method, headers);
     let access = secured.door.guard.access();
     let certificate = secured.certificate.as_ref();
-    let known = access
-        .credentials
-        .authenticate(token.as_deref(), certificate, Timestamp::now());
+    let known =
+        access
+            .credentials
+            .authenticate_at_head(token.as_deref(), certificate, Timestamp::now());
     match known {
         Ok(known) if method == Method::GET || known.role >= Role::Operate => {
             let rate = known.requests_per_minute.unwrap_or(PER_MINUTE);

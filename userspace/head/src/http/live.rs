@@ -17,10 +17,10 @@ use tokio::time::interval;
 
 use super::App;
 use super::ending::over;
-use super::gate::Known;
+use super::gate::{Known, Only};
 use super::people::kind_and_severity;
 use super::problem::Problem;
-use crate::db::{FleetEvent, FleetIncident};
+use crate::db::{FleetEvent, FleetIncident, HostRow};
 use crate::writer::Sent;
 
 /// Messages that a reader's connection may be behind, beside those of the channel that all readers share.
@@ -41,6 +41,7 @@ pub(super) struct EventParameters {
 pub(super) async fn events(
     State(app): State<App>,
     known: Option<Extension<Known>>,
+    only: Only,
     Query(asked): Query<EventParameters>,
 ) -> Result<Response, Problem> {
     let (kind, severity) = kind_and_severity(asked.kind, asked.severity)?;
@@ -48,7 +49,7 @@ pub(super) async fn events(
         host: asked.host,
         of: Of::Events { kind, severity },
     };
-    Ok(follow(app, known, wanted))
+    Ok(follow(app, known, only, wanted))
 }
 
 #[derive(Deserialize)]
@@ -60,13 +61,14 @@ pub(super) struct IncidentParameters {
 pub(super) async fn incidents(
     State(app): State<App>,
     known: Option<Extension<Known>>,
+    only: Only,
     Query(asked): Query<IncidentParameters>,
 ) -> Response {
     let wanted = Wanted {
         host: asked.host,
         of: Of::Incidents,
     };
-    follow(app, known, wanted)
+    follow(app, known, only, wanted)
 }
 
 /// What a reader is sent.
@@ -114,7 +116,7 @@ impl Wanted {
     }
 }
 
-fn follow(app: App, known: Option<Extension<Known>>, wanted: Wanted) -> Response {
+fn follow(app: App, known: Option<Extension<Known>>, only: Only, wanted: Wanted) -> Response {
     let live = &app.writer.live;
     let mut live = match wanted.of {
         Of::Incidents => live.incidents.subscribe(),
@@ -123,7 +125,7 @@ fn follow(app: App, known: Option<Extension<Known>>, wanted: Wanted) -> Response
     let (sender, receiver) = mpsc::channel::<Result<String, Infallible>>(WAITING);
     let mut ended = app.ended.clone();
     tokio::spawn(async move {
-        let mut names = HashMap::<i64, String>::new();
+        let mut names = HashMap::<i64, Option<String>>::new();
         let (mut ping, mut check) = (interval(PING), interval(CHECK));
         loop {
             let text = tokio::select! {
@@ -133,16 +135,26 @@ fn follow(app: App, known: Option<Extension<Known>>, wanted: Wanted) -> Response
                     true => continue,
                     false => return,
                 },
-                _ = ping.tick() => ": \n\n".to_owned(),
+                _ = ping.tick() => {
+                    // Labels change, and with them whose hosts are whose.
+                    if !only.is_all() {
+                        names.clear();
+                    }
+                    ": \n\n".to_owned()
+                }
                 received = live.recv() => match received {
                     Ok(Sent::Record(host, body)) => {
                         if !names.contains_key(&host)
                             && let Ok(rows) = app.hosts().await
                         {
-                            names = rows.into_iter().map(|row| (row.id, row.name)).collect();
+                            let name = |row: HostRow| (row.id, only.has(&row).then_some(row.name));
+                            names = rows.into_iter().map(name).collect();
                         }
-                        let name = names.get(&host).map_or("", String::as_str);
-                        let Some(message) = wanted.message(name, &body) else {
+                        let name = match names.get(&host) {
+                            Some(name) => name.as_deref(),
+                            None => only.is_all().then_some(""),
+                        };
+                        let Some(message) = name.and_then(|name| wanted.message(name, &body)) else {
                             continue;
                         };
                         message

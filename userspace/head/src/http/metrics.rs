@@ -14,7 +14,54 @@ use super::App;
 use super::problem::Problem;
 use crate::view::HostView;
 
+/// Names and values of labels.
+pub(super) type Labels = Vec<(&'static str, String)>;
+
+/// Series of one name.
+pub(super) struct Family {
+    pub(super) name: &'static str,
+    pub(super) kind: &'static str,
+    pub(super) help: &'static str,
+    pub(super) series: Vec<(Labels, u64)>,
+}
+
 pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem> {
+    let content = "text/plain; version=0.0.4; charset=utf-8";
+    let text = text(&families(&app).await?);
+    Ok(([(header::CONTENT_TYPE, content)], text).into_response())
+}
+
+fn text(families: &[Family]) -> String {
+    let mut text = String::new();
+    for Family {
+        name,
+        kind,
+        help,
+        series,
+    } in families
+    {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        for (labels, value) in series {
+            let label = |(name, value): &(&str, String)| {
+                let value = value
+                    .replace('\\', "\\\\")
+                    .replace('"', "\\\"")
+                    .replace('\n', "\\n");
+                format!("{name}=\"{value}\"")
+            };
+            let labels: Vec<String> = labels.iter().map(label).collect();
+            let _ = match labels.is_empty() {
+                true => writeln!(text, "{name} {value}"),
+                false => writeln!(text, "{name}{{{}}} {value}", labels.join(",")),
+            };
+        }
+    }
+    text
+}
+
+/// What the head knows now.
+pub(super) async fn families(app: &App) -> Result<Vec<Family>, Problem> {
     let found = app.read(|db| {
         let plans = db.plans_by_state()?;
         Ok((db.hosts()?, db.open_incidents_by_class()?, plans))
@@ -22,13 +69,14 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     let (rows, classes, plans) = found.await?;
     let now = Timestamp::now();
     let views: Vec<HostView> = rows.iter().map(|row| HostView::new(row, now)).collect();
-    let mut text = String::new();
-    let mut family = |name: &str, kind: &str, help: &str, series: &[(String, u64)]| {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
-        for (labels, value) in series {
-            let _ = writeln!(text, "{name}{labels} {value}");
-        }
+    let mut all = Vec::new();
+    let mut family = |name, kind, help, series: &[(Labels, u64)]| {
+        all.push(Family {
+            name,
+            kind,
+            help,
+            series: series.to_vec(),
+        });
     };
     let mut states = BTreeMap::from(HealthState::ALL.map(|state| (state.name(), 0)));
     for view in &views {
@@ -36,7 +84,7 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     }
     let states: Vec<_> = states
         .into_iter()
-        .map(|(state, n)| (format!("{{state=\"{state}\"}}"), n))
+        .map(|(state, n)| (vec![("state", state.to_string())], n))
         .collect();
     family(
         "gtrace_fleet_hosts",
@@ -46,7 +94,10 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     );
     let incidents: Vec<_> = classes
         .into_iter()
-        .map(|((class, drill), n)| (format!("{{class=\"{class}\",drill=\"{drill}\"}}"), n))
+        .map(|((class, drill), n)| {
+            let labels = vec![("class", class.to_string()), ("drill", drill.to_string())];
+            (labels, n)
+        })
         .collect();
     family(
         "gtrace_fleet_open_incidents",
@@ -56,7 +107,7 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     );
     let plans: Vec<_> = plans
         .into_iter()
-        .map(|(state, n)| (format!("{{state=\"{state}\"}}"), n))
+        .map(|(state, n)| (vec![("state", state.to_string())], n))
         .collect();
     family(
         "gtrace_fleet_remediation_plans",
@@ -74,18 +125,21 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
             "gtrace_head_remediation_unplanned_total",
             "counter",
             "Causes for which no plan was made, as their host or the fleet had as many as they may.",
-            &unplanned.map(|(bound, n)| (format!("{{bound=\"{bound}\"}}"), n)),
+            &unplanned.map(|(bound, n)| (vec![("bound", bound.to_owned())], n)),
         );
     }
     // A search that fails takes nothing else with it.
-    if let Ok(latest) = super::outbreaks::latest(&app).await {
+    if let Ok(latest) = super::outbreaks::latest(app).await {
         let mut outbreaks: BTreeMap<(&str, bool), u64> = BTreeMap::new();
         for (one, open) in latest.iter().filter(|(one, _)| !one.is_of_one_job()) {
             *outbreaks.entry((one.class.name(), one.drill)).or_default() += u64::from(*open);
         }
         let outbreaks: Vec<_> = outbreaks
             .into_iter()
-            .map(|((class, drill), n)| (format!("{{class=\"{class}\",drill=\"{drill}\"}}"), n))
+            .map(|((class, drill), n)| {
+                let labels = vec![("class", class.to_string()), ("drill", drill.to_string())];
+                (labels, n)
+            })
             .collect();
         family(
             "gtrace_fleet_open_outbreaks",
@@ -94,8 +148,8 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
             &outbreaks,
         );
     }
-    let of_hosts = |value: fn(&HostView) -> u64| -> Vec<(String, u64)> {
-        let named = |view: &HostView| (format!("{{host=\"{}\"}}", view.host), value(view));
+    let of_hosts = |value: fn(&HostView) -> u64| -> Vec<(Labels, u64)> {
+        let named = |view: &HostView| (vec![("host", view.host.clone())], value(view));
         views.iter().map(named).collect()
     };
     family(
@@ -118,7 +172,7 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     );
     let counters = &app.writer.counters;
     let count = |counter: &std::sync::atomic::AtomicU64| {
-        vec![(String::new(), counter.load(Ordering::Relaxed))]
+        vec![(Labels::new(), counter.load(Ordering::Relaxed))]
     };
     for (name, help, counter) in [
         (
@@ -179,6 +233,17 @@ pub(super) async fn metrics(State(app): State<App>) -> Result<Response, Problem>
     ] {
         family(name, "counter", help, &count(counter));
     }
-    let content = "text/plain; version=0.0.4; charset=utf-8";
-    Ok(([(header::CONTENT_TYPE, content)], text).into_response())
+    if let Some(pushed) = &app.pushed {
+        let of = |outcome: &str, counter: &std::sync::atomic::AtomicU64| {
+            let labels = vec![("outcome", outcome.to_owned())];
+            (labels, counter.load(Ordering::Relaxed))
+        };
+        family(
+            "gtrace_head_remote_write_samples_total",
+            "counter",
+            "Samples that were pushed by remote write: taken, or failed.",
+            &[of("taken", &pushed.taken), of("failed", &pushed.failed)],
+        );
+    }
+    Ok(all)
 }

@@ -11,7 +11,9 @@ mod outbreaks;
 mod page;
 mod people;
 mod problem;
+mod reads;
 mod remediation;
+mod remote_write;
 mod requests;
 mod server;
 mod sessions;
@@ -33,6 +35,7 @@ pub use self::gate::By;
 pub use self::gswarm::Gswarm;
 pub use self::people::{AuditLine, HostDetail, TokenAnswer, TokenRequest};
 pub use self::remediation::RemediationView;
+pub use self::remote_write::RemoteWrite;
 pub use self::server::{Bound, Listen, ListenError, bind, serve};
 pub use self::sessions::{FramesPage, SessionHost, SessionRequest, SessionView};
 
@@ -65,6 +68,10 @@ struct App {
     answering: Arc<Semaphore>,
     /// Hosts whose answers are being taken.
     answering_hosts: Arc<Mutex<std::collections::BTreeSet<i64>>>,
+    /// What became of metrics that were pushed, where they are.
+    pushed: Option<Arc<remote_write::Pushed>>,
+    /// What hosts are read for people.
+    reads: reads::Reads,
     ended: watch::Receiver<bool>,
 }
 
@@ -73,6 +80,7 @@ impl App {
     fn open(
         place: &Place,
         remediation: Option<crate::remediation::Shared>,
+        pushes: bool,
         ended: watch::Receiver<bool>,
     ) -> Result<Self, ListenError> {
         let agent_readers = Readers::open(place, AGENT_READERS)?;
@@ -88,6 +96,8 @@ impl App {
             remediation,
             answering: Arc::new(Semaphore::new(ANSWERING)),
             answering_hosts: Arc::default(),
+            pushed: pushes.then(Arc::default),
+            reads: reads::Reads::default(),
             ended,
         })
     }
@@ -147,6 +157,10 @@ fn of_agents() -> Router<App> {
         .route("/fleet/v1/measure", get(sessions::measure))
         .route("/fleet/v1/requests/{id}/begin", post(requests::begin))
         .route("/fleet/v1/requests/{id}/answer", post(requests::answer))
+        .route(
+            "/fleet/v1/reads/{id}",
+            post(reads::answered).layer(DefaultBodyLimit::max(gtrace_fleet::READ_MAX)),
+        )
         .route("/fleet/v1/cursors", get(agents::cursors))
         .route("/fleet/v1/clock", get(agents::clock))
 }
@@ -158,6 +172,10 @@ fn router(app: App) -> Router {
         .route("/page/fleet.js", get(page::script))
         .route("/page/fleet.css", get(page::style))
         .route("/page/icon.svg", get(page::icon))
+        .route("/hosts/{host}", get(reads::with_slash))
+        .route("/hosts/{host}/", get(page::host_document))
+        .route("/page/app.js", get(page::host_script))
+        .route("/page/app.css", get(page::host_style))
         .route("/healthz", get(people::healthz))
         .route("/metrics", get(metrics::metrics))
         .route("/fleet/v1/hosts", get(people::hosts))
@@ -170,6 +188,7 @@ fn router(app: App) -> Router {
             "/fleet/v1/hosts/{host}/incidents/{id}/report",
             post(requests::report),
         )
+        .route("/fleet/v1/hosts/{host}/page/{*path}", get(reads::read))
         .route("/fleet/v1/requests/{id}", get(requests::show))
         .route("/fleet/v1/requests/{id}/file", get(requests::file))
         .route("/fleet/v1/remediation", get(remediation::list))
@@ -193,6 +212,7 @@ fn router(app: App) -> Router {
         .route("/fleet/v1/compare", get(people::compare))
         .route("/fleet/v1/lemons", get(people::lemons))
         .route("/fleet/v1/usage", get(people::usage))
+        .route("/fleet/v1/latency", get(people::latency))
         .route("/fleet/v1/verify", get(people::verify))
         .route("/fleet/v1/audit", get(people::audit))
         .route("/fleet/v1/tokens", post(people::token))

@@ -11,6 +11,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 const DOCUMENT: &[u8] = include_bytes!("../../../http/page/fleet.html");
 const SCRIPT: &[u8] = include_bytes!("../../../http/page/fleet.js");
 const STYLE: &[u8] = include_bytes!("../../../http/page/fleet.css");
+/// The page of one host, which the daemon has too: here it asks through the head.
+const HOST_DOCUMENT: &[u8] = include_bytes!("../../../http/page/index.html");
+const HOST_SCRIPT: &[u8] = include_bytes!("../../../http/page/app.js");
+const HOST_STYLE: &[u8] = include_bytes!("../../../http/page/app.css");
 const ICON: &[u8] = include_bytes!("../../../http/page/icon.svg");
 
 pub(super) async fn document() -> Response {
@@ -23,6 +27,18 @@ pub(super) async fn script() -> Response {
 
 pub(super) async fn style() -> Response {
     file("text/css; charset=utf-8", STYLE)
+}
+
+pub(super) async fn host_document() -> Response {
+    file("text/html; charset=utf-8", HOST_DOCUMENT)
+}
+
+pub(super) async fn host_script() -> Response {
+    file("text/javascript; charset=utf-8", HOST_SCRIPT)
+}
+
+pub(super) async fn host_style() -> Response {
+    file("text/css; charset=utf-8", HOST_STYLE)
 }
 
 pub(super) async fn icon() -> Response {

@@ -1,5 +1,7 @@
 //! Questions about the fleet.
 
+use std::collections::BTreeSet;
+
 use axum::Json;
 use axum::extract::{Path, Query, State};
 use axum::http::{Extensions, StatusCode};
@@ -7,14 +9,15 @@ use gtrace_event::{IncidentId, Kind, Severity, Timestamp};
 use gtrace_fleet::cohort::{self, Cohort, Comparison};
 use gtrace_fleet::lemon::{self, Ranking};
 use gtrace_fleet::{HostState, check_name};
+use gtrace_profile::Layer;
 use serde::{Deserialize, Serialize};
 
 use super::App;
-use super::gate::{self, Named};
+use super::gate::{self, Named, Only};
 use super::problem::Problem;
 use crate::db::{
-    ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, Unit, UsageBy,
-    UsageQuery, UsageReport,
+    ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, HostRow, IncidentQuery, LatencyBy,
+    LatencyQuery, LatencyReport, Unit, UsageBy, UsageQuery, UsageReport,
 };
 use crate::secret;
 use crate::view::HostView;
@@ -32,12 +35,14 @@ pub(super) async fn healthz(State(app): State<App>) -> Result<Json<serde_json::V
     Ok(Json(serde_json::json!({ "ok": true, "hosts": hosts })))
 }
 
-pub(super) async fn hosts(State(app): State<App>) -> Result<Json<Vec<HostView>>, Problem> {
+pub(super) async fn hosts(
+    State(app): State<App>,
+    only: Only,
+) -> Result<Json<Vec<HostView>>, Problem> {
     let now = Timestamp::now();
     let rows = app.hosts().await?;
-    Ok(Json(
-        rows.iter().map(|row| HostView::new(row, now)).collect(),
-    ))
+    let seen = rows.iter().filter(|row| only.has(row));
+    Ok(Json(seen.map(|row| HostView::new(row, now)).collect()))
 }
 
 /// A host, with what it said last.
@@ -53,28 +58,38 @@ pub struct HostDetail {
 
 pub(super) async fn host(
     State(app): State<App>,
+    only: Only,
     Path(name): Path<String>,
 ) -> Result<Json<HostDetail>, Problem> {
-    let rows = app.hosts().await?;
-    let row = rows.into_iter().find(|row| row.name == name);
-    let row = row.ok_or_else(|| no_host(&name))?;
+    let row = seen(&app, &only, &name).await?;
     Ok(Json(HostDetail {
         view: HostView::new(&row, Timestamp::now()),
         current: row.state,
     }))
 }
 
+/// A host that whoever asks may see.
+pub(super) async fn seen(app: &App, only: &Only, name: &str) -> Result<HostRow, Problem> {
+    let wanted = name.to_owned();
+    let row = app.read(move |db| db.host(&wanted)).await?;
+    row.filter(|row| only.has(row)).ok_or_else(|| no_host(name))
+}
+
 /// One incident of a host.
 pub(super) async fn incident(
     State(app): State<App>,
+    only: Only,
     Path((host, id)): Path<(String, String)>,
 ) -> Result<Json<FleetIncident>, Problem> {
+    if !only.is_all() {
+        seen(&app, &only, &host).await?;
+    }
     let remedy = "`gtrace fleet incidents` lists them";
     let id = id
         .parse::<IncidentId>()
         .map_err(|e| Problem::bad_request(e, remedy))?;
     let query = IncidentQuery {
-        host: Some(host.clone()),
+        hosts: Some(BTreeSet::from([host.clone()])),
         id: Some(id),
         limit: 1,
         ..IncidentQuery::default()
@@ -110,13 +125,14 @@ pub(super) fn kind_and_severity(
 
 pub(super) async fn events(
     State(app): State<App>,
+    only: Only,
     Query(asked): Query<EventParameters>,
 ) -> Result<Json<Vec<FleetEvent>>, Problem> {
     let (kind, severity) = kind_and_severity(asked.kind, asked.severity)?;
     let query = EventQuery {
         since: asked.since,
         until: asked.until,
-        host: asked.host,
+        hosts: only.names(&app, asked.host).await?,
         kind,
         severity,
         limit: asked.limit.unwrap_or(LIMIT).min(LIMIT_MAX),
@@ -133,11 +149,11 @@ pub(super) struct IncidentParameters {
 }
 
 impl IncidentParameters {
-    fn query(&self) -> IncidentQuery {
+    fn query(&self, hosts: Option<BTreeSet<String>>) -> IncidentQuery {
         IncidentQuery {
             since: self.since,
             unresolved: self.open.unwrap_or(false),
-            host: self.host.clone(),
+            hosts,
             id: None,
             limit: self.limit.unwrap_or(LIMIT).min(LIMIT_MAX),
         }
@@ -146,9 +162,10 @@ impl IncidentParameters {
 
 pub(super) async fn incidents(
     State(app): State<App>,
+    only: Only,
     Query(asked): Query<IncidentParameters>,
 ) -> Result<Json<Vec<FleetIncident>>, Problem> {
-    let query = asked.query();
+    let query = asked.query(only.names(&app, asked.host.clone()).await?);
     app.read(move |db| db.incidents(&query)).await.map(Json)
 }
 
@@ -217,6 +234,7 @@ pub(super) struct UsageParameters {
 /// GPU-hours held, busy and idle.
 pub(super) async fn usage(
     State(app): State<App>,
+    only: Only,
     Query(asked): Query<UsageParameters>,
 ) -> Result<Json<UsageReport>, Problem> {
     let by = match asked.by.as_deref() {
@@ -237,9 +255,57 @@ pub(super) async fn usage(
         by,
         owner: asked.owner,
         job: asked.job,
-        host: asked.host,
+        hosts: only.names(&app, asked.host).await?,
     };
     Ok(Json(app.read(move |db| db.usage(&query)).await?))
+}
+
+#[derive(Deserialize)]
+pub(super) struct LatencyParameters {
+    by: Option<String>,
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+    call: Option<String>,
+    layer: Option<Layer>,
+    host: Option<String>,
+    limit: Option<usize>,
+}
+
+/// How long calls took: percentiles of all hosts together.
+pub(super) async fn latency(
+    State(app): State<App>,
+    only: Only,
+    Query(asked): Query<LatencyParameters>,
+) -> Result<Json<LatencyReport>, Problem> {
+    let by = match asked.by.as_deref() {
+        None | Some("call") => LatencyBy::Call,
+        Some("host") => LatencyBy::Host,
+        Some("driver") => LatencyBy::Driver,
+        Some("kernel") => LatencyBy::Kernel,
+        Some("model") => LatencyBy::Model,
+        Some(label) => LatencyBy::Label(label.to_owned()),
+    };
+    if by != LatencyBy::Call && asked.call.is_none() {
+        return Err(Problem::bad_request(
+            "durations of different calls do not add up to a percentile that says something",
+            "name the call (call, --call); by=call lists them",
+        ));
+    }
+    let now = Timestamp::now();
+    let day = jiff::SignedDuration::from_hours(24);
+    let query = LatencyQuery {
+        since: asked
+            .since
+            .unwrap_or(now.saturating_sub(day).unwrap_or(now)),
+        until: asked.until.unwrap_or(now),
+        by,
+        call: asked.call,
+        layer: asked.layer,
+        hosts: only.names(&app, asked.host).await?,
+    };
+    let mut report = app.read(move |db| db.latency(&query)).await?;
+    report.lines.truncate(asked.limit.unwrap_or(usize::MAX));
+    Ok(Json(report))
 }
 
 #[derive(Deserialize)]

@@ -34,8 +34,8 @@ pub(super) async fn report(
     let incident = id
         .parse::<IncidentId>()
         .map_err(|e| Problem::bad_request(e, "`gtrace fleet incidents` lists them"))?;
-    let rows = app.hosts().await?;
-    let row = rows.into_iter().find(|row| row.name == host);
+    let wanted = host.clone();
+    let row = app.read(move |db| db.host(&wanted)).await?;
     let row = row.ok_or_else(|| no_host(&host))?;
     let ask = Ask::Report { incident };
     let now = Timestamp::now();

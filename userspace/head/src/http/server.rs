@@ -27,6 +27,7 @@ use tower_service::Service as _;
 use super::ending::over;
 use super::gate::{Door, Secured, Way};
 use super::gswarm::{self, Gswarm};
+use super::remote_write::{self, RemoteWrite};
 use super::{App, agents_alone, others, router, sessions};
 use crate::db::{Database, DbError, Listener, Place};
 use crate::intake::{Intake, Receiver, Receiving};
@@ -77,6 +78,8 @@ pub struct Listen {
     pub remediation: Option<Remediation>,
     /// NATS JetStream, through which agents come too.
     pub nats: Option<Nats>,
+    /// Where the fleet's metrics are pushed to.
+    pub remote_write: Option<RemoteWrite>,
 }
 
 /// Why a head cannot serve.
@@ -102,6 +105,9 @@ pub enum ListenError {
     /// The policy of remediation cannot be used.
     #[error(transparent)]
     Policy(#[from] PolicyError),
+    /// Metrics cannot be pushed.
+    #[error("{0}")]
+    RemoteWrite(String),
     /// Another head is there.
     #[error("another head answers on {0}")]
     Taken(PathBuf),
@@ -152,6 +158,9 @@ pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
         Some(of) => Some((of.clone(), remediation::load(&of.policy)?)),
         None => None,
     };
+    if let Some(to) = &listen.remote_write {
+        to.check().map_err(ListenError::RemoteWrite)?;
+    }
     let tcp = listen.tcp.map(bind_loopback).transpose()?;
     let https = match &listen.https {
         None => None,
@@ -251,7 +260,8 @@ pub async fn serve(
     // A PostgreSQL client has a runtime of its own, which must not be started on a thread of this one.
     let standing = policy.is_some().then(remediation::Shared::default);
     let shared = standing.clone();
-    let app = tokio::task::spawn_blocking(move || App::open(&place, shared, opened))
+    let pushes = listen.remote_write.is_some();
+    let app = tokio::task::spawn_blocking(move || App::open(&place, shared, pushes, opened))
         .await
         .map_err(|e| ListenError::Thread(io::Error::other(e)))??;
     if let (Some((options, policy)), Some(standing)) = (policy, standing) {
@@ -302,6 +312,9 @@ pub async fn serve(
     if let Some((listener, url)) = of_others {
         let (head, live) = (app.writer.head.clone(), app.writer.live.clone());
         tasks.spawn(others::follow(listener, url, head, live, ended.clone()));
+    }
+    if let Some(to) = listen.remote_write {
+        tasks.spawn(remote_write::keep(app.clone(), to, ended.clone()));
     }
     tasks.spawn(sessions::keep(app));
     if let Some(days) = listen.retention_days {

@@ -10,7 +10,7 @@ use axum::http::{Extensions, StatusCode};
 use gtrace_event::Timestamp;
 use gtrace_fleet::{
     HostRequest, INTERVAL_MS, Measure, MeasureAnswer, Metric, REQUESTS_MAX, SESSIONS_MAX,
-    check_name, fits,
+    check_name,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
@@ -22,7 +22,7 @@ use super::gate::{self, Named};
 use super::people::no_host;
 use super::problem::Problem;
 use crate::db::{After, Frame, HostRow, NewSession, NotStarted, Session, nanos};
-use crate::view::is_silent;
+use crate::view::{is_meant, is_silent};
 
 /// Longest session, in seconds.
 const LONGEST_S: u32 = 7 * 86_400;
@@ -154,6 +154,7 @@ pub(super) async fn measure(
         |text: &str| -> Vec<i64> { text.split(',').filter_map(|n| n.parse().ok()).collect() };
     let (known, taken) = (numbers(&asked.known), numbers(&asked.taken));
     let mut on = app.sessions.0.subscribe();
+    let wake = app.reads.wake(host);
     let mut ended = app.ended.clone();
     let waited = tokio::time::sleep(HELD);
     tokio::pin!(waited);
@@ -162,12 +163,17 @@ pub(super) async fn measure(
         let new = |request: &HostRequest| !taken.contains(&request.id);
         let asked: Vec<HostRequest> = app.sessions.asked(host).into_iter().filter(new).collect();
         let changes = !measure.iter().map(|m| m.session).eq(known.iter().copied());
-        let is_news = changes || !asked.is_empty();
+        let reads = app.reads.take(host);
+        let is_news = changes || !asked.is_empty() || !reads.is_empty();
         let as_json = asked
             .iter()
             .filter_map(|one| serde_json::to_value(one).ok());
         let requests = as_json.collect();
-        let answer = MeasureAnswer { measure, requests };
+        let answer = MeasureAnswer {
+            measure,
+            requests,
+            reads,
+        };
         if is_news {
             return Json(answer);
         }
@@ -175,6 +181,7 @@ pub(super) async fn measure(
             changed = on.changed() => if changed.is_err() {
                 return Json(answer);
             },
+            () = wake.notified() => {}
             () = &mut waited => return Json(answer),
             () = over(&mut ended) => return Json(answer),
         }
@@ -318,17 +325,11 @@ pub(super) async fn begin(
 fn select(known: &[HostRow], wanted: &[String]) -> Result<Vec<String>, Problem> {
     let mut names = std::collections::BTreeSet::new();
     for one in wanted {
-        let fits = |row: &&HostRow| match one.split_once('=') {
-            Some((label, value)) => row.state.as_ref().is_some_and(|state| {
-                state
-                    .labels
-                    .get(label)
-                    .is_some_and(|found| fits(value, found))
-            }),
-            None => fits(one, &row.name),
-        };
         let before = names.len();
-        let found = known.iter().filter(fits).map(|row| row.name.clone());
+        let found = known
+            .iter()
+            .filter(|row| is_meant(row, one))
+            .map(|row| row.name.clone());
         let mut any = false;
         names.extend(found.inspect(|_| any = true));
         if names.len() == before && !any {

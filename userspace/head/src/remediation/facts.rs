@@ -233,7 +233,7 @@ fn of_plan(
     match (plan.cause.incident, plan.cause.health) {
         (Some(id), _) => {
             let query = IncidentQuery {
-                host: Some(plan.host.clone()),
+                hosts: Some(BTreeSet::from([plan.host.clone()])),
                 id: Some(id),
                 limit: 1,
                 ..IncidentQuery::default()

@@ -8,17 +8,20 @@ use std::time::Duration;
 use gtrace_agent::{Actor, Enrolled, Options, Progress, Sampler, enroll, now_ns};
 use gtrace_api::client::Client;
 use gtrace_event::{HealthReport, IncidentId, PciAddress, Timestamp};
-use gtrace_fleet::{EnrollRequest, HostState};
+use gtrace_fleet::{EnrollRequest, HostState, READ_MAX};
 use gtrace_head::db::Place;
-use gtrace_head::http::{Gswarm, Listen, bind, serve};
+use gtrace_head::http::{Gswarm, Listen, RemoteWrite, bind, serve};
 use gtrace_head::remediation::Remediation;
 use gtrace_head::{HostView, Nats, TokenAnswer, TokenRequest};
+use gtrace_tls::AccessFiles;
 use tokio::sync::{Notify, watch};
 
 use super::Host;
 
 pub struct Head {
     pub url: String,
+    /// URL for other hosts, where it serves them.
+    pub https: Option<String>,
     /// URL of gswarm-profiler's routes.
     pub gswarm: String,
     pub client: Client,
@@ -28,24 +31,45 @@ pub struct Head {
 
 impl Head {
     pub fn start(dir: &Path, database: &Place, address: &str) -> Self {
-        Self::with(dir, database, address, None, None)
+        Self::serving(dir, database, address, |_| ())
     }
 
     /// Agents come through NATS too.
     pub fn through(dir: &Path, database: &Place, nats: Nats) -> Self {
-        Self::with(dir, database, "127.0.0.1:0", None, Some(nats))
+        Self::serving(dir, database, "127.0.0.1:0", |listen| {
+            listen.nats = Some(nats);
+        })
+    }
+
+    /// Its metrics are pushed.
+    pub fn pushing(dir: &Path, database: &Place, to: RemoteWrite) -> Self {
+        Self::serving(dir, database, "127.0.0.1:0", |listen| {
+            listen.remote_write = Some(to);
+        })
+    }
+
+    /// For other hosts too.
+    pub fn over_tls(dir: &Path, database: &Place, files: AccessFiles) -> Self {
+        Self::serving(dir, database, "127.0.0.1:0", |listen| {
+            listen.https = Some(("127.0.0.1:0".parse().unwrap(), files));
+        })
     }
 
     /// With a policy of remediation.
-    pub fn with(
+    pub fn with_policy(dir: &Path, database: &Place, address: &str, policy: PathBuf) -> Self {
+        Self::serving(dir, database, address, |listen| {
+            listen.remediation = Some(Remediation { policy });
+        })
+    }
+
+    fn serving(
         dir: &Path,
         database: &Place,
         address: &str,
-        policy: Option<PathBuf>,
-        nats: Option<Nats>,
+        change: impl FnOnce(&mut Listen),
     ) -> Self {
         let socket = dir.join("head.sock");
-        let bound = bind(Listen {
+        let mut listen = Listen {
             tcp: Some(address.parse().unwrap()),
             https: None,
             socket: Some(socket.clone()),
@@ -56,11 +80,15 @@ impl Head {
                 interval_ms: 100,
                 folder: dir.to_owned(),
             }),
-            remediation: policy.map(|policy| Remediation { policy }),
-            nats,
-        })
-        .unwrap();
+            remediation: None,
+            nats: None,
+            remote_write: None,
+        };
+        change(&mut listen);
+        let bound = bind(listen).unwrap();
         let url = format!("http://{}", bound.tcp_addr().unwrap());
+        let https = bound.https_addr();
+        let https = https.map(|at| format!("https://localhost:{}", at.port()));
         let gswarm = format!("http://{}", bound.gswarm_addr().unwrap());
         let (stop, stopped) = watch::channel(false);
         let thread = std::thread::spawn(move || {
@@ -73,6 +101,7 @@ impl Head {
         });
         Self {
             url,
+            https,
             gswarm,
             client: Client::unix(socket),
             stop: Some(stop),
@@ -166,6 +195,18 @@ impl RecordingActor {
 impl Actor for RecordingActor {
     fn permits(&self) -> Vec<String> {
         self.permits.clone()
+    }
+
+    fn read(&self, path: &str) -> (u16, Vec<u8>) {
+        self.done.lock().unwrap().push(path.to_owned());
+        match path {
+            "/api/v1/cuda" => (
+                503,
+                b"{\"error\":\"e\",\"cause\":\"none\",\"remedy\":\"r\"}".to_vec(),
+            ),
+            "/api/v1/samples" => (200, vec![b' '; READ_MAX + 1]),
+            _ => (200, format!("{path:?}").into_bytes()),
+        }
     }
 
     fn report(&self, incident: IncidentId) -> Result<Vec<u8>, String> {

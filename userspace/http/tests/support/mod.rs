@@ -101,6 +101,7 @@ impl Server {
             role,
             expires,
             requests_per_minute: NonZeroU32::new(rate),
+            hosts: Vec::new(),
             gpu: gtrace_tls::GpuShare::default(),
         };
         let secret = new_token(&self.files.credentials, &token, Timestamp::now()).unwrap();

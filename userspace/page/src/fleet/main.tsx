@@ -15,12 +15,13 @@ import { Cohorts } from "./views/cohorts";
 import { HostPage } from "./views/host";
 import { Hosts } from "./views/hosts";
 import { Incidents } from "./views/incidents";
+import { LatencyView } from "./views/latency";
 import { Lemons } from "./views/lemons";
 import { Overview } from "./views/overview";
 import { Sessions } from "./views/sessions";
 import { UsageView } from "./views/usage";
 
-const VIEWS: [string, string][] = [["overview", "Overview"], ["hosts", "Hosts"], ["incidents", "Incidents"], ["usage", "Usage"], ["lemons", "Lemons"], ["versions", "Versions"], ["sessions", "Sessions"]];
+const VIEWS: [string, string][] = [["overview", "Overview"], ["hosts", "Hosts"], ["incidents", "Incidents"], ["usage", "Usage"], ["latency", "Latency"], ["lemons", "Lemons"], ["versions", "Versions"], ["sessions", "Sessions"]];
 
 function Page() {
   const route = useRoute();
@@ -44,6 +45,7 @@ function View({ view, arg, params }: { view: string; arg: string; params: Record
     case "hosts": return arg ? <HostPage name={arg} /> : <Hosts params={params} />;
     case "incidents": return <Incidents id={arg} params={params} />;
     case "usage": return <UsageView params={params} />;
+    case "latency": return <LatencyView call={arg} params={params} />;
     case "lemons": return <Lemons params={params} />;
     case "versions": return <Cohorts params={params} />;
     case "sessions": return <Sessions name={arg} />;

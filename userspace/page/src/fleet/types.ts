@@ -24,7 +24,7 @@ export interface Host {
 }
 export interface Gpu { index: number; pci?: string; uuid?: string; name?: string; vbios?: string; firmware?: string }
 /** `/fleet/v1/hosts/HOST`. */
-export interface HostDetail extends Host { current?: { time: string; boot_id?: string; gpus: Gpu[]; health?: HealthReport; incidents: Incident[]; allows_sessions?: boolean; session_problem?: string } }
+export interface HostDetail extends Host { current?: { time: string; boot_id?: string; gpus: Gpu[]; health?: HealthReport; incidents: Incident[]; allows_sessions?: boolean; permits?: string[]; session_problem?: string } }
 
 export interface FleetIncident { fleet_host: string; incident: Incident }
 export interface FleetEvent { fleet_host: string; event: Event }
@@ -33,12 +33,16 @@ export interface FleetEvent { fleet_host: string; event: Event }
 export interface Outbreak { class: string; first: string; last: string; drill: boolean; hosts: string[]; members: { host: string; incident: string }[]; labels: string[]; of: number; jobs?: string[]; expected: number }
 
 /** `/fleet/v1/lemons`. */
-export interface Ranked { name: string; failures: number; hours: number; rate: number; interval: [number, number]; times: number; worse: number }
+export interface Ranked { name: string; failures: number; hours: number; after_reboot: number; after_exchange: number; rate: number; interval: [number, number]; times: number; worse: number }
 export interface Ranking { rate: number; failures: number; hours: number; shape?: number; units: Ranked[] }
 
 /** `/fleet/v1/usage`. */
-export interface UsageLine { name: string; hours: number; measured_hours: number; busy_hours: number; idle_hours: number; gpus: number; hosts: number; jobs: number; jobs_with_incident: number; last?: string }
+export interface UsageLine { name: string; hours: number; measured_hours: number; busy_hours: number; idle_hours: number; gpus: number; hosts: number; jobs: number; jobs_with_incident: number; jobs_failed: number; last?: string }
 export interface Usage { since: string; until: string; held: UsageLine; free_hours: number; lines: UsageLine[] }
+
+/** `/fleet/v1/latency`; times in ns. */
+export interface LatencyLine { name: string; layer?: string; calls: number; p50_ns: number; p90_ns: number; p99_ns: number; p999_ns: number; max_ns: number; total_ns: number; hosts: number }
+export interface Latency { since: string; until: string; lines: LatencyLine[] }
 
 /** `/fleet/v1/cohorts` and `/fleet/v1/compare`. */
 export interface Cohort { version: string; hosts: number; failures: number; hours: number; rate: number }

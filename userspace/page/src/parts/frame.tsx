@@ -10,7 +10,7 @@ const KEYS: [string, string][] = [["j, k", "next and previous row"], ["Enter", "
 const THEMES = ["", "light", "dark"];
 const THEME_NAMES: Record<string, string> = { "": "auto", light: "light", dark: "dark" };
 
-export type Connection = "connecting" | "live" | "lost";
+export type Connection = "connecting" | "live" | "polling" | "lost";
 
 export interface FrameProps {
   /** Address and name of each view, in the order of the tabs. */
@@ -25,10 +25,12 @@ export interface FrameProps {
   search: [string, string];
   /** What the list of keys says at its end. */
   note: string;
+  /** Where this is a part of something larger: address and name. */
+  within?: [string, string] | undefined;
   children: ComponentChildren;
 }
 
-export function Frame({ views, of, version, connection, badges, search, note, children }: FrameProps) {
+export function Frame({ views, of, version, connection, badges, search, note, within, children }: FrameProps) {
   const route = useRoute();
   const [help, showHelp] = useState(false);
   const [theme, keepTheme] = useState(readTheme);
@@ -51,6 +53,7 @@ export function Frame({ views, of, version, connection, badges, search, note, ch
       <a class="skip" href="#main" onClick={(e) => { e.preventDefault(); document.getElementById("main")?.focus(); }}>To the content</a>
       <header class="top">
         <a class="brand" href={href("overview")}><svg viewBox="0 0 32 32" aria-hidden="true"><path d="M2 18h8l3-9 5 15 3-9h9" /></svg>gtrace</a>
+        {within && <a class="within" href={within[0]}>{within[1]}</a>}
         <span class="host" title={version ? `gtrace ${version}` : undefined}>{of}</span>
         <SearchBox view={search[0]} hint={search[1]} q={route.view === search[0] ? route.params.q ?? "" : ""} />
         <Connected of={connection} />
@@ -68,7 +71,7 @@ export function Frame({ views, of, version, connection, badges, search, note, ch
 }
 
 function Connected({ of }: { of: Connection }) {
-  const [shape, tone, text] = ({ live: ["check", "ok", "live"], connecting: ["ring", "muted", "connecting"], lost: ["cross", "warning", "reconnecting"] } as const)[of];
+  const [shape, tone, text] = ({ live: ["check", "ok", "live"], polling: ["check", "ok", "every few seconds"], connecting: ["ring", "muted", "connecting"], lost: ["cross", "warning", "reconnecting"] } as const)[of];
   return <span class="connection" role="status"><Mark shape={shape} tone={tone}>{text}</Mark></span>;
 }
 

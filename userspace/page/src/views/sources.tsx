@@ -1,5 +1,6 @@
 // Where observations come from, what was lost, and what gtrace itself costs.
 
+import { throughHead } from "../api";
 import { Loading } from "../parts/bits";
 import { HealthMark, Mark, SourceMark } from "../parts/mark";
 import { age, ago, bytes, clock, count, duration, number, percent, plural } from "../format";
@@ -63,7 +64,7 @@ export function Sources() {
       </section>
       <section>
         <h2>The daemon</h2>
-        <dl class="facts wide"><dt>version</dt><dd>{status.version}, process {status.pid}</dd><dt>started</dt><dd>{clock(status.started)} ({ago(status.started)})</dd><dt>memory</dt><dd>{bytes(status.footprint.rss_anon_bytes)}</dd><dt>CPU</dt><dd>{duration(status.footprint.cpu_seconds * 1e9)}, {percent(status.footprint.cpu_seconds / uptime, 2)} of a core</dd><dt>newest record</dt><dd>{count(status.last_seq)}</dd><dt>API</dt><dd><a href="/api/openapi.json">OpenAPI</a>, <a href="/metrics">metrics</a></dd></dl>
+        <dl class="facts wide"><dt>version</dt><dd>{status.version}, process {status.pid}</dd><dt>started</dt><dd>{clock(status.started)} ({ago(status.started)})</dd><dt>memory</dt><dd>{bytes(status.footprint.rss_anon_bytes)}</dd><dt>CPU</dt><dd>{duration(status.footprint.cpu_seconds * 1e9)}, {percent(status.footprint.cpu_seconds / uptime, 2)} of a core</dd><dt>newest record</dt><dd>{count(status.last_seq)}</dd>{!throughHead && <><dt>API</dt><dd><a href="/api/openapi.json">OpenAPI</a>, <a href="/metrics">metrics</a></dd></>}</dl>
       </section>
     </>
   );

@@ -153,6 +153,7 @@ mod tests {
                 name: format!("h{n}"),
                 failures,
                 hours: 1000.0,
+                ..Exposed::default()
             };
             (0..n).map(host).collect()
         };

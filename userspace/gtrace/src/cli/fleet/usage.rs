@@ -187,7 +187,7 @@ fn table(found: &UsageReport, lines: &[UsageLine], by: &str, prices: Option<&Pri
     let names: Vec<String> = lines.iter().map(|line| render::clean(&line.name)).collect();
     let longest = names.iter().map(|name| name.chars().count()).max();
     let width = longest.unwrap_or(0).max(by.len());
-    let mut row = |name: &str, cells: [String; 9], costs: Option<[String; 2]>| {
+    let mut row = |name: &str, cells: [String; 10], costs: Option<[String; 2]>| {
         let [
             hours,
             busy,
@@ -196,11 +196,12 @@ fn table(found: &UsageReport, lines: &[UsageLine], by: &str, prices: Option<&Pri
             gpus,
             hosts,
             jobs,
+            failed,
             incidents,
             last,
         ] = cells;
         text += &format!(
-            "{name:<width$} {hours:>10} {busy:>6} {idle:>6} {idle_hours:>10} {gpus:>5} {hosts:>5} {jobs:>5} {incidents:>9} {last:>16}"
+            "{name:<width$} {hours:>10} {busy:>6} {idle:>6} {idle_hours:>10} {gpus:>5} {hosts:>5} {jobs:>5} {failed:>6} {incidents:>9} {last:>16}"
         );
         if let Some([cost, idle]) = costs {
             text += &format!(" {cost:>14} {idle:>14}");
@@ -215,6 +216,7 @@ fn table(found: &UsageReport, lines: &[UsageLine], by: &str, prices: Option<&Pri
         "GPUS",
         "HOSTS",
         "JOBS",
+        "FAILED",
         "INCIDENTS",
         "LAST",
     ];
@@ -234,6 +236,7 @@ fn table(found: &UsageReport, lines: &[UsageLine], by: &str, prices: Option<&Pri
             line.gpus.to_string(),
             line.hosts.to_string(),
             line.jobs.to_string(),
+            line.jobs_failed.to_string(),
             line.jobs_with_incident.to_string(),
             last.unwrap_or_default(),
         ];
@@ -316,7 +319,7 @@ mod tests {
         assert_eq!(
             words,
             [
-                "user/ada", "10.0", "50", "%", "25", "%", "2.0", "0", "0", "0", "0", "20.00",
+                "user/ada", "10.0", "50", "%", "25", "%", "2.0", "0", "0", "0", "0", "0", "20.00",
                 "4.00"
             ]
         );

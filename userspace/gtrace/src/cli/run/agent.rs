@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use gtrace_agent::{Actor, Enrolled, HeadUrl, NatsAccess, Options, Progress, now_ns};
 use gtrace_api::client::Client;
-use gtrace_collect::{HostActor, HostSampler, NvmlOf, UsageTurn, gpu_state};
+use gtrace_collect::{HostActor, HostSampler, NvmlOf, Turn, gpu_state};
 use gtrace_engine::config::{Config, HeadConfig};
 use gtrace_engine::hub::Hub;
 use gtrace_engine::sources::devices::nvml_of;
 use gtrace_engine::supervise::{Pulse, Task, beat};
 use gtrace_event::{IncidentState, Timestamp};
-use gtrace_fleet::HostState;
+use gtrace_fleet::{HostState, PAGE};
 use gtrace_nats::Access;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{Notify, watch};
@@ -49,6 +49,7 @@ impl Member {
             rate,
             sessions,
             reports,
+            page,
             nats,
         } = head;
         let wanted: HeadUrl = url.parse()?;
@@ -73,7 +74,7 @@ impl Member {
                 labels: labels.clone(),
                 rate: *rate,
                 allow_sessions: *sessions,
-                actor: reports.then(|| actor(config)),
+                actor: actor(config, *reports, *page),
                 clock: Arc::new(now_ns),
             },
             config: Arc::new(config.clone()),
@@ -124,11 +125,14 @@ impl Member {
                     wake.notify_one();
                 }
             });
-            let mut turn = UsageTurn::default();
+            let (mut of_usage, mut of_latency) = (Turn::of_usage(), Turn::of_latency());
             let state = || {
-                let since = turn.next(Instant::now());
+                let usage = of_usage.next(Instant::now());
+                let latency = of_latency.next(Instant::now());
                 HostState {
-                    usage: since.map_or_else(Vec::new, |since| hub.usage.rows(since)),
+                    usage: usage.map_or_else(Vec::new, |since| hub.usage.rows(since)),
+                    ends: usage.map_or_else(Vec::new, |since| hub.usage.ends(since)),
+                    latency: latency.map_or_else(Vec::new, |since| hub.latencies.rows(since)),
                     ..state_of(hub)
                 }
             };
@@ -166,16 +170,23 @@ impl Member {
     }
 }
 
-/// Writes reports of incidents for the head. The daemon has no right to do more to its host.
-fn actor(config: &Config) -> Arc<dyn Actor> {
-    Arc::new(HostActor {
-        permits: vec!["report".to_owned()],
+/// Writes reports of incidents for the head, and reads the daemon for its page, as far as that is permitted. The daemon has no right to do
+/// more to its host.
+fn actor(config: &Config, reports: bool, page: bool) -> Option<Arc<dyn Actor>> {
+    let names = [("report", reports), (PAGE, page)];
+    let permits = names.into_iter().filter(|(_, permitted)| *permitted);
+    let permits: Vec<String> = permits.map(|(name, _)| name.to_owned()).collect();
+    if permits.is_empty() {
+        return None;
+    }
+    Some(Arc::new(HostActor {
+        permits,
         store: config.store(),
         daemon: Client::unix(&config.socket),
         nvidia_smi: "nvidia-smi".into(),
         systemctl: "systemctl".into(),
         generator: format!("gtrace {}", env!("CARGO_PKG_VERSION")),
-    })
+    }))
 }
 
 /// Whether the daemon can ship to the head that the configuration names.

@@ -40,10 +40,10 @@ export function Lemons({ params }: { params: Record<string, string> }) {
       {!found ? !read.problem && <Loading /> : found.units.length === 0 ? <Empty title="Nothing to rank">{count(found.failures)} failures in {count(Math.round(found.hours))} GPU-hours. Agents within daemons say which GPUs there are.</Empty> : (
         <>
           <p class="muted">{count(found.failures)} failures in {count(Math.round(found.hours))} GPU-hours: {figure(found.rate)} in 1000 h. {found.shape === undefined ? "The data do not show that units differ." : "Units differ."}</p>
-          <div class="scroll" tabIndex={0}><table><thead><tr><th>Unit</th><th class="num">Failures</th><th class="num">GPU-hours</th><th class="num">In 1000 h</th><th>90 % interval</th><th class="num">Times the fleet</th><th class="num">Worse than twice</th></tr></thead>
+          <div class="scroll" tabIndex={0}><table><thead><tr><th>Unit</th><th class="num">Failures</th><th class="num">GPU-hours</th><th class="num">In 1000 h</th><th>90 % interval</th><th class="num">Times the fleet</th><th class="num">Worse than twice</th><th class="num" title="failures that came though the host was rebooted since the one before">After reboot</th><th class="num" title="failures that came though another GPU is in the slot, or the GPU in another slot, since the one before">After exchange</th></tr></thead>
             <tbody>{found.units.map((one) => (
               <tr key={one.name}><td class="break"><code>{one.name}</code></td><td class="num">{one.failures}</td><td class="num">{count(Math.round(one.hours))}</td><td class="num">{figure(one.rate)}</td><td><Interval of={one} fleet={found.rate} most={most} /></td><td class="num">{one.times.toFixed(2)}</td>
-                <td class="num">{one.worse >= SURE ? <Mark shape="octagon" tone="fatal">{percent(one.worse, 1)}</Mark> : percent(one.worse, 1)}</td></tr>))}</tbody></table></div>
+                <td class="num">{one.worse >= SURE ? <Mark shape="octagon" tone="fatal">{percent(one.worse, 1)}</Mark> : percent(one.worse, 1)}</td><td class="num">{one.after_reboot}</td><td class="num">{one.after_exchange}</td></tr>))}</tbody></table></div>
         </>)}
     </>
   );

@@ -44,10 +44,10 @@ export function UsageView({ params }: { params: Record<string, string> }) {
         <>
           <p class="muted">{found.since} to {found.until} (UTC): {hours(all)} GPU-hours, held {share(found.held.hours, all)}; of held time busy {share(found.held.busy_hours, found.held.measured_hours)}, idle {share(found.held.idle_hours, found.held.measured_hours)}.
             <span class="key"><i class="busy" />busy<i class="held" />partly<i class="idle" />idle</span></p>
-          <div class="scroll" tabIndex={0}><table><thead><tr><th>{by}</th><th class="num">GPU-hours</th><th>Use</th><th class="num">Busy</th><th class="num">Idle</th><th class="num">Idle hours</th><th class="num">GPUs</th><th class="num">Hosts</th><th class="num">Jobs</th><th class="num" title="jobs that an incident names">With incident</th><th>Last</th></tr></thead>
+          <div class="scroll" tabIndex={0}><table><thead><tr><th>{by[0]?.toUpperCase()}{by.slice(1)}</th><th class="num">GPU-hours</th><th>Use</th><th class="num">Busy</th><th class="num">Idle</th><th class="num">Idle hours</th><th class="num">GPUs</th><th class="num">Hosts</th><th class="num">Jobs</th><th class="num" title="jobs of which a process that had a GPU open was ended by a signal, or with another status than 0">Failed</th><th class="num" title="jobs that an incident names">With incident</th><th>Last</th></tr></thead>
             <tbody>{lines.map((one) => (
               <tr key={one.name}><td class="break"><code>{one.name}</code></td><td class="num">{hours(one.hours)}</td><td><Shares of={one} most={most} /></td><td class="num">{share(one.busy_hours, one.measured_hours)}</td><td class="num">{share(one.idle_hours, one.measured_hours)}</td><td class="num">{hours(one.idle_hours)}</td>
-                <td class="num">{one.gpus}</td><td class="num">{one.hosts}</td><td class="num">{one.jobs}</td><td class="num">{one.jobs_with_incident}</td><td>{one.last && <time class="muted" title={one.last}>{clock(one.last)}</time>}</td></tr>))}</tbody></table></div>
+                <td class="num">{one.gpus}</td><td class="num">{one.hosts}</td><td class="num">{one.jobs}</td><td class="num">{one.jobs_failed}</td><td class="num">{one.jobs_with_incident}</td><td>{one.last && <time class="muted" title={one.last}>{clock(one.last)}</time>}</td></tr>))}</tbody></table></div>
           {found.lines.length > lines.length && <p class="muted">{found.lines.length - lines.length} more: <code>gtrace fleet usage --by {by}</code> has them.</p>}
         </>)}
     </>
