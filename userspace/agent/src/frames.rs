@@ -25,6 +25,10 @@ pub enum Read {
     Gpu(GpuFrame),
     /// Of the host's driver calls.
     Calls(CallFrame),
+    /// Of its CUDA calls.
+    CudaCalls(CallFrame),
+    /// Nothing of it, but it was there: no gap.
+    Nothing,
 }
 
 /// One reading.
@@ -80,6 +84,7 @@ struct Open {
     offset: Offset,
     gpus: BTreeMap<u32, Vec<GpuFrame>>,
     calls: Option<CallFrame>,
+    cuda_calls: Option<CallFrame>,
 }
 
 /// All sessions that this host takes part in.
@@ -204,7 +209,12 @@ impl Recording {
     /// Whether there was a place for it.
     fn take(&mut self, offset: Offset, one: &Measured) -> bool {
         let metrics = &self.measure.metrics;
-        if matches!(one.read, Read::Calls(_)) && !metrics.contains(&Metric::Calls) {
+        let asked = match one.read {
+            Read::Gpu(_) | Read::Nothing => true,
+            Read::Calls(_) => metrics.contains(&Metric::Calls),
+            Read::CudaCalls(_) => metrics.contains(&Metric::CudaCalls),
+        };
+        if !asked {
             return true;
         }
         let length = i64::from(self.measure.interval_ms) * 1_000_000;
@@ -217,13 +227,16 @@ impl Recording {
             offset,
             gpus: BTreeMap::new(),
             calls: None,
+            cuda_calls: None,
         });
         match &one.read {
             Read::Gpu(gpu) => {
                 let gpu = only(gpu, metrics);
                 open.gpus.entry(gpu.index).or_default().push(gpu);
             }
-            Read::Calls(calls) => open.calls = Some(calls.clone()),
+            Read::Calls(calls) => add(&mut open.calls, calls),
+            Read::CudaCalls(calls) => add(&mut open.cuda_calls, calls),
+            Read::Nothing => {}
         }
         true
     }
@@ -255,6 +268,12 @@ impl Recording {
     }
 }
 
+/// All calls that ended in the interval, whatever the number of readings.
+fn add(to: &mut Option<CallFrame>, read: &CallFrame) {
+    let both = to.as_ref().and_then(|before| before.and(read));
+    *to = Some(both.unwrap_or_else(|| read.clone()));
+}
+
 /// What the session asked for.
 fn only(gpu: &GpuFrame, metrics: &[Metric]) -> GpuFrame {
     let mut only = GpuFrame {
@@ -267,10 +286,11 @@ fn only(gpu: &GpuFrame, metrics: &[Metric]) -> GpuFrame {
             Metric::Utilization => &["utilization", "memory_busy"],
             Metric::Memory => &["memory", "memory_used"],
             Metric::Pcie => &["pcie_rx", "pcie_tx"],
+            Metric::Nvlink => &["nvlink_rx", "nvlink_tx"],
             Metric::Power => &["power_w"],
             Metric::Clocks => &["sm_mhz", "memory_mhz"],
             Metric::Temperature => &["temperature_c"],
-            Metric::Calls => &[],
+            Metric::Calls | Metric::CudaCalls => &[],
         };
         for column in COLUMNS.iter().filter(|c| names.contains(&c.name)) {
             *(column.place)(&mut only) = (column.get)(gpu);
@@ -298,6 +318,7 @@ fn frame(slot: i64, open: Open, offset: Offset) -> HostFrame {
         error_ns: error_ns.max(0),
         gpus: gpus.collect(),
         calls: open.calls,
+        cuda_calls: open.cuda_calls,
     }
 }
 
@@ -322,6 +343,8 @@ fn mean(index: u32, read: &[GpuFrame]) -> GpuFrame {
 
 #[cfg(test)]
 mod tests {
+    use gtrace_profile::Histogram;
+
     use super::*;
 
     const MS: i64 = 1_000_000;
@@ -391,6 +414,37 @@ mod tests {
         recordings.sent(&last);
         recordings.close(2702 * MS, 2500 * MS, OFFSET);
         assert!(recordings.is_empty());
+    }
+
+    #[test]
+    fn a_frame_has_all_calls_of_its_interval() {
+        let mut recordings = Recordings::default();
+        recordings.set(&[Measure {
+            metrics: vec![Metric::Calls],
+            interval_ms: 10_000,
+            session: 1,
+        }]);
+        let calls = |ns: u64| {
+            let mut histogram = Histogram::default();
+            histogram.record(ns);
+            CallFrame::new(&histogram, 2000)
+        };
+        for (at, ns) in [(2000, 1 << 14), (4000, 1 << 16), (6000, 1 << 15)] {
+            for read in [Read::Calls(calls(ns)), Read::CudaCalls(calls(ns))] {
+                let time_ns = at * MS;
+                recordings.take(Offset::default(), &Measured { time_ns, read });
+            }
+        }
+        recordings.close(i64::MAX / 2, 0, Offset::default());
+        let frames = recordings.ready().unwrap().frames;
+        let found = frames[0].calls.as_ref().unwrap();
+        assert_eq!(
+            (found.count, found.max_ns, found.sum_ns, found.span_ms),
+            (3, 1 << 16, 7 << 14, 6000)
+        );
+        // Of all three calls, not of a reading.
+        assert!(found.p50_ns.abs_diff(1 << 15) <= 1 << 9, "{}", found.p50_ns);
+        assert_eq!(frames[0].cuda_calls, None, "nobody asked for them");
     }
 
     #[test]

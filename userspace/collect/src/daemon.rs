@@ -1,9 +1,9 @@
 //! Driver calls, as the daemon counts them.
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use gtrace_api::client::Client;
 use gtrace_api::text::clean;
-use gtrace_api::{CallStats, SourceState, SourceStatus};
+use gtrace_api::{CallStats, CudaCalls, CudaReport, CudaState, SourceState, SourceStatus};
 use gtrace_engine::host;
 use gtrace_event::WitnessName;
 use gtrace_profile::{Counts, Histogram, Key, Layer, Part, Process, Row};
@@ -27,6 +27,28 @@ impl Daemon {
             client,
             host: host::name(),
             notes: Vec::new(),
+        }
+    }
+
+    /// CUDA calls that were timed so far.
+    ///
+    /// # Errors
+    ///
+    /// That nobody counts them: why, and the remedy.
+    pub fn read_cuda(&mut self) -> anyhow::Result<Vec<Row>> {
+        let report: CudaReport = self.client.get("/api/v1/cuda?buckets=true")?;
+        let reason = report.reason.as_deref().map(clean).unwrap_or_default();
+        match report.state {
+            CudaState::Active => report
+                .calls
+                .iter()
+                .map(|calls| cuda_row(calls, &self.host))
+                .collect(),
+            CudaState::Off => {
+                bail!("CUDA calls are not counted on this host: start its daemon with --cuda-api")
+            }
+            CudaState::Paused => bail!("CUDA calls are not counted while the daemon is paused"),
+            CudaState::Failed => bail!("CUDA calls cannot be counted: {reason}"),
         }
     }
 }
@@ -107,6 +129,36 @@ fn row(call: &CallStats, host: &str) -> anyhow::Result<Row> {
             errors: Some(call.errors + call.failures),
             statuses: statuses.collect(),
             bytes: None,
+            histogram,
+        },
+    })
+}
+
+/// A process goes by its number alone: exec(2) changes its name, and its counts go on.
+fn cuda_row(calls: &CudaCalls, host: &str) -> anyhow::Result<Row> {
+    let nobody = Process {
+        host: host.to_owned(),
+        ..Process::default()
+    };
+    let process = match calls.pid {
+        Some(pid) => Process { pid, ..nobody },
+        None => nobody.ended(),
+    };
+    let histogram = Histogram::from_buckets(&calls.buckets, calls.total_ns, calls.max_ns)
+        .with_context(|| format!("the daemon's histogram of {}", calls.function))?;
+    Ok(Row {
+        key: Key {
+            process,
+            layer: Layer::Api,
+            function: calls.function.clone(),
+            part: Part::Whole,
+            gpu: None,
+        },
+        counts: Counts {
+            calls: calls.calls,
+            errors: Some(calls.errors),
+            statuses: calls.results.clone(),
+            bytes: Some(calls.bytes),
             histogram,
         },
     })

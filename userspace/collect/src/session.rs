@@ -1,5 +1,6 @@
-//! Readings of this host for profiling sessions of a fleet: its GPUs by NVML, its driver calls by its daemon.
+//! Readings of this host for profiling sessions of a fleet: its GPUs by NVML, its driver and CUDA calls by its daemon.
 
+use std::collections::HashMap;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::time::{Duration, Instant};
 
@@ -8,13 +9,13 @@ use gtrace_api::client::Client;
 use gtrace_devices::{GpuInfo, NvmlClient, NvmlConfig, NvmlGpu, Readings};
 use gtrace_event::Timestamp;
 use gtrace_fleet::{CallFrame, GpuFrame, GpuState, Metric};
-use gtrace_profile::{Differences, Histogram};
+use gtrace_profile::{Differences, Histogram, Row};
 
 use crate::{Collector as _, Daemon};
 
 /// Readings that wait to be taken: 256 GPUs for some rounds.
 const WAITING: usize = 4096;
-/// Between two questions for driver calls; the daemon counts them every 2 s.
+/// Between two questions for calls; the daemon counts them every 2 s.
 const CALLS_EVERY: Duration = Duration::from_secs(1);
 /// How long NVML takes for the traffic of one GPU, both ways.
 const PCIE_MS: u32 = 40;
@@ -22,7 +23,7 @@ const PCIE_MS: u32 = 40;
 /// Makes the configuration of NVML, each time that a session begins.
 pub type NvmlOf = Box<dyn Fn() -> NvmlConfig + Send + Sync>;
 
-/// Reads this host's GPUs and driver calls in threads, which run only while a session is on: no GPU is opened before.
+/// Reads this host's GPUs and its calls in threads, which run only while a session is on: no GPU is opened before.
 pub struct HostSampler {
     nvml: std::sync::Arc<NvmlOf>,
     daemon: Client,
@@ -37,7 +38,7 @@ struct Running {
 }
 
 enum News {
-    Reading(Measured),
+    Reading(Box<Measured>),
     Problem(Option<String>),
 }
 
@@ -73,15 +74,25 @@ impl Sampler for HostSampler {
                     Err(error) => self.problem = Some(format!("cannot start a thread: {error}")),
                 }
             };
-        if wanted.metrics.iter().any(|metric| *metric != Metric::Calls) {
+        let of_gpus = wanted.metrics.iter().any(|metric| metric.is_of_gpus());
+        if of_gpus {
             let (nvml, wanted) = (std::sync::Arc::clone(&self.nvml), wanted.clone());
             let body = move |stop, news| gpus(nvml(), &wanted, &stop, &news);
             start("session-gpus", Box::new(body));
         }
-        if wanted.metrics.contains(&Metric::Calls) {
+        let kinds = [
+            (Metric::Calls, OfCalls::DRIVER),
+            (Metric::CudaCalls, OfCalls::CUDA),
+        ];
+        for (_, of) in kinds
+            .into_iter()
+            .filter(|(metric, _)| wanted.metrics.contains(metric))
+        {
             let client = self.daemon.clone();
-            let body = move |stop, news| calls(client, &stop, &news);
-            start("session-calls", Box::new(body));
+            // Of a host whose GPUs are not measured only this shows that it was there.
+            let alone = (!of_gpus).then(|| Duration::from_millis(wanted.every_ms.into()));
+            let body = move |stop, news| calls(&of, client, alone, &stop, &news);
+            start(of.thread, Box::new(body));
         }
         self.running = Some(Running { news, _stop: stop });
     }
@@ -91,7 +102,7 @@ impl Sampler for HostSampler {
         if let Some(running) = &self.running {
             for news in running.news.try_iter().take(WAITING) {
                 match news {
-                    News::Reading(reading) => readings.push(reading),
+                    News::Reading(reading) => readings.push(*reading),
                     News::Problem(problem) => self.problem = problem,
                 }
             }
@@ -116,7 +127,10 @@ fn gpus(config: NvmlConfig, wanted: &Wanted, stop: &Receiver<()>, news: &SyncSen
         false => 0,
     };
     let nvml = NvmlClient::new(NvmlConfig {
-        readings: Readings::Quick { pcie },
+        readings: Readings::Quick {
+            pcie,
+            nvlink: wanted.metrics.contains(&Metric::Nvlink),
+        },
         ..config
     });
     let nvml = match nvml {
@@ -126,12 +140,13 @@ fn gpus(config: NvmlConfig, wanted: &Wanted, stop: &Receiver<()>, news: &SyncSen
     let every = Duration::from_millis(u64::from(wanted.every_ms));
     let mut due = Instant::now();
     let mut said = None;
+    let mut rates = Rates::default();
     loop {
         let problem = match nvml.sample() {
             Ok(snapshot) => {
                 for gpu in &snapshot.gpus {
                     // A reader that is behind is sent no more: its frames lack it, and it is not held up further.
-                    let _ = news.try_send(News::Reading(measured(gpu)));
+                    let _ = news.try_send(News::Reading(Box::new(measured(gpu, &mut rates))));
                 }
                 let silent = snapshot.unreadable.first();
                 silent.map(|gpu| format!("GPU {}: {}", gpu.index, gpu.error))
@@ -150,7 +165,38 @@ fn gpus(config: NvmlConfig, wanted: &Wanted, stop: &Receiver<()>, news: &SyncSen
     }
 }
 
-fn measured(gpu: &NvmlGpu) -> Measured {
+/// Traffic over NVLink, which the driver counts: between two readings of a GPU.
+#[derive(Default)]
+struct Rates(HashMap<u32, Counted>);
+
+/// What was counted, received and sent, and when.
+#[derive(Clone, Copy)]
+struct Counted {
+    time: Timestamp,
+    bytes: [Option<u64>; 2],
+}
+
+impl Rates {
+    /// Bytes a second, received and sent, since the reading before.
+    fn nvlink(&mut self, gpu: &NvmlGpu) -> [Option<f64>; 2] {
+        let now = Counted {
+            time: gpu.sample.time,
+            bytes: [gpu.sample.nvlink_rx_bytes, gpu.sample.nvlink_tx_bytes],
+        };
+        let Some(before) = self.0.insert(gpu.index, now) else {
+            return [None; 2];
+        };
+        let seconds = now.time.duration_since(before.time).as_secs_f64();
+        [0, 1].map(|way| {
+            // Counters that fell began anew.
+            let more = now.bytes[way]?.checked_sub(before.bytes[way]?)?;
+            (seconds > 0.0).then(|| more as f64 / seconds)
+        })
+    }
+}
+
+fn measured(gpu: &NvmlGpu, rates: &mut Rates) -> Measured {
+    let [nvlink_rx, nvlink_tx] = rates.nvlink(gpu);
     let sample = &gpu.sample;
     let share = |percent: Option<u32>| percent.map(|percent| f64::from(percent) / 100.0);
     let float = |value: Option<u64>| value.map(|value| value as f64);
@@ -168,6 +214,8 @@ fn measured(gpu: &NvmlGpu) -> Measured {
         memory_used: used,
         pcie_rx: float(sample.pcie_rx),
         pcie_tx: float(sample.pcie_tx),
+        nvlink_rx,
+        nvlink_tx,
         power_w: sample.power.draw_w,
         sm_mhz: sample.clocks.sm.map(f64::from),
         memory_mhz: sample.clocks.memory.map(f64::from),
@@ -195,49 +243,121 @@ fn nanos(time: Timestamp) -> i64 {
     i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
 }
 
-fn calls(client: Client, stop: &Receiver<()>, news: &SyncSender<News>) {
+/// A kind of calls.
+#[derive(Clone, Copy)]
+struct OfCalls {
+    thread: &'static str,
+    read: fn(&mut Daemon) -> anyhow::Result<Vec<Row>>,
+    reading: fn(CallFrame) -> Read,
+}
+
+impl OfCalls {
+    const DRIVER: Self = Self {
+        thread: "session-calls",
+        read: Daemon::read,
+        reading: Read::Calls,
+    };
+    const CUDA: Self = Self {
+        thread: "session-cuda",
+        read: Daemon::read_cuda,
+        reading: Read::CudaCalls,
+    };
+}
+
+/// `alone`: the session measures nothing of GPUs, so that what keeps calls from being read is why there is nothing; and so often the
+/// host was there, whether or not there were calls.
+fn calls(
+    of: &OfCalls,
+    client: Client,
+    alone: Option<Duration>,
+    stop: &Receiver<()>,
+    news: &SyncSender<News>,
+) {
     let mut daemon = Daemon::new(client);
+    let send = |read| {
+        let time_ns = now_ns();
+        let _ = news.try_send(News::Reading(Box::new(Measured { time_ns, read })));
+    };
     let mut before: Option<(Instant, Differences)> = None;
-    let mut due = Instant::now();
+    let mut said = None;
+    let (mut due, mut ask) = (Instant::now(), Instant::now());
     loop {
-        // Without a daemon there are none; that is no fault of the GPUs.
-        match daemon.read() {
-            Ok(rows) => match &mut before {
-                None => before = Some((Instant::now(), Differences::begin(&rows))),
-                Some((at, differences)) => {
-                    let mut all = Histogram::default();
-                    for row in differences.advance(&rows) {
-                        all.merge(&row.counts.histogram);
+        if ask <= Instant::now() {
+            ask += CALLS_EVERY;
+            let mut problem = None;
+            match (of.read)(&mut daemon) {
+                Ok(rows) => match &mut before {
+                    None => before = Some((Instant::now(), Differences::begin(&rows))),
+                    Some((at, differences)) => {
+                        let mut all = Histogram::default();
+                        for row in differences.advance(&rows) {
+                            all.merge(&row.counts.histogram);
+                        }
+                        if !all.is_empty() {
+                            let span = u64::try_from(at.elapsed().as_millis()).unwrap_or(u64::MAX);
+                            send((of.reading)(CallFrame::new(&all, span)));
+                            *at = Instant::now();
+                        }
                     }
-                    if !all.is_empty() {
-                        let frame = call_frame(&all, at.elapsed());
-                        let reading = Measured {
-                            time_ns: now_ns(),
-                            read: Read::Calls(frame),
-                        };
-                        let _ = news.try_send(News::Reading(reading));
-                        *at = Instant::now();
-                    }
+                },
+                // Where GPUs are measured that is no fault of theirs.
+                Err(error) => {
+                    before = None;
+                    problem = alone.map(|_| format!("{error:#}"));
                 }
-            },
-            Err(_) => before = None,
+            }
+            if said != problem {
+                let _ = news.try_send(News::Problem(problem.clone()));
+                said = problem;
+            }
         }
-        due = (due + CALLS_EVERY).max(Instant::now());
+        if alone.is_some() && before.is_some() {
+            send(Read::Nothing);
+        }
+        due = (due + alone.unwrap_or(CALLS_EVERY)).max(Instant::now());
         if !next(stop, due) {
             return;
         }
     }
 }
 
-fn call_frame(histogram: &Histogram, span: Duration) -> CallFrame {
-    CallFrame {
-        count: histogram.count(),
-        p50_ns: histogram.quantile(0.5),
-        p90_ns: histogram.quantile(0.9),
-        p99_ns: histogram.quantile(0.99),
-        max_ns: histogram.max_ns(),
-        sum_ns: histogram.sum_ns(),
-        span_ms: u64::try_from(span.as_millis()).unwrap_or(u64::MAX),
-        buckets: histogram.buckets().collect(),
+#[cfg(test)]
+mod tests {
+    use gtrace_devices::{GpuBoard, GpuSample};
+
+    use super::*;
+
+    #[test]
+    fn traffic_over_nvlink_is_what_was_counted_between_two_readings() {
+        let at = |ms: i64, tx: Option<u64>, rx: Option<u64>| {
+            let mut gpu = NvmlGpu {
+                pci: "0000:3b:00.0".parse().unwrap(),
+                index: 3,
+                uuid: None,
+                name: None,
+                lost: false,
+                errors: Vec::new(),
+                board: GpuBoard::default(),
+                sample: GpuSample::at(Timestamp::from_millisecond(ms).unwrap()),
+            };
+            (gpu.sample.nvlink_tx_bytes, gpu.sample.nvlink_rx_bytes) = (tx, rx);
+            gpu
+        };
+        let mut rates = Rates::default();
+        let mut next = |ms, tx, rx| rates.nvlink(&at(ms, tx, rx));
+        assert_eq!(next(1000, Some(500), Some(0)), [None, None]);
+        assert_eq!(next(1100, Some(700), Some(0)), [Some(0.0), Some(2000.0)]);
+        assert_eq!(
+            next(1100, Some(800), Some(0)),
+            [None, None],
+            "no time between"
+        );
+        assert_eq!(
+            next(1200, Some(10), None),
+            [None, None],
+            "the driver began anew"
+        );
+        assert_eq!(next(1400, Some(20), Some(5)), [None, Some(50.0)]);
+        assert_eq!(next(1600, None, Some(6)), [Some(5.0), None]);
     }
 }

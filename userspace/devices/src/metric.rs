@@ -252,6 +252,8 @@ families! {
     Gauge "gtrace_gpu_nvlink_active" [""] "Whether an NVLink is up (link: its number)" => nvlink_active;
     Counter "gtrace_gpu_nvlink_errors" [""] "NVLink errors (link; type: replay, recovery, crc_flit, crc_data)" =>
         nvlink_errors;
+    Counter "gtrace_gpu_nvlink_bytes" ["bytes"] "Bytes over all NVLinks (direction: tx, rx)" =>
+        |g| by(g, "direction", |s| [("tx", count(s.nvlink_tx_bytes)), ("rx", count(s.nvlink_rx_bytes))]);
     Gauge "gtrace_gpu_processes" [""] "Processes that use the GPU" =>
         |g| one(g, |s| Some(s.processes.len() as f64));
     Gauge "gtrace_gpu_performance_state" [""] "Performance state, 0 (fastest) to 15" =>

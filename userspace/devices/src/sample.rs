@@ -614,6 +614,12 @@ pub struct GpuSample {
     /// PCIe data received by the GPU, bytes a second over 20 ms.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_rx: Option<u64>,
+    /// Bytes sent over all NVLinks, as the driver counts them. A counter.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nvlink_tx_bytes: Option<u64>,
+    /// Bytes received over all NVLinks, as the driver counts them. A counter.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nvlink_rx_bytes: Option<u64>,
     /// NVLinks.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub nvlinks: Vec<NvLinkSample>,
@@ -719,6 +725,8 @@ impl GpuSample {
             pcie_replays: None,
             pcie_tx: None,
             pcie_rx: None,
+            nvlink_tx_bytes: None,
+            nvlink_rx_bytes: None,
             nvlinks: Vec::new(),
             processes: Vec::new(),
             performance_state: None,

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use gtrace_event::Timestamp;
 use serde::Serialize;
 
-use crate::{HostFrame, slot_begin};
+use crate::{HostFrame, Metric, slot_begin};
 
 const GIB: f64 = 1_073_741_824.0;
 
@@ -27,7 +27,10 @@ struct Frame {
     #[serde(skip_serializing_if = "Option::is_none")]
     dram_bandwidth_tx: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    gpu_bandwidth: Option<[(); 0]>,
+    gpu_bandwidth: Option<Vec<f64>>,
+    /// Whether a GPU of the frame measured NVLink.
+    #[serde(skip)]
+    nvlink: bool,
 }
 
 #[derive(Default)]
@@ -53,24 +56,26 @@ impl Mean {
 pub struct GswarmWriter<W: Write> {
     out: W,
     interval_ms: u32,
-    bandwidth: bool,
+    pcie: bool,
+    nvlink: bool,
     frames: u64,
     open: Option<(i64, Frame)>,
     means: BTreeMap<String, (Mean, Mean)>,
 }
 
 impl<W: Write> GswarmWriter<W> {
-    /// Begins the file of the session `name`. `bandwidth`: whether the session measured PCIe.
+    /// Begins the file of the session `name`, which measured `metrics`.
     ///
     /// # Errors
     /// Those of `out`, here and in what follows.
-    pub fn new(mut out: W, name: &str, interval_ms: u32, bandwidth: bool) -> io::Result<Self> {
+    pub fn new(mut out: W, name: &str, interval_ms: u32, metrics: &[Metric]) -> io::Result<Self> {
         let name = serde_json::Value::from(name);
         write!(out, "{{\n\"session_name\": {name},\n\"frames\": [")?;
         Ok(Self {
             out,
             interval_ms,
-            bandwidth,
+            pcie: metrics.contains(&Metric::Pcie),
+            nvlink: metrics.contains(&Metric::Nvlink),
             frames: 0,
             open: None,
             means: BTreeMap::new(),
@@ -91,14 +96,14 @@ impl<W: Write> GswarmWriter<W> {
         }
         let (_, open) = self.open.get_or_insert_with(|| {
             self.frames += 1;
-            let array = || self.bandwidth.then(Vec::new);
+            let array = || self.pcie.then(Vec::new);
             let new = Frame {
                 frame_id: self.frames,
                 time: time(slot_begin(frame.slot, self.interval_ms)),
                 dram_bandwidth: array(),
                 dram_bandwidth_rx: array(),
                 dram_bandwidth_tx: array(),
-                gpu_bandwidth: self.bandwidth.then_some([]),
+                gpu_bandwidth: (self.pcie || self.nvlink).then(Vec::new),
                 ..Frame::default()
             };
             (frame.slot, new)
@@ -106,7 +111,8 @@ impl<W: Write> GswarmWriter<W> {
         for gpu in &frame.gpus {
             let id = format!("{host}:{}:{}", gpu.index, gpu.name);
             let (rx, tx) = (gpu.pcie_rx.map(|b| b / GIB), gpu.pcie_tx.map(|b| b / GIB));
-            let both = rx.zip(tx).map(|(rx, tx)| rx + tx).or(rx).or(tx);
+            let both = sum(rx, tx);
+            let nvlink = sum(gpu.nvlink_rx, gpu.nvlink_tx).map(|b| b / GIB);
             // What a GPU does not support is 0, as gswarm-profiler has it.
             let known = |value: Option<f64>| rounded(value.unwrap_or_default());
             let put = |array: &mut Option<Vec<f64>>, value: Option<f64>| {
@@ -119,6 +125,8 @@ impl<W: Write> GswarmWriter<W> {
             put(&mut open.dram_bandwidth, both);
             put(&mut open.dram_bandwidth_rx, rx);
             put(&mut open.dram_bandwidth_tx, tx);
+            put(&mut open.gpu_bandwidth, nvlink);
+            open.nvlink |= nvlink.is_some();
             let (util, memory) = self.means.entry(id.clone()).or_default();
             util.add(gpu.utilization);
             memory.add(gpu.memory);
@@ -128,9 +136,13 @@ impl<W: Write> GswarmWriter<W> {
     }
 
     fn close(&mut self) -> io::Result<()> {
-        let Some((_, frame)) = self.open.take() else {
+        let Some((_, mut frame)) = self.open.take() else {
             return Ok(());
         };
+        // As gswarm-profiler has it where no GPU has NVLink.
+        if let Some(array) = frame.gpu_bandwidth.as_mut().filter(|_| !frame.nvlink) {
+            array.clear();
+        }
         let separator = if frame.frame_id == 1 { "\n" } else { ",\n" };
         write!(self.out, "{separator}")?;
         serde_json::to_writer(&mut self.out, &frame)?;
@@ -170,6 +182,11 @@ fn time(ns: i64) -> String {
     format!("{}.{micros:06}+00:00", time.strftime("%Y-%m-%dT%H:%M:%S"))
 }
 
+/// Both ways, or the one that is known.
+fn sum(rx: Option<f64>, tx: Option<f64>) -> Option<f64> {
+    rx.zip(tx).map(|(rx, tx)| rx + tx).or(rx).or(tx)
+}
+
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
@@ -181,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_file_has_the_fields_of_the_readme_with_one_entry_for_each_gpu() {
-        let frame = |slot, utilization| HostFrame {
+        let frame = |slot, utilization, nvlink_tx| HostFrame {
             slot,
             gpus: vec![GpuFrame {
                 index: 0,
@@ -191,14 +208,16 @@ mod tests {
                 memory: Some(0.25),
                 pcie_rx: Some(GIB),
                 pcie_tx: Some(GIB / 2.0),
+                nvlink_tx,
                 ..GpuFrame::default()
             }],
             ..HostFrame::default()
         };
-        let mut writer = GswarmWriter::new(Vec::new(), "run", 200, true).unwrap();
-        writer.host("a", &frame(5, 0.5)).unwrap();
-        writer.host("b", &frame(5, 1.0)).unwrap();
-        writer.host("a", &frame(7, 0.25)).unwrap();
+        let mut writer = GswarmWriter::new(Vec::new(), "run", 200, &Metric::ALL).unwrap();
+        writer.host("a", &frame(5, 0.5, None)).unwrap();
+        writer.host("b", &frame(5, 1.0, None)).unwrap();
+        writer.host("a", &frame(7, 0.25, Some(2.0 * GIB))).unwrap();
+        writer.host("b", &frame(7, 0.25, None)).unwrap();
         let text = writer.finish(1_000_000_000, 1_600_000_000).unwrap();
         let json: serde_json::Value = serde_json::from_slice(&text).unwrap();
         let frames = json["frames"].as_array().unwrap();
@@ -210,6 +229,7 @@ mod tests {
         });
         assert_eq!(frames[0], expected);
         assert_eq!(frames[1]["frame_id"], 2);
+        assert_eq!(frames[1]["gpu_bandwidth"], serde_json::json!([2.0, 0.0]));
         assert_eq!(frames[1]["time"], "1970-01-01T00:00:01.400000+00:00");
         assert_eq!(json["summary_by_device"]["a:0:H100"]["avg_gpu_util"], 0.375);
         assert_eq!(json["end_time"], "1970-01-01T00:00:01.600000+00:00");

@@ -27,6 +27,9 @@ pub struct Exposed {
     pub failures: u64,
     /// Time in which it was observed, hours.
     pub hours: f64,
+    /// Of its failures, those that came though its GPU was reset since the one before.
+    #[serde(default)]
+    pub after_reset: u64,
     /// Of its failures, those that came though its host was rebooted since the one before.
     #[serde(default)]
     pub after_reboot: u64,

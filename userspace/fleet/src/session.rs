@@ -3,7 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use gtrace_profile::Histogram;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::NAME_MAX;
 
@@ -26,6 +27,8 @@ pub enum Metric {
     Memory,
     /// Bytes over PCIe.
     Pcie,
+    /// Bytes over NVLink.
+    Nvlink,
     /// Watts.
     Power,
     /// Clocks of multiprocessors and memory.
@@ -34,18 +37,22 @@ pub enum Metric {
     Temperature,
     /// Latency of driver calls, as the daemon of the host counts them.
     Calls,
+    /// Latency of CUDA calls, where the daemon of the host counts them.
+    CudaCalls,
 }
 
 impl Metric {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Utilization,
         Self::Memory,
         Self::Pcie,
+        Self::Nvlink,
         Self::Power,
         Self::Clocks,
         Self::Temperature,
         Self::Calls,
+        Self::CudaCalls,
     ];
 
     /// Its name on the command line and in JSON.
@@ -54,11 +61,18 @@ impl Metric {
             Self::Utilization => "utilization",
             Self::Memory => "memory",
             Self::Pcie => "pcie",
+            Self::Nvlink => "nvlink",
             Self::Power => "power",
             Self::Clocks => "clocks",
             Self::Temperature => "temperature",
             Self::Calls => "calls",
+            Self::CudaCalls => "cuda_calls",
         }
+    }
+
+    /// Whether it is a value of a GPU, and not of its host's calls.
+    pub fn is_of_gpus(self) -> bool {
+        !matches!(self, Self::Calls | Self::CudaCalls)
     }
 
     /// All, as agents of a version without a choice are asked.
@@ -92,9 +106,14 @@ pub struct Measure {
     pub session: i64,
     /// Length of a frame.
     pub interval_ms: u32,
-    /// What of each GPU and of the host.
-    #[serde(default = "Metric::all")]
+    /// What of each GPU and of the host. What a newer head names and is not known here is left out.
+    #[serde(default = "Metric::all", deserialize_with = "known")]
     pub metrics: Vec<Metric>,
+}
+
+fn known<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Metric>, D::Error> {
+    let names = Vec::<String>::deserialize(from)?;
+    Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
 }
 
 /// The answer of `GET measure`: what a host is to measure now, all of it, so that what is not listed has ended.
@@ -138,6 +157,12 @@ pub struct GpuFrame {
     /// Bytes a second over PCIe, from the GPU.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pcie_tx: Option<f64>,
+    /// Bytes a second over all NVLinks, to the GPU.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nvlink_rx: Option<f64>,
+    /// Bytes a second over all NVLinks, from the GPU.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub nvlink_tx: Option<f64>,
     /// Watts.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub power_w: Option<f64>,
@@ -184,14 +209,16 @@ columns! {
     memory_used "bytes",
     pcie_rx "bytes/s",
     pcie_tx "bytes/s",
+    nvlink_rx "bytes/s",
+    nvlink_tx "bytes/s",
     power_w "W",
     sm_mhz "MHz",
     memory_mhz "MHz",
     temperature_c "°C",
 }
 
-/// How long driver calls took that ended since the reading before: the daemon counts them every 2 s, so that most frames of a
-/// short interval have none.
+/// How long calls took that ended since the reading before: the daemon counts them every 2 s, so that most frames of a
+/// short interval have none, and those of a long one several readings, added up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct CallFrame {
     /// Calls.
@@ -214,6 +241,30 @@ pub struct CallFrame {
     pub buckets: Vec<(u16, u64)>,
 }
 
+impl CallFrame {
+    /// Of the calls that ended in `span_ms`.
+    pub fn new(histogram: &Histogram, span_ms: u64) -> Self {
+        Self {
+            count: histogram.count(),
+            p50_ns: histogram.quantile(0.5),
+            p90_ns: histogram.quantile(0.9),
+            p99_ns: histogram.quantile(0.99),
+            max_ns: histogram.max_ns(),
+            sum_ns: histogram.sum_ns(),
+            span_ms,
+            buckets: histogram.buckets().collect(),
+        }
+    }
+
+    /// Both together; `None` if the buckets of one are none.
+    pub fn and(&self, other: &Self) -> Option<Self> {
+        let histogram = |of: &Self| Histogram::from_buckets(&of.buckets, of.sum_ns, of.max_ns).ok();
+        let mut both = histogram(self)?;
+        both.merge(&histogram(other)?);
+        Some(Self::new(&both, self.span_ms.saturating_add(other.span_ms)))
+    }
+}
+
 /// What a host measured in one interval. An interval without one is a gap.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFrame {
@@ -227,6 +278,19 @@ pub struct HostFrame {
     /// Its driver calls.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub calls: Option<CallFrame>,
+    /// Its CUDA calls.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cuda_calls: Option<CallFrame>,
+}
+
+impl HostFrame {
+    /// Both kinds of calls, with the names of their fields.
+    pub fn all_calls(&self) -> [(&'static str, Option<&CallFrame>); 2] {
+        [
+            (Metric::Calls.name(), self.calls.as_ref()),
+            (Metric::CudaCalls.name(), self.cuda_calls.as_ref()),
+        ]
+    }
 }
 
 /// Frames on their way.
@@ -299,7 +363,7 @@ impl Frames {
                     return Err(wrong("a value is negative or no number"));
                 }
             }
-            if let Some(calls) = &frame.calls {
+            for calls in frame.all_calls().into_iter().filter_map(|(_, calls)| calls) {
                 if calls.buckets.len() > BUCKETS_MAX {
                     return Err(FramesError::TooMany("buckets of a frame", BUCKETS_MAX));
                 }
@@ -368,6 +432,15 @@ mod tests {
         assert_eq!(found, [None, None, Some(7..9), None]);
         assert_eq!(finder.end(), Some(11..12));
         assert_eq!(GapFinder::new(3..3).end(), None);
+    }
+
+    #[test]
+    fn a_metric_of_a_newer_head_is_left_out() {
+        let measure = |text: &str| serde_json::from_str::<Measure>(text).unwrap().metrics;
+        let newer =
+            r#"{"session":1,"interval_ms":200,"metrics":["power","of_tomorrow","cuda_calls"]}"#;
+        assert_eq!(measure(newer), [Metric::Power, Metric::CudaCalls]);
+        assert_eq!(measure(r#"{"session":1,"interval_ms":200}"#), Metric::ALL);
     }
 
     #[test]

@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Router;
+use axum::body::Bytes;
 use gtrace_event::{PciAddress, Timestamp};
 use gtrace_fleet::{Batch, GpuState, HostState, Position, check_labels};
 use tokio::sync::{Semaphore, watch};
 
-use crate::db::{Arrived, Digest, Ingested, NewState, Placed, Versions};
+use crate::db::{Arrived, CallsOfDay, Digest, Ingested, NewState, Placed, Versions};
 use crate::readers::{Readers, Unread};
 use crate::writer::{Job, Writer};
 
@@ -205,30 +206,12 @@ impl Intake {
     pub(crate) async fn state(
         &self,
         host: i64,
-        body: &[u8],
+        body: Bytes,
         seen: Timestamp,
     ) -> Result<(), NotTaken> {
-        let mut state: HostState = serde_json::from_slice(body).map_err(bad)?;
-        check_labels(&state.labels).map_err(|cause| NotTaken::Bad {
-            cause,
-            remedy: "change the labels of the agent",
-        })?;
-        // They are kept apart, and added up.
-        let usage = std::mem::take(&mut state.usage);
-        let ends = std::mem::take(&mut state.ends);
-        let latency = std::mem::take(&mut state.latency);
-        let text = serde_json::to_string(&state).map_err(bad)?;
-        let gpus = state.gpus.iter().take(GPUS_MAX);
-        let new = NewState {
-            host,
-            state: text,
-            tip: state.tip,
-            gpus: gpus.filter_map(|gpu| placed(&state, gpu)).collect(),
-            usage,
-            ends,
-            latency,
-            seen,
-        };
+        let new = new_state(host, &body, seen)?;
+        // All hosts may wait for the database at the same time.
+        drop(body);
         self.writer
             .ask(|answer| Job::State(new, answer))
             .await
@@ -246,6 +229,30 @@ fn bad(cause: impl ToString) -> NotTaken {
         cause: cause.to_string(),
         remedy: VERSIONS,
     }
+}
+
+fn new_state(host: i64, body: &[u8], seen: Timestamp) -> Result<NewState, NotTaken> {
+    let mut state: HostState = serde_json::from_slice(body).map_err(bad)?;
+    check_labels(&state.labels).map_err(|cause| NotTaken::Bad {
+        cause,
+        remedy: "change the labels of the agent",
+    })?;
+    // They are kept apart, and added up.
+    let usage = std::mem::take(&mut state.usage);
+    let ends = std::mem::take(&mut state.ends);
+    let latency = std::mem::take(&mut state.latency);
+    let text = serde_json::to_string(&state).map_err(bad)?;
+    let gpus = state.gpus.iter().take(GPUS_MAX);
+    Ok(NewState {
+        host,
+        state: text,
+        tip: state.tip,
+        gpus: gpus.filter_map(|gpu| placed(&state, gpu)).collect(),
+        usage,
+        ends,
+        latency: latency.into_iter().map(CallsOfDay::from).collect(),
+        seen,
+    })
 }
 
 /// Where a GPU is; `None` where that is no PCI address. A UUID that is none is not known.

@@ -303,6 +303,58 @@ fn the_page_of_a_host_is_read_through_its_agent_where_it_permits_that() {
     assert!(document.contains("/page/app.js"));
 }
 
+#[test]
+fn a_host_is_read_over_whichever_head_of_the_database() {
+    let Some(server) = Postgres::start() else {
+        return;
+    };
+    let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let heads = dirs
+        .each_ref()
+        .map(|dir| Head::start(dir.path(), &server.place(), "127.0.0.1:0"));
+    let join = heads[0].token(None, 2);
+    let mut host = Host::new(dirs[0].path(), "p1");
+    host.events(1);
+    let mut agent = Agent::new(&host, enrolled(&heads[0], "p1", &join), "r1");
+    let actor = RecordingActor::of(&mut agent, &["page"]);
+    let agents = Agents::start(vec![agent]);
+    agents.caught_up(&[&host]);
+    let read = |head: &Head, path: &str| {
+        let path = format!("/fleet/v1/hosts/p1/page{path}");
+        head.client.get_text(&path).map_err(|e| e.to_string())
+    };
+    let both = |n: usize| {
+        for head in &heads {
+            let path = format!("/api/v1/events?limit={n}");
+            assert_eq!(read(head, &path), Ok(format!("{path:?}")));
+            for (path, cause) in [
+                ("/api/v1/cuda", "none"),
+                ("/api/v1/samples", "too large"),
+                ("/api/v1/pause", "does not ask for that"),
+            ] {
+                let why = read(head, path).unwrap_err();
+                assert!(why.contains(cause), "{path}: {why}");
+            }
+        }
+    };
+    // The agent may not have asked for work before the first question comes.
+    read(&heads[0], "/api/v1/status").unwrap();
+    both(1);
+    // Side by side.
+    std::thread::scope(|threads| {
+        for n in 0..READS_MAX {
+            let head = &heads[1];
+            threads.spawn(move || {
+                let path = format!("/api/v1/incidents?limit={n}");
+                assert_eq!(read(head, &path), Ok(format!("{path:?}")));
+            });
+        }
+    });
+    // Each once: the two that are no path of the page were not asked.
+    let asked = 1 + 2 * 3 + READS_MAX;
+    assert_eq!(actor.done.lock().unwrap().len(), asked);
+}
+
 /// Calls of a host on a day: each of so many nanoseconds.
 fn calls(day: Timestamp, call: &str, driver: &str, ns: &[u64]) -> DailyCalls {
     let mut histogram = Histogram::default();

@@ -19,7 +19,7 @@ use gtrace_event::{
 };
 use gtrace_fleet::{Batch, Carried, EnrollRequest, GpuState, HostState};
 use gtrace_head::SessionRequest;
-use gtrace_head::db::{Arrived, Database, NewState, Place, Session};
+use gtrace_head::db::{Arrived, CallsOfDay, Database, NewState, Place, Session};
 use gtrace_profile::{DailyCalls, Histogram, Layer};
 use gtrace_store::Hash;
 use support::fleet::{Agent, Agents, Head, enrolled};
@@ -268,7 +268,7 @@ impl Fleet {
             .map(|(n, (id, _, seq))| NewState {
                 usage: (0..2).map(|gpu| usage(n, gpu, at)).collect(),
                 ends: Vec::new(),
-                latency: latency(n, at),
+                latency: latency(n, at).into_iter().map(CallsOfDay::from).collect(),
                 host: *id,
                 state: serde_json::to_string(&state(n)).unwrap(),
                 tip: *seq,

@@ -1,7 +1,7 @@
 //! Frames of a profiling session of a fleet as a table: Apache Parquet, which pandas, polars, DuckDB and Spark read.
 //!
-//! A row is one of three, as its column `row` says: `gpu`, what a GPU of a host was in an interval; `host`, the driver calls
-//! of the host in it; `gap`, intervals of a host without a frame, from `time` on. So that sums over rows count nothing twice, the
+//! A row is one of three, as its column `row` says: `gpu`, what a GPU of a host was in an interval; `host`, the driver and CUDA
+//! calls of the host in it; `gap`, intervals of a host without a frame, from `time` on. So that sums over rows count nothing twice, the
 //! calls of a host are not repeated for each of its GPUs. What a row does not have is null.
 
 use std::collections::HashMap;
@@ -60,33 +60,68 @@ fn schema() -> String {
     for column in COLUMNS {
         let _ = writeln!(text, "optional double {};", column_name(column));
     }
-    for (name, _) in CALLS {
-        let _ = writeln!(text, "optional int64 {name} (INTEGER(64, false));");
-    }
-    text += "optional group calls_buckets (LIST) {
-                repeated group list {
-                    required group element {
+    for (kind, _) in HostFrame::default().all_calls() {
+        for (name, _) in CALLS {
+            let _ = writeln!(text, "optional int64 {kind}{name} (INTEGER(64, false));");
+        }
+        let _ = writeln!(
+            text,
+            "optional group {kind}_buckets (LIST) {{
+                repeated group list {{
+                    required group element {{
                         required int32 index (INTEGER(16, false));
                         required int64 count (INTEGER(64, false));
-                    }
-                }
-            }
-        }";
+                    }}
+                }}
+            }}"
+        );
+    }
+    text += "}";
     text
 }
 
 type OfCalls = (&'static str, fn(&CallFrame) -> u64);
 
-/// What the driver calls of a host have beside their buckets.
+/// What the calls of a host have beside their buckets, and what follows the name of their kind.
 const CALLS: &[OfCalls] = &[
-    ("calls", |calls| calls.count),
-    ("calls_p50_ns", |calls| calls.p50_ns),
-    ("calls_p90_ns", |calls| calls.p90_ns),
-    ("calls_p99_ns", |calls| calls.p99_ns),
-    ("calls_max_ns", |calls| calls.max_ns),
-    ("calls_sum_ns", |calls| calls.sum_ns),
-    ("calls_span_ms", |calls| calls.span_ms),
+    ("", |calls| calls.count),
+    ("_p50_ns", |calls| calls.p50_ns),
+    ("_p90_ns", |calls| calls.p90_ns),
+    ("_p99_ns", |calls| calls.p99_ns),
+    ("_max_ns", |calls| calls.max_ns),
+    ("_sum_ns", |calls| calls.sum_ns),
+    ("_span_ms", |calls| calls.span_ms),
 ];
+
+/// One kind of calls of the rows that are held.
+struct HeldCalls {
+    values: Vec<Held<i64>>,
+    buckets: HeldBuckets,
+}
+
+impl Default for HeldCalls {
+    fn default() -> Self {
+        Self {
+            values: CALLS.iter().map(|_| Held::default()).collect(),
+            buckets: HeldBuckets::default(),
+        }
+    }
+}
+
+impl HeldCalls {
+    fn push(&mut self, calls: Option<&CallFrame>) {
+        for (held, (_, get)) in self.values.iter_mut().zip(CALLS) {
+            held.push(calls.map(|calls| get(calls).cast_signed()));
+        }
+        self.buckets
+            .push(calls.map(|calls| calls.buckets.as_slice()));
+    }
+
+    fn clear(&mut self) {
+        self.values.iter_mut().for_each(Held::clear);
+        self.buckets.clear();
+    }
+}
 
 /// The values of a column that may be null, for the rows that are held.
 struct Held<T> {
@@ -175,7 +210,7 @@ struct Row<'a> {
     gap_frames: Option<i64>,
     error_ns: Option<i64>,
     gpu: Option<&'a GpuFrame>,
-    calls: Option<&'a CallFrame>,
+    calls: [Option<&'a CallFrame>; 2],
 }
 
 /// Writes a session as Parquet, frame by frame; what it holds in memory does not grow with the session, beside some kilobytes for
@@ -194,8 +229,7 @@ pub struct SessionTable<W: Write + Send> {
     gpu_name: Held<ByteArray>,
     samples: Held<i32>,
     values: Vec<Held<f64>>,
-    calls: Vec<Held<i64>>,
-    buckets: HeldBuckets,
+    calls: [HeldCalls; 2],
 }
 
 impl<W: Write + Send> SessionTable<W> {
@@ -230,8 +264,7 @@ impl<W: Write + Send> SessionTable<W> {
             gpu_name: Held::default(),
             samples: Held::default(),
             values: COLUMNS.iter().map(|_| Held::default()).collect(),
-            calls: CALLS.iter().map(|_| Held::default()).collect(),
-            buckets: HeldBuckets::default(),
+            calls: <[HeldCalls; 2]>::default(),
         })
     }
 
@@ -251,11 +284,12 @@ impl<W: Write + Send> SessionTable<W> {
             calls,
         };
         for gpu in &frame.gpus {
-            self.push(&row("gpu", Some(gpu), None))?;
+            self.push(&row("gpu", Some(gpu), [None; 2]))?;
         }
+        let calls = frame.all_calls().map(|(_, calls)| calls);
         // A frame without anything is one too: the host was there.
-        if frame.calls.is_some() || frame.gpus.is_empty() {
-            self.push(&row("host", None, frame.calls.as_ref()))?;
+        if calls.iter().any(Option::is_some) || frame.gpus.is_empty() {
+            self.push(&row("host", None, calls))?;
         }
         Ok(())
     }
@@ -273,7 +307,7 @@ impl<W: Write + Send> SessionTable<W> {
             gap_frames: Some(slots.end - slots.start),
             error_ns: None,
             gpu: None,
-            calls: None,
+            calls: [None; 2],
         })
     }
 
@@ -304,12 +338,11 @@ impl<W: Write + Send> SessionTable<W> {
         for (held, column) in self.values.iter_mut().zip(COLUMNS) {
             held.push(gpu.and_then(column.get));
         }
-        for (held, (_, get)) in self.calls.iter_mut().zip(CALLS) {
-            held.push(row.calls.map(|calls| get(calls).cast_signed()));
+        for (held, calls) in self.calls.iter_mut().zip(row.calls) {
+            held.push(calls);
         }
-        self.buckets
-            .push(row.calls.map(|calls| calls.buckets.as_slice()));
-        if self.time.len() >= self.limits.rows || self.buckets.counts.len() >= self.limits.buckets {
+        let buckets: usize = self.calls.iter().map(|of| of.buckets.counts.len()).sum();
+        if self.time.len() >= self.limits.rows || buckets >= self.limits.buckets {
             self.write_group()?;
         }
         Ok(())
@@ -330,8 +363,7 @@ impl<W: Write + Send> SessionTable<W> {
         self.gpu_name.clear();
         self.samples.clear();
         self.values.iter_mut().for_each(Held::clear);
-        self.calls.iter_mut().for_each(Held::clear);
-        self.buckets.clear();
+        self.calls.iter_mut().for_each(HeldCalls::clear);
         Ok(())
     }
 
@@ -365,19 +397,20 @@ impl<W: Write + Send> SessionTable<W> {
                     .write_batch(values, Some(present), None)
             })?;
         }
-        for held in &self.calls {
-            column(&mut |c| int64(c, held))?;
+        for HeldCalls { values, buckets } in &self.calls {
+            for held in values {
+                column(&mut |c| int64(c, held))?;
+            }
+            let levels = (Some(&buckets.definition[..]), Some(&buckets.repetition[..]));
+            column(&mut |c| {
+                c.typed::<Int32Type>()
+                    .write_batch(&buckets.indices, levels.0, levels.1)
+            })?;
+            column(&mut |c| {
+                c.typed::<Int64Type>()
+                    .write_batch(&buckets.counts, levels.0, levels.1)
+            })?;
         }
-        let buckets = &self.buckets;
-        let levels = (Some(&buckets.definition[..]), Some(&buckets.repetition[..]));
-        column(&mut |c| {
-            c.typed::<Int32Type>()
-                .write_batch(&buckets.indices, levels.0, levels.1)
-        })?;
-        column(&mut |c| {
-            c.typed::<Int64Type>()
-                .write_batch(&buckets.counts, levels.0, levels.1)
-        })?;
         group.close().map(drop)
     }
 }

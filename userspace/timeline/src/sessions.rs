@@ -92,6 +92,11 @@ impl<W: Write> SessionTrace<W> {
             counter("driver calls p99", calls.p99_ns as f64)?;
             counter("driver calls longest", calls.max_ns as f64)?;
         }
+        if let Some(calls) = &frame.cuda_calls {
+            counter("CUDA calls p50", calls.p50_ns as f64)?;
+            counter("CUDA calls p99", calls.p99_ns as f64)?;
+            counter("CUDA calls longest", calls.max_ns as f64)?;
+        }
         Ok(())
     }
 
@@ -163,6 +168,7 @@ mod tests {
                 ..GpuFrame::default()
             }],
             calls: Some(CallFrame::default()),
+            cuda_calls: Some(CallFrame::default()),
         };
         trace.frame("gpu-1", &frame).unwrap();
         trace.gap("gpu-2", &(5..9)).unwrap();
@@ -172,7 +178,14 @@ mod tests {
                 .windows(text.len())
                 .any(|part| part == text.as_bytes())
         };
-        for text in ["gpu-1", "gpu-2", "GPU 3 power w", "driver calls p99", "gap"] {
+        for text in [
+            "gpu-1",
+            "gpu-2",
+            "GPU 3 power w",
+            "driver calls p99",
+            "CUDA calls p99",
+            "gap",
+        ] {
             assert!(has(text), "{text}");
         }
         assert!(!has("GPU 3 utilization"), "it was not measured");

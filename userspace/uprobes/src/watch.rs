@@ -454,10 +454,16 @@ impl Watch {
         };
         let partial = rows.iter().filter(lacks_calls);
         let partial = partial.map(|row| (row.pid, row.function)).collect();
+        let mut processes = self.processes.clone();
+        // Those whose first call came after the last poll.
+        for pid in rows.iter().map(|row| row.pid).filter(|pid| *pid != ENDED) {
+            let named = processes.entry(pid);
+            named.or_insert_with(|| procfs::identify(&self.proc_root, pid));
+        }
         Ok(Report {
             rows,
             partial,
-            processes: self.processes.clone(),
+            processes,
             memory,
             costs: costs.collect(),
             tracking_disabled: self.tracking_disabled,

@@ -25,9 +25,6 @@ use crate::{
     NvLinkSample, Power, RemappedRows, RetiredPages, Temperature, Utilization, Violations,
 };
 
-/// More NVLinks than any GPU has; a guard against a nonsense count.
-const MAX_LINKS: u32 = 72;
-
 /// What is read beside the wrapper's calls, and kept from one request to the next.
 pub(crate) struct Beside {
     pub(super) gpm: Gpm,
@@ -110,7 +107,7 @@ pub(crate) fn snapshot(
 ) -> Result<NvmlSnapshot, NvmlError> {
     let quick = match request.op {
         Op::Sample => None,
-        Op::Quick { pcie } => Some(pcie),
+        Op::Quick { pcie, nvlink } => Some((pcie, nvlink)),
     };
     let snapshot = match quick {
         Some(_) => NvmlSnapshot::default(),
@@ -125,8 +122,9 @@ pub(crate) fn snapshot(
             .device_by_index(index)
             .and_then(|d| Ok((address(&d)?, d)));
         let read = |pci, device: &Device<'_>| match quick {
-            Some(of) => {
-                Reader::new(device).quick(pci, index, is_turn(request.id, of, index, count))
+            Some((of, nvlink)) => {
+                let pcie = is_turn(request.id, of, index, count);
+                Reader::new(device).quick(pci, index, pcie, nvlink)
             }
             None => Reader::new(device).gpu(pci, index),
         };
@@ -193,7 +191,7 @@ impl Reader<'_, '_> {
     }
 
     /// What changes within milliseconds, in a dozen calls.
-    fn quick(mut self, pci: PciAddress, index: u32, pcie: bool) -> NvmlGpu {
+    fn quick(mut self, pci: PciAddress, index: u32, pcie: bool, nvlink: bool) -> NvmlGpu {
         let name = self.get("name", Device::name);
         let mut sample = GpuSample::at(Timestamp::now());
         sample.utilization = self.utilization();
@@ -202,6 +200,12 @@ impl Reader<'_, '_> {
         sample.power.draw_w = self.get("power", Device::power_usage).map(watts);
         sample.clocks.sm = self.get("clock", |d| d.clock_info(Clock::SM));
         sample.clocks.memory = self.get("clock", |d| d.clock_info(Clock::Memory));
+        if nvlink {
+            let fields = Fields::of_traffic(&mut self);
+            // A rate is made of two readings, each at its time.
+            sample.time = Timestamp::now();
+            (sample.nvlink_tx_bytes, sample.nvlink_rx_bytes) = fields.nvlink_bytes(&mut self);
+        }
         if pcie {
             (sample.pcie_tx, sample.pcie_rx) = self.pcie();
         }
@@ -317,11 +321,9 @@ impl Reader<'_, '_> {
             .get("PCIe replay counter", Device::pcie_replay_counter)
             .map(u64::from);
         (sample.pcie_tx, sample.pcie_rx) = self.pcie();
-        let links = fields
-            .get(field::NVML_FI_DEV_NVLINK_LINK_COUNT)
-            .unwrap_or(0);
-        let links = u32::try_from(links).unwrap_or(0).min(MAX_LINKS);
-        sample.nvlinks = (0..links).filter_map(|link| self.nvlink(link)).collect();
+        let links = 0..fields.links();
+        sample.nvlinks = links.filter_map(|link| self.nvlink(link)).collect();
+        (sample.nvlink_tx_bytes, sample.nvlink_rx_bytes) = fields.nvlink_bytes(self);
         sample.processes = processes::of_gpu(self);
         // 32 is "unknown".
         sample.performance_state = self

@@ -15,6 +15,8 @@ pub enum Readings {
     Quick {
         /// Of so many GPUs in a reading, in turn, also traffic over PCIe: NVML measures 20 ms each way.
         pcie: u32,
+        /// Whether also what went over NVLink so far.
+        nvlink: bool,
     },
 }
 

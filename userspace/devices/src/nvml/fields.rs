@@ -31,9 +31,22 @@ const MODULE_POWER: [Id; 2] = [
     (field::NVML_FI_DEV_POWER_INSTANT, NVML_POWER_SCOPE_MODULE),
 ];
 
-const WANTED: [Id; 14] = [
-    (field::NVML_FI_DEV_MEMORY_TEMP, 0),
+/// In place of a link: all of them together.
+const ALL_LINKS: u32 = u32::MAX;
+/// KiB sent and received over all links so far, and how many links there are.
+const TRAFFIC: [Id; 3] = [
+    (field::NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX, ALL_LINKS),
+    (field::NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX, ALL_LINKS),
     (field::NVML_FI_DEV_NVLINK_LINK_COUNT, 0),
+];
+/// More NVLinks than any GPU has; a guard against a nonsense count.
+const MAX_LINKS: u32 = 72;
+
+const WANTED: [Id; 16] = [
+    TRAFFIC[0],
+    TRAFFIC[1],
+    TRAFFIC[2],
+    (field::NVML_FI_DEV_MEMORY_TEMP, 0),
     (field::NVML_FI_DEV_REMAPPED_COR, 0),
     (field::NVML_FI_DEV_REMAPPED_UNC, 0),
     (field::NVML_FI_DEV_REMAPPED_PENDING, 0),
@@ -56,11 +69,21 @@ const WANTED: [Id; 14] = [
 pub(super) struct Fields(BTreeMap<Id, u64>);
 
 impl Fields {
+    /// All of a sample.
     pub(super) fn read(reader: &mut Reader<'_, '_>) -> Self {
-        let values = reader.get("field values", ask).unwrap_or_default();
+        Self::of(reader, &WANTED)
+    }
+
+    /// Those that traffic over NVLink needs.
+    pub(super) fn of_traffic(reader: &mut Reader<'_, '_>) -> Self {
+        Self::of(reader, &TRAFFIC)
+    }
+
+    fn of(reader: &mut Reader<'_, '_>, wanted: &[Id]) -> Self {
+        let values = reader.get("field values", |device| ask(device, wanted));
         let mut found = BTreeMap::new();
         // The answers come in the order of the questions.
-        for (id, value) in WANTED.into_iter().zip(values) {
+        for (id, value) in wanted.iter().copied().zip(values.unwrap_or_default()) {
             let Some(value) = reader.get("field value", |_| value?.value) else {
                 continue;
             };
@@ -72,6 +95,35 @@ impl Fields {
     /// Of the whole GPU.
     pub(super) fn get(&self, field: u32) -> Option<u64> {
         self.0.get(&(field, 0)).copied()
+    }
+
+    /// NVLinks of the GPU, up or not.
+    pub(super) fn links(&self) -> u32 {
+        let links = self.get(field::NVML_FI_DEV_NVLINK_LINK_COUNT).unwrap_or(0);
+        u32::try_from(links).unwrap_or(0).min(MAX_LINKS)
+    }
+
+    /// Bytes that were sent and received over all NVLinks so far.
+    pub(super) fn nvlink_bytes(&self, reader: &mut Reader<'_, '_>) -> (Option<u64>, Option<u64>) {
+        let [tx, rx, _] = TRAFFIC.map(|id| self.0.get(&id).copied());
+        let links = self.links();
+        if links == 0 || tx.is_some() || rx.is_some() {
+            let bytes = |kib: u64| kib.saturating_mul(1024);
+            return (tx.map(bytes), rx.map(bytes));
+        }
+        // NVLink 5 counts bytes, by link.
+        let ids = [
+            field::NVML_FI_DEV_NVLINK_COUNT_XMIT_BYTES,
+            field::NVML_FI_DEV_NVLINK_COUNT_RCV_BYTES,
+        ];
+        let of_links = |id| (0..links).map(move |link| (id, link));
+        let wanted: Vec<Id> = ids.into_iter().flat_map(of_links).collect();
+        let found = Self::of(reader, &wanted);
+        let [tx, rx] = ids.map(|id| {
+            let known = of_links(id).filter_map(|id| found.0.get(&id).copied());
+            known.reduce(u64::saturating_add)
+        });
+        (tx, rx)
     }
 
     /// Drawn by the device memory, milliwatts.
@@ -92,18 +144,22 @@ impl Fields {
 }
 
 /// Ids as the driver numbers them: from 580.82 on some are others.
-fn ask(device: &Device<'_>) -> Result<Vec<Result<FieldValueSample, NvmlError>>, NvmlError> {
+fn ask(
+    device: &Device<'_>,
+    wanted: &[Id],
+) -> Result<Vec<Result<FieldValueSample, NvmlError>>, NvmlError> {
     let call = nvml_sym(device.nvml().lib().nvmlDeviceGetFieldValues.as_ref())?;
     let scheme = device.nvml().field_id_scheme();
-    let mut values = WANTED.map(|(id, scope)| {
+    let asked = wanted.iter().map(|(id, scope)| {
         // SAFETY: integers and a union of numbers, for which zero is a value.
         let mut value: nvmlFieldValue_t = unsafe { mem::zeroed() };
-        (value.fieldId, value.scopeId) = (numbered(scheme, id), scope);
+        (value.fieldId, value.scopeId) = (numbered(scheme, *id), *scope);
         value
     });
+    let mut values: Vec<nvmlFieldValue_t> = asked.collect();
     // SAFETY: the handle is NVML's own for a device that is open, and there are as many values as is said.
     nvml_try(unsafe { call(device.handle(), values.len() as i32, values.as_mut_ptr()) })?;
-    Ok(values.map(FieldValueSample::try_from).into())
+    Ok(values.into_iter().map(FieldValueSample::try_from).collect())
 }
 
 fn numbered(scheme: FieldIdScheme, id: u32) -> u32 {

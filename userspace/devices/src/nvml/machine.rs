@@ -243,7 +243,7 @@ impl Machine {
             id: self.next_id,
             op: match self.config.readings {
                 Readings::All => Op::Sample,
-                Readings::Quick { pcie } => Op::Quick { pcie },
+                Readings::Quick { pcie, nvlink } => Op::Quick { pcie, nvlink },
             },
             skip,
             last,

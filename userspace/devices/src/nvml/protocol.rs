@@ -21,6 +21,8 @@ pub(crate) enum Op {
     Quick {
         /// Of so many GPUs, in turn, also traffic over PCIe.
         pcie: u32,
+        /// Whether also traffic over NVLink.
+        nvlink: bool,
     },
 }
 

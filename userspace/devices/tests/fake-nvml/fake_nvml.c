@@ -446,6 +446,20 @@ int nvmlDeviceGetFieldValues(device_t d, int n, struct field_value *values) {
         switch (v->field) {
         case 82: v->value.u = 71; break;  /* memory temperature */
         case 91: v->value.u = 2; break;   /* NVLinks */
+        case 138: /* KiB over all NVLinks, sent and received */
+        case 139:
+            v->type = 3;
+            v->value.ull = v->field == 138 ? reading("nvlink_tx", 5000) : 7000;
+            if (v->scope != ~0u || getenv("FAKE_NVML_NVLINK5") != NULL)
+                v->result = NOT_SUPPORTED;
+            break;
+        case 202: /* bytes by link, NVLink 5 */
+        case 204:
+            v->type = 3;
+            v->value.ull = 1000 * v->field + v->scope;
+            if (v->scope > 1 || getenv("FAKE_NVML_NVLINK5") == NULL)
+                v->result = NOT_SUPPORTED;
+            break;
         case 142: v->value.u = 3; break;  /* rows remapped, correctable */
         case 143: v->value.u = 1; break;  /* uncorrectable */
         case 144: v->value.u = (u32)reading("remap_pending", 1); break;

@@ -10,7 +10,10 @@ use super::*;
 #[test]
 fn quick_readings_have_what_sessions_measure_and_pcie_in_turn() {
     let client = client(NvmlConfig {
-        readings: Readings::Quick { pcie: 1 },
+        readings: Readings::Quick {
+            pcie: 1,
+            nvlink: true,
+        },
         ..config(&[("FAKE_NVML_GPUS", "2")])
     });
     let mut with_pcie = Vec::new();
@@ -29,6 +32,8 @@ fn quick_readings_have_what_sessions_measure_and_pcie_in_turn() {
             );
             assert_eq!((s.power.draw_w, s.clocks.sm), (Some(312.5), Some(1411)));
             assert!(s.processes.is_empty() && s.violations.power.is_none());
+            let nvlink = (s.nvlink_tx_bytes, s.nvlink_rx_bytes);
+            assert_eq!(nvlink, (Some(5000 << 10), Some(7000 << 10)));
             if s.pcie_tx.is_some() && s.pcie_rx.is_some() {
                 with_pcie.push(gpu.index);
             }
@@ -36,6 +41,19 @@ fn quick_readings_have_what_sessions_measure_and_pcie_in_turn() {
     }
     with_pcie.sort_unstable();
     assert_eq!(with_pcie, [0, 1]);
+}
+
+#[test]
+fn traffic_of_nvlink_5_is_the_sum_of_its_links() {
+    for nvlink in [false, true] {
+        let client = client(NvmlConfig {
+            readings: Readings::Quick { pcie: 0, nvlink },
+            ..config(&[("FAKE_NVML_NVLINK5", "1")])
+        });
+        let sample = client.sample().unwrap().gpus.remove(0).sample;
+        let wanted = nvlink.then_some((404_001, 408_001)).unzip();
+        assert_eq!((sample.nvlink_tx_bytes, sample.nvlink_rx_bytes), wanted);
+    }
 }
 
 #[test]
@@ -169,6 +187,10 @@ fn a_sample_has_every_reading_in_its_unit() {
         (Some(2), Some(1_024_000), Some(2_048_000))
     );
     assert_eq!(s.nvlinks.len(), 2);
+    assert_eq!(
+        (s.nvlink_tx_bytes, s.nvlink_rx_bytes),
+        (Some(5000 << 10), Some(7000 << 10))
+    );
     assert_eq!(
         (s.nvlinks[0].active, s.nvlinks[0].version),
         (Some(true), Some(4))

@@ -288,6 +288,8 @@ impl SimulatedGpus {
             memory_used: Some(0.72 * 80e9),
             pcie_rx: Some(if works { 2e9 } else { 12e9 }),
             pcie_tx: Some(if works { 1e9 } else { 10e9 }),
+            nvlink_rx: Some(if works { 4e9 } else { 180e9 }),
+            nvlink_tx: Some(if works { 4e9 } else { 175e9 }),
             power_w: Some(if works { 620.0 } else { 140.0 } + 15.0 * wave),
             sm_mhz: Some(if works { 1740.0 } else { 1980.0 }),
             memory_mhz: Some(2619.0),

@@ -504,7 +504,7 @@ fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
         return Ok(Ok(exit));
     }
     let mut text = format!(
-        "{} failures in {:.0} GPU-hours: {:.3} in 1000 h\n{:<44} {:>8} {:>10} {:>8} {:>17} {:>6} {:>7} {:>12} {:>14}\n",
+        "{} failures in {:.0} GPU-hours: {:.3} in 1000 h\n{:<44} {:>8} {:>10} {:>8} {:>17} {:>6} {:>7} {:>11} {:>12} {:>14}\n",
         found.failures,
         found.hours,
         found.rate,
@@ -515,19 +515,21 @@ fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
         "90 % INTERVAL",
         "TIMES",
         "P(>2x)",
+        "AFTER RESET",
         "AFTER REBOOT",
         "AFTER EXCHANGE"
     );
     for one in &found.units {
         let interval = format!("{:.3} to {:.3}", one.interval.0, one.interval.1);
         text += &format!(
-            "{:<44} {:>8} {:>10.0} {:>8.3} {interval:>17} {:>6.2} {:>7.3} {:>12} {:>14}\n",
+            "{:<44} {:>8} {:>10.0} {:>8.3} {interval:>17} {:>6.2} {:>7.3} {:>11} {:>12} {:>14}\n",
             render::clean(&one.unit.name),
             one.unit.failures,
             one.unit.hours,
             one.rate,
             one.times,
             one.worse,
+            one.unit.after_reset,
             one.unit.after_reboot,
             one.unit.after_exchange
         );

@@ -43,7 +43,7 @@ enum What {
         /// Length of a frame, 20ms to 60s.
         #[arg(long, value_name = "TIME", default_value = "200ms", value_parser = interval)]
         interval: u32,
-        /// What to measure, with commas between: utilization, memory, pcie, power, clocks, temperature, calls; all by default.
+        /// What to measure, with commas between: utilization, memory, pcie, nvlink, power, clocks, temperature, calls, cuda_calls; all by default.
         #[arg(long, value_name = "METRIC", value_delimiter = ',')]
         metrics: Vec<Metric>,
         /// After this time it ends by itself, up to 7d.

@@ -5,7 +5,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use gtrace_agent::{Read, Sampler as _, Wanted};
 use gtrace_api::{CudaReport, CudaState};
+use gtrace_collect::HostSampler;
+use gtrace_devices::NvmlConfig;
+use gtrace_fleet::Metric;
 
 use crate::caller::{self, Caller};
 use crate::harness::*;
@@ -33,6 +37,16 @@ fn probed(daemon: &Daemon, library: &Path) {
         let libraries = report(daemon).libraries;
         libraries.iter().any(|l| l.path == path).then_some(())
     });
+}
+
+/// Reads CUDA calls as a profiling session of a fleet does.
+fn sampler(daemon: &Daemon) -> HostSampler {
+    let mut sampler = HostSampler::new(Box::new(NvmlConfig::this_program), daemon.client());
+    sampler.want(Some(&Wanted {
+        every_ms: 100,
+        metrics: vec![Metric::CudaCalls],
+    }));
+    sampler
 }
 
 /// Waits until calls, errors and bytes by function are what the program reports.
@@ -65,6 +79,11 @@ fn root_cuda_calls_are_off_unless_asked_for() {
     assert_eq!(report(&daemon).state, CudaState::Off);
     let metrics = daemon.client().get_text("/metrics").unwrap();
     assert!(!metrics.contains("gtrace_cuda"), "{metrics}");
+    let mut sampler = sampler(&daemon);
+    eventually("a session says why it has no CUDA calls", || {
+        let problem = sampler.take(0).problem?;
+        problem.contains("--cuda-api").then_some(())
+    });
     daemon.stop();
 }
 
@@ -84,9 +103,30 @@ fn root_cuda_calls_of_a_program_that_starts_later_are_rows_sums_and_a_ledger() {
     let mut program = Caller::spawn(command.arg(&library).args(["many", "700"]));
     program.until("open");
     probed(&daemon, &library);
+    let mut sampler = sampler(&daemon);
+    eventually("a session has read what was counted before", || {
+        let readings = sampler.take(0).readings;
+        let mut reads = readings.iter().map(|reading| &reading.read);
+        reads.any(|read| *read == Read::Nothing).then_some(())
+    });
     program.go_on();
     let deeds = program.deeds();
     assert_seen(&daemon, program.pid(), &deeds);
+    let made: u64 = deeds.values().map(|[calls, ..]| calls).sum();
+    let mut counted = 0;
+    eventually("a session has the calls that were made in it", || {
+        for reading in sampler.take(0).readings {
+            if let Read::CudaCalls(calls) = reading.read {
+                assert!(
+                    calls.p50_ns > 0 && calls.p50_ns <= calls.max_ns,
+                    "{calls:?}"
+                );
+                counted += calls.count;
+            }
+        }
+        (counted >= made).then_some(())
+    });
+    assert_eq!(counted, made);
 
     let found = report(&daemon);
     assert!(found.lost.is_empty(), "{:?}", found.lost);

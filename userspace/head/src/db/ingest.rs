@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use gtrace_event::{Epoch, Timestamp};
+use gtrace_event::{Epoch, HealthNews, HealthRecord, Occasion, SubjectKind, Timestamp};
 use gtrace_fleet::{Batch, Carried, Gap, History, Position, Taken, Verdict, judge};
 use gtrace_store::Hash;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
+use super::notes::{Took, announce};
 use super::schema::APPENDED;
 use super::sql::{DbError, Sql, Value};
 use super::{DAY_NS, Database, epoch_position, nanos, position};
@@ -38,28 +39,6 @@ pub struct Ingested {
     pub taken: usize,
     /// Whether records before it are missing, so that nothing of it was taken.
     pub missing: bool,
-}
-
-/// Records of so many hosts are announced together: a text of PostgreSQL's is at most 8,000 bytes.
-const ANNOUNCED: usize = 100;
-
-/// What a head has taken in one transaction, for the other heads of the database.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Announced {
-    /// The head.
-    pub(crate) head: String,
-    /// Day of the table.
-    pub(crate) day: i64,
-    /// The records.
-    pub(crate) took: Vec<Took>,
-}
-
-/// Records of a host, from one number to another.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
-pub(crate) struct Took {
-    pub(crate) host: i64,
-    pub(crate) first: i64,
-    pub(crate) last: i64,
 }
 
 /// What the database has of a host, within a transaction.
@@ -311,8 +290,29 @@ impl Ingest<'_> {
                 self.incident(host, c, &record.body);
                 Ok(())
             }
+            Some(c) if c.record == "health" => self.reset(host, nanos(c.time), &record.body),
             Some(c) if c.kind.as_deref() == Some("records_removed") => {
                 self.removal(host, &record.body)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Notes that a GPU was reset, if the record of health says so.
+    fn reset(&mut self, host: i64, time_ns: i64, body: &str) -> Result<(), DbError> {
+        // Most records of health are of something else, and some are long.
+        let Some(health) = body
+            .contains("\"gpu_reset\"")
+            .then(|| serde_json::from_str::<HealthRecord>(body).ok())
+            .flatten()
+        else {
+            return Ok(());
+        };
+        match health.news {
+            HealthNews::Observed {
+                occasion: Occasion::GpuReset { subject },
+            } if subject.part == SubjectKind::Gpu => {
+                super::tallies::note_reset(self.sql, host, &subject.name, time_ns.min(self.now))
             }
             _ => Ok(()),
         }
@@ -421,20 +421,6 @@ impl Ingest<'_> {
                 .append(&self.table, &APPENDED, &mut rows.into_iter()),
         }
     }
-}
-
-fn announce(sql: &mut dyn Sql, head: &str, day: i64, took: &[Took]) -> Result<(), DbError> {
-    for took in took.chunks(ANNOUNCED) {
-        let announced = Announced {
-            head: head.to_owned(),
-            day,
-            took: took.to_vec(),
-        };
-        if let Ok(text) = serde_json::to_string(&announced) {
-            sql.announce(&text)?;
-        }
-    }
-    Ok(())
 }
 
 fn int(n: u64) -> i64 {

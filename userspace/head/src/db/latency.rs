@@ -91,33 +91,57 @@ pub struct LatencyReport {
     pub lines: Vec<LatencyLine>,
 }
 
+/// What a host has counted of a call, as it is kept: some hundred bytes, where a histogram takes thousands while it waits.
+#[derive(Clone, Debug)]
+pub struct CallsOfDay {
+    day: Date,
+    since: Timestamp,
+    layer: Layer,
+    call: String,
+    driver: String,
+    calls: i64,
+    histogram: Vec<u8>,
+}
+
+impl From<DailyCalls> for CallsOfDay {
+    fn from(calls: DailyCalls) -> Self {
+        let mut histogram = Vec::new();
+        calls.histogram.pack(&mut histogram);
+        Self {
+            day: calls.day,
+            since: calls.since,
+            layer: calls.layer,
+            call: calls.call,
+            driver: calls.driver.unwrap_or_default(),
+            calls: i64::try_from(calls.histogram.count()).unwrap_or(i64::MAX),
+            histogram,
+        }
+    }
+}
+
 /// Takes what a host has counted. Histograms grow: one that came before, or has fewer calls than that which is there, changes nothing.
 pub(super) fn put(
     sql: &mut dyn Sql,
     host: i64,
-    rows: &[DailyCalls],
+    rows: &[CallsOfDay],
     now: Timestamp,
 ) -> Result<(), DbError> {
     let (today, mut new) = (day_of(now), 0);
     for row in rows.iter().take(OF_STATE) {
         let day = row.day.duration_since(date(1970, 1, 1)).as_hours() / 24;
-        let driver = row.driver.as_deref().unwrap_or_default();
         let fits = |text: &str| text.len() <= TEXT_MAX && !text.contains('\0');
-        let is_sound = fits(&row.call) && fits(driver) && (day - today).abs() <= DAYS_OFF;
-        if !is_sound || row.histogram.is_empty() {
+        let is_sound = fits(&row.call) && fits(&row.driver) && (day - today).abs() <= DAYS_OFF;
+        if !is_sound || row.calls == 0 {
             continue;
         }
-        let mut packed = Vec::new();
-        row.histogram.pack(&mut packed);
-        let calls = i64::try_from(row.histogram.count()).unwrap_or(i64::MAX);
         let parameters: [Value; 8] = [
-            calls.into(),
-            packed.as_slice().into(),
+            row.calls.into(),
+            row.histogram.as_slice().into(),
             host.into(),
             day.into(),
             row.layer.name().into(),
             row.call.as_str().into(),
-            driver.into(),
+            row.driver.as_str().into(),
             nanos(row.since).into(),
         ];
         let known = sql.execute(

@@ -132,6 +132,7 @@ impl Database {
             name,
             failures: of.failures,
             hours: of.hours,
+            after_reset: of.after_reset,
             after_reboot: of.after_reboot,
             after_exchange: of.after_exchange,
         };
@@ -141,11 +142,14 @@ impl Database {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Epoch, FailureClass, Gpu, IncidentId, PciAddress, Record};
+    use gtrace_event::{
+        Epoch, FailureClass, Gpu, HealthNews, HealthRecord, HealthSubject, IncidentId, Occasion,
+        PciAddress, Record, SubjectKind,
+    };
     use gtrace_fleet::{Batch, Carried, EnrollRequest};
     use gtrace_store::Hash;
 
-    use super::super::tallies::place_of;
+    use super::super::tallies::{RESETS_MAX, note_reset, place_of};
     use super::*;
     use crate::db::{Arrived, NewState, Place as Where};
 
@@ -159,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_that_come_again_after_a_reboot_or_an_exchange_are_counted() {
+    fn failures_that_come_again_after_a_reset_a_reboot_or_an_exchange_are_counted() {
         let dir = tempfile::tempdir().unwrap();
         let mut db = Database::open(&Where::File(dir.path().join("fleet.db"))).unwrap();
         let at = |minutes: i64| Timestamp::from_second(1_780_000_000 + minutes * 60).unwrap();
@@ -172,7 +176,8 @@ mod tests {
         };
         let host = db.enroll(&request, "secret", at(0)).unwrap();
         let slot = "0000:3b:00.0";
-        // A GPU fails twice in one boot, and again after a reboot; the next one in its slot fails too.
+        // A GPU fails in one boot, after a reset, again without one, and after a reboot with a reset; the next one in its slot fails
+        // too.
         for (minutes, uuid) in [(0..=60, "GPU-1"), (61..=120, "GPU-2")] {
             for minute in minutes {
                 let state = NewState {
@@ -193,36 +198,62 @@ mod tests {
             }
         }
         let (mut hash, mut batch) = (Hash::GENESIS, Batch::default());
-        for (n, (minute, boot)) in [(10, "x"), (20, "x"), (30, "y"), (100, "z")]
-            .iter()
-            .enumerate()
-        {
+        let mut put = |record: &Record| {
+            let (epoch, n) = (Epoch::from_bytes([1; 16]), batch.records.len() as u64 + 1);
+            let body = serde_json::to_string(record).unwrap();
+            let carried = Carried::new(epoch, n, hash, body);
+            hash = carried.hash;
+            batch.records.push(carried);
+        };
+        for (minute, boot) in [(10, "x"), (20, "x"), (25, "x"), (30, "y"), (100, "z")] {
             let Record::Incident(mut incident) =
-                incident(at(*minute), FailureClass::Pcie, false, slot)
+                incident(at(minute), FailureClass::Pcie, false, slot)
             else {
                 unreachable!();
             };
-            incident.boot_id = Some((*boot).to_owned());
-            let body = serde_json::to_string(&Record::Incident(incident)).unwrap();
-            let carried = Carried::new(Epoch::from_bytes([1; 16]), n as u64 + 1, hash, body);
-            hash = carried.hash;
-            batch.records.push(carried);
+            incident.boot_id = Some(boot.to_owned());
+            put(&Record::Incident(incident));
+        }
+        // Of this GPU, in the time after the first and the third failure; of another one; and something else.
+        let reset = |pci: &str| Occasion::GpuReset {
+            subject: HealthSubject::new(SubjectKind::Gpu, pci),
+        };
+        for (minute, occasion) in [
+            (15, reset(slot)),
+            (22, reset("0000:5e:00.0")),
+            (23, Occasion::DriverReload),
+            (27, reset(slot)),
+        ] {
+            let news = HealthNews::Observed { occasion };
+            put(&Record::Health(Box::new(HealthRecord::new(
+                at(minute),
+                news,
+            ))));
         }
         let seen = at(120);
         db.ingest(seen, &[Arrived { host, batch, seen }]).unwrap();
-        let mut of = |by: Unit| -> Vec<(String, u64, u64, u64)> {
+        let mut of = |by: Unit| -> Vec<(String, u64, [u64; 3])> {
             let units = db.exposed(&by).unwrap().into_iter();
-            let of = |u: Exposed| (u.name, u.failures, u.after_reboot, u.after_exchange);
+            let of = |u: Exposed| {
+                let again = [u.after_reset, u.after_reboot, u.after_exchange];
+                (u.name, u.failures, again)
+            };
             units.map(of).collect()
         };
-        let unit =
-            |name: &str, failures, reboot, exchange| (name.to_owned(), failures, reboot, exchange);
+        let unit = |name: &str, failures, again| (name.to_owned(), failures, again);
         assert_eq!(
             of(Unit::Gpu),
-            [unit("GPU-1", 3, 1, 0), unit("GPU-2", 1, 0, 0)]
+            [unit("GPU-1", 4, [1, 1, 0]), unit("GPU-2", 1, [0, 0, 0])]
         );
-        assert_eq!(of(Unit::Slot), [unit("a/0000:3b:00.0", 4, 1, 1)]);
-        assert_eq!(of(Unit::Host), [unit("a", 4, 1, 1)]);
+        assert_eq!(of(Unit::Slot), [unit("a/0000:3b:00.0", 5, [1, 1, 1])]);
+        assert_eq!(of(Unit::Host), [unit("a", 5, [1, 1, 1])]);
+        // What a host says of resets is bounded.
+        for n in 0..RESETS_MAX + 10 {
+            note_reset(db.sql.as_mut(), host, slot, n).unwrap();
+            note_reset(db.sql.as_mut(), host, "no address", n).unwrap();
+        }
+        let rows = db.sql.rows("SELECT count(*) FROM gpu_resets", &[]).unwrap();
+        assert_eq!(rows[0][0].int(), RESETS_MAX);
     }
 
     fn gpu(pci: &str, uuid: Option<&str>) -> Gpu {

@@ -4,6 +4,7 @@ mod cohorts;
 mod ingest;
 mod latency;
 mod lemons;
+mod notes;
 mod postgres;
 mod query;
 mod remediation;
@@ -22,14 +23,13 @@ mod verify;
 
 use gtrace_event::{GpuUsage, ProcessEnds, Timestamp};
 use gtrace_fleet::{HostState, Position};
-use gtrace_profile::DailyCalls;
 use sha2::{Digest as _, Sha256};
 
 pub use self::cohorts::{Factor, Versions};
-pub(crate) use self::ingest::Announced;
 pub use self::ingest::{Arrived, Ingested};
-pub use self::latency::{LatencyBy, LatencyLine, LatencyQuery, LatencyReport};
+pub use self::latency::{CallsOfDay, LatencyBy, LatencyLine, LatencyQuery, LatencyReport};
 pub use self::lemons::{Placed, Unit};
+pub(crate) use self::notes::{Note, ReadOf};
 pub(crate) use self::postgres::Listener;
 pub(crate) use self::query::MARKS_OF_HOST;
 pub use self::query::{EventQuery, FleetEvent, FleetIncident, IncidentQuery, Mark};
@@ -122,7 +122,7 @@ pub struct NewState {
     /// How processes of jobs and pods ended.
     pub ends: Vec<ProcessEnds>,
     /// How long their calls took.
-    pub latency: Vec<DailyCalls>,
+    pub latency: Vec<CallsOfDay>,
     /// When it came from the host.
     pub seen: Timestamp,
 }
@@ -476,6 +476,10 @@ impl Database {
             let places = sql.execute("DELETE FROM placements WHERE day < $1", &[day.into()])?;
             let incidents = sql.execute(
                 "DELETE FROM incidents WHERE last_ns < $1 AND state = 'resolved'",
+                &[before.into()],
+            )?;
+            sql.execute(
+                "DELETE FROM gpu_resets WHERE time_ns < $1",
                 &[before.into()],
             )?;
             if places + incidents > 0 {

@@ -13,7 +13,7 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use tokio_postgres::{AsyncMessage, Client, NoTls, Statement};
 
-use super::ingest::Took;
+use super::notes::Took;
 use super::sql::{DbError, Kind, Place, Sql, Value};
 
 /// By it a head has the others know what it took.

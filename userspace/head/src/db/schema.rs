@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 10;
+pub(super) const VERSION: i64 = 11;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -61,7 +61,7 @@ CREATE TABLE frames(
 
 /// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
 /// statements as an old one.
-const UPGRADES: [&str; 9] = ["
+const UPGRADES: [&str; 10] = ["
 ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
 ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
@@ -138,6 +138,14 @@ CREATE TABLE process_ends(
     host BIGINT NOT NULL, day BIGINT NOT NULL, since_ns BIGINT NOT NULL, holder TEXT NOT NULL, ended BIGINT NOT NULL,
     failed BIGINT NOT NULL, PRIMARY KEY (host, day, since_ns, holder));
 CREATE INDEX process_ends_day ON process_ends(day);
+",
+    // When which GPU was reset, as health of its host has it. Answers of hosts on their way from one head to another.
+    "
+CREATE TABLE gpu_resets(
+    host BIGINT NOT NULL, pci TEXT NOT NULL, time_ns BIGINT NOT NULL, PRIMARY KEY (host, time_ns, pci));
+CREATE TABLE read_answers(
+    head TEXT NOT NULL, host BIGINT NOT NULL, id BIGINT NOT NULL, status BIGINT NOT NULL, body {bytes} NOT NULL,
+    made_ns BIGINT NOT NULL, PRIMARY KEY (head, host, id));
 "];
 
 /// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use gtrace_event::{FailureClass, Gpu, Incident, Timestamp};
+use gtrace_event::{FailureClass, Gpu, Incident, PciAddress, Timestamp};
 
 use super::sql::{DbError, Sql, Value};
 use super::{DAY_NS, Database, nanos};
@@ -14,6 +14,8 @@ const HOUR_NS: f64 = 3.6e12;
 /// Incidents, and places of days that are over, that are kept: some 100 bytes each. What has more is read anew for each question.
 const INCIDENTS_MAX: usize = 500_000;
 const PLACES_MAX: usize = 500_000;
+/// Resets of the GPUs of a host. The oldest go.
+pub(super) const RESETS_MAX: i64 = 1024;
 /// A day before all others: nothing is taken for over.
 const NEVER: i64 = i64::MIN / 2;
 
@@ -68,6 +70,7 @@ struct Failure {
 pub(super) struct Tallied {
     pub(super) failures: u64,
     pub(super) hours: f64,
+    pub(super) after_reset: u64,
     pub(super) after_reboot: u64,
     pub(super) after_exchange: u64,
 }
@@ -93,6 +96,54 @@ impl Before<'_> {
         let boots = self.boot.zip(later.boot);
         self.host == later.host && boots.is_some_and(|(old, new)| old != new)
     }
+
+    /// Whether the GPU was reset between them.
+    fn is_reset(&self, later: &Self, resets: &Resets) -> bool {
+        let same = self.host == later.host && self.place.pci == later.place.pci;
+        let of = resets.get(&(later.host, later.place.pci.as_str()));
+        // Ascending.
+        let next = |times: &Vec<i64>| times.partition_point(|time| *time <= self.opened_ns);
+        let first = of.and_then(|times| times.get(next(times)));
+        same && first.is_some_and(|time| *time <= later.opened_ns)
+    }
+}
+
+/// Notes that a GPU was reset.
+pub(super) fn note_reset(
+    sql: &mut dyn Sql,
+    host: i64,
+    pci: &str,
+    time_ns: i64,
+) -> Result<(), DbError> {
+    let is_address = pci.parse::<PciAddress>().is_ok();
+    if !is_address {
+        return Ok(());
+    }
+    sql.execute(
+        "INSERT INTO gpu_resets(host, pci, time_ns) VALUES ($1, $2, $3) ON CONFLICT (host, time_ns, pci) DO NOTHING",
+        &[host.into(), pci.into(), time_ns.into()],
+    )?;
+    sql.execute(
+        &format!(
+            "DELETE FROM gpu_resets WHERE host = $1 AND time_ns <= (SELECT time_ns FROM gpu_resets WHERE host = $1 \
+             ORDER BY time_ns DESC LIMIT 1 OFFSET {RESETS_MAX})"
+        ),
+        &[host.into()],
+    )?;
+    Ok(())
+}
+
+/// When the GPU of a host and slot was reset, ascending.
+type Resets<'a> = BTreeMap<(i64, &'a str), Vec<i64>>;
+
+/// All resets: host, slot, time; by time.
+fn read_resets(sql: &mut dyn Sql) -> Result<Vec<(i64, String, i64)>, DbError> {
+    let rows = sql.rows(
+        "SELECT host, pci, time_ns FROM gpu_resets ORDER BY time_ns",
+        &[],
+    )?;
+    let of = |row: &Vec<Value>| (row[0].int(), row[1].text().to_owned(), row[2].int());
+    Ok(rows.iter().map(of).collect())
 }
 
 /// What was read.
@@ -264,6 +315,11 @@ impl Tallies {
             .into_iter()
             .map(|(host, of)| (host, flat(of)))
             .collect();
+        let rows = read_resets(sql)?;
+        let mut resets = Resets::new();
+        for (host, pci, time) in &rows {
+            resets.entry((*host, pci)).or_default().push(*time);
+        }
         let mut units: BTreeMap<K, (Tallied, Vec<Before<'_>>)> = BTreeMap::new();
         for (host, of_host) in &places {
             for place in of_host {
@@ -287,9 +343,13 @@ impl Tallies {
             failures.sort_by_key(|failure| failure.opened_ns);
             tallied.failures = failures.len() as u64;
             for (before, later) in failures.iter().zip(failures.iter().skip(1)) {
-                match before.is_exchanged(later) {
-                    true => tallied.after_exchange += 1,
-                    false => tallied.after_reboot += u64::from(before.is_rebooted(later)),
+                // Each counts once, as what changed most.
+                if before.is_exchanged(later) {
+                    tallied.after_exchange += 1;
+                } else if before.is_rebooted(later) {
+                    tallied.after_reboot += 1;
+                } else if before.is_reset(later, &resets) {
+                    tallied.after_reset += 1;
                 }
             }
             (unit, tallied)

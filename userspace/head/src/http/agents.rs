@@ -129,7 +129,7 @@ pub(super) async fn state(
     body: Bytes,
 ) -> Result<Json<StateAnswer>, Problem> {
     app.intake
-        .state(host, &body, Timestamp::now())
+        .state(host, body, Timestamp::now())
         .await
         .map_err(|why| Problem::not_taken("cannot take the state", why))?;
     let cursor = app.intake.cursor(host).await?;

@@ -190,7 +190,7 @@ pub(super) async fn people(mut request: Request, next: Next) -> Response {
 }
 
 /// Routes that show a credential for some hosts what is theirs. Every other is not for it.
-const FOR_SOME: [&str; 16] = [
+const FOR_SOME: [&str; 18] = [
     "/",
     "/page/fleet.js",
     "/page/fleet.css",
@@ -204,19 +204,17 @@ const FOR_SOME: [&str; 16] = [
     "/fleet/v1/hosts/{host}/incidents/{id}",
     "/fleet/v1/hosts/{host}/page/{*path}",
     "/fleet/v1/events",
+    "/fleet/v1/events/stream",
     "/fleet/v1/incidents",
+    "/fleet/v1/incidents/stream",
     "/fleet/v1/usage",
     "/fleet/v1/latency",
 ];
-/// The same of streams.
-const FOLLOWED_BY_SOME: [&str; 2] = ["/fleet/v1/events/stream", "/fleet/v1/incidents/stream"];
 
 fn is_for_some(request: &Request) -> bool {
     let route = request.extensions().get::<MatchedPath>();
-    let known = |route: &MatchedPath| {
-        FOR_SOME.contains(&route.as_str()) || FOLLOWED_BY_SOME.contains(&route.as_str())
-    };
-    request.method() == Method::GET && route.is_some_and(known)
+    let is_one = |route: &MatchedPath| FOR_SOME.contains(&route.as_str());
+    request.method() == Method::GET && route.is_some_and(is_one)
 }
 
 fn for_some(credential: &Credential) -> Problem {

@@ -124,7 +124,12 @@ async fn start(shared: &Shared, name: String) -> Answer {
         name,
         hosts: Vec::new(),
         interval_ms: shared.options.interval_ms,
-        metrics: vec![Metric::Utilization, Metric::Memory, Metric::Pcie],
+        metrics: vec![
+            Metric::Utilization,
+            Metric::Memory,
+            Metric::Pcie,
+            Metric::Nvlink,
+        ],
         for_s: LONGEST_S,
         by: "gswarm-profiler's routes".to_owned(),
     };
@@ -193,7 +198,7 @@ fn write(db: &mut Database, session: &Session, path: &Path) -> io::Result<()> {
         .tempfile_in(folder)?;
     let failed = |error: DbError| io::Error::other(error);
     let out = BufWriter::new(file);
-    let mut writer = GswarmWriter::new(out, &session.name, session.interval_ms, true)?;
+    let mut writer = GswarmWriter::new(out, &session.name, session.interval_ms, &session.metrics)?;
     let mut after = None;
     loop {
         let (frames, next) = db.frames(session.id, after, PAGE).map_err(failed)?;

@@ -97,7 +97,7 @@ impl App {
             answering: Arc::new(Semaphore::new(ANSWERING)),
             answering_hosts: Arc::default(),
             pushed: pushes.then(Arc::default),
-            reads: reads::Reads::default(),
+            reads: reads::Reads::new(matches!(place, Place::Postgres(_))),
             ended,
         })
     }

@@ -1,9 +1,10 @@
 //! The page of a host by way of the head: what it asks its daemon for goes to the host's agent, with the answer to its question for work,
-//! and comes back in a request of the agent's. Nothing of it is kept.
+//! and comes back in a request of the agent's. Nothing of it is kept. Where the agent asks another head of the same database, that one
+//! asks it, and leaves the answer in the database.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use axum::extract::{Path, Query, Request, State};
@@ -19,12 +20,15 @@ use super::agents::Host;
 use super::gate::Only;
 use super::people::seen;
 use super::problem::Problem;
+use crate::db::ReadOf;
 use crate::view::is_silent;
 
 /// How long an answer may take: a little less than the page waits.
 const ANSWER_WITHIN: Duration = Duration::from_secs(12);
 /// How long the body of an answer may take to come.
 const BODY_WITHIN: Duration = Duration::from_secs(10);
+/// Between two questions of an agent for work, which go to any head, it is there all the same.
+const ATTACHED_FOR: Duration = Duration::from_secs(5);
 /// Answers whose bodies are taken at the same time.
 const TAKING: usize = 16;
 
@@ -34,12 +38,17 @@ type Answer = (StatusCode, Bytes);
 #[derive(Clone)]
 pub(super) struct Reads {
     hosts: Arc<Mutex<BTreeMap<i64, OfHost>>>,
+    /// Whether the database may have other heads.
+    shared: bool,
     taking: Arc<Semaphore>,
 }
 
 #[derive(Default)]
 struct OfHost {
     wake: Arc<Notify>,
+    /// Questions for work of its agent that are open, and when the last one ended.
+    asking: usize,
+    asked: Option<Instant>,
     /// The number of the newest.
     newest: u64,
     /// What the agent has not been given.
@@ -47,23 +56,38 @@ struct OfHost {
     waiting: BTreeMap<u64, oneshot::Sender<Answer>>,
 }
 
-impl Default for Reads {
-    fn default() -> Self {
+impl Reads {
+    /// Of a database that other heads may have too, or not.
+    pub(super) fn new(shared: bool) -> Self {
         Self {
             hosts: Arc::default(),
+            shared,
             taking: Arc::new(Semaphore::new(TAKING)),
         }
     }
-}
 
-impl Reads {
     fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, OfHost>> {
         self.hosts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the agent's question for work when there is something to read.
-    pub(super) fn wake(&self, host: i64) -> Arc<Notify> {
-        Arc::clone(&self.lock().entry(host).or_default().wake)
+    /// The agent of a host asks for work.
+    pub(super) fn attach(&self, host: i64) -> Attached {
+        let mut hosts = self.lock();
+        let of = hosts.entry(host).or_default();
+        of.asking += 1;
+        Attached {
+            reads: self.clone(),
+            host,
+            wake: Arc::clone(&of.wake),
+        }
+    }
+
+    /// Whether the agent asks this head, or has done so not longer ago than that.
+    fn is_attached(&self, host: i64, ago: Duration) -> bool {
+        let hosts = self.lock();
+        hosts
+            .get(&host)
+            .is_some_and(|of| of.asking > 0 || of.asked.is_some_and(|at| at.elapsed() < ago))
     }
 
     /// What the agent is to read; each is given once.
@@ -111,6 +135,29 @@ impl Reads {
         drop(hosts);
         // Whoever waited may have gone.
         waiting.is_some_and(|waiting| waiting.send(answer).is_ok())
+    }
+}
+
+/// An agent's question for work.
+pub(super) struct Attached {
+    reads: Reads,
+    host: i64,
+    wake: Arc<Notify>,
+}
+
+impl Attached {
+    /// There is something to read.
+    pub(super) async fn woken(&self) {
+        self.wake.notified().await;
+    }
+}
+
+impl Drop for Attached {
+    fn drop(&mut self) {
+        if let Some(of) = self.reads.lock().get_mut(&self.host) {
+            of.asking -= 1;
+            of.asked = Some(Instant::now());
+        }
     }
 }
 
@@ -175,6 +222,7 @@ pub(super) async fn read(
             "`gtrace agent run --allow page`, or head_page = true of its daemon, does",
         );
     }
+    let of_other = path.clone();
     let Some((waiting, answer)) = app.reads.ask(row.id, path) else {
         return refused(
             StatusCode::TOO_MANY_REQUESTS,
@@ -182,17 +230,29 @@ pub(super) async fn read(
             "ask again in a moment",
         );
     };
+    if app.reads.shared && !app.reads.is_attached(row.id, Duration::ZERO) {
+        let of = ReadOf {
+            head: app.writer.head.clone(),
+            host: row.id,
+            id: waiting.id,
+        };
+        app.read(move |db| db.want_read(of, of_other)).await?;
+    }
     let answer = tokio::time::timeout(ANSWER_WITHIN, answer).await;
     drop(waiting);
     let Ok(Ok((status, body))) = answer else {
         return refused(
             StatusCode::GATEWAY_TIMEOUT,
             format!("host `{name}` has not answered within 12 s"),
-            "ask again; where several heads share an address, only the one that the agent asks for work can read the host",
+            "ask again",
         );
     };
     if body.is_empty() && status != StatusCode::OK {
         let (cause, remedy) = match status {
+            StatusCode::TOO_MANY_REQUESTS => (
+                "the host has as many questions to answer as it may",
+                "ask again in a moment",
+            ),
             StatusCode::PAYLOAD_TOO_LARGE => (
                 "the answer is too large for the way to the head",
                 "ask for less",
@@ -217,6 +277,50 @@ pub(super) async fn read(
             .insert(name, HeaderValue::from_static(value));
     }
     Ok(response)
+}
+
+/// Reads a host for another head, if its agent asks this one.
+pub(super) fn serve(app: &App, wanted: ReadOf, path: String) {
+    if !is_readable(&path) || !app.reads.is_attached(wanted.host, ATTACHED_FOR) {
+        return;
+    }
+    let answer = app.reads.ask(wanted.host, path);
+    let app = app.clone();
+    tokio::spawn(async move {
+        let answer = match answer {
+            Some((waiting, answer)) => {
+                let answer = tokio::time::timeout(ANSWER_WITHIN, answer).await;
+                drop(waiting);
+                answer.ok().and_then(Result::ok)
+            }
+            None => Some((StatusCode::TOO_MANY_REQUESTS, Bytes::new())),
+        };
+        let Some((status, body)) = answer else {
+            return;
+        };
+        let give = app.read(move |db| {
+            let answer = (status.as_u16(), body.as_ref());
+            db.give_read(wanted, answer, Timestamp::now())
+        });
+        if give.await.is_err() {
+            tracing::warn!("another head cannot be given what a host answered");
+        }
+    });
+}
+
+/// Fetches what another head has read.
+pub(super) fn fetch(app: &App, given: ReadOf) {
+    let app = app.clone();
+    tokio::spawn(async move {
+        let of = given.clone();
+        let Ok(Some((status, body))) = app.read(move |db| db.take_read(&of)).await else {
+            return;
+        };
+        if let Ok(status) = StatusCode::from_u16(status) {
+            app.reads
+                .answer(given.host, given.id, (status, body.into()));
+        }
+    });
 }
 
 #[derive(Deserialize)]
@@ -267,10 +371,14 @@ mod tests {
 
     #[tokio::test]
     async fn each_is_given_once_to_its_host_and_answered_by_it() {
-        let reads = Reads::default();
-        let wake = reads.wake(1);
+        let reads = Reads::new(false);
+        assert!(!reads.is_attached(1, ATTACHED_FOR));
+        let attached = reads.attach(1);
         let (_waiting, answer) = reads.ask(1, path(1)).unwrap();
-        wake.notified().await;
+        attached.woken().await;
+        drop(attached);
+        assert!(reads.is_attached(1, ATTACHED_FOR), "it will ask again");
+        assert!(!reads.is_attached(1, Duration::ZERO));
         assert!(reads.take(2).is_empty());
         let given = reads.take(1);
         assert_eq!(
@@ -291,7 +399,7 @@ mod tests {
 
     #[test]
     fn a_host_is_given_few_and_what_nobody_waits_for_is_forgotten() {
-        let reads = Reads::default();
+        let reads = Reads::new(false);
         let mut all: Vec<_> = (0..READS_MAX)
             .map(|n| reads.ask(1, path(n)).unwrap())
             .collect();

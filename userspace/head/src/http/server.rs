@@ -310,8 +310,7 @@ pub async fn serve(
         tasks.spawn(receiver.receive(app.intake.clone(), router, ended.clone()));
     }
     if let Some((listener, url)) = of_others {
-        let (head, live) = (app.writer.head.clone(), app.writer.live.clone());
-        tasks.spawn(others::follow(listener, url, head, live, ended.clone()));
+        tasks.spawn(others::follow(listener, url, app.clone(), ended.clone()));
     }
     if let Some(to) = listen.remote_write {
         tasks.spawn(remote_write::keep(app.clone(), to, ended.clone()));

@@ -154,7 +154,7 @@ pub(super) async fn measure(
         |text: &str| -> Vec<i64> { text.split(',').filter_map(|n| n.parse().ok()).collect() };
     let (known, taken) = (numbers(&asked.known), numbers(&asked.taken));
     let mut on = app.sessions.0.subscribe();
-    let wake = app.reads.wake(host);
+    let attached = app.reads.attach(host);
     let mut ended = app.ended.clone();
     let waited = tokio::time::sleep(HELD);
     tokio::pin!(waited);
@@ -181,7 +181,7 @@ pub(super) async fn measure(
             changed = on.changed() => if changed.is_err() {
                 return Json(answer);
             },
-            () = wake.notified() => {}
+            () = attached.woken() => {}
             () = &mut waited => return Json(answer),
             () = over(&mut ended) => return Json(answer),
         }

@@ -46,7 +46,7 @@ async fn one(message: &Message, intake: &Intake) -> AckKind {
         }
         Err(Refused::Later) => return AckKind::Nak(Some(LATER)),
     };
-    let taken = intake.state(host.id, &message.payload, published(message));
+    let taken = intake.state(host.id, message.payload.clone(), published(message));
     match taken.await {
         Ok(()) => {
             count(&intake.nats.taken);

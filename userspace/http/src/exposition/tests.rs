@@ -64,6 +64,7 @@ fn gpu(address: &str, mig: bool) -> GpuInfo {
         "repair": { "channel_pending": false, "tpc_pending": true },
         "retired_pages": { "single_bit": number, "double_bit": 0, "pending": false },
         "pcie_replays": number, "pcie_tx": number, "pcie_rx": number,
+        "nvlink_tx_bytes": number, "nvlink_rx_bytes": number,
         "performance_state": 0, "persistence_mode": true, "fan": 30,
     });
     gpu.board.power_limit_max_w = Some(750.0);

@@ -33,7 +33,7 @@ export interface FleetEvent { fleet_host: string; event: Event }
 export interface Outbreak { class: string; first: string; last: string; drill: boolean; hosts: string[]; members: { host: string; incident: string }[]; labels: string[]; of: number; jobs?: string[]; expected: number }
 
 /** `/fleet/v1/lemons`. */
-export interface Ranked { name: string; failures: number; hours: number; after_reboot: number; after_exchange: number; rate: number; interval: [number, number]; times: number; worse: number }
+export interface Ranked { name: string; failures: number; hours: number; after_reset: number; after_reboot: number; after_exchange: number; rate: number; interval: [number, number]; times: number; worse: number }
 export interface Ranking { rate: number; failures: number; hours: number; shape?: number; units: Ranked[] }
 
 /** `/fleet/v1/usage`. */

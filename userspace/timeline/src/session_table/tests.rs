@@ -40,7 +40,7 @@ fn session() -> Vec<(String, Result<HostFrame, Range<i64>>)> {
             frame.gpus.push(gpu);
         }
         if n % 10 == 0 {
-            frame.calls = Some(CallFrame {
+            let calls = |n: i64| CallFrame {
                 count: 30 + n as u64,
                 p50_ns: 1,
                 p90_ns: 2,
@@ -49,7 +49,9 @@ fn session() -> Vec<(String, Result<HostFrame, Range<i64>>)> {
                 sum_ns: 5,
                 span_ms: 2000,
                 buckets: (0..(n % 40) as u16).map(|b| (b * 50, 9)).collect(),
-            });
+            };
+            frame.calls = (n % 30 != 0).then(|| calls(n));
+            frame.cuda_calls = (n % 20 != 0).then(|| calls(n + 3));
         }
         if n % 50 == 1 {
             frame.gpus.clear();
@@ -109,17 +111,19 @@ fn expected(frames: &[(String, Result<HostFrame, Range<i64>>)]) -> Vec<Value> {
             }
             rows.push(row);
         }
-        let calls = frame["calls"].as_object();
-        if calls.is_some() || gpus.is_empty() {
+        let kinds = ["calls", "cuda_calls"];
+        if kinds.iter().any(|kind| frame[kind].is_object()) || gpus.is_empty() {
             let mut row = of("host");
-            if calls.is_some() {
-                row["calls_buckets"] = json!([]);
-            }
-            for (name, value) in calls.into_iter().flatten() {
-                match name.as_str() {
-                    "count" => row["calls"] = value.clone(),
-                    "buckets" => row["calls_buckets"] = value.clone(),
-                    other => row[format!("calls_{other}")] = value.clone(),
+            for kind in kinds {
+                let Some(calls) = frame[kind].as_object() else {
+                    continue;
+                };
+                row[format!("{kind}_buckets")] = json!([]);
+                for (name, value) in calls {
+                    match name.as_str() {
+                        "count" => row[kind] = value.clone(),
+                        other => row[format!("{kind}_{other}")] = value.clone(),
+                    }
                 }
             }
             rows.push(row);
@@ -214,8 +218,9 @@ print(json.dumps([[name, str(kind)] for name, kind in zip(rows.columns, rows.typ
 rows = rows.project('* REPLACE (epoch_us(time) AS time)')
 for row in rows.fetchall():
     row = {name: value for name, value in zip(rows.columns, row) if value is not None}
-    if 'calls_buckets' in row:
-        row['calls_buckets'] = [[b['index'], b['count']] for b in row['calls_buckets']]
+    for name in ('calls_buckets', 'cuda_calls_buckets'):
+        if name in row:
+            row[name] = [[b['index'], b['count']] for b in row[name]]
     print(json.dumps(row))
 ";
     let output = Command::new(python)
@@ -246,7 +251,9 @@ for row in rows.fetchall():
         ("gpu", "UINTEGER"),
         ("memory_used_bytes", "DOUBLE"),
         ("pcie_rx_bytes_per_s", "DOUBLE"),
+        ("nvlink_tx_bytes_per_s", "DOUBLE"),
         ("calls_max_ns", "UBIGINT"),
+        ("cuda_calls", "UBIGINT"),
     ] {
         assert_eq!(kind(name), Some(wanted), "{name}");
     }

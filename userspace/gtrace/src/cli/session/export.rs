@@ -9,7 +9,9 @@ use std::path::Path;
 use anyhow::Context as _;
 use gtrace_api::client::{Client, ClientError, target};
 use gtrace_event::Timestamp;
-use gtrace_fleet::{COLUMNS, GapFinder, GswarmWriter, HostFrame, Metric, slot_begin, slots_within};
+use gtrace_fleet::{
+    COLUMNS, CallFrame, GapFinder, GswarmWriter, HostFrame, slot_begin, slots_within,
+};
 use gtrace_head::db::Session;
 use gtrace_head::{FramesPage, SessionView};
 use gtrace_timeline::{SessionTable, SessionTrace};
@@ -173,12 +175,11 @@ fn written<W: Write + Send>(
             sink.0.finish()?.flush()?;
         }
         Format::Gswarm => {
-            let bandwidth = session.metrics.contains(&Metric::Pcie);
             let mut sink = Gswarm(GswarmWriter::new(
                 out,
                 &session.name,
                 session.interval_ms,
-                bandwidth,
+                &session.metrics,
             )?);
             feed(&mut sink, view, pages)?;
             let end = session.stopped.unwrap_or_else(Timestamp::now);
@@ -329,16 +330,34 @@ struct Csv<'a, W: Write> {
     session: &'a Session,
 }
 
-/// After the values of a GPU.
-const OF_CALLS: &str = "calls,calls_p50_ns,calls_p90_ns,calls_p99_ns,calls_max_ns";
+/// After the values of a GPU: of each kind of calls these, each with a comma before it.
+fn columns_of(kind: &str) -> String {
+    format!(",{kind},{kind}_p50_ns,{kind}_p90_ns,{kind}_p99_ns,{kind}_max_ns")
+}
+
+/// Their values; nothing between the commas where no calls were counted.
+fn values_of(calls: Option<&CallFrame>) -> String {
+    let Some(c) = calls else {
+        return ",".repeat(5);
+    };
+    let (p50, p90, p99) = (c.p50_ns, c.p90_ns, c.p99_ns);
+    format!(",{},{p50},{p90},{p99},{}", c.count, c.max_ns)
+}
+
+fn values_of_both(frame: &HostFrame) -> String {
+    let both = frame.all_calls().map(|(_, calls)| values_of(calls));
+    both.concat()
+}
 
 impl<W: Write> Csv<'_, W> {
     fn head(&mut self) -> io::Result<()> {
         let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
         let names = names.join(",");
+        let none = HostFrame::default();
+        let of_calls = none.all_calls().map(|(kind, _)| columns_of(kind)).concat();
         writeln!(
             self.out,
-            "time,host,gpu,name,error_ns,gap_frames,samples,{names},{OF_CALLS}"
+            "time,host,gpu,name,error_ns,gap_frames,samples,{names}{of_calls}"
         )
     }
 }
@@ -346,15 +365,7 @@ impl<W: Write> Csv<'_, W> {
 impl<W: Write> Sink for Csv<'_, W> {
     fn frame(&mut self, host: &str, frame: &HostFrame) -> io::Result<()> {
         let time = time(frame.slot, self.session);
-        let calls = frame.calls.as_ref().map_or_else(
-            || ",,,,".to_owned(),
-            |c| {
-                format!(
-                    "{},{},{},{},{}",
-                    c.count, c.p50_ns, c.p90_ns, c.p99_ns, c.max_ns
-                )
-            },
-        );
+        let calls = values_of_both(frame);
         for gpu in &frame.gpus {
             let values: Vec<String> = COLUMNS
                 .iter()
@@ -363,7 +374,7 @@ impl<W: Write> Sink for Csv<'_, W> {
             let name = gpu.name.replace('"', "\"\"");
             writeln!(
                 self.out,
-                "{time},{host},{},\"{name}\",{},,{},{},{calls}",
+                "{time},{host},{},\"{name}\",{},,{},{}{calls}",
                 gpu.index,
                 frame.error_ns,
                 gpu.samples,
@@ -374,7 +385,7 @@ impl<W: Write> Sink for Csv<'_, W> {
             let none = ",".repeat(COLUMNS.len());
             writeln!(
                 self.out,
-                "{time},{host},,,{},,{none},{calls}",
+                "{time},{host},,,{},,{none}{calls}",
                 frame.error_ns
             )?;
         }
@@ -384,7 +395,8 @@ impl<W: Write> Sink for Csv<'_, W> {
     fn gap(&mut self, host: &str, slots: &Range<i64>) -> io::Result<()> {
         let (from, frames) = (time(slots.start, self.session), slots.end - slots.start);
         let none = ",".repeat(COLUMNS.len());
-        writeln!(self.out, "{from},{host},,,,{frames},{none},,,,,")
+        let calls = values_of_both(&HostFrame::default());
+        writeln!(self.out, "{from},{host},,,,{frames},{none}{calls}")
     }
 }
 
