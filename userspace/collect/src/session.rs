@@ -280,10 +280,11 @@ fn calls(
     };
     let mut before: Option<(Instant, Differences)> = None;
     let mut said = None;
-    let (mut due, mut ask) = (Instant::now(), Instant::now());
+    let begin = Instant::now();
+    let (mut due, mut ask) = (begin, begin);
     loop {
         if ask <= Instant::now() {
-            ask += CALLS_EVERY;
+            ask = (ask + CALLS_EVERY).max(Instant::now());
             let mut problem = None;
             match (of.read)(&mut daemon) {
                 Ok(rows) => match &mut before {

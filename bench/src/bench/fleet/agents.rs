@@ -74,9 +74,9 @@ pub(super) fn run(
     let each = (head.anonymous() - before) / agents as f64;
     let name = format!("{agents} agents: RssAnon of the head for each");
     let figure = Figure::new(name, each, "KiB");
-    report.push(match agents >= 10_000 {
+    report.push(match agents >= 1000 {
         true => figure.budget(AGENT_BUDGET_KIB),
-        // What does not depend on their number counts too: the database's cache has up to 16 MiB.
+        // What does not depend on their number counts too.
         false => figure,
     });
     let name = format!("{agents} idle agents: share of a core");
