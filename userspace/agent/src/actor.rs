@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use gtrace_event::{IncidentId, PciAddress};
 use gtrace_fleet::{
-    Ask, HostRead, HostRequest, PAGE, READ_MAX, REPORT_MAX, SAID_MAX, is_readable, known_requests,
+    Ask, HostRead, HostRequest, PAGE, READ_MAX, REPORT_MAX, SAID_MAX, TraceOrder, is_readable,
+    known_requests,
 };
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -31,6 +32,12 @@ pub trait Actor: Send + Sync {
     /// # Errors
     /// Why there is none.
     fn report(&self, incident: IncidentId) -> Result<Vec<u8>, String>;
+
+    /// The calls of a process for some seconds, as a trace for Perfetto that gzip has packed.
+    ///
+    /// # Errors
+    /// Why there is none.
+    fn trace(&self, order: &TraceOrder) -> Result<Vec<u8>, String>;
 
     /// Resets a GPU that no process has open; what came of it.
     ///
@@ -212,6 +219,16 @@ fn act(actor: &dyn Actor, ask: &Ask) -> Result<Done, String> {
                 true => Err(format!(
                     "the report has {} bytes, the most is {REPORT_MAX}: `gtrace report --incident {incident}` on the host writes it",
                     file.len()
+                )),
+                false => Ok(Done::File(file)),
+            }
+        }
+        Ask::Trace(order) => {
+            order.check()?;
+            let file = actor.trace(order)?;
+            match file.len() > REPORT_MAX {
+                true => Err(format!(
+                    "the trace has more than {REPORT_MAX} bytes: ask for fewer calls"
                 )),
                 false => Ok(Done::File(file)),
             }

@@ -199,8 +199,16 @@ impl Client {
     ///
     /// Any [`ClientError`].
     pub fn get_text(&self, target: &str) -> Result<String, ClientError> {
-        let body = self.request("GET", target, &[], None)?.whole()?;
-        String::from_utf8(body).map_err(|e| unexpected(&e.to_string()))
+        String::from_utf8(self.get_bytes(target)?).map_err(|e| unexpected(&e.to_string()))
+    }
+
+    /// The file of `GET target`.
+    ///
+    /// # Errors
+    ///
+    /// Any [`ClientError`].
+    pub fn get_bytes(&self, target: &str) -> Result<Vec<u8>, ClientError> {
+        self.request("GET", target, &[], None)?.whole()
     }
 
     /// Posts `body` as JSON and reads the answer's JSON; an answer without a body reads as null.

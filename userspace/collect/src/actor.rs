@@ -1,15 +1,20 @@
-//! What a head may have this host do beside measuring: write the report of an incident, reset a GPU, reboot. What of it is permitted is
+//! What a head may have this host do beside measuring: write the report of an incident, trace a process, reset a GPU, reboot. What of it is permitted is
 //! the host's own matter.
 
+use std::fmt;
 use std::fs;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use flate2::Compression;
+use flate2::read::GzEncoder;
 use gtrace_agent::Actor;
-use gtrace_api::client::{Client, ClientError};
+use gtrace_api::client::{Client, ClientError, Endpoint};
 use gtrace_api::{PauseRequest, ProblemBody, Status};
 use gtrace_event::{IncidentId, PciAddress};
+use gtrace_fleet::{REPORT_MAX, TraceOrder};
 use gtrace_plugins::{Left, Limits, program};
 
 use crate::report::page_of_incident;
@@ -21,8 +26,12 @@ const LIMITS: Limits = Limits {
 };
 /// The daemon's pause ends after it, whatever becomes of the agent: later than nvidia-smi is killed.
 const PAUSE_S: u32 = 180;
+/// After the last call a trace is written within it.
+const TRACE_WRITTEN_WITHIN: Duration = Duration::from_secs(60);
 /// Of what they say, so many characters are passed on.
 const SAID_MAX: usize = 1000;
+/// So many processes are named where one has to be chosen.
+const USERS_NAMED: usize = 16;
 /// Programs of the driver and of monitoring, which have GPUs open all the time and do no work on them.
 const SERVICES: [&str; 4] = [
     "nvidia-persistenced",
@@ -39,6 +48,8 @@ pub struct HostActor {
     pub store: PathBuf,
     /// The daemon, which is paused while a GPU is reset.
     pub daemon: Client,
+    /// This program: it traces in a process of its own.
+    pub gtrace: PathBuf,
     /// `nvidia-smi`.
     pub nvidia_smi: PathBuf,
     /// `systemctl`.
@@ -73,6 +84,37 @@ impl Actor for HostActor {
         page_of_incident(&self.store, incident, daemon, &self.generator)
     }
 
+    fn trace(&self, order: &TraceOrder) -> Result<Vec<u8>, String> {
+        let pid = match order.pid {
+            Some(pid) => pid,
+            None => the_user(Path::new("/proc"))?,
+        };
+        let failed = |e: std::io::Error| format!("a trace needs room for files: {e}");
+        let dir = tempfile::tempdir().map_err(failed)?;
+        let file = dir.path().join("trace.pftrace");
+        let mut command = Command::new(&self.gtrace);
+        command.args(["trace", "--pid", &pid.to_string()]);
+        command.args(["--duration", &order.seconds.to_string()]);
+        command.args(["--max-events", &order.calls.to_string()]);
+        command.arg("--output").arg(&file);
+        if let Endpoint::Unix(socket) = self.daemon.endpoint() {
+            command.arg("--socket").arg(socket);
+        }
+        let seconds = Duration::from_secs(order.seconds.into());
+        let limits = Limits {
+            deadline: seconds + TRACE_WRITTEN_WITHIN,
+            ..LIMITS
+        };
+        program(command, limits, Left::Killed).map_err(|why| first_line(&why))?;
+        let trace = fs::File::open(&file).map_err(failed)?;
+        let packed = GzEncoder::new(trace, Compression::fast());
+        let mut bytes = Vec::new();
+        // More is not sent.
+        let most = REPORT_MAX as u64 + 1;
+        packed.take(most).read_to_end(&mut bytes).map_err(failed)?;
+        Ok(bytes)
+    }
+
     fn reset_gpu(&self, pci: PciAddress) -> Result<String, String> {
         // It has every GPU open for NVML, so it lets go of them for that time.
         let status = self.daemon.get::<Status>("/api/v1/status");
@@ -102,6 +144,13 @@ impl Actor for HostActor {
     }
 }
 
+/// What gtrace says first when it fails, without how it failed.
+fn first_line(why: &str) -> String {
+    let said = why.split_once("gtrace: ").map_or(why, |(_, said)| said);
+    let line = said.split("\\n").next().unwrap_or(said);
+    format!("nothing was traced: {line}")
+}
+
 impl HostActor {
     fn pause(&self, paused: bool) -> Result<(), String> {
         let for_s = paused.then_some(PAUSE_S);
@@ -113,16 +162,64 @@ impl HostActor {
     }
 }
 
-/// That no process has a GPU open, gtrace's own and [`SERVICES`] aside.
+/// A process that has a GPU open.
+struct User {
+    pid: u32,
+    program: String,
+    device: String,
+}
+
+impl fmt::Display for User {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            pid,
+            program,
+            device,
+        } = self;
+        write!(f, "{program} (process {pid}) has {device} open")
+    }
+}
+
+/// That no process has a GPU open.
 fn nobody_at(proc: &Path) -> Result<(), String> {
+    let users = users_of_gpus(proc)?;
+    match users.as_slice() {
+        [] => Ok(()),
+        [first] => Err(first.to_string()),
+        [first, rest @ ..] => Err(format!("{first}, and {} more", rest.len())),
+    }
+}
+
+/// The one process that has a GPU open.
+fn the_user(proc: &Path) -> Result<u32, String> {
+    let users = users_of_gpus(proc)?;
+    match users.as_slice() {
+        [one] => Ok(one.pid),
+        [] => Err("no process has a GPU open: name the one to trace".to_owned()),
+        all => {
+            let named: Vec<String> = all.iter().take(USERS_NAMED).map(User::to_string).collect();
+            let more = match all.len().saturating_sub(USERS_NAMED) {
+                0 => String::new(),
+                more => format!(", and {more} more"),
+            };
+            Err(format!(
+                "name the process to trace: {}{more}",
+                named.join(", ")
+            ))
+        }
+    }
+}
+
+/// The processes that have a GPU open, gtrace's own and [`SERVICES`] aside.
+fn users_of_gpus(proc: &Path) -> Result<Vec<User>, String> {
     let own = fs::read_link(proc.join("self/exe")).ok();
     let failed = |e: std::io::Error| format!("cannot see which processes have GPUs open: {e}");
     let mut users = Vec::new();
     for entry in fs::read_dir(proc).map_err(failed)?.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
-        if name.parse::<u32>().is_err() {
+        let Ok(pid) = name.parse::<u32>() else {
             continue;
-        }
+        };
         let device = match open_gpu(&entry.path().join("fd")) {
             Ok(device) => device,
             // It has ended meanwhile.
@@ -146,15 +243,13 @@ fn nobody_at(proc: &Path) -> Result<(), String> {
             continue;
         }
         let program = program.unwrap_or_else(|| "a program".to_owned());
-        users.push(format!("{program} (process {name}) has {device} open"));
+        users.push(User {
+            pid,
+            program,
+            device,
+        });
     }
-    match users.as_slice() {
-        [] => Ok(()),
-        [first, rest @ ..] => Err(match rest.len() {
-            0 => first.clone(),
-            n => format!("{first}, and {n} processes more"),
-        }),
-    }
+    Ok(users)
 }
 
 /// A GPU's device file that one of these descriptors is.
@@ -244,6 +339,7 @@ mod tests {
                 permits: Vec::new(),
                 store: PathBuf::new(),
                 daemon: Client::unix(socket),
+                gtrace: PathBuf::new(),
                 nvidia_smi: "/bin/true".into(),
                 systemctl: "/bin/false".into(),
                 generator: String::new(),
@@ -258,6 +354,29 @@ mod tests {
                 true => assert_eq!(sent, [pause]),
             }
         }
+    }
+
+    #[test]
+    fn why_nothing_was_traced_is_what_gtrace_says_first() {
+        let actor = HostActor {
+            permits: Vec::new(),
+            store: PathBuf::new(),
+            daemon: Client::unix("none"),
+            gtrace: PathBuf::from("/bin/sh"),
+            nvidia_smi: PathBuf::new(),
+            systemctl: PathBuf::new(),
+            generator: String::new(),
+        };
+        let order = TraceOrder {
+            pid: Some(1),
+            seconds: 1,
+            calls: 1,
+        };
+        // The shell knows no file `trace`.
+        let why = actor.trace(&order).unwrap_err();
+        assert!(why.starts_with("nothing was traced: "), "{why}");
+        let failed = "/proc/self/exe fails (exit status: 3): gtrace: needs root\\ngtrace: the end";
+        assert_eq!(first_line(failed), "nothing was traced: needs root");
     }
 
     #[test]
@@ -276,8 +395,18 @@ mod tests {
         process("3", "/usr/bin/nv-hostengine", "/dev/nvidia0");
         process("4", "/usr/bin/nvidia-smi", "/dev/nvidiactl");
         assert_eq!(nobody_at(proc), Ok(()));
+        assert!(the_user(proc).unwrap_err().contains("no process"));
         process("5", "/opt/gtrace", "/dev/nvidia12");
         let why = nobody_at(proc).unwrap_err();
         assert_eq!(why, "gtrace (process 5) has /dev/nvidia12 open");
+        assert_eq!(the_user(proc), Ok(5));
+        process("6", "/usr/bin/python3.11", "/dev/nvidia0");
+        let why = the_user(proc).unwrap_err();
+        assert!(
+            why.contains("python3.11 (process 6) has /dev/nvidia0 open"),
+            "{why}"
+        );
+        let why = nobody_at(proc).unwrap_err();
+        assert!(why.ends_with(", and 1 more"), "{why}");
     }
 }

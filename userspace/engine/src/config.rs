@@ -289,6 +289,9 @@ keys! {
     /// Let the head fetch reports of incidents, as `gtrace report` writes them.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     head_reports: bool = "GTRACE_HEAD_REPORTS",
+    /// Let the head trace a process: its CUDA and driver calls, as `gtrace trace --pid` writes them, for at most a minute.
+    #[arg(num_args = 0..=1, default_missing_value = "true")]
+    head_traces: bool = "GTRACE_HEAD_TRACES",
     /// Let the head show the page of this host: what the API answers to readers, processes with their names included.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
     head_page: bool = "GTRACE_HEAD_PAGE",
@@ -342,6 +345,8 @@ pub struct HeadConfig {
     pub sessions: bool,
     /// Whether it may fetch reports of incidents.
     pub reports: bool,
+    /// Whether it may trace processes.
+    pub traces: bool,
     /// Whether it may show this host's page.
     pub page: bool,
     /// Of NATS servers, where the URL is theirs.
@@ -623,6 +628,7 @@ impl Config {
             head_rate: Some(0),
             head_sessions: Some(false),
             head_reports: Some(false),
+            head_traces: Some(false),
             head_page: Some(false),
             head_site: Some("default".into()),
             head_nats_credentials: None,

@@ -42,7 +42,8 @@ pub use pattern::fits;
 pub use position::{Position, PositionError};
 pub use read::{HostRead, PAGE, READ_MAX, READS_MAX, is_readable};
 pub use request::{
-    Ask, HostRequest, REPORT_MAX, REQUESTS_MAX, RequestState, SAID_MAX, known_requests,
+    Ask, HostRequest, REPORT_MAX, REQUESTS_MAX, RequestState, SAID_MAX, TRACE_CALLS_MAX,
+    TRACE_S_MAX, TraceOrder, known_requests,
 };
 pub use session::{
     COLUMNS, CallFrame, Column, FRAMES_MAX, Frames, FramesError, GapFinder, GpuFrame, HostFrame,

@@ -9,6 +9,10 @@ use serde::{Deserialize, Serialize};
 
 /// Largest report of an incident, in bytes.
 pub const REPORT_MAX: usize = 8 << 20;
+/// Longest trace, in seconds.
+pub const TRACE_S_MAX: u32 = 60;
+/// Most calls of a trace.
+pub const TRACE_CALLS_MAX: u64 = 500_000;
 /// Most bytes of a text that a host answers with.
 pub const SAID_MAX: usize = 4096;
 /// Most requests that a host is given at a time.
@@ -23,6 +27,8 @@ pub enum Ask {
         /// Which.
         incident: IncidentId,
     },
+    /// The calls of a process for some seconds.
+    Trace(TraceOrder),
     /// To reset a GPU that no process has open.
     ResetGpu {
         /// Its PCI address.
@@ -35,11 +41,57 @@ pub enum Ask {
     Other,
 }
 
+/// Which calls are traced, and how much of it the process may be made to bear: each of its calls pays for a probe meanwhile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TraceOrder {
+    /// The process, as the host numbers it; without it the only one that has a GPU open.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pid: Option<u32>,
+    /// How long at most, 1 to [`TRACE_S_MAX`].
+    pub seconds: u32,
+    /// It ends with so many calls of the CUDA driver, 1 to [`TRACE_CALLS_MAX`].
+    pub calls: u64,
+}
+
+impl TraceOrder {
+    /// Whether it keeps within the limits.
+    ///
+    /// # Errors
+    /// Which it does not.
+    pub fn check(&self) -> Result<(), String> {
+        match () {
+            () if !(1..=TRACE_S_MAX).contains(&self.seconds) => {
+                Err(format!("a trace takes 1 to {TRACE_S_MAX} seconds"))
+            }
+            () if !(1..=TRACE_CALLS_MAX).contains(&self.calls) => {
+                Err(format!("a trace has 1 to {TRACE_CALLS_MAX} calls"))
+            }
+            () => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for TraceOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            pid,
+            seconds,
+            calls,
+        } = self;
+        match pid {
+            Some(pid) => write!(f, "trace of process {pid}")?,
+            None => f.write_str("trace of the process that has a GPU open")?,
+        }
+        write!(f, ", for at most {seconds} s and {calls} calls")
+    }
+}
+
 impl Ask {
     /// Its name, as hosts permit it.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Report { .. } => "report",
+            Self::Trace(_) => "trace",
             Self::ResetGpu { .. } => "reset_gpu",
             Self::Reboot => "reboot",
             Self::Other => "other",
@@ -51,6 +103,7 @@ impl fmt::Display for Ask {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Report { incident } => write!(f, "report of incident {incident}"),
+            Self::Trace(order) => order.fmt(f),
             Self::ResetGpu { pci } => write!(f, "reset of GPU {pci}"),
             other => f.write_str(other.name()),
         }
@@ -150,5 +203,35 @@ mod tests {
         assert_eq!(known, [of(1, Ask::Other), of(2, Ask::Reboot)]);
         let text = serde_json::to_value(of(2, Ask::Reboot)).unwrap();
         assert_eq!(text, from_newer_head[1]);
+    }
+
+    #[test]
+    fn a_trace_is_bounded_and_says_what_it_is() {
+        let mut order = TraceOrder {
+            pid: None,
+            seconds: 10,
+            calls: TRACE_CALLS_MAX,
+        };
+        let ask = json!({ "what": "trace", "seconds": 10, "calls": TRACE_CALLS_MAX });
+        assert_eq!(
+            serde_json::to_value(Ask::Trace(order.clone())).unwrap(),
+            ask
+        );
+        assert_eq!(order.check(), Ok(()));
+        order.pid = Some(7);
+        let text = Ask::Trace(order.clone()).to_string();
+        assert_eq!(
+            text,
+            "trace of process 7, for at most 10 s and 500000 calls"
+        );
+        for (seconds, calls) in [
+            (0, 1),
+            (TRACE_S_MAX + 1, 1),
+            (1, 0),
+            (1, TRACE_CALLS_MAX + 1),
+        ] {
+            (order.seconds, order.calls) = (seconds, calls);
+            assert!(order.check().is_err(), "{order}");
+        }
     }
 }

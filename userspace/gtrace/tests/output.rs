@@ -153,6 +153,7 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
             "/nonexistent/socket",
         ],
         &["fleet", "report", "a", "b", "--head", "/nonexistent/socket"],
+        &["fleet", "trace", "a", "--head", "/nonexistent/socket"],
         &[
             "fleet",
             "remediation",

@@ -15,7 +15,7 @@ mod writer;
 
 pub use http::{
     AuditLine, By, FramesPage, HostDetail, RemediationView, SessionHost, SessionRequest,
-    SessionView, TokenAnswer, TokenRequest,
+    SessionView, TokenAnswer, TokenRequest, TraceRequest,
 };
 pub use nats::Nats;
 pub use view::HostView;

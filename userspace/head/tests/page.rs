@@ -104,6 +104,10 @@ fn state(host: usize) -> HostState {
             not_checked: Vec::new(),
         }),
         allows_sessions: host.is_multiple_of(2),
+        permits: match host.is_multiple_of(2) {
+            true => Vec::new(),
+            false => ["page", "report", "trace"].map(str::to_owned).to_vec(),
+        },
         ..HostState::default()
     }
 }

@@ -14,9 +14,9 @@ use gtrace_event::{FailureClass, HealthReport, Incident, IncidentId, Kind, Recor
 use gtrace_fleet::remedy::{
     Cause, Effect, Facts, HostFacts, Outcome, Plan, PlanState, Policy, Step, StepState,
 };
-use gtrace_fleet::{HostState, RequestState, machine_id};
+use gtrace_fleet::{HostState, RequestState, TraceOrder, machine_id};
 use gtrace_head::db::{Change, Database, Place, Request, Wish};
-use gtrace_head::{AuditLine, By, RemediationView};
+use gtrace_head::{AuditLine, By, RemediationView, TraceRequest};
 use serde_json::{Value, json};
 use site::{MACHINE, Shared, scontrol, serve};
 use support::fleet::{Agent, Agents, Head, RecordingActor, enrolled_as};
@@ -155,7 +155,7 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     std::fs::write(&policy, text("dry")).unwrap();
     let start = |address: &str| Head::with_policy(dir.path(), database, address, policy.clone());
     let mut head = start("127.0.0.1:0");
-    let (mut a1, agent1, actor1) = host(dir.path(), "a1", &head, &["reboot", "report"]);
+    let (mut a1, agent1, actor1) = host(dir.path(), "a1", &head, &["reboot", "report", "trace"]);
     let (mut a2, agent2, actor2) = host(dir.path(), "a2", &head, &["reset_gpu"]);
     let (mut a3, agent3, actor3) = host(dir.path(), "a3", &head, &[]);
     {
@@ -495,21 +495,49 @@ fn reports(head: &Head, incident: &Incident, actor: &RecordingActor) {
         head.client.post(&path, &by).map_err(|e| e.to_string())
     };
     let asked = ask("a1", incident.id).unwrap();
-    let path = format!("/fleet/v1/requests/{}", asked.id);
-    let end = Instant::now() + Duration::from_secs(60);
-    let done = loop {
-        let now: Request = head.client.get(&path).unwrap();
-        if now.state.is_over() {
-            break now;
-        }
-        assert!(Instant::now() < end, "{now:?}");
-        std::thread::sleep(Duration::from_millis(20));
+    let answer = |asked: &Request| {
+        let path = format!("/fleet/v1/requests/{}", asked.id);
+        let end = Instant::now() + Duration::from_secs(60);
+        let done = loop {
+            let now: Request = head.client.get(&path).unwrap();
+            if now.state.is_over() {
+                break now;
+            }
+            assert!(Instant::now() < end, "{now:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(done.state, RequestState::Done, "{done:?}");
+        let file = head.client.get_text(&format!("{path}/file")).unwrap();
+        assert_eq!(file.len() as u64, done.bytes);
+        file
     };
-    assert_eq!(done.state, RequestState::Done, "{done:?}");
-    let page = head.client.get_text(&format!("{path}/file")).unwrap();
-    assert_eq!(page.len() as u64, done.bytes);
+    let page = answer(&asked);
     assert!(page.contains(&incident.id.to_string()));
-    assert_eq!(*actor.done.lock().unwrap(), ["reboot", "report"]);
+    // A trace, as it was asked for; not beyond the limits, and not of a host that permits none.
+    let trace = |host: &str, seconds: u32| -> Result<Request, String> {
+        let order = TraceOrder {
+            pid: Some(7),
+            seconds,
+            calls: 1000,
+        };
+        let path = format!("/fleet/v1/hosts/{host}/trace");
+        let by = "alice".to_owned();
+        let asked = head.client.post(&path, &TraceRequest { by, order });
+        asked.map_err(|e| e.to_string())
+    };
+    assert_eq!(answer(&trace("a1", 20).unwrap()), "a trace");
+    assert_eq!(
+        *actor.done.lock().unwrap(),
+        [
+            "reboot",
+            "report",
+            "trace of process 7, for at most 20 s and 1000 calls"
+        ]
+    );
+    let refused = trace("a1", 61).unwrap_err();
+    assert!(refused.contains("1 to 60 seconds"), "{refused}");
+    let refused = trace("a2", 20).unwrap_err();
+    assert!(refused.contains("head_traces = true"), "{refused}");
     let refused = ask("a2", incident.id).unwrap_err();
     assert!(refused.contains("does not permit"), "{refused}");
     assert!(ask("nobody", incident.id).is_err());

@@ -12,7 +12,7 @@ use gtrace_agent::Enrolled;
 use gtrace_api::client::{Client, ClientError, HttpsEndpoint};
 use gtrace_event::{FailureClass, GpuUsage, Record, Timestamp};
 use gtrace_head::HostView;
-use gtrace_head::db::{FleetEvent, FleetIncident, Place, UsageReport};
+use gtrace_head::db::{FleetEvent, FleetIncident, Place, Request, UsageReport};
 use gtrace_tls::testing::Authority;
 use gtrace_tls::{GpuShare, NewToken, Role, new_token};
 use serde_json::Value;
@@ -86,7 +86,7 @@ fn who_has_a_credential_for_some_hosts_sees_theirs_and_nothing_else() {
     }
     let agent = |host: &Host, key: &Enrolled, rack: &str| {
         let mut agent = Agent::new(host, key.clone(), rack);
-        RecordingActor::of(&mut agent, &["page"]);
+        RecordingActor::of(&mut agent, &["page", "report"]);
         agent.state.lock().unwrap().usage = usage(&format!("slurm:{}", host.name));
         agent
     };
@@ -149,16 +149,45 @@ fn who_has_a_credential_for_some_hosts_sees_theirs_and_nothing_else() {
         ("/fleet/v1/audit".to_owned(), 403),
         ("/fleet/v1/sessions".to_owned(), 403),
         ("/fleet/v1/sessions/1/frames".to_owned(), 403),
-        ("/fleet/v1/requests/1".to_owned(), 403),
-        ("/fleet/v1/requests/1/file".to_owned(), 403),
+        ("/fleet/v1/requests/1".to_owned(), 404),
         ("/fleet/v1/remediation".to_owned(), 403),
         ("/metrics".to_owned(), 403),
         ("/healthz".to_owned(), 403),
     ] {
         assert_eq!(status(one.get(&path)), expected, "{path}");
     }
-    // Whatever its role, it changes nothing.
+    // With the role operate it has its hosts asked for reports, and reads these alone.
     let by = serde_json::json!({ "by": "me" });
+    let report = |client: &Client, host: &str| -> Result<Request, ClientError> {
+        client.post(
+            &format!("/fleet/v1/hosts/{host}/incidents/{id}/report"),
+            &by,
+        )
+    };
+    assert!(report(&one, "b1").is_err());
+    let requests = [report(&both, "b1").unwrap(), report(&one, "a1").unwrap()];
+    let paths = requests.map(|request| {
+        let path = format!("/fleet/v1/requests/{}", request.id);
+        while !both.get::<Request>(&path).unwrap().state.is_over() {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        path
+    });
+    let file = |client: &Client, path: &str| match client.get_bytes(&format!("{path}/file")) {
+        Ok(_) => 200,
+        Err(ClientError::Refused { status, .. }) => status,
+        Err(error) => panic!("{error}"),
+    };
+    for (client, path, expected) in [
+        (&both, &paths[0], 200),
+        (&one, &paths[0], 404),
+        (&both, &paths[1], 200),
+        (&one, &paths[1], 200),
+    ] {
+        assert_eq!(status(client.get(path)), expected, "{path}");
+        assert_eq!(file(client, path), expected, "{path}");
+    }
+    // Whatever its role, it changes nothing.
     for path in [
         "/fleet/v1/hosts/a1/revoke",
         "/fleet/v1/sessions/1/stop",

@@ -166,6 +166,11 @@ impl Spool {
         self.newest.empty()
     }
 
+    /// Whether calls that come now are not kept.
+    pub fn is_full(&self) -> bool {
+        self.older.is_none() && self.newest.kept >= self.most
+    }
+
     /// Calls that are not kept, as there are too many.
     pub fn dropped(&self) -> u64 {
         self.dropped

@@ -528,6 +528,7 @@ pub(super) fn parse_head(keys: &Keys) -> Result<Option<HeadConfig>, ConfigError>
         rate: keys.head_rate.filter(|rate| *rate > 0),
         sessions: keys.head_sessions.unwrap_or_default(),
         reports: keys.head_reports.unwrap_or_default(),
+        traces: keys.head_traces.unwrap_or_default(),
         page: keys.head_page.unwrap_or_default(),
     }))
 }

@@ -86,7 +86,7 @@ struct RunArgs {
 /// What the head may ask for beside sessions.
 #[derive(Clone, Debug, clap::Args)]
 struct Allowed {
-    /// What else the head may ask for: the report of an incident, this host's page, the reset of a GPU or a reboot while no process has a GPU open; may be
+    /// What else the head may ask for: the report of an incident, the calls of a process, this host's page, the reset of a GPU or a reboot while no process has a GPU open; may be
     /// given several times. By default nothing.
     #[arg(long, value_name = "WHAT", value_enum)]
     allow: Vec<Allow>,
@@ -103,6 +103,8 @@ struct Allowed {
 enum Allow {
     /// The report of an incident, as `gtrace report` writes it.
     Report,
+    /// The CUDA and driver calls of a process for at most a minute, as `gtrace trace --pid` writes them; needs root.
+    Trace,
     /// The page of this host, as its daemon shows it to readers.
     Page,
     /// The reset of a GPU.
@@ -116,6 +118,7 @@ impl Allow {
     fn name(self) -> String {
         let what = match self {
             Self::Report => "report",
+            Self::Trace => "trace",
             Self::Page => PAGE,
             Self::ResetGpu => "reset_gpu",
             Self::Reboot => "reboot",
@@ -281,6 +284,7 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
         permits,
         store: store.clone(),
         daemon: daemon.clone(),
+        gtrace: "/proc/self/exe".into(),
         nvidia_smi: allowed.nvidia_smi,
         systemctl: allowed.systemctl,
         generator: format!("gtrace {}", env!("CARGO_PKG_VERSION")),

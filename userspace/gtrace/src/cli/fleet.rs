@@ -1,9 +1,11 @@
 //! `gtrace fleet`: questions about all hosts of a fleet.
 
+mod answer;
 mod compare;
 mod latency;
 mod remediation;
 mod report;
+mod trace;
 mod usage;
 
 use std::process::ExitCode;
@@ -136,6 +138,12 @@ enum What {
     Latency(latency::Latency),
     /// Fetch the report of an incident from its host, through the connection of its agent.
     Report(report::Report),
+    /// Trace the CUDA and driver calls of a process of a host, for some seconds and some calls at most, and fetch the trace.
+    ///
+    /// It is that of `gtrace trace --pid`, packed by gzip: ui.perfetto.dev opens it as it is. The process is neither stopped nor prepared;
+    /// each of its calls pays for a probe meanwhile. The host has to permit it: head_traces = true of its daemon, or `gtrace agent run
+    /// --allow trace`.
+    Trace(trace::Trace),
     /// See what the policy of remediation does about faults, approve and refuse plans, take them back.
     #[command(subcommand)]
     Remediation(remediation::What),
@@ -246,6 +254,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         What::Usage(usage) => usage::run(usage),
         What::Latency(latency) => latency::run(latency),
         What::Report(report) => report::run(report),
+        What::Trace(trace) => trace::run(trace),
         What::Remediation(what) => remediation::run(what),
         What::Verify { host, asked } => verify(host, &asked),
         What::Audit { asked } => audit(&asked),

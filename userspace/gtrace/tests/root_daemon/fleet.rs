@@ -1,5 +1,7 @@
 //! The daemon as the agent of a fleet.
 
+use std::io::Read as _;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use gtrace_api::Status;
@@ -8,9 +10,10 @@ use gtrace_event::Event;
 use gtrace_head::db::FleetEvent;
 use gtrace_head::{HostView, TokenAnswer, TokenRequest};
 
-use crate::caller::Running;
+use crate::caller::{self, Caller, Running};
 use crate::harness::*;
 use crate::needs_root;
+use crate::pftrace::{ask, read};
 
 #[test]
 fn root_a_daemon_ships_its_events_and_its_state_to_its_head() {
@@ -71,6 +74,7 @@ fn root_a_daemon_ships_its_events_and_its_state_to_its_head() {
         labels[0],
         labels[1],
         "--head-page",
+        "--head-traces",
     ];
     let daemon = Daemon::start_in(dir.path(), &args);
     let gpu = fresh_gpu();
@@ -103,4 +107,87 @@ fn root_a_daemon_ships_its_events_and_its_state_to_its_head() {
     assert_eq!(refused, own.unwrap_err().to_string());
     let refused = client.get_text(&page("/metrics")).unwrap_err().to_string();
     assert!(refused.contains("does not ask for that"), "{refused}");
+    traces(dir.path(), &path("head.sock"));
+}
+
+/// A trace of a running program by way of the head ends with the calls that it may have.
+fn traces(dir: &Path, head: &Path) {
+    let mut command = Command::new(caller::compile(dir));
+    let library = caller::library(dir);
+    let mut program = Caller::spawn(command.arg(&library).args(["time", "50"]));
+    program.until("open");
+    let trace = |pid: u32, options: &[&str]| {
+        let trace = Command::new(GTRACE)
+            .args(["fleet", "trace", "this-host", "--pid", &pid.to_string()])
+            .args(options)
+            .arg("--head")
+            .arg(head)
+            .current_dir(dir)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        Running(trace.unwrap())
+    };
+    let said = |trace: &mut Running| {
+        let mut said = String::new();
+        trace
+            .0
+            .stdout
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        trace
+            .0
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
+        said
+    };
+    let options = [
+        "--duration",
+        "1m",
+        "--max-calls",
+        "2000",
+        "-o",
+        "t.pftrace.gz",
+    ];
+    let mut tracing = trace(program.pid(), &options);
+    let status = loop {
+        program.go_on();
+        program.until("timed");
+        if let Some(status) = tracing.0.try_wait().unwrap() {
+            break status;
+        }
+    };
+    let line = said(&mut tracing);
+    assert!(status.success() && line.contains("t.pftrace.gz"), "{line}");
+    // Perfetto reads it packed.
+    let of_calls = "SELECT count(*) AS n FROM slice WHERE name LIKE 'cu%'";
+    if let Some(rows) = ask(&dir.join("t.pftrace.gz"), &[of_calls]) {
+        let calls = rows[0][0]["n"].as_u64();
+        assert!(
+            calls.is_some_and(|n| (2000..=2001).contains(&n)),
+            "{rows:?}"
+        );
+    }
+    let packed = Command::new("gzip")
+        .args(["-d", "t.pftrace.gz"])
+        .current_dir(dir)
+        .status();
+    assert!(packed.unwrap().success());
+    let seen = read(&dir.join("t.pftrace"));
+    let calls = seen.iter().filter(|one| one.name.starts_with("cu")).count();
+    // And what had not returned at the end.
+    assert!((2000..=2001).contains(&calls), "{calls}");
+
+    let mut tracing = trace(u32::MAX, &[]);
+    let status = tracing.0.wait().unwrap();
+    let line = said(&mut tracing);
+    assert!(
+        status.code() == Some(1) && line.contains("4294967295"),
+        "{line}"
+    );
 }

@@ -86,6 +86,8 @@ pub(crate) const MARKS_OF_HOST: usize = 500;
 /// So many incidents are looked at for plans, of a host and in all: each host's newest come first.
 const UNPLANNED_OF_HOST: u32 = 200;
 const UNPLANNED: u32 = 2000;
+/// Hosts of which together fewer records were taken are read by host.
+const FEW: i64 = 50_000;
 
 /// Events of a host that are looked at for the kinds of an incident, at most.
 const KIND_ROWS: u32 = 200_000;
@@ -101,23 +103,36 @@ fn fleet_incident(row: &[Value]) -> Option<FleetIncident> {
     }
 }
 
-/// A condition on the name of the host.
-fn of_hosts(hosts: Option<&BTreeSet<String>>, parameters: &mut Vec<Value>) -> String {
-    let Some(hosts) = hosts else {
-        return String::new();
-    };
+/// A condition that a column has one of these values.
+fn one_of<T: Into<Value>>(
+    column: &str,
+    values: impl Iterator<Item = T>,
+    parameters: &mut Vec<Value>,
+) -> String {
     let first = parameters.len() + 1;
-    parameters.extend(hosts.iter().map(|host| Value::from(host.as_str())));
+    parameters.extend(values.map(Into::into));
     let places: Vec<String> = (first..=parameters.len())
         .map(|n| format!("${n}"))
         .collect();
     match places.is_empty() {
         true => " AND 1 = 0".to_owned(),
-        false => format!(" AND hosts.name IN ({})", places.join(", ")),
+        false => format!(" AND {column} IN ({})", places.join(", ")),
     }
 }
 
 impl Database {
+    /// The numbers of the hosts with these names, and how many records were taken of each.
+    fn named(&mut self, names: &BTreeSet<String>) -> Result<Vec<(i64, i64)>, DbError> {
+        let mut parameters = Vec::new();
+        let named = one_of("name", names.iter().map(String::as_str), &mut parameters);
+        let sql = format!("SELECT id, taken FROM hosts WHERE 1 = 1{named}");
+        let rows = self.sql.rows(&sql, &parameters)?;
+        Ok(rows
+            .iter()
+            .map(|row| (row[0].int(), row[1].int()))
+            .collect())
+    }
+
     /// The newest so many incidents of hosts that are in the fleet, without what they say.
     ///
     /// # Errors
@@ -182,6 +197,16 @@ impl Database {
     /// [`DbError`].
     pub fn events(&mut self, query: &EventQuery) -> Result<Vec<FleetEvent>, DbError> {
         let tables = self.tables()?;
+        let hosts = match &query.hosts {
+            Some(names) => Some(self.named(names)?),
+            None => None,
+        };
+        // Without an index by time the records of these hosts are read: of few that is quicker than to search all hosts' for them.
+        let few = |hosts: &Vec<(i64, i64)>| hosts.iter().map(|(_, taken)| taken).sum::<i64>() < FEW;
+        let time = match hosts.as_ref().is_some_and(few) {
+            true => "(r.time_ns + 0)",
+            false => "r.time_ns",
+        };
         let mut found: Vec<(i64, i64, String, Event)> = Vec::new();
         // An amendment can raise a severity, so that it is compared at the end, and what was amended is read in any case.
         let most = match query.severity {
@@ -206,15 +231,17 @@ impl Database {
                 query.until.map_or(i64::MAX, nanos).into(),
             ];
             let mut more = severe.clone();
-            more += &of_hosts(query.hosts.as_ref(), &mut parameters);
+            if let Some(hosts) = &hosts {
+                more += &one_of("r.host", hosts.iter().map(|(id, _)| *id), &mut parameters);
+            }
             if let Some(kind) = query.kind {
                 parameters.push(kind.to_string().into());
                 more += &format!(" AND r.kind = ${}", parameters.len());
             }
             let sql = format!(
                 "SELECT r.time_ns, r.host, hosts.name, r.body FROM {table} r JOIN hosts ON hosts.id = r.host \
-                 WHERE r.record = 'event' AND r.time_ns >= $1 AND r.time_ns < $2{more} \
-                 ORDER BY r.time_ns DESC LIMIT {most}"
+                 WHERE r.record = 'event' AND {time} >= $1 AND {time} < $2{more} \
+                 ORDER BY {time} DESC LIMIT {most}"
             );
             for row in self.sql.rows(&sql, &parameters)? {
                 if let Ok(Record::Event(event)) = serde_json::from_str(row[3].text()) {
@@ -329,7 +356,10 @@ impl Database {
         };
         let mut parameters: Vec<Value> = vec![query.since.map_or(i64::MIN, nanos).into()];
         let mut more = open.to_owned();
-        more += &of_hosts(query.hosts.as_ref(), &mut parameters);
+        if let Some(hosts) = &query.hosts {
+            let names = hosts.iter().map(String::as_str);
+            more += &one_of("hosts.name", names, &mut parameters);
+        }
         if let Some(id) = query.id {
             parameters.push(id.to_string().into());
             more += &format!(" AND i.id = ${}", parameters.len());

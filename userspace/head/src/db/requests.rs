@@ -63,6 +63,8 @@ fn takes_ns(ask: &Ask) -> i64 {
         // What a boot takes is part of it.
         Ask::Reboot => Step::Reboot.limit_s(),
         Ask::ResetGpu { .. } => 300,
+        // Then it is written and sent.
+        Ask::Trace(order) => i64::from(order.seconds) + 120,
         Ask::Report { .. } | Ask::Other => 120,
     };
     seconds * 1_000_000_000

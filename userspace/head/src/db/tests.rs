@@ -354,3 +354,65 @@ fn what_comes_late_makes_no_host_newer_and_replaces_no_newer_state() {
     assert_eq!(ship(1, 35), at(40));
     assert_eq!(ship(2, 50), at(50));
 }
+
+#[test]
+fn events_of_hosts_are_the_same_whether_they_are_found_by_host_or_by_time() {
+    use gtrace_event::{Event, Kind, Occurrence, Severity, Witness, WitnessName};
+    let names = ["a", "b", "c"];
+    let (_dir, mut database) = with_hosts(&names);
+    let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
+    for (host, name) in names.iter().enumerate() {
+        let epoch = gtrace_event::Epoch::from_bytes([host as u8 + 1; 16]);
+        let mut hash = gtrace_store::Hash::GENESIS;
+        let mut records = Vec::new();
+        for n in 1..=20 {
+            let time = at(10 * n + host as i64);
+            let witness = Witness {
+                source: WitnessName::PrintkConsole,
+                count: 1,
+                first_time: time,
+            };
+            let occurrence = Occurrence::new(Kind::Xid, Severity::Critical, format!("{name} {n}"));
+            let event = Record::Event(Box::new(Event::new(time, witness, occurrence)));
+            let body = serde_json::to_string(&event).unwrap();
+            records.push(gtrace_fleet::Carried::new(epoch, n as u64, hash, body));
+            hash = records[records.len() - 1].hash;
+        }
+        let batch = gtrace_fleet::Batch {
+            after: None,
+            tip: 20,
+            records,
+        };
+        let arrived = Arrived {
+            host: host as i64,
+            batch,
+            seen: at(300),
+        };
+        assert_eq!(database.ingest(at(300), &[arrived]).unwrap()[0].taken, 20);
+    }
+    let mut messages = |hosts: Option<&[&str]>, until: i64| -> Vec<String> {
+        let query = EventQuery {
+            until: Some(at(until)),
+            hosts: hosts.map(|hosts| hosts.iter().map(|host| (*host).to_owned()).collect()),
+            limit: 5,
+            ..EventQuery::default()
+        };
+        let found = database.events(&query).unwrap();
+        let all: Vec<String> = found.into_iter().map(|one| one.event.message).collect();
+        database
+            .sql
+            .execute("UPDATE hosts SET taken = 1000000 - taken", &[])
+            .unwrap();
+        all
+    };
+    // The second time of hosts of which many records were taken.
+    for _ in 0..2 {
+        let of_two = ["b 18", "a 19", "b 19", "a 20", "b 20"];
+        assert_eq!(messages(Some(&["a", "b", "nobody"]), 300), of_two);
+    }
+    for _ in 0..2 {
+        assert_eq!(messages(Some(&["c"]), 32), ["c 1", "c 2"]);
+    }
+    assert_eq!(messages(Some(&["nobody"]), 300), [""; 0]);
+    assert_eq!(messages(None, 13), ["a 1", "b 1", "c 1"]);
+}

@@ -190,7 +190,7 @@ pub(super) async fn people(mut request: Request, next: Next) -> Response {
 }
 
 /// Routes that show a credential for some hosts what is theirs. Every other is not for it.
-const FOR_SOME: [&str; 18] = [
+const FOR_SOME: [&str; 20] = [
     "/",
     "/page/fleet.js",
     "/page/fleet.css",
@@ -209,12 +209,23 @@ const FOR_SOME: [&str; 18] = [
     "/fleet/v1/incidents/stream",
     "/fleet/v1/usage",
     "/fleet/v1/latency",
+    "/fleet/v1/requests/{id}",
+    "/fleet/v1/requests/{id}/file",
+];
+/// What it may ask hosts for that are its own, with the role operate.
+const ASKED_BY_SOME: [&str; 2] = [
+    "/fleet/v1/hosts/{host}/incidents/{id}/report",
+    "/fleet/v1/hosts/{host}/trace",
 ];
 
 fn is_for_some(request: &Request) -> bool {
     let route = request.extensions().get::<MatchedPath>();
-    let is_one = |route: &MatchedPath| FOR_SOME.contains(&route.as_str());
-    request.method() == Method::GET && route.is_some_and(is_one)
+    let is_one = |of: &[&str]| route.is_some_and(|route| of.contains(&route.as_str()));
+    match *request.method() {
+        Method::GET => is_one(&FOR_SOME),
+        Method::POST => is_one(&ASKED_BY_SOME),
+        _ => false,
+    }
 }
 
 fn for_some(credential: &Credential) -> Problem {
@@ -224,7 +235,7 @@ fn for_some(credential: &Credential) -> Problem {
         format!(
             "{credential} is for some hosts, and this is about the fleet, or changes something"
         ),
-        "hosts, events, incidents, usage and latency show what is theirs",
+        "hosts, events, incidents, usage, latency, reports and traces show what is theirs",
     )
 }
 

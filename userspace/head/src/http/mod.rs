@@ -36,6 +36,7 @@ pub use self::gswarm::Gswarm;
 pub use self::people::{AuditLine, HostDetail, TokenAnswer, TokenRequest};
 pub use self::remediation::RemediationView;
 pub use self::remote_write::RemoteWrite;
+pub use self::requests::TraceRequest;
 pub use self::server::{Bound, Listen, ListenError, bind, serve};
 pub use self::sessions::{FramesPage, SessionHost, SessionRequest, SessionView};
 
@@ -188,6 +189,7 @@ fn router(app: App) -> Router {
             "/fleet/v1/hosts/{host}/incidents/{id}/report",
             post(requests::report),
         )
+        .route("/fleet/v1/hosts/{host}/trace", post(requests::trace))
         .route("/fleet/v1/hosts/{host}/page/{*path}", get(reads::read))
         .route("/fleet/v1/requests/{id}", get(requests::show))
         .route("/fleet/v1/requests/{id}/file", get(requests::file))

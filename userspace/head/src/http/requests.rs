@@ -8,54 +8,89 @@ use axum::extract::{Path, Query, Request as HttpRequest, State};
 use axum::http::{Extensions, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use gtrace_event::{IncidentId, Timestamp};
-use gtrace_fleet::{Ask, REPORT_MAX, SAID_MAX};
-use serde::Deserialize;
+use gtrace_fleet::{Ask, REPORT_MAX, SAID_MAX, TraceOrder};
+use serde::{Deserialize, Serialize};
 
 use super::App;
 use super::agents::Host;
-use super::gate::{self, Named};
-use super::people::no_host;
+use super::gate::{self, Named, Only};
+use super::people::{no_host, seen};
 use super::problem::Problem;
 use super::sessions::look;
 use crate::db::{NewRequest, NotAsked, Request};
 use crate::view::is_silent;
 
-/// How long a host may take for a report, in seconds.
-const REPORT_S: i64 = 120;
+/// How long a host may take to begin, in seconds.
+const BEGIN_S: i64 = 120;
 /// How long the body of an answer may take to come.
 const BODY_WITHIN: std::time::Duration = std::time::Duration::from_secs(100);
 
 /// Asks a host for the report of an incident.
 pub(super) async fn report(
     State(app): State<App>,
+    only: Only,
     Path((host, id)): Path<(String, String)>,
     Named(by): Named,
 ) -> Result<Json<Request>, Problem> {
     let incident = id
         .parse::<IncidentId>()
         .map_err(|e| Problem::bad_request(e, "`gtrace fleet incidents` lists them"))?;
-    let wanted = host.clone();
-    let row = app.read(move |db| db.host(&wanted)).await?;
-    let row = row.ok_or_else(|| no_host(&host))?;
-    let ask = Ask::Report { incident };
+    asked(app, &only, host, Ask::Report { incident }, by).await
+}
+
+/// Body of a question for a trace.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TraceRequest {
+    /// Who asks.
+    pub by: String,
+    /// Which calls, and how many at most.
+    #[serde(flatten)]
+    pub order: TraceOrder,
+}
+
+/// Asks a host for the calls of a process.
+pub(super) async fn trace(
+    State(app): State<App>,
+    only: Only,
+    Path(host): Path<String>,
+    extensions: Extensions,
+    Json(TraceRequest { by, order }): Json<TraceRequest>,
+) -> Result<Json<Request>, Problem> {
+    let by = gate::named(&by, &extensions);
+    let remedy = "ask for less, and trace again";
+    order.check().map_err(|e| Problem::bad_request(e, remedy))?;
+    asked(app, &only, host, Ask::Trace(order), by).await
+}
+
+/// Asks a host for a file, if it permits that and its agent is there.
+async fn asked(
+    app: App,
+    only: &Only,
+    host: String,
+    ask: Ask,
+    by: String,
+) -> Result<Json<Request>, Problem> {
+    let row = seen(&app, only, &host).await?;
     let now = Timestamp::now();
     let conflict = |cause: String, remedy: &str| {
         Problem::new(StatusCode::CONFLICT, "not asked", cause, remedy)
     };
     if is_silent(&row, now) {
         let cause = format!("host `{host}` is silent");
-        return Err(conflict(
-            cause,
-            "ask again once its agent is back, or `gtrace report` there",
-        ));
+        let remedy = "ask again once its agent is back, or use gtrace there";
+        return Err(conflict(cause, remedy));
     }
     let permits = row
         .state
         .is_some_and(|state| state.permits.iter().any(|p| p == ask.name()));
     if !permits {
         let cause = format!("host `{host}` does not permit it");
-        let remedy =
-            "`gtrace agent run --allow report`, or head_reports = true of its daemon, does";
+        let remedy = match &ask {
+            Ask::Trace(_) => {
+                "`gtrace agent run --allow trace`, or head_traces = true of its daemon, does"
+            }
+            _ => "`gtrace agent run --allow report`, or head_reports = true of its daemon, does",
+        };
         return Err(Problem::new(
             StatusCode::FORBIDDEN,
             "not asked",
@@ -63,7 +98,7 @@ pub(super) async fn report(
             remedy,
         ));
     }
-    let deadline = now.saturating_add(jiff::SignedDuration::from_secs(REPORT_S));
+    let deadline = now.saturating_add(jiff::SignedDuration::from_secs(BEGIN_S));
     let new = NewRequest {
         host,
         ask,
@@ -90,21 +125,27 @@ fn no_request(id: i64) -> Problem {
 /// How far a request is.
 pub(super) async fn show(
     State(app): State<App>,
+    only: Only,
     Path(id): Path<i64>,
 ) -> Result<Json<Request>, Problem> {
     let found = app.read(move |db| db.request(id)).await?;
-    found.map(Json).ok_or_else(|| no_request(id))
+    let found = found.ok_or_else(|| no_request(id))?;
+    if !only.is_all() && seen(&app, &only, &found.host).await.is_err() {
+        return Err(no_request(id));
+    }
+    Ok(Json(found))
 }
 
 /// The file that a host answered with. It is the host's: a browser is not to run it under the head's name.
 /// It has what was kept of an incident, command lines and logs included: whoever could ask for it may read it.
 pub(super) async fn file(
     State(app): State<App>,
+    only: Only,
     Path(id): Path<i64>,
     extensions: Extensions,
 ) -> Result<Response, Problem> {
     if !gate::may_operate(&extensions) {
-        let cause = "reports are for those who may ask for them";
+        let cause = "reports and traces are for those who may ask for them";
         let remedy = "use the head's Unix socket (--socket), or a credential with the role operate";
         return Err(Problem::new(
             StatusCode::FORBIDDEN,
@@ -113,20 +154,22 @@ pub(super) async fn file(
             remedy,
         ));
     }
+    let Json(request) = show(State(app.clone()), only, Path(id)).await?;
     let found = app.read(move |db| db.request_file(id)).await?;
     let bytes = found.ok_or_else(|| {
         let cause = format!("request {id} has no file, or no longer");
         Problem::not_found(cause, "the newest 32 are kept; ask for it anew")
     })?;
+    let disposition = match request.ask {
+        Ask::Trace(_) => "attachment; filename=\"trace.pftrace.gz\"",
+        _ => "attachment; filename=\"report.html\"",
+    };
     let mut response = bytes.into_response();
     let headers = response.headers_mut();
     for (name, value) in [
         (header::CONTENT_TYPE, "application/octet-stream"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"report.html\"",
-        ),
+        (header::CONTENT_DISPOSITION, disposition),
         (header::CONTENT_SECURITY_POLICY, "sandbox"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));

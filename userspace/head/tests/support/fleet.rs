@@ -8,7 +8,7 @@ use std::time::Duration;
 use gtrace_agent::{Actor, Enrolled, Options, Progress, Sampler, enroll, now_ns};
 use gtrace_api::client::Client;
 use gtrace_event::{HealthReport, IncidentId, PciAddress, Timestamp};
-use gtrace_fleet::{EnrollRequest, HostState, READ_MAX};
+use gtrace_fleet::{EnrollRequest, HostState, READ_MAX, TraceOrder};
 use gtrace_head::db::Place;
 use gtrace_head::http::{Gswarm, Listen, RemoteWrite, bind, serve};
 use gtrace_head::remediation::Remediation;
@@ -212,6 +212,11 @@ impl Actor for RecordingActor {
     fn report(&self, incident: IncidentId) -> Result<Vec<u8>, String> {
         self.done.lock().unwrap().push("report".to_owned());
         Ok(format!("<!doctype html>{incident}{}", "x".repeat(1 << 20)).into_bytes())
+    }
+
+    fn trace(&self, order: &TraceOrder) -> Result<Vec<u8>, String> {
+        self.done.lock().unwrap().push(order.to_string());
+        Ok(b"a trace".to_vec())
     }
 
     fn reset_gpu(&self, pci: PciAddress) -> Result<String, String> {

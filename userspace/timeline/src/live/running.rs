@@ -166,7 +166,8 @@ impl Running {
         let start = Instant::now();
         let mut looked = start;
         let mut alive = true;
-        while alive && !end.load(Ordering::Relaxed) {
+        // The process pays for each call, whether it is kept or not.
+        while alive && !end.load(Ordering::Relaxed) && !spool.is_full() {
             if duration.is_some_and(|duration| start.elapsed() >= duration) {
                 break;
             }

@@ -49,6 +49,7 @@ impl Member {
             rate,
             sessions,
             reports,
+            traces,
             page,
             nats,
         } = head;
@@ -74,7 +75,7 @@ impl Member {
                 labels: labels.clone(),
                 rate: *rate,
                 allow_sessions: *sessions,
-                actor: actor(config, *reports, *page),
+                actor: actor(config, *reports, *traces, *page),
                 clock: Arc::new(now_ns),
             },
             config: Arc::new(config.clone()),
@@ -170,10 +171,10 @@ impl Member {
     }
 }
 
-/// Writes reports of incidents for the head, and reads the daemon for its page, as far as that is permitted. The daemon has no right to do
+/// Writes reports of incidents for the head, traces processes, and reads the daemon for its page, as far as that is permitted. The daemon has no right to do
 /// more to its host.
-fn actor(config: &Config, reports: bool, page: bool) -> Option<Arc<dyn Actor>> {
-    let names = [("report", reports), (PAGE, page)];
+fn actor(config: &Config, reports: bool, traces: bool, page: bool) -> Option<Arc<dyn Actor>> {
+    let names = [("report", reports), ("trace", traces), (PAGE, page)];
     let permits = names.into_iter().filter(|(_, permitted)| *permitted);
     let permits: Vec<String> = permits.map(|(name, _)| name.to_owned()).collect();
     if permits.is_empty() {
@@ -183,6 +184,7 @@ fn actor(config: &Config, reports: bool, page: bool) -> Option<Arc<dyn Actor>> {
         permits,
         store: config.store(),
         daemon: Client::unix(&config.socket),
+        gtrace: "/proc/self/exe".into(),
         nvidia_smi: "nvidia-smi".into(),
         systemctl: "systemctl".into(),
         generator: format!("gtrace {}", env!("CARGO_PKG_VERSION")),

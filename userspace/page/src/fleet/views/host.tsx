@@ -56,7 +56,7 @@ export function HostPage({ name }: { name: string }) {
             <dt>sessions</dt><dd>{current?.allows_sessions ? "permitted" : "not permitted by the host"}{current?.session_problem && `: ${current.session_problem}`}</dd>
           </dl></section>
           <section><h3>The host's own page</h3>{(current?.permits ?? []).includes("page") ? <p><a class="own-page" href={`/hosts/${encodeURIComponent(of.host)}/`}>Samples, processes, calls and sources of {of.host}</a>, as its daemon shows them, by way of the head.</p> : <p class="muted">The host does not permit the head to show it: <code>head_page = true</code> of its daemon, or <code>gtrace agent run --allow page</code>, does.</p>}</section>
-          <section><h3>On the host</h3><Command line={`ssh ${of.host} gtrace status`} /><Command line={`ssh -L 7470:127.0.0.1:7470 ${of.host}`} /><p class="muted small">The second makes its page reachable at http://127.0.0.1:7470/, live.</p></section>
+          <section><h3>On the host</h3><Command line={`ssh ${of.host} gtrace status`} /><Command line={`ssh -L 7470:127.0.0.1:7470 ${of.host}`} /><p class="muted small">The second makes its page reachable at http://127.0.0.1:7470/, live.</p>{(current?.permits ?? []).includes("trace") && <><Command line={`gtrace fleet trace ${of.host}`} /><p class="muted small">This one, at the head, fetches the CUDA and driver calls of a process for ten seconds.</p></>}</section>
         </div>
       </div>
     </article>
