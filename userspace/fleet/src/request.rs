@@ -59,15 +59,13 @@ impl TraceOrder {
     /// # Errors
     /// Which it does not.
     pub fn check(&self) -> Result<(), String> {
-        match () {
-            () if !(1..=TRACE_S_MAX).contains(&self.seconds) => {
-                Err(format!("a trace takes 1 to {TRACE_S_MAX} seconds"))
-            }
-            () if !(1..=TRACE_CALLS_MAX).contains(&self.calls) => {
-                Err(format!("a trace has 1 to {TRACE_CALLS_MAX} calls"))
-            }
-            () => Ok(()),
+        if !(1..=TRACE_S_MAX).contains(&self.seconds) {
+            return Err(format!("a trace takes 1 to {TRACE_S_MAX} seconds"));
         }
+        if !(1..=TRACE_CALLS_MAX).contains(&self.calls) {
+            return Err(format!("a trace has 1 to {TRACE_CALLS_MAX} calls"));
+        }
+        Ok(())
     }
 }
 

@@ -46,6 +46,9 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     trace.greet();
     trace.follow(&mut spool, freezer, args.duration, &end)?;
     drop(target);
+    if spool.is_full() {
+        say!("the trace has as many calls as --max-events allows, and ends");
+    }
     let seen = trace.finish()?;
     let (driver, driver_lost) = match driver {
         Ok(driver) => driver.end()?,
