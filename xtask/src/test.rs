@@ -215,12 +215,6 @@ impl Suites<'_> {
         if let Err(error) = rooted {
             report.check("tests as root, and what follows them", Err(error));
         }
-        if self.scope.filter.is_none() {
-            report.begin("demonstration");
-            self.demo(report);
-            report.begin("benchmarks");
-            bench::short(self.context, self.privilege, report);
-        }
         if self.scope.all && self.scope.filter.is_none() {
             book::suite(self.context, report);
             kubernetes::suite(self.context, report);
@@ -243,7 +237,7 @@ impl Suites<'_> {
         Ok(ran)
     }
 
-    /// What needs this host's kernel log for itself, and examples.
+    /// What needs this host's kernel log for itself, examples, and benchmarks.
     fn one_at_a_time(&self, report: &mut Report, ran: Ran) -> Result<()> {
         if self.privilege == Privilege::None {
             self.left_out(report, ran, ran.left_out, self.why_no_root());
@@ -266,6 +260,13 @@ impl Suites<'_> {
         doc.args(["test", "--workspace", "--doc", "--no-fail-fast", "--"]);
         doc.args(&self.scope.filter);
         self.counted(report, "documentation tests", &mut doc)?;
+        if self.scope.filter.is_none() {
+            report.begin("demonstration");
+            self.demo(report);
+            // Each runs once, to see that it works: what it measures beside machines is of no use to anybody.
+            report.begin("benchmarks");
+            bench::short(self.context, self.privilege, report);
+        }
         report.end();
         Ok(())
     }

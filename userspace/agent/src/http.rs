@@ -1,10 +1,12 @@
 //! HTTP/2 straight to a head: one connection, over which everything goes.
 
+use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use gtrace_fleet::{Batch, BatchAnswer, HostState, StateAnswer, encode};
-use gtrace_tls::{ClientFiles, client_config};
+use gtrace_tls::refusal::{self, Parties};
+use gtrace_tls::{ClientFiles, client_config, system_authorities};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Bytes;
 use hyper::client::conn::http2;
@@ -25,9 +27,6 @@ const ANSWER_MAX: usize = 256 * 1024;
 /// What HTTP/2 keeps for answers: they are small.
 const WINDOW: u32 = 64 * 1024;
 
-/// The authorities that this system trusts, as Debian and Ubuntu keep them.
-pub(crate) const SYSTEM_CA: &str = "/etc/ssl/certs/ca-certificates.crt";
-
 /// Begins HTTP/2.
 async fn begin<T>(io: T) -> Result<http2::SendRequest<Full<Bytes>>, String>
 where
@@ -46,6 +45,25 @@ where
     // Its end shows in the next request.
     tokio::spawn(async move { drop(connection.await) });
     Ok(sender)
+}
+
+/// Why there is no TLS with the head, and what to do.
+fn explained(error: &io::Error, url: &HttpUrl, ca: Option<&Path>) -> String {
+    let Some(of_tls) = refusal::tls_error(error) else {
+        return format!("TLS: {error}");
+    };
+    let parties = Parties {
+        servers: "the heads",
+        names: url,
+        ca,
+        ca_options: "`gtrace agent enroll --ca`",
+        certificate: None,
+        certificate_options: "hosts show a credential and no certificate, which a proxy before the heads must not ask for",
+        without_tls: "is it the port of --listen-https?",
+        version_setting: "of a proxy before the heads",
+        version_needed: "as those of gtrace do",
+    };
+    refusal::explained(of_tls, &parties)
 }
 
 /// A connection.
@@ -77,18 +95,23 @@ impl Http {
                 return begin(stream).await.map_err(failed);
             }
             // Read each time: authorities are renewed.
+            let of_system = system_authorities();
+            let authorities = ca.or(of_system).ok_or_else(|| {
+                failed("this system has no file of authorities: name that of the head with `gtrace agent enroll --ca`".to_owned())
+            })?;
             let files = ClientFiles {
-                ca: ca.unwrap_or(Path::new(SYSTEM_CA)).to_owned(),
+                ca: authorities.to_owned(),
                 identity: None,
             };
             let config = client_config(&files, &[b"h2"]).map_err(|e| failed(e.to_string()))?;
             let name = ServerName::try_from(url.host.clone()).map_err(|e| failed(e.to_string()))?;
             let secured = TlsConnector::from(config).connect(name, stream).await;
-            let secured = secured.map_err(|e| failed(format!("TLS: {e}")))?;
+            let secured = secured.map_err(|e| failed(explained(&e, url, ca)))?;
             begin(secured).await.map_err(failed)
         };
         let connected = tokio::time::timeout(PATIENCE, connecting).await;
-        let sender = connected.map_err(|_| failed("no answer in 30 s".to_owned()))??;
+        let sender =
+            connected.map_err(|_| failed(format!("no answer in 30 s{}", refusal::silence())))??;
         Ok(Self {
             sender,
             url: url.clone(),

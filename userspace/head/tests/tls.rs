@@ -1,6 +1,9 @@
 //! A head for other hosts: agents and people over TLS.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod support;
+
+use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
@@ -9,7 +12,7 @@ use gtrace_agent::{EnrollError, LinkError, enroll};
 use gtrace_api::client::Client;
 use gtrace_event::Timestamp;
 use gtrace_fleet::EnrollRequest;
-use gtrace_head::db::Place;
+use gtrace_head::db::{Database, Place};
 use gtrace_head::http::{Bound, Listen, bind, serve};
 use gtrace_head::{TokenAnswer, TokenRequest};
 use gtrace_tls::testing::{Authority, Dates};
@@ -19,6 +22,8 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
+
+use self::support::{Postgres, Secured};
 
 fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
     let files = authority.server("");
@@ -37,10 +42,10 @@ fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
     (bound.unwrap(), credentials)
 }
 
-type Secured = tokio_rustls::client::TlsStream<TcpStream>;
+type OverTls = tokio_rustls::client::TlsStream<TcpStream>;
 
 /// An answer of which the head was read.
-async fn stream(port: u16, files: &ClientFiles, path: &str, token: &str) -> Secured {
+async fn stream(port: u16, files: &ClientFiles, path: &str, token: &str) -> OverTls {
     let config = client_config(files, &[b"http/1.1"]).unwrap();
     let tcp = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
@@ -56,7 +61,7 @@ async fn stream(port: u16, files: &ClientFiles, path: &str, token: &str) -> Secu
     stream
 }
 
-async fn to_end(mut stream: Secured) {
+async fn to_end(mut stream: OverTls) {
     let mut rest = Vec::new();
     let _ = stream.read_to_end(&mut rest).await;
 }
@@ -134,7 +139,7 @@ fn agents_and_people_of_other_hosts_have_credentials() {
         let stranger = Authority::new(of_stranger.path());
         let wrong = enroll(&url, Some(&stranger.ca()), &request).await;
         assert!(
-            matches!(&wrong, Err(EnrollError::Head(LinkError::Unreachable { cause, .. })) if cause.contains("TLS")),
+            matches!(&wrong, Err(EnrollError::Head(LinkError::Unreachable { cause, .. })) if cause.contains("is of no authority in")),
             "{:?}",
             wrong.err()
         );
@@ -190,4 +195,110 @@ fn agents_and_people_of_other_hosts_have_credentials() {
     });
     stop.send(true).unwrap();
     runtime.block_on(serving).unwrap().unwrap();
+}
+
+#[test]
+fn a_postgresql_server_of_another_host_is_reached_over_tls_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let authority = Authority::new(dir.path());
+    let (certificate, key) = authority.issue("server", 1, Dates::Good);
+    let foreign_dir = tempfile::tempdir().unwrap();
+    let foreign = Authority::new(foreign_dir.path());
+    let server = Postgres::start_secured(Secured {
+        certificate,
+        key,
+        ca: authority.ca(),
+        access: "hostssl template1 gtrace 127.0.0.1/32 trust\nhostssl postgres gtrace 127.0.0.1/32 cert\n",
+    });
+    let Some(server) = server else {
+        return;
+    };
+    let ca = format!("sslrootcert={}", authority.ca().display());
+    let opened = |database: &str, parameters: &str| {
+        let place = server.over_tcp("localhost", database, parameters);
+        Database::open(&place)
+            .map(drop)
+            .map_err(|error| error.to_string())
+    };
+    opened("template1", &ca).unwrap();
+    let refused = |database: &str, parameters: &str, wanted: &str| {
+        let why = opened(database, parameters).unwrap_err();
+        assert!(
+            why.contains(wanted),
+            "{database} {parameters}: {why}; and not: {wanted}"
+        );
+    };
+    // That it was TLS: the server lets nobody else in.
+    refused("template1", "sslmode=disable", "no encryption");
+    let other = format!("sslrootcert={}", foreign.ca().display());
+    refused("template1", &other, "is of no authority in");
+    refused("template1", &other, "sslrootcert in the URL");
+    refused(
+        "template1",
+        "sslrootcert=/none.pem",
+        "/none.pem: cannot be read",
+    );
+    let elsewhere = server.over_tcp(
+        "db.example.com",
+        "template1",
+        &format!("hostaddr=127.0.0.1&{ca}"),
+    );
+    let why = Database::open(&elsewhere)
+        .map(drop)
+        .unwrap_err()
+        .to_string();
+    assert!(why.contains("not for the names in db.example.com"), "{why}");
+
+    // With a certificate in place of a password.
+    let shown = |files: &(PathBuf, PathBuf)| {
+        let (certificate, key) = (files.0.display(), files.1.display());
+        format!("{ca}&sslcert={certificate}&sslkey={key}")
+    };
+    opened(
+        "postgres",
+        &shown(&authority.issue("gtrace", 2, Dates::Good)),
+    )
+    .unwrap();
+    refused("postgres", &ca, "valid client certificate");
+    let not_theirs = shown(&foreign.issue("gtrace", 3, Dates::Good));
+    refused("postgres", &not_theirs, "the PostgreSQL servers");
+    refused("postgres", &not_theirs, "sslcert and sslkey in the URL");
+    let expired = shown(&authority.issue("gtrace", 4, Dates::Expired));
+    refused(
+        "postgres",
+        &expired,
+        "which expired at 2001-01-01T00:00:00Z",
+    );
+}
+
+#[test]
+fn a_postgresql_server_without_tls_is_not_used_for_another_host() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 8];
+        stream.read_exact(&mut request).unwrap();
+        // SSLRequest, and the answer of a server without it.
+        assert_eq!(request[4..], 80_877_103_u32.to_be_bytes());
+        stream.write_all(b"N").unwrap();
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).unwrap();
+        rest
+    });
+    let dir = tempfile::tempdir().unwrap();
+    let ca = Authority::new(dir.path()).ca();
+    let place = Place::Postgres(format!(
+        "postgresql://gtrace:secret@db.example.com:{port}/gtrace?hostaddr=127.0.0.1&sslmode=prefer&sslrootcert={}",
+        ca.display()
+    ));
+    let why = Database::open(&place).map(drop).unwrap_err().to_string();
+    assert!(
+        why.contains("the PostgreSQL servers do not speak TLS"),
+        "{why}"
+    );
+    assert!(why.contains("ssl = on"), "{why}");
+    assert!(!why.contains("secret"), "{why}");
+    // Neither a name nor a password went there.
+    assert_eq!(server.join().unwrap(), Vec::<u8>::new());
 }

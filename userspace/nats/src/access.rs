@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use async_nats::ConnectOptions;
+use async_nats::{ConnectError, ConnectErrorKind, ConnectOptions};
+use gtrace_tls::refusal::{self, Parties};
 use gtrace_tls::{ClientFiles, FileError, client_config, system_authorities};
 
 use crate::url::NatsUrl;
@@ -110,15 +111,41 @@ impl Access {
         self.url.is_tls() || self.ca.is_some() || self.identity.is_some()
     }
 
-    /// What to do where the servers do not take this client's certificate.
-    pub(crate) fn certificate_remedy(&self) -> String {
-        let files = "--nats-cert and --nats-key, head_nats_cert and head_nats_key";
-        match &self.identity {
-            None => format!("name one that their authority has issued ({files})"),
-            Some((certificate, _)) => format!(
-                "have {} issued anew by an authority that they know, or name another one ({files})",
-                certificate.display()
-            ),
+    /// The servers and this client, as explanations name them.
+    fn parties(&self) -> Parties<'_> {
+        Parties {
+            servers: "the NATS servers",
+            names: &self.url,
+            ca: self.ca.as_deref(),
+            ca_options: "--nats-ca, head_nats_ca",
+            certificate: self.identity.as_ref().map(|(file, _)| file.as_path()),
+            certificate_options: "--nats-cert and --nats-key, head_nats_cert and head_nats_key",
+            without_tls: "give nats-server a certificate (`tls {}` in its configuration); without TLS, nats:// reaches servers of \
+                          this host alone",
+            version_setting: "`min_version` in `tls {}`",
+            version_needed: "of nats-server 2.9 or newer",
+        }
+    }
+
+    /// What is wrong, and what to do about it, in one line.
+    pub(crate) fn explained(&self, error: &ConnectError) -> String {
+        if let Some(of_tls) = refusal::tls_error(error) {
+            return refusal::explained(of_tls, &self.parties());
+        }
+        match error.kind() {
+            ConnectErrorKind::AuthorizationViolation => {
+                format!(
+                    "{error}: give the file of the credentials (--nats-credentials, head_nats_credentials)"
+                )
+            }
+            ConnectErrorKind::Tls => {
+                let error = error.to_string().replace('\n', "; ");
+                format!(
+                    "{error}: a name in the URL is none that a certificate can have, or this system's authorities cannot be read"
+                )
+            }
+            ConnectErrorKind::TimedOut => format!("{error}{}", refusal::silence()),
+            _ => error.to_string(),
         }
     }
 

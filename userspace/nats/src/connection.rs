@@ -4,7 +4,6 @@ use async_nats::{Client, Event};
 use tokio::sync::watch;
 
 use crate::access::{Access, NatsError};
-use crate::refusal::explained;
 
 /// A connection to a server. Once it is lost another one is made anew, so that nobody waits for what went with it.
 #[derive(Clone, Debug)]
@@ -39,6 +38,6 @@ impl Access {
         });
         let connected = options.connect(self.url.servers()).await;
         let connected = connected.map(|client| Connection { client, lost });
-        connected.map_err(|error| NatsError::Connect(explained(&error, self)))
+        connected.map_err(|error| NatsError::Connect(self.explained(&error)))
     }
 }

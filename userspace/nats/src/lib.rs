@@ -5,7 +5,6 @@
 
 mod access;
 mod connection;
-mod refusal;
 mod streams;
 mod url;
 

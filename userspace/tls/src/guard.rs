@@ -28,6 +28,8 @@ pub struct AccessFiles {
     pub client_crl: Option<PathBuf>,
     /// File of credentials.
     pub credentials: PathBuf,
+    /// Whether that file may be missing: nobody whom it would have to name is let in until it is there. A head serves its agents meanwhile.
+    pub credentials_optional: bool,
 }
 
 /// What the files say.
@@ -198,7 +200,10 @@ fn read(files: &AccessFiles) -> Result<Read, FileError> {
     Ok([
         some(&files.certificate, false)?,
         some(&files.key, true)?,
-        some(&files.credentials, false)?,
+        match files.credentials.try_exists() {
+            Ok(false) if files.credentials_optional => None,
+            _ => some(&files.credentials, false)?,
+        },
         optional(&files.client_ca)?,
         optional(&files.client_crl)?,
     ])
@@ -268,12 +273,12 @@ fn load(files: &AccessFiles, contents: &Read, alpn: &[Vec<u8>]) -> Result<Access
     let [
         Some(certificate),
         Some(key),
-        Some(credentials),
+        credentials,
         client_ca,
         client_crl,
     ] = contents
     else {
-        // `read` gives the first three.
+        // `read` gives the first two.
         return Err(FileError::Content {
             path: files.certificate.clone(),
             reason: "it was not read".into(),
@@ -290,7 +295,10 @@ fn load(files: &AccessFiles, contents: &Read, alpn: &[Vec<u8>]) -> Result<Access
         &alpn,
         &provider(),
     )?;
-    let credentials = parse_credentials(credentials)?;
+    let credentials = match credentials {
+        Some(credentials) => parse_credentials(credentials)?,
+        None => Credentials::default(),
+    };
     let expiry = certificate.certificates()?.first().and_then(expiry);
     Ok(Access {
         tls,

@@ -14,6 +14,7 @@ mod edit;
 mod guard;
 mod pem;
 mod rate;
+pub mod refusal;
 mod server;
 mod size;
 mod subject;

@@ -112,6 +112,7 @@ impl Authority {
             client_ca: Some(self.ca()),
             client_crl: Some(self.revoke(&[])),
             credentials: path,
+            credentials_optional: false,
         }
     }
 

@@ -133,6 +133,19 @@ fn changed_files_are_taken_over_and_bad_ones_change_nothing() {
     assert!(matches!(guard.check(), Reload::Reloaded));
     assert!(guard.access().credentials.is_empty());
 
+    // A head goes on without the file, and takes it over once somebody makes it.
+    fs::remove_file(&files.credentials).unwrap();
+    let of_head = AccessFiles {
+        credentials_optional: true,
+        ..files.clone()
+    };
+    let head = Guard::new(of_head, &[]).unwrap();
+    assert!(head.access().credentials.is_empty());
+    fs::write(&files.credentials, OPS).unwrap();
+    assert!(matches!(head.check(), Reload::Reloaded));
+    assert!(!head.access().credentials.is_empty());
+    fs::write(&files.credentials, "").unwrap();
+
     for (path, mode, wanted) in [
         (&files.key, 0o644, "every user may read it"),
         (&files.credentials, 0o666, "every user may write it"),

@@ -23,7 +23,10 @@ pub(super) const CASES: &[Case] = &[
     Case::new("rdma_links", Scenario::Rdma, links)
         .core()
         .patience(300),
-    Case::new("rdma_programs", Scenario::Rdma, programs).patience(300),
+    // In three cases, which different runs take.
+    Case::new("rdma_programs_1", Scenario::Rdma, programs::<0>).patience(300),
+    Case::new("rdma_programs_2", Scenario::Rdma, programs::<1>).patience(300),
+    Case::new("rdma_programs_3", Scenario::Rdma, programs::<2>).patience(300),
     Case::new("rdma_fallbacks", Scenario::Rdma, fallbacks).patience(300),
     Case::new("rdma_doctor", Scenario::Rdma, doctor),
 ];
@@ -182,10 +185,11 @@ pub(super) const SHARING: &str = "ipc";
 /// The options of a client that trusts the network.
 pub(super) const TRUSTING: [&str; 2] = ["--rdma-trusted-net", NETWORK];
 
-fn programs(guest: &mut Guest) -> Result<()> {
+fn programs<const PART: usize>(guest: &mut Guest) -> Result<()> {
     device_up()?;
     let mut server = Server::start(guest, &TRUSTING)?;
-    for (at, name) in RDMA_PROGRAMS.into_iter().enumerate() {
+    let all = RDMA_PROGRAMS.into_iter().enumerate();
+    for (at, name) in all.skip(PART).step_by(3) {
         if name == SHARING {
             drop(server);
             let open = [TRUSTING[0], TRUSTING[1], "--sandbox", "off"];

@@ -35,10 +35,20 @@ const FILES: [&str; 6] = [
 /// Files with licences of others, in the folder of documents.
 const NOTICES: [&str; 2] = ["THIRD-PARTY.txt", "rust-standard-library.html"];
 
-/// Where things go in a package: from the repository, to the system.
-const PLACES: [(&str, &str); 20] = [
+/// Where things go in a package: from the repository, to a folder of the system, or to a file `.conf` there.
+const PLACES: [(&str, &str); 25] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
+    ("packaging/gtrace-head.service", "usr/lib/systemd/system"),
+    (
+        "packaging/gtrace-head.sysusers",
+        "usr/lib/sysusers.d/gtrace-head.conf",
+    ),
+    (
+        "packaging/gtrace-head.tmpfiles",
+        "usr/lib/tmpfiles.d/gtrace-head.conf",
+    ),
+    ("packaging/head.env", "etc/gtrace"),
     ("packaging/gtrace.socket", "usr/lib/systemd/system"),
     ("packaging/gtrace-https.socket", "usr/lib/systemd/system"),
     ("packaging/gtrace.toml", "etc/gtrace"),
@@ -52,6 +62,7 @@ const PLACES: [(&str, &str); 20] = [
     ("packaging/slurm/gtrace-healthcheck.sh", SLURM),
     ("packaging/slurm/README.md", SLURM),
     ("packaging/kubernetes", EXAMPLES),
+    ("packaging/fleet", EXAMPLES),
     ("packaging/deb/copyright", DOC),
     ("README.md", DOC),
     ("LICENSE-MIT", DOC),
@@ -369,7 +380,11 @@ impl Dist<'_> {
         let root = self.empty("content")?;
         let install = |mode: &str, from: &Path, to: PathBuf| {
             let mut install = Command::new("install");
-            shell::run(install.args(["-D", "-m", mode, "-t"]).arg(to).arg(from))
+            install.args(["-D", "-m", mode]);
+            shell::run(match to.extension().is_some_and(|end| end == "conf") {
+                true => install.arg(from).arg(to),
+                false => install.arg("-t").arg(to).arg(from),
+            })
         };
         install("0755", &self.binary, root.join("usr/bin"))?;
         for (from, to) in PLACES {
@@ -409,6 +424,9 @@ impl Dist<'_> {
         gzip.args(["-9", "--no-name", "--recursive"]).arg(&pages);
         shell::run(&mut gzip)?;
         shell::run(Command::new("chmod").args(["-R", "go-w,a+rX"]).arg(&root))?;
+        // It is there for a password.
+        let options = root.join("etc/gtrace/head.env");
+        shell::run(Command::new("chmod").arg("0600").arg(options))?;
         Ok(root)
     }
 
@@ -471,7 +489,7 @@ impl Dist<'_> {
         fs::write(control.join("control"), text)?;
         fs::write(
             control.join("conffiles"),
-            "/etc/apparmor.d/gtrace-daemon\n/etc/gtrace/gtrace.toml\n",
+            "/etc/apparmor.d/gtrace-daemon\n/etc/gtrace/gtrace.toml\n/etc/gtrace/head.env\n",
         )?;
         for script in ["postinst", "prerm", "postrm"] {
             let mut install = Command::new("install");

@@ -145,6 +145,7 @@ pub(super) fn parse_access(keys: &Keys) -> Result<Option<AccessFiles>, ConfigErr
         client_ca: keys.tls_client_ca.clone(),
         client_crl: keys.tls_client_crl.clone(),
         credentials: keys.credentials.clone().unwrap_or_default(),
+        credentials_optional: false,
     }))
 }
 

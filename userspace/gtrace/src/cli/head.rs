@@ -1,10 +1,13 @@
 //! `gtrace head`: the head of a fleet.
 
+use std::fs::DirBuilder;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use gtrace_api::client::Client;
 use gtrace_head::db::Place;
 use gtrace_head::http::{Gswarm, Listen, RemoteWrite, bind, serve};
@@ -25,7 +28,7 @@ use super::shared::{self, Exit, signalled};
 /// Open files: the connections that a head takes, and its own.
 const FILES: u64 = 21_000;
 
-const DATABASE: &str = "/var/lib/gtrace/fleet.db";
+const DATABASE: &str = "/var/lib/gtrace-head/fleet.db";
 
 /// Serve as the head of a fleet: take the records of many hosts, and answer questions about all of them.
 ///
@@ -61,7 +64,8 @@ pub struct Args {
     /// Unix socket for who may change something.
     #[arg(long, value_name = "PATH", default_value = HEAD_SOCKET)]
     socket: PathBuf,
-    /// Database: a file, or the URL of a PostgreSQL server (postgresql://USER:PASSWORD@HOST/DATABASE).
+    /// Database: a file, or the URL of a PostgreSQL server: postgresql://USER:PASSWORD@HOST/DATABASE. One of another host is reached over
+    /// TLS; libpq's sslmode, sslrootcert, sslcert and sslkey in the URL are understood.
     #[arg(long, value_name = "PLACE", env = "GTRACE_HEAD_DATABASE", default_value = DATABASE, hide_env_values = true)]
     database: String,
     /// Days for which records are kept, and sessions after their end; 0 for ever.
@@ -210,6 +214,20 @@ fn many_files() {
     }
 }
 
+/// The folder of the database that nobody named, as the unit makes it.
+fn folder_of(database: &Path) -> anyhow::Result<()> {
+    let Some(folder) = database.parent() else {
+        return Ok(());
+    };
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.with_context(|| {
+        format!(
+            "cannot make {}; run as root, or name a --database of your own",
+            folder.display()
+        )
+    })
+}
+
 fn head(args: Args) -> anyhow::Result<ExitCode> {
     if args.nats.is_none()
         && let Some(why) = args.nats_files.without_servers("--nats nats://HOST")
@@ -227,6 +245,9 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
         // It cannot fail.
         None => args.database.parse::<Place>()?,
     };
+    if database == Place::File(DATABASE.into()) {
+        folder_of(Path::new(DATABASE))?;
+    }
     let files = args.tls_cert.clone().zip(args.tls_key.clone());
     let files = files.map(|(certificate, key)| AccessFiles {
         certificate,
@@ -234,6 +255,7 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
         client_ca: args.tls_client_ca.clone(),
         client_crl: args.tls_client_crl.clone(),
         credentials: args.credentials.clone(),
+        credentials_optional: true,
     });
     let nats = args.nats.clone().map(|url| Nats {
         access: args.nats_files.access(url),
@@ -288,6 +310,8 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
             tracing::info!("routes of gswarm-profiler at http://{address}");
         }
         tracing::info!("`gtrace head token --socket {socket}` lets hosts in");
+        // Only systemd waits for it.
+        let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
     };
     let simulated = demo.as_ref().zip(address).map(|(dir, address)| {
         super::demo::start(dir.path(), &args.socket, address, stopped.clone())
@@ -295,6 +319,7 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         tokio::spawn(async move {
             let _ = signalled().await;
+            let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
             let _ = stop.send(true);
         });
         serve(bound, stopped, ready).await

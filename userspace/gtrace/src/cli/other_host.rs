@@ -10,7 +10,7 @@ use gtrace_api::client::{Client, Endpoint, HttpsEndpoint, HttpsUrl};
 use super::shared::{Instance, Place, StorePlace, UsageError};
 
 /// Where the head's Unix socket is unless it is named.
-pub(super) const HEAD_SOCKET: &str = "/run/gtrace/head.sock";
+pub(super) const HEAD_SOCKET: &str = "/run/gtrace-head/head.sock";
 const DAEMON: &str = "A daemon on another host";
 const HEAD: &str = "A head on another host";
 

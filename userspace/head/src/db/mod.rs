@@ -6,6 +6,7 @@ mod latency;
 mod lemons;
 mod notes;
 mod postgres;
+mod postgres_server;
 mod query;
 mod remediation;
 mod requests;

@@ -6,14 +6,15 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use futures_util::{StreamExt as _, TryStreamExt as _, stream};
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use tokio_postgres::{AsyncMessage, Client, NoTls, Statement};
+use tokio_postgres::{AsyncMessage, Client, Statement};
 
 use super::notes::Took;
+use super::postgres_server::{Server, explain};
 use super::sql::{DbError, Kind, Place, Sql, Value};
 
 /// By it a head has the others know what it took.
@@ -43,18 +44,18 @@ pub(super) struct Postgres {
     runtime: Own,
     client: Client,
     prepared: HashMap<String, Statement>,
-    url: String,
+    server: Server,
     /// Whether a transaction is open: its connection must not be replaced.
     open: bool,
 }
 
 impl Postgres {
     pub(super) fn open(url: &str, place: &Place) -> Result<Self, DbError> {
-        let failed = |cause: String| DbError::Open {
+        let failed = |why: String| DbError::Open {
             place: place.to_string(),
-            cause,
-            remedy: "the URL is postgresql://USER:PASSWORD@HOST:PORT/DATABASE, the user may create tables there",
+            why,
         };
+        let server = Server::parse(url).map_err(failed)?;
         // One thread drives the connection; calls wait for it.
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
@@ -62,12 +63,12 @@ impl Postgres {
             .enable_all()
             .build()
             .map_err(|e| failed(e.to_string()))?;
-        let client = connect(&runtime, url).map_err(failed)?;
+        let client = connect(&runtime, &server).map_err(failed)?;
         Ok(Self {
             runtime: Own(Some(runtime)),
             client,
             prepared: HashMap::new(),
-            url: url.to_owned(),
+            server,
             open: false,
         })
     }
@@ -80,7 +81,7 @@ impl Postgres {
                 return Err(DbError::Statement(why.to_owned()));
             }
             self.prepared.clear();
-            self.client = connect(&self.runtime, &self.url).map_err(DbError::Statement)?;
+            self.client = connect(&self.runtime, &self.server).map_err(DbError::Statement)?;
         }
         Ok(())
     }
@@ -116,12 +117,15 @@ impl Postgres {
     }
 }
 
-fn connect(runtime: &Runtime, url: &str) -> Result<Client, String> {
-    let connected = runtime.block_on(tokio_postgres::connect(url, NoTls));
-    let (client, connection) = connected.map_err(|e| explained(&e))?;
+fn connect(runtime: &Runtime, server: &Server) -> Result<Client, String> {
+    let (client, mut messages) = runtime.block_on(server.connect())?;
     runtime.spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::warn!("the connection to PostgreSQL ended: {}", explained(&error));
+        // Until it ends. What the server says of itself is for nobody.
+        while let Some(message) = messages.next().await {
+            if let Err(error) = message {
+                tracing::warn!("the connection to PostgreSQL ended: {}", explain(&error));
+                break;
+            }
         }
     });
     Ok(client)
@@ -140,14 +144,13 @@ pub(crate) struct Listener {
 
 impl Listener {
     pub(crate) async fn connect(url: &str) -> Result<Self, DbError> {
-        let connected = tokio_postgres::connect(url, NoTls).await;
-        let (client, mut connection) = connected.map_err(failed)?;
+        let server = Server::parse(url).map_err(DbError::Statement)?;
+        let (client, mut messages) = server.connect().await.map_err(DbError::Statement)?;
         let (sender, announced) = mpsc::channel(WAITING);
         let missed = Arc::<AtomicBool>::default();
         let misses = Arc::clone(&missed);
         tokio::spawn(async move {
             // What the server has to say drives the connection too, so that nothing here may wait for who reads it.
-            let mut messages = stream::poll_fn(|context| connection.poll_message(context));
             while let Some(Ok(message)) = messages.next().await {
                 if let AsyncMessage::Notification(note) = message
                     && let Err(TrySendError::Full(_)) = sender.try_send(note.payload().to_owned())
@@ -198,18 +201,8 @@ impl Listener {
     }
 }
 
-fn explained(error: &tokio_postgres::Error) -> String {
-    match error.as_db_error() {
-        Some(error) => error.to_string(),
-        None => match error.source() {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        },
-    }
-}
-
 fn failed(error: tokio_postgres::Error) -> DbError {
-    DbError::Statement(explained(&error))
+    DbError::Statement(explain(&error))
 }
 
 impl ToSql for Value {

@@ -91,14 +91,12 @@ impl<T: Into<Value>> From<Option<T>> for Value {
 #[derive(Debug, thiserror::Error)]
 pub enum DbError {
     /// It cannot be opened or reached.
-    #[error("cannot open the fleet's database {place}: {cause}; {remedy}")]
+    #[error("cannot open the fleet's database {place}: {why}")]
     Open {
         /// Which.
         place: String,
-        /// Why not.
-        cause: String,
-        /// What to do.
-        remedy: &'static str,
+        /// Why not, and what to do.
+        why: String,
     },
     /// A statement failed.
     #[error("the fleet's database: {0}")]

@@ -22,8 +22,7 @@ impl Sqlite {
     pub(super) fn open(path: &Path) -> Result<Self, DbError> {
         let failed = |cause: String| DbError::Open {
             place: path.display().to_string(),
-            cause,
-            remedy: "its directory has to be there and writable for this user",
+            why: format!("{cause}; its directory has to be there and writable for this user"),
         };
         keep_private(path).map_err(|e| failed(e.to_string()))?;
         let conn = Connection::open(path).map_err(|e| failed(e.to_string()))?;

@@ -19,7 +19,7 @@ use gtrace_event::{
     Timestamp, Witness, WitnessName,
 };
 use gtrace_store::{Options, Store};
-pub use postgres::Postgres;
+pub use postgres::{Postgres, Secured};
 
 /// An event of `host`.
 pub fn event(host: &str, xid: u32, time: Timestamp) -> Event {

@@ -1,5 +1,6 @@
 //! PostgreSQL as a distribution has it. The benchmarks use it too.
 
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -15,11 +16,33 @@ pub struct Postgres {
     programs: Programs,
     child: Option<Child>,
     dir: tempfile::TempDir,
+    secured: Option<Secured>,
+    /// Of TCP, where it is secured, and in the name of the Unix socket.
+    port: u16,
+}
+
+/// A server that other hosts could reach: over TLS alone.
+pub struct Secured {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+    /// The authority of clients' certificates.
+    pub ca: PathBuf,
+    /// Lines of `pg_hba.conf` beside that for the Unix socket.
+    pub access: &'static str,
 }
 
 impl Postgres {
     /// `None`, with the reason on standard output, where there is none.
     pub fn start() -> Option<Self> {
+        Self::start_as(None)
+    }
+
+    /// The same, reached over TLS too.
+    pub fn start_secured(secured: Secured) -> Option<Self> {
+        Self::start_as(Some(secured))
+    }
+
+    fn start_as(secured: Option<Secured>) -> Option<Self> {
         let Some(programs) = Programs::find() else {
             println!("SKIPPED: no PostgreSQL: cargo xtask test fetches packages of Debian");
             return None;
@@ -55,10 +78,16 @@ impl Postgres {
             .stdout(Stdio::null())
             .status();
         assert!(made.unwrap().success(), "initdb");
+        if let Some(secured) = &secured {
+            let lines = format!("local all all trust\n{}", secured.access);
+            std::fs::write(dir.path().join("data/pg_hba.conf"), lines).unwrap();
+        }
         let mut server = Self {
             programs,
             child: None,
             dir,
+            secured,
+            port: 5432,
         };
         server.run();
         Some(server)
@@ -72,19 +101,37 @@ impl Postgres {
             let ended = |child: &mut Child| child.try_wait().unwrap().is_some();
             // Processes of a server that was killed keep its memory for a moment, and a new one does not start meanwhile.
             if self.child.as_mut().is_none_or(ended) {
-                let child = self
-                    .programs
-                    .command("postgres")
+                let mut postgres = self.programs.command("postgres");
+                postgres
                     .arg("-D")
                     .arg(self.dir.path().join("data"))
-                    .args(["-c", "listen_addresses=", "-c", "fsync=off"])
+                    .args(["-c", "fsync=off"])
                     // Its compiler, which is fetched for nobody.
                     .args(["-c", "jit=off", "-k"])
                     .arg(self.dir.path())
                     .stderr(Stdio::null())
-                    .stdout(Stdio::null())
-                    .spawn();
-                self.child = Some(child.unwrap());
+                    .stdout(Stdio::null());
+                match &self.secured {
+                    None => {
+                        postgres.args(["-c", "listen_addresses="]);
+                    }
+                    Some(secured) => {
+                        // Another process may take it before the server does, and the next attempt has another one.
+                        let free = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr());
+                        self.port = free.unwrap().port();
+                        for setting in [
+                            "listen_addresses=127.0.0.1".to_owned(),
+                            format!("port={}", self.port),
+                            "ssl=on".to_owned(),
+                            format!("ssl_cert_file={}", secured.certificate.display()),
+                            format!("ssl_key_file={}", secured.key.display()),
+                            format!("ssl_ca_file={}", secured.ca.display()),
+                        ] {
+                            postgres.args(["-c", &setting]);
+                        }
+                    }
+                }
+                self.child = Some(postgres.spawn().unwrap());
             }
             std::thread::sleep(Duration::from_millis(50));
         }
@@ -99,8 +146,18 @@ impl Postgres {
     }
 
     pub fn place(&self) -> Place {
-        let dir = self.dir.path().display();
-        Place::Postgres(format!("postgresql:///postgres?host={dir}&user=gtrace"))
+        let (dir, port) = (self.dir.path().display(), self.port);
+        Place::Postgres(format!(
+            "postgresql:///postgres?host={dir}&port={port}&user=gtrace"
+        ))
+    }
+
+    /// The database by TCP, with `parameters` of the URL.
+    pub fn over_tcp(&self, host: &str, database: &str, parameters: &str) -> Place {
+        let port = self.port;
+        Place::Postgres(format!(
+            "postgresql://gtrace@{host}:{port}/{database}?{parameters}"
+        ))
     }
 }
 
@@ -155,7 +212,7 @@ fn newest(usr: &Path) -> Option<PathBuf> {
 }
 
 fn tokio_ready(server: &Postgres) -> Result<(), String> {
-    let socket = server.dir.path().join(".s.PGSQL.5432");
+    let socket = server.dir.path().join(format!(".s.PGSQL.{}", server.port));
     std::os::unix::net::UnixStream::connect(socket).map_err(|e| e.to_string())?;
     // The socket is there before it answers.
     gtrace_head::db::Database::open(&server.place())

@@ -143,8 +143,24 @@ EOF
     rm -r /run/systemd/system/gtrace-serve.service.d
     systemctl daemon-reload
 }
+# The unit of a head: a user of its own, a host, a fault of it.
+heads() {
+    systemctl start gtrace-head || return 1
+    main=$(systemctl show -p MainPID --value gtrace-head)
+    [ "$(stat -c %U "/proc/$main")" = gtrace-head ] || { echo "it runs as $(stat -c %U "/proc/$main")"; return 1; }
+    grep -q '^CapBnd:[[:space:]]*0*$' "/proc/$main/status" || return 1
+    gtrace agent enroll --head http://127.0.0.1:7480 --token "$(gtrace head token)" --credential /tmp/head.json || return 1
+    gtrace agent run --credential /tmp/head.json >/tmp/agent.log 2>&1 &
+    agent=$!
+    until_ok 30 at_head
+    held=$?
+    kill $agent
+    wait
+    return $held
+}
+at_head() { gtrace fleet events --json --since 1d | grep -q '"xid":79'; }
 removed() {
-    ! systemctl is-active gtrace && [ ! -e /usr/bin/gtrace ] && [ -e "$state/store.db" ] && [ -e /etc/gtrace/gtrace.toml ]
+    ! systemctl is-active gtrace && ! systemctl is-active gtrace-head && [ -e /var/lib/gtrace-head/fleet.db ] && [ ! -e /usr/bin/gtrace ] && [ -e "$state/store.db" ] && [ -e /etc/gtrace/gtrace.toml ]
 }
 # Files that have the name of the package, wherever they are.
 left() {
@@ -178,6 +194,7 @@ check "a crash restarts it" crash
 check "the watchdog restarts it" watchdog
 check "systemd holds its sockets" activation
 check "GPUs are served by a user without rights" serves
+check "a head serves as a user without rights" heads
 check upgrade upgrade "$new"
 check "the AppArmor profile is enforced after it" confined
 check "no event was lost over the upgrade" none_lost
