@@ -110,8 +110,8 @@ impl Http {
             begin(secured).await.map_err(failed)
         };
         let connected = tokio::time::timeout(PATIENCE, connecting).await;
-        let sender =
-            connected.map_err(|_| failed(format!("no answer in 30 s{}", refusal::silence())))??;
+        let sender = connected
+            .map_err(|_| failed(format!("no answer in 30 s{}", refusal::timeout_hint())))??;
         Ok(Self {
             sender,
             url: url.clone(),

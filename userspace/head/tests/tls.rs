@@ -238,15 +238,12 @@ fn a_postgresql_server_of_another_host_is_reached_over_tls_alone() {
         "sslrootcert=/none.pem",
         "/none.pem: cannot be read",
     );
-    let elsewhere = server.over_tcp(
+    let misnamed = server.over_tcp(
         "db.example.com",
         "template1",
         &format!("hostaddr=127.0.0.1&{ca}"),
     );
-    let why = Database::open(&elsewhere)
-        .map(drop)
-        .unwrap_err()
-        .to_string();
+    let why = Database::open(&misnamed).map(drop).unwrap_err().to_string();
     assert!(why.contains("not for the names in db.example.com"), "{why}");
 
     // With a certificate in place of a password.

@@ -144,7 +144,7 @@ impl Access {
                     "{error}: a name in the URL is none that a certificate can have, or this system's authorities cannot be read"
                 )
             }
-            ConnectErrorKind::TimedOut => format!("{error}{}", refusal::silence()),
+            ConnectErrorKind::TimedOut => format!("{error}{}", refusal::timeout_hint()),
             _ => error.to_string(),
         }
     }

@@ -83,7 +83,7 @@ pub fn tls_error<'a>(error: &'a (dyn StdError + 'static)) -> Option<&'a rustls::
 }
 
 /// What a time-out may mean beside a server that is away: `; ` and a remedy, or nothing.
-pub fn silence() -> &'static str {
+pub fn timeout_hint() -> &'static str {
     // The packets of a service that systemd does not let out are dropped without a word.
     match std::env::var_os("INVOCATION_ID") {
         Some(_) => {

@@ -215,7 +215,7 @@ fn many_files() {
 }
 
 /// The folder of the database that nobody named, as the unit makes it.
-fn folder_of(database: &Path) -> anyhow::Result<()> {
+fn make_database_folder(database: &Path) -> anyhow::Result<()> {
     let Some(folder) = database.parent() else {
         return Ok(());
     };
@@ -246,7 +246,7 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
         None => args.database.parse::<Place>()?,
     };
     if database == Place::File(DATABASE.into()) {
-        folder_of(Path::new(DATABASE))?;
+        make_database_folder(Path::new(DATABASE))?;
     }
     let files = args.tls_cert.clone().zip(args.tls_key.clone());
     let files = files.map(|(certificate, key)| AccessFiles {

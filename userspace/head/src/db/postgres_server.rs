@@ -39,7 +39,7 @@ pub(super) struct Server {
 
 /// What a URL has for TLS, in libpq's words.
 #[derive(Default)]
-struct Wishes {
+struct TlsParameters {
     mode: Option<String>,
     ca: Option<PathBuf>,
     certificate: Option<PathBuf>,
@@ -50,7 +50,7 @@ impl Server {
     /// # Errors
     /// What is wrong with the URL.
     pub(super) fn parse(url: &str) -> Result<Self, String> {
-        let (url, wishes) = taken(url)?;
+        let (url, asked) = split_tls_parameters(url)?;
         let mut config: Config = url
             .parse()
             .map_err(|e: tokio_postgres::Error| explain(&e))?;
@@ -58,10 +58,10 @@ impl Server {
             Host::Tcp(name) => is_loopback(name),
             Host::Unix(_) => true,
         }) && config.get_hostaddrs().iter().all(|at| at.is_loopback());
-        let protect = match wishes.mode.as_deref() {
+        let protect = match asked.mode.as_deref() {
             Some("disable") => false,
             // Whoever can be between the two could have it be the server that has no TLS.
-            None | Some("allow" | "prefer") => !is_local || wishes.ca.is_some(),
+            None | Some("allow" | "prefer") => !is_local || asked.ca.is_some(),
             Some("require" | "verify-ca" | "verify-full") => true,
             Some(other) => {
                 return Err(format!(
@@ -69,16 +69,16 @@ impl Server {
                 ));
             }
         };
-        let identity = match (wishes.certificate, wishes.key) {
+        let identity = match (asked.certificate, asked.key) {
             (Some(certificate), Some(key)) => Some((certificate, key)),
             (None, None) => None,
             _ => return Err("sslcert and sslkey go together".to_owned()),
         };
-        let system = wishes.ca.is_none();
+        let system = asked.ca.is_none();
         let tls = match protect {
             false => None,
             true => {
-                let ca = wishes
+                let ca = asked
                     .ca
                     .or_else(|| system_authorities().map(Into::into))
                     .ok_or("this system has no file of authorities: name that of the server with sslrootcert=FILE in the URL")?;
@@ -175,10 +175,10 @@ impl fmt::Debug for Server {
 }
 
 /// Takes out of a URL what it has for TLS: the client's library knows none of it but the mode, and of that less than libpq.
-fn taken(url: &str) -> Result<(String, Wishes), String> {
-    let mut wishes = Wishes::default();
+fn split_tls_parameters(url: &str) -> Result<(String, TlsParameters), String> {
+    let mut asked = TlsParameters::default();
     let Some((server, query)) = url.split_once('?') else {
-        return Ok((url.to_owned(), wishes));
+        return Ok((url.to_owned(), asked));
     };
     let mut rest = Vec::new();
     for pair in query.split('&') {
@@ -190,15 +190,15 @@ fn taken(url: &str) -> Result<(String, Wishes), String> {
             }
         };
         match key {
-            "sslmode" => wishes.mode = Some(value.to_owned()),
+            "sslmode" => asked.mode = Some(value.to_owned()),
             "sslrootcert" if value == "system" => {}
-            "sslrootcert" => wishes.ca = path()?,
-            "sslcert" => wishes.certificate = path()?,
-            "sslkey" => wishes.key = path()?,
+            "sslrootcert" => asked.ca = path()?,
+            "sslcert" => asked.certificate = path()?,
+            "sslkey" => asked.key = path()?,
             _ => rest.push(pair),
         }
     }
-    Ok((format!("{server}?{}", rest.join("&")), wishes))
+    Ok((format!("{server}?{}", rest.join("&")), asked))
 }
 
 fn is_loopback(name: &str) -> bool {
