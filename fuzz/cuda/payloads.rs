@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use gtrace_cuda::payload::{
     DeferredCopy, Download, FunctionInfo, GetFunction, HostFunction, HostReached, ImagePiece,
-    JitOptions, KernelNode, Launch, LinkAdd, LinkCreate, Load, Loaded, Logs, NodeCall, Payload,
-    Permitted, Piece, Pitched, Resource, Side, Snapshot, SnapshotRequest, Taken, TextureCreate,
-    Upload, visible,
+    JitOptions, KernelNode, Launch, LinkAdd, LinkCreate, Load, Loaded, Logs, Metrics,
+    MetricsRequest, NodeCall, Payload, Permitted, Piece, Pitched, Resource, Side, Snapshot,
+    SnapshotRequest, Taken, TextureCreate, Upload, visible,
 };
 use gtrace_cuda::wire::{self, Scalar, Versioned};
 use gtrace_protocol::{DecodeError, Reader, Writer};
@@ -198,7 +198,7 @@ fuzz_target!(|data: &[u8]| {
     let Some((choice, bytes)) = data.split_first() else {
         return;
     };
-    match choice % 27 {
+    match choice % 29 {
         0 => there_and_back::<SnapshotRequest>(bytes),
         1 => there_and_back::<Snapshot>(bytes),
         2 => there_and_again::<Load>(bytes),
@@ -236,6 +236,8 @@ fuzz_target!(|data: &[u8]| {
         23 => there_and_back::<DeferredCopy>(bytes),
         24 => there_and_back::<Piece>(bytes),
         25 => there_and_back::<Taken>(bytes),
+        26 => there_and_again::<MetricsRequest>(bytes),
+        27 => there_and_back::<Metrics>(bytes),
         _ => arguments(bytes),
     }
 });

@@ -245,7 +245,7 @@ impl Cli {
                 return vm::command(&context, &options);
             }
             Self::Programs { ids } => return e2e::programs(&context, &ids),
-            Self::Lint => return lint::command(&context),
+            Self::Lint => return lint::command(context),
             Self::Bench {
                 name,
                 long,

@@ -10,14 +10,16 @@ use crate::shell::{self, step};
 use crate::{codegen, deny, ebpf, modules, page, setup};
 
 /// `cargo xtask lint`.
-pub(crate) fn command(context: &Context) -> Result<ExitCode> {
+pub(crate) fn command(context: Context) -> Result<ExitCode> {
+    let context = &context.with_clippy()?;
     let mut report = Report::default();
     report.begin("packages and probes");
     setup::host_packages(context)?;
     ebpf::build(context)?;
     checks(context, &mut report);
-    clippy(context, &mut report);
-    documentation(context, &mut report);
+    if build(context, &mut report) {
+        documentation(context, &mut report);
+    }
     report.begin("licences and advisories");
     deny::check(context).add_to(&mut report);
     Ok(report.finish())
@@ -42,18 +44,7 @@ pub(crate) fn checks(context: &Context, report: &mut Report) {
     report.check("module cycles", modules::check(&context.root));
 }
 
-fn clippy(context: &Context, report: &mut Report) {
-    report.begin("clippy");
-    step("clippy, warnings denied");
-    let clippy = shell::run(
-        context
-            .cargo()
-            .args(["clippy", "--workspace", "--all-targets", "--quiet"])
-            .args(["--", "-D", "warnings"]),
-    );
-    report.check("clippy", clippy);
-}
-
+/// Adds whether the documentation of the code has warnings. gtrace carries libraries, which a build has made before.
 pub(crate) fn documentation(context: &Context, report: &mut Report) {
     report.begin("documentation");
     step("documentation, warnings denied");

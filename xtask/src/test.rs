@@ -60,10 +60,10 @@ pub(crate) fn command(context: Context, scope: &Scope) -> Result<ExitCode> {
         if scope.filter.is_none() {
             lint::checks(context, &mut report);
         }
-        if scope.all {
+        let can_run = lint::build(context, &mut report);
+        if scope.all && can_run {
             lint::documentation(context, &mut report);
         }
-        let can_run = lint::build(context, &mut report);
         report.begin("what is fetched, so far as it took longer");
         match fetched.join() {
             Ok(fetched) => fetched.add_to(&mut report),

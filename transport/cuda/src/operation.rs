@@ -267,8 +267,9 @@ const CREATES: Attributes = Attributes {
     ..Attributes::NONE
 };
 
-/// What has attributes, sorted by id. NVML's functions have none.
-const TABLE: &[Operation] = &table::<{ count(functions::DRIVER) + OWN.len() }>(functions::DRIVER);
+/// What has attributes, sorted by id.
+const TABLE: &[Operation] =
+    &table::<{ count(functions::DRIVER) + count(functions::NVML) + OWN.len() }>();
 
 const fn count(tables: &[&[Function]]) -> usize {
     let mut count = 0;
@@ -286,7 +287,7 @@ const fn count(tables: &[&[Function]]) -> usize {
     count
 }
 
-const fn table<const COUNT: usize>(tables: &[&[Function]]) -> [Operation; COUNT] {
+const fn table<const COUNT: usize>() -> [Operation; COUNT] {
     let mut all = [Operation {
         id: 0,
         attributes: Attributes::NONE,
@@ -296,6 +297,13 @@ const fn table<const COUNT: usize>(tables: &[&[Function]]) -> [Operation; COUNT]
         insert(&mut all, count, OWN[count]);
         count += 1;
     }
+    count = add(&mut all, count, functions::DRIVER);
+    add(&mut all, count, functions::NVML);
+    all
+}
+
+/// Adds what of these functions has attributes to the first `count`; how many there are then.
+const fn add(all: &mut [Operation], mut count: usize, tables: &[&[Function]]) -> usize {
     let mut table = 0;
     while table < tables.len() {
         let mut at = 0;
@@ -306,14 +314,14 @@ const fn table<const COUNT: usize>(tables: &[&[Function]]) -> [Operation; COUNT]
                     id: function.id(),
                     attributes: function.attributes,
                 };
-                insert(&mut all, count, operation);
+                insert(all, count, operation);
                 count += 1;
             }
             at += 1;
         }
         table += 1;
     }
-    all
+    count
 }
 
 /// Puts it where it belongs among the first `count`, which are sorted.

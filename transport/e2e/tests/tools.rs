@@ -227,6 +227,34 @@ fn every_function_that_nvml_535_exports_is_there() {
     }
 }
 
+/// Events, GPM, lists of processes, and instances of MIG by their numbers.
+#[test]
+fn nvml_of_a_watcher() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let control = folder.path().join("control");
+    std::fs::write(&control, "").unwrap();
+    let control = control.to_str().unwrap();
+    let case = script(python, "nvml_instances.py")
+        .server("GTRACE_SOFTGPU_DEVICES", "2")
+        .server("GTRACE_SOFTGPU_CONTROL", control)
+        .client("CONTROL_FILE", control);
+    // The sandbox of a worker has no such file.
+    let server = case.serve(&["--sandbox", "off"]);
+    let output = case.same_through(&server);
+    for line in [
+        "no event: Timeout Timeout",
+        "event: True 79 of device 1",
+        "first version: 0 True",
+        "metric: 0 True b'sm_util'",
+        "process: True True 4294967295",
+        "GPU instance: 1 2 9 1 3",
+        "compute instance: 1 True 1 1 1 2",
+    ] {
+        assert!(output.contains(line), "{line}: {output}");
+    }
+}
+
 /// What the first versions of functions write, and what changes a device, as py3nvml and others ask.
 #[test]
 fn nvml_of_old_programs() {

@@ -11,10 +11,13 @@ use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer, op_id};
 use crate::exec::{CallError, Code, Exec};
 use crate::generated::driver;
 use crate::special;
-use crate::worker::handles::{HANDLES_MAX, INVALID_VALUE, OUT_OF_MEMORY};
+use crate::worker::handles::{HANDLES_MAX, INVALID_CONTEXT, INVALID_VALUE, OUT_OF_MEMORY};
 use crate::worker::lending::NotLent;
 use crate::worker::objects::Object;
 use crate::worker::session::Session;
+
+/// CUDA_ERROR_INVALID_DEVICE
+const INVALID_DEVICE: Code = 101;
 
 const EVENT_RECORD: OpId = op_id("cuEventRecord");
 const EVENT_RECORD_WITH_FLAGS: OpId = op_id("cuEventRecordWithFlags");
@@ -171,14 +174,27 @@ pub(crate) fn call(
             let _alone = session.event_lifetime.destroying();
             session.deferred_copies.context_ends(exec.driver);
             // A call for a primary context names only the device, not the number.
-            let context = match op {
-                CONTEXT_DESTROY => Some(context_of_frame(r.clone().u64()?)),
-                _ => None,
+            let mut named = r.clone();
+            let (device, context) = match op {
+                CONTEXT_DESTROY => (None, Some(context_of_frame(named.u64()?))),
+                _ => {
+                    let device = named.i32()?;
+                    (Some(device), session.primary(device))
+                }
             };
             let code = driver::dispatch(op, exec, r, w);
-            session.event_lifetime.context_ended();
-            if matches!(code, Ok(0)) && op != PRIMARY_RELEASE {
-                session.objects.context_ended(context);
+            // Whoever has another reference to a primary context keeps it. Of other failures it is not known.
+            let ended = match code {
+                Ok(INVALID_VALUE | INVALID_DEVICE | INVALID_CONTEXT) | Err(_) => false,
+                Ok(_) => !device.is_some_and(|device| {
+                    op == PRIMARY_RELEASE && special::primary_is_active(exec.driver, device)
+                }),
+            };
+            if ended {
+                session.event_lifetime.context_ended();
+                if let Some(context) = context {
+                    session.objects.context_ended(context);
+                }
             }
             // They change this thread's stack of contexts behind the cache, as does making one.
             exec.context_changed();
@@ -186,11 +202,16 @@ pub(crate) fn call(
         }
         PRIMARY_RETAIN => {
             // A client calls it by one handle for ever, whatever the driver calls it next time.
-            let handle = r.clone().u64()?;
+            let mut named = r.clone();
+            let (handle, device) = (named.u64()?, named.i32()?);
             if Kind::Context.matches(handle) {
                 exec.handles.remove(Kind::Context, handle);
             }
             let code = driver::dispatch(op, exec, r, w)?;
+            if code == 0 {
+                let context = context_of_frame(handle);
+                exec.session.primary_retained(device, context);
+            }
             exec.context_changed();
             Ok(code)
         }

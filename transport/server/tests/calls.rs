@@ -294,6 +294,8 @@ fn only_permitted_devices_are_seen_by_cuda_and_nvml() {
         "{}",
         snapshot.devices[0].name
     );
+    // Until NVML is initialised it is not known which they are.
+    assert_eq!(nvml(&mut client, "nvmlDeviceGetCount_v2", &[]).0, 1);
     assert_eq!(count(&mut client), 2u32.to_le_bytes());
     assert_eq!(
         nvml(

@@ -115,6 +115,13 @@ impl HostFunctions {
         self.reported(count);
     }
 
+    /// The server could not put a function into its stream.
+    fn never(&self, ticket: u64) {
+        if self.find(ticket).is_some_and(|own| !own.stays) {
+            self.expect_no_more(1);
+        }
+    }
+
     fn find(&self, ticket: u64) -> Option<Pending> {
         let mut pending = lock(&self.pending);
         match pending.get(&ticket) {
@@ -165,6 +172,10 @@ fn apart<T>(
 /// Runs functions until the connection is lost.
 fn run(session: &'static Session) {
     while let Ok(reached) = apart(session, || next(session)) {
+        if reached.call == HostReached::NEVER {
+            session.state.host_functions.never(reached.ticket);
+            continue;
+        }
         let pending = session.state.host_functions.find(reached.ticket);
         // What the stream has done by now is there for the function, and what the function does for the
         // stream.

@@ -1,26 +1,28 @@
-//! What of NVML is answered here: counting of initialisations, texts, and events, of which a remote
-//! device reports none.
+//! What of NVML is written by hand: counting of initialisations, texts, waiting for events, metrics between two samples, and
+//! structures with lists or in their first versions.
 
 // Writes results through pointers of the program.
 #![allow(unsafe_code)]
 
+mod events;
+mod gpm;
+mod lists;
 mod older;
 
-use std::ffi::{c_char, c_uint, c_ulonglong, c_void};
-use std::ptr::without_provenance_mut;
+use std::ffi::{c_char, c_uint, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::thread;
-use std::time::Duration;
 
-use gtrace_cuda::Kind;
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
-use gtrace_cuda::types::nvml::{self, nvmlDevice_t, nvmlEventData_t, nvmlEventSet_t, nvmlReturn_t};
+use gtrace_cuda::types::nvml::{self, nvmlReturn_t};
 use gtrace_protocol::{Flags, OpId, op_id};
 
-use crate::entry::{Call, mint};
+use crate::entry::Call;
 use crate::session::{self, Session, with_lane};
 use crate::{clock, log, status};
 
+pub(crate) use events::*;
+pub(crate) use gpm::*;
+pub(crate) use lists::*;
 pub(crate) use older::*;
 
 /// How often NVML is initialised. A forked child has as many as its parent had, as with NVML.
@@ -120,68 +122,6 @@ fn ready() -> Result<(), nvmlReturn_t> {
 
 fn answer(result: Result<(), nvmlReturn_t>) -> nvmlReturn_t {
     result.err().unwrap_or(nvml::NVML_SUCCESS)
-}
-
-fn is_set(set: nvmlEventSet_t) -> Result<(), nvmlReturn_t> {
-    match Kind::NvmlEventSet.matches(set_number(set)) {
-        true => Ok(()),
-        false => Err(nvml::NVML_ERROR_INVALID_ARGUMENT),
-    }
-}
-
-fn set_number(set: nvmlEventSet_t) -> u64 {
-    set.addr() as u64
-}
-
-pub(crate) unsafe fn nvmlEventSetCreate(set: *mut nvmlEventSet_t) -> nvmlReturn_t {
-    answer(ready().and_then(|()| {
-        if set.is_null() {
-            return Err(nvml::NVML_ERROR_INVALID_ARGUMENT);
-        }
-        let handle = mint(Kind::NvmlEventSet) as usize;
-        // SAFETY: a pointer of the program.
-        unsafe { set.write(without_provenance_mut(handle)) };
-        Ok(())
-    }))
-}
-
-pub(crate) unsafe fn nvmlEventSetFree(set: nvmlEventSet_t) -> nvmlReturn_t {
-    answer(ready().and_then(|()| is_set(set)))
-}
-
-/// Events of a device cannot be had over the network: NOT_SUPPORTED, as on devices without them.
-pub(crate) unsafe fn nvmlDeviceRegisterEvents(
-    _device: nvmlDevice_t,
-    _eventTypes: c_ulonglong,
-    set: nvmlEventSet_t,
-) -> nvmlReturn_t {
-    answer(
-        ready()
-            .and_then(|()| is_set(set))
-            .and(Err(nvml::NVML_ERROR_NOT_SUPPORTED)),
-    )
-}
-
-pub(crate) unsafe fn nvmlEventSetWait(
-    set: nvmlEventSet_t,
-    _data: *mut nvmlEventData_t,
-    timeoutms: c_uint,
-) -> nvmlReturn_t {
-    if let Err(code) = ready().and_then(|()| is_set(set)) {
-        return code;
-    }
-    // No event can come into a set that no device could be registered with.
-    thread::sleep(Duration::from_millis(timeoutms.into()));
-    nvml::NVML_ERROR_TIMEOUT
-}
-
-pub(crate) unsafe fn nvmlEventSetWait_v2(
-    set: nvmlEventSet_t,
-    data: *mut nvmlEventData_t,
-    timeoutms: c_uint,
-) -> nvmlReturn_t {
-    // SAFETY: the program's pointer.
-    unsafe { nvmlEventSetWait(set, data, timeoutms) }
 }
 
 /// Entries of the table below.

@@ -82,6 +82,14 @@ impl<T> Out<T> {
     }
 }
 
+impl<T> Out<T> {
+    /// What stands behind the value, where that is the beginning of a structure that ends with an array.
+    #[must_use]
+    pub const fn behind<E>(self) -> Out<E> {
+        Out(self.0.wrapping_add(1).cast())
+    }
+}
+
 impl<T: Copy> Out<T> {
     /// What the caller left there, for arguments that go both ways.
     ///

@@ -171,6 +171,17 @@ struct BusyState {
     percent: u32,
 }
 
+impl BusyState {
+    fn total(&self) -> (Instant, Duration) {
+        let now = Instant::now();
+        let running = match self.running {
+            0 => Duration::ZERO,
+            _ => now - self.since,
+        };
+        (now, self.total + running)
+    }
+}
+
 /// Shortest period over which utilisation is reported, as NVML documents.
 const SAMPLE: Duration = Duration::from_millis(167);
 
@@ -211,16 +222,15 @@ impl Busy {
         }
     }
 
+    /// How long kernels have run up to now.
+    pub(crate) fn total(&self) -> (Instant, Duration) {
+        self.lock().total()
+    }
+
     /// Share of the time since the last sample in which a kernel ran, per cent.
     pub(crate) fn utilisation(&self) -> u32 {
         let mut state = self.lock();
-        let now = Instant::now();
-        let running = if state.running > 0 {
-            now - state.since
-        } else {
-            Duration::ZERO
-        };
-        let total = state.total + running;
+        let (now, total) = state.total();
         let (then, before) = state.sampled;
         let period = now - then;
         if period >= SAMPLE {

@@ -9,7 +9,7 @@ use gtrace_fleet::{
     Ask, HostRead, HostRequest, PAGE, READ_MAX, REPORT_MAX, SAID_MAX, TraceOrder, is_readable,
     known_requests,
 };
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use crate::transport::{Call, LinkError, Shared};
@@ -18,6 +18,12 @@ use crate::transport::{Call, LinkError, Shared};
 const ANSWER_WITHIN: Duration = Duration::from_secs(300);
 /// Between two attempts.
 const ANSWER_AGAIN: Duration = Duration::from_secs(1);
+
+/// Answers of the daemon that are held at the same time, each of [`READ_MAX`] at most.
+const READS_AT_ONCE: usize = 2;
+
+/// Numbers that the question for work says: the newest. With them its path stays far below what a head reads of one.
+const TAKEN_MAX: usize = 64;
 
 /// Does what the head asks for. It permits what the host's configuration says, and nothing else is done.
 pub trait Actor: Send + Sync {
@@ -52,8 +58,19 @@ pub trait Actor: Send + Sync {
     fn reboot(&self) -> Result<String, String>;
 }
 
-/// Reads something of the daemon for a person at the head; bytes that were sent. What fails is asked for again by who wants it.
-pub(crate) async fn read_for(head: Shared, actor: Arc<dyn Actor>, wanted: HostRead) -> usize {
+/// Whose turn it is to read the daemon: more reads wait.
+pub(crate) fn turns() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(READS_AT_ONCE))
+}
+
+/// Reads something of the daemon for a person at the head, once there is a turn; bytes that were sent. What fails is asked for again by who wants it.
+pub(crate) async fn read_for(
+    turns: Arc<Semaphore>,
+    head: Shared,
+    actor: Arc<dyn Actor>,
+    wanted: HostRead,
+) -> usize {
+    let _turn = turns.acquire().await;
     let HostRead { id, path } = wanted;
     let permitted = actor.permits().iter().any(|one| one == PAGE) && is_readable(&path);
     let (status, body) = match permitted {
@@ -105,6 +122,10 @@ impl Requests {
             if self.taken.insert(request.id) {
                 self.waiting.push(request);
             }
+        }
+        // An older one that is given again does no harm: the head lets each begin once.
+        while self.taken.len() > TAKEN_MAX {
+            self.taken.pop_first();
         }
     }
 
@@ -249,4 +270,103 @@ fn encoded(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use gtrace_fleet::{Batch, HostState};
+
+    use super::*;
+    use crate::transport::{Answered, BatchTaken, StateTaken, Transport};
+
+    /// A head that takes calls slowly, and counts those that are under way.
+    #[derive(Default)]
+    struct Slow {
+        now: AtomicUsize,
+        most: AtomicUsize,
+    }
+
+    impl Transport for Slow {
+        fn state<'a>(&'a self, _: &'a HostState) -> Answered<'a, StateTaken> {
+            Box::pin(std::future::pending())
+        }
+
+        fn batch<'a>(&'a self, _: &'a Batch) -> Answered<'a, BatchTaken> {
+            Box::pin(std::future::pending())
+        }
+
+        fn call(&self, _: Call) -> Answered<'_, Vec<u8>> {
+            Box::pin(async move {
+                let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
+                self.most.fetch_max(now, Ordering::Relaxed);
+                tokio::time::sleep(Duration::from_millis(20)).await;
+                self.now.fetch_sub(1, Ordering::Relaxed);
+                Ok(Vec::new())
+            })
+        }
+
+        fn call_max(&self) -> usize {
+            usize::MAX
+        }
+    }
+
+    /// A host that shows its page.
+    struct Page;
+
+    impl Actor for Page {
+        fn permits(&self) -> Vec<String> {
+            vec![PAGE.to_owned()]
+        }
+
+        fn read(&self, path: &str) -> (u16, Vec<u8>) {
+            (200, path.as_bytes().to_vec())
+        }
+
+        fn report(&self, _: IncidentId) -> Result<Vec<u8>, String> {
+            Err("none".to_owned())
+        }
+
+        fn trace(&self, _: &TraceOrder) -> Result<Vec<u8>, String> {
+            Err("none".to_owned())
+        }
+
+        fn reset_gpu(&self, _: PciAddress) -> Result<String, String> {
+            Err("none".to_owned())
+        }
+
+        fn reboot(&self) -> Result<String, String> {
+            Err("none".to_owned())
+        }
+    }
+
+    #[test]
+    fn of_what_was_taken_the_newest_numbers_are_said() {
+        let mut requests = Requests::default();
+        for id in 0..1000 {
+            requests.take(&[serde_json::json!({ "id": id, "ask": { "what": "reboot" } })]);
+        }
+        let taken = requests.taken();
+        let said: Vec<&str> = taken.split(',').collect();
+        assert_eq!((said.len(), said[0], said[63]), (TAKEN_MAX, "936", "999"));
+    }
+
+    #[tokio::test]
+    async fn few_answers_of_the_daemon_are_held_at_the_same_time_and_all_are_sent() {
+        let head = Arc::new(Slow::default());
+        let turns = turns();
+        let mut reads = tokio::task::JoinSet::new();
+        for id in 0..8 {
+            let wanted = HostRead {
+                id,
+                path: "/api/v1/status".to_owned(),
+            };
+            let (turns, head) = (Arc::clone(&turns), Arc::clone(&head));
+            reads.spawn(read_for(turns, head, Arc::new(Page), wanted));
+        }
+        let sent = reads.join_all().await;
+        assert_eq!(sent, ["/api/v1/status".len(); 8]);
+        assert_eq!(head.most.load(Ordering::Relaxed), READS_AT_ONCE);
+    }
 }

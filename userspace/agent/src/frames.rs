@@ -9,6 +9,8 @@ use gtrace_fleet::{
 
 /// Frames that wait for the head, of one session: ten minutes at 200 ms. Then the oldest go, and are a gap.
 const KEPT: usize = 3000;
+/// Sessions that frames are kept of: those that are on, and as many that have ended and are not delivered yet.
+const RECORDINGS_MAX: usize = 2 * SESSIONS_MAX;
 /// Bytes of the frames of a message, about: the head takes twice as many.
 const MESSAGE_MAX: usize = 256 * 1024;
 /// How long readings of an interval may take to come after its end: a GPU that is slow to answer costs its readings.
@@ -91,13 +93,14 @@ struct Open {
 #[derive(Debug, Default)]
 pub(crate) struct Recordings {
     all: Vec<Recording>,
-    /// Readings that came after their interval was closed, and frames that were dropped as the head was away or refused them.
+    /// Readings that came after their interval was closed, and frames that were dropped as the head was away, refused them or had too many sessions.
     pub(crate) lost: u64,
 }
 
 impl Recordings {
     /// Takes over what the head asks for.
     pub(crate) fn set(&mut self, measure: &[Measure]) {
+        let measure = &measure[..measure.len().min(SESSIONS_MAX)];
         for recording in &mut self.all {
             recording.on = measure
                 .iter()
@@ -106,7 +109,7 @@ impl Recordings {
         // One that has ended goes once all that it has is delivered.
         self.all
             .retain(|r| r.on || !r.open.is_empty() || !r.ready.is_empty());
-        for new in measure.iter().take(SESSIONS_MAX) {
+        for new in measure {
             let known = self.all.iter().any(|r| r.measure.session == new.session);
             if INTERVAL_MS.contains(&new.interval_ms) && !known {
                 self.all.push(Recording {
@@ -117,6 +120,12 @@ impl Recordings {
                     ready: VecDeque::new(),
                 });
             }
+        }
+        while self.all.len() > RECORDINGS_MAX
+            && let Some(oldest) = self.all.iter().position(|r| !r.on)
+        {
+            let ended = self.all.remove(oldest);
+            self.lost += (ended.open.len() + ended.ready.len()) as u64;
         }
     }
 
@@ -508,6 +517,35 @@ mod tests {
         };
         recordings.close(2500 * MS, 2400 * MS, set);
         assert_eq!(recordings.ready().unwrap().frames[0].error_ns, 302 * MS);
+    }
+
+    #[test]
+    fn however_many_sessions_a_head_lists_few_are_on_and_few_wait() {
+        let sessions = |from: usize, count: usize| -> Vec<Measure> {
+            let numbers = (from..from + count).map(|n| i64::try_from(n).unwrap());
+            let of = |session| Measure {
+                session,
+                ..measure()
+            };
+            numbers.map(of).collect()
+        };
+        let mut recordings = Recordings::default();
+        recordings.set(&sessions(0, SESSIONS_MAX));
+        // Those that were on stay so only among the first of the list.
+        let mut other = sessions(100, SESSIONS_MAX);
+        other.extend(sessions(0, SESSIONS_MAX));
+        recordings.set(&other);
+        let known: Vec<i64> = other[..SESSIONS_MAX].iter().map(|m| m.session).collect();
+        assert_eq!(recordings.known(), known);
+        for round in 0..10 {
+            recordings.take(OFFSET, &read(round * 200 * MS, 0.5));
+            let from = 1000 + usize::try_from(round).unwrap() * SESSIONS_MAX;
+            recordings.set(&sessions(from, SESSIONS_MAX));
+            assert!(recordings.all.len() <= RECORDINGS_MAX);
+            assert_eq!(recordings.known().len(), SESSIONS_MAX);
+        }
+        // One frame of each session of all rounds but the last, whose sessions wait.
+        assert_eq!(recordings.lost, 9 * SESSIONS_MAX as u64);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! HTTP/2 straight to a head: one connection, over which everything goes.
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::time::Duration;
 
@@ -22,10 +23,32 @@ use crate::transport::{Answered, BatchTaken, Call, LinkError, StateTaken, Transp
 
 /// How long connecting may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+/// How long one address of the head may take of it.
+const ONE_ADDRESS: Duration = Duration::from_secs(5);
 /// Largest answer of a head.
 const ANSWER_MAX: usize = 256 * 1024;
 /// What HTTP/2 keeps for answers: they are small.
 const WINDOW: u32 = 64 * 1024;
+
+/// A connection to the first of these addresses that answers within `patience`.
+async fn first_of(
+    addresses: impl Iterator<Item = SocketAddr>,
+    patience: Duration,
+) -> io::Result<TcpStream> {
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
+    for address in addresses {
+        match tokio::time::timeout(patience, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => last = error,
+            Err(_) => {
+                let (seconds, hint) = (patience.as_secs(), refusal::timeout_hint());
+                let why = format!("no answer of {address} in {seconds} s{hint}");
+                last = io::Error::new(io::ErrorKind::TimedOut, why);
+            }
+        }
+    }
+    Err(last)
+}
 
 /// Begins HTTP/2.
 async fn begin<T>(io: T) -> Result<http2::SendRequest<Full<Bytes>>, String>
@@ -87,9 +110,10 @@ impl Http {
             cause,
         };
         let connecting = async {
-            let stream = TcpStream::connect((url.host.as_str(), url.port))
-                .await
-                .map_err(|e| failed(e.to_string()))?;
+            let addresses = tokio::net::lookup_host((url.host.as_str(), url.port)).await;
+            let addresses = addresses.map_err(|e| failed(e.to_string()))?;
+            let stream = first_of(addresses, ONE_ADDRESS).await;
+            let stream = stream.map_err(|e| failed(e.to_string()))?;
             let _ = stream.set_nodelay(true);
             if !url.tls {
                 return begin(stream).await.map_err(failed);
@@ -174,7 +198,7 @@ impl Transport for Http {
 
     fn batch<'a>(&'a self, batch: &'a Batch) -> Answered<'a, BatchTaken> {
         Box::pin(async move {
-            let body = encode(batch).map_err(|e| LinkError::NotUnderstood(e.to_string()))?;
+            let body = encode(batch).map_err(|e| LinkError::NotEncoded(e.to_string()))?;
             let sent = body.len();
             let (_, answer) = self.send(Call::post("/fleet/v1/batch", body)).await?;
             let BatchAnswer { cursor, .. } = read(&answer)?;
@@ -188,5 +212,33 @@ impl Transport for Http {
 
     fn call_max(&self) -> usize {
         usize::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::net::{TcpListener, TcpSocket};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_address_that_does_not_answer_leaves_time_for_the_next() {
+        let patience = Duration::from_millis(200);
+        let silent = TcpSocket::new_v4().unwrap();
+        silent.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        let silent = silent.listen(1).unwrap();
+        let first = silent.local_addr().unwrap();
+        // Once its queue is full, it takes no connection and refuses none.
+        let mut waiting = Vec::new();
+        while let Ok(connected) = first_of([first].into_iter(), patience).await {
+            waiting.push(connected);
+            assert!(waiting.len() < 100, "the queue does not fill");
+        }
+        let answering = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let second = answering.local_addr().unwrap();
+        let connected = first_of([first, second].into_iter(), patience).await;
+        assert_eq!(connected.unwrap().peer_addr().unwrap(), second);
+        let error = first_of([first].into_iter(), patience).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
     }
 }

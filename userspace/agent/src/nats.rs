@@ -431,7 +431,7 @@ impl Inner {
                         body.len()
                     )));
                 }
-                Err(error) if count <= 1 => return Err(self.not_stored(error)),
+                Err(error) if count <= 1 => return Err(LinkError::NotEncoded(error.to_string())),
                 _ => count /= 2,
             }
         }

@@ -1,6 +1,6 @@
 //! The loop of an agent.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use gtrace_fleet::{
     Action, ClockAnswer, ClockFilter, Exchange, HostRead, HostState, Limits, Measure,
     MeasureAnswer, Outcome, Position, READS_MAX, Shipper, nats::check_site,
 };
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
-use crate::actor::{Actor, Requests, read_for};
+use crate::actor::{Actor, Requests, read_for, turns};
 use crate::enroll::Enrolled;
 use crate::frames::{Recordings, Sampler, Wanted};
 use crate::head_url::{HttpUrl, UrlError};
@@ -38,6 +38,8 @@ const FRAMES_AGAIN: Duration = Duration::from_secs(5);
 const FLUSH: Duration = Duration::from_secs(2);
 /// Bytes of a state at most.
 const STATE_MAX: usize = 448 * 1024;
+/// Bytes of its incidents at most, so that totals have room.
+const INCIDENTS_MAX: usize = 256 * 1024;
 
 /// How an agent works.
 #[derive(Clone)]
@@ -72,6 +74,8 @@ struct Shown {
     cursor: Option<Position>,
     caught_up: bool,
     error: Option<String>,
+    /// Why the head could not be asked for work.
+    question: Option<String>,
     sent_bytes: u64,
 }
 
@@ -97,9 +101,18 @@ impl Progress {
         self.shown().cursor
     }
 
-    /// Why the last request failed; `None` where it did not.
+    /// Why the last request failed, or the last question for work; `None` where neither did.
     pub fn error(&self) -> Option<String> {
-        self.shown().error
+        let shown = self.shown();
+        shown.error.or(shown.question)
+    }
+
+    /// How the last question for work ended; whether it failed for another reason than the one before.
+    fn asked(&self, error: Option<&LinkError>) -> bool {
+        let error = error.map(LinkError::to_string);
+        let is_new = error.is_some() && error != self.shown().question;
+        self.change(|shown| shown.question = error);
+        is_new
     }
 
     /// Bytes of batches and states that were sent.
@@ -148,11 +161,13 @@ pub async fn run(
         asked: None,
         requests: Requests::default(),
         reads: JoinSet::new(),
+        turns: turns(),
         link: None,
         tip: None,
         warned: None,
         frames_failed: None,
         frames_warned: None,
+        left_out: BTreeSet::new(),
         options,
         way,
         woken: Arc::clone(&woken),
@@ -161,7 +176,10 @@ pub async fn run(
         progress,
     };
     loop {
-        let wait = agent.cycle().await;
+        let wait = tokio::select! {
+            wait = agent.cycle() => wait,
+            () = stopped(&mut stop) => break,
+        };
         tokio::select! {
             () = tokio::time::sleep(wait) => {}
             () = woken.notified() => {
@@ -169,26 +187,30 @@ pub async fn run(
                 agent.shipper.state_changed();
             }
             answer = answered(&mut agent.asking) => agent.answered(answer),
-            () = async { drop(stop.wait_for(|end| *end).await) } => {
-                // What a session has so far is not in the store.
-                let _ = tokio::time::timeout(FLUSH, agent.flush()).await;
-                return Ok(());
-            }
+            () = stopped(&mut stop) => break,
         }
     }
+    // What a session has so far is not in the store.
+    let _ = tokio::time::timeout(FLUSH, agent.flush()).await;
+    Ok(())
+}
+
+/// Waits until the agent is to end.
+async fn stopped(stop: &mut watch::Receiver<bool>) {
+    drop(stop.wait_for(|end| *end).await);
 }
 
 /// The head's answer to the question for sessions.
 type Asking = JoinHandle<Result<MeasureAnswer, LinkError>>;
 
 /// Waits for it, for ever where nothing was asked.
-async fn answered(asking: &mut Option<Asking>) -> Option<MeasureAnswer> {
+async fn answered(asking: &mut Option<Asking>) -> Option<Result<MeasureAnswer, LinkError>> {
     let Some(task) = asking else {
         return std::future::pending().await;
     };
     let answer = task.await;
     *asking = None;
-    answer.ok()?.ok()
+    answer.ok()
 }
 
 /// How the head is reached.
@@ -223,12 +245,15 @@ struct Agent<S> {
     requests: Requests,
     /// What is being read for people.
     reads: JoinSet<usize>,
+    turns: Arc<Semaphore>,
     link: Option<Shared>,
     tip: Option<u64>,
     warned: Option<String>,
     /// When sending what sessions have failed last, and what was said of it.
     frames_failed: Option<Instant>,
     frames_warned: Option<String>,
+    /// What was left out of states so far, as it was too large.
+    left_out: BTreeSet<&'static str>,
     progress: Progress,
 }
 
@@ -236,17 +261,20 @@ impl<S: FnMut() -> HostState> Agent<S> {
     /// Does one thing, and sends frames; how long to wait before the next.
     async fn cycle(&mut self) -> Duration {
         self.sample();
+        // Before a batch goes: else a backlog would take all of the rate.
+        let frames_may_go = self.shipper.is_paid(self.began.elapsed());
         let wait = self.ship().await;
         let paused = |at: Instant| at.elapsed() < FRAMES_AGAIN;
         if !self.shipper.may_send(self.began.elapsed()) || self.frames_failed.is_some_and(paused) {
             return wait;
         }
         // State and records do not wait for it, and go on whatever comes of it.
-        match self.session_traffic().await {
+        match self.session_traffic(frames_may_go).await {
             Ok(()) => {
                 self.frames_failed = None;
                 self.frames_warned = None;
-                match self.recordings.is_ready() && self.link.is_some() {
+                let is_paid = self.shipper.is_paid(self.began.elapsed());
+                match self.recordings.is_ready() && self.link.is_some() && is_paid {
                     true => Duration::ZERO,
                     false => wait,
                 }
@@ -359,7 +387,13 @@ impl<S: FnMut() -> HostState> Agent<S> {
         state.allows_sessions = self.options.allow_sessions && self.sampler.is_some();
         state.permits = self.permits();
         state.session_problem.clone_from(&self.problem);
-        bound(&mut state);
+        for part in bound(&mut state) {
+            if self.left_out.insert(part) {
+                tracing::warn!(
+                    "a state of this host is too large for the head; left out, perhaps again: {part}"
+                );
+            }
+        }
         let StateTaken {
             cursor,
             measure,
@@ -393,8 +427,14 @@ impl<S: FnMut() -> HostState> Agent<S> {
             .map_or_else(Vec::new, |actor| actor.permits())
     }
 
-    fn answered(&mut self, answer: Option<MeasureAnswer>) {
-        if let Some(answer) = answer {
+    fn answered(&mut self, answer: Option<Result<MeasureAnswer, LinkError>>) {
+        if let Some(Err(error)) = &answer
+            && self.progress.asked(Some(error))
+        {
+            tracing::warn!("{error}; what the head asks for waits");
+        }
+        if let Some(Ok(answer)) = answer {
+            self.progress.asked(None);
             let known = (self.recordings.known(), self.requests.taken());
             self.set_sessions(&answer.measure);
             self.requests.take(&answer.requests);
@@ -407,7 +447,7 @@ impl<S: FnMut() -> HostState> Agent<S> {
         }
     }
 
-    /// Reads what people want of the daemon, side by side.
+    /// Reads what people want of the daemon, a few side by side.
     fn read(&mut self, wanted: Vec<HostRead>) {
         let (Some(link), Some(actor)) = (&self.link, &self.options.actor) else {
             return;
@@ -415,15 +455,16 @@ impl<S: FnMut() -> HostState> Agent<S> {
         for one in wanted.into_iter().take(READS_MAX) {
             // A head gives no more before these are answered.
             if self.reads.len() < 2 * READS_MAX {
+                let (turns, link) = (Arc::clone(&self.turns), Arc::clone(link));
                 self.reads
-                    .spawn(read_for(Arc::clone(link), Arc::clone(actor), one));
+                    .spawn(read_for(turns, link, Arc::clone(actor), one));
             }
         }
     }
 
-    /// What sessions need besides states: the question for them, the clock, and frames. One message of frames at a time, so
+    /// What sessions need besides states: the question for them, the clock, and frames where they may go. One message of frames at a time, so
     /// that nothing waits for long.
-    async fn session_traffic(&mut self) -> Result<(), LinkError> {
+    async fn session_traffic(&mut self, frames_may_go: bool) -> Result<(), LinkError> {
         // Only after a state: the first request shows whether there is a head, and backs off.
         let Some(link) = self.link.clone() else {
             return Ok(());
@@ -456,7 +497,10 @@ impl<S: FnMut() -> HostState> Agent<S> {
         if !self.recordings.is_empty() {
             self.measure_clock(&link).await?;
         }
-        self.send_frames(&link).await
+        match frames_may_go {
+            true => self.send_frames(&link).await,
+            false => Ok(()),
+        }
     }
 
     /// `None` where there is nothing to send.
@@ -465,8 +509,7 @@ impl<S: FnMut() -> HostState> Agent<S> {
         cursor: Option<Position>,
     ) -> Result<Option<(Option<Position>, usize)>, LinkError> {
         let link = self.link().await?;
-        let unreadable =
-            |error: gtrace_store::StoreError| LinkError::NotUnderstood(error.to_string());
+        let unreadable = |error: gtrace_store::StoreError| LinkError::Store(error.to_string());
         let mut place = self.source.place(cursor);
         if let Ok(Place::Unknown) = place {
             // The store was replaced, or a backup of it was put back.
@@ -596,8 +639,9 @@ impl<S: FnMut() -> HostState> Agent<S> {
     }
 }
 
-/// Makes a state small enough: what is bad stays longest.
-fn bound(state: &mut HostState) {
+/// Makes a state small enough: what is bad stays longest. What of it was too large, and is left out.
+fn bound(state: &mut HostState) -> BTreeSet<&'static str> {
+    let mut left_out = BTreeSet::new();
     if let Some(report) = &mut state.health {
         for subject in &mut report.subjects {
             subject.past.clear();
@@ -609,27 +653,153 @@ fn bound(state: &mut HostState) {
     }
     let surplus = state.incidents.len().saturating_sub(32);
     state.incidents.drain(..surplus);
+    let (count, mut room) = (state.incidents.len(), INCIDENTS_MAX);
+    // The newest stay.
+    state.incidents.reverse();
+    state.incidents.retain(|incident| {
+        let size = serde_json::to_vec(incident).map_or(0, |text| text.len() + 1);
+        let fits = size <= room;
+        room -= if fits { size } else { 0 };
+        fits
+    });
+    state.incidents.reverse();
+    if state.incidents.len() < count {
+        left_out.insert("older incidents");
+    }
     while serde_json::to_vec(state).is_ok_and(|text| text.len() > STATE_MAX) {
         // The next state of its kind has them again.
         if !state.latency.is_empty() {
             state.latency.truncate(state.latency.len() / 2);
+            left_out.insert("latencies of calls");
             continue;
         }
         if !state.usage.is_empty() || !state.ends.is_empty() {
             state.usage.clear();
             state.ends.clear();
+            left_out.insert("GPU-hours");
             continue;
         }
         if state.incidents.is_empty() {
             state.health = None;
+            left_out.insert("its health");
             break;
         }
         let half = state.incidents.len().div_ceil(2);
         state.incidents.drain(..half);
+        left_out.insert("older incidents");
     }
+    left_out
 }
 
 /// The system's clock.
 pub fn now_ns() -> i64 {
     i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_profile::{DailyCalls, Histogram, Layer};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_stop_is_heeded_while_a_request_is_under_way() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let options = Options {
+            enrolled: Enrolled {
+                head: format!("http://{}", listener.local_addr().unwrap()),
+                host: "a".to_owned(),
+                credential: "secret".to_owned(),
+                ca: None,
+            },
+            nats: None,
+            store: PathBuf::from("/nonexistent/store"),
+            labels: BTreeMap::new(),
+            rate: None,
+            allow_sessions: false,
+            actor: None,
+            clock: Arc::new(now_ns),
+        };
+        let (stop, stopped) = watch::channel(false);
+        let progress = Progress::default();
+        let agent = run(
+            options,
+            HostState::default,
+            None,
+            Arc::default(),
+            progress,
+            stopped,
+        );
+        // A head that takes the connection and never answers.
+        let stopping = async {
+            let connection = listener.accept().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(50)).await;
+            stop.send(true).unwrap();
+            connection
+        };
+        let both = async { tokio::join!(agent, stopping) };
+        let ended = tokio::time::timeout(Duration::from_secs(10), both).await;
+        ended.unwrap().0.unwrap();
+    }
+
+    #[test]
+    fn large_incidents_leave_room_for_totals_and_the_newest_stay() {
+        let incident = |size: usize| -> gtrace_event::Incident {
+            let text = serde_json::json!({
+                "id": gtrace_event::IncidentId::new(0).to_string(),
+                "time": Timestamp::UNIX_EPOCH,
+                "opened": Timestamp::UNIX_EPOCH,
+                "last_time": Timestamp::UNIX_EPOCH,
+                "state": "open",
+                "severity": "fatal",
+                "title": "x".repeat(size),
+                "class": gtrace_event::FailureClass::ALL[0].name(),
+                "events": [],
+                "event_count": 1,
+                "occurrences": 1,
+            });
+            serde_json::from_value(text).unwrap()
+        };
+        let calls = DailyCalls {
+            day: "2026-01-01".parse().unwrap(),
+            since: Timestamp::UNIX_EPOCH,
+            last: Timestamp::UNIX_EPOCH,
+            layer: Layer::Driver,
+            call: "a".repeat(1000),
+            driver: None,
+            histogram: Histogram::default(),
+        };
+        let mut state = HostState {
+            latency: vec![calls; 100],
+            ..HostState::default()
+        };
+        assert!(bound(&mut state).is_empty());
+        // One that is larger than all of them may be, and one too many of those that fit.
+        state.incidents = [100_000, 80_000, 90_000, INCIDENTS_MAX, 70_000]
+            .map(incident)
+            .into();
+        assert_eq!(bound(&mut state), BTreeSet::from(["older incidents"]));
+        let sizes: Vec<usize> = state.incidents.iter().map(|one| one.title.len()).collect();
+        assert_eq!(sizes, [80_000, 90_000, 70_000]);
+        assert_eq!(state.latency.len(), 100);
+        state.latency = vec![state.latency[0].clone(); 1000];
+        let left_out = bound(&mut state);
+        assert!(left_out.contains("latencies of calls") && state.latency.len() >= 100);
+    }
+
+    #[test]
+    fn why_the_head_cannot_be_asked_for_work_is_said_once_and_shown_until_it_can() {
+        let progress = Progress::default();
+        let away = || LinkError::NotUnderstood("one".to_owned());
+        assert!(progress.asked(Some(&away())));
+        assert!(!progress.asked(Some(&away())));
+        assert!(progress.error().is_some_and(|error| error.contains("one")));
+        assert!(progress.asked(Some(&LinkError::NotUnderstood("two".to_owned()))));
+        // What stops records goes first.
+        progress.change(|shown| shown.error = Some("records".to_owned()));
+        assert_eq!(progress.error().as_deref(), Some("records"));
+        progress.change(|shown| shown.error = None);
+        assert!(!progress.asked(None));
+        assert_eq!(progress.error(), None);
+    }
 }

@@ -129,7 +129,7 @@ pub(crate) async fn post(
 }
 
 pub(crate) fn json(body: &impl Serialize) -> Result<Vec<u8>, LinkError> {
-    serde_json::to_vec(body).map_err(|e| LinkError::NotUnderstood(e.to_string()))
+    serde_json::to_vec(body).map_err(|e| LinkError::NotEncoded(e.to_string()))
 }
 
 pub(crate) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, LinkError> {
@@ -172,6 +172,14 @@ pub enum LinkError {
     /// Its answer is not understood.
     #[error("the head's answer is not understood ({0}): is another program listening there?")]
     NotUnderstood(String),
+    /// The store of this host cannot be read. The text has the remedy.
+    #[error("the store of this host cannot be shipped: {0}")]
+    Store(String),
+    /// This agent cannot write what it has for the head.
+    #[error(
+        "this host's agent cannot write for the head what it has ({0}): a newer gtrace may; records that do not fit stay on the host"
+    )]
+    NotEncoded(String),
 }
 
 impl LinkError {
@@ -226,7 +234,20 @@ fn plain(status: u16, body: &[u8]) -> ProblemBody {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+
+    #[test]
+    fn what_fails_on_the_host_is_not_said_of_the_head() {
+        // Keys of JSON are text.
+        let error = json(&BTreeMap::from([([1, 2], 3)])).unwrap_err();
+        assert!(matches!(error, LinkError::NotEncoded(_)), "{error}");
+        let store = LinkError::Store("it is damaged".to_owned());
+        for text in [error.to_string(), store.to_string()] {
+            assert!(!text.contains("the head's answer"), "{text}");
+        }
+    }
 
     #[test]
     fn a_refusal_in_plain_text_is_one() {

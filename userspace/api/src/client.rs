@@ -8,7 +8,7 @@ mod https;
 mod wire;
 
 use std::fmt;
-use std::io::{self, BufReader, Write as _};
+use std::io::{self, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
@@ -209,6 +209,18 @@ impl Client {
     /// Any [`ClientError`].
     pub fn get_bytes(&self, target: &str) -> Result<Vec<u8>, ClientError> {
         self.request("GET", target, &[], None)?.whole()
+    }
+
+    /// The first `most` bytes of the answer to `GET target`; the rest of a longer one is left unread.
+    ///
+    /// # Errors
+    ///
+    /// Any [`ClientError`].
+    pub fn get_at_most(&self, target: &str, most: u64) -> Result<Vec<u8>, ClientError> {
+        let mut body = Vec::new();
+        let answer = self.request("GET", target, &[], None)?;
+        answer.body.take(most).read_to_end(&mut body)?;
+        Ok(body)
     }
 
     /// Posts `body` as JSON and reads the answer's JSON; an answer without a body reads as null.

@@ -14,7 +14,7 @@ use gtrace_agent::Actor;
 use gtrace_api::client::{Client, ClientError, Endpoint};
 use gtrace_api::{PauseRequest, ProblemBody, Status};
 use gtrace_event::{IncidentId, PciAddress};
-use gtrace_fleet::{REPORT_MAX, TraceOrder};
+use gtrace_fleet::{READ_MAX, REPORT_MAX, TraceOrder};
 use gtrace_plugins::{Left, Limits, program};
 
 use crate::report::page_of_incident;
@@ -64,8 +64,9 @@ impl Actor for HostActor {
     }
 
     fn read(&self, path: &str) -> (u16, Vec<u8>) {
-        let (status, body) = match self.daemon.get_text(path) {
-            Ok(text) => return (200, text.into_bytes()),
+        // Of what is too large, as much as shows that it is.
+        let (status, body) = match self.daemon.get_at_most(path, READ_MAX as u64 + 1) {
+            Ok(body) => return (200, body),
             Err(ClientError::Refused { status, body }) => (status, body),
             Err(error) => {
                 let body = ProblemBody {
@@ -354,6 +355,32 @@ mod tests {
                 true => assert_eq!(sent, [pause]),
             }
         }
+    }
+
+    #[test]
+    fn of_an_answer_that_is_too_large_no_more_is_held_than_shows_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let socket = dir.path().join("socket");
+        let listener = UnixListener::bind(&socket).unwrap();
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 1024];
+            assert!(stream.read(&mut request).unwrap() > 0);
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+            // A client that has read enough goes away.
+            let _ = stream.write_all(&vec![b' '; 2 * READ_MAX]);
+        });
+        let actor = HostActor {
+            permits: Vec::new(),
+            store: PathBuf::new(),
+            daemon: Client::unix(socket),
+            gtrace: PathBuf::new(),
+            nvidia_smi: PathBuf::new(),
+            systemctl: PathBuf::new(),
+            generator: String::new(),
+        };
+        let (status, body) = actor.read("/api/v1/samples");
+        assert_eq!((status, body.len()), (200, READ_MAX + 1));
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Rows of profiles from where calls are counted: own probes on the CUDA driver, the daemon's counts of
 //! driver calls, the server of a remote GPU, and the files that a client of it writes; the state of that server as text;
-//! readings for profiling sessions of a fleet, and what else its head may have a host do.
+//! readings for profiling sessions of a fleet, what a host's daemon adds to its state there, and what else its head may have a host do.
 
 mod actor;
 mod api_rows;
 mod daemon;
+mod daemon_state;
 pub mod profile_file;
 pub mod record;
 mod remote;
@@ -21,6 +22,7 @@ use gtrace_profile::Row;
 pub use actor::HostActor;
 pub use api_rows::Calls;
 pub use daemon::{Daemon, inactive_reason};
+pub use daemon_state::DaemonState;
 pub use remote::Server;
 pub use session::{HostSampler, NvmlOf, gpu_state};
 pub use stats_file::Files;

@@ -38,15 +38,20 @@ impl Turn {
 
     /// What has changed since then goes with a state of `now`: every so often that of the last quarter of an hour, once an hour all.
     pub fn next(&mut self, now: Instant) -> Option<Timestamp> {
+        let since = self.due(now)?;
+        self.done(now, since);
+        Some(since)
+    }
+
+    /// The same for who may fail to get it, and says by [`Self::done`] that it did not.
+    pub fn due(&self, now: Instant) -> Option<Timestamp> {
         let is_due = |sent: Option<Instant>, after| {
             sent.is_none_or(|sent| now.duration_since(sent) >= after)
         };
         if !is_due(self.sent, self.every) {
             return None;
         }
-        self.sent = Some(now);
         if is_due(self.sent_all, ALL_EVERY) {
-            self.sent_all = Some(now);
             return Some(Timestamp::MIN);
         }
         Some(
@@ -54,6 +59,14 @@ impl Turn {
                 .saturating_sub(AGAIN)
                 .unwrap_or(Timestamp::MIN),
         )
+    }
+
+    /// What has changed since `since` goes with a state of `now`.
+    pub fn done(&mut self, now: Instant, since: Timestamp) {
+        self.sent = Some(now);
+        if since == Timestamp::MIN {
+            self.sent_all = Some(now);
+        }
     }
 }
 
@@ -71,5 +84,15 @@ mod tests {
         assert!(at(300).is_some_and(|since| since > Timestamp::MIN));
         assert_eq!(at(599), None);
         assert_eq!(at(3600), Some(Timestamp::MIN));
+    }
+
+    #[test]
+    fn what_could_not_be_had_is_due_until_it_is() {
+        let mut turn = Turn::of_usage();
+        let now = Instant::now();
+        assert_eq!(turn.due(now), Some(Timestamp::MIN));
+        assert_eq!(turn.due(now), Some(Timestamp::MIN));
+        turn.done(now, Timestamp::MIN);
+        assert_eq!(turn.due(now), None);
     }
 }

@@ -22,6 +22,8 @@ const SLOT: &str = "::";
 struct Server {
     address: String,
     gpus: Vec<Gpu>,
+    /// UUIDs of those that it lists and that are not offered.
+    left: Vec<String>,
     /// Why it does not answer; nothing if it does.
     trouble: Option<String>,
 }
@@ -62,6 +64,7 @@ impl Inventory {
         let server = |address: &String| Server {
             address: address.clone(),
             gpus: Vec::new(),
+            left: Vec::new(),
             trouble: Some("it was not asked yet".to_owned()),
         };
         Self {
@@ -70,15 +73,20 @@ impl Inventory {
         }
     }
 
-    /// Takes what a server answered. Of one that does not answer, the GPUs are kept and cannot be used.
+    /// Takes what a server answered. Of one that does not answer, the GPUs are kept and cannot be used, until another server
+    /// lists them.
     pub(crate) fn update(&mut self, address: &str, answer: Result<Vec<Gpu>, String>) {
-        let others: Vec<String> = self
-            .servers
-            .iter()
-            .filter(|server| server.address != address)
-            .flat_map(|server| server.gpus.iter().map(|gpu| gpu.uuid.clone()))
-            .collect();
-        let Some(server) = self.servers.iter_mut().find(|it| it.address == address) else {
+        let (mut own, mut others, mut silent) = (None, Vec::new(), Vec::new());
+        for server in &mut self.servers {
+            if server.address == address {
+                own = Some(server);
+            } else if server.trouble.is_some() {
+                silent.push(server);
+            } else {
+                others.extend(server.gpus.iter().map(|gpu| gpu.uuid.clone()));
+            }
+        }
+        let Some(server) = own else {
             return;
         };
         let trouble = match answer {
@@ -91,13 +99,18 @@ impl Inventory {
                     for gpu in &kept {
                         tracing::info!("{address}: {} ({})", gpu.uuid, gpu.name);
                     }
-                    for gpu in left {
-                        tracing::warn!(
-                            "{address}: {} is not offered: another server has it, or its name is too long",
-                            gpu.uuid
-                        );
-                    }
                 }
+                let left: Vec<String> = left.into_iter().map(|gpu| gpu.uuid).collect();
+                for uuid in left.iter().filter(|uuid| !server.left.contains(uuid)) {
+                    tracing::warn!(
+                        "{address}: {uuid} is not offered: another server has it, or its name is too long"
+                    );
+                }
+                for other in silent {
+                    let is_kept = |gpu: &Gpu| kept.iter().any(|it| it.uuid == gpu.uuid);
+                    other.gpus.retain(|gpu| !is_kept(gpu));
+                }
+                server.left = left;
                 server.gpus = kept;
                 None
             }
@@ -312,6 +325,24 @@ mod tests {
         let mut inventory = inventory(1);
         inventory.update("b:7471", Ok(vec![gpu("a0"), gpu("b0")]));
         assert_eq!(ids(&inventory), ["GPU-a0", "GPU-b0"]);
+    }
+
+    #[test]
+    fn a_gpu_of_a_silent_server_is_that_of_one_that_answers_and_lists_it() {
+        let mut inventory = inventory(1);
+        let both = || Ok(vec![gpu("b0"), gpu("b1")]);
+        inventory.update("a:7471", both());
+        assert_eq!(ids(&inventory), ["GPU-b0", "GPU-b1"]);
+        assert_eq!(inventory.servers[0].left, ["GPU-b0", "GPU-b1"]);
+        inventory.update("b:7471", Err("refused".to_owned()));
+        inventory.update("a:7471", both());
+        let share = inventory.share(&["GPU-b0".to_owned()]).unwrap();
+        assert_eq!(share.server, "a:7471");
+        assert!(inventory.servers[0].left.is_empty());
+        // Once it is back, they stay where they are.
+        inventory.update("b:7471", both());
+        assert_eq!(ids(&inventory), ["GPU-b0", "GPU-b1"]);
+        assert_eq!(inventory.servers[1].left, ["GPU-b0", "GPU-b1"]);
     }
 
     #[test]

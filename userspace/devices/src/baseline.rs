@@ -269,13 +269,12 @@ impl BaselineFacts {
     pub fn of(report: &DeviceReport) -> Self {
         let on_pci = report.gpus.iter().filter(|gpu| gpu.present_in.pci).count();
         let rdma = report.rdma.as_ref();
+        let nvswitches = report.nvswitches.as_ref();
+        let nvswitches = nvswitches.filter(|_| report.pci_error.is_none());
         Self {
             driver: report.driver.as_ref().map(|driver| driver.version.clone()),
-            pci_gpus: report
-                .nvswitches
-                .and_then(|_| u32::try_from(on_pci).ok())
-                .filter(|_| report.pci_error.is_none()),
-            nvswitches: report.nvswitches.filter(|_| report.pci_error.is_none()),
+            pci_gpus: nvswitches.and_then(|_| u32::try_from(on_pci).ok()),
+            nvswitches: nvswitches.and_then(|known| u32::try_from(known.len()).ok()),
             rdma_ports: rdma
                 .filter(|health| health.unanswered.is_empty())
                 .map(|health| health.active_ports),

@@ -42,7 +42,7 @@ pub struct Devices {
 #[derive(Debug, Default)]
 struct PciSeen {
     gpus: Vec<GpuInfo>,
-    nvswitches: Option<u32>,
+    nvswitches: Option<Vec<PciAddress>>,
     lost: Vec<PciAddress>,
     error: Option<String>,
 }
@@ -52,11 +52,11 @@ struct PciSeen {
 pub struct DeviceReport {
     /// Every GPU that any source shows, ordered by address. For [`crate::metrics`] and the hub.
     pub gpus: Vec<GpuInfo>,
-    /// How many NVSwitches PCI showed last; `None` if it could not be listed.
-    pub nvswitches: Option<u32>,
+    /// Every NVSwitch that PCI showed last; `None` if it could not be listed.
+    pub nvswitches: Option<Vec<PciAddress>>,
     /// What happened since the poll before.
     pub events: Vec<Observed>,
-    /// How GPUs stand, see [`SampleWatch::standing`].
+    /// How GPUs and ports stand, see [`SampleWatch::standing`] and [`crate::RdmaReport::standing`].
     pub standing: Vec<Observed>,
     /// The loaded driver.
     pub driver: Option<DriverVersion>,
@@ -166,6 +166,7 @@ impl Devices {
         let now = Timestamp::now();
         let rdma = self.rdma.poll_now(now);
         report.events.extend(rdma.events);
+        report.standing.extend(rdma.standing);
         report.rdma = Some(rdma.health);
         let samples = &self.samples;
         let pci = match std::mem::take(&mut self.fresh_samples) {
@@ -178,7 +179,7 @@ impl Devices {
     /// Merges what each source showed last, and judges NVML's answer of now.
     fn conclude(&mut self, report: &mut DeviceReport, snapshot: Option<&NvmlSnapshot>) {
         report.gpus.clone_from(&self.seen.gpus);
-        report.nvswitches = self.seen.nvswitches;
+        report.nvswitches.clone_from(&self.seen.nvswitches);
         report.pci_error.clone_from(&self.seen.error);
         let proc = self.proc_gpus.read();
         report.proc_unanswered = self.proc_gpus.unanswered().to_vec();
@@ -241,6 +242,7 @@ impl Devices {
             gpu.present_in.proc = true;
             gpu.name.clone_from(&known.model);
             gpu.uuid.clone_from(&known.uuid);
+            gpu.minor = known.minor;
         }
         for known in self.nvml.values() {
             let gpu = gpus

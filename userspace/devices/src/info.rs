@@ -26,6 +26,9 @@ pub struct GpuInfo {
     /// NVML's index. It follows PCI order and changes when a GPU is lost.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub index: Option<u32>,
+    /// N of /dev/nvidiaN, by /proc/driver/nvidia. It need not be NVML's index.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub minor: Option<u32>,
     /// Kernel driver that the device is bound to: `nvidia`, `vfio-pci`, `nouveau`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub driver_bound: Option<String>,
@@ -74,6 +77,7 @@ impl GpuInfo {
             name: None,
             uuid: None,
             index: None,
+            minor: None,
             driver_bound: None,
             driver_version: None,
             numa_node: None,

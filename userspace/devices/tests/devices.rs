@@ -13,7 +13,8 @@ use support::{Stuck, Sys, pci, proc_tree};
 
 const FIRST: &str = "0000:3d:00.0";
 const SECOND: &str = "0000:3e:00.0";
-const INFORMATION: &str = "Model: NVIDIA H100\nGPU UUID: GPU-proc\nGPU Excluded: No\n";
+const INFORMATION: &str =
+    "Model: NVIDIA H100\nGPU UUID: GPU-proc\nDevice Minor: 5\nGPU Excluded: No\n";
 
 fn nvml_gpu(address: &str, index: u32) -> NvmlGpu {
     NvmlGpu {
@@ -57,9 +58,11 @@ fn every_source_adds_what_it_knows() {
     assert!(first.present_in.pci && first.present_in.nvml && first.present_in.proc);
     assert_eq!(first.name.as_deref(), Some("NVIDIA H100"), "NVML gave none");
     assert_eq!(first.uuid.as_deref(), Some("GPU-0"), "NVML's comes first");
+    assert_eq!((first.index, first.minor), (Some(0), Some(5)));
     assert_eq!(first.driver_version.as_deref(), Some("535.129.03"));
     assert!(first.sample.is_some());
     assert!(!report.gpus[2].present_in.pci && report.gpus[2].present_in.proc);
+    assert_eq!(report.nvswitches, Some(vec![pci("0000:40:00.0")]));
     assert_eq!(report.driver.unwrap().branch(), Some(535));
     let json = serde_json::to_string(&report.gpus).unwrap();
     assert_eq!(

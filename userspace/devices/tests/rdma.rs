@@ -159,6 +159,61 @@ fn a_port_that_goes_down_and_comes_back_is_reported_once_each() {
     assert_eq!(report.health.state, RdmaState::Healthy);
 }
 
+/// So who was restarted meanwhile learns that it is over.
+#[test]
+fn what_is_well_when_it_is_first_seen_stands_once() {
+    let sys = Sys::new();
+    for device in ["mlx5_0", "mlx5_1", "mlx5_2"] {
+        sys.add(device, 1);
+    }
+    sys.down("mlx5_1", 1);
+    sys.rate("mlx5_2", 1, "100 Gb/sec (2X HDR)");
+    let of = |standing: &[Observed]| {
+        let devices = standing
+            .iter()
+            .map(|seen| seen.occurrence.detail.rdma.rdma_device.clone());
+        let changes = changes(standing).into_iter();
+        changes.zip(devices).collect::<Vec<_>>()
+    };
+    let on = |change: PortChange, device: &str| (change, Some(device.to_owned()));
+    let mut watch = sys.watch();
+    let first = watch.poll_now(at(0));
+    assert!(first.events.is_empty());
+    assert_eq!(
+        of(&first.standing),
+        [
+            on(PortChange::Up, "mlx5_0"),
+            on(PortChange::FullSpeed, "mlx5_0"),
+            // Nobody knows whether it was faster.
+            on(PortChange::Up, "mlx5_2"),
+        ]
+    );
+    assert!(watch.poll_now(at(10)).standing.is_empty());
+    sys.up("mlx5_1", 1);
+    sys.rate("mlx5_2", 1, "400 Gb/sec (4X NDR)");
+    let later = watch.poll_now(at(20));
+    assert!(later.events.is_empty());
+    assert_eq!(
+        of(&later.standing),
+        [
+            on(PortChange::Up, "mlx5_1"),
+            on(PortChange::FullSpeed, "mlx5_1"),
+            on(PortChange::FullSpeed, "mlx5_2"),
+        ]
+    );
+    assert!(watch.poll_now(at(30)).standing.is_empty());
+    let expected = RdmaExpected {
+        ports: Some(3),
+        rate_gbps: Some(400.0),
+    };
+    let mut watch = RdmaWatch::new(sys.root(), expected);
+    let standing = watch.poll_now(at(40)).standing;
+    let enough = (PortChange::Enough, None);
+    assert_eq!(of(&standing).last(), Some(&enough));
+    assert_eq!(standing.len(), 7);
+    assert!(watch.poll_now(at(50)).standing.is_empty());
+}
+
 #[test]
 fn what_happens_between_two_polls_is_seen_by_its_counter_and_three_times_are_flapping() {
     let sys = Sys::new();

@@ -123,6 +123,24 @@ pub enum Command {
     Pause(Pause, oneshot::Sender<Result<(), String>>),
 }
 
+impl Command {
+    /// Answers a request, which is not carried out, with `why`. Gives back what is none.
+    pub(crate) fn refuse(self, why: &str) -> Option<Self> {
+        let why = why.to_owned();
+        // Whoever asked may have given up.
+        match self {
+            Self::Ack(_, answer) => drop(answer.send(Err(why))),
+            Self::Incident(_, _, answer) | Self::Capture(_, answer) => {
+                drop(answer.send(Err(why)));
+            }
+            Self::Maintenance(_, answer) => drop(answer.send(Err(why))),
+            Self::Flush(answer) | Self::Pause(_, answer) => drop(answer.send(Err(why))),
+            other => return Some(other),
+        }
+        None
+    }
+}
+
 /// Whether probes are to be attached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pause {
@@ -141,6 +159,15 @@ pub enum Unchanged {
     /// Any other reason.
     #[error("{0}")]
     Failed(String),
+}
+
+/// What is wrong with the store, by the thread that knows.
+#[derive(Debug, Default)]
+pub(crate) struct StoreProblems {
+    /// Records cannot be appended.
+    pub(crate) append: Option<String>,
+    /// What was appended cannot be synced.
+    pub(crate) sync: Option<String>,
 }
 
 /// The shared state.
@@ -163,6 +190,7 @@ pub struct Hub {
     stream: Mutex<LiveStream>,
     commands: mpsc::UnboundedSender<Command>,
     status: Mutex<Status>,
+    store_problems: Mutex<StoreProblems>,
     gpus: Mutex<Vec<GpuInfo>>,
     /// Whether somebody has looked for them.
     looked_for_gpus: AtomicBool,
@@ -240,6 +268,7 @@ impl Hub {
             stream: Mutex::new(stream),
             commands,
             status: Mutex::new(status),
+            store_problems: Mutex::default(),
             gpus: Mutex::default(),
             looked_for_gpus: AtomicBool::new(false),
             calls: Mutex::default(),
@@ -478,18 +507,27 @@ impl Hub {
         change(&mut lock(&self.status));
     }
 
+    /// Changes what is wrong with the store. The status has one of it, first that nothing can be appended.
+    pub(crate) fn update_store_problems(&self, change: impl FnOnce(&mut StoreProblems)) {
+        if supervise::is_revoked() {
+            return;
+        }
+        let mut problems = lock(&self.store_problems);
+        change(&mut problems);
+        let shown = problems.append.clone().or_else(|| problems.sync.clone());
+        self.update_status(|status| status.store_problem = shown);
+    }
+
     /// The GPUs of this host, as last seen; marked where the sample is not of now.
     pub fn gpus(&self) -> Vec<GpuInfo> {
-        let sampled = self.samples.last(WitnessName::Nvml.name());
-        let (interval, now) = (sampled.map(|batch| batch.interval), Timestamp::now());
+        let sampled = self.samples.age(WitnessName::Nvml.name());
         let mut gpus = lock(&self.gpus).clone();
         for gpu in &mut gpus {
-            let age = gpu.sample.as_ref().map(|s| now.duration_since(s.time));
-            let age = age.and_then(|age| Duration::try_from(age).ok());
-            let stale = age
-                .zip(interval)
-                .is_some_and(|(age, interval)| is_stale(interval, age));
-            gpu.stale = stale;
+            let known = gpu.sample.as_ref().zip(sampled);
+            gpu.stale = known.is_some_and(|(sample, (newest, interval, age))| {
+                let before = Duration::try_from(newest.duration_since(sample.time));
+                is_stale(interval, age + before.unwrap_or_default())
+            });
         }
         gpus
     }
@@ -686,6 +724,16 @@ mod tests {
         hub.set_gpus(vec![gpu(170), gpu(190)]);
         let stale: Vec<_> = hub.gpus().iter().map(|gpu| gpu.stale).collect();
         assert_eq!(stale, [false, true]);
+        // The clock was set back by an hour since.
+        hub.samples.publish(&Batch {
+            component: WitnessName::Nvml.name(),
+            time: Timestamp::now() + jiff::SignedDuration::from_hours(1),
+            interval: Duration::from_millis(1),
+            metrics: Vec::new(),
+        });
+        hub.set_gpus(vec![gpu(-3600)]);
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(hub.gpus()[0].stale);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{SendError, SyncSender, TrySendError};
 
 use gtrace_devices::{GpuInfo, PciTree};
-use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
+use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, WitnessName};
 
 use crate::baseline::Judgement;
 use crate::clock::boottime_ns;
@@ -28,6 +28,8 @@ pub enum Input {
     KmsgProgress(u64),
     /// What the host shows of its GPUs.
     Gpus(Vec<GpuInfo>),
+    /// The NVSwitches that PCI shows.
+    Nvswitches(Vec<PciAddress>),
     /// What differs from the baseline.
     Baseline(Vec<Judgement>),
     /// Which GPUs are below which PCI ports.

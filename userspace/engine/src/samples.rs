@@ -145,6 +145,13 @@ impl Samples {
         let all = lock(&self.newest.0);
         all.get(component).map(|kept| kept.batch.clone())
     }
+
+    /// Of what `component` sampled last: its time, its interval, and its age by a clock that is not set.
+    pub(crate) fn age(&self, component: &str) -> Option<(Timestamp, Duration, Duration)> {
+        let all = lock(&self.newest.0);
+        let kept = all.get(component)?;
+        Some((kept.batch.time, kept.batch.interval, kept.at.elapsed()))
+    }
 }
 
 #[derive(Debug, Default)]

@@ -221,6 +221,12 @@ impl<'a> Scan<'a> {
                 uuid: gpu.uuid,
             });
         }
+        for pci in report.nvswitches.into_iter().flatten() {
+            self.observe(Occasion::Found {
+                subject: HealthSubject::new(SubjectKind::Nvswitch, pci.to_string()),
+                uuid: None,
+            });
+        }
         for observed in report.events {
             self.take(observed);
         }

@@ -18,14 +18,14 @@ use serde::Deserialize;
 use crate::clock;
 use crate::hub::{Hub, News};
 use crate::input::{InputSender, Observation};
-use crate::samples::{Batch, Subscriber};
+use crate::samples::{Batch, Subscriber, is_stale};
 use crate::supervise::{Task, names};
 
 /// Most rules in a file.
 const RULES: usize = 64;
 /// Longest name of a rule, characters.
 const NAME_MAX: usize = 120;
-/// Series of one rule that are followed; further ones are counted.
+/// Series of one rule that are followed, of those that are sampled; further ones are counted.
 const SERIES: usize = 512;
 /// Events whose repeats are known to one rule.
 const EVENTS: usize = 4096;
@@ -222,6 +222,8 @@ struct Series {
     since: Option<Timestamp>,
     /// Whether it was said; again only once it has not held.
     said: bool,
+    /// When it was sampled last.
+    seen: Option<Timestamp>,
 }
 
 /// What a rule knows.
@@ -258,13 +260,15 @@ impl Watching {
         let mut found = Vec::new();
         for (rule, known) in &mut self.rules {
             for metric in batch.metrics.iter().filter(|metric| rule.matches(metric)) {
-                let full = known.series.len() >= SERIES;
-                if full && !known.series.contains_key(&metric.labels) {
-                    self.refused += 1;
-                    continue;
+                if known.series.len() >= SERIES && !known.series.contains_key(&metric.labels) {
+                    known.series.retain(|_, series| !series.is_gone(batch));
+                    if known.series.len() >= SERIES {
+                        self.refused += 1;
+                        continue;
+                    }
                 }
                 let series = known.series.entry(metric.labels.clone()).or_default();
-                if series.take(rule, metric, batch.time) {
+                if series.take(rule, metric, batch) {
                     found.push(rule.of_sample(metric));
                 }
             }
@@ -291,8 +295,21 @@ impl Watching {
 }
 
 impl Series {
+    /// Whether it was not sampled for more than three intervals before `batch`.
+    fn is_gone(&self, batch: &Batch) -> bool {
+        let age = self.seen.map(|seen| batch.time.duration_since(seen));
+        let age = age.and_then(|age| Duration::try_from(age).ok());
+        age.is_some_and(|age| is_stale(batch.interval, age))
+    }
+
     /// Whether the rule has begun to hold for long enough.
-    fn take(&mut self, rule: &Rule, metric: &Metric, time: Timestamp) -> bool {
+    fn take(&mut self, rule: &Rule, metric: &Metric, batch: &Batch) -> bool {
+        if self.is_gone(batch) {
+            // Nobody knows whether it held meanwhile.
+            self.since = None;
+        }
+        let time = batch.time;
+        self.seen = Some(time);
         let value = match metric.kind {
             gtrace_devices::MetricKind::Gauge => Some(metric.value),
             gtrace_devices::MetricKind::Counter => {
@@ -510,6 +527,36 @@ mod tests {
         assert_eq!(at(60, 80.0), None);
         assert_eq!(at(70, 90.0), None);
         assert!(at(90, 90.0).is_some());
+    }
+
+    #[test]
+    fn the_time_begins_anew_after_a_gap_in_the_samples() {
+        let mut watching = watching(HOT);
+        let mut at = |second| {
+            let values = [("0000:3b:00.0", 90.0)];
+            watching
+                .samples(&batch(second, MetricKind::Gauge, &values))
+                .len()
+        };
+        assert_eq!([at(0), at(10), at(100), at(110), at(120)], [0, 0, 0, 0, 1]);
+        assert_eq!([at(200), at(220)], [0, 0], "that was said");
+    }
+
+    #[test]
+    fn series_that_are_sampled_no_more_make_room() {
+        let mut watching = watching(HOT);
+        let names: Vec<String> = (0..=SERIES).map(|n| format!("job-{n}")).collect();
+        let all: Vec<(&str, f64)> = names.iter().map(|name| (name.as_str(), 90.0)).collect();
+        for second in [0, 10] {
+            watching.samples(&batch(second, MetricKind::Gauge, &all));
+        }
+        assert_eq!(watching.refused, 2);
+        for second in [100, 120] {
+            let found = watching.samples(&batch(second, MetricKind::Gauge, &all[SERIES..]));
+            assert_eq!(found.len(), usize::from(second == 120));
+        }
+        assert_eq!(watching.refused, 2);
+        assert_eq!(watching.rules[0].1.series.len(), 1);
     }
 
     #[test]

@@ -279,7 +279,7 @@ pub struct ReasonEvent {
     pub last: Timestamp,
 }
 
-/// Events that a reason no longer keeps one by one, of about an hour.
+/// Events that a reason no longer keeps one by one, of an hour; of longer where there are many tallies.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReasonTally {
     /// How often they happened.
@@ -290,6 +290,9 @@ pub struct ReasonTally {
     /// As in [`ReasonEvent`].
     #[serde(skip_serializing_if = "is_zero", default)]
     pub settled: u64,
+    /// When the oldest happened; absent in records of earlier versions.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub from: Option<Timestamp>,
     /// When the newest happened.
     pub last: Timestamp,
     /// The newest of them, as more may become known of each. Bounded.

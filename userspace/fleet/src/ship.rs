@@ -120,9 +120,14 @@ impl Shipper {
         self.cursor.flatten()
     }
 
-    /// Whether frames of sessions may be sent at `now`: nothing failed lately, and what was sent before is paid for.
+    /// Whether something else than states and batches may be sent at `now`: nothing failed lately.
     pub fn may_send(&self, now: Duration) -> bool {
-        now >= self.not_before && now >= self.paid_at
+        now >= self.not_before
+    }
+
+    /// Whether what was sent before is paid for at `now`: batches wait for that, and so do frames of sessions.
+    pub fn is_paid(&self, now: Duration) -> bool {
+        now >= self.paid_at
     }
 
     /// Bytes that were sent beside batches and states.
@@ -309,5 +314,34 @@ mod tests {
             }
         }
         assert!((90_000..=104_000).contains(&sent), "{sent}");
+    }
+
+    #[test]
+    fn a_backlog_under_a_rate_keeps_neither_questions_nor_frames_from_being_sent() {
+        let limits = Limits {
+            rate: Some(1000),
+            ..Limits::default()
+        };
+        let mut shipper = Shipper::new(limits);
+        let (mut now, mut batches, mut frames) = (Duration::ZERO, 0, 0);
+        while now < s(100) {
+            // As an agent does: frames go beside the batch for which there is room.
+            let is_paid = shipper.is_paid(now);
+            match shipper.next(now) {
+                Action::SendState => shipper.ended(now, answered(0), 0.0),
+                Action::SendBatch { .. } => {
+                    batches += 4000;
+                    shipper.ended(now, answered(4000), 0.0);
+                }
+                Action::WaitUntil(until) => now = until,
+            }
+            assert!(shipper.may_send(now), "{now:?}");
+            if is_paid {
+                frames += 1000;
+                shipper.spent(now, 1000);
+            }
+        }
+        assert!(batches >= 40_000 && frames >= 10_000, "{batches} {frames}");
+        assert!(batches + frames <= 110_000, "{batches} {frames}");
     }
 }

@@ -73,7 +73,7 @@ pub(crate) struct NatsCounters {
     pub(crate) again: AtomicU64,
     /// Batches before which records are missing, so that the host was asked for them.
     pub(crate) missing: AtomicU64,
-    /// Messages that were removed: of no host, of another, or not understood.
+    /// Messages that were removed: of no host, of another, not understood, or refused by the database again and again.
     pub(crate) refused: AtomicU64,
 }
 

@@ -24,6 +24,9 @@ pub struct HostView {
     /// Whether it is generated: part of a demonstration or a test.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub simulated: bool,
+    /// Whether its credential was revoked: it is out of the fleet, and kept with its records.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub revoked: bool,
     /// Where it stands.
     pub labels: BTreeMap<String, String>,
     /// When it said something last.
@@ -96,6 +99,7 @@ impl HostView {
             state: health,
             reasons,
             simulated: row.simulated,
+            revoked: row.revoked.is_some(),
             labels: state.map(|s| s.labels.clone()).unwrap_or_default(),
             seen: row.seen,
             version: state.map(|s| s.version.clone()),
@@ -116,9 +120,10 @@ impl HostView {
 
     /// Whether somebody should look at it.
     pub fn needs_attention(&self) -> bool {
-        self.state != HealthState::Healthy
-            || !self.chain_faults.is_empty()
-            || self.unexplained_gaps > 0
+        let is_well = self.state == HealthState::Healthy
+            && self.chain_faults.is_empty()
+            && self.unexplained_gaps == 0;
+        !self.revoked && !is_well
     }
 }
 
@@ -192,5 +197,34 @@ pub(crate) fn is_meant(row: &HostRow, one: &str) -> bool {
             found.is_some_and(|found| fits(value, found))
         }
         None => fits(one, &row.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_needs_attention_until_it_is_revoked() {
+        let now = Timestamp::now();
+        let mut row = HostRow {
+            id: 0,
+            name: "a".to_owned(),
+            machine_id: None,
+            simulated: false,
+            enrolled: now,
+            revoked: None,
+            seen: None,
+            state: None,
+            cursor: None,
+            taken: 0,
+            tip: 0,
+            forks: 0,
+            open_gaps: 0,
+            faults: Vec::new(),
+        };
+        assert!(HostView::new(&row, now).needs_attention());
+        row.revoked = Some(now);
+        assert!(!HostView::new(&row, now).needs_attention());
     }
 }

@@ -124,6 +124,16 @@ impl Writer {
         })
     }
 
+    /// Whether the thread is there.
+    pub(crate) fn is_alive(&self) -> bool {
+        !self.jobs.is_closed()
+    }
+
+    /// Waits until the thread has ended: nothing is written any more.
+    pub(crate) async fn ended(&self) {
+        self.jobs.closed().await;
+    }
+
     /// Has something done and waits for it.
     pub(crate) async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, String> {
         let (answer, answered) = oneshot::channel();
@@ -205,13 +215,7 @@ impl Thread {
                 }
             }
             self.batches(&batches, answers);
-            if !states.is_empty() {
-                let done = self.database.put_states(&states, Timestamp::now());
-                let done = done.map_err(|e| self.failed(&e));
-                for answer in state_answers {
-                    let _ = answer.send(done.clone());
-                }
-            }
+            self.states(&states, state_answers);
             if !frames.is_empty() {
                 let done = self.database.put_frames(&frames, Timestamp::now());
                 let done = done.map_err(|e| self.failed(&e)).map(|new| {
@@ -256,6 +260,24 @@ impl Thread {
         }
     }
 
+    fn states(&mut self, states: &[NewState], answers: Vec<Answer<()>>) {
+        if states.is_empty() {
+            return;
+        }
+        let done = self.database.put_states(states, Timestamp::now());
+        let done = done.map_err(|e| self.failed(&e));
+        if done.is_err() && states.len() > 1 {
+            // As with batches.
+            for (one, answer) in states.iter().zip(answers) {
+                self.states(std::slice::from_ref(one), vec![answer]);
+            }
+            return;
+        }
+        for answer in answers {
+            let _ = answer.send(done.clone());
+        }
+    }
+
     fn count(&self, arrived: &Arrived, ingested: &Ingested) {
         let all = arrived.batch.records.len();
         let new = &arrived.batch.records[all - ingested.taken.min(all)..];
@@ -274,5 +296,74 @@ impl Thread {
         self.counters.failures.fetch_add(1, Ordering::Relaxed);
         tracing::warn!("{error}; agents send it again");
         error.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::{Place, Placed};
+
+    fn start() -> (tempfile::TempDir, Writer) {
+        let dir = tempfile::tempdir().unwrap();
+        let database = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
+        (dir, Writer::start(database).unwrap())
+    }
+
+    #[test]
+    fn a_state_that_the_database_refuses_keeps_no_other_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fleet.db");
+        let database = Database::open(&Place::File(path.clone())).unwrap();
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let refuses = "CREATE TRIGGER refuse BEFORE INSERT ON placements WHEN NEW.host = 2 \
+            BEGIN SELECT RAISE(ABORT, 'no'); END";
+        connection.execute_batch(refuses).unwrap();
+        let mut thread = Thread {
+            database,
+            placed: HashMap::new(),
+            counters: Arc::default(),
+            live: Live {
+                events: broadcast::Sender::new(1),
+                incidents: broadcast::Sender::new(1),
+            },
+        };
+        let state = |host| NewState {
+            host,
+            state: "{}".to_owned(),
+            tip: 1,
+            gpus: vec![Placed {
+                pci: "0000:3b:00.0".to_owned(),
+                uuid: String::new(),
+                versions: String::new(),
+            }],
+            usage: Vec::new(),
+            ends: Vec::new(),
+            latency: Vec::new(),
+            seen: Timestamp::now(),
+        };
+        for host in 1..4 {
+            let insert = "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks) \
+                 VALUES (?1, 'h' || ?1, 0, x'00', 0, 0, 0, 0)";
+            connection.execute(insert, [host]).unwrap();
+        }
+        let (answers, mut answered): (Vec<_>, Vec<_>) = (1..4).map(|_| oneshot::channel()).unzip();
+        thread.states(&[state(1), state(2), state(3)], answers);
+        let taken: Vec<bool> = answered
+            .iter_mut()
+            .map(|answer| answer.try_recv().unwrap().is_ok())
+            .collect();
+        assert_eq!(taken, [true, false, true]);
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_thread_is_noticed() {
+        let (_dir, writer) = start();
+        assert!(writer.is_alive());
+        let wrong = |_: &mut Database| -> Result<(), DbError> { std::panic::panic_any("wrong") };
+        assert!(writer.write(wrong).await.is_err());
+        let ended = tokio::time::timeout(Duration::from_secs(60), writer.ended());
+        ended.await.unwrap();
+        assert!(!writer.is_alive());
     }
 }

@@ -13,8 +13,8 @@ use crate::rules::{Escalation, Rule, counts, fill};
 const EVENTS: usize = 16;
 /// Tallies of those before them.
 const TALLIES: usize = 24;
-/// Events of so many seconds share a tally.
-const TALLY_S: u32 = 3600;
+/// Events of so long share a tally.
+const TALLY: SignedDuration = SignedDuration::from_secs(3600);
 /// Events of the tallies whose counts are known, so that what becomes known of them later is not counted twice.
 const TALLIED: usize = 64;
 /// Boots that it keeps.
@@ -88,7 +88,7 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
                 if reason.events.len() > EVENTS {
                     let oldest = reason.events.remove(0);
                     learned.evicted = Some(oldest.id);
-                    tally(&mut reason.earlier, &oldest);
+                    tally(&mut reason.earlier, rule, &oldest);
                 }
                 count
             }
@@ -107,11 +107,11 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
     reason.occurrences = reason.occurrences.saturating_add(more);
     let newer = last > reason.last;
     reason.last = reason.last.max(last);
-    if let Some(boot) = event
+    let new_boot = event
         .boot_id
         .as_ref()
-        .filter(|boot| !reason.boots.contains(boot))
-    {
+        .filter(|boot| !reason.boots.contains(boot));
+    if let Some(boot) = new_boot {
         reason.boots.push(boot.clone());
         let surplus = reason.boots.len().saturating_sub(BOOTS);
         reason.boots.drain(..surplus);
@@ -120,6 +120,8 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
         (Some(cleared), ReasonStatus::Cleared) => match cleared.by {
             // It was not quiet after all.
             Clearing::Quiet => !newer,
+            // It is back after the reboot, though the record of that may be later than the event.
+            Clearing::Reboot if new_boot.is_some() => false,
             // What is reported late happened before.
             _ => last <= cleared.time,
         },
@@ -152,36 +154,71 @@ pub(crate) fn learn(reason: &mut HealthReason, rule: &Rule, event: &Event) -> Le
 }
 
 /// Counts an event that is no longer kept.
-fn tally(earlier: &mut Vec<ReasonTally>, event: &ReasonEvent) {
-    let counted = ReasonCount {
-        id: event.id,
+fn tally(earlier: &mut Vec<ReasonTally>, rule: &Rule, event: &ReasonEvent) {
+    let one = ReasonTally {
         count: event.count,
+        before: event.before,
+        settled: event.settled,
+        from: Some(event.last),
+        last: event.last,
+        events: vec![ReasonCount {
+            id: event.id,
+            count: event.count,
+        }],
     };
     let into = earlier.last_mut();
-    match into.filter(|tally| after(tally.last, TALLY_S) >= event.last) {
-        Some(tally) => {
-            tally.count += event.count;
-            tally.before += event.before;
-            tally.settled += event.settled;
-            tally.last = tally.last.max(event.last);
-            tally.events.push(counted);
-        }
-        None => earlier.push(ReasonTally {
-            count: event.count,
-            before: event.before,
-            settled: event.settled,
-            last: event.last,
-            events: vec![counted],
-        }),
+    match into.filter(|tally| span(tally, &one) <= TALLY) {
+        Some(tally) => join(tally, one),
+        None => earlier.push(one),
     }
-    let surplus = earlier.len().saturating_sub(TALLIES);
-    earlier.drain(..surplus);
+    if earlier.len() > TALLIES {
+        make_room(earlier, rule.looks_back_s(), event.last);
+    }
     let known: usize = earlier.iter().map(|tally| tally.events.len()).sum();
     let mut surplus = known.saturating_sub(TALLIED);
     for tally in earlier {
         let some = surplus.min(tally.events.len());
         tally.events.drain(..some);
         surplus -= some;
+    }
+}
+
+fn from(tally: &ReasonTally) -> Timestamp {
+    tally.from.unwrap_or(tally.last)
+}
+
+/// From the oldest event of two tallies to the newest.
+fn span(one: &ReasonTally, other: &ReasonTally) -> SignedDuration {
+    let last = one.last.max(other.last);
+    last.duration_since(from(one).min(from(other)))
+}
+
+fn join(tally: &mut ReasonTally, other: ReasonTally) {
+    tally.from = Some(from(tally).min(from(&other)));
+    tally.last = tally.last.max(other.last);
+    tally.count = tally.count.saturating_add(other.count);
+    tally.before = tally.before.saturating_add(other.before);
+    tally.settled = tally.settled.saturating_add(other.settled);
+    tally.events.extend(other.events);
+}
+
+/// Lets go of the tallies that no count reaches any more; where there are none, joins the two neighbours that are closest together.
+/// So 24 tallies of a count that looks back 30 days are of three days at most.
+fn make_room(earlier: &mut Vec<ReasonTally>, looks_back_s: Option<u32>, now: Timestamp) {
+    let before = earlier.len();
+    if let Some(seconds) = looks_back_s {
+        earlier.retain(|tally| after(tally.last, seconds) >= now);
+    }
+    if earlier.len() < before {
+        return;
+    }
+    let pairs = earlier.iter().zip(earlier.iter().skip(1)).enumerate();
+    let closest = pairs.min_by_key(|(_, (one, next))| span(one, next));
+    if let Some(at) = closest.map(|(at, _)| at) {
+        let next = earlier.remove(at + 1);
+        if let Some(tally) = earlier.get_mut(at) {
+            join(tally, next);
+        }
     }
 }
 
@@ -373,5 +410,32 @@ mod tests {
         }
         let known: usize = reason.earlier.iter().map(|tally| tally.events.len()).sum();
         assert_eq!((known, reason.occurrences), (TALLIED, 422));
+    }
+
+    #[test]
+    fn a_count_within_a_time_has_all_of_that_time_and_little_more_of_a_chain_of_months() {
+        const DAY_S: u32 = 86_400;
+        let rules = Rules::builtin().unwrap();
+        // One event each, how many of them the count looks back, and how many more it may have.
+        for (every_s, within_s, all, more) in [
+            (1800, DAY_S, 49, 2),
+            (600, 7 * DAY_S, 1009, 80),
+            (7200, 30 * DAY_S, 361, 36),
+        ] {
+            let mut rule = rules.of(&event(0)).unwrap().clone();
+            let escalation = rule.escalate.as_mut().unwrap();
+            (escalation.times, escalation.within_s) = (Some(all + more + 1), Some(within_s));
+            let mut reason = begin(&rule, &event(0));
+            for n in 0..1500 {
+                learn(&mut reason, &rule, &event(n * every_s));
+                assert!(reason.earlier.len() <= TALLIES);
+            }
+            assert!(!reason.escalated, "{every_s}");
+            let counted = happened(&reason, reason.last, Some(within_s));
+            assert!(
+                (all..=all + more).contains(&counted),
+                "{every_s}: {counted}"
+            );
+        }
     }
 }

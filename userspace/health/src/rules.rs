@@ -297,6 +297,15 @@ impl Rule {
         }
     }
 
+    /// So far back its counts look, seconds; `None` where time does not matter to them.
+    pub(crate) fn looks_back_s(&self) -> Option<u32> {
+        let often = self.escalate.as_ref().filter(|e| e.times.is_some());
+        match often {
+            Some(escalation) => Some(escalation.within_s?.max(self.within_s.unwrap_or(0))),
+            None => self.within_s,
+        }
+    }
+
     /// So long after its end a reason is remembered, seconds.
     pub(crate) fn remembered_s(&self) -> u32 {
         REMEMBERED_S

@@ -75,16 +75,20 @@ impl Correlator {
 
     /// Takes an event as it is published, and again whenever more is known of it. Gives the incidents that have changed.
     pub fn ingest(&mut self, event: &Event) -> Vec<Incident> {
-        let Some(member) = Member::new(event, &self.rules) else {
+        let Some(mut member) = Member::new(event, &self.rules) else {
             return Vec::new();
         };
         if let Some(id) = self.by_event.get(&member.id).copied() {
             let Some(live) = self.live.get_mut(&id) else {
                 return Vec::new();
             };
-            let changed = live.amend(member, &self.rules);
-            let incident = changed.then(|| live.incident.clone());
-            return incident.into_iter().collect();
+            if !live.is_past(&member) {
+                let changed = live.amend(member, &self.rules);
+                let incident = changed.then(|| live.incident.clone());
+                return incident.into_iter().collect();
+            }
+            // For another incident it begins now.
+            member.time = member.last_time;
         }
         let home = self.home_of(&member);
         if home.is_none() && !member.opens && !self.has_partner(&member) {

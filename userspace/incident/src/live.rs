@@ -131,6 +131,14 @@ impl Live {
         self.is_of_programs() && !known && !member.shares_job(&self.keys)
     }
 
+    /// Whether it was resolved, and one of its events has happened again since.
+    pub(crate) fn is_past(&self, member: &Member) -> bool {
+        let since = |closed: Timestamp| closed < member.last_time;
+        let known = self.members.iter().find(|known| known.id == member.id);
+        self.incident.closed.is_some_and(since)
+            && known.is_none_or(|known| known.occurrences < member.occurrences)
+    }
+
     /// Its members in the order in which they happened.
     pub(crate) fn members(&self) -> &[Member] {
         &self.members
@@ -167,10 +175,15 @@ impl Live {
     }
 
     /// More is known of one of its events. False if that changes nothing.
-    pub(crate) fn amend(&mut self, member: Member, rules: &Rules) -> bool {
+    pub(crate) fn amend(&mut self, mut member: Member, rules: &Rules) -> bool {
         let Some(at) = self.members.iter().position(|known| known.id == member.id) else {
-            // One of many: its repeats are not counted one by one.
-            return false;
+            // One of many: its repeats are not counted one by one, and the incident goes on with them.
+            let goes_on = member.last_time > self.last;
+            if goes_on {
+                self.last = member.last_time;
+                self.revise(&member);
+            }
+            return goes_on;
         };
         let known = &self.members[at];
         let counts_alone = known.keys == member.keys
@@ -182,6 +195,8 @@ impl Live {
         if counts_alone && known.occurrences == member.occurrences {
             return false;
         }
+        // An event never begins at another time, but here it may have begun with a repeat.
+        member.time = known.time;
         self.members[at] = member.clone();
         self.touch(&member);
         if !counts_alone {

@@ -197,6 +197,39 @@ fn the_same_fault_after_it_was_resolved_is_another_incident() {
 }
 
 #[test]
+fn a_repeat_after_it_was_resolved_opens_another_incident() {
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    let repeated = |event: &Event, repeats: u64, seconds: i64| Event {
+        repeats,
+        last_time: Some(after(seconds)),
+        ..event.clone()
+    };
+    let event = xid(48, 0);
+    let first = correlator.ingest(&event).remove(0);
+    let resolved = StateChange {
+        time: after(3600),
+        state: IncidentState::Resolved,
+        by: "me".to_owned(),
+        note: String::new(),
+    };
+    correlator.change(first.id, |incident| incident.change_state(resolved));
+    // What happened before is known late.
+    let late = correlator.ingest(&repeated(&event, 1, 3599)).remove(0);
+    assert_eq!((late.id, late.occurrences), (first.id, 2));
+    let new = correlator.ingest(&repeated(&event, 2, 3700)).remove(0);
+    assert_ne!(new.id, first.id);
+    assert_eq!((new.revision, new.opened), (0, after(3700)));
+    assert_eq!(new.events, [event.id]);
+    // From here on it is that one's, and so is what happens to the same GPU.
+    let more = correlator.ingest(&repeated(&event, 3, 3710)).remove(0);
+    assert_eq!((more.id, more.occurrences), (new.id, 4));
+    assert_eq!((more.opened, more.last_time), (after(3700), after(3710)));
+    let other = correlator.ingest(&xid(63, 3720)).remove(0);
+    assert_eq!((other.id, other.event_count), (new.id, 2));
+}
+
+#[test]
 fn what_is_quiet_is_resolved_by_itself_by_its_class() {
     let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
     let program = correlator.ingest(&xid(13, 0)).remove(0);
@@ -213,6 +246,28 @@ fn what_is_quiet_is_resolved_by_itself_by_its_class() {
         correlator.tick(after(1_000_000)).is_empty(),
         "{memory:?} waits for somebody"
     );
+}
+
+#[test]
+fn an_incident_is_not_quiet_while_one_of_its_many_events_repeats() {
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    let events: Vec<Event> = (0..70).map(|second| xid(13, second)).collect();
+    let opened = correlator.ingest(&events[0]).remove(0);
+    let mut last = None;
+    for event in &events[1..] {
+        last = correlator.ingest(event).pop();
+    }
+    let joined = last.unwrap();
+    assert_eq!((joined.id, joined.event_count), (opened.id, 70));
+    let mut beyond = events[69].clone();
+    (beyond.repeats, beyond.last_time) = (1, Some(after(3000)));
+    let changed = correlator.ingest(&beyond).remove(0);
+    assert!(changed.revision > joined.revision);
+    assert_eq!(changed.last_time, after(3000));
+    assert!(correlator.ingest(&beyond).is_empty());
+    assert!(correlator.tick(after(6599)).is_empty());
+    assert_eq!(correlator.tick(after(6600)).len(), 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use gtrace_api::{CallStats, SampleHistory, Status};
 use gtrace_catalogue::Catalogue;
-use gtrace_event::{Event, HealthReport, Incident};
+use gtrace_event::{Event, EventId, HealthReport, Incident};
 
 /// Parameters as the route of the API with the same name takes them, in text.
 pub type Query = Vec<(&'static str, String)>;
@@ -31,6 +31,9 @@ pub trait Source {
 
     /// One event.
     fn event(&self, id: &str) -> Result<Event, Refusal>;
+
+    /// Those of these events that are there, in this order.
+    fn events_of(&self, ids: &[EventId]) -> Vec<Event>;
 
     /// Incidents as `/api/v1/incidents` has them, the one that began first at the front.
     fn incidents(&self, query: &Query) -> Result<Vec<Incident>, Refusal>;

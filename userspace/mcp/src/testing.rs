@@ -1,18 +1,25 @@
 //! A source with known contents.
 
+use std::cell::Cell;
+
 use gtrace_api::{CallStats, SampleHistory, Status};
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    Event, HealthReport, Incident, Kind, Occurrence, Severity, Timestamp, Witness, WitnessName,
+    Event, EventId, HealthReport, Incident, Kind, Occurrence, Severity, Timestamp, Witness,
+    WitnessName,
 };
 
 use crate::{Query, Refusal, Source};
 
-/// Some events and nothing else.
+/// Some events, perhaps an incident, and nothing else.
 #[derive(Debug, Default)]
 pub struct Known {
     /// The oldest first.
     pub events: Vec<Event>,
+    /// It has any id.
+    pub incident: Option<Incident>,
+    /// How often events were asked for by their ids.
+    pub asked: Cell<u32>,
 }
 
 impl Known {
@@ -31,6 +38,7 @@ impl Known {
         };
         Self {
             events: (0..count).map(event).collect(),
+            ..Self::default()
         }
     }
 }
@@ -63,8 +71,15 @@ impl Source for Known {
     }
 
     fn event(&self, id: &str) -> Result<Event, Refusal> {
+        self.asked.update(|asked| asked + 1);
         let found = self.events.iter().find(|event| event.id.to_string() == id);
         found.cloned().map_or_else(none, Ok)
+    }
+
+    fn events_of(&self, ids: &[EventId]) -> Vec<Event> {
+        self.asked.update(|asked| asked + 1);
+        let find = |id: &EventId| self.events.iter().find(|event| event.id == *id).cloned();
+        ids.iter().filter_map(find).collect()
     }
 
     fn incidents(&self, _: &Query) -> Result<Vec<Incident>, Refusal> {
@@ -72,7 +87,7 @@ impl Source for Known {
     }
 
     fn incident(&self, _: &str) -> Result<Incident, Refusal> {
-        none()
+        self.incident.clone().map_or_else(none, Ok)
     }
 
     fn postmortem(&self, _: &Incident) -> Result<String, Refusal> {

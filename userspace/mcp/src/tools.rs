@@ -404,11 +404,9 @@ fn get_incident(source: &dyn Source, arguments: Value) -> Result<Found, Refusal>
 /// One incident, with its first events and, where it is wanted, the postmortem.
 pub(crate) fn incident(source: &dyn Source, id: &str, postmortem: bool) -> Result<Found, Refusal> {
     let incident = source.incident(id)?;
-    let shown = incident.events.iter().take(INCIDENT_EVENTS_MAX);
+    let shown = incident.events.len().min(INCIDENT_EVENTS_MAX);
     // Events that are no longer there are missing in the list, not in the incident.
-    let events: Vec<Event> = shown
-        .filter_map(|id| source.event(&id.to_string()).ok())
-        .collect();
+    let events = source.events_of(&incident.events[..shown]);
     let mut value = json!({ "incident": incident, "events": events });
     if postmortem && let Some(fields) = value.as_object_mut() {
         let (name, text) = match source.postmortem(&incident) {

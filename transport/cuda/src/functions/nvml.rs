@@ -1,9 +1,10 @@
 //! NVML: getters, by subject. What changes a device does not travel: it is the server's, and others use
-//! it too. Older versions with smaller structures are answered by the newest; structures with pointers in them do not travel.
+//! it too. Older versions with smaller structures are answered by the newest.
 
 mod clock;
 mod handle;
 mod identity;
+mod instance;
 mod link;
 mod memory;
 mod refused;
@@ -19,6 +20,7 @@ pub(super) const ALL: &[&[Function]] = &[
     system::SYSTEM,
     handle::HANDLE,
     identity::IDENTITY,
+    instance::INSTANCE,
     memory::MEMORY,
     clock::CLOCK,
     link::LINK,

@@ -21,10 +21,15 @@ pub struct HostReached {
     /// Which.
     pub ticket: u64,
     /// Number of this time, of the server's choice: a node of a graph is reached at each launch, and
-    /// in two that run at the same time.
+    /// in two that run at the same time. [`HostReached::NEVER`] for a function that could not be put into its stream.
     pub call: u64,
     /// CUresult for a callback of `cuStreamAddCallback`.
     pub status: u32,
+}
+
+impl HostReached {
+    /// No stream will reach the function, and none waits for it.
+    pub const NEVER: u64 = 0;
 }
 
 impl Payload<'_> for HostFunction {

@@ -5,6 +5,9 @@
 //! |---|---|---|---|
 //! | [`SNAPSHOT`] | waiting | [`SnapshotRequest`] | [`Snapshot`]; status is that of `cuInit` |
 //! | `nvmlInit_v2`, `nvmlShutdown` | waiting, NVML | nothing | nothing |
+//! | `nvmlEventSetWait_v2` | waiting, NVML | u64 event set, u32 ms | `nvmlEventData_t` |
+//! | `nvmlGpmMetricsGet` | waiting, NVML | [`MetricsRequest`] | [`Metrics`] |
+//! | `nvmlDeviceGetProcessesUtilizationInfo`, `nvmlDeviceGetRunningProcessDetailList`, `nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts` | waiting, NVML | u64 device, a [`Listed`] | the [`Listed`], u64 count, as many elements |
 //! | `cuModuleLoadData` (all that load modules), `cuLibraryLoadData` | waiting | [`Load`], bulk: the image or nothing | [`Loaded`], whatever the status |
 //! | [`IMAGE`] | one-way | [`ImagePiece`], bulk: the piece | |
 //! | `cuModuleGetFunction`, `cuLibraryGetKernel` | one-way if the load named it, else waiting | [`GetFunction`] | [`FunctionInfo`] |
@@ -44,6 +47,7 @@ mod host;
 mod image;
 mod launch;
 mod link;
+mod nvml;
 mod snapshot;
 mod texture;
 mod visible;
@@ -62,6 +66,7 @@ pub use launch::{
     ATTRIBUTE_VALUE, Attribute, Attributes, LAUNCH_ATTRIBUTES_MAX, Launch, PARAMETERS_MAX,
 };
 pub use link::{LinkAdd, LinkCreate};
+pub use nvml::{Listed, METRIC_TEXT_MAX, METRICS_MAX, Metric, Metrics, MetricsRequest};
 pub use snapshot::{ATTRIBUTES, DEVICES_MAX, DeviceSnapshot, Snapshot, SnapshotRequest};
 pub use texture::{
     Resource, TEXTURE_WORDS, TextureCreate, View, texture_description, texture_words,
@@ -243,6 +248,8 @@ mod tests {
             read::<Resource>(&bytes);
             read::<TextureCreate>(&bytes);
             read::<LinkAdd<'_>>(&bytes);
+            read::<MetricsRequest>(&bytes);
+            read::<Metrics>(&bytes);
         }
     }
 }

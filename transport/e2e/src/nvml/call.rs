@@ -334,7 +334,7 @@ macro_rules! sizes {
 sizes! {
     nvmlClockOffset_t nvmlCoolerInfo_t nvmlDeviceAddressingMode_t nvmlDeviceCapabilities_t
     nvmlDeviceCurrentClockFreqs_t nvmlDevicePerfModes_t nvmlDramEncryptionInfo_t
-    nvmlGpuInstanceProfileInfo_v2_t
+    nvmlGpuInstanceProfileInfo_v2_t nvmlComputeInstanceProfileInfo_v2_t
     nvmlEccSramErrorStatus_t nvmlFanSpeedInfo_t nvmlGpuFabricInfoV_t nvmlMarginTemperature_t
     nvmlMemory_v2_t nvmlNvLinkInfo_t nvmlNvlinkGetBwMode_t nvmlNvlinkSupportedBwModes_t
     nvmlPciInfoExt_t nvmlPdi_t nvmlPlatformInfo_t nvmlRepairStatus_t nvmlTemperature_t

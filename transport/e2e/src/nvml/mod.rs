@@ -10,7 +10,7 @@ use std::io::Write as _;
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_cuda::functions::NVML;
-use gtrace_cuda::{Class, Function, Hand, Pass, find, signatures};
+use gtrace_cuda::{Class, Function, Hand, Kind, Pass, find, signatures};
 
 use self::arguments::{combinations, is_skipped};
 use self::call::{Call, Library};
@@ -66,9 +66,17 @@ pub fn print() -> Result<()> {
     Ok(())
 }
 
-/// Functions that this program leaves out are in `arguments`, with the reason.
+/// Functions that this program leaves out are in `arguments`, with the reason. Those of other things than devices (instances,
+/// samples, sets of events) are left out too: it has none.
 fn is_asked(function: &Function) -> bool {
-    function.class == Class::Waiting && function.hand == Hand::None && !is_skipped(function.name)
+    let mut arguments = function.arguments.iter();
+    let of_devices = arguments.all(|argument| match argument.pass {
+        Pass::Handle(kind) | Pass::Known(kind) => kind == Kind::NvmlDevice,
+        Pass::Mint(_) | Pass::Destroy(_) => false,
+        _ => true,
+    });
+    let generated = function.class == Class::Waiting && function.hand == Hand::None;
+    generated && of_devices && !is_skipped(function.name)
 }
 
 fn devices(library: &Library) -> Result<Vec<Device>> {

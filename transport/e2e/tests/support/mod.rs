@@ -112,6 +112,13 @@ impl Case {
             Err(error) => panic!("{error:#}"),
         }
     }
+
+    pub(crate) fn same_through(&self, server: &Server) -> String {
+        match self.case.same_through(&self.ground, server) {
+            Ok(output) => output,
+            Err(error) => panic!("{error:#}\n{}", server.log()),
+        }
+    }
 }
 
 /// Libraries of NVIDIA's runtime that were fetched, a version each.

@@ -38,7 +38,13 @@ pub(crate) use launch::{
     cuOccupancyMaxPotentialClusterSize,
 };
 pub(crate) use linker::{cuLinkAddData_v2, cuLinkComplete, cuLinkCreate_v2, cuLinkDestroy};
-pub(crate) use nvml::{nvml_call, nvmlInit_v2, nvmlShutdown};
+pub(crate) use nvml::{
+    NVML_TIMEOUT, nvml_call, nvmlComputeInstanceGetInfo_v2,
+    nvmlDeviceGetGpuInstancePossiblePlacements_v2, nvmlDeviceGetProcessesUtilizationInfo,
+    nvmlDeviceGetRunningProcessDetailList, nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts,
+    nvmlEventSetWait_v2, nvmlGpmMetricsGet, nvmlGpuInstanceGetComputeInstancePossiblePlacements,
+    nvmlGpuInstanceGetInfo, nvmlInit_v2, nvmlShutdown,
+};
 pub(crate) use pitched::{
     cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpy3D_v2, cuMemcpy3DAsync_v2,
 };
@@ -48,7 +54,10 @@ pub(crate) use textures::{
     cuSurfObjectCreate, cuSurfObjectDestroy, cuTexObjectCreate, cuTexObjectDestroy,
 };
 
-use crate::exec::Code;
+use gtrace_cuda::payload::{self, DeferredCopy, HostFunction, Payload as _};
+use gtrace_protocol::{OpId, Reader, op_id};
+
+use crate::exec::{Code, Exec};
 
 /// CUDA_SUCCESS
 pub(crate) const SUCCESS: Code = 0;
@@ -70,4 +79,25 @@ fn checked(status: u32) -> Result<(), Code> {
 /// The code of a result.
 fn code_of(result: Result<(), Code>) -> Code {
     result.err().unwrap_or(SUCCESS)
+}
+
+/// A call has failed, made or not. Where the client waits for something else than the answer, that says so.
+pub(crate) fn not_done(exec: &Exec, op: OpId, arguments: &[u8], code: Code) {
+    const HOST_FUNCTION: OpId = op_id("cuLaunchHostFunc");
+    const CALLBACK: OpId = op_id("cuStreamAddCallback");
+    let mut r = Reader::new(arguments);
+    match op {
+        payload::DEFER_COPY => {
+            if let Ok(copy) = DeferredCopy::read(&mut r) {
+                exec.session.deferred_copies.failed(copy.ticket);
+            }
+        }
+        HOST_FUNCTION | CALLBACK => {
+            if let Ok(function) = HostFunction::read(&mut r) {
+                let status = code.cast_unsigned();
+                exec.session.hosts.failed(function.ticket, status);
+            }
+        }
+        _ => {}
+    }
 }

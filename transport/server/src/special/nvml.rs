@@ -1,13 +1,22 @@
-//! NVML's start and end, of which the client counts its own calls, and what a client may see of it.
+//! NVML's start and end, of which the client counts its own calls, what a client may see of it, and calls whose structures
+//! have handles, lists or texts in them.
 
 #![allow(non_snake_case, reason = "NVML's names")]
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_char, c_uint};
+use std::ffi::{CStr, c_char, c_uint, c_void};
+use std::mem::size_of;
 use std::ptr;
+use std::sync::{Arc, PoisonError};
 
-use gtrace_cuda::Kind;
-use gtrace_cuda::types::nvml::nvmlDevice_t;
+use gtrace_cuda::payload::{
+    Listed, METRIC_TEXT_MAX, Metric, Metrics, MetricsRequest, Payload as _,
+};
+use gtrace_cuda::types::nvml::{
+    nvmlComputeInstanceInfo_t, nvmlDevice_t, nvmlEventData_t, nvmlGpmMetric_t, nvmlGpmMetricsGet_t,
+    nvmlGpuInstanceInfo_t, nvmlReturn_t,
+};
+use gtrace_cuda::{Kind, wire};
 use gtrace_protocol::{OpId, Reader, Writer, op_id};
 
 use crate::exec::{CallError, Code, Exec};
@@ -73,8 +82,28 @@ fn devices(nvml: &Nvml, permitted: impl Fn(&str) -> bool) -> Vec<usize> {
 
 /// NVML_ERROR_INVALID_ARGUMENT
 const INVALID_ARGUMENT: Code = 2;
+/// NVML_ERROR_NOT_SUPPORTED
+const NOT_SUPPORTED: Code = 3;
 /// NVML_ERROR_NOT_FOUND
 const NOT_FOUND: Code = 6;
+/// NVML_ERROR_INSUFFICIENT_SIZE
+const INSUFFICIENT_SIZE: Code = 7;
+/// NVML_ERROR_ARGUMENT_VERSION_MISMATCH
+const VERSION_MISMATCH: Code = 25;
+/// NVML_ERROR_UNINITIALIZED
+const UNINITIALIZED: Code = 1;
+/// NVML_ERROR_TIMEOUT
+pub(crate) const NVML_TIMEOUT: Code = 10;
+
+const INIT: OpId = op_id("nvmlInit_v2");
+const SHUTDOWN: OpId = op_id("nvmlShutdown");
+const EVENTS_FREE: OpId = op_id("nvmlEventSetFree");
+const EVENTS_REGISTER: OpId = op_id("nvmlDeviceRegisterEvents");
+const EVENTS_WAIT: OpId = op_id("nvmlEventSetWait_v2");
+const SAMPLE_FREE: OpId = op_id("nvmlGpmSampleFree");
+const SAMPLE_GET: OpId = op_id("nvmlGpmSampleGet");
+const SAMPLE_GET_MIG: OpId = op_id("nvmlGpmMigSampleGet");
+const METRICS_GET: OpId = op_id("nvmlGpmMetricsGet");
 
 const COUNT: OpId = op_id("nvmlDeviceGetCount_v2");
 const COUNT_V1: OpId = op_id("nvmlDeviceGetCount");
@@ -87,15 +116,42 @@ const BY_UUID: OpId = op_id("nvmlDeviceGetHandleByUUID");
 const BY_UUID_V: OpId = op_id("nvmlDeviceGetHandleByUUIDV");
 const INDEX: OpId = op_id("nvmlDeviceGetIndex");
 
-/// A call of NVML. A client that may not see all devices counts and finds those that it may see:
-/// unlike CUDA, NVML knows no CUDA_VISIBLE_DEVICES.
+/// A call of NVML. What a client made ends while no other lane uses it.
 pub(crate) fn nvml_call(
     exec: &mut Exec,
     op: OpId,
     r: &mut Reader<'_>,
     w: &mut Writer,
 ) -> Result<Code, CallError> {
+    let session = Arc::clone(&exec.session);
+    let objects = &session.nvml_objects;
+    match op {
+        EVENTS_FREE | SAMPLE_FREE => {
+            let _alone = objects.write().unwrap_or_else(PoisonError::into_inner);
+            call_within_view(exec, op, r, w)
+        }
+        EVENTS_REGISTER | EVENTS_WAIT | SAMPLE_GET | SAMPLE_GET_MIG | METRICS_GET => {
+            let _used = objects.read().unwrap_or_else(PoisonError::into_inner);
+            call_within_view(exec, op, r, w)
+        }
+        _ => call_within_view(exec, op, r, w),
+    }
+}
+
+/// A client that may not see all devices counts and finds those that it may see: unlike CUDA, NVML knows no
+/// CUDA_VISIBLE_DEVICES.
+fn call_within_view(
+    exec: &mut Exec,
+    op: OpId,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
     let Some(visible) = exec.handles.visible() else {
+        // Until it is known what the client may see it sees nothing.
+        let hides = exec.session.start.limits.gpus.is_some();
+        if hides && !matches!(op, INIT | SHUTDOWN) {
+            return Ok(UNINITIALIZED);
+        }
         return nvml::dispatch(op, exec, r, w);
     };
     match op {
@@ -147,5 +203,316 @@ pub(crate) fn nvmlShutdown(
         // SAFETY: a call without arguments.
         Some(call) => unsafe { call() }.cast_signed(),
         None => LIBRARY_NOT_FOUND,
+    })
+}
+
+/// What a call does not come to: the code that answers it.
+type Found<T> = Result<T, Code>;
+
+/// What NVML calls a handle.
+fn real<T>(exec: &Exec, kind: Kind, handle: u64) -> Found<*mut T> {
+    let real = exec.handles.real(kind, handle);
+    real.map(<*mut c_void>::cast).map_err(|_| INVALID_ARGUMENT)
+}
+
+/// A handle where a structure has the pointer that NVML calls it by.
+fn known<T>(exec: &Exec, kind: Kind, real: *mut T) -> *mut T {
+    let handle = exec.handles.known(kind, real.cast());
+    ptr::without_provenance_mut(handle as usize)
+}
+
+/// Waits for an event, no longer than the client asks for at a time.
+pub(crate) fn nvmlEventSetWait_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    /// The client asks again.
+    const LONGEST_MS: u32 = 1000;
+    let (set, ms) = (r.u64()?, r.u32()?.min(LONGEST_MS));
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlEventSetWait_v2 else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let set = match real(exec, Kind::NvmlEventSet, set) {
+        Ok(set) => set,
+        Err(code) => return Ok(code),
+    };
+    // SAFETY: integers, and a pointer.
+    let mut data: nvmlEventData_t = unsafe { wire::zeroed() };
+    // SAFETY: a set that the client has, and a structure to write to.
+    let code = unsafe { call(set, &raw mut data, ms) }.cast_signed();
+    if code == 0 {
+        data.device = known(exec, Kind::NvmlDevice, data.device);
+        // SAFETY: plain data.
+        unsafe { wire::put(w, &raw const data, 1) };
+    }
+    Ok(code)
+}
+
+/// What a GPU instance is, with its device.
+pub(crate) fn nvmlGpuInstanceGetInfo(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    let instance = r.u64()?;
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlGpuInstanceGetInfo else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let instance = match real(exec, Kind::NvmlGpuInstance, instance) {
+        Ok(instance) => instance,
+        Err(code) => return Ok(code),
+    };
+    // SAFETY: integers, and a pointer.
+    let mut info: nvmlGpuInstanceInfo_t = unsafe { wire::zeroed() };
+    // SAFETY: an instance that the client has, and a structure to write to.
+    let code = unsafe { call(instance, &raw mut info) }.cast_signed();
+    if code == 0 {
+        info.device = known(exec, Kind::NvmlDevice, info.device);
+        // SAFETY: plain data.
+        unsafe { wire::put(w, &raw const info, 1) };
+    }
+    Ok(code)
+}
+
+/// What a compute instance is, with its device and its GPU instance.
+pub(crate) fn nvmlComputeInstanceGetInfo_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    let instance = r.u64()?;
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlComputeInstanceGetInfo_v2 else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let instance = match real(exec, Kind::NvmlComputeInstance, instance) {
+        Ok(instance) => instance,
+        Err(code) => return Ok(code),
+    };
+    // SAFETY: integers, and pointers.
+    let mut info: nvmlComputeInstanceInfo_t = unsafe { wire::zeroed() };
+    // SAFETY: an instance that the client has, and a structure to write to.
+    let code = unsafe { call(instance, &raw mut info) }.cast_signed();
+    if code == 0 {
+        info.device = known(exec, Kind::NvmlDevice, info.device);
+        info.gpuInstance = known(exec, Kind::NvmlGpuInstance, info.gpuInstance);
+        // SAFETY: plain data.
+        unsafe { wire::put(w, &raw const info, 1) };
+    }
+    Ok(code)
+}
+
+/// What was between two samples.
+pub(crate) fn nvmlGpmMetricsGet(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    let asked = MetricsRequest::read(r)?;
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlGpmMetricsGet else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let [first, second] = asked
+        .samples
+        .map(|sample| real(exec, Kind::NvmlGpmSample, sample));
+    let (first, second) = match (first, second) {
+        (Ok(first), Ok(second)) => (first, second),
+        (Err(code), _) | (_, Err(code)) => return Ok(code),
+    };
+    // A driver may know more metrics than the type, and write to no more than are asked for.
+    let structures = 1
+        + (asked.ids.len() * size_of::<nvmlGpmMetric_t>())
+            .div_ceil(size_of::<nvmlGpmMetricsGet_t>());
+    // SAFETY: integers, and pointers.
+    let mut room = unsafe { wire::room::<nvmlGpmMetricsGet_t>(structures) }?;
+    let get = room.as_mut_ptr();
+    // SAFETY: the room is of this function, and has a structure with as many metrics as are asked for.
+    let (code, metrics) = unsafe {
+        let metrics = (&raw mut (*get).metrics).cast::<nvmlGpmMetric_t>();
+        (*get).version = asked.version;
+        (*get).numMetrics = asked.ids.len() as c_uint;
+        ((*get).sample1, (*get).sample2) = (first, second);
+        for (place, id) in asked.ids.iter().enumerate() {
+            (*metrics.add(place)).metricId = *id;
+        }
+        let code = call(get).cast_signed();
+        (code, std::slice::from_raw_parts(metrics, asked.ids.len()))
+    };
+    if code == 0 {
+        Metrics(metrics.iter().map(metric).collect()).write(w);
+    }
+    Ok(code)
+}
+
+fn metric(metric: &nvmlGpmMetric_t) -> Metric {
+    let info = &metric.metricInfo;
+    Metric {
+        status: metric.nvmlReturn,
+        value: metric.value,
+        texts: [info.shortName, info.longName, info.unit].map(|text| {
+            // SAFETY: null, or a text of NVML's, which stays.
+            let text = (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })?;
+            let text = text.to_string_lossy();
+            (text.len() <= METRIC_TEXT_MAX).then(|| text.into_owned())
+        }),
+    }
+}
+
+/// A call whose structure points to a list.
+fn listed<S: Listed>(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+    call: Option<unsafe extern "C" fn(nvmlDevice_t, *mut S) -> nvmlReturn_t>,
+) -> Result<Code, CallError> {
+    /// Elements that a list has room for; where there are more, NVML says how many.
+    const MOST: usize = 1 << 14;
+    let device = r.u64()?;
+    // SAFETY: integers, and a pointer that is replaced.
+    let mut asked: S = unsafe { wire::zeroed() };
+    // SAFETY: as above.
+    unsafe { wire::take(r, &raw mut asked, 1) }?;
+    r.end()?;
+    let Some(call) = call else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let device = match real(exec, Kind::NvmlDevice, device) {
+        Ok(device) => device,
+        Err(code) => return Ok(code),
+    };
+    if asked.version() != S::VERSION {
+        return Ok(VERSION_MISMATCH);
+    }
+    let wanted = !asked.list().is_null();
+    let count = match wanted {
+        true => (*asked.count() as usize).min(MOST),
+        false => 0,
+    };
+    // SAFETY: elements are integers.
+    let mut elements = unsafe { wire::room::<S::Element>(count) }?;
+    *asked.list() = ptr::null_mut();
+    if wanted {
+        *asked.count() = count as c_uint;
+        *asked.list() = elements.as_mut_ptr();
+    }
+    // SAFETY: a device that the client has, and a structure with a list of as many elements as it says.
+    let code = unsafe { call(device, &raw mut asked) }.cast_signed();
+    if code == 0 || code == INSUFFICIENT_SIZE {
+        *asked.list() = ptr::null_mut();
+        let filled = match code {
+            0 => (*asked.count() as usize).min(elements.len()),
+            _ => 0,
+        };
+        // SAFETY: plain data, and as many elements as there is room for.
+        unsafe {
+            wire::put(w, &raw const asked, 1);
+            w.u64(filled as u64);
+            wire::put(w, elements.as_ptr(), filled);
+        }
+    }
+    Ok(code)
+}
+
+macro_rules! listed {
+    ($($(#[$meta:meta])* $name:ident;)*) => {$(
+        $(#[$meta])*
+        pub(crate) fn $name(
+            exec: &mut Exec,
+            r: &mut Reader<'_>,
+            w: &mut Writer,
+        ) -> Result<Code, CallError> {
+            let call = exec.nvml.$name;
+            listed(exec, r, w, call)
+        }
+    )*};
+}
+
+listed! {
+    /// How much each process has used a device.
+    nvmlDeviceGetProcessesUtilizationInfo;
+    /// Processes on a device.
+    nvmlDeviceGetRunningProcessDetailList;
+    /// Where errors of a device's SRAM were.
+    nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts;
+}
+
+/// Where instances of a profile can be: the program's list has room for as many as it says, NVML takes it for large enough.
+fn placements<P: Copy>(
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+    call: impl Fn(*mut P, *mut c_uint) -> nvmlReturn_t,
+) -> Result<Code, CallError> {
+    /// More than any device has places.
+    const LEAST: usize = 64;
+    let wanted = wire::take_flag(r)?;
+    let room = r.u32()?;
+    r.end()?;
+    let mut count = 0;
+    let mut code = call(ptr::null_mut(), &raw mut count).cast_signed();
+    let mut found = Vec::new();
+    if code == 0 && wanted && count > room {
+        code = INSUFFICIENT_SIZE;
+    } else if code == 0 && wanted {
+        // SAFETY: integers.
+        found = unsafe { wire::room::<P>(LEAST.max(count as usize)) }?;
+        code = call(found.as_mut_ptr(), &raw mut count).cast_signed();
+        found.truncate(count.min(room) as usize);
+    }
+    if code == 0 || code == INSUFFICIENT_SIZE {
+        if wanted {
+            let filled = if code == 0 { found.len() } else { 0 };
+            w.u64(filled as u64);
+            // SAFETY: plain data, and as many as there are.
+            unsafe { wire::put(w, found.as_ptr(), filled) };
+        }
+        w.u32(count);
+    }
+    Ok(code)
+}
+
+/// Where GPU instances of a profile can be in a device.
+pub(crate) fn nvmlDeviceGetGpuInstancePossiblePlacements_v2(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    let (device, profile) = (r.u64()?, r.u32()?);
+    let Some(call) = exec.nvml.nvmlDeviceGetGpuInstancePossiblePlacements_v2 else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let device = match real(exec, Kind::NvmlDevice, device) {
+        Ok(device) => device,
+        Err(code) => return Ok(code),
+    };
+    // SAFETY: a device that the client has, and a list of as many as NVML has said, or none.
+    placements(r, w, |list, count| unsafe {
+        call(device, profile, list, count)
+    })
+}
+
+/// Where compute instances of a profile can be in a GPU instance.
+pub(crate) fn nvmlGpuInstanceGetComputeInstancePossiblePlacements(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Result<Code, CallError> {
+    let (instance, profile) = (r.u64()?, r.u32()?);
+    let Some(call) = exec
+        .nvml
+        .nvmlGpuInstanceGetComputeInstancePossiblePlacements
+    else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let instance = match real(exec, Kind::NvmlGpuInstance, instance) {
+        Ok(instance) => instance,
+        Err(code) => return Ok(code),
+    };
+    // SAFETY: an instance that the client has, and a list of as many as NVML has said, or none.
+    placements(r, w, |list, count| unsafe {
+        call(instance, profile, list, count)
     })
 }

@@ -246,13 +246,7 @@ impl DeferredCopies {
     /// Those of the copy; INVALID_VALUE for a number that is in use, OUT_OF_MEMORY for more than a client may have
     /// under way.
     pub(crate) fn start(&self, look: Look<'_>, copy: Copy) -> Result<(), Code> {
-        let bytes = match self.room(copy, |memory| memory.lock(look.driver)) {
-            Ok(bytes) => bytes,
-            Err(code) => {
-                self.failed(copy.ticket);
-                return Err(code);
-            }
-        };
+        let bytes = self.room(copy, |memory| memory.lock(look.driver))?;
         // The client destroys events under this lock, and ends contexts.
         let event_lifetime = look.event_lifetime.reading();
         let lent = look.event_lifetime.lend(look.driver, copy.stream);
@@ -261,7 +255,6 @@ impl DeferredCopies {
             Err(code) => {
                 drop(event_lifetime);
                 self.give_back(bytes);
-                self.failed(copy.ticket);
                 return Err(code);
             }
         };
@@ -302,7 +295,8 @@ impl DeferredCopies {
         })
     }
 
-    fn failed(&self, ticket: u64) {
+    /// A copy was not put into its stream: the client need not wait for it.
+    pub(crate) fn failed(&self, ticket: u64) {
         let mut state = self.lock();
         if state.failed.len() < FAILED_MAX {
             state.failed.push(ticket);

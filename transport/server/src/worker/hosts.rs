@@ -59,6 +59,16 @@ impl Hosts {
         }
     }
 
+    /// The function `ticket` was not put into its stream: the client need not wait for it.
+    pub(crate) fn failed(&self, ticket: u64, status: u32) {
+        self.lock().reached.push_back(HostReached {
+            ticket,
+            call: HostReached::NEVER,
+            status,
+        });
+        self.changed.notify_all();
+    }
+
     /// The next function that a stream has reached; `None` when the session ends, or when `gone`
     /// says that nobody waits any more.
     pub(crate) fn next(&self, mut gone: impl FnMut() -> bool) -> Option<HostReached> {
@@ -104,6 +114,15 @@ mod tests {
         assert!(!stream.is_finished());
         hosts.done(reached.call);
         stream.join().unwrap();
+    }
+
+    #[test]
+    fn the_client_hears_of_a_function_that_no_stream_will_reach() {
+        let hosts = Hosts::default();
+        hosts.failed(7, 400);
+        let never = hosts.next(|| true).unwrap();
+        assert_eq!((never.ticket, never.call, never.status), (7, 0, 400));
+        assert!(hosts.next(|| true).is_none());
     }
 
     #[test]

@@ -307,6 +307,9 @@ impl Lane {
         (self.exec.begun_ns, self.exec.queue_ns) = (begun, queue);
         self.exec.sending_ns = 0;
         let code = self.call(header, attributes)?;
+        if code != 0 {
+            special::not_done(&self.exec, header.op, &self.arguments, code);
+        }
         self.done_ns = time::now_ns();
         let driver = self
             .done_ns
@@ -316,6 +319,7 @@ impl Lane {
             self.work.behind(&self.exec, code);
         }
         self.exec.skip_bulk()?;
+        let nvml = header.flags.has(Flags::NVML);
         self.tally.frame(header);
         self.tally.call(
             &self.exec.session.counts,
@@ -324,10 +328,9 @@ impl Lane {
                 queue_ns: queue,
                 driver_ns: driver,
                 bytes: self.exec.moved,
-                failed: code != 0,
+                failed: code != 0 && !(nvml && code == special::NVML_TIMEOUT),
             },
         );
-        let nvml = header.flags.has(Flags::NVML);
         if code != 0 && !nvml {
             self.exec.session.sticky.note(code.cast_unsigned());
         } else if code == 0 && attributes.ends_context() {

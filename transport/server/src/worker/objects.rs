@@ -74,12 +74,10 @@ impl Objects {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A context has ended, and what was made in it; `None`: one of those, it is not known which.
-    pub(crate) fn context_ended(&self, context: Option<u32>) {
+    /// A context has ended, and what was made in it.
+    pub(crate) fn context_ended(&self, context: u32) {
         self.lock().0.retain(|(kind, _), known| match kind {
-            Object::Texture | Object::Surface => {
-                context.is_some_and(|context| u64::from(context) != known.of)
-            }
+            Object::Texture | Object::Surface => u64::from(context) != known.of,
             // They are of no context.
             Object::Allocation | Object::Conditional => true,
         });
@@ -105,10 +103,10 @@ mod tests {
         assert!(!objects.lock().take(Object::Surface, 5));
         assert!(objects.lock().take(Object::Texture, 5));
         assert!(!objects.lock().take(Object::Texture, 5));
-        objects.context_ended(Some(1));
+        objects.context_ended(1);
         assert!(objects.lock().take(Object::Texture, 6));
         objects.lock().add(Object::Surface, 7, 2);
-        objects.context_ended(None);
+        objects.context_ended(2);
         assert!(!objects.lock().take(Object::Surface, 7));
     }
 
@@ -117,7 +115,7 @@ mod tests {
         let objects = Objects::default();
         objects.lock().add(Object::Allocation, 9, 0);
         objects.lock().add(Object::Allocation, 9, 0);
-        objects.context_ended(None);
+        objects.context_ended(0);
         assert!(objects.lock().take(Object::Allocation, 9));
         assert!(objects.lock().has(Object::Allocation, 9));
         assert!(objects.lock().take(Object::Allocation, 9));

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::Duration;
 
 use gtrace_link::{Admitted, Ender, Link, LinkError, LinkInfo, OneSession, Resumption, Sessions};
@@ -83,8 +83,12 @@ pub(crate) struct Session {
     pub(crate) host_memory: HostMemory,
     /// What it shares with other clients.
     pub(crate) shared_memory: SharedMemory,
+    /// Its primary contexts, as frames name them, by device.
+    primaries: Mutex<HashMap<i32, u32>>,
     /// Its textures and surfaces.
     pub(crate) objects: Objects,
+    /// Held while samples and sets of events of NVML are used, and alone while they end.
+    pub(crate) nvml_objects: RwLock<()>,
     /// What its kernels print.
     pub(crate) output: OnceLock<Arc<Output>>,
     lanes: Mutex<HashMap<u16, OpenLane>>,
@@ -124,7 +128,9 @@ impl Session {
             deferred_copies: DeferredCopies::default(),
             host_memory: HostMemory::default(),
             shared_memory: SharedMemory::new(Arc::clone(channel)),
+            primaries: Mutex::default(),
             objects: Objects::default(),
+            nvml_objects: RwLock::default(),
             output: OnceLock::new(),
             lanes: Mutex::default(),
             admitted: Mutex::default(),
@@ -134,6 +140,24 @@ impl Session {
             lost: OnceLock::new(),
             start,
         }
+    }
+
+    /// The client has retained the primary context of a device, which frames name so.
+    pub(crate) fn primary_retained(&self, device: i32, context: u32) {
+        let mut primaries = self
+            .primaries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        primaries.insert(device, context);
+    }
+
+    /// How frames name the primary context of a device, if the client has retained it.
+    pub(crate) fn primary(&self, device: i32) -> Option<u32> {
+        let primaries = self
+            .primaries
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        primaries.get(&device).copied()
     }
 
     /// A call is lost: no lane executes anything from here on, and each says why.

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use gtrace_cuda::payload;
-use gtrace_protocol::{ECHO_BULK_MAX, Flags, control, op_id};
+use gtrace_cuda::Kind;
+use gtrace_cuda::payload::{self, Payload as _};
+use gtrace_protocol::{ECHO_BULK_MAX, Flags, Reader, control, op_id};
 
 use crate::serves;
 use crate::support::{Client, Server, bytes, random};
@@ -123,4 +124,24 @@ fn frames_behind_one_that_waits_for_host_functions_are_read() {
     let answer = client.receive().unwrap();
     assert_eq!((answer.header.seq, answer.header.status), (next.seq, 600));
     assert_eq!(client.answer().header.status, 0);
+}
+
+#[test]
+fn a_function_that_no_stream_will_reach_is_reported() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.tcp(), "tcp");
+    for (stream, ticket) in [(Kind::Stream.handle(99), 5), (0, 6)] {
+        let host = payload::HostFunction { stream, ticket };
+        client.one_way("cuLaunchHostFunc", &bytes(&host), &[]);
+    }
+    let mut reached = Vec::new();
+    for _ in 0..2 {
+        let answer = client.call_op(payload::HOST_NEXT, &[], &[]);
+        let next = payload::HostReached::read(&mut Reader::new(&answer.small)).unwrap();
+        reached.push((next.ticket, next.call == payload::HostReached::NEVER));
+        let done = next.call.to_le_bytes();
+        client.call_op(payload::HOST_DONE, &done, &[]);
+    }
+    reached.sort_unstable();
+    assert_eq!(reached, [(5, true), (6, false)]);
 }

@@ -56,7 +56,7 @@ fn asynchronous_copies_are_bounded_and_checked() {
     assert_eq!(defer_copy(&mut client, 6, 64, 10, 0), 1, "no such memory");
     let (pieces, taken) = take(&mut client, 1);
     assert_eq!(pieces, [(1, payload::BLOCK), (1, 100_000 - payload::BLOCK)]);
-    assert_eq!(taken.failed, [1, 0, 2, 4, 5, 6]);
+    assert_eq!(taken.failed, [1, 0, 2, 3, 4, 5, 6]);
     assert!(taken.in_flight_on_other_lanes.is_empty());
     // Its room is free again, in whatever pieces.
     for ticket in 10..20 {
@@ -118,6 +118,35 @@ fn the_memory_limit_is_the_sessions() {
     drop(other);
     // Another client has its own.
     assert!(Client::ready(server.unix(), "unix").alloc(64 << 20).is_ok());
+}
+
+/// Surfaces end with their context, and with no other.
+#[test]
+fn surfaces_end_with_their_context() {
+    let two = vec![("GTRACE_SOFTGPU_DEVICES".to_owned(), "2".to_owned())];
+    let server = Server::start(|options| options.environment = two);
+    let mut client = Client::ready(server.unix(), "unix");
+    let array = Kind::Array.handle(1);
+    // Width, height, depth, format and channels, flags: numbers of 32 bits that surfaces may write.
+    let create: Vec<u8> = [array, 64, 64, 0, 1 << 32 | 0x20, 2]
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    assert_eq!(client.call("cuArray3DCreate_v2", &create).header.status, 0);
+    let resource = bytes(&payload::Resource::Array(array));
+    let make = |client: &mut Client| {
+        let surface = client.call("cuSurfObjectCreate", &resource);
+        assert_eq!(surface.header.status, 0);
+        surface.small
+    };
+    let (first, second) = (make(&mut client), make(&mut client));
+    let device = |number: i32| number.to_le_bytes();
+    client.call("cuDevicePrimaryCtxReset_v2", &device(1));
+    assert_eq!(client.call("cuSurfObjectDestroy", &first).header.status, 0);
+    let released = client.call("cuDevicePrimaryCtxRelease_v2", &device(0));
+    assert_eq!(released.header.status, 0);
+    client.context = 0;
+    assert_eq!(client.call("cuSurfObjectDestroy", &second).header.status, 1);
 }
 
 /// Numbers of textures and surfaces are the driver's own: only those that this client was given reach it.

@@ -10,7 +10,8 @@ use std::ptr;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::types::nvml::{
-    self, nvmlDevice_t, nvmlDeviceAttributes_t, nvmlPciInfo_t, nvmlReturn_t,
+    self, nvmlComputeInstance_t, nvmlComputeInstanceInfo_t, nvmlDevice_t, nvmlDeviceAttributes_t,
+    nvmlPciInfo_t, nvmlReturn_t,
 };
 
 use super::{answer, ready};
@@ -22,13 +23,15 @@ const PCI_1: usize = offset_of!(nvmlPciInfo_t, pciSubSystemId);
 const PCI_2: usize = offset_of!(nvmlPciInfo_t, busId);
 /// `nvmlDeviceAttributes_t` of the first version.
 const ATTRIBUTES_1: usize = offset_of!(nvmlDeviceAttributes_t, gpuInstanceSliceCount);
+/// `nvmlComputeInstanceInfo_t` of the first version.
+const COMPUTE_INSTANCE_1: usize = offset_of!(nvmlComputeInstanceInfo_t, placement);
 
 /// Has the newest version answer, and gives the program the first `size` bytes of it.
 ///
 /// # Safety
 ///
 /// `to` is null or has room for `size` bytes; `newest` fills its argument if it succeeds.
-unsafe fn beginning<T>(
+pub(super) unsafe fn beginning<T>(
     to: *mut T,
     size: usize,
     newest: impl FnOnce(*mut T) -> nvmlReturn_t,
@@ -93,6 +96,18 @@ pub(crate) unsafe fn nvmlDeviceGetAttributes(
     unsafe {
         beginning(attributes, ATTRIBUTES_1, |whole| {
             remote::nvmlDeviceGetAttributes_v2(device, whole)
+        })
+    }
+}
+
+pub(crate) unsafe fn nvmlComputeInstanceGetInfo(
+    computeInstance: nvmlComputeInstance_t,
+    info: *mut nvmlComputeInstanceInfo_t,
+) -> nvmlReturn_t {
+    // SAFETY: the program's pointer, and a structure of this function.
+    unsafe {
+        beginning(info, COMPUTE_INSTANCE_1, |whole| {
+            remote::nvmlComputeInstanceGetInfo_v2(computeInstance, whole)
         })
     }
 }

@@ -23,5 +23,8 @@ not_here! {
     cuMemcpy2DAsync_v2 cuMemcpy2DUnaligned_v2 cuMemcpy2D_v2 cuMemcpy3DAsync_v2 cuMemcpy3D_v2
     cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuModuleGetFunction
     cuModuleLoadData cuOccupancyMaxActiveClusters cuOccupancyMaxPotentialClusterSize
-    cuStreamAddCallback nvmlInit_v2 nvmlShutdown
+    cuStreamAddCallback nvmlComputeInstanceGetInfo_v2 nvmlDeviceGetGpuInstancePossiblePlacements_v2
+    nvmlDeviceGetProcessesUtilizationInfo nvmlGpuInstanceGetComputeInstancePossiblePlacements
+    nvmlDeviceGetRunningProcessDetailList nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts
+    nvmlEventSetWait_v2 nvmlGpmMetricsGet nvmlGpuInstanceGetInfo nvmlInit_v2 nvmlShutdown
 }

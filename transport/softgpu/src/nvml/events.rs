@@ -28,6 +28,16 @@ pub struct EventData {
     pub compute_instance: c_uint,
 }
 
+/// `nvmlEventData_t` of the first version.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct EventDataV1 {
+    pub device: DeviceHandle,
+    pub event_type: c_ulonglong,
+    pub event_data: c_ulonglong,
+}
+
 /// Who waits for which devices.
 #[derive(Default)]
 struct EventSet {
@@ -64,6 +74,33 @@ fn find(set: u64) -> Reply<Arc<EventSet>> {
     SETS.get(set).ok_or(INVALID_ARGUMENT)
 }
 
+/// The next event of a set, or TIMEOUT after so many milliseconds.
+fn next(set: u64, timeout: c_uint) -> Reply<EventData> {
+    let set = find(set)?;
+    let end = Instant::now() + Duration::from_millis(timeout.into());
+    loop {
+        let mut pending = lock(&set.pending);
+        if !pending.is_empty() {
+            return Ok(pending.remove(0));
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(TIMEOUT);
+        }
+        // Short waits: what is reported in the control file is only seen by looking.
+        let part = left.min(Duration::from_millis(20));
+        let waited = set.changed.wait_timeout(pending, part);
+        drop(waited);
+        // Not under the lock: an Xid that is found there comes here.
+        let devices = lock(&set.devices).clone();
+        for index in devices {
+            if let Some(device) = state()?.devices.get(index) {
+                any_device(handle_of(device))?;
+            }
+        }
+    }
+}
+
 nvml! {
     /// Makes an event set.
     fn nvmlEventSetCreate(set: Out<u64>) {
@@ -96,30 +133,21 @@ nvml! {
     }
 
     /// Waits for an event, at most so many milliseconds.
-    fn nvmlEventSetWait, nvmlEventSetWait_v2(set: u64, data: Out<EventData>, timeout: c_uint) {
-        let set = find(set)?;
+    fn nvmlEventSetWait_v2(set: u64, data: Out<EventData>, timeout: c_uint) {
         if data.is_null() {
+            find(set)?;
             return Err(INVALID_ARGUMENT);
         }
-        let end = Instant::now() + Duration::from_millis(timeout.into());
-        loop {
-            let mut pending = lock(&set.pending);
-            if !pending.is_empty() {
-                return Ok(data.put(pending.remove(0))?);
-            }
-            let left = end.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(TIMEOUT);
-            }
-            // Short waits: what is reported in the control file is only seen by looking.
-            let part = left.min(Duration::from_millis(20));
-            let waited = set.changed.wait_timeout(pending, part);
-            drop(waited);
-            for index in lock(&set.devices).clone() {
-                if let Some(device) = state()?.devices.get(index) {
-                    any_device(handle_of(device))?;
-                }
-            }
+        Ok(data.put(next(set, timeout)?)?)
+    }
+
+    /// The same, without the instances of MIG mode.
+    fn nvmlEventSetWait(set: u64, data: Out<EventDataV1>, timeout: c_uint) {
+        if data.is_null() {
+            find(set)?;
+            return Err(INVALID_ARGUMENT);
         }
+        let EventData { device, event_type, event_data, .. } = next(set, timeout)?;
+        Ok(data.put(EventDataV1 { device, event_type, event_data })?)
     }
 }

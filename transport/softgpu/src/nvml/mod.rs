@@ -8,6 +8,8 @@
 
 pub mod device;
 pub mod events;
+pub mod gpm;
+pub mod instance;
 pub mod license;
 pub mod mig;
 pub mod power;

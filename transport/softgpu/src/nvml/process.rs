@@ -6,8 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::mig::{self, Subject};
 use super::{
-    DeviceHandle, INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, device,
-    nvml, state,
+    DeviceHandle, INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply,
+    VERSION_MISMATCH, device, nvml, state,
 };
 use crate::abi::Out;
 use crate::device::Device;
@@ -45,6 +45,58 @@ pub struct ProcessSample {
     pub decoder: c_uint,
 }
 
+/// `nvmlProcessUtilizationInfo_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ProcessUse {
+    pub timestamp: c_ulonglong,
+    pub pid: c_uint,
+    pub sm: c_uint,
+    pub memory: c_uint,
+    pub encoder: c_uint,
+    pub decoder: c_uint,
+    pub jpeg: c_uint,
+    pub ofa: c_uint,
+}
+
+/// `nvmlProcessesUtilizationInfo_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ProcessUses {
+    pub version: c_uint,
+    pub count: c_uint,
+    pub since: c_ulonglong,
+    pub list: Out<ProcessUse>,
+}
+
+/// `nvmlProcessDetail_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ProcessDetail {
+    pub pid: c_uint,
+    pub memory: c_ulonglong,
+    pub gpu_instance: c_uint,
+    pub compute_instance: c_uint,
+    pub protected_memory: c_ulonglong,
+}
+
+/// `nvmlProcessDetailList_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ProcessDetails {
+    pub version: c_uint,
+    pub mode: c_uint,
+    pub count: c_uint,
+    pub list: Out<ProcessDetail>,
+}
+
+/// Version of both.
+const LISTED_VERSION: c_uint = 1 << 24 | size_of::<ProcessUses>() as c_uint;
+
 /// Memory of this process on a device, if it has a context there.
 fn own_memory(device: &Device) -> Reply<Option<u64>> {
     let contexts = state()?.contexts.all();
@@ -67,6 +119,23 @@ fn memory_there(subject: &Subject) -> Reply<Option<u64>> {
         Subject::Part(_, one, _) if (one.gi, one.ci) != own_instance(device) => Ok(None),
         _ => own_memory(device),
     }
+}
+
+/// As [`give`], for a structure of which `count` is that and `out` the list: it is asked for how many there are without one.
+fn give_listed<T>(count: &mut c_uint, out: Out<T>, item: Option<T>) -> Reply {
+    let room = if out.is_null() { 0 } else { *count };
+    *count = c_uint::from(item.is_some());
+    match item {
+        None => Ok(()),
+        Some(_) if room == 0 => Err(INSUFFICIENT_SIZE),
+        Some(item) => Ok(out.put(item)?),
+    }
+}
+
+/// Microseconds since 1970, as NVML counts.
+fn now() -> c_ulonglong {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH);
+    now.unwrap_or_default().as_micros() as c_ulonglong
 }
 
 /// Gives at most one element, by the rules of NVML's lists: the count in is the room, the count
@@ -118,8 +187,7 @@ nvml! {
         handle: DeviceHandle, out: Out<ProcessSample>, count: Out<c_uint>, since: c_ulonglong,
     ) {
         let device = device(handle)?;
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let timestamp = now.as_micros() as c_ulonglong;
+        let timestamp = now();
         if count.is_null() {
             return Err(INVALID_ARGUMENT);
         }
@@ -135,6 +203,43 @@ nvml! {
             return Err(INSUFFICIENT_SIZE);
         }
         give(count, out, Some(sample))
+    }
+
+    /// The same, with a list.
+    fn nvmlDeviceGetProcessesUtilizationInfo(handle: DeviceHandle, out: Out<ProcessUses>) {
+        let (device, mut uses) = (device(handle)?, out.get()?);
+        if uses.version != LISTED_VERSION {
+            return Err(VERSION_MISMATCH);
+        }
+        let timestamp = now();
+        if own_memory(device)?.is_none() || uses.since >= timestamp {
+            return Err(NOT_FOUND);
+        }
+        let (pid, sm) = (std::process::id(), device.busy().utilisation());
+        let own = ProcessUse { timestamp, pid, sm, ..ProcessUse::default() };
+        let given = give_listed(&mut uses.count, uses.list, Some(own));
+        out.put(uses)?;
+        given
+    }
+
+    /// Processes that compute (mode 0), draw or use MPS: of the latter there are none.
+    fn nvmlDeviceGetRunningProcessDetailList(handle: DeviceHandle, out: Out<ProcessDetails>) {
+        let (subject, mut details) = (Subject::of(handle)?, out.get()?);
+        if details.version != LISTED_VERSION {
+            return Err(VERSION_MISMATCH);
+        }
+        let memory = match details.mode {
+            0 => memory_there(&subject)?,
+            1 | 2 => None,
+            _ => return Err(INVALID_ARGUMENT),
+        };
+        let (gpu_instance, compute_instance) = own_instance(subject.device());
+        let own = memory.map(|memory| ProcessDetail {
+            pid: std::process::id(), memory, gpu_instance, compute_instance, protected_memory: 0,
+        });
+        let given = give_listed(&mut details.count, details.list, own);
+        out.put(details)?;
+        given
     }
 
     /// Records of processes that have ended: none are kept.

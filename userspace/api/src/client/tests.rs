@@ -1,4 +1,4 @@
-use std::io::{BufRead as _, Read as _};
+use std::io::BufRead as _;
 
 use super::*;
 
@@ -126,6 +126,14 @@ fn what_is_larger_than_anything_of_gtrace_is_an_error_and_not_cut() {
         .next_message()
         .unwrap_err();
     assert!(error.to_string().contains("larger than 1 MiB"), "{error}");
+}
+
+#[test]
+fn of_an_answer_no_more_is_read_than_was_asked_for() {
+    for (most, read) in [(3, "[1,"), (5, "[1,2]"), (9, "[1,2]")] {
+        let (_dir, client) = answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n[1,2]", 2);
+        assert_eq!(client.get_at_most("/", most).unwrap(), read.as_bytes());
+    }
 }
 
 #[test]

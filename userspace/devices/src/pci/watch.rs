@@ -19,8 +19,8 @@ pub struct PciReport {
     pub events: Vec<Observed>,
     /// Every GPU that PCI shows now.
     pub gpus: Vec<GpuInfo>,
-    /// How many NVSwitches PCI shows now.
-    pub nvswitches: u32,
+    /// Every NVSwitch that PCI shows now.
+    pub nvswitches: Vec<PciAddress>,
     /// GPUs and switches that were there once and are gone or dead.
     pub lost: Vec<PciAddress>,
     /// The AER counters of this poll.
@@ -153,7 +153,7 @@ impl PciWatch {
             .map(PciDevice::gpu_info)
             .collect();
         let switches = now.values().filter(|d| d.class == PciClass::NvSwitch);
-        report.nvswitches = u32::try_from(switches.count()).unwrap_or(u32::MAX);
+        report.nvswitches = switches.map(|d| d.pci).collect();
         report.lost = self.lost.iter().copied().collect();
         Ok((now, report))
     }

@@ -20,6 +20,17 @@ const APART: Duration = Duration::from_millis(3_600_000 / READINGS);
 /// Rates within a thousandth of each other are the same.
 pub(super) const SAME_RATE: f64 = 0.999;
 
+/// What a reading of a port is judged by.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted {
+    pub(super) expected: RdmaExpected,
+    /// As many ports as the configuration expects are active at its rate.
+    pub(super) enough: bool,
+    /// Rate of the host's fastest active port. Without a configured rate, one that is slower may have been faster before
+    /// it was first seen.
+    pub(super) fastest: f64,
+}
+
 /// A port that is or was there.
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -36,6 +47,8 @@ pub(super) struct Known {
     pub(super) flapping: bool,
     /// The rate that was reported as too slow.
     pub(super) slow: Option<f64>,
+    /// That it is as fast as it should be was given once.
+    full_speed: bool,
     pub(super) errors: BTreeMap<&'static str, Window>,
 }
 
@@ -118,13 +131,14 @@ impl Known {
         }
     }
 
-    /// Takes a reading. `enough`: as many ports as the configuration expects are active at its rate.
+    /// Takes a reading. What is well and was not seen to become so goes to `standing`.
     pub(super) fn observe(
         &mut self,
         port: &RdmaPort,
         now: Timestamp,
-        (expected, enough): (RdmaExpected, bool),
+        wanted: Wanted,
         events: &mut Vec<Observed>,
+        standing: &mut Vec<Observed>,
     ) {
         let was_gone = std::mem::take(&mut self.gone);
         let was_active = self.last.active && !was_gone;
@@ -133,7 +147,7 @@ impl Known {
             // What it counted is another device's.
             self.errors.clear();
             self.last.counters.clear();
-            self.slow = None;
+            (self.slow, self.full_speed) = (None, false);
         }
         let name = port.name();
         if was_active && !port.active {
@@ -143,6 +157,9 @@ impl Known {
         } else if !was_active && port.active && self.expected {
             let text = format!("{name} is active again");
             events.push(change(Severity::Info, PortChange::Up, text, port));
+        } else if port.active && !self.expected {
+            let text = format!("{name} is active again");
+            standing.push(change(Severity::Info, PortChange::Up, text, port));
         } else if was_active && port.active && downed > 0 {
             let text = format!("{name} went down and came up again");
             let mut event = change(Severity::Warning, PortChange::Bounced, text, port);
@@ -155,7 +172,7 @@ impl Known {
         self.judge_flapping(port, now, events);
         if port.active {
             self.expected = true;
-            self.judge_rate(port, expected, enough, events);
+            self.judge_rate(port, wanted, events, standing);
         }
         for counter in &PORT_COUNTERS {
             self.judge_counter(port, counter, now, events);
@@ -195,10 +212,15 @@ impl Known {
     fn judge_rate(
         &mut self,
         port: &RdmaPort,
-        expected: RdmaExpected,
-        enough: bool,
+        wanted: Wanted,
         events: &mut Vec<Observed>,
+        standing: &mut Vec<Observed>,
     ) {
+        let Wanted {
+            expected,
+            enough,
+            fastest,
+        } = wanted;
         let Some(rate) = port.rate_gbps else { return };
         let best = self.best_gbps.map_or(rate, |best| best.max(rate));
         self.best_gbps = Some(best);
@@ -206,19 +228,25 @@ impl Known {
         self.surplus = (enough || self.surplus) && expected.rate_gbps.as_ref().is_some_and(slower);
         let wanted = expected.rate_gbps.filter(|_| !self.surplus).unwrap_or(best);
         let name = port.name();
-        let mut emit = |severity, what, text| {
+        let event = |severity, what, text| {
             let mut event = change(severity, what, text, port);
             event.occurrence.detail.rdma.expected_rate_gbps = Some(wanted);
-            events.push(event);
+            event
         };
         if rate >= wanted * SAME_RATE {
+            let text = format!("{name} is as fast again as it should be");
+            let event = event(Severity::Info, PortChange::FullSpeed, text);
+            let is_sure = expected.rate_gbps.is_some() || rate >= fastest * SAME_RATE;
             if self.slow.take().is_some() {
-                let text = format!("{name} is as fast again as it should be");
-                emit(Severity::Info, PortChange::FullSpeed, text);
+                self.full_speed = true;
+                events.push(event);
+            } else if is_sure && !self.full_speed {
+                self.full_speed = true;
+                standing.push(event);
             }
         } else if self.slow.replace(rate) != Some(rate) {
             let text = format!("{name} is slower than it should be");
-            emit(Severity::Warning, PortChange::Slow, text);
+            events.push(event(Severity::Warning, PortChange::Slow, text));
         }
     }
 

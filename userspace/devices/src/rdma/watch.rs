@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use gtrace_event::{Kind, Occurrence, PortChange, Provenance, Severity, Timestamp};
 
-use super::known::{Known, SAME_RATE, occurrence, seen};
+use super::known::{Known, SAME_RATE, Wanted, occurrence, seen};
 use super::metrics;
 use super::port::{self, RdmaExpected, RdmaPort};
 use crate::reads::{DEADLINE, Reading, Reads};
@@ -49,6 +49,9 @@ pub struct RdmaHealth {
 pub struct RdmaReport {
     /// What happened since the previous poll.
     pub events: Vec<Observed>,
+    /// What is well, where it was not seen to become so: once each, as after a start. It is news only for who knows
+    /// otherwise, as a daemon that was restarted may.
+    pub standing: Vec<Observed>,
     /// How it stands.
     pub health: RdmaHealth,
 }
@@ -64,6 +67,8 @@ pub struct RdmaWatch {
     ports: BTreeMap<Place, Known>,
     /// Polls in a row that found too few ports; reported at [`TOO_FEW`].
     too_few: u32,
+    /// There were enough once.
+    were_enough: bool,
     reads: Reads<String, Vec<RdmaPort>>,
     /// Devices that did not answer the newest poll.
     unanswered: Vec<String>,
@@ -77,6 +82,7 @@ impl RdmaWatch {
             expected,
             ports: BTreeMap::new(),
             too_few: 0,
+            were_enough: false,
             reads: Reads::new(DEADLINE),
             unanswered: Vec::new(),
         }
@@ -85,17 +91,24 @@ impl RdmaWatch {
     /// Reads all ports and compares them with the previous poll; `now` is not before that.
     pub fn poll_now(&mut self, now: Timestamp) -> RdmaReport {
         let ports = self.read();
-        let mut events = Vec::new();
+        let (mut events, mut standing) = (Vec::new(), Vec::new());
         self.judge_lost(&ports, &mut events);
-        let expected = (self.expected, self.enough(&ports));
+        let active = ports.iter().filter(|port| port.active);
+        let rates = active.filter_map(|port| port.rate_gbps);
+        let wanted = Wanted {
+            expected: self.expected,
+            enough: self.enough(&ports),
+            fastest: rates.fold(0.0, f64::max),
+        };
         for port in &ports {
             let place = (port.device.clone(), port.port);
             let known = self.ports.entry(place).or_insert_with(|| Known::new(port));
-            known.observe(port, now, expected, &mut events);
+            known.observe(port, now, wanted, &mut events, &mut standing);
         }
-        self.judge_number(&ports, &mut events);
+        self.judge_number(&ports, &mut events, &mut standing);
         RdmaReport {
             events,
+            standing,
             health: self.health(ports, now),
         }
     }
@@ -180,7 +193,12 @@ impl RdmaWatch {
         }
     }
 
-    fn judge_number(&mut self, ports: &[RdmaPort], events: &mut Vec<Observed>) {
+    fn judge_number(
+        &mut self,
+        ports: &[RdmaPort],
+        events: &mut Vec<Observed>,
+        standing: &mut Vec<Observed>,
+    ) {
         let Some(expected) = self.expected.ports else {
             return;
         };
@@ -189,27 +207,30 @@ impl RdmaWatch {
         if !enough && !self.unanswered.is_empty() {
             return;
         }
-        let mut emit = |severity, change, text: String| {
+        let event = |severity, change, text: &str| {
             let mut event = Occurrence::new(Kind::RdmaPort, severity, text);
             event.provenance = Provenance::Kernel;
             event.detail.rdma.port_change = Some(change);
             event.detail.rdma.active_ports = Some(active);
             event.detail.rdma.expected_ports = Some(expected);
             event.detail.rdma.expected_rate_gbps = self.expected.rate_gbps;
-            events.push(seen(event, 1));
+            seen(event, 1)
         };
         if enough {
+            let text = "as many RDMA ports are active again as the configuration expects";
+            let event = event(Severity::Info, PortChange::Enough, text);
             if self.too_few >= TOO_FEW {
-                let text = "as many RDMA ports are active again as the configuration expects";
-                emit(Severity::Info, PortChange::Enough, text.into());
+                events.push(event);
+            } else if !self.were_enough {
+                standing.push(event);
             }
-            self.too_few = 0;
+            (self.too_few, self.were_enough) = (0, true);
             return;
         }
         self.too_few = self.too_few.saturating_add(1);
         if self.too_few == TOO_FEW {
             let text = "fewer RDMA ports are active than the configuration expects";
-            emit(Severity::Critical, PortChange::TooFew, text.into());
+            events.push(event(Severity::Critical, PortChange::TooFew, text));
         }
     }
 

@@ -150,7 +150,7 @@ fn clients(hub: &Hub, started: &BTreeSet<u32>) -> Vec<Client> {
             let number = device
                 .strip_prefix("nvidia")
                 .and_then(|n| n.parse::<u32>().ok());
-            let gpu = number.and_then(|n| gpus.iter().find(|gpu| gpu.index == Some(n)));
+            let gpu = number.and_then(|n| gpus.iter().find(|gpu| gpu.minor == Some(n)));
             of_user.extend(gpu.map(|gpu| (gpu.pci, None)));
         }
     }
@@ -174,6 +174,7 @@ fn clients(hub: &Hub, started: &BTreeSet<u32>) -> Vec<Client> {
 
 #[cfg(test)]
 mod tests {
+    use gtrace_api::DeviceUser;
     use gtrace_devices::GpuInfo;
     use gtrace_event::{Event, Gpu, Holder, Kind, Occurrence, Severity, Witness, WitnessName};
     use gtrace_grpc::frame;
@@ -219,6 +220,27 @@ mod tests {
         let names = [&known.job, &known.step, &known.user].map(|name| name.as_deref().unwrap());
         assert_eq!(names, ["slurm:4711", "2", "ada"]);
         assert_eq!(stays, Some(known));
+    }
+
+    #[test]
+    fn an_open_device_is_of_the_gpu_with_its_minor_number_whatever_index_nvml_gives() {
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        let gpu = |at: &str, index: u32, minor: u32| {
+            let mut gpu = GpuInfo::at(at.parse().unwrap());
+            (gpu.index, gpu.minor) = (Some(index), Some(minor));
+            gpu
+        };
+        let (first, second) = (gpu("0000:3b:00.0", 0, 1), gpu("0000:86:00.0", 1, 0));
+        hub.set_gpus(vec![first, second.clone()]);
+        hub.set_gpu_processes(vec![DeviceUser {
+            pid: 7,
+            comm: "python3".to_owned(),
+            devices: vec!["nvidia0".to_owned(), "nvidiactl".to_owned()],
+            open_files: 2,
+        }]);
+        let found = clients(&hub, &BTreeSet::new());
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].gpus, [(second.pci, None)]);
     }
 
     /// The kubelet is a fake of the test's, which speaks its protocol.

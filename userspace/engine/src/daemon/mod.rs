@@ -6,8 +6,10 @@ mod footprint;
 mod start;
 mod watch;
 
+use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::sync::mpsc::TrySendError;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -40,8 +42,15 @@ use crate::{
 pub use self::start::{catalogue, explain_load, triggers, try_probes};
 pub use self::watch::Ended;
 
+/// The task that ships to the head of a fleet, where its caller has added one.
+pub const FLEET: &str = "fleet";
+
 /// How long tasks have to end.
 const STOP_PATIENCE: Duration = Duration::from_secs(3);
+/// What is answered to a request for which the core has no room.
+const BUSY: &str = "the daemon is too busy to take it; try again";
+/// Between attempts to hand over what waits for room.
+const RETRY: Duration = Duration::from_millis(20);
 
 /// What is asked of a run beside the configuration.
 #[derive(Debug, Default)]
@@ -273,7 +282,7 @@ impl Daemon {
         })?;
         // No task is started again from here on.
         let mut left = hub.tasks.stop(
-            &[names::HTTP, names::RECORDER, names::HISTORY],
+            &[names::HTTP, names::RECORDER, names::HISTORY, FLEET],
             STOP_PATIENCE,
         );
         left.extend(component::stop(&context, STOP_PATIENCE));
@@ -324,25 +333,52 @@ fn start_control(hub: &Hub, context: &component::Context) -> anyhow::Result<Opti
         .map(Some)
 }
 
-/// Passes on what the API asks for.
+/// Passes on what the API asks for, and what threads have observed. While the core has no room, the former is refused and the
+/// latter waits.
 async fn obey(
     mut commands: mpsc::UnboundedReceiver<Command>,
     control: Option<Control>,
     inputs: InputSender,
 ) {
-    while let Some(command) = commands.recv().await {
-        match (command, &control) {
-            (Command::Pause(pause, answer), Some(control)) => control.ask(pause, answer),
-            (Command::Pause(_, answer), None) => {
+    let mut waiting: VecDeque<Command> = VecDeque::new();
+    loop {
+        while let Some(command) = waiting.pop_front() {
+            if let Some(command) = offer(&inputs, command) {
+                waiting.push_front(command);
+                break;
+            }
+        }
+        let next = match waiting.is_empty() {
+            true => commands.recv().await,
+            false => match tokio::time::timeout(RETRY, commands.recv()).await {
+                Ok(next) => next,
+                Err(_) => continue,
+            },
+        };
+        match (next, &control) {
+            (None, _) => return,
+            (Some(Command::Pause(pause, answer)), Some(control)) => control.ask(pause, answer),
+            (Some(Command::Pause(_, answer)), None) => {
                 // Whoever asked may have given up.
                 let _ = answer.send(Err("no probe is loaded".to_owned()));
             }
-            (other, _) => {
-                if inputs.try_send(Input::Command(other)).is_err() {
-                    tracing::warn!("the core is too busy for a request");
-                }
+            (Some(command), _) => {
+                let left = match waiting.is_empty() {
+                    true => offer(&inputs, command),
+                    false => Some(command),
+                };
+                waiting.extend(left.and_then(|command| command.refuse(BUSY)));
             }
         }
+    }
+}
+
+/// Hands the command to the core; gives it back if that has no room.
+fn offer(inputs: &InputSender, command: Command) -> Option<Command> {
+    match inputs.try_send(Input::Command(command)) {
+        Err(TrySendError::Full(Input::Command(command))) => Some(command),
+        // A core that has ended takes nothing more.
+        _ => None,
     }
 }
 
@@ -358,4 +394,40 @@ fn cuda_calls(config: &Config, hub: &Arc<Hub>) -> anyhow::Result<Option<cuda::Se
     cuda::Service::start(options)
         .context("the thread that counts CUDA calls cannot be started")
         .map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::sync_channel;
+
+    use gtrace_event::Occasion;
+    use tokio::sync::oneshot;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_was_observed_waits_for_a_busy_core_and_a_request_is_refused() {
+        let (sender, received) = sync_channel(1);
+        sender.send(Input::Stop).unwrap();
+        let (commands, asked) = mpsc::unbounded_channel();
+        let obeying = tokio::spawn(obey(asked, None, sender.into()));
+        let observed = || Command::Observed(Occasion::DriverReload);
+        commands.send(observed()).unwrap();
+        commands.send(observed()).unwrap();
+        let (answer, answered) = oneshot::channel();
+        commands.send(Command::Flush(answer)).unwrap();
+        assert_eq!(answered.await.unwrap(), Err(BUSY.to_owned()));
+        assert!(matches!(received.try_recv(), Ok(Input::Stop)));
+        for _ in 0..2 {
+            let input = loop {
+                match received.try_recv() {
+                    Ok(input) => break input,
+                    Err(_) => tokio::time::sleep(RETRY).await,
+                }
+            };
+            assert!(matches!(input, Input::Command(Command::Observed(_))));
+        }
+        drop(commands);
+        obeying.await.unwrap();
+    }
 }

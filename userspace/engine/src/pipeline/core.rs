@@ -281,6 +281,7 @@ impl State {
                 self.find_gpus(&gpus);
                 self.hub.set_gpus(gpus);
             }
+            Input::Nvswitches(nvswitches) => self.find_nvswitches(nvswitches),
             Input::Baseline(judgements) => self.judge_baseline(&judgements),
             Input::PciTree(tree) => {
                 self.known.set_tree(tree);

@@ -61,11 +61,11 @@ impl Disk {
             sources: Vec::new(),
         };
         hub.tasks.start(task, move |pulse| {
-            let mut problem = false;
+            let mut problem = None;
             let mut not_before = Instant::now();
             while !pulse.is_stopping() && of_task.wait(not_before) {
                 not_before = Instant::now() + SYNC_EVERY;
-                problem = report(of_task.bring_to_disk(&syncer), problem, &its_hub);
+                problem = report(&of_task.bring_to_disk(&syncer), problem, &its_hub);
             }
             Ok(())
         })?;
@@ -140,16 +140,44 @@ impl Commits {
     }
 }
 
-/// Shows how the sync went; whether it failed.
-fn report(result: Result<(), StoreError>, failed_before: bool, hub: &Hub) -> bool {
-    match &result {
-        Err(error) if !failed_before => {
-            hub.suspect_store(error);
-            tracing::error!("the newest records may not survive a power cut: {error}");
-            hub.update_status(|status| status.store_problem = Some(error.to_string()));
-        }
-        Ok(()) if failed_before => hub.update_status(|status| status.store_problem = None),
-        _ => {}
+/// Shows how the sync went, if not as `before`; why it failed.
+fn report(result: &Result<(), StoreError>, before: Option<String>, hub: &Hub) -> Option<String> {
+    let now = result.as_ref().err().map(ToString::to_string);
+    if now == before {
+        return now;
     }
-    result.is_err()
+    if let Err(error) = result {
+        hub.suspect_store(error);
+        tracing::error!("the newest records may not survive a power cut: {error}");
+    }
+    hub.update_store_problems(|problems| problems.sync.clone_from(&now));
+    now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sync_that_works_hides_no_append_that_fails() {
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        let shown = || hub.status().store_problem;
+        let failed = Err(StoreError::Full {
+            path: "store.db".into(),
+            why: "sync".to_owned(),
+        });
+        let problem = report(&failed, None, &hub);
+        assert!(problem.is_some());
+        assert_eq!(shown(), problem);
+        let append = Some("no space left".to_owned());
+        hub.update_store_problems(|problems| problems.append.clone_from(&append));
+        assert_eq!(shown(), append);
+        assert_eq!(report(&Ok(()), problem, &hub), None);
+        assert_eq!(shown(), append);
+        let problem = report(&failed, None, &hub);
+        hub.update_store_problems(|problems| problems.append = None);
+        assert_eq!(shown(), problem, "that has not ended");
+        report(&Ok(()), problem, &hub);
+        assert_eq!(shown(), None);
+    }
 }

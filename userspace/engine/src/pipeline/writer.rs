@@ -265,18 +265,18 @@ impl State {
             .update_status(|status| status.store_waiting = waiting);
         if self.problem.as_ref() != Some(&text) {
             tracing::error!("{} records wait: {text}", self.outbox.waiting());
-            self.hub
-                .update_status(|status| status.store_problem = Some(text.clone()));
             self.problem = Some(text);
+            self.hub
+                .update_store_problems(|problems| problems.append.clone_from(&self.problem));
         }
     }
 
     fn works_again(&mut self) {
         if self.problem.take().is_some() {
             tracing::info!("the store takes records again");
-            self.hub.update_status(|status| {
-                (status.store_problem, status.store_waiting) = (None, 0);
-            });
+            self.hub.update_status(|status| status.store_waiting = 0);
+            self.hub
+                .update_store_problems(|problems| problems.append = None);
         }
     }
 

@@ -105,6 +105,7 @@ struct State {
     pci_interval: Option<Duration>,
     nvml_state: NvmlState,
     gpus: Vec<GpuInfo>,
+    nvswitches: Vec<PciAddress>,
     /// Whether PCI was ever polled, and whether the core knows what was found: also that there is none.
     polled_pci: bool,
     sent_gpus: bool,
@@ -159,6 +160,7 @@ impl State {
             pci_interval: config.pci_interval,
             nvml_state: NvmlState::Idle,
             gpus: Vec::new(),
+            nvswitches: Vec::new(),
             polled_pci: false,
             sent_gpus: false,
             tree: PciTree::default(),
@@ -322,6 +324,13 @@ impl State {
             self.gpus.clone_from(&report.gpus);
             // The core ends after this thread.
             let _ = self.inputs.send(Input::Gpus(report.gpus));
+        }
+        if let Some(nvswitches) = report.nvswitches
+            && nvswitches != self.nvswitches
+        {
+            self.nvswitches.clone_from(&nvswitches);
+            // The core ends after this thread.
+            let _ = self.inputs.send(Input::Nvswitches(nvswitches));
         }
     }
 

@@ -4,21 +4,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
 
 use gtrace_agent::{
     EnrollError, Enrolled, HeadUrl, HttpUrl, NatsAccess, Options, Progress, Sampler, enroll, now_ns,
 };
 use gtrace_api::client::Client;
-use gtrace_collect::{HostActor, HostSampler, Turn, gpu_state};
-use gtrace_devices::GpuInfo;
+use gtrace_collect::{DaemonState, HostActor, HostSampler};
 use gtrace_engine::config::{Config, Keys};
 use gtrace_engine::sources::devices::nvml_of;
-use gtrace_event::{GpuUsage, ProcessEnds, Timestamp};
+use gtrace_event::Timestamp;
 use gtrace_fleet::nats::check_site;
 use gtrace_fleet::{EnrollRequest, HostState, PAGE, check_labels};
 use gtrace_http::Archive;
-use gtrace_profile::DailyCalls;
 use tokio::sync::{Notify, watch};
 
 use super::nats::{NatsArgs, nats_of};
@@ -302,6 +299,8 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
     let sampler = sampler_of(place.config(), daemon.clone());
     let (stop, stopped) = watch::channel(false);
     let woken = Arc::<Notify>::default();
+    let wake = Arc::clone(&woken);
+    let of_daemon = DaemonState::start(daemon, move || wake.notify_one())?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
@@ -310,31 +309,13 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
             let _ = signalled().await;
             let _ = stop.send(true);
         });
-        let (mut of_usage, mut of_latency) = (Turn::of_usage(), Turn::of_latency());
         let state = || {
-            let gpus: Vec<GpuInfo> = daemon.get("/api/v1/gpus").unwrap_or_default();
-            let usage = of_usage.next(Instant::now()).map(|since| {
-                let mut rows: Vec<GpuUsage> = daemon.get("/api/v1/usage").unwrap_or_default();
-                let mut ends: Vec<ProcessEnds> =
-                    daemon.get("/api/v1/usage/ends").unwrap_or_default();
-                rows.retain(|row| row.last >= since);
-                ends.retain(|row| row.last >= since);
-                (rows, ends)
-            });
-            let (usage, ends) = usage.unwrap_or_default();
-            let latency = of_latency.next(Instant::now()).map(|since| {
-                let rows: Vec<DailyCalls> = daemon.get("/api/v1/latency").unwrap_or_default();
-                rows.into_iter().filter(|row| row.last >= since).collect()
-            });
-            HostState {
-                usage,
-                ends,
-                latency: latency.unwrap_or_default(),
-                driver: gpus.iter().find_map(|gpu| gpu.driver_version.clone()),
+            let mut state = HostState {
                 kernel: Some(gtrace_engine::host::kernel_release()),
-                gpus: gpus.iter().filter_map(gpu_state).collect(),
                 ..state_of(&store)
-            }
+            };
+            of_daemon.add_to(&mut state);
+            state
         };
         let sampler = Some(sampler);
         gtrace_agent::run(options, state, sampler, woken, Progress::default(), stopped).await

@@ -1,7 +1,7 @@
 //! Batches of many hosts into the database, in one transaction.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use gtrace_event::{Epoch, HealthNews, HealthRecord, Occasion, SubjectKind, Timestamp};
 use gtrace_fleet::{Batch, Carried, Gap, History, Position, Taken, Verdict, judge};
@@ -15,6 +15,13 @@ use super::{DAY_NS, Database, epoch_position, nanos, position};
 
 /// Of a batch that does not follow its chain, so many faults are kept.
 const FAULTS_A_BATCH: usize = 16;
+/// Epochs of a host that are known, those whose records came last; those of one batch stay together. The beginning of a store whose
+/// epoch is known no more would be taken again, so these are more than the starts of a daemon in years.
+const EPOCHS_MAX: usize = 4096;
+/// Faults of a host that are kept, the newest; those of one transaction stay together.
+const FAULTS_MAX: usize = 100;
+/// Gaps of a host that are kept, the newest; those first that nothing explains.
+const GAPS_MAX: usize = 100;
 
 /// Incidents of hosts whose clocks are further ahead are taken for ones of this time.
 const CLOCK_AHEAD_NS: i64 = 3_600_000_000_000;
@@ -119,16 +126,16 @@ impl Database {
                 rows: Vec::new(),
                 incidents: Vec::new(),
             };
-            let mut known = HashMap::<i64, Known>::new();
+            // Hosts are locked by number, as other heads lock them: none waits for one that waits for it.
+            let hosts: BTreeSet<i64> = batches.iter().map(|arrived| arrived.host).collect();
+            let mut known = BTreeMap::<i64, Known>::new();
+            for host in hosts {
+                known.insert(host, load(ingest.sql, host)?);
+            }
             let mut answers = Vec::with_capacity(batches.len());
             let mut took = Vec::new();
             for Arrived { host, batch, seen } in batches {
-                let of_host = match known.entry(*host) {
-                    std::collections::hash_map::Entry::Occupied(entry) => entry.into_mut(),
-                    std::collections::hash_map::Entry::Vacant(entry) => {
-                        entry.insert(load(ingest.sql, *host)?)
-                    }
-                };
+                let of_host = known.get_mut(host).ok_or_else(|| no_host(*host))?;
                 let first = of_host.taken + 1;
                 answers.push(ingest.one(*host, of_host, batch, *seen)?);
                 took.push(Took {
@@ -199,11 +206,14 @@ impl Ingest<'_> {
         // The hash that a reader of the database has before the first row: that of the row before it.
         let mut previous = known.cursor.map(|cursor| cursor.hash);
         let mut epochs = Vec::new();
+        let mut newest = known.epochs.values().map(|(n, _)| *n).max().unwrap_or(0);
         for record in &batch.records[taken.from..] {
             known.taken += 1;
-            let next = known.epochs.len() as i64 + 1;
             let entry = known.epochs.entry(record.epoch);
-            let (epoch, last) = entry.or_insert((next, record.position()));
+            let (epoch, last) = entry.or_insert_with(|| {
+                newest += 1;
+                (newest, record.position())
+            });
             *last = record.position();
             let epoch = *epoch;
             if epochs.last() != Some(&record.epoch) {
@@ -217,6 +227,13 @@ impl Ingest<'_> {
         }
         if !taken.gaps.is_empty() {
             self.explain(host)?;
+            self.sql.execute(
+                &format!(
+                    "DELETE FROM gaps WHERE host = $1 AND (epoch, last_seq) NOT IN (SELECT epoch, last_seq FROM gaps \
+                     WHERE host = $1 ORDER BY explained, epoch DESC, last_seq DESC LIMIT {GAPS_MAX})"
+                ),
+                &[host.into()],
+            )?;
         }
         for epoch in epochs {
             let (n, last) = known.epochs[&epoch];
@@ -234,10 +251,28 @@ impl Ingest<'_> {
                 ],
             )?;
         }
+        if known.epochs.len() > EPOCHS_MAX {
+            self.sql.execute(
+                &format!(
+                    "DELETE FROM epochs WHERE host = $1 AND last_n < (SELECT last_n FROM epochs WHERE host = $1 \
+                     ORDER BY last_n DESC LIMIT 1 OFFSET {EPOCHS_MAX} - 1)"
+                ),
+                &[host.into()],
+            )?;
+        }
         for fault in taken.faults.iter().take(FAULTS_A_BATCH) {
             self.sql.execute(
                 "INSERT INTO faults(host, time_ns, text) VALUES ($1, $2, $3)",
                 &[host.into(), self.now.into(), fault.to_string().into()],
+            )?;
+        }
+        if !taken.faults.is_empty() {
+            self.sql.execute(
+                &format!(
+                    "DELETE FROM faults WHERE host = $1 AND time_ns < (SELECT time_ns FROM faults WHERE host = $1 \
+                     ORDER BY time_ns DESC LIMIT 1 OFFSET {FAULTS_MAX} - 1)"
+                ),
+                &[host.into()],
             )?;
         }
         known.cursor = Some(taken.cursor);
@@ -265,9 +300,8 @@ impl Ingest<'_> {
         // What a newer gtrace wrote is kept all the same.
         let columns = serde_json::from_str::<Columns<'_>>(&record.body).ok();
         let prior = (previous != Some(record.before)).then_some(record.before.0.as_slice());
-        // What no column takes is in the body all the same.
-        let fits = |text: &&str| text.len() <= 256 && !text.contains('\0');
-        let text = |text: Option<&Cow<'_, str>>| Value::from(text.map(|t| t.as_ref()).filter(fits));
+        let text =
+            |text: Option<&Cow<'_, str>>| Value::from(text.map(|t| &**t).filter(|text| fits(text)));
         let of = columns.as_ref();
         self.rows.push(vec![
             self.day.into(),
@@ -277,7 +311,10 @@ impl Ingest<'_> {
             int(record.seq).into(),
             prior.into(),
             record.hash.0.as_slice().into(),
-            of.map_or("unknown", |c| c.record.as_ref()).into(),
+            of.map(|c| &*c.record)
+                .filter(|record| fits(record))
+                .unwrap_or("unknown")
+                .into(),
             text(of.map(|c| &c.id)),
             text(of.and_then(|c| c.kind.as_ref())),
             text(of.and_then(|c| c.severity.as_ref())),
@@ -319,6 +356,11 @@ impl Ingest<'_> {
     }
 
     fn incident(&mut self, host: i64, of: &Columns<'_>, body: &str) {
+        let texts = [Some(&of.id), of.state.as_ref(), of.class.as_ref()];
+        // It is a record, and none of the incidents.
+        if !texts.into_iter().flatten().all(|text| fits(text)) {
+            return;
+        }
         // A host whose clock is ahead, or that says so, is not the newest for years.
         let latest = self.now.saturating_add(CLOCK_AHEAD_NS);
         let time = |time: Option<Timestamp>| nanos(time.unwrap_or(of.time)).min(latest);
@@ -423,6 +465,11 @@ impl Ingest<'_> {
     }
 }
 
+/// Whether a column takes it: PostgreSQL takes no NUL, and none of its indexes what is long. The body has it all the same.
+fn fits(text: &str) -> bool {
+    text.len() <= 256 && !text.contains('\0')
+}
+
 fn int(n: u64) -> i64 {
     i64::try_from(n).unwrap_or(i64::MAX)
 }
@@ -437,9 +484,7 @@ fn load(sql: &mut dyn Sql, host: i64) -> Result<Known, DbError> {
         "SELECT cursor, taken FROM hosts WHERE id = $1",
         &[host.into()],
     )?;
-    let row = rows
-        .first()
-        .ok_or_else(|| DbError::Corrupt(format!("no host {host}")))?;
+    let row = rows.first().ok_or_else(|| no_host(host))?;
     let epochs = sql.rows(
         "SELECT epoch, last_seq, last_hash, n FROM epochs WHERE host = $1",
         &[host.into()],
@@ -453,6 +498,10 @@ fn load(sql: &mut dyn Sql, host: i64) -> Result<Known, DbError> {
         taken: row[1].int(),
         epochs: epochs.iter().filter_map(of).collect(),
     })
+}
+
+fn no_host(host: i64) -> DbError {
+    DbError::Corrupt(format!("no host {host}"))
 }
 
 /// The table of the day, made where it is not there yet.

@@ -339,6 +339,15 @@ impl Database {
         self.hosts_of(None)
     }
 
+    /// How many hosts there are.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub fn count_hosts(&mut self) -> Result<i64, DbError> {
+        let rows = self.sql.rows("SELECT count(*) FROM hosts", &[])?;
+        Ok(rows.first().map_or(0, |row| row[0].int()))
+    }
+
     /// The host of this name.
     ///
     /// # Errors
@@ -348,9 +357,13 @@ impl Database {
     }
 
     fn hosts_of(&mut self, name: Option<&str>) -> Result<Vec<HostRow>, DbError> {
-        let (only, parameters) = match name {
-            Some(name) => ("WHERE name = $1", vec![name.into()]),
-            None => ("", Vec::new()),
+        let (only, of_it, parameters) = match name {
+            Some(name) => (
+                "WHERE name = $1",
+                "WHERE host = (SELECT id FROM hosts WHERE name = $1)",
+                vec![name.into()],
+            ),
+            None => ("", "", Vec::new()),
         };
         let rows = self.sql.rows(
             &format!(
@@ -361,9 +374,11 @@ impl Database {
         )?;
         let mut faults = std::collections::BTreeMap::<i64, Vec<String>>::new();
         self.sql.query(
-            "SELECT host, text FROM (SELECT host, text, row_number() OVER (PARTITION BY host ORDER BY time_ns DESC) AS k \
-             FROM faults) AS newest WHERE k <= 20",
-            &[],
+            &format!(
+                "SELECT host, text FROM (SELECT host, text, row_number() OVER (PARTITION BY host ORDER BY time_ns DESC) AS k \
+                 FROM faults {of_it}) AS newest WHERE k <= 20"
+            ),
+            &parameters,
             &mut |row| {
                 faults
                     .entry(row[0].int())
@@ -397,6 +412,9 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn put_states(&mut self, states: &[NewState], now: Timestamp) -> Result<(), DbError> {
+        // By number, as in `ingest`.
+        let mut by_host: Vec<&NewState> = states.iter().collect();
+        by_host.sort_by_key(|state| state.host);
         self.transaction(|sql| {
             for NewState {
                 host,
@@ -407,7 +425,7 @@ impl Database {
                 ends,
                 latency,
                 seen,
-            } in states
+            } in by_host
             {
                 let (seen_ns, now) = (nanos(*seen), nanos(now));
                 let newer = sql.execute(
@@ -475,8 +493,10 @@ impl Database {
             let before = day.saturating_mul(DAY_NS);
             // With the failures of that time.
             let places = sql.execute("DELETE FROM placements WHERE day < $1", &[day.into()])?;
+            // Nobody resolves those of a host that is out of the fleet.
             let incidents = sql.execute(
-                "DELETE FROM incidents WHERE last_ns < $1 AND state = 'resolved'",
+                "DELETE FROM incidents WHERE (last_ns < $1 AND state = 'resolved') \
+                 OR host IN (SELECT id FROM hosts WHERE revoked_ns < $1)",
                 &[before.into()],
             )?;
             sql.execute(
@@ -486,6 +506,8 @@ impl Database {
             if places + incidents > 0 {
                 tallies::note_removal(sql)?;
             }
+            sql.execute("DELETE FROM faults WHERE time_ns < $1", &[before.into()])?;
+            sql.execute("DELETE FROM gaps WHERE explained = 1", &[])?;
             remediation::retain(sql, before)?;
             usage::retain(sql, day)?;
             Ok(old.len())

@@ -89,6 +89,9 @@ const UNPLANNED: u32 = 2000;
 /// Hosts of which together fewer records were taken are read by host.
 const FEW: i64 = 50_000;
 
+/// Events whose amendments and acknowledgements are asked for together.
+const FOLDED: usize = 500;
+
 /// Events of a host that are looked at for the kinds of an incident, at most.
 const KIND_ROWS: u32 = 200_000;
 
@@ -208,7 +211,7 @@ impl Database {
             false => "r.time_ns",
         };
         let mut found: Vec<(i64, i64, String, Event)> = Vec::new();
-        // An amendment can raise a severity, so that it is compared at the end, and what was amended is read in any case.
+        // An amendment can change a severity, so that it is compared at the end, and what one has raised is read too.
         let most = match query.severity {
             Some(_) => query.limit.saturating_mul(2).max(5_000),
             None => query.limit,
@@ -217,10 +220,11 @@ impl Database {
         if let Some(least) = query.severity {
             let names = Severity::ALL.iter().filter(|severity| **severity >= least);
             let names: Vec<String> = names.map(|s| format!("'{}'", s.name())).collect();
-            severe = format!(" AND (r.severity IN ({})", names.join(", "));
+            let names = names.join(", ");
+            severe = format!(" AND (r.severity IN ({names})");
             for table in &tables {
                 severe += &format!(
-                    " OR r.subject IN (SELECT subject FROM {table} WHERE record = 'amendment')"
+                    " OR r.subject IN (SELECT subject FROM {table} WHERE record = 'amendment' AND severity IN ({names}))"
                 );
             }
             severe.push(')');
@@ -249,9 +253,10 @@ impl Database {
                     found.push((row[0].int(), row[1].int(), name, *event));
                 }
             }
+            // Of all days there are never more than of two.
+            found.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
+            found.truncate(most as usize);
         }
-        found.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
-        found.truncate(most as usize);
         self.fold(&tables, &mut found)?;
         let is_wanted = |event: &Event| query.severity.is_none_or(|least| event.severity >= least);
         found.retain(|(.., event)| is_wanted(event));
@@ -319,25 +324,35 @@ impl Database {
         events: &mut [(i64, i64, String, Event)],
     ) -> Result<(), DbError> {
         for table in tables {
-            let sql = format!(
-                "SELECT body FROM {table} WHERE subject = $1 AND (record = 'amendment' OR record = 'ack') \
-                 AND host = $2 ORDER BY n"
-            );
             let any = format!(
                 "SELECT 1 FROM {table} WHERE record = 'amendment' OR record = 'ack' LIMIT 1"
             );
             if self.sql.rows(&any, &[])?.is_empty() {
                 continue;
             }
-            for (_, host, _, event) in events.iter_mut() {
-                let rows = self
-                    .sql
-                    .rows(&sql, &[event.id.to_string().into(), (*host).into()])?;
-                for row in rows {
-                    match serde_json::from_str(row[0].text()) {
-                        Ok(Record::Amendment(amendment)) => event.apply(&amendment),
-                        Ok(Record::Ack(ack)) => event.acks.push(ack),
-                        _ => {}
+            for some in events.chunks_mut(FOLDED) {
+                let mut parameters = Vec::new();
+                let ids = some.iter().map(|(.., event)| event.id.to_string());
+                let of_these = one_of("subject", ids, &mut parameters);
+                let sql = format!(
+                    "SELECT host, subject, body FROM {table} WHERE (record = 'amendment' OR record = 'ack'){of_these} ORDER BY n"
+                );
+                let mut later = BTreeMap::<(i64, String), Vec<Record>>::new();
+                self.sql.query(&sql, &parameters, &mut |row| {
+                    if let Ok(record) = serde_json::from_str(row[2].text()) {
+                        let of = (row[0].int(), row[1].text().to_owned());
+                        later.entry(of).or_default().push(record);
+                    }
+                    true
+                })?;
+                for (_, host, _, event) in some {
+                    let of_event = later.get(&(*host, event.id.to_string()));
+                    for record in of_event.into_iter().flatten() {
+                        match record {
+                            Record::Amendment(amendment) => event.apply(amendment),
+                            Record::Ack(ack) => event.acks.push(ack.clone()),
+                            _ => {}
+                        }
                     }
                 }
             }
@@ -405,13 +420,14 @@ impl Database {
         Ok(found)
     }
 
-    /// Events of each host by kind and severity, drills and what nobody has confirmed aside: for metrics.
+    /// How many incidents of hosts that are in the fleet nobody has resolved, by class and whether they are drills: for metrics.
     ///
     /// # Errors
     /// [`DbError`].
     pub fn open_incidents_by_class(&mut self) -> Result<BTreeMap<(String, bool), u64>, DbError> {
         let rows = self.sql.rows(
-            "SELECT class, drill, count(*) FROM incidents WHERE state <> 'resolved' GROUP BY class, drill",
+            "SELECT class, drill, count(*) FROM incidents JOIN hosts ON hosts.id = incidents.host \
+             WHERE incidents.state <> 'resolved' AND hosts.revoked_ns IS NULL GROUP BY class, drill",
             &[],
         )?;
         let of = |row: &Vec<Value>| {

@@ -47,7 +47,7 @@ pub struct NewRequest {
     pub host: String,
     /// What is asked.
     pub ask: Ask,
-    /// Of those with the same key there is one: the first.
+    /// Of those with the same key there is one: the first. Those of plans have one, those of people have none.
     pub key: Option<String>,
     /// The order of a plan that it carries out: it is asked for only if the order can be claimed.
     pub order: Option<Order>,
@@ -83,6 +83,9 @@ pub enum NotAsked {
     #[error("plan {0} was changed")]
     Changed(i64),
 }
+
+/// Keys of what people asked for begin so.
+const OF_PEOPLE: &str = "request:";
 
 /// Of a request that was begun and not answered.
 const IS_AWAITED: &str = "(state = 'begun' OR (state = 'expired' AND attempt <> ''))";
@@ -142,11 +145,18 @@ impl Database {
             {
                 return Ok(Ok(known));
             }
+            // What people ask for is in no plan's way, nor the other way round.
+            let same = match &new.key {
+                None => "LIKE",
+                Some(_) => "NOT LIKE",
+            };
             let rows = sql.rows(
-                "SELECT (SELECT id FROM hosts WHERE name = $1), \
-                 (SELECT count(*) FROM requests r JOIN hosts h ON h.id = r.host WHERE h.name = $1 \
-                 AND r.state IN ('pending', 'begun') AND r.deadline_ns > $2), \
-                 (SELECT coalesce(max(id), 0) + 1 FROM requests)",
+                &format!(
+                    "SELECT (SELECT id FROM hosts WHERE name = $1), \
+                     (SELECT count(*) FROM requests r JOIN hosts h ON h.id = r.host WHERE h.name = $1 \
+                     AND r.state IN ('pending', 'begun') AND r.deadline_ns > $2 AND r.key {same} '{OF_PEOPLE}%'), \
+                     (SELECT coalesce(max(id), 0) + 1 FROM requests)"
+                ),
                 &[new.host.as_str().into(), nanos(now).into()],
             )?;
             let Some([host, open, id]) = rows.first().map(Vec::as_slice) else {
@@ -161,7 +171,7 @@ impl Database {
                 return Ok(Err(NotAsked::Changed(order.plan)));
             }
             let id = id.int();
-            let key = new.key.clone().unwrap_or_else(|| format!("request:{id}"));
+            let key = new.key.clone().unwrap_or_else(|| format!("{OF_PEOPLE}{id}"));
             sql.execute(
                 "INSERT INTO requests(id, host, key, state, ask, made_by, made_ns, deadline_ns) \
                  VALUES ($1, $2, $3, 'pending', $4, $5, $6, $7)",

@@ -355,6 +355,55 @@ fn what_comes_late_makes_no_host_newer_and_replaces_no_newer_state() {
     assert_eq!(ship(2, 50), at(50));
 }
 
+/// A host's first batch: records with these bodies.
+fn first_batch(host: i64, bodies: impl Iterator<Item = String>, seen: Timestamp) -> Arrived {
+    let epoch = gtrace_event::Epoch::from_bytes([host as u8 + 1; 16]);
+    let mut hash = gtrace_store::Hash::GENESIS;
+    let mut records = Vec::new();
+    for (n, body) in bodies.enumerate() {
+        let record = gtrace_fleet::Carried::new(epoch, n as u64 + 1, hash, body);
+        hash = record.hash;
+        records.push(record);
+    }
+    let batch = gtrace_fleet::Batch {
+        after: None,
+        tip: records.len() as u64,
+        records,
+    };
+    Arrived { host, batch, seen }
+}
+
+#[test]
+fn what_no_column_takes_is_kept_in_the_body_of_its_record_alone() {
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let now = Timestamp::now();
+    let of = |record: &str, id: &str, state: &str, class: &str| {
+        format!(
+            r#"{{"record":"{record}","id":"{id}","time":"{now}","state":"{state}","class":"{class}"}}"#
+        )
+    };
+    let (nul, long) = (r"a\u0000b", "i".repeat(257));
+    let bodies = [
+        of(nul, "1", "open", "pcie"),
+        of(&long, "1", "open", "pcie"),
+        of("incident", nul, "open", "pcie"),
+        of("incident", &long, "open", "pcie"),
+        of("incident", "2", nul, "pcie"),
+        of("incident", "2", "open", nul),
+        of("incident", "3", "open", "pcie"),
+    ];
+    let batch = first_batch(0, bodies.into_iter(), now);
+    assert_eq!(database.ingest(now, &[batch]).unwrap()[0].taken, 7);
+    let table = database.tables().unwrap().remove(0);
+    let mut texts = |of: &str| -> Vec<String> {
+        let rows = database.sql.rows(of, &[]).unwrap();
+        rows.iter().map(|row| row[0].text().to_owned()).collect()
+    };
+    let records = texts(&format!("SELECT record FROM {table} ORDER BY n"));
+    assert_eq!(records[..3], ["unknown", "unknown", "incident"]);
+    assert_eq!(texts("SELECT id FROM incidents"), ["3"]);
+}
+
 #[test]
 fn events_of_hosts_are_the_same_whether_they_are_found_by_host_or_by_time() {
     use gtrace_event::{Event, Kind, Occurrence, Severity, Witness, WitnessName};
@@ -415,4 +464,270 @@ fn events_of_hosts_are_the_same_whether_they_are_found_by_host_or_by_time() {
     }
     assert_eq!(messages(Some(&["nobody"]), 300), [""; 0]);
     assert_eq!(messages(None, 13), ["a 1", "b 1", "c 1"]);
+}
+
+#[test]
+fn amendments_that_raise_no_severity_hide_no_severe_event() {
+    use gtrace_event::{Event, Kind, Occurrence, Severity, Witness, WitnessName};
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
+    let event = |n: i64, severity: Severity| {
+        let witness = Witness {
+            source: WitnessName::PrintkConsole,
+            count: 1,
+            first_time: at(n),
+        };
+        let occurrence = Occurrence::new(Kind::Xid, severity, n.to_string());
+        Event::new(at(n), witness, occurrence)
+    };
+    let amendment = |event: &Event, severity: Severity| -> Record {
+        let value = serde_json::json!({
+            "record": "amendment", "id": event.id, "revision": 1, "time": event.time,
+            "witnesses": event.witnesses, "severity": severity,
+        });
+        serde_json::from_value(value).unwrap()
+    };
+    let mut records = Vec::new();
+    for n in 0..5_003 {
+        let critical = n == 0;
+        let event = match critical {
+            true => event(n, Severity::Critical),
+            false => event(n, Severity::Info),
+        };
+        let later = match n {
+            1 => Severity::Critical,
+            _ => event.severity,
+        };
+        let amended = amendment(&event, later);
+        records.extend([Record::Event(Box::new(event)), amended]);
+    }
+    let bodies = records.iter().map(|r| serde_json::to_string(r).unwrap());
+    let batch = first_batch(0, bodies, at(6_000));
+    database.ingest(at(6_000), &[batch]).unwrap();
+    let mut messages = |severity, limit| -> Vec<String> {
+        let query = EventQuery {
+            severity,
+            limit,
+            ..EventQuery::default()
+        };
+        let found = database.events(&query).unwrap();
+        found.into_iter().map(|one| one.event.message).collect()
+    };
+    assert_eq!(messages(Some(Severity::Critical), 10), ["0", "1"]);
+    assert_eq!(messages(None, 2), ["5001", "5002"]);
+}
+
+#[test]
+fn counts_of_a_host_that_are_too_large_leave_usage_of_the_fleet_whole() {
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let now = Timestamp::now();
+    let ends = |since: i64| ProcessEnds {
+        day: usage::date_of(usage::day_of(now)),
+        since: Timestamp::from_second(since).unwrap(),
+        last: now,
+        holder: gtrace_event::Holder {
+            job: Some("slurm:1".to_owned()),
+            ..gtrace_event::Holder::default()
+        },
+        ended: u64::MAX,
+        failed: u64::MAX,
+    };
+    // The second as an older head wrote it.
+    usage::put_ends(database.sql.as_mut(), 0, &[ends(1)], now).unwrap();
+    let older = "INSERT INTO process_ends SELECT host, day, 2, holder, $1, $1 FROM process_ends";
+    database.sql.execute(older, &[i64::MAX.into()]).unwrap();
+    let query = UsageQuery {
+        since: now,
+        until: now,
+        by: UsageBy::Job,
+        owner: None,
+        job: None,
+        hosts: None,
+    };
+    assert_eq!(database.usage(&query).unwrap().held.jobs_failed, 1);
+    let rows = "SELECT max(failed) FROM process_ends WHERE since_ns > 2";
+    let kept = database.sql.rows(rows, &[]).unwrap();
+    assert_eq!(kept[0][0].int(), 1_000_000_000);
+}
+
+#[test]
+fn what_people_ask_for_keeps_no_plan_from_asking() {
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let now = Timestamp::now();
+    let mut ask = |key: Option<String>| {
+        let new = NewRequest {
+            host: "a".to_owned(),
+            ask: gtrace_fleet::Ask::Reboot,
+            key,
+            order: None,
+            by: "x".to_owned(),
+            deadline: now + jiff::SignedDuration::from_mins(1),
+        };
+        database.ask(&new, now).unwrap().map(drop)
+    };
+    let full = Err(NotAsked::Full("a".to_owned()));
+    for n in 0..gtrace_fleet::REQUESTS_MAX {
+        assert_eq!(ask(None), Ok(()), "{n}");
+    }
+    assert_eq!(ask(None), full);
+    for n in 0..gtrace_fleet::REQUESTS_MAX {
+        assert_eq!(ask(Some(format!("plan:{n}:reboot"))), Ok(()));
+    }
+    assert_eq!(ask(Some("plan:99:reboot".to_owned())), full);
+}
+
+#[test]
+fn hosts_are_locked_by_number_and_answered_in_the_order_in_which_they_came() {
+    let (_dir, mut database) = with_hosts(&["a", "b", "c"]);
+    let now = Timestamp::now();
+    let log = "CREATE TABLE log(n INTEGER PRIMARY KEY, host); \
+        CREATE TRIGGER note AFTER UPDATE ON hosts BEGIN INSERT INTO log(host) VALUES (NEW.id); END";
+    database.sql.batch(log).unwrap();
+    let order = |database: &mut Database| -> Vec<i64> {
+        let rows = database.sql.rows("SELECT host FROM log ORDER BY n", &[]);
+        let order = rows.unwrap().iter().map(|row| row[0].int()).collect();
+        database.sql.batch("DELETE FROM log").unwrap();
+        order
+    };
+    let batches = [(2, 3), (0, 1), (1, 2)]
+        .map(|(host, n)| first_batch(host, (0..n).map(|_| "{}".to_owned()), now));
+    let done = database.ingest(now, &batches).unwrap();
+    let taken: Vec<usize> = done.iter().map(|one| one.taken).collect();
+    assert_eq!(taken, [3, 1, 2]);
+    assert_eq!(order(&mut database)[..3], [0, 1, 2]);
+    let states = [2, 0, 1].map(|host| NewState {
+        host,
+        state: "{}".to_owned(),
+        tip: 1,
+        gpus: Vec::new(),
+        usage: Vec::new(),
+        ends: Vec::new(),
+        latency: Vec::new(),
+        seen: now,
+    });
+    database.put_states(&states, now).unwrap();
+    assert!(order(&mut database).is_sorted());
+}
+
+#[test]
+fn incidents_of_a_revoked_host_count_for_nothing_and_go_in_the_end() {
+    let (_dir, mut database) = with_hosts(&["a", "b"]);
+    for host in 0..2_i64 {
+        let open = "INSERT INTO incidents VALUES ($1, 'i', 1, 0, 0, 'open', 'pcie', 0, '', 0)";
+        database.sql.execute(open, &[host.into()]).unwrap();
+    }
+    let now = Timestamp::now();
+    let open = |database: &mut Database| database.open_incidents_by_class().unwrap();
+    let of_class = |n: u64| std::collections::BTreeMap::from([(("pcie".to_owned(), false), n)]);
+    assert_eq!(open(&mut database), of_class(2));
+    assert!(database.revoke("b", "x", now).unwrap());
+    assert_eq!(open(&mut database), of_class(1));
+    let mut kept = |day: i64| -> Vec<i64> {
+        database.retain(day).unwrap();
+        let rows = database
+            .sql
+            .rows("SELECT host FROM incidents ORDER BY host", &[]);
+        rows.unwrap().iter().map(|row| row[0].int()).collect()
+    };
+    let today = nanos(now).div_euclid(DAY_NS);
+    assert_eq!(kept(today), [0, 1]);
+    assert_eq!(kept(today + 2), [0]);
+}
+
+#[test]
+fn a_chain_is_whole_whichever_day_it_was_when_its_records_came() {
+    let (_dir, mut database) = with_hosts(&["a", "b"]);
+    let day = |day: i64| time_of(day.saturating_mul(DAY_NS));
+    let bodies = (0..9).map(|n| format!(r#"{{"n":{n}}}"#));
+    let Arrived { batch, .. } = first_batch(0, bodies, day(20_000));
+    let mut after = None;
+    // The clock is set back, twice.
+    for (one, of_day) in batch.records.into_iter().zip([5, 5, 4, 5, 6, 4, 7, 8, 8]) {
+        let position = one.position();
+        let batch = gtrace_fleet::Batch {
+            after,
+            tip: 9,
+            records: vec![one],
+        };
+        after = Some(position);
+        let seen = day(20_000 + of_day);
+        let arrived = Arrived {
+            host: 0,
+            batch,
+            seen,
+        };
+        assert_eq!(database.ingest(seen, &[arrived]).unwrap()[0].taken, 1);
+    }
+    let others = first_batch(1, std::iter::once("{}".to_owned()), day(20_009));
+    database.ingest(day(20_009), &[others]).unwrap();
+    let report = database.verify(0, "a").unwrap();
+    assert!(report.is_whole(), "{report:?}");
+    assert_eq!(report.records, 9);
+    let groups = database.in_order(0).unwrap();
+    let sizes: Vec<usize> = groups.iter().map(Vec::len).collect();
+    assert_eq!(sizes, [3, 1, 1]);
+    let table = &groups[0][0];
+    let change = format!("UPDATE {table} SET body = 'x' WHERE host = 0 AND n = 1");
+    assert_eq!(database.sql.execute(&change, &[]).unwrap(), 1);
+    assert_eq!(database.verify(0, "a").unwrap().faults.len(), 1);
+}
+
+#[test]
+fn epochs_gaps_and_faults_of_a_host_are_bounded_and_its_newest_stay() {
+    let (_dir, mut database) = with_hosts(&["a", "b"]);
+    let genesis = gtrace_store::Hash::GENESIS;
+    let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
+    let mut seq = 0;
+    let mut after = None;
+    for batch in 0..44_u8 {
+        let records: Vec<_> = (0..100_u8)
+            .map(|n| {
+                // Each leaves a number out, and follows nothing where it says so.
+                seq += 1 + u64::from(n % 2);
+                let mut bytes = [batch; 16];
+                bytes[0] = n;
+                let epoch = gtrace_event::Epoch::from_bytes(bytes);
+                gtrace_fleet::Carried::new(epoch, seq, genesis, "{}".to_owned())
+            })
+            .collect();
+        let last = records.last().map(gtrace_fleet::Carried::position);
+        let batch = gtrace_fleet::Batch {
+            after,
+            tip: seq,
+            records,
+        };
+        after = last;
+        let seen = at(seq as i64);
+        let arrived = Arrived {
+            host: 0,
+            batch,
+            seen,
+        };
+        assert_eq!(database.ingest(seen, &[arrived]).unwrap()[0].taken, 100);
+    }
+    let count = |database: &mut Database, what: &str| {
+        let rows = database.sql.rows(&format!("SELECT {what}"), &[]);
+        rows.unwrap()[0][0].int()
+    };
+    assert_eq!(count(&mut database, "count(*) FROM epochs"), 4100);
+    assert_eq!(count(&mut database, "max(n) FROM epochs"), 4400);
+    assert_eq!(count(&mut database, "count(*) FROM gaps"), 100);
+    assert_eq!(
+        count(&mut database, "max(last_seq) FROM gaps") as u64,
+        seq - 1
+    );
+    // Sixteen of each batch.
+    assert_eq!(count(&mut database, "count(*) FROM faults"), 112);
+    assert_eq!(database.host("a").unwrap().unwrap().faults.len(), 20);
+    assert_eq!(database.host("b").unwrap().unwrap().faults.len(), 0);
+    database
+        .sql
+        .execute("UPDATE gaps SET explained = 1 WHERE last_seq % 2 = 0", &[])
+        .unwrap();
+    database
+        .retain(nanos(at(0)).div_euclid(DAY_NS) + 2)
+        .unwrap();
+    assert_eq!(count(&mut database, "count(*) FROM faults"), 0);
+    assert!(count(&mut database, "count(*) FROM gaps") < 100);
+    assert_eq!(count(&mut database, "max(explained) FROM gaps"), 0);
 }

@@ -15,6 +15,8 @@ const OF_STATE: usize = 512;
 const ROWS_MAX: i64 = 16_384;
 /// Bytes of a text.
 const TEXT_MAX: usize = 512;
+/// Processes of a job and day. More are as many.
+const ENDS_MAX: u64 = 1_000_000_000;
 /// A host whose clock is so far from the head's counts for no day.
 const DAYS_OFF: i64 = 40;
 /// Incidents that are read for the jobs that they name, the newest.
@@ -186,7 +188,7 @@ pub(super) fn put_ends(
         if holder.len() > TEXT_MAX || holder.contains('\0') || (day - today).abs() > DAYS_OFF {
             continue;
         }
-        let count = |count: u64| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+        let count = |count: u64| Value::Int(i64::try_from(count.min(ENDS_MAX)).unwrap_or(i64::MAX));
         let parameters: [Value; 6] = [
             count(row.ended),
             count(row.failed),
@@ -404,7 +406,7 @@ impl Database {
         )?;
         // A job may have been too short for a reading of its GPU.
         self.sql.query(
-            "SELECT host, holder, CAST(sum(failed) AS BIGINT) FROM process_ends WHERE day >= $1 AND day <= $2 GROUP BY host, holder",
+            "SELECT host, holder, max(failed) FROM process_ends WHERE day >= $1 AND day <= $2 GROUP BY host, holder",
             &[first.into(), last.into()],
             &mut |row| {
                 let id = row[0].int();

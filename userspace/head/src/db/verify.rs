@@ -49,9 +49,12 @@ impl Database {
             ..ChainReport::default()
         };
         let mut last: Option<(i64, Hash)> = None;
-        for table in self.tables()? {
-            let sql =
-                format!("SELECT n, seq, prior, hash, body FROM {table} WHERE host = $1 ORDER BY n");
+        for tables in self.in_order(id)? {
+            let of = |table: &String| {
+                format!("SELECT n, seq, prior, hash, body FROM {table} WHERE host = $1")
+            };
+            let all: Vec<String> = tables.iter().map(of).collect();
+            let sql = format!("{} ORDER BY n", all.join(" UNION ALL "));
             self.sql.query(&sql, &[id.into()], &mut |row| {
                 check(&mut report, &mut last, &row);
                 // One is enough to know, and a thousand are no better.
@@ -82,6 +85,35 @@ impl Database {
             .faults
             .extend(faults.iter().map(|row| row[0].text().to_owned()));
         Ok(report)
+    }
+}
+
+impl Database {
+    /// The tables with records of a host, by the numbers of these. Those whose numbers overlap are together: a table is that of the day
+    /// by the clock of the head that took a record, and clocks are set, and differ.
+    pub(super) fn in_order(&mut self, id: i64) -> Result<Vec<Vec<String>>, DbError> {
+        let mut ranges = Vec::new();
+        for table in self.tables()? {
+            let sql = format!(
+                "SELECT (SELECT min(n) FROM {table} WHERE host = $1), (SELECT max(n) FROM {table} WHERE host = $1)"
+            );
+            let rows = self.sql.rows(&sql, &[id.into()])?;
+            let range = rows
+                .first()
+                .and_then(|row| Some((row[0].opt_int()?, row[1].opt_int()?)));
+            ranges.extend(range.map(|(first, last)| (first, last, table)));
+        }
+        ranges.sort_unstable();
+        let mut groups: Vec<Vec<String>> = Vec::new();
+        let mut end = i64::MIN;
+        for (first, last, table) in ranges {
+            match groups.last_mut() {
+                Some(group) if first <= end => group.push(table),
+                _ => groups.push(vec![table]),
+            }
+            end = end.max(last);
+        }
+        Ok(groups)
     }
 }
 

@@ -1,10 +1,11 @@
 //! What agents send. Each request is for the host of its credential, whatever it says itself.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{FromRequestParts, Request, State};
+use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -21,8 +22,28 @@ use crate::intake::KnownHost;
 use crate::secret;
 use crate::writer::Job;
 
-/// How long the body of a batch may take to come: few are taken at the same time.
-const BODY_WITHIN: std::time::Duration = std::time::Duration::from_secs(20);
+/// How long a body may take to come: few batches are taken at the same time, and what came of the others is kept meanwhile.
+const BODY_WITHIN: Duration = Duration::from_secs(20);
+/// Batches of a host that are taken at the same time, so that its others do not take the turns of all hosts. An agent ships one at a
+/// time; one whose connection broke may still be here.
+const OF_HOST: usize = 2;
+
+/// What a body has, if that comes in its time.
+pub(super) struct InTime<T>(pub(super) T);
+
+impl<T: FromRequest<App>> FromRequest<App> for InTime<T> {
+    type Rejection = Response;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
+        match tokio::time::timeout(BODY_WITHIN, T::from_request(request, app)).await {
+            Ok(Ok(body)) => Ok(Self(body)),
+            Ok(Err(why)) => Err(why.into_response()),
+            Err(_) => {
+                Err(Problem::unavailable("not taken", "no whole body in 20 s").into_response())
+            }
+        }
+    }
+}
 
 /// The host whose credential came with a request.
 pub(super) struct Host(pub(super) i64, pub(super) Arc<str>);
@@ -61,7 +82,7 @@ impl FromRequestParts<App> for Host {
 
 pub(super) async fn enroll(
     State(app): State<App>,
-    Json(request): Json<EnrollRequest>,
+    InTime(Json(request)): InTime<Json<EnrollRequest>>,
 ) -> Result<Json<EnrollAnswer>, Problem> {
     check_name(&request.host)
         .map_err(|cause| Problem::bad_request(cause, "name the host with --host"))?;
@@ -102,6 +123,7 @@ pub(super) async fn batch(
     request: Request,
 ) -> Result<Response, Problem> {
     let not_taken = |why| Problem::not_taken("cannot take the batch", why);
+    let _of_host = app.shipping_hosts.wait(host, OF_HOST).await;
     // Before the body is read: who waits has sent nothing yet.
     let turn = app.intake.turn().await.map_err(not_taken)?;
     let body = axum::body::to_bytes(request.into_body(), gtrace_fleet::COMPRESSED_MAX);
@@ -126,7 +148,7 @@ pub(super) async fn batch(
 pub(super) async fn state(
     State(app): State<App>,
     Host(host, name): Host,
-    body: Bytes,
+    InTime(body): InTime<Bytes>,
 ) -> Result<Json<StateAnswer>, Problem> {
     app.intake
         .state(host, body, Timestamp::now())
@@ -148,7 +170,7 @@ pub(super) async fn cursors(
 pub(super) async fn frames(
     State(app): State<App>,
     Host(host, _): Host,
-    body: Bytes,
+    InTime(body): InTime<Bytes>,
 ) -> Result<StatusCode, Problem> {
     let fits = "agent and head have to be of versions that fit";
     let Frames { session, frames } =

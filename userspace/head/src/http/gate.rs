@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Request};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -22,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::App;
+use super::agents::InTime;
 use super::problem::Problem;
 use crate::db::HostRow;
 use crate::view::is_meant;
@@ -134,12 +134,12 @@ pub(super) fn named(by: &str, extensions: &Extensions) -> String {
     }
 }
 
-impl<S: Send + Sync> FromRequest<S> for Named {
-    type Rejection = JsonRejection;
+impl FromRequest<App> for Named {
+    type Rejection = Response;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Self::Rejection> {
+    async fn from_request(request: Request, app: &App) -> Result<Self, Response> {
         let extensions = request.extensions().clone();
-        let Json(By { by }) = Json::<By>::from_request(request, state).await?;
+        let InTime(Json(By { by })) = InTime::<Json<By>>::from_request(request, app).await?;
         Ok(Self(named(&by, &extensions)))
     }
 }

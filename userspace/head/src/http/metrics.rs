@@ -102,7 +102,7 @@ pub(super) async fn families(app: &App) -> Result<Vec<Family>, Problem> {
     family(
         "gtrace_fleet_open_incidents",
         "gauge",
-        "Incidents that nobody has resolved.",
+        "Incidents of hosts of the fleet that nobody has resolved.",
         &incidents,
     );
     let plans: Vec<_> = plans
@@ -222,7 +222,7 @@ pub(super) async fn families(app: &App) -> Result<Vec<Family>, Problem> {
         ),
         (
             "gtrace_head_nats_removed_total",
-            "Messages of NATS that were removed: of no host of the fleet, or not understood.",
+            "Messages of NATS that were removed: of no host of the fleet, not understood, or refused by the database again and again.",
             &app.intake.nats.refused,
         ),
         (

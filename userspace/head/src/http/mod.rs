@@ -10,6 +10,7 @@ mod others;
 mod outbreaks;
 mod page;
 mod people;
+mod places;
 mod problem;
 mod reads;
 mod remediation;
@@ -43,7 +44,9 @@ pub use self::sessions::{FramesPage, SessionHost, SessionRequest, SessionView};
 /// Reports that are taken at the same time, at 8 MiB each.
 const ANSWERING: usize = 4;
 /// Reads of the database for people at the same time.
-const READERS: usize = 2;
+const READERS: usize = 3;
+/// Of them such as may take long: one is left for the others.
+const LONG_READERS: usize = READERS - 1;
 /// The same for agents, which do not wait for a person's long question.
 const AGENT_READERS: usize = 2;
 /// Largest body of a state and of frames.
@@ -58,6 +61,9 @@ struct App {
     intake: Intake,
     writer: Writer,
     readers: Arc<Readers>,
+    long_reads: Arc<Semaphore>,
+    /// For whoever asks whether the database answers.
+    health_reader: Arc<Readers>,
     /// For what agents ask.
     agent_readers: Arc<Readers>,
     sessions: sessions::On,
@@ -68,7 +74,9 @@ struct App {
     remediation: Option<crate::remediation::Shared>,
     answering: Arc<Semaphore>,
     /// Hosts whose answers are being taken.
-    answering_hosts: Arc<Mutex<std::collections::BTreeSet<i64>>>,
+    answering_hosts: Arc<places::Places<i64>>,
+    /// Hosts whose batches are being taken.
+    shipping_hosts: Arc<places::Places<i64>>,
     /// What became of metrics that were pushed, where they are.
     pushed: Option<Arc<remote_write::Pushed>>,
     /// What hosts are read for people.
@@ -89,6 +97,8 @@ impl App {
         Ok(Self {
             intake: Intake::new(writer.clone(), Arc::clone(&agent_readers)),
             readers: Readers::open(place, READERS)?,
+            long_reads: Arc::new(Semaphore::new(LONG_READERS)),
+            health_reader: Readers::open(place, 1)?,
             agent_readers,
             writer,
             sessions: sessions::On::default(),
@@ -97,6 +107,7 @@ impl App {
             remediation,
             answering: Arc::new(Semaphore::new(ANSWERING)),
             answering_hosts: Arc::default(),
+            shipping_hosts: Arc::default(),
             pushed: pushes.then(Arc::default),
             reads: reads::Reads::new(matches!(place, Place::Postgres(_))),
             ended,
@@ -111,13 +122,28 @@ impl App {
         Ok(self.readers.read(read).await?)
     }
 
+    /// The same for what may take long: it waits for others of its kind, and those that do not for none.
+    async fn read_long<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&mut Database) -> Result<T, DbError> + Send + 'static,
+    ) -> Result<T, problem::Problem> {
+        let permit = Arc::clone(&self.long_reads).acquire_owned().await;
+        let permit = permit.map_err(|e| problem::Problem::unavailable("cannot read", e))?;
+        self.read(move |db| {
+            // It ends with the work, also where nobody waits for that any longer.
+            let _permit = permit;
+            read(db)
+        })
+        .await
+    }
+
     /// The same from what is kept of the last question; who asks meanwhile waits for it.
     async fn count<T: Send + 'static>(
         &self,
         count: impl FnOnce(&mut Database, &mut Tallies, i64) -> Result<T, DbError> + Send + 'static,
     ) -> Result<T, problem::Problem> {
         let tallies = Arc::clone(&self.tallies);
-        self.read(move |db| {
+        self.read_long(move |db| {
             let mut tallies = tallies.lock().unwrap_or_else(PoisonError::into_inner);
             let done = count(db, &mut tallies, today());
             if done.is_err() {
@@ -231,4 +257,45 @@ fn router(app: App) -> Router {
         .fallback(people::not_found)
         .layer(DefaultBodyLimit::max(BODY_MAX))
         .with_state(app)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn long_questions_leave_a_reader_for_short_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::File(dir.path().join("fleet.db"));
+        let (_end, ended) = watch::channel(false);
+        let app = App::open(&place, None, false, ended).unwrap();
+        let (go_on, waits) = std::sync::mpsc::channel::<()>();
+        let waits = Arc::new(Mutex::new(waits));
+        let mut long = tokio::task::JoinSet::new();
+        for _ in 0..2 * READERS {
+            let (app, waits) = (app.clone(), Arc::clone(&waits));
+            long.spawn(async move {
+                let asked = app.read_long(move |_| {
+                    // Until the other end is gone.
+                    let _ = waits.lock().unwrap().recv();
+                    Ok(())
+                });
+                asked.await.unwrap();
+            });
+        }
+        let short = async {
+            while app.long_reads.available_permits() > 0 {
+                tokio::task::yield_now().await;
+            }
+            app.hosts().await.unwrap()
+        };
+        let short = tokio::time::timeout(Duration::from_secs(60), short).await;
+        assert_eq!(short.unwrap().len(), 0);
+        drop(go_on);
+        while let Some(done) = long.join_next().await {
+            done.unwrap();
+        }
+    }
 }

@@ -13,11 +13,12 @@ use gtrace_profile::Layer;
 use serde::{Deserialize, Serialize};
 
 use super::App;
+use super::agents::InTime;
 use super::gate::{self, Named, Only};
 use super::problem::Problem;
 use crate::db::{
-    ChainReport, EventQuery, Factor, FleetEvent, FleetIncident, HostRow, IncidentQuery, LatencyBy,
-    LatencyQuery, LatencyReport, Unit, UsageBy, UsageQuery, UsageReport,
+    ChainReport, Database, EventQuery, Factor, FleetEvent, FleetIncident, HostRow, IncidentQuery,
+    LatencyBy, LatencyQuery, LatencyReport, Unit, UsageBy, UsageQuery, UsageReport,
 };
 use crate::secret;
 use crate::view::HostView;
@@ -31,7 +32,11 @@ pub(super) async fn not_found() -> Problem {
 }
 
 pub(super) async fn healthz(State(app): State<App>) -> Result<Json<serde_json::Value>, Problem> {
-    let hosts = app.hosts().await?.len();
+    if !app.writer.is_alive() {
+        let cause = "the thread that writes to the database has ended";
+        return Err(Problem::unavailable("the head takes nothing", cause));
+    }
+    let hosts = app.health_reader.read(Database::count_hosts).await?;
     Ok(Json(serde_json::json!({ "ok": true, "hosts": hosts })))
 }
 
@@ -179,7 +184,7 @@ pub(super) async fn verify(
     Query(asked): Query<VerifyParameters>,
 ) -> Result<Json<Vec<ChainReport>>, Problem> {
     let host = asked.host.clone();
-    let reports = app.read(move |db| {
+    let reports = app.read_long(move |db| {
         let hosts = db.hosts()?;
         let wanted = hosts
             .into_iter()
@@ -257,7 +262,7 @@ pub(super) async fn usage(
         job: asked.job,
         hosts: only.names(&app, asked.host).await?,
     };
-    Ok(Json(app.read(move |db| db.usage(&query)).await?))
+    Ok(Json(app.read_long(move |db| db.usage(&query)).await?))
 }
 
 #[derive(Deserialize)]
@@ -303,7 +308,7 @@ pub(super) async fn latency(
         layer: asked.layer,
         hosts: only.names(&app, asked.host).await?,
     };
-    let mut report = app.read(move |db| db.latency(&query)).await?;
+    let mut report = app.read_long(move |db| db.latency(&query)).await?;
     report.lines.truncate(asked.limit.unwrap_or(usize::MAX));
     Ok(Json(report))
 }
@@ -414,7 +419,7 @@ const TOKEN_LONGEST_S: u32 = 7 * 86_400;
 pub(super) async fn token(
     State(app): State<App>,
     extensions: Extensions,
-    Json(asked): Json<TokenRequest>,
+    InTime(Json(asked)): InTime<Json<TokenRequest>>,
 ) -> Result<Json<TokenAnswer>, Problem> {
     let by = gate::named(&asked.by, &extensions);
     if let Some(host) = &asked.host {

@@ -1,8 +1,5 @@
 //! What people have hosts asked for, and what hosts answer.
 
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, PoisonError};
-
 use axum::Json;
 use axum::extract::{Path, Query, Request as HttpRequest, State};
 use axum::http::{Extensions, HeaderValue, StatusCode, header};
@@ -12,7 +9,7 @@ use gtrace_fleet::{Ask, REPORT_MAX, SAID_MAX, TraceOrder};
 use serde::{Deserialize, Serialize};
 
 use super::App;
-use super::agents::Host;
+use super::agents::{Host, InTime};
 use super::gate::{self, Named, Only};
 use super::people::{no_host, seen};
 use super::problem::Problem;
@@ -54,7 +51,7 @@ pub(super) async fn trace(
     only: Only,
     Path(host): Path<String>,
     extensions: Extensions,
-    Json(TraceRequest { by, order }): Json<TraceRequest>,
+    InTime(Json(TraceRequest { by, order })): InTime<Json<TraceRequest>>,
 ) -> Result<Json<Request>, Problem> {
     let by = gate::named(&by, &extensions);
     let remedy = "ask for less, and trace again";
@@ -243,7 +240,7 @@ pub(super) async fn answer(
     if !awaited.await? {
         return Err(not_awaited());
     }
-    let Some(_one) = OneOfHost::take(&app, host) else {
+    let Some(_one) = app.answering_hosts.take(host, 1) else {
         return Err(Problem::new(
             StatusCode::TOO_MANY_REQUESTS,
             "not taken",
@@ -282,26 +279,5 @@ pub(super) async fn answer(
     match taken {
         true => Ok(StatusCode::NO_CONTENT),
         false => Err(not_awaited()),
-    }
-}
-
-/// The answer of a host that is being taken.
-struct OneOfHost(Arc<Mutex<BTreeSet<i64>>>, i64);
-
-impl OneOfHost {
-    fn take(app: &App, host: i64) -> Option<Self> {
-        let answering = Arc::clone(&app.answering_hosts);
-        let is_first = answering
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(host);
-        is_first.then(|| Self(answering, host))
-    }
-}
-
-impl Drop for OneOfHost {
-    fn drop(&mut self) {
-        let mut hosts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        hosts.remove(&self.1);
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixStream};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -21,12 +21,14 @@ use hyper_util::server::conn::auto;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream, UnixListener};
 use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinSet;
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
 use super::ending::over;
 use super::gate::{Door, Secured, Way};
 use super::gswarm::{self, Gswarm};
+use super::places::Places;
 use super::remote_write::{self, RemoteWrite};
 use super::{App, agents_alone, others, router, sessions};
 use crate::db::{Database, DbError, Listener, Place};
@@ -117,6 +119,9 @@ pub enum ListenError {
     /// The database cannot be used.
     #[error(transparent)]
     Database(#[from] DbError),
+    /// A part of the head has ended before the head.
+    #[error("the head ends, as {0} has ended; its log says why: start it again")]
+    Ended(&'static str),
 }
 
 /// Sockets that are taken, before anything is served.
@@ -237,7 +242,7 @@ fn bind_unix(path: &Path) -> Result<StdUnixListener, ListenError> {
     Ok(listener)
 }
 
-/// Answers until `shutdown` holds true or its sender is dropped. `ready` is called once the database is open.
+/// Answers until `shutdown` holds true or its sender is dropped, or a part of it has ended. `ready` is called once the database is open.
 ///
 /// # Errors
 /// [`ListenError`].
@@ -280,7 +285,8 @@ pub async fn serve(
         let place = place.to_owned();
         move |cause| ListenError::Socket { place, cause }
     };
-    let mut tasks = tokio::task::JoinSet::new();
+    let writer = app.writer.clone();
+    let mut tasks = Tasks::default();
     let mut receivers: Vec<(Box<dyn Receiver>, Router)> = Vec::new();
     if let Some(listener) = tcp {
         let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
@@ -289,7 +295,8 @@ pub async fn serve(
     }
     if let Some((listener, door)) = https {
         let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
-        tasks.spawn(reload(Arc::clone(&door), ended.clone()));
+        let reloading = reload(Arc::clone(&door), ended.clone());
+        tasks.start("what reads certificates and credentials", reloading);
         let door = Some(door);
         receivers.push((Box::new(Tcp { listener, door }), router.clone()));
     }
@@ -304,29 +311,60 @@ pub async fn serve(
     if let Some((listener, options)) = gswarm {
         let listener = TcpListener::from_std(listener).map_err(failed("TCP"))?;
         let router = gswarm::router(app.clone(), options);
-        tasks.spawn(accept_tcp(listener, None, router, ended.clone()));
+        let accepting = accept_tcp(listener, None, router, ended.clone());
+        tasks.start("what accepts connections of gswarm's port", accepting);
     }
     for (receiver, router) in receivers {
-        tasks.spawn(receiver.receive(app.intake.clone(), router, ended.clone()));
+        let receiving = receiver.receive(app.intake.clone(), router, ended.clone());
+        tasks.start("a way by which agents and people come", receiving);
     }
     if let Some((listener, url)) = of_others {
-        tasks.spawn(others::follow(listener, url, app.clone(), ended.clone()));
+        let following = others::follow(listener, url, app.clone(), ended.clone());
+        tasks.start("what listens to other heads", following);
     }
     if let Some(to) = listen.remote_write {
-        tasks.spawn(remote_write::keep(app.clone(), to, ended.clone()));
+        let pushing = remote_write::keep(app.clone(), to, ended.clone());
+        tasks.start("what pushes metrics", pushing);
     }
-    tasks.spawn(sessions::keep(app));
+    tasks.start("what ends sessions", sessions::keep(app));
     if let Some(days) = listen.retention_days {
-        tasks.spawn(retain(listen.database, days, ended.clone()));
+        let retaining = retain(listen.database, days, ended.clone());
+        tasks.start("retention", retaining);
     }
-    over(&mut shutdown).await;
+    // What is not there any more comes back with the head.
+    let gone = tokio::select! {
+        () = over(&mut shutdown) => None,
+        gone = tasks.first() => Some(gone),
+        () = writer.ended() => Some("the thread that writes to the database"),
+    };
     let _ = end.send(true);
-    let all = async { while tasks.join_next().await.is_some() {} };
+    let all = async { while tasks.0.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(DRAIN, all).await;
     if let Some((_, path)) = unix {
         let _ = std::fs::remove_file(path);
     }
-    Ok(())
+    gone.map_or(Ok(()), |gone| Err(ListenError::Ended(gone)))
+}
+
+/// What a head does until its end, with what each is called.
+#[derive(Default)]
+struct Tasks(JoinSet<()>, HashMap<tokio::task::Id, &'static str>);
+
+impl Tasks {
+    fn start(&mut self, name: &'static str, task: impl Future<Output = ()> + Send + 'static) {
+        let id = self.0.spawn(task).id();
+        self.1.insert(id, name);
+    }
+
+    /// The name of the first that ends or panics.
+    async fn first(&mut self) -> &'static str {
+        let id = match self.0.join_next_with_id().await {
+            Some(Ok((id, ()))) => id,
+            Some(Err(error)) => error.id(),
+            None => return std::future::pending().await,
+        };
+        self.1.get(&id).copied().unwrap_or("a task")
+    }
 }
 
 async fn retain(place: Place, days: u32, mut ended: watch::Receiver<bool>) {
@@ -373,36 +411,6 @@ async fn reload(door: Arc<Door>, mut ended: watch::Receiver<bool>) {
     }
 }
 
-/// How many connections each address has.
-#[derive(Default)]
-struct Addresses(Mutex<HashMap<IpAddr, usize>>);
-
-/// One of them, given back when dropped.
-struct OfAddress(Arc<Addresses>, IpAddr);
-
-impl Addresses {
-    fn take(self: &Arc<Self>, address: IpAddr) -> Option<OfAddress> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = all.entry(address).or_default();
-        (*count < OF_ADDRESS).then(|| {
-            *count += 1;
-            OfAddress(Arc::clone(self), address)
-        })
-    }
-}
-
-impl Drop for OfAddress {
-    fn drop(&mut self) {
-        let mut all = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(count) = all.get_mut(&self.1) {
-            *count -= 1;
-            if *count == 0 {
-                all.remove(&self.1);
-            }
-        }
-    }
-}
-
 /// HTTP over TCP: in clear, or over TLS where there is a guard.
 struct Tcp {
     listener: TcpListener,
@@ -443,7 +451,7 @@ async fn accept_tcp(
     mut ended: watch::Receiver<bool>,
 ) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
-    let addresses = Arc::<Addresses>::default();
+    let addresses = Arc::<Places<IpAddr>>::default();
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
@@ -464,7 +472,7 @@ async fn accept_tcp(
                     });
                     continue;
                 };
-                let Some(of_address) = addresses.take(from.ip()) else {
+                let Some(of_address) = addresses.take(from.ip(), OF_ADDRESS) else {
                     continue;
                 };
                 tokio::spawn(async move {
@@ -566,5 +574,24 @@ where
                 let _ = tokio::time::timeout(DRAIN, connection).await;
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn panics() {
+        std::panic::panic_any("wrong")
+    }
+
+    #[tokio::test]
+    async fn a_task_that_ends_or_panics_is_known_by_its_name() {
+        let mut tasks = Tasks::default();
+        tasks.start("what goes on", std::future::pending());
+        tasks.start("what ends", async {});
+        assert_eq!(tasks.first().await, "what ends");
+        tasks.start("what panics", panics());
+        assert_eq!(tasks.first().await, "what panics");
     }
 }

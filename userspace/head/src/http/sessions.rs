@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::App;
-use super::agents::Host;
+use super::agents::{Host, InTime};
 use super::ending::over;
 use super::gate::{self, Named};
 use super::people::no_host;
@@ -255,7 +255,7 @@ pub(super) async fn list(State(app): State<App>) -> Result<Json<Vec<Session>>, P
 pub(super) async fn start(
     State(app): State<App>,
     extensions: Extensions,
-    Json(mut asked): Json<SessionRequest>,
+    InTime(Json(mut asked)): InTime<Json<SessionRequest>>,
 ) -> Result<Json<Session>, Problem> {
     asked.by = gate::named(&asked.by, &extensions);
     begin(&app, asked, false).await.map(Json)

@@ -29,6 +29,10 @@ const PLAIN: usize = 16 << 20;
 /// Before a batch comes again whose records before it are still under way. It does not grow: where two heads take turns, each batch of a backlog
 /// waits for the one before it.
 const SOON: Duration = Duration::from_millis(50);
+/// A batch that the database refuses so often, while it takes others, is removed: those that it takes would wait behind such ones in the end.
+const REFUSED: u32 = 10;
+/// Batches whose refusals are counted.
+const REFUSED_KEPT: usize = 4096;
 
 /// A batch that was read.
 struct Arrived {
@@ -46,6 +50,7 @@ pub(super) async fn take(
     payload_max: usize,
 ) -> Result<Never, NatsError> {
     let mut left = None;
+    let mut refusals = Refusals::default();
     let most = PULLED.max(payload_max.saturating_add(BESIDE));
     loop {
         let pull = consumer.batch().max_messages(MESSAGES).max_bytes(most);
@@ -83,7 +88,7 @@ pub(super) async fn take(
                         group.push(arrived);
                     }
                 }
-                commit(jetstream, intake, group).await?;
+                commit(jetstream, intake, group, &mut refusals).await?;
             }
         }
         if !idle {
@@ -178,6 +183,7 @@ async fn commit(
     jetstream: &Context,
     intake: &Intake,
     group: Vec<Arrived>,
+    refusals: &mut Refusals,
 ) -> Result<(), NatsError> {
     let taking = group.iter().map(|arrived| {
         let (batch, at) = (arrived.batch.clone(), published(&arrived.message));
@@ -185,6 +191,7 @@ async fn commit(
     });
     // They are given to the writer in this order, and share its next transaction.
     let taken = futures_util::future::join_all(taking).await;
+    let takes_others = taken.iter().any(Result::is_ok);
     let mut done: Vec<&Message> = Vec::new();
     let mut positions: BTreeMap<i64, (&KnownHost, &str, Option<String>)> = BTreeMap::new();
     let mut waiting = BTreeSet::new();
@@ -211,6 +218,7 @@ async fn commit(
                 };
                 after_gap(earlier, again).await?
             }
+            Err(_) if takes_others && refusals.is_last(number(message)?) => Fate::Refused,
             Err(_) => Fate::Failed,
         };
         match fate {
@@ -229,6 +237,12 @@ async fn commit(
                 put_off(intake, message, SOON).await?;
             }
             Fate::Failed => put_off(intake, message, LATER).await?,
+            Fate::Refused => {
+                // What follows it lacks it, so that its agent is asked for it.
+                let why = "the database takes others and refuses it again and again";
+                refuse(intake, subject, why);
+                end(message, AckKind::Ack).await?;
+            }
         }
     }
     for (host, subject, missing) in positions.into_values() {
@@ -256,6 +270,33 @@ enum Fate {
     Waits,
     /// The database did not take it.
     Failed,
+    /// The database does not take it, however often it comes.
+    Refused,
+}
+
+/// How often the database refused batches alone while it took others, by their numbers in the stream.
+#[derive(Default)]
+struct Refusals(BTreeMap<u64, u32>);
+
+impl Refusals {
+    /// Counts a refusal; whether the batch is refused for the last time.
+    fn is_last(&mut self, number: u64) -> bool {
+        let count = self.0.entry(number).or_default();
+        *count += 1;
+        let is_last = *count >= REFUSED;
+        if is_last {
+            self.0.remove(&number);
+        } else if self.0.len() > REFUSED_KEPT {
+            // Those that came in the end, here or at another head, are among the oldest.
+            self.0.pop_first();
+        }
+        is_last
+    }
+}
+
+/// Number of a batch in the stream.
+fn number(message: &Message) -> Result<u64, NatsError> {
+    Ok(message.info().map_err(failed)?.stream_sequence)
 }
 
 /// Decides about a batch before which records were missing. They may be with another head, or come again. Where the stream has none of them,
@@ -276,7 +317,7 @@ async fn after_gap(
 
 /// Whether the stream has an earlier batch of the host: one that is not committed, or not acknowledged yet.
 async fn is_earlier_there(jetstream: &Context, message: &Message) -> Result<bool, NatsError> {
-    let own = message.info().map_err(failed)?.stream_sequence;
+    let own = number(message)?;
     let stream = jetstream.get_stream_no_info(RECORDS).await;
     let stream = stream.map_err(failed)?;
     let first = stream.get_first_raw_message_by_subject(&message.subject, 1);
@@ -289,6 +330,19 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+
+    #[test]
+    fn a_batch_is_refused_so_often_and_others_do_not_count_for_it() {
+        let mut refusals = Refusals::default();
+        for _ in 1..REFUSED {
+            assert!(!refusals.is_last(7) && !refusals.is_last(8));
+        }
+        assert!(refusals.is_last(7) && !refusals.is_last(7));
+        (100..).take(2 * REFUSED_KEPT).for_each(|number| {
+            refusals.is_last(number);
+        });
+        assert_eq!(refusals.0.len(), REFUSED_KEPT);
+    }
 
     #[tokio::test]
     async fn what_another_head_commits_meanwhile_is_no_gap() {

@@ -449,10 +449,19 @@ impl Runner {
         };
         match self.connection.with(|db| db.ask(&new, now)) {
             Ok(Ok(request)) => Outcome::Acted(format!("asked the host (request {})", request.id)),
-            Ok(Err(NotAsked::Changed(_))) => Outcome::Withdrawn,
-            Ok(Err(why)) => Outcome::Refused(why.to_string()),
+            Ok(Err(why)) => not_asked(&why),
             Err(why) => Outcome::Unsure(why),
         }
+    }
+}
+
+/// What an order comes to whose host was not asked.
+fn not_asked(why: &NotAsked) -> Outcome {
+    match why {
+        NotAsked::Changed(_) => Outcome::Withdrawn,
+        // Nothing was sent, and the host has less to do later.
+        NotAsked::Full(_) => Outcome::Unsure(why.to_string()),
+        NotAsked::NoHost(_) => Outcome::Refused(why.to_string()),
     }
 }
 
@@ -506,6 +515,18 @@ mod tests {
         write("");
         until(&mut runner, (Mode::Dry, true));
         assert_eq!(runner.unread, None);
+    }
+
+    #[test]
+    fn a_host_that_has_enough_to_do_is_asked_again() {
+        let host = "a".to_owned();
+        let of = |why: NotAsked| not_asked(&why);
+        assert!(matches!(
+            of(NotAsked::Full(host.clone())),
+            Outcome::Unsure(_)
+        ));
+        assert!(matches!(of(NotAsked::NoHost(host)), Outcome::Refused(_)));
+        assert!(matches!(of(NotAsked::Changed(1)), Outcome::Withdrawn));
     }
 
     #[test]

@@ -369,6 +369,7 @@ fn series(
         return Vec::new();
     };
     match (field.of_instance, field.read) {
+        (_, Source::Sample(_)) if gpu.stale => Vec::new(),
         (Some(read), _) if !sample.mig_instances.is_empty() => {
             let instances = sample.gpu_instances();
             let values = instances.filter_map(|i| Some((of_mig(&of_gpu, i), read(i)?)));

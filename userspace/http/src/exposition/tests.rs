@@ -469,6 +469,12 @@ fn dashboards_of_dcgm_exporter_find_their_names_labels_and_units() {
     assert_eq!(ends("DCGM_FI_DEV_GPU_TEMP{"), ["} 40"]);
     // A licence that has ended is none.
     assert_eq!(ends("DCGM_FI_DEV_VGPU_LICENSE_STATUS{"), ["} 0"]);
+    // A sample that is not of now is not shown.
+    let mut stale = one.clone();
+    stale.stale = true;
+    let text = dcgm::text(&[stale], "node7", |_| Some(79), Format::Prometheus);
+    assert!(text.contains("DCGM_FI_DEV_XID_ERRORS{"), "{text}");
+    assert!(!text.contains("DCGM_FI_DEV_GPU_TEMP{"), "{text}");
     // Without an Xid there is a value too.
     let text = dcgm::text(&[one], "node7", |_| None, Format::OpenMetrics);
     assert!(

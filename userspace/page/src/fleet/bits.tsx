@@ -19,7 +19,7 @@ export function reasonsOf(host: Host): string[] {
   return reasons;
 }
 
-export const needsAttention = (host: Host): boolean => host.state !== "healthy" || (host.chain_faults ?? []).length > 0 || host.unexplained_gaps > 0;
+export const needsAttention = (host: Host): boolean => !host.revoked && (host.state !== "healthy" || (host.chain_faults ?? []).length > 0 || host.unexplained_gaps > 0);
 
 /** What a label means for a host; its versions are labels too. */
 export const labelOf = (host: Host, name: string): string | undefined => host.labels[name] ?? (name === "driver" ? host.driver : name === "kernel" ? host.kernel : name === "agent" ? host.version : undefined);

@@ -8,6 +8,7 @@ export interface Host {
   state: HealthState;
   reasons: string[];
   simulated?: boolean;
+  revoked?: boolean;
   labels: Record<string, string>;
   seen?: string;
   version?: string;

@@ -19,7 +19,6 @@ crate::describe! {
     );
     waiting nvmlDeviceGetBrand(device: handle(NvmlDevice), type_: out);
     waiting nvmlDeviceGetCapabilities(device: handle(NvmlDevice), caps: versioned);
-    waiting nvmlDeviceGetComputeInstanceId(device: handle(NvmlDevice), id: out);
     waiting nvmlDeviceGetComputeMode(device: handle(NvmlDevice), mode: out);
     // The nonce goes in.
     waiting nvmlDeviceGetConfComputeGpuAttestationReport(
@@ -31,19 +30,6 @@ crate::describe! {
     waiting nvmlDeviceGetDisplayMode(device: handle(NvmlDevice), display: out);
     waiting nvmlDeviceGetDriverModel(device: handle(NvmlDevice), current: out?, pending: out?);
     waiting nvmlDeviceGetDriverModel_v2(device: handle(NvmlDevice), current: out?, pending: out?);
-    waiting nvmlDeviceGetGpuInstanceId(device: handle(NvmlDevice), id: out);
-    waiting nvmlDeviceGetGpuInstancePossiblePlacements_v2(
-        device: handle(NvmlDevice), profileId: value, placements: out[*count]?, count: inout,
-    );
-    waiting nvmlDeviceGetGpuInstanceProfileInfo(
-        device: handle(NvmlDevice), profile: value, info: out,
-    );
-    waiting nvmlDeviceGetGpuInstanceProfileInfoV(
-        device: handle(NvmlDevice), profile: value, info: versioned,
-    );
-    waiting nvmlDeviceGetGpuInstanceRemainingCapacity(
-        device: handle(NvmlDevice), profileId: value, count: out,
-    );
     waiting nvmlDeviceGetGpuOperationMode(device: handle(NvmlDevice), current: out, pending: out);
     waiting nvmlDeviceGetGridLicensableFeatures_v4(
         device: handle(NvmlDevice), pGridLicensableFeatures: out,
@@ -66,7 +52,6 @@ crate::describe! {
     waiting nvmlDeviceGetLastBBXFlushTime(
         device: handle(NvmlDevice), timestamp: out, durationUs: out,
     );
-    waiting nvmlDeviceGetMaxMigDeviceCount(device: handle(NvmlDevice), count: out);
     waiting nvmlDeviceGetMigMode(device: handle(NvmlDevice), currentMode: out, pendingMode: out);
     waiting nvmlDeviceGetMinorNumber(device: handle(NvmlDevice), minorNumber: out);
     waiting nvmlDeviceGetModuleId(device: handle(NvmlDevice), moduleId: out);

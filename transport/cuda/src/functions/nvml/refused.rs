@@ -27,12 +27,12 @@ const CHANGES: &str = "it changes the device, which is the server's, and others 
 const AFFINITY: &str = "it binds a thread, which is on the program's machine, to processors near the device, which is not";
 const WINDOWS: &str = "only Windows has driver models";
 const VIRTUAL: &str = "virtual GPUs are the business of the server's hypervisor";
-const INSTANCES: &str = "GPU instances are listed on the server; devices of MIG are there by nvmlDeviceGetMigDeviceHandleByIndex";
-const SAMPLES: &str = "samples of GPM are memory of the server's NVML";
-const EVENTS: &str = "events are not forwarded";
+const UNBOUNDED: &str = "its caller does not say how many it has room for: instances are there one by one, by their number";
+const SYSTEM_EVENTS: &str =
+    "events of the system (GPUs that are bound and unbound) are not forwarded";
 const UNITS: &str = "units (S-class chassis) are not forwarded";
 const OLDER: &str = "its structure is an older one; the newest version of the function is there";
-const LISTS: &str = "its structure has pointers to lists of the program";
+const REGISTERS: &str = "it reads registers of the device, which is the server's";
 
 /// Beginnings of names, of which the first that fits counts.
 const REFUSALS: &[(&str, Refusal, &str)] = &[
@@ -88,33 +88,37 @@ const REFUSALS: &[(&str, Refusal, &str)] = &[
         VIRTUAL,
     ),
     ("nvmlGpuInstanceGetVgpu", Refusal::NotSupported, VIRTUAL),
-    ("nvmlDeviceGetGpuInstance", Refusal::NotSupported, INSTANCES),
-    ("nvmlGpuInstance", Refusal::NotSupported, INSTANCES),
-    ("nvmlComputeInstance", Refusal::NotSupported, INSTANCES),
-    ("nvmlGpm", Refusal::NotSupported, SAMPLES),
-    ("nvmlSystemEventSet", Refusal::NotSupported, EVENTS),
-    ("nvmlSystemRegisterEvents", Refusal::NotSupported, EVENTS),
+    (
+        "nvmlDeviceGetGpuInstancePossiblePlacements",
+        Refusal::NotSupported,
+        OLDER,
+    ),
+    (
+        "nvmlDeviceGetGpuInstances",
+        Refusal::NotSupported,
+        UNBOUNDED,
+    ),
+    (
+        "nvmlGpuInstanceGetComputeInstances",
+        Refusal::NotSupported,
+        UNBOUNDED,
+    ),
+    ("nvmlSystemEventSet", Refusal::NotSupported, SYSTEM_EVENTS),
+    (
+        "nvmlSystemRegisterEvents",
+        Refusal::NotSupported,
+        SYSTEM_EVENTS,
+    ),
     (
         "nvmlDeviceGetGridLicensableFeatures",
         Refusal::NotSupported,
         OLDER,
     ),
     (
-        "nvmlDeviceGetProcessesUtilizationInfo",
+        "nvmlDeviceReadPRMCounters",
         Refusal::NotSupported,
-        LISTS,
+        REGISTERS,
     ),
-    (
-        "nvmlDeviceGetRunningProcessDetailList",
-        Refusal::NotSupported,
-        LISTS,
-    ),
-    (
-        "nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts",
-        Refusal::NotSupported,
-        LISTS,
-    ),
-    ("nvmlDeviceReadPRMCounters", Refusal::NotSupported, LISTS),
     (
         "nvmlSystemGetConfComputeKeyRotationThresholdInfo",
         Refusal::NotSupported,

@@ -30,10 +30,13 @@ crate::describe! {
         cpuNumber: value, count: inout, deviceArray: out_handles(NvmlDevice)[*count]?,
     );
 
-    // There are no events: the server's are not this program's. A wait ends by its time.
-    local nvmlEventSetCreate(set: special);
-    local nvmlEventSetFree(set: special);
+    waiting nvmlEventSetCreate(set: mint(NvmlEventSet));
+    waiting nvmlEventSetFree(set: destroy(NvmlEventSet));
+    // The structure without the instances of MIG mode.
     local nvmlEventSetWait(set: special, data: special, timeoutms: special);
-    local nvmlEventSetWait_v2(set: special, data: special, timeoutms: special);
-    local nvmlDeviceRegisterEvents(device: special, eventTypes: special, set: special);
+    // The client waits in parts, so that it notices the end of its connection.
+    waiting(by_hand) nvmlEventSetWait_v2(set: special, data: special, timeoutms: special);
+    waiting nvmlDeviceRegisterEvents(
+        device: handle(NvmlDevice), eventTypes: value, set: handle(NvmlEventSet),
+    );
 }

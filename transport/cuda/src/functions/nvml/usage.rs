@@ -70,9 +70,24 @@ crate::describe! {
         device: handle(NvmlDevice), utilization: out[*processSamplesCount]?,
         processSamplesCount: inout, lastSeenTimeStamp: value,
     );
+    // Structures with a pointer to a list of the program.
+    waiting(by_hand) nvmlDeviceGetProcessesUtilizationInfo(
+        device: special, procesesUtilInfo: special,
+    );
+    waiting(by_hand) nvmlDeviceGetRunningProcessDetailList(device: special, plist: special);
+    waiting(by_hand) nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(
+        device: special, errorCounts: special,
+    );
     waiting nvmlDeviceGetSamples(
         device: handle(NvmlDevice), type_: value, lastSeenTimeStamp: value, sampleValType: out,
         sampleCount: inout, samples: out[*sampleCount]?,
     );
     waiting nvmlDeviceGetUtilizationRates(device: handle(NvmlDevice), utilization: out);
+    waiting(by_hand) nvmlGpmMetricsGet(metricsGet: special);
+    waiting nvmlGpmMigSampleGet(
+        device: handle(NvmlDevice), gpuInstanceId: value, gpmSample: handle(NvmlGpmSample),
+    );
+    waiting nvmlGpmSampleAlloc(gpmSample: mint(NvmlGpmSample));
+    waiting nvmlGpmSampleFree(gpmSample: destroy(NvmlGpmSample));
+    waiting nvmlGpmSampleGet(device: handle(NvmlDevice), gpmSample: handle(NvmlGpmSample));
 }

@@ -146,10 +146,6 @@ impl Uploads {
     /// Takes back what the driver is done with.
     fn reap(&mut self, lender: Lender<'_>) {
         let lifetime = lender.event_lifetime;
-        // While a stream is captured an event's query could end the capture.
-        if lifetime.is_capturing() {
-            return;
-        }
         let _all_are_alive = lifetime.reading();
         let ended = lifetime.contexts_ended();
         if self.ended != ended {
@@ -161,6 +157,10 @@ impl Uploads {
             self.in_flight = 0;
             self.events.clear();
             self.ended = ended;
+        }
+        // While a stream is captured an event's query could end the capture.
+        if lifetime.is_capturing() {
+            return;
         }
         let Some(query) = lender.driver.cuEventQuery else {
             return;

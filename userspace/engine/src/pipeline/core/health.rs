@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use gtrace_devices::{GpuInfo, HostNews, RUNS_AGAIN};
 use gtrace_event::{
     Event, EventId, HealthAction, HealthNews, HealthRecord, HealthState, HealthSubject, Kind,
-    MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, Record, Severity, SubjectKind,
-    Timestamp, Witness, WitnessName,
+    MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, Record, Severity,
+    SubjectHealth, SubjectKind, Timestamp, Witness, WitnessName,
 };
 use gtrace_health::{Change, Fold, NOT_SEEN, RuleError, Rules};
 use gtrace_store::{Filter, HealthEntry, Reader, StoreError};
@@ -31,6 +31,8 @@ const SNAPSHOT_AFTER: u64 = 1000;
 const SNAPSHOT_EVERY: Duration = Duration::from_secs(24 * 3600);
 /// The judgement of one component becomes a record at most this often.
 const JUDGE_EVERY: Duration = Duration::from_secs(60);
+/// The rule of what a component judges.
+const COMPONENT: &str = "component";
 /// A GPU that was there before the host was started has so long to be found again.
 const MISSING_AFTER: Duration = Duration::from_secs(180);
 /// So many of the newest events of services are looked through for what is known of one.
@@ -50,6 +52,8 @@ pub(super) struct Health {
     gpus: BTreeMap<PciAddress, Known>,
     /// Whether they were ever looked at.
     looked_at_gpus: bool,
+    /// NVSwitches that were there when PCI was last looked at.
+    nvswitches: Vec<PciAddress>,
     /// When the judgement of a component last became a record, and which.
     judged: BTreeMap<&'static str, (HealthState, Instant)>,
     /// Whether GPUs that are missing since the boot have been looked for.
@@ -73,6 +77,7 @@ impl Health {
             snapshot_at: now,
             gpus: BTreeMap::new(),
             looked_at_gpus: false,
+            nvswitches: Vec::new(),
             judged: BTreeMap::new(),
             looked_for_missing: false,
         })
@@ -120,6 +125,27 @@ pub(super) fn replay(
         }
     }
     Ok(found)
+}
+
+/// Whether the judgement of a component is news: of another state, or, unless it is well, for another reason.
+fn is_news(known: Option<&SubjectHealth>, state: HealthState, text: &str) -> bool {
+    let Some(known) = known else {
+        return state != HealthState::Unknown;
+    };
+    let mut reasons = known.reasons.iter();
+    let before = reasons.find(|reason| reason.rule == COMPONENT);
+    let before = before.map_or("", |reason| reason.text.as_str());
+    known.state != state || state != HealthState::Healthy && words(before).ne(words(text))
+}
+
+/// A text without its figures and times of day, which change while it says the same.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_whitespace().filter(|word| {
+        let of_digits = |byte: u8| byte.is_ascii_digit() || b".:,;%".contains(&byte);
+        // An address of PCI has both.
+        let is_address = word.contains(':') && word.contains('.');
+        is_address || !word.bytes().all(of_digits)
+    })
 }
 
 impl State {
@@ -276,11 +302,8 @@ impl State {
                 continue;
             };
             let subject = HealthSubject::new(SubjectKind::Component, name);
-            let known = self.health.fold.subject(&subject).map(|s| s.state);
-            let news = match (known, health.state) {
-                (None, HealthState::Unknown) => false,
-                (known, state) => known != Some(state),
-            };
+            let text = health.reasons.join("; ");
+            let news = is_news(self.health.fold.subject(&subject), health.state, &text);
             let last = self.health.judged.get(name);
             let soon = last.is_some_and(|(_, at)| now.saturating_duration_since(*at) < JUDGE_EVERY);
             if !news || soon {
@@ -293,10 +316,10 @@ impl State {
             };
             self.observe_health(Occasion::Judged {
                 subject,
-                rule: "component".to_owned(),
+                rule: COMPONENT.to_owned(),
                 state: health.state,
                 action,
-                text: health.reasons.join("; "),
+                text,
             });
         }
     }
@@ -545,6 +568,20 @@ impl State {
         }
         for occasion in occasions {
             self.observe_health(occasion);
+        }
+        self.send_batch();
+    }
+
+    /// NVSwitches that are there, for the first time or again.
+    pub(super) fn find_nvswitches(&mut self, now: Vec<PciAddress>) {
+        let before = std::mem::replace(&mut self.health.nvswitches, now.clone());
+        for pci in now.iter().filter(|pci| !before.contains(pci)) {
+            let subject = HealthSubject::new(SubjectKind::Nvswitch, pci.to_string());
+            let known = self.health.fold.subject(&subject);
+            if known.is_none_or(|known| !known.reasons.is_empty()) {
+                let uuid = None;
+                self.observe_health(Occasion::Found { subject, uuid });
+            }
         }
         self.send_batch();
     }

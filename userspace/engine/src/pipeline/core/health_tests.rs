@@ -2,7 +2,7 @@
 
 use gtrace_event::{
     Gpu, HealthAction, HealthNews, HealthReport, HealthState, MaintenanceWindow, Occasion,
-    SubjectHealth,
+    PortChange, SubjectHealth,
 };
 use tokio::sync::oneshot;
 
@@ -173,6 +173,44 @@ fn gpus_that_are_found_are_healthy_and_a_counter_of_energy_that_goes_back_is_a_r
             if matches!(record.news, HealthNews::Observed { occasion: Occasion::GpuReset { .. } }))
     };
     assert_eq!(resets.iter().filter(is_reset).count(), 1);
+}
+
+#[test]
+fn an_nvswitch_that_is_found_again_is_healthy_also_after_a_restart() {
+    const SWITCHES: [&str; 2] = ["0000:c0:00.0", "0000:c1:00.0"];
+    let find = |world: &World, at: &[&str]| {
+        let at = at.iter().map(|at| at.parse().unwrap());
+        world.send(Input::Nvswitches(at.collect()));
+    };
+    let lose = |world: &World, at: &str| {
+        let text = "NVSwitch is no longer among the PCI devices";
+        let mut lost = Occurrence::new(Kind::GpuLost, Severity::Fatal, text);
+        lost.provenance = Provenance::Kernel;
+        lost.gpu = Some(Gpu::at(at.parse().unwrap()));
+        world.ingest_one(WitnessName::SysfsPci, lost);
+    };
+    let states = |world: &World| {
+        let report = report(world);
+        SWITCHES.map(|at| {
+            let subject = HealthSubject::new(SubjectKind::Nvswitch, at);
+            let mut subjects = report.subjects.iter();
+            subjects.find(|s| s.subject == subject).map(|s| s.state)
+        })
+    };
+    let (healthy, unhealthy) = (Some(HealthState::Healthy), Some(HealthState::Unhealthy));
+    let world = World::new(tree());
+    find(&world, &SWITCHES);
+    assert_eq!(states(&world), [healthy, healthy]);
+    lose(&world, SWITCHES[0]);
+    find(&world, &SWITCHES[1..]);
+    assert_eq!(states(&world), [unhealthy, healthy]);
+    find(&world, &SWITCHES);
+    assert_eq!(states(&world), [healthy, healthy]);
+    lose(&world, SWITCHES[1]);
+    let world = world.restart(tree());
+    assert_eq!(states(&world), [healthy, unhealthy]);
+    find(&world, &SWITCHES);
+    assert_eq!(states(&world), [healthy, healthy]);
 }
 
 #[test]
@@ -394,6 +432,55 @@ fn what_a_plugin_finds_is_a_reason_until_it_does_not_and_an_event_where_it_is_ne
 }
 
 #[test]
+fn another_reason_of_a_component_is_news_and_another_figure_is_not() {
+    let bad = HealthState::Degraded;
+    let mut fold = Fold::new(Rules::builtin().unwrap());
+    let subject = HealthSubject::new(SubjectKind::Component, "nvml");
+    let known = fold.subject(&subject);
+    assert!(!is_news(known, HealthState::Unknown, "not read yet"));
+    assert!(is_news(known, HealthState::Healthy, ""));
+    let mut judge = |state: HealthState, text: &str| {
+        let occasion = Occasion::Judged {
+            subject: subject.clone(),
+            rule: COMPONENT.to_owned(),
+            state,
+            action: HealthAction::Watch,
+            text: text.to_owned(),
+        };
+        fold.record(&HealthRecord::observed(Timestamp::now(), occasion));
+        fold.subject(&subject).unwrap().clone()
+    };
+    let well = judge(HealthState::Healthy, "");
+    assert!(!is_news(
+        Some(&well),
+        HealthState::Healthy,
+        "all of 8 are there"
+    ));
+    assert!(is_news(Some(&well), bad, "mlx5_0 port 1 is DOWN"));
+    let lost = "records were lost, the last at 03:12:01 UTC, 7 since the start";
+    let more = "records were lost, the last at 04:15:59 UTC, 19 since the start";
+    let loses = judge(bad, lost);
+    assert!(!is_news(Some(&loses), bad, more));
+    assert!(is_news(Some(&loses), bad, "records were lost"));
+    assert!(is_news(Some(&loses), HealthState::Unhealthy, lost));
+    let fills = judge(bad, "/data has 9.9 % of its space left");
+    assert!(!is_news(
+        Some(&fills),
+        bad,
+        "/data has 10.0 % of its space left"
+    ));
+    assert!(is_news(
+        Some(&fills),
+        bad,
+        "/home has 9.9 % of its space left"
+    ));
+    let fails = judge(bad, "GPU 0000:18:00.0: no fabric");
+    assert!(is_news(Some(&fails), bad, "GPU 0000:19:00.0: no fabric"));
+    let both = "GPU 0000:18:00.0: no fabric; GPU 0000:19:00.0: no fabric";
+    assert!(is_news(Some(&fails), bad, both));
+}
+
+#[test]
 fn a_gpu_that_is_gone_after_a_reboot_is_missing_though_the_host_has_no_other() {
     let mut health = Health::new().unwrap();
     let subject = HealthSubject::new(SubjectKind::Gpu, GPU);
@@ -571,6 +658,39 @@ fn a_recovery_action_that_is_pending_when_the_daemon_starts_is_a_reason_until_it
     let world = world.restart(tree());
     asks(&mut Samples::new(&world), 0);
     assert_eq!(happened(&world, Kind::RecoveryAction), before);
+}
+
+#[test]
+fn a_port_that_came_up_while_no_daemon_ran_is_healthy_again() {
+    let port = |severity: Severity, change: PortChange| {
+        let text = format!("mlx5_0 port 1: {change:?}");
+        let mut occurrence = Occurrence::new(Kind::RdmaPort, severity, text);
+        occurrence.provenance = Provenance::Kernel;
+        let rdma = &mut occurrence.detail.rdma;
+        (rdma.rdma_device, rdma.rdma_port) = (Some("mlx5_0".to_owned()), Some(1));
+        rdma.port_change = Some(change);
+        occurrence
+    };
+    let stands = |world: &World| {
+        world.send(Input::Standing(Box::new(Observation {
+            witness: WitnessName::SysfsRdma,
+            occurrence: port(Severity::Info, PortChange::Up),
+            count: 1,
+        })));
+    };
+    let world = World::new(tree());
+    stands(&world);
+    assert_eq!(happened(&world, Kind::RdmaPort), 0, "that is no news");
+    world.ingest_one(
+        WitnessName::SysfsRdma,
+        port(Severity::Critical, PortChange::Down),
+    );
+    assert_eq!(report(&world).state, HealthState::Unhealthy);
+    let world = world.restart(tree());
+    stands(&world);
+    assert_eq!(report(&world).state, HealthState::Healthy);
+    stands(&world);
+    assert_eq!(happened(&world, Kind::RdmaPort), 2);
 }
 
 #[test]

@@ -8,6 +8,7 @@ use gtrace_agent::{Actor, Enrolled, HeadUrl, NatsAccess, Options, Progress, now_
 use gtrace_api::client::Client;
 use gtrace_collect::{HostActor, HostSampler, NvmlOf, Turn, gpu_state};
 use gtrace_engine::config::{Config, HeadConfig};
+use gtrace_engine::daemon::FLEET;
 use gtrace_engine::hub::Hub;
 use gtrace_engine::sources::devices::nvml_of;
 use gtrace_engine::supervise::{Pulse, Task, beat};
@@ -95,7 +96,7 @@ impl Member {
     /// Starts the task.
     pub(super) fn start(self, hub: &Arc<Hub>) -> std::io::Result<()> {
         let task = Task {
-            name: "fleet",
+            name: FLEET,
             needed: false,
             silence: Some(SILENCE),
             sources: Vec::new(),
@@ -118,7 +119,7 @@ impl Member {
         let (stop, stopped) = watch::channel(false);
         let woken = Arc::<Notify>::default();
         let sampler = Box::new(HostSampler::new(self.nvml(hub), self.own_api()));
-        runtime.block_on(async {
+        let ended = runtime.block_on(async {
             let mut live = hub.subscribe().live;
             let wake = Arc::clone(&woken);
             tokio::spawn(async move {
@@ -151,7 +152,10 @@ impl Member {
                     Err(_) => continue,
                 }
             }
-        })
+        });
+        // What it reads for the head may wait for the daemon that is being stopped.
+        runtime.shutdown_background();
+        ended
     }
 
     fn nvml(&self, hub: &Arc<Hub>) -> NvmlOf {

@@ -1,0 +1,244 @@
+//! GPU instances and compute instances of a device in MIG mode, by their numbers, and their profiles.
+
+use std::ffi::{c_uint, c_ulonglong};
+
+use super::mig::{instances, is_divided};
+use super::{
+    DEVICE_BASE, DeviceHandle, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, device,
+    handle_of, nvml,
+};
+use crate::abi::Out;
+use crate::attributes::multiprocessors;
+use crate::device::Device;
+use crate::mig::Instance;
+
+/// Handles are those of the device, with the number of the instance in the higher bits.
+const GPU_INSTANCE: u64 = 0x0010_0000_0000_0000;
+const COMPUTE_INSTANCE: u64 = 0x0011_0000_0000_0000;
+const GI_SHIFT: u32 = 24;
+const CI_SHIFT: u32 = 32;
+
+/// Profiles of GPU instances in the order of NVML: slices, number of the profile, and how many instances there can be.
+const GPU_PROFILES: [(u32, c_uint, c_uint); 5] =
+    [(1, 19, 7), (2, 14, 3), (3, 9, 2), (4, 5, 1), (7, 0, 1)];
+/// Slices of compute instances in the order of NVML, which is that of the numbers of their profiles too.
+const COMPUTE_PROFILES: [u32; 5] = [1, 2, 3, 4, 7];
+
+/// `nvmlGpuInstanceInfo_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct GpuInstanceInfo {
+    pub device: DeviceHandle,
+    pub id: c_uint,
+    pub profile: c_uint,
+    pub start: c_uint,
+    pub size: c_uint,
+}
+
+/// `nvmlComputeInstanceInfo_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ComputeInstanceInfo {
+    pub device: DeviceHandle,
+    pub gpu_instance: u64,
+    pub id: c_uint,
+    pub profile: c_uint,
+    pub start: c_uint,
+    pub size: c_uint,
+}
+
+/// `nvmlGpuInstanceProfileInfo_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct GpuProfile {
+    pub id: c_uint,
+    pub p2p: c_uint,
+    pub slices: c_uint,
+    pub instances: c_uint,
+    pub multiprocessors: c_uint,
+    pub copy_engines: c_uint,
+    pub decoders: c_uint,
+    pub encoders: c_uint,
+    pub jpeg: c_uint,
+    pub ofa: c_uint,
+    pub memory_mib: c_ulonglong,
+}
+
+/// `nvmlComputeInstanceProfileInfo_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct ComputeProfile {
+    pub id: c_uint,
+    pub slices: c_uint,
+    pub instances: c_uint,
+    pub multiprocessors: c_uint,
+    pub shared_engines: [c_uint; 5],
+}
+
+/// The device of a handle that is made of its own, `mark` and numbers of instances.
+fn device_of(handle: u64, mark: u64) -> Reply<(&'static Device, c_uint, c_uint)> {
+    let below = handle.wrapping_sub(DEVICE_BASE);
+    let numbers = below.wrapping_sub(mark);
+    if numbers >> 40 != 0 {
+        return Err(INVALID_ARGUMENT);
+    }
+    let own = DEVICE_BASE + (numbers & ((1 << GI_SHIFT) - 1));
+    let number = |shift: u32| (numbers >> shift & 0xff) as c_uint;
+    Ok((device(own)?, number(GI_SHIFT), number(CI_SHIFT)))
+}
+
+/// The compute instances of a GPU instance of a device; without any there is none.
+fn computing(device: &Device, gi: c_uint) -> Reply<Vec<Instance>> {
+    let mut all = instances(device);
+    all.retain(|one| one.gi == gi);
+    match all.is_empty() {
+        true => Err(NOT_FOUND),
+        false => Ok(all),
+    }
+}
+
+/// A GPU instance that its handle is of: gone, it is no argument.
+fn gpu_instance(handle: u64) -> Reply<(&'static Device, Vec<Instance>)> {
+    let (device, gi, _) = device_of(handle, GPU_INSTANCE)?;
+    let computing = computing(device, gi).map_err(|_| INVALID_ARGUMENT)?;
+    Ok((device, computing))
+}
+
+fn gpu_instance_handle(device: &Device, gi: c_uint) -> u64 {
+    handle_of(device) + GPU_INSTANCE + (u64::from(gi) << GI_SHIFT)
+}
+
+fn gpu_profile(slices: u32) -> Reply<(u32, c_uint, c_uint)> {
+    let mut profiles = GPU_PROFILES.iter();
+    let found = profiles.find(|(of, ..)| *of == slices);
+    found.copied().ok_or(NOT_SUPPORTED)
+}
+
+/// Number of the profile of a compute instance.
+fn compute_profile(slices: u32) -> c_uint {
+    let found = COMPUTE_PROFILES.iter().position(|of| *of == slices);
+    found.unwrap_or_default() as c_uint
+}
+
+/// Where a GPU instance begins, in slices: behind those before it.
+fn start(device: &Device, gi: c_uint) -> c_uint {
+    let mut before: Vec<_> = instances(device)
+        .iter()
+        .filter(|one| one.gi < gi)
+        .map(|one| (one.gi, one.slices))
+        .collect();
+    before.dedup();
+    before.iter().map(|(_, slices)| slices).sum()
+}
+
+fn of_multiprocessors(slices: u32) -> c_uint {
+    (multiprocessors() * slices / 7).max(1)
+}
+
+nvml! {
+    /// The GPU instance of a number.
+    fn nvmlDeviceGetGpuInstanceById(handle: DeviceHandle, id: c_uint, out: Out<u64>) {
+        let device = device(handle)?;
+        if !is_divided(device) {
+            return Err(NOT_SUPPORTED);
+        }
+        computing(device, id)?;
+        Ok(out.put(gpu_instance_handle(device, id))?)
+    }
+
+    /// A profile of GPU instances.
+    fn nvmlDeviceGetGpuInstanceProfileInfo(
+        handle: DeviceHandle, profile: c_uint, out: Out<GpuProfile>,
+    ) {
+        let device = device(handle)?;
+        if !is_divided(device) {
+            return Err(NOT_SUPPORTED);
+        }
+        let (slices, id, most) = *GPU_PROFILES.get(profile as usize).ok_or(NOT_SUPPORTED)?;
+        // Seven slices have all eight parts of the memory, and three of them four.
+        let eighths = slices + u32::from(slices == 3 || slices == 7);
+        Ok(out.put(GpuProfile {
+            id,
+            slices,
+            instances: most,
+            multiprocessors: of_multiprocessors(slices),
+            copy_engines: slices,
+            memory_mib: (device.memory >> 23) * u64::from(eighths),
+            ..GpuProfile::default()
+        })?)
+    }
+
+    /// What a GPU instance is.
+    fn nvmlGpuInstanceGetInfo(instance: u64, out: Out<GpuInstanceInfo>) {
+        let (device, computing) = gpu_instance(instance)?;
+        let (gi, slices) = computing.first().map_or((0, 0), |one| (one.gi, one.slices));
+        Ok(out.put(GpuInstanceInfo {
+            device: handle_of(device),
+            id: gi,
+            profile: gpu_profile(slices)?.1,
+            start: start(device, gi),
+            size: slices,
+        })?)
+    }
+
+    /// A profile of compute instances in a GPU instance; there is one kind of engines.
+    fn nvmlGpuInstanceGetComputeInstanceProfileInfo(
+        instance: u64, profile: c_uint, engines: c_uint, out: Out<ComputeProfile>,
+    ) {
+        let (_, computing) = gpu_instance(instance)?;
+        let slices = *COMPUTE_PROFILES.get(profile as usize).ok_or(INVALID_ARGUMENT)?;
+        let of = computing.first().map_or(0, |one| one.slices);
+        if slices > of || engines != 0 {
+            return Err(NOT_SUPPORTED);
+        }
+        Ok(out.put(ComputeProfile {
+            id: profile,
+            slices,
+            instances: of / slices,
+            multiprocessors: of_multiprocessors(slices),
+            ..ComputeProfile::default()
+        })?)
+    }
+
+    /// The compute instance of a number in a GPU instance.
+    fn nvmlGpuInstanceGetComputeInstanceById(instance: u64, id: c_uint, out: Out<u64>) {
+        let (device, computing) = gpu_instance(instance)?;
+        let found = computing.iter().find(|one| one.ci == id).ok_or(NOT_FOUND)?;
+        let numbers = u64::from(found.gi) << GI_SHIFT | u64::from(found.ci) << CI_SHIFT;
+        Ok(out.put(handle_of(device) + COMPUTE_INSTANCE + numbers)?)
+    }
+
+    /// What a compute instance is.
+    fn nvmlComputeInstanceGetInfo_v2(instance: u64, out: Out<ComputeInstanceInfo>) {
+        let (device, gi, ci) = device_of(instance, COMPUTE_INSTANCE)?;
+        let computing = computing(device, gi).map_err(|_| INVALID_ARGUMENT)?;
+        let place = computing.iter().position(|one| one.ci == ci).ok_or(INVALID_ARGUMENT)?;
+        let (before, own) = computing.split_at(place);
+        let size = own.first().map_or(0, |one| one.computing);
+        Ok(out.put(ComputeInstanceInfo {
+            device: handle_of(device),
+            gpu_instance: gpu_instance_handle(device, gi),
+            id: ci,
+            profile: compute_profile(size),
+            start: before.iter().map(|one| one.computing).sum(),
+            size,
+        })?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structures_have_the_sizes_of_nvml() {
+        assert_eq!(size_of::<GpuInstanceInfo>(), 24);
+        assert_eq!(size_of::<ComputeInstanceInfo>(), 32);
+        assert_eq!(size_of::<GpuProfile>(), 48);
+        assert_eq!(size_of::<ComputeProfile>(), 36);
+    }
+}
