@@ -8,8 +8,10 @@ mod frames;
 mod head_url;
 mod http;
 mod nats;
+mod progress;
 mod run;
 mod source;
+mod state_size;
 mod transport;
 
 pub use actor::Actor;
@@ -18,5 +20,6 @@ pub use frames::{Measured, Read, Sampled, Sampler, Wanted};
 pub use head_url::HttpUrl;
 pub use head_url::{HeadUrl, UrlError};
 pub use nats::NatsAccess;
-pub use run::{Clock, Options, Progress, now_ns, run};
+pub use progress::Progress;
+pub use run::{Clock, Options, now_ns, run};
 pub use transport::LinkError;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gtrace_event::Timestamp;
@@ -19,7 +19,9 @@ use crate::frames::{Recordings, Sampler, Wanted};
 use crate::head_url::{HttpUrl, UrlError};
 use crate::http::Http;
 use crate::nats::{Nats, NatsAccess};
+use crate::progress::Progress;
 use crate::source::{Place, Source};
+use crate::state_size::bound;
 use crate::transport::{Call, LinkError, Shared, StateTaken, get, post, read};
 
 /// How often the store is looked at where nobody says that it has grown.
@@ -36,11 +38,6 @@ const ASK_AGAIN: Duration = Duration::from_secs(5);
 const FRAMES_AGAIN: Duration = Duration::from_secs(5);
 /// How long an agent that is stopped may take to send the frames that it has.
 const FLUSH: Duration = Duration::from_secs(2);
-/// Bytes of a state at most.
-const STATE_MAX: usize = 448 * 1024;
-/// Bytes of its incidents at most, so that totals have room.
-const INCIDENTS_MAX: usize = 256 * 1024;
-
 /// How an agent works.
 #[derive(Clone)]
 pub struct Options {
@@ -64,62 +61,6 @@ pub struct Options {
 
 /// Gives nanoseconds since 1970-01-01.
 pub type Clock = Arc<dyn Fn() -> i64 + Send + Sync>;
-
-/// What an agent has come to, for who watches it.
-#[derive(Clone, Debug, Default)]
-pub struct Progress(Arc<Mutex<Shown>>);
-
-#[derive(Clone, Debug, Default)]
-struct Shown {
-    cursor: Option<Position>,
-    caught_up: bool,
-    error: Option<String>,
-    /// Why the head could not be asked for work.
-    question: Option<String>,
-    sent_bytes: u64,
-}
-
-impl Progress {
-    fn change(&self, change: impl FnOnce(&mut Shown)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    fn shown(&self) -> Shown {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-
-    /// Whether the head has all that the store had when it was last looked at.
-    pub fn is_caught_up(&self) -> bool {
-        self.shown().caught_up
-    }
-
-    /// The newest record that the head has.
-    pub fn cursor(&self) -> Option<Position> {
-        self.shown().cursor
-    }
-
-    /// Why the last request failed, or the last question for work; `None` where neither did.
-    pub fn error(&self) -> Option<String> {
-        let shown = self.shown();
-        shown.error.or(shown.question)
-    }
-
-    /// How the last question for work ended; whether it failed for another reason than the one before.
-    fn asked(&self, error: Option<&LinkError>) -> bool {
-        let error = error.map(LinkError::to_string);
-        let is_new = error.is_some() && error != self.shown().question;
-        self.change(|shown| shown.question = error);
-        is_new
-    }
-
-    /// Bytes of batches and states that were sent.
-    pub fn sent_bytes(&self) -> u64 {
-        self.shown().sent_bytes
-    }
-}
 
 /// Ships to the head until `stop` holds true or its sender is gone. `state` gives the state of the host; `woken` says
 /// that store or state have changed.
@@ -639,58 +580,6 @@ impl<S: FnMut() -> HostState> Agent<S> {
     }
 }
 
-/// Makes a state small enough: what is bad stays longest. What of it was too large, and is left out.
-fn bound(state: &mut HostState) -> BTreeSet<&'static str> {
-    let mut left_out = BTreeSet::new();
-    if let Some(report) = &mut state.health {
-        for subject in &mut report.subjects {
-            subject.past.clear();
-        }
-        report.subjects.retain(|subject| {
-            subject.state.is_bad() || subject.subject.part == gtrace_event::SubjectKind::Host
-        });
-        report.subjects.truncate(64);
-    }
-    let surplus = state.incidents.len().saturating_sub(32);
-    state.incidents.drain(..surplus);
-    let (count, mut room) = (state.incidents.len(), INCIDENTS_MAX);
-    // The newest stay.
-    state.incidents.reverse();
-    state.incidents.retain(|incident| {
-        let size = serde_json::to_vec(incident).map_or(0, |text| text.len() + 1);
-        let fits = size <= room;
-        room -= if fits { size } else { 0 };
-        fits
-    });
-    state.incidents.reverse();
-    if state.incidents.len() < count {
-        left_out.insert("older incidents");
-    }
-    while serde_json::to_vec(state).is_ok_and(|text| text.len() > STATE_MAX) {
-        // The next state of its kind has them again.
-        if !state.latency.is_empty() {
-            state.latency.truncate(state.latency.len() / 2);
-            left_out.insert("latencies of calls");
-            continue;
-        }
-        if !state.usage.is_empty() || !state.ends.is_empty() {
-            state.usage.clear();
-            state.ends.clear();
-            left_out.insert("GPU-hours");
-            continue;
-        }
-        if state.incidents.is_empty() {
-            state.health = None;
-            left_out.insert("its health");
-            break;
-        }
-        let half = state.incidents.len().div_ceil(2);
-        state.incidents.drain(..half);
-        left_out.insert("older incidents");
-    }
-    left_out
-}
-
 /// The system's clock.
 pub fn now_ns() -> i64 {
     i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
@@ -698,8 +587,6 @@ pub fn now_ns() -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_profile::{DailyCalls, Histogram, Layer};
-
     use super::*;
 
     #[tokio::test]
@@ -740,66 +627,5 @@ mod tests {
         let both = async { tokio::join!(agent, stopping) };
         let ended = tokio::time::timeout(Duration::from_secs(10), both).await;
         ended.unwrap().0.unwrap();
-    }
-
-    #[test]
-    fn large_incidents_leave_room_for_totals_and_the_newest_stay() {
-        let incident = |size: usize| -> gtrace_event::Incident {
-            let text = serde_json::json!({
-                "id": gtrace_event::IncidentId::new(0).to_string(),
-                "time": Timestamp::UNIX_EPOCH,
-                "opened": Timestamp::UNIX_EPOCH,
-                "last_time": Timestamp::UNIX_EPOCH,
-                "state": "open",
-                "severity": "fatal",
-                "title": "x".repeat(size),
-                "class": gtrace_event::FailureClass::ALL[0].name(),
-                "events": [],
-                "event_count": 1,
-                "occurrences": 1,
-            });
-            serde_json::from_value(text).unwrap()
-        };
-        let calls = DailyCalls {
-            day: "2026-01-01".parse().unwrap(),
-            since: Timestamp::UNIX_EPOCH,
-            last: Timestamp::UNIX_EPOCH,
-            layer: Layer::Driver,
-            call: "a".repeat(1000),
-            driver: None,
-            histogram: Histogram::default(),
-        };
-        let mut state = HostState {
-            latency: vec![calls; 100],
-            ..HostState::default()
-        };
-        assert!(bound(&mut state).is_empty());
-        // One that is larger than all of them may be, and one too many of those that fit.
-        state.incidents = [100_000, 80_000, 90_000, INCIDENTS_MAX, 70_000]
-            .map(incident)
-            .into();
-        assert_eq!(bound(&mut state), BTreeSet::from(["older incidents"]));
-        let sizes: Vec<usize> = state.incidents.iter().map(|one| one.title.len()).collect();
-        assert_eq!(sizes, [80_000, 90_000, 70_000]);
-        assert_eq!(state.latency.len(), 100);
-        state.latency = vec![state.latency[0].clone(); 1000];
-        let left_out = bound(&mut state);
-        assert!(left_out.contains("latencies of calls") && state.latency.len() >= 100);
-    }
-
-    #[test]
-    fn why_the_head_cannot_be_asked_for_work_is_said_once_and_shown_until_it_can() {
-        let progress = Progress::default();
-        let away = || LinkError::NotUnderstood("one".to_owned());
-        assert!(progress.asked(Some(&away())));
-        assert!(!progress.asked(Some(&away())));
-        assert!(progress.error().is_some_and(|error| error.contains("one")));
-        assert!(progress.asked(Some(&LinkError::NotUnderstood("two".to_owned()))));
-        // What stops records goes first.
-        progress.change(|shown| shown.error = Some("records".to_owned()));
-        assert_eq!(progress.error().as_deref(), Some("records"));
-        progress.change(|shown| shown.error = None);
-        assert!(!progress.asked(None));
-        assert_eq!(progress.error(), None);
     }
 }

@@ -206,11 +206,8 @@ pub(crate) fn nvmlShutdown(
     })
 }
 
-/// What a call does not come to: the code that answers it.
-type Found<T> = Result<T, Code>;
-
 /// What NVML calls a handle.
-fn real<T>(exec: &Exec, kind: Kind, handle: u64) -> Found<*mut T> {
+fn real<T>(exec: &Exec, kind: Kind, handle: u64) -> Result<*mut T, Code> {
     let real = exec.handles.real(kind, handle);
     real.map(<*mut c_void>::cast).map_err(|_| INVALID_ARGUMENT)
 }
@@ -219,6 +216,32 @@ fn real<T>(exec: &Exec, kind: Kind, handle: u64) -> Found<*mut T> {
 fn known<T>(exec: &Exec, kind: Kind, real: *mut T) -> *mut T {
     let handle = exec.handles.known(kind, real.cast());
     ptr::without_provenance_mut(handle as usize)
+}
+
+/// A call that fills a structure about what a handle stands for. `name` puts handles where the structure has pointers.
+fn filled<T, S: Copy>(
+    exec: &Exec,
+    w: &mut Writer,
+    (kind, handle): (Kind, u64),
+    call: Option<impl FnOnce(*mut T, *mut S) -> nvmlReturn_t>,
+    name: impl FnOnce(&mut S),
+) -> Code {
+    let Some(call) = call else {
+        return NOT_SUPPORTED;
+    };
+    let real = match real(exec, kind, handle) {
+        Ok(real) => real,
+        Err(code) => return code,
+    };
+    // SAFETY: the structures of NVML here have integers and pointers.
+    let mut found: S = unsafe { wire::zeroed() };
+    let code = call(real, &raw mut found).cast_signed();
+    if code == 0 {
+        name(&mut found);
+        // SAFETY: plain data.
+        unsafe { wire::put(w, &raw const found, 1) };
+    }
+    code
 }
 
 /// Waits for an event, no longer than the client asks for at a time.
@@ -231,23 +254,14 @@ pub(crate) fn nvmlEventSetWait_v2(
     const LONGEST_MS: u32 = 1000;
     let (set, ms) = (r.u64()?, r.u32()?.min(LONGEST_MS));
     r.end()?;
-    let Some(call) = exec.nvml.nvmlEventSetWait_v2 else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let set = match real(exec, Kind::NvmlEventSet, set) {
-        Ok(set) => set,
-        Err(code) => return Ok(code),
-    };
-    // SAFETY: integers, and a pointer.
-    let mut data: nvmlEventData_t = unsafe { wire::zeroed() };
-    // SAFETY: a set that the client has, and a structure to write to.
-    let code = unsafe { call(set, &raw mut data, ms) }.cast_signed();
-    if code == 0 {
+    let call = exec.nvml.nvmlEventSetWait_v2.map(|call| {
+        // SAFETY: a set that the client has, and a structure to write to.
+        move |set, data: *mut nvmlEventData_t| unsafe { call(set, data, ms) }
+    });
+    let set = (Kind::NvmlEventSet, set);
+    Ok(filled(exec, w, set, call, |data| {
         data.device = known(exec, Kind::NvmlDevice, data.device);
-        // SAFETY: plain data.
-        unsafe { wire::put(w, &raw const data, 1) };
-    }
-    Ok(code)
+    }))
 }
 
 /// What a GPU instance is, with its device.
@@ -256,25 +270,15 @@ pub(crate) fn nvmlGpuInstanceGetInfo(
     r: &mut Reader<'_>,
     w: &mut Writer,
 ) -> Result<Code, CallError> {
-    let instance = r.u64()?;
+    let instance = (Kind::NvmlGpuInstance, r.u64()?);
     r.end()?;
-    let Some(call) = exec.nvml.nvmlGpuInstanceGetInfo else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let instance = match real(exec, Kind::NvmlGpuInstance, instance) {
-        Ok(instance) => instance,
-        Err(code) => return Ok(code),
-    };
-    // SAFETY: integers, and a pointer.
-    let mut info: nvmlGpuInstanceInfo_t = unsafe { wire::zeroed() };
-    // SAFETY: an instance that the client has, and a structure to write to.
-    let code = unsafe { call(instance, &raw mut info) }.cast_signed();
-    if code == 0 {
+    let call = exec.nvml.nvmlGpuInstanceGetInfo.map(|call| {
+        // SAFETY: an instance that the client has, and a structure to write to.
+        move |instance, info: *mut nvmlGpuInstanceInfo_t| unsafe { call(instance, info) }
+    });
+    Ok(filled(exec, w, instance, call, |info| {
         info.device = known(exec, Kind::NvmlDevice, info.device);
-        // SAFETY: plain data.
-        unsafe { wire::put(w, &raw const info, 1) };
-    }
-    Ok(code)
+    }))
 }
 
 /// What a compute instance is, with its device and its GPU instance.
@@ -283,26 +287,16 @@ pub(crate) fn nvmlComputeInstanceGetInfo_v2(
     r: &mut Reader<'_>,
     w: &mut Writer,
 ) -> Result<Code, CallError> {
-    let instance = r.u64()?;
+    let instance = (Kind::NvmlComputeInstance, r.u64()?);
     r.end()?;
-    let Some(call) = exec.nvml.nvmlComputeInstanceGetInfo_v2 else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let instance = match real(exec, Kind::NvmlComputeInstance, instance) {
-        Ok(instance) => instance,
-        Err(code) => return Ok(code),
-    };
-    // SAFETY: integers, and pointers.
-    let mut info: nvmlComputeInstanceInfo_t = unsafe { wire::zeroed() };
-    // SAFETY: an instance that the client has, and a structure to write to.
-    let code = unsafe { call(instance, &raw mut info) }.cast_signed();
-    if code == 0 {
+    let call = exec.nvml.nvmlComputeInstanceGetInfo_v2.map(|call| {
+        // SAFETY: an instance that the client has, and a structure to write to.
+        move |instance, info: *mut nvmlComputeInstanceInfo_t| unsafe { call(instance, info) }
+    });
+    Ok(filled(exec, w, instance, call, |info| {
         info.device = known(exec, Kind::NvmlDevice, info.device);
         info.gpuInstance = known(exec, Kind::NvmlGpuInstance, info.gpuInstance);
-        // SAFETY: plain data.
-        unsafe { wire::put(w, &raw const info, 1) };
-    }
-    Ok(code)
+    }))
 }
 
 /// What was between two samples.

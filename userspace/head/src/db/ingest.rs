@@ -252,13 +252,7 @@ impl Ingest<'_> {
             )?;
         }
         if known.epochs.len() > EPOCHS_MAX {
-            self.sql.execute(
-                &format!(
-                    "DELETE FROM epochs WHERE host = $1 AND last_n < (SELECT last_n FROM epochs WHERE host = $1 \
-                     ORDER BY last_n DESC LIMIT 1 OFFSET {EPOCHS_MAX} - 1)"
-                ),
-                &[host.into()],
-            )?;
+            self.keep_newest(host, ("epochs", "last_n"), EPOCHS_MAX)?;
         }
         for fault in taken.faults.iter().take(FAULTS_A_BATCH) {
             self.sql.execute(
@@ -267,13 +261,7 @@ impl Ingest<'_> {
             )?;
         }
         if !taken.faults.is_empty() {
-            self.sql.execute(
-                &format!(
-                    "DELETE FROM faults WHERE host = $1 AND time_ns < (SELECT time_ns FROM faults WHERE host = $1 \
-                     ORDER BY time_ns DESC LIMIT 1 OFFSET {FAULTS_MAX} - 1)"
-                ),
-                &[host.into()],
-            )?;
+            self.keep_newest(host, ("faults", "time_ns"), FAULTS_MAX)?;
         }
         known.cursor = Some(taken.cursor);
         self.sql.execute(
@@ -286,6 +274,21 @@ impl Ingest<'_> {
                 host.into(),
             ],
         )?;
+        Ok(())
+    }
+
+    /// Deletes what a table has of a host beyond its newest rows by this column. What ties with the oldest of these stays.
+    fn keep_newest(
+        &mut self,
+        host: i64,
+        (table, by): (&str, &str),
+        most: usize,
+    ) -> Result<(), DbError> {
+        let older = format!(
+            "DELETE FROM {table} WHERE host = $1 AND {by} < (SELECT {by} FROM {table} WHERE host = $1 \
+             ORDER BY {by} DESC LIMIT 1 OFFSET {most} - 1)"
+        );
+        self.sql.execute(&older, &[host.into()])?;
         Ok(())
     }
 
