@@ -37,9 +37,9 @@ inlined void tell(u64 pid_tgid, u32 index, u32 result, u32 why, u64 latency_ns,
 }
 
 /* Keeps the arguments of a call until its end. */
-inlined bool keep_words(struct pt_regs *ctx, u32 index)
+inlined bool keep_words(struct pt_regs *ctx, u32 called)
 {
-	struct api_start_key key = { .pid_tgid = bpf_get_current_pid_tgid(), .function = index };
+	struct api_start_key key = { .pid_tgid = bpf_get_current_pid_tgid(), .called = called };
 	struct api_words kept = { .words = ALL_ARGUMENTS(ctx) };
 
 	/* A function of fewer arguments may be called with less of a stack. */
@@ -49,10 +49,10 @@ inlined bool keep_words(struct pt_regs *ctx, u32 index)
 }
 
 /* Tells of a call with its arguments. */
-inlined void tell_call(u64 pid_tgid, u32 index, u32 result, u64 end_ns,
+inlined void tell_call(u64 pid_tgid, u32 called, u32 result, u64 end_ns,
 		       const struct api_start *start, const struct api_function *function)
 {
-	struct api_start_key key = { .pid_tgid = pid_tgid, .function = index };
+	struct api_start_key key = { .pid_tgid = pid_tgid, .called = called };
 	struct api_words *kept = bpf_map_lookup_elem(&API_WORDS, &key);
 	u32 text = function->text_arg, given = function->given_arg, size = function->given_bytes;
 	u64 flags = BPF_RB_NO_WAKEUP;
@@ -86,7 +86,7 @@ inlined void tell_call(u64 pid_tgid, u32 index, u32 result, u64 end_ns,
 	call->end_ns = end_ns;
 	call->bytes = start->size;
 	call->address = start->address;
-	call->function = index;
+	call->function = called & 0xffff;
 	call->result = result;
 	for (int i = 0; i < WORDS; i++)
 		call->words[i] = kept->words[i];
@@ -116,7 +116,7 @@ inlined void tell_call(u64 pid_tgid, u32 index, u32 result, u64 end_ns,
 /*
  * A call begins. Answers whether its end matters; `start` is filled in if so.
  */
-inlined bool begins(struct pt_regs *ctx, u32 *index, struct api_start *start, bool *arguments)
+inlined bool begins(struct pt_regs *ctx, u32 *called, struct api_start *start, bool *arguments)
 {
 	u64 cookie = bpf_get_attach_cookie(ctx);
 	u64 pid_tgid = bpf_get_current_pid_tgid();
@@ -124,18 +124,19 @@ inlined bool begins(struct pt_regs *ctx, u32 *index, struct api_start *start, bo
 	u32 zero = 0;
 	struct api_config *config = bpf_map_lookup_elem(&API_CONFIG, &zero);
 	struct api_function *function;
+	u32 index = cookie & 0xffff;
 
-	*index = cookie & 0xffff;
+	*called = CALLED(cookie);
 	if (!config ||
 	    (u32)(cookie >> 32) != config->generations[(cookie >> 16) & (API_LIBRARIES - 1)])
 		return 0;
 	if (config->tgid && config->tgid != tgid)
 		return 0;
-	function = bpf_map_lookup_elem(&API_TABLE, index);
+	function = bpf_map_lookup_elem(&API_TABLE, &index);
 	if (!function)
 		return 0;
 	if (function->time_every > 1 && bpf_get_prandom_u32() % function->time_every) {
-		struct api_key key = { .tgid = tgid, .function = *index };
+		struct api_key key = { .tgid = tgid, .function = index };
 		struct api_hist *hist = hist_of(&key);
 
 		if (hist)
@@ -146,7 +147,7 @@ inlined bool begins(struct pt_regs *ctx, u32 *index, struct api_start *start, bo
 	if (*arguments)
 		read_arguments(ctx, function, tgid, start);
 	if (config->calls) {
-		if (!keep_words(ctx, *index)) {
+		if (!keep_words(ctx, *called)) {
 			count(COUNT_STARTS_FULL);
 			return 0;
 		}
@@ -201,7 +202,7 @@ inlined void ends(struct pt_regs *ctx, u64 cookie, struct api_start *start)
 	if (failed)
 		count_failure(&key, result);
 	if (config->calls) {
-		tell_call(pid_tgid, index, result, start->start_ns + latency, start, function);
+		tell_call(pid_tgid, CALLED(cookie), result, start->start_ns + latency, start, function);
 		return;
 	}
 	if (failed) {
@@ -220,9 +221,9 @@ inlined void ends(struct pt_regs *ctx, u64 cookie, struct api_start *start)
 }
 
 /* Keeps a start until the end. */
-inlined bool keep(u32 index, struct api_start *start)
+inlined bool keep(u32 called, struct api_start *start)
 {
-	struct api_start_key key = { .pid_tgid = bpf_get_current_pid_tgid(), .function = index };
+	struct api_start_key key = { .pid_tgid = bpf_get_current_pid_tgid(), .called = called };
 
 	if (!bpf_map_update_elem(&API_STARTS, &key, start, BPF_ANY))
 		return 1;
@@ -230,9 +231,9 @@ inlined bool keep(u32 index, struct api_start *start)
 	return 0;
 }
 
-inlined bool kept(u32 index, struct api_start *start)
+inlined bool kept(u32 called, struct api_start *start)
 {
-	struct api_start_key key = { .pid_tgid = bpf_get_current_pid_tgid(), .function = index };
+	struct api_start_key key = { .pid_tgid = bpf_get_current_pid_tgid(), .called = called };
 	struct api_start *found = bpf_map_lookup_elem(&API_STARTS, &key);
 
 	if (!found)
@@ -251,19 +252,19 @@ int cuda_session(struct pt_regs *ctx)
 	struct api_start start = {};
 	u64 *word = bpf_session_cookie();
 	bool arguments = 0;
-	u32 index = 0;
+	u32 called = 0;
 	u64 cookie;
 
 	if (!bpf_session_is_return()) {
 		/* 1 leaves the end of this call alone. */
-		if (!begins(ctx, &index, &start, &arguments))
+		if (!begins(ctx, &called, &start, &arguments))
 			return 1;
 		*word = start.start_ns | (arguments ? ARGUMENTS_KEPT : 0);
-		return arguments && !keep(index, &start);
+		return arguments && !keep(called, &start);
 	}
 	cookie = bpf_get_attach_cookie(ctx);
 	start.start_ns = *word & ~ARGUMENTS_KEPT;
-	if ((*word & ARGUMENTS_KEPT) && !kept(cookie & 0xffff, &start)) {
+	if ((*word & ARGUMENTS_KEPT) && !kept(CALLED(cookie), &start)) {
 		count(COUNT_STARTS_UNSEEN);
 		return 0;
 	}
@@ -275,10 +276,10 @@ inlined int pair_begins(struct pt_regs *ctx)
 {
 	struct api_start start = {};
 	bool arguments = 0;
-	u32 index = 0;
+	u32 called = 0;
 
-	if (begins(ctx, &index, &start, &arguments))
-		keep(index, &start);
+	if (begins(ctx, &called, &start, &arguments))
+		keep(called, &start);
 	return 0;
 }
 
@@ -287,7 +288,7 @@ inlined int pair_ends(struct pt_regs *ctx)
 	u64 cookie = bpf_get_attach_cookie(ctx);
 	struct api_start start;
 
-	if (kept(cookie & 0xffff, &start))
+	if (kept(CALLED(cookie), &start))
 		ends(ctx, cookie, &start);
 	return 0;
 }

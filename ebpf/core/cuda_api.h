@@ -89,8 +89,11 @@ struct api_start {
 
 struct api_start_key {
 	u64 pid_tgid;
-	u64 function;
+	u64 called;
 };
+
+/* Of a probe's cookie: function and library. A library may pass a call on to the same function of another. */
+#define CALLED(cookie) ((u32)(cookie) & (0xffff | (API_LIBRARIES - 1) << 16))
 
 /* Space */
 enum { SPACE_ALLOCATION = 0, SPACE_HANDLE = 1, SPACE_MAPPING = 2 };

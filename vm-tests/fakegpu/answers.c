@@ -74,7 +74,9 @@ void gsp_static_info(const struct gsp_model *model, u8 *info)
 	regions->numFBRegions = 2;
 	memory_region(&regions->fbRegion[0], 0, VIDEO_MEMORY - RESERVED_MEMORY, false);
 	memory_region(&regions->fbRegion[1], VIDEO_MEMORY - RESERVED_MEMORY, RESERVED_MEMORY, true);
+#if DRIVER_SERIES < 545
 	put32(info, INFO(computeBranding), COMPUTE_BRANDING_TESLA);
+#endif
 	put64(info, INFO(fb_length), VIDEO_MEMORY);
 	put32(info, INFO(fbio_mask), PARTITIONS);
 	put32(info, INFO(fb_bus_width), 5120);
@@ -228,7 +230,9 @@ static void chip(const struct gsp_model *model, NV2080_CTRL_INTERNAL_GPU_GET_CHI
 {
 	u32 i;
 
+#if DRIVER_SERIES < 545
 	info->bar1Size = model->bar1_mib;
+#endif
 	info->pciDeviceId = model->device << 16 | PCI_VENDOR_ID_NVIDIA;
 	info->pciSubDeviceId = model->subsystem << 16 | PCI_VENDOR_ID_NVIDIA;
 	info->pciRevisionId = 0xa1;
@@ -358,7 +362,9 @@ void gsp_control(struct gsp_model *model, u32 command, u8 *at, u32 bytes)
 		answer->bFbpaPresent = 1;
 		answer->comprPageSize = 65536;
 		answer->comprPageShift = 16;
+#if DRIVER_SERIES < 545
 		answer->maximumBlacklistPages = 64;
+#endif
 		answer->ramType = HBM3;
 		answer->ltcCount = 10;
 		answer->ltsPerLtcCount = 4;

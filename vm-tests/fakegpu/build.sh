@@ -29,8 +29,10 @@ tar -xf "$3" -C "$scratch/driver" --strip-components=1
 cp "$sources"/Kbuild "$sources"/*.[ch] "$scratch/fakegpu/"
 
 # As the driver's own makefile compiles: its flags decide where things lie.
+series=$(sed -n 's/^NVIDIA_VERSION = \([0-9]*\)\..*/\1/p' "$scratch/driver/version.mk")
+[ -n "$series" ] || die "version.mk of $3 names no version"
 printf '%s\n' 'include Makefile' 'layout.s: layout.c' \
-    '	$(CC) $(CFLAGS) $(CONDITIONAL_CFLAGS) -w -S -o $@ $<' >"$scratch/layout.mk"
+    "	\$(CC) \$(CFLAGS) \$(CONDITIONAL_CFLAGS) -DSERIES=$series -w -S -o \$@ \$<" >"$scratch/layout.mk"
 mv "$scratch/fakegpu/layout.c" "$scratch/driver/src/nvidia/"
 make -C "$scratch/driver/src/nvidia" -f "$scratch/layout.mk" ${MODULE_CC:+"CC=$MODULE_CC"} layout.s >"$scratch/log" 2>&1 || {
     tail -n 40 "$scratch/log" >&2

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Where things lie in structures of NVIDIA's resource manager: compiled, with its own headers and flags, to assembly text
- * that holds a line "->NAME VALUE" each. Nothing of it is ever linked. build.sh makes layout.h of it.
+ * that holds a line "->NAME VALUE" each. Nothing of it is ever linked. build.sh makes layout.h of it, and gives SERIES, the
+ * first number of the driver's version.
  */
 #include "core/core.h"
 #include "kernel/gpu/intr/engine_idx.h"
@@ -32,12 +33,16 @@
 
 void layout(void)
 {
+	VALUE(DRIVER_SERIES, SERIES);
 	SIZE(GspStaticConfigInfo);
 	OFFSET(GspStaticConfigInfo, gidInfo);
 	OFFSET(GspStaticConfigInfo, gpcInfo);
 	OFFSET(GspStaticConfigInfo, tpcInfo);
 	OFFSET(GspStaticConfigInfo, fbRegionInfoParams);
+#if SERIES < 545 /* Known with 535 and 555. */
 	OFFSET(GspStaticConfigInfo, computeBranding);
+	VALUE(COMPUTE_BRANDING_TESLA, COMPUTE_BRANDING_TYPE_TESLA);
+#endif
 	OFFSET(GspStaticConfigInfo, fb_length);
 	OFFSET(GspStaticConfigInfo, fbio_mask);
 	OFFSET(GspStaticConfigInfo, fb_bus_width);
@@ -54,7 +59,6 @@ void layout(void)
 	OFFSET(GspStaticConfigInfo, hInternalClient);
 	OFFSET(GspStaticConfigInfo, hInternalDevice);
 	OFFSET(GspStaticConfigInfo, hInternalSubdevice);
-	VALUE(COMPUTE_BRANDING_TESLA, COMPUTE_BRANDING_TYPE_TESLA);
 	VALUE(APERTURE_VIDEO_MEMORY, ADDR_FBMEM);
 
 	VALUE(OFF_GSP_FMC_BOOT_PARAMS__bootArgsOffset, NV_OFFSETOF(GSP_FMC_BOOT_PARAMS, gspRmParams.bootArgsOffset));

@@ -6,7 +6,17 @@
 #include <linux/string.h>
 
 #include "gsp.h"
+#include "layout.h"
 #include "sdk.h"
+
+/* The newest of 535 has the later names. */
+#if DRIVER_SERIES == 555
+#define DRAM_CORRECTED		dramCorrectedTotalCounts
+#define DRAM_UNCORRECTED	dramUncorrectedTotalCounts
+#else
+#define DRAM_CORRECTED		dramCorrectedTotal
+#define DRAM_UNCORRECTED	dramUncorrectedTotal
+#endif
 
 /* Controls that NVIDIA has not published; what they carry was found by trying. */
 #define CONTROL_THERMAL		0x20808513
@@ -208,8 +218,8 @@ void gsp_read(struct gsp_model *model, u32 command, u8 *at, u32 bytes)
 	case NV2080_CTRL_CMD_ECC_GET_CLIENT_EXPOSED_COUNTERS: {
 		NV2080_CTRL_ECC_GET_CLIENT_EXPOSED_COUNTERS_PARAMS *answer = parameters;
 
-		answer->dramCorrectedTotal = readings->ecc_corrected;
-		answer->dramUncorrectedTotal = readings->ecc_uncorrected;
+		answer->DRAM_CORRECTED = readings->ecc_corrected;
+		answer->DRAM_UNCORRECTED = readings->ecc_uncorrected;
 		break;
 	}
 	case NV2080_CTRL_CMD_FB_GET_REMAPPED_ROWS:

@@ -5,8 +5,9 @@
  *   caller cuda       cuInit of NVIDIA's libcuda.so.1, which makes them
  *   caller calls      its own, good ones and bad ones
  *   caller many N     N control calls that succeed
+ *   caller modeset N  N calls of nvidia-modeset, which knows none of that number
  *
- * Structures: nvos.h, nv-ioctl.h and uvm_ioctl.h of the driver.
+ * Structures: nvos.h, nv-ioctl.h, uvm_ioctl.h and nvkms-ioctl.h of the driver.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -158,6 +159,25 @@ static int many(long count)
 	return 0;
 }
 
+static int modeset(long count)
+{
+	/* NvKmsIoctlParams: command, size, address. */
+	char call[16] = { 0 };
+	int kms = open("/dev/nvidia-modeset", O_RDWR);
+
+	if (kms < 0) {
+		perror("/dev/nvidia-modeset");
+		return 1;
+	}
+	put(call, 0, 0xffff);
+	for (long i = 0; i < count; i++)
+		if (!ioctl(kms, 0xc0106d00u, call)) {
+			fprintf(stderr, "call %ld succeeded\n", i);
+			return 1;
+		}
+	return 0;
+}
+
 static int cuda(void)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -181,6 +201,8 @@ int main(int count, char **arguments)
 		return calls();
 	if (!strcmp(what, "many") && count == 3)
 		return many(atol(arguments[2]));
-	fprintf(stderr, "usage: caller cuda | calls | many N\n");
+	if (!strcmp(what, "modeset") && count == 3)
+		return modeset(atol(arguments[2]));
+	fprintf(stderr, "usage: caller cuda | calls | many N | modeset N\n");
 	return 2;
 }

@@ -41,6 +41,7 @@ static const struct layout ESCAPES[] = {
 	{ 0x34, 28, NONE, 24 },	/* RM_DUP_OBJECT */
 	{ 0x35, 24, NONE, 20 },	/* RM_SHARE */
 	{ 0x4a, 184, 8, 20 },	/* RM_VID_HEAP_CONTROL */
+	{ 0x4e, 56, NONE, 40 },	/* RM_MAP_MEMORY */
 	{ 206, 16, NONE, 12 },	/* ALLOC_OS_EVENT */
 	{ 207, 16, NONE, 12 },	/* FREE_OS_EVENT */
 };

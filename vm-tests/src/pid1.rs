@@ -158,7 +158,7 @@ fn clean_up() -> Result<()> {
             _ => std::thread::sleep(Duration::from_millis(10)),
         }
     }
-    for module in ["nvidia_uvm", "nvidia", "fakegpu"] {
+    for module in ["nvidia_uvm", "nvidia_modeset", "nvidia", "fakegpu"] {
         if modules::is_loaded(module) {
             modules::remove_within(module, CLEAN_UP)?;
         }

@@ -82,7 +82,8 @@ pub(crate) enum Cli {
         /// A line of kernels, of which the newest is fetched; may be repeated [default: 6.1, 6.12]
         #[arg(long = "kernel", value_name = "LINE")]
         kernels: Vec<String>,
-        /// A series of NVIDIA's driver for the cases that run it, 550 for instance; may be repeated [default: 535]
+        /// A series of NVIDIA's driver for the cases that run it, 550 for instance, or 535:proprietary for that flavour; may be
+        /// repeated [default: 535]
         #[arg(long = "driver", value_name = "SERIES")]
         drivers: Vec<String>,
         /// Test gtrace as users install it: optimised

@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::packages;
 use crate::pypi;
 use crate::shell::{self, step};
-use crate::vm::{self, apt::Private};
+use crate::vm::apt::Private;
 
 /// An environment of Python.
 struct Environment {
@@ -64,6 +64,10 @@ const NVCC_FOLDER: &str = "e2e-nvcc";
 
 /// Where Debian's package `nvidia-smi` is unpacked, each series in a folder `e2e-nvidia-smi-SERIES`; the tests look there.
 const NVIDIA_SMI: &str = "e2e-nvidia-smi";
+
+/// The series of NVIDIA's driver whose `nvidia-smi` is run.
+const NVIDIA_SMI_SERIES: [&str; 2] = ["535", "550"];
+
 /// Where NVML of a series of NVIDIA's driver is unpacked, whose names the tests compare with gtrace's.
 const NVML: &str = "e2e-nvml-535";
 /// Where Debian's package `prometheus` is, for its promtool; the tests of gtrace-http look there.
@@ -124,7 +128,7 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
             "traces will not be compared with what Perfetto's trace processor finds: {error:#}"
         ));
     }
-    let tools = vm::DRIVERS.map(|series| {
+    let tools = NVIDIA_SMI_SERIES.map(|series| {
         let folder = format!("{NVIDIA_SMI}-{series}");
         (&["nvidia-smi"][..], Some(series), folder)
     });

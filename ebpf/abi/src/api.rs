@@ -191,8 +191,16 @@ pub struct ApiStart {
 pub struct ApiStartKey {
     /// Thread group << 32 | thread.
     pub pid_tgid: u64,
+    /// Index in the function table | number of the library << 16: a library may pass a call on to the same function of
+    /// another.
+    pub called: u64,
+}
+
+impl ApiStartKey {
     /// Index in the function table.
-    pub function: u64,
+    pub const fn function(&self) -> u32 {
+        self.called as u32 & 0xffff
+    }
 }
 
 /// What the key of a piece of memory means.
@@ -380,7 +388,7 @@ api_counters! {
     HistKeysFull = "api_hist_keys_full",
     /// Calls neither timed nor counted, because the table of calls under way was full.
     StartsFull = "api_starts_full",
-    /// Calls whose start was not seen: they were under way when the probes were attached.
+    /// Calls whose start was not found at their end: the function was called again by itself meanwhile.
     StartsUnseen = "api_starts_unseen",
     /// Failures counted under no code, because the table was full.
     FailureKeysFull = "api_failure_keys_full",

@@ -105,10 +105,19 @@ fn page_locked_uses() {
 }
 
 /// Page-locked memory that is mapped while another thread copies it, that functions of the program write while other threads
-/// launch and copy, that a graph's copies use before its kernels do, that nobody has touched, and that malloc uses.
+/// launch and copy, that a graph's copies use before its kernels do, that nobody has touched, that malloc uses, that a child
+/// of fork(2) gets while threads launch, and that the program unmaps.
 #[test]
 fn page_locked_races() {
-    for part in ["copies", "functions", "graphs", "untouched", "heap"] {
+    for part in [
+        "copies",
+        "functions",
+        "graphs",
+        "untouched",
+        "heap",
+        "forks",
+        "unmapped",
+    ] {
         let case = Case::c("page_locked_races").arguments(&[part]);
         case.same_everywhere();
         case.client("GTRACE_MANAGED", "signals").same_everywhere();

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::ToSocketAddrs as _;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::process;
@@ -353,25 +353,32 @@ fn open(target: &Target) -> Result<Stream, LinkError> {
     let stream = match &target.address {
         Address::Unix(path) => SocketAddrUnix::new(path)
             .map_err(io::Error::from)
-            .and_then(|address| Stream::connect_unix(&address))
+            .and_then(|address| Stream::connect_unix(&address, target.timeout))
             .map_err(failed)?,
         Address::Tcp(host, port) => {
             let addresses = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
-            let mut last = io::Error::other("the name has no address");
-            let mut connected = None;
-            for address in addresses {
-                match Stream::connect_tcp(&address, target.timeout) {
-                    Ok(stream) => {
-                        connected = Some(stream);
-                        break;
-                    }
-                    Err(error) => last = error,
-                }
-            }
-            connected.ok_or_else(|| failed(last))?
+            connect_any(&addresses.collect::<Vec<_>>(), target.timeout).map_err(failed)?
         }
     };
     Ok(stream.named(target.address.to_string()))
+}
+
+/// Connects to the first address that answers. Each has an equal share of the time that is left, so that one that is silent
+/// leaves some for the others.
+fn connect_any(addresses: &[SocketAddr], timeout: Duration) -> io::Result<Stream> {
+    let deadline = Instant::now() + timeout;
+    let mut last = io::Error::other("the name has no address");
+    for (tried, address) in addresses.iter().enumerate() {
+        let time = deadline.saturating_duration_since(Instant::now());
+        let share = u32::try_from(addresses.len() - tried).map_or(time, |left| time / left);
+        match Stream::connect_tcp(address, share) {
+            Ok(stream) => return Ok(stream),
+            // That nobody listens at this one says nothing of those before it.
+            Err(error) if tried > 0 && error.kind() == io::ErrorKind::ConnectionRefused => {}
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// What a connection's key is made of.
@@ -647,4 +654,50 @@ fn take(
     let deadline = deadline.min(Instant::now() + target.slower(timeout));
     better.info.probe_ns = probe(&mut better, deadline).map_err(|e| e.to_string())?;
     Ok(better)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    /// An address that answers nobody, as long as what comes with it is kept: its queue is full.
+    fn silent() -> (SocketAddr, TcpListener, Vec<TcpStream>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        rustix::net::listen(&listener, 1).unwrap();
+        let soon = Duration::from_millis(200);
+        let connect = || TcpStream::connect_timeout(&address, soon).ok();
+        let waiting: Vec<_> = std::iter::from_fn(connect).collect();
+        assert!(!waiting.is_empty());
+        (address, listener, waiting)
+    }
+
+    /// That nobody listens there any more would be final.
+    #[test]
+    fn one_address_that_refuses_does_not_speak_for_one_that_is_silent() {
+        let (silent, _listener, _waiting) = silent();
+        // Of an address that no other test has.
+        let closed = TcpListener::bind("127.0.0.77:0").and_then(|listener| listener.local_addr());
+        let closed = closed.unwrap();
+        let soon = Duration::from_millis(400);
+        for addresses in [[silent, closed], [closed, silent]] {
+            let error = connect_any(&addresses, soon).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{addresses:?}");
+        }
+        let error = connect_any(&[closed, closed], soon).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionRefused);
+    }
+
+    #[test]
+    fn addresses_that_are_silent_leave_time_for_one_that_answers() {
+        let (silent, _listener, _waiting) = silent();
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr().unwrap();
+        let (began, timeout) = (Instant::now(), Duration::from_millis(1500));
+        let stream = connect_any(&[silent, silent, address], timeout).unwrap();
+        assert_eq!(stream.peer(), address.to_string());
+        assert!(began.elapsed() < 2 * timeout, "{:?}", began.elapsed());
+    }
 }

@@ -13,6 +13,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::time::{Duration, Instant};
 
 use gtrace_protocol::Offer;
+use rustix::event::{PollFd, PollFlags};
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
     SendAncillaryMessage, SendFlags, SocketAddrUnix,
@@ -82,14 +83,27 @@ impl Offers {
         self.listener.as_fd()
     }
 
-    /// Lets the one in who comes for an offer; none if nobody is there, or one who should not be.
-    pub(crate) fn accept(&mut self, peer: &str) -> Option<Result<Link, LinkError>> {
+    /// Lets the one in who comes for an offer; none if nobody is there, or one who should not be. Anybody on this host may
+    /// connect: who says nothing is not waited for once the client says something on its connection `lane`, as it does
+    /// not while it takes an offer.
+    pub(crate) fn accept(
+        &mut self,
+        peer: &str,
+        lane: BorrowedFd<'_>,
+    ) -> Option<Result<Link, LinkError>> {
         let (stream, _) = self.listener.accept().ok()?;
         let stream = Stream::from(stream).named(peer.to_owned());
-        let mut cookie = [0; 16];
-        let deadline = Instant::now() + TAKE;
+        let mut fds = [
+            PollFd::new(&stream, PollFlags::IN),
+            PollFd::from_borrowed_fd(lane, PollFlags::IN),
+        ];
+        wait::poll(&mut fds, Some(Instant::now() + TAKE)).ok()?;
         // Who is to come has the cookie from WELCOME. Which user that is says nothing: a worker has one of its own.
-        socket::receive_exact(stream.socket(), &mut cookie, deadline).ok()?;
+        let mut cookie = [0; 16];
+        let received = stream.socket().receive(&mut cookie).ok().flatten()?;
+        if received < cookie.len() {
+            return None;
+        }
         let at = (self.offers.iter()).position(|offer| auth::same(&offer.cookie, &cookie))?;
         let offer = self.offers.swap_remove(at);
         Some(match offer.link.as_str() {
@@ -147,13 +161,13 @@ pub(crate) fn take(offer: &Offer, peer: &str, timeout: Duration) -> Result<Link,
     if !is_offered(&offer.address) {
         return Err(failed(io::Error::other("it has no name of gtrace")));
     }
+    let deadline = Instant::now() + timeout;
     let address = SocketAddrUnix::new_abstract_name(offer.address.as_bytes());
     let stream = address
         .map_err(io::Error::from)
-        .and_then(|address| Stream::connect_unix(&address))
+        .and_then(|address| Stream::connect_unix(&address, timeout))
         .map_err(failed)?
         .named(peer.to_owned());
-    let deadline = Instant::now() + timeout;
     socket::send_all(stream.socket(), &offer.cookie, deadline)?;
     let (ring, memory) = receive_answer(&stream, deadline)?;
     match (offer.link.as_str(), memory) {
@@ -198,6 +212,9 @@ fn receive_answer(stream: &Stream, deadline: Instant) -> Result<(u64, Option<Own
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+
     use super::*;
 
     /// What a hostile server would like a client to connect to: the session bus, say.
@@ -219,10 +236,24 @@ mod tests {
         let offer = offers.list().remove(0);
         let client = std::thread::spawn(move || take(&offer, "server", Duration::from_secs(5)));
         let end = Instant::now() + Duration::from_secs(5);
-        while offers.accept("client").is_none() {
+        let (lane, _client) = UnixStream::pair().unwrap();
+        while offers.accept("client", lane.as_fd()).is_none() {
             assert!(Instant::now() < end);
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(client.join().unwrap().is_ok());
+    }
+
+    /// As any user of the host may be.
+    #[test]
+    fn a_stranger_who_says_nothing_does_not_delay_a_client_that_does() {
+        let mut offers = Offers::open(&[UNIX], 1 << 20).unwrap();
+        let address = SocketAddr::from_abstract_name(&offers.list()[0].address).unwrap();
+        let _stranger = UnixStream::connect_addr(&address).unwrap();
+        let (lane, mut client) = UnixStream::pair().unwrap();
+        client.write_all(&[1]).unwrap();
+        let began = Instant::now();
+        assert!(offers.accept("client", lane.as_fd()).is_none());
+        assert!(began.elapsed() < TAKE, "{:?}", began.elapsed());
     }
 }

@@ -416,6 +416,7 @@ pub fn welcome(
         trusted: &terms.rdma_trusted,
         deadline: Instant::now() + terms.timeout + rdma_setup,
         echoed: Cell::new(0),
+        asked: Cell::new(0),
     };
     let settled = match begun {
         true => Ok(link),

@@ -1,7 +1,7 @@
 //! From WELCOME to SWITCH: which link a client that was let in uses.
 
 use std::cell::Cell;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +17,8 @@ use crate::wait::{io_error, poll};
 
 /// Most bytes of a lane's echoes, of which a probe has some hundred: so many never wait for a client that does not read.
 const ECHOED_MOST: usize = 16 << 10;
+/// Times that a lane may ask for RDMA, likewise. Each reason why there is none is kept, and in the log.
+const ASKED_MOST: u32 = 4;
 
 /// An accepted lane whose client has not yet stated which link it uses.
 pub(crate) struct Settling<'a> {
@@ -25,6 +27,8 @@ pub(crate) struct Settling<'a> {
     pub(crate) deadline: Instant,
     /// Bytes of echoes so far.
     pub(crate) echoed: Cell<usize>,
+    /// Times that RDMA was asked for.
+    pub(crate) asked: Cell<u32>,
 }
 
 /// The client's message.
@@ -68,7 +72,9 @@ impl Settling<'_> {
                 PollFd::from_borrowed_fd(offers.as_fd(), PollFlags::IN),
             ];
             let ready = poll(&mut fds, Some(self.deadline));
-            if !ready.map_err(|e| io_error(&link.info.peer, e))? {
+            let ready = ready.map_err(|e| io_error(&link.info.peer, e))?;
+            // Also if others come to the offers again and again.
+            if !ready || Instant::now() >= self.deadline {
                 return Err(LinkError::TimedOut(link.info.peer.clone()));
             }
             if fds[1].revents().is_empty() {
@@ -76,7 +82,7 @@ impl Settling<'_> {
             }
             let peer = link.info.peer.clone();
             // Otherwise the client falls back, and keeps the reason.
-            if let Some(Ok(mut better)) = offers.accept(&peer)
+            if let Some(Ok(mut better)) = offers.accept(&peer, self.socket.as_fd())
                 && self.settle_on(&mut better)
             {
                 return Ok(better);
@@ -117,7 +123,8 @@ impl Settling<'_> {
                 send_frame(&mut *link.tx, control::ECHO, &frame.payload).map(|()| Step::Probe)
             }
             control::SWITCH => Ok(Step::Switch),
-            control::RDMA if tcp => {
+            control::RDMA if tcp && self.asked.get() < ASKED_MOST => {
+                self.asked.set(self.asked.get() + 1);
                 let made = rdma::answer(link, self.socket, self.trusted, &frame)?;
                 Ok(made.map_or(Step::Probe, |(better, shared)| Step::Rdma(better, shared)))
             }

@@ -64,13 +64,26 @@ impl Stream {
         Ok(Self(socket))
     }
 
-    /// Connects to a Unix socket, likewise.
-    pub(crate) fn connect_unix(address: &SocketAddrUnix) -> io::Result<Self> {
+    /// Connects to a Unix socket, likewise. A server that takes nobody, and whose queue is full, is waited for until then.
+    pub(crate) fn connect_unix(address: &SocketAddrUnix, timeout: Duration) -> io::Result<Self> {
+        let deadline = Instant::now() + timeout;
         let flags = SocketFlags::CLOEXEC;
         let fd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
         let socket = Socket::new(fd, "a local server".to_owned(), false);
-        rustix::net::connect(&socket.fd, address)?;
-        Ok(Self(socket))
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            // Nothing but this call waits in the system.
+            sockopt::set_socket_timeout(&socket.fd, sockopt::Timeout::Send, Some(left))?;
+            match rustix::net::connect(&socket.fd, address) {
+                Ok(()) => return Ok(Self(socket)),
+                // A signal of the program, or the time is over.
+                Err(Errno::INTR | Errno::AGAIN) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// The other side, for messages.
@@ -125,5 +138,30 @@ impl AsFd for Stream {
 impl From<Stream> for OwnedFd {
     fn from(stream: Stream) -> Self {
         stream.0.fd
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_whose_queue_is_full_is_not_waited_for_for_ever() {
+        let name = format!("gtrace-test-full-{}", std::process::id());
+        let address = SocketAddrUnix::new_abstract_name(name.as_bytes()).unwrap();
+        let flags = SocketFlags::CLOEXEC;
+        let server =
+            rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).unwrap();
+        rustix::net::bind(&server, &address).unwrap();
+        rustix::net::listen(&server, 0).unwrap();
+        let mut waiting = Vec::new();
+        let error = loop {
+            match Stream::connect_unix(&address, Duration::from_millis(200)) {
+                Ok(stream) => waiting.push(stream),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(!waiting.is_empty());
     }
 }

@@ -114,14 +114,15 @@ impl Wait<'_> {
             if poll(&mut fds, Some(until)).map_err(|e| io_error(self.peer, e))? {
                 return Ok(());
             }
+            // Before the deadline, as who waits again and again, each time for a moment, has to learn it too.
+            if self.tcp && (gone(self.socket) || self.replaceable && has_moved(self.socket)) {
+                return Err(Ended::new(self.peer, End::Silent).into());
+            }
             if self
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline)
             {
                 return Err(LinkError::TimedOut(self.peer.to_owned()));
-            }
-            if self.tcp && (gone(self.socket) || self.replaceable && has_moved(self.socket)) {
-                return Err(Ended::new(self.peer, End::Silent).into());
             }
         }
     }

@@ -215,8 +215,13 @@ fn message<M: Message>(message: &M) -> Vec<u8> {
 }
 
 #[test]
-fn a_client_that_probes_for_ever_is_given_up() {
-    for reads in [true, false] {
+fn a_client_that_probes_or_asks_for_ever_is_given_up() {
+    for (reads, op) in [
+        (true, control::ECHO),
+        (false, control::ECHO),
+        (true, control::RDMA),
+        (false, control::RDMA),
+    ] {
         let mut quick = terms();
         quick.timeout = Duration::from_secs(1);
         let (address, accepted) = tcp_server(quick);
@@ -230,8 +235,8 @@ fn a_client_that_probes_for_ever_is_given_up() {
             std::thread::spawn(move || std::io::copy(&mut answers, &mut std::io::sink()));
         }
         std::thread::spawn(move || {
-            let echo = frame(control::ECHO, &[7; 1000]);
-            while stream.write_all(&echo).is_ok() {}
+            let again = frame(op, &[7; 1000]);
+            while stream.write_all(&again).is_ok() {}
         });
         let outcome = accepted.recv_timeout(Duration::from_secs(5)).unwrap();
         assert!(outcome.is_err());

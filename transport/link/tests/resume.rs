@@ -261,6 +261,8 @@ fn a_server_that_is_not_there_in_time_is_lost_with_the_reason() {
     assert!(there.rx.peek(1, None).is_err());
     // It stays so.
     assert!(here.rx.peek(1, None).is_err() && here.tx.bulk(&[1]).is_err());
+    // Nor does who never waits take it for one that is silent.
+    assert!(here.rx.ready(1).is_err() && there.rx.ready(1).is_err());
 }
 
 /// The session's secret is what a lane is resumed by: who knows its name, its lanes and all that was ever sent is turned

@@ -93,7 +93,9 @@ impl Mapped {
         let head = mapped.head();
         let same = (head.magic, head.version, head.functions, head.names)
             == (MAGIC, VERSION, FUNCTIONS as u32, functions::hash());
-        let capacity = head.capacity;
+        // Its owner can write there at any time: what is checked and kept is read once.
+        // SAFETY: a place in the mapping, of integers.
+        let capacity = unsafe { (&raw const head.capacity).read_volatile() };
         let sound = capacity == 0 || capacity.is_power_of_two() && capacity <= MAX_EVENTS;
         if !same || !sound || length(capacity) != size {
             return Err(MapError::Foreign);

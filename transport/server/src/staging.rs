@@ -152,7 +152,7 @@ struct Part {
 }
 
 /// The memory of a lane: taken with its first large copy, and given back with the lane. Two parts, one for the device and
-/// one for the link, and more where the link sends from them later.
+/// one for the link, and more where the link sends from them later, until the lane has nothing to do.
 pub(crate) struct Staging {
     parts: Vec<Part>,
     /// The part that nothing is under way in, and the one that the device may use.
@@ -196,6 +196,17 @@ impl Part {
             self.locked = status == 0;
         }
         self.locked
+    }
+
+    fn bytes(&self) -> &[u8] {
+        // SAFETY: all bytes of the part have values, and who writes there has the staging memory alone.
+        unsafe { std::slice::from_raw_parts(self.memory.as_ptr(), PART) }
+    }
+
+    /// Gives the memory back, which nobody uses any more.
+    fn free(self) {
+        // SAFETY: allocated so; the value is gone with it.
+        unsafe { dealloc(self.memory.as_ptr(), LAYOUT) };
     }
 
     /// False if the driver may still use the memory.
@@ -300,9 +311,7 @@ impl Staging {
         while self.free.is_empty()
             && let Some(first) = self.lent.pop_front()
         {
-            let memory = self.parts[first].memory;
-            // SAFETY: as `Self::part`; read only.
-            let bytes = unsafe { std::slice::from_raw_parts(memory.as_ptr(), PART) };
+            let bytes = self.parts[first].bytes();
             if tx.is_lent(bytes) {
                 if self.parts.len() < PARTS {
                     self.lent.push_front(first);
@@ -318,6 +327,39 @@ impl Staging {
         });
         Ok(())
     }
+
+    /// Whether there is more memory than a client needs that reads what it is sent.
+    pub(crate) fn is_large(&self) -> bool {
+        self.parts.len() > 2
+    }
+
+    /// Gives memory back while the lane has nothing to do: all but two parts, those that the link has, and those that are
+    /// locked ([`Self::may_lock`]).
+    pub(crate) fn trim(&mut self, tx: &mut dyn Tx) {
+        if self.in_flight.is_some() {
+            return;
+        }
+        let mut kept = Vec::new();
+        let mut free = Vec::new();
+        // Where parts are then that the link has.
+        let mut places = vec![None; self.parts.len()];
+        for (at, part) in std::mem::take(&mut self.parts).into_iter().enumerate() {
+            if self.lent.contains(&at) && tx.is_lent(part.bytes()) {
+                places[at] = Some(kept.len());
+            } else if part.locked || free.len() < 2 {
+                free.push(kept.len());
+            } else {
+                part.free();
+                continue;
+            }
+            kept.push(part);
+        }
+        self.lent = self.lent.iter().filter_map(|at| places[*at]).collect();
+        self.next = free.pop().unwrap_or(kept.len());
+        self.other = free.pop().unwrap_or(kept.len().max(self.next + 1));
+        self.free = free;
+        self.parts = kept;
+    }
 }
 
 impl Drop for Staging {
@@ -327,10 +369,9 @@ impl Drop for Staging {
             // process.
             return;
         }
-        for part in &mut self.parts {
+        for mut part in std::mem::take(&mut self.parts) {
             if part.unlock(self.driver) {
-                // SAFETY: allocated so, and nobody uses it any more.
-                unsafe { dealloc(part.memory.as_ptr(), LAYOUT) };
+                part.free();
             }
             // Else the driver may still use it, and it is left to the end of the process too.
         }
@@ -441,6 +482,38 @@ mod tests {
             let sent: Vec<u8> = (0..PIECES).map(|nth| (nth % 251) as u8).collect();
             assert_eq!(slow.read, sent, "{behind} behind");
         }
+    }
+
+    #[test]
+    fn a_lane_without_work_keeps_what_the_link_has_and_two_parts() {
+        let driver: &Driver = Box::leak(Box::new(Driver::load(Path::new("libc.so.6")).unwrap()));
+        let mut staging = Staging::new(driver);
+        let mut slow = Slow {
+            behind: 20,
+            lent: VecDeque::new(),
+            read: Vec::new(),
+        };
+        let send = |staging: &mut Staging, slow: &mut Slow, all: std::ops::Range<u8>| {
+            for nth in all {
+                staging.part().fill(nth);
+                staging.swap();
+                staging.part().fill(252);
+                staging.swap();
+                staging.send(slow, PART).unwrap();
+            }
+        };
+        send(&mut staging, &mut slow, 0..40);
+        assert!(staging.is_large() && staging.parts.len() > 20);
+        slow.read_to(5);
+        staging.trim(&mut slow);
+        assert_eq!(staging.parts.len(), 7);
+        send(&mut staging, &mut slow, 40..80);
+        slow.read_to(0);
+        staging.trim(&mut slow);
+        assert!(!staging.is_large());
+        send(&mut staging, &mut slow, 80..90);
+        slow.read_to(0);
+        assert!(slow.read.into_iter().eq(0..90));
     }
 
     fn measured(pageable: u64, locked: u64) -> Way {

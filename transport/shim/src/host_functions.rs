@@ -203,6 +203,8 @@ fn run(session: &'static Session) {
                 }
             }
             let _ = plan.as_ref().map(|plan| plan.end(session));
+            // Others forget it from here on, so that its memory is not freed by this thread, for which the stream waits.
+            drop(plan);
             session.state.host_functions.returned(1);
         }
         let giving = managed::in_use().then(|| managed::before_any(session));

@@ -25,8 +25,9 @@ mod transfer;
 mod userfault;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use gtrace_cuda::types::driver::CUresult;
 use gtrace_protocol::OpId;
@@ -43,8 +44,8 @@ use crate::state::lock;
 pub(crate) use self::api::*;
 pub(crate) use self::holds::{Held, hold};
 pub(crate) use self::page_locked::{
-    SEEN_MAX, add as add_page_locked, any_is_wanted, before_fork, in_step, is_mapped, leave,
-    leave_context, may_be_reached, may_map, reach, reach_bytes,
+    SEEN_MAX, add as add_page_locked, after_fork, any_is_wanted, before_fork, in_child, in_step,
+    is_mapped, leave, leave_context, may_be_reached, may_map, reach, reach_bytes,
 };
 
 /// All managed memory, and page-locked memory.
@@ -55,6 +56,8 @@ struct Managed {
     eager: BTreeMap<u64, Eager>,
     page_locked: PageLocked,
     way: transfer::Way,
+    /// A thread forks: pages of the program stay where they are.
+    forking: bool,
 }
 
 static STATE: Mutex<Managed> = Mutex::new(Managed {
@@ -62,7 +65,12 @@ static STATE: Mutex<Managed> = Mutex::new(Managed {
     eager: BTreeMap::new(),
     page_locked: PageLocked::new(),
     way: transfer::Way::new(),
+    forking: false,
 });
+/// Notified when [`Managed::forking`] ends.
+static FORKED: Condvar = Condvar::new();
+/// How long others wait for a thread that forks: it may be held up by a lock of the program that one of them has.
+const FORK_MAX: Duration = Duration::from_secs(10);
 /// There is managed memory.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 /// Some memory is kept in step without faults.
@@ -125,6 +133,12 @@ fn has_work() -> bool {
     TOUCHED.load(Ordering::Acquire) || EAGER.load(Ordering::Relaxed)
 }
 
+/// The state, for what takes pages of the program away or gives them back: not while a thread forks.
+fn lock_to_move() -> MutexGuard<'static, Managed> {
+    let free = FORKED.wait_timeout_while(lock(&STATE), FORK_MAX, |state| state.forking);
+    free.unwrap_or_else(PoisonError::into_inner).0
+}
+
 /// While this lasts no pages are on their way between the program's memory and a lane.
 pub(crate) fn between_transfers() -> impl Drop {
     lock(&STATE)
@@ -139,7 +153,8 @@ impl Managed {
 
     /// Has the calls that use memory know whether they have to ask here.
     fn note_use(&self) {
-        let any = !self.regions.is_empty() || !self.eager.is_empty();
+        let any =
+            !self.regions.is_empty() || !self.eager.is_empty() || self.page_locked.any_is_mapped();
         ACTIVE.store(any, Ordering::Relaxed);
         EAGER.store(!self.eager.is_empty(), Ordering::Relaxed);
     }
@@ -158,9 +173,16 @@ impl Managed {
         if dirty.is_empty() {
             return Ok(());
         }
+        if is_gone(pager, region, &dirty) {
+            self.let_go(base);
+            return Ok(());
+        }
         for run in &dirty {
             let (address, len) = region.span(*run);
             pager.forbid(address, len);
+            if region.foreign {
+                pager.complete(address, len);
+            }
         }
         let mut pieces = Vec::new();
         for run in &dirty {
@@ -201,6 +223,10 @@ impl Managed {
             return Ok(());
         };
         let runs = region.valid(within.unwrap_or(region.all()));
+        if is_gone(pager, region, &runs) {
+            self.let_go(base);
+            return Ok(());
+        }
         drop_pages(pager, region, &runs);
         region.used();
         Ok(())
@@ -278,6 +304,15 @@ impl Managed {
     }
 }
 
+/// Whether the program has unmapped some of these pages, which may be of other memory now.
+fn is_gone(pager: &dyn Pager, region: &Region, runs: &[Run]) -> bool {
+    let is_there = |run: &Run| {
+        let (address, len) = region.span(*run);
+        pager.is_there(address, len)
+    };
+    region.foreign && !runs.iter().all(is_there)
+}
+
 fn drop_pages(pager: &dyn Pager, region: &mut Region, runs: &[Run]) {
     for run in runs {
         let (address, len) = region.span(*run);
@@ -339,7 +374,7 @@ pub(crate) fn before_read(
     address: u64,
     len: u64,
 ) -> Result<(), CUresult> {
-    let mut state = lock(&STATE);
+    let mut state = lock_to_move();
     state.send_eager(session, |part| part.overlaps(address, len))?;
     state.reached(address, len, |state, base, run| {
         state.send(session, base, Some(run))
@@ -357,7 +392,7 @@ pub(crate) fn before_write(
     len: u64,
 ) -> Result<Giving, CUresult> {
     let mut giving = Giving::default();
-    let mut state = lock(&STATE);
+    let mut state = lock_to_move();
     state.send_eager(session, |part| part.overlaps(address, len))?;
     if EAGER.load(Ordering::Relaxed) {
         giving.begin();
@@ -413,7 +448,7 @@ fn after_answer(given: u64, all: bool) {
 #[cold]
 fn drop_provisional() {
     let Some(pager) = pager() else { return };
-    let mut state = lock(&STATE);
+    let mut state = lock_to_move();
     let provisional = |(base, region): (&u64, &Region)| region.provisional.then_some(*base);
     let all: Vec<u64> = state.regions.iter().filter_map(provisional).collect();
     for base in all {
@@ -425,11 +460,16 @@ fn drop_provisional() {
             let sent = state.send(session, base, None);
             report(session, sent);
         }
-        if let Some(region) = state.regions.get_mut(&base) {
-            region.provisional = false;
-            let runs = region.clean(region.all());
-            drop_pages(pager, region, &runs);
+        let Some(region) = state.regions.get_mut(&base) else {
+            continue;
+        };
+        region.provisional = false;
+        let runs = region.clean(region.all());
+        if is_gone(pager, region, &runs) {
+            state.let_go(base);
+            continue;
         }
+        drop_pages(pager, region, &runs);
     }
     // Only now: another thread that has waited for the device meanwhile must not go on before its pages are dropped.
     PROVISIONAL.store(false, Ordering::Release);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::abi::{Answer, copy_bytes};
-use crate::event::Event;
+use crate::event::{Event, Record};
 use crate::exported;
 use crate::graph::exec::Run;
 use crate::health::Health;
@@ -173,7 +173,7 @@ pub(crate) enum Command {
         UserData,
     ),
     /// Completes a record of an event.
-    Record(Arc<Event>, u64),
+    Record(Arc<Event>, Record),
     /// Waits for another stream or an event.
     Await(Arc<Progress>, u64),
     /// `cuMemFreeAsync`.
@@ -194,7 +194,7 @@ impl Command {
     /// Carries the command out. In a context that has failed, only what others wait for is done.
     pub(crate) fn run(self, health: &Health) -> Answer {
         match self {
-            Self::Record(event, number) => event.complete(number),
+            Self::Record(event, record) => event.complete(&record),
             Self::Await(progress, number) => progress.wait(number),
             Self::Free(base) => {
                 // Freed by another way meanwhile: there is nobody left to notify.

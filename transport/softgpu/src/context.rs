@@ -2,13 +2,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use crate::abi::Answer;
 use crate::device::Device;
 use crate::error::{
-    CONTEXT_IS_DESTROYED, CuError, DEVICE_UNAVAILABLE, INVALID_CONTEXT, NOT_PERMITTED,
-    UNSUPPORTED_LIMIT,
+    CONTEXT_IS_DESTROYED, CuError, DEVICE_UNAVAILABLE, INVALID_CONTEXT, INVALID_VALUE,
+    NOT_PERMITTED, UNSUPPORTED_LIMIT,
 };
 use crate::event::EVENTS;
 use crate::health::Health;
@@ -58,6 +59,10 @@ const LIMITS: [(u32, usize); 10] = [
 
 /// From here on limits are only reported.
 const REPORTED: u32 = 7;
+
+/// `CU_LIMIT_STACK_SIZE`, which is at most the local memory that a thread can have.
+const STACK: u32 = 0;
+const STACK_MAX: usize = 512 << 10;
 
 impl Context {
     /// Makes a context on `device` and registers it: the primary one, by its handle, or another.
@@ -152,6 +157,7 @@ impl Context {
     pub(crate) fn destroy(&self, state: &State) {
         self.alive.store(false, Ordering::Release);
         self.drain();
+        crate::graph::capture::context_destroyed(self.handle);
         state.contexts.remove(self.handle);
         STREAMS.remove_where(|stream| stream.context == self.handle);
         EVENTS.remove_where(|event| event.context == self.handle);
@@ -172,7 +178,13 @@ impl Context {
     }
 
     /// Sets `CU_LIMIT_*`.
+    ///
+    /// # Errors
+    /// `CUDA_ERROR_UNSUPPORTED_LIMIT`; `CUDA_ERROR_INVALID_VALUE` for a stack that no thread can have.
     pub(crate) fn set_limit(&self, limit: u32, value: usize) -> Answer {
+        if limit == STACK && value > STACK_MAX {
+            return Err(INVALID_VALUE);
+        }
         let mut limits = self.limits.lock().unwrap_or_else(PoisonError::into_inner);
         let found = limits
             .iter_mut()
@@ -290,35 +302,50 @@ pub(crate) struct Primary {
     /// Its handle, the same each time that it is made; 0 before the first.
     handle: u64,
     context: Option<Arc<Context>>,
+    /// The thread that destroys the one before.
+    ending: Option<ThreadId>,
 }
 
 static PRIMARIES: Mutex<Vec<Primary>> = Mutex::new(Vec::new());
+/// A primary context is destroyed.
+static ENDED: Condvar = Condvar::new();
 
-fn with_primary<T>(device: &Device, act: impl FnOnce(&mut Primary) -> T) -> T {
+fn primaries(device: &Device) -> MutexGuard<'static, Vec<Primary>> {
     let mut primaries = PRIMARIES.lock().unwrap_or_else(PoisonError::into_inner);
     if primaries.len() <= device.index {
         primaries.resize_with(device.index + 1, Primary::default);
     }
-    act(&mut primaries[device.index])
+    primaries
+}
+
+fn with_primary<T>(device: &Device, act: impl FnOnce(&mut Primary) -> T) -> T {
+    act(&mut primaries(device)[device.index])
 }
 
 /// `cuDevicePrimaryCtxRetain`.
 pub(crate) fn retain_primary(state: &'static State, device: &'static Device) -> Answer<u64> {
-    with_primary(device, |primary| {
-        let context = match &primary.context {
-            Some(context) => Arc::clone(context),
-            None => {
-                if primary.handle == 0 {
-                    primary.handle = mint(KIND);
-                }
-                Context::create(state, device, primary.flags, Some(primary.handle))?
+    let me = thread::current().id();
+    let mut primaries = primaries(device);
+    // The next one has the same handle, by which all that belongs to the one before is found and ended.
+    while primaries[device.index].ending.is_some_and(|by| by != me) {
+        primaries = ENDED
+            .wait(primaries)
+            .unwrap_or_else(PoisonError::into_inner);
+    }
+    let primary = &mut primaries[device.index];
+    let context = match &primary.context {
+        Some(context) => Arc::clone(context),
+        None => {
+            if primary.handle == 0 {
+                primary.handle = mint(KIND);
             }
-        };
-        primary.retained += 1;
-        let handle = context.handle;
-        primary.context = Some(context);
-        Ok(handle)
-    })
+            Context::create(state, device, primary.flags, Some(primary.handle))?
+        }
+    };
+    primary.retained += 1;
+    let handle = context.handle;
+    primary.context = Some(context);
+    Ok(handle)
 }
 
 /// `cuDevicePrimaryCtxRelease`, or with `reset` `cuDevicePrimaryCtxReset`, which destroys the
@@ -335,12 +362,15 @@ pub(crate) fn release_primary(state: &State, device: &Device, reset: bool) -> An
         primary.retained -= 1;
         if reset || primary.retained == 0 {
             primary.retained = 0;
+            primary.ending = Some(thread::current().id());
             return Ok(primary.context.take());
         }
         Ok::<_, CuError>(None)
     })?;
     if let Some(context) = gone {
         context.destroy(state);
+        with_primary(device, |primary| primary.ending = None);
+        ENDED.notify_all();
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Events: a record is a command of a stream; who waits, waits for the number of that record.
+//! Events: a record is a command of a stream; who waits, waits for that record and no later one.
 
 use std::fs::File;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::abi::Answer;
@@ -28,11 +28,32 @@ pub(crate) struct Event {
     pub(crate) context: u64,
     pub(crate) flags: u32,
     issued: Issued,
-    pub(crate) done: Arc<Progress>,
+    /// What the latest record raises to its number when it is complete.
+    done: Mutex<Arc<Progress>>,
     /// Number and time (nanoseconds of this process) of the latest completed record.
     last: Mutex<(u64, u64)>,
     /// The latest record, if it is part of a stream capture.
     pub(crate) captured: Mutex<Option<Mark>>,
+}
+
+/// One record of an event.
+#[derive(Clone)]
+pub(crate) struct Record {
+    pub(crate) number: u64,
+    /// Reaches the number when the stream has reached the record.
+    pub(crate) done: Arc<Progress>,
+}
+
+impl Record {
+    /// Whether it is complete; a record that was never made is.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.done.reached() >= self.number
+    }
+
+    /// Waits until it is complete.
+    pub(crate) fn wait(&self) {
+        self.done.wait(self.number);
+    }
 }
 
 /// Number of the latest record.
@@ -65,7 +86,7 @@ impl Event {
             context,
             flags,
             issued: Issued::Own(AtomicU64::new(0)),
-            done: Arc::new(Progress::default()),
+            done: Mutex::default(),
             last: Mutex::new((0, 0)),
             captured: Mutex::default(),
         }
@@ -79,7 +100,7 @@ impl Event {
     fn of_file(context: u64, flags: u32, file: File) -> Answer<Self> {
         let words = Words::map(&file)?;
         Ok(Self {
-            done: Arc::new(Progress::shared(words)),
+            done: Mutex::new(Arc::new(Progress::shared(words.clone()))),
             issued: Issued::Shared(words, file),
             ..Self::new(context, flags)
         })
@@ -118,9 +139,31 @@ impl Event {
         *self.captured.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Number of a new record, to be completed by [`complete`](Self::complete).
-    pub(crate) fn issue(&self) -> u64 {
-        self.issued.word().fetch_add(1, Ordering::SeqCst) + 1
+    fn lock_done(&self) -> MutexGuard<'_, Arc<Progress>> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new record, to be completed by [`complete`](Self::complete).
+    pub(crate) fn issue(&self) -> Record {
+        let mut done = self.lock_done();
+        let number = self.issued.word().fetch_add(1, Ordering::SeqCst) + 1;
+        // The record before may be of a slower stream: who waits for it must not take this one for it.
+        if matches!(self.issued, Issued::Own(_)) && done.reached() + 1 < number {
+            *done = Arc::default();
+        }
+        Record {
+            number,
+            done: Arc::clone(&done),
+        }
+    }
+
+    /// The latest record.
+    pub(crate) fn latest(&self) -> Record {
+        let done = self.lock_done();
+        Record {
+            number: self.issued(),
+            done: Arc::clone(&done),
+        }
     }
 
     /// Number of the latest record; 0: none.
@@ -128,19 +171,19 @@ impl Event {
         self.issued.word().load(Ordering::SeqCst)
     }
 
-    /// The stream has reached record `number`.
-    pub(crate) fn complete(&self, number: u64) {
+    /// The stream has reached a record.
+    pub(crate) fn complete(&self, record: &Record) {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if number > last.0 {
-            *last = (number, now());
+        if record.number > last.0 {
+            *last = (record.number, now());
         }
         drop(last);
-        self.done.advance(number);
+        record.done.advance(record.number);
     }
 
     /// Whether the latest record is complete; an event that was never recorded is.
     pub(crate) fn is_complete(&self) -> bool {
-        self.done.reached() >= self.issued()
+        self.latest().is_complete()
     }
 
     /// Nanoseconds at the latest record.

@@ -30,6 +30,8 @@ use crate::texture::{SURFACES, TEXTURES};
 const STACK_LIMIT: u32 = 0;
 /// `CU_LIMIT_PRINTF_FIFO_SIZE`.
 const PRINTF_LIMIT: u32 = 1;
+/// `CU_LIMIT_MALLOC_HEAP_SIZE`.
+const HEAP_LIMIT: u32 = 2;
 
 /// A kernel as the image describes it; sizes in bytes.
 #[derive(Debug, Clone)]
@@ -287,6 +289,8 @@ impl Program {
             cooperative: kernel.cooperative,
             sink: Some(&printer),
         };
+        let heap = kernel.context.limit(HEAP_LIMIT).unwrap_or(0) as u64;
+        loaded.heap().want(heap.min(kernel.context.device.memory));
         match ptx::launch(loaded, &entry.text, &how, &Mapped, &health.cancel) {
             Ok(_) => Ok(()),
             Err(fault) => Err(translate(&fault)),

@@ -4,7 +4,7 @@
 use crate::abi::Answer;
 use crate::device::PAGE;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How long a thread looks before it lets others have its CPU between two looks.
@@ -52,26 +52,40 @@ pub(crate) fn spin(mut ready: impl FnMut() -> bool) -> bool {
 /// Between two polls of a number that another process raises.
 const POLL_INTERVAL: Duration = Duration::from_micros(50);
 
-/// Two numbers in a page that other processes have too. It stays as long as this process.
-#[derive(Clone, Copy)]
-pub(crate) struct Words(&'static [AtomicU64; 2]);
+/// A mapped page, by its address.
+struct Page(u64);
+
+impl Drop for Page {
+    #[allow(unsafe_code)]
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `Words::map`, which nobody has any more.
+        unsafe { crate::pages::unmap_host(self.0, PAGE) };
+    }
+}
+
+/// Two numbers in a page that other processes have too.
+#[derive(Clone)]
+pub(crate) struct Words(Arc<Page>);
 
 impl Words {
     /// Of the first page of a file.
-    #[allow(unsafe_code)]
     pub(crate) fn map(file: &std::fs::File) -> Answer<Self> {
-        let base = crate::ipc::map(file, 0, PAGE)?;
-        // SAFETY: a page that is never unmapped, and that all processes use by atomics alone.
-        Ok(Self(unsafe { &*(base as *const [AtomicU64; 2]) }))
+        Ok(Self(Arc::new(Page(crate::ipc::map(file, 0, PAGE)?))))
+    }
+
+    #[allow(unsafe_code)]
+    fn both(&self) -> &[AtomicU64; 2] {
+        // SAFETY: a page that is mapped as long as this, and that all processes use by atomics alone.
+        unsafe { &*(self.0.0 as *const [AtomicU64; 2]) }
     }
 
     /// Records that were asked for.
-    pub(crate) fn first(&self) -> &'static AtomicU64 {
-        &self.0[0]
+    pub(crate) fn first(&self) -> &AtomicU64 {
+        &self.both()[0]
     }
 
-    fn second(&self) -> &'static AtomicU64 {
-        &self.0[1]
+    fn second(&self) -> &AtomicU64 {
+        &self.both()[1]
     }
 }
 
@@ -142,7 +156,6 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     #[test]
     fn a_sleeper_is_woken_by_the_number_it_waits_for() {

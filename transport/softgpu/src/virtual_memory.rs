@@ -108,6 +108,10 @@ pub(crate) fn reserve(size: u64, alignment: u64, wanted: u64) -> Answer<u64> {
     if size == 0 || !is_whole(size) || !alignment.is_power_of_two() || !is_whole(wanted) {
         return Err(INVALID_VALUE);
     }
+    // More than a process can have, and sums of it need no care.
+    if size.max(alignment) > 1 << 47 {
+        return Err(OUT_OF_MEMORY);
+    }
     let base = pages::keep(size, alignment, wanted).map_err(|_| OUT_OF_MEMORY)?;
     lock().reserved.insert(base, size);
     Ok(base)

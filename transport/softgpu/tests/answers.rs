@@ -71,6 +71,16 @@ fn mapped(handle: u64) -> u64 {
 }
 
 #[test]
+fn more_addresses_than_there_are_cannot_be_reserved() {
+    let _fixture = Fixture::new();
+    let (all, mut at) = (usize::MAX & !((2 << 20) - 1), 0);
+    let beyond = call!(map::cuMemAddressReserve, out(&mut at), all, 4 << 20, 0, 0);
+    assert_eq!((beyond, at), (2, 0), "CUDA_ERROR_OUT_OF_MEMORY");
+    ok!(map::cuMemAddressReserve, out(&mut at), SIZE, 0, 0, 0);
+    ok!(map::cuMemAddressFree, at, SIZE);
+}
+
+#[test]
 fn memory_travels_as_a_file_descriptor() {
     const KIND: u32 = 1;
     let _fixture = Fixture::new();

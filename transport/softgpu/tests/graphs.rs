@@ -23,9 +23,10 @@ use gtrace_softgpu::api::capture::{
 };
 use gtrace_softgpu::api::graph::*;
 use gtrace_softgpu::api::graph_node::*;
-use gtrace_softgpu::api::{context, copy, event, fill, memory, stream};
+use gtrace_softgpu::api::{context, copy, event, fill, memory, pool, stream};
 use gtrace_softgpu::types::{
-    HostNodeParams, MemAllocNodeParams, MemLocation, MemPoolProps, MemsetNodeParams, UpdateInfo,
+    HostNodeParams, MemAllocNodeParams, MemLocation, MemPoolProps, MemsetNodeParams, NodeParams,
+    UpdateInfo,
 };
 
 const INVALID_VALUE: u32 = 1;
@@ -309,6 +310,16 @@ fn other_threads_are_held_to_a_global_capture_only() {
 }
 
 #[test]
+fn a_capture_ends_with_its_context() {
+    let _fixture = Fixture::new();
+    let mut other = 0;
+    ok!(context::cuCtxCreate_v2, out(&mut other), 0, 0);
+    begin(new_stream(NON_BLOCKING), GLOBAL);
+    ok!(context::cuCtxDestroy_v2, other);
+    ok!(memory::cuMemFree_v2, alloc(8));
+}
+
+#[test]
 fn a_callback_with_a_status_and_attached_memory_are_not_captured() {
     unsafe extern "C" fn ignore(_: u64, _: u32, _: *mut c_void) {}
     let _fixture = Fixture::new();
@@ -552,13 +563,9 @@ fn a_node_that_is_disabled_does_nothing() {
     assert_eq!(call!(cuGraphNodeSetEnabled, exec, 5, 1), INVALID_VALUE);
 }
 
-#[test]
-fn memory_of_a_graph_is_freed_before_the_next_launch() {
-    let _fixture = Fixture::new();
-    let before = free_memory();
-    let (own, mut graph, mut node) = (new_stream(NON_BLOCKING), 0, 0);
-    ok!(cuGraphCreate, out(&mut graph), 0);
-    let mut params = MemAllocNodeParams {
+/// 4 KiB of the first device.
+fn allocation() -> MemAllocNodeParams {
+    MemAllocNodeParams {
         pool: MemPoolProps {
             alloc_type: 1,
             handle_types: 0,
@@ -573,7 +580,67 @@ fn memory_of_a_graph_is_freed_before_the_next_launch() {
         access_count: 0,
         size: 4096,
         address: 0,
-    };
+    }
+}
+
+/// A graph of nothing but a node that allocates, and the address.
+fn allocating() -> (u64, u64) {
+    let (mut graph, mut node, mut params) = (0, 0, allocation());
+    ok!(cuGraphCreate, out(&mut graph), 0);
+    ok!(
+        cuGraphAddMemAllocNode,
+        out(&mut node),
+        graph,
+        In::NULL,
+        0,
+        out(&mut params)
+    );
+    (graph, params.address)
+}
+
+#[test]
+fn memory_of_a_graph_may_be_freed_in_the_stream_of_its_launches() {
+    let _fixture = Fixture::new();
+    let (own, target) = (new_stream(NON_BLOCKING), alloc(8));
+    let delay = function(load(PTX), "delay");
+    let (graph, address) = allocating();
+    let exec = instantiate(graph);
+    for _ in 0..3 {
+        ok!(cuGraphLaunch, exec, own);
+        assert_eq!(launch(delay, 1, 1, own, &[target, 5_000_000]), 0);
+        assert_eq!(
+            call!(cuGraphLaunch, exec, own),
+            INVALID_VALUE,
+            "it is not free"
+        );
+        ok!(pool::cuMemFreeAsync, address, own);
+        let again = call!(pool::cuMemFreeAsync, address, own);
+        assert_eq!(again, INVALID_VALUE, "it is free");
+    }
+    ok!(stream::cuStreamSynchronize, own);
+    ok!(cuGraphExecDestroy, exec);
+    ok!(cuGraphDestroy, graph);
+}
+
+#[test]
+fn memory_of_a_graph_goes_with_its_context_and_once() {
+    let _fixture = Fixture::new();
+    let mut other = 0;
+    ok!(context::cuCtxCreate_v2, out(&mut other), 0, 0);
+    let (graph, address) = allocating();
+    ok!(context::cuCtxDestroy_v2, other);
+    assert_eq!(alloc(4096), address, "it is there for others");
+    ok!(cuGraphDestroy, graph);
+    ok!(memory::cuMemFree_v2, address);
+}
+
+#[test]
+fn memory_of_a_graph_is_freed_before_the_next_launch() {
+    let _fixture = Fixture::new();
+    let before = free_memory();
+    let (own, mut graph, mut node) = (new_stream(NON_BLOCKING), 0, 0);
+    ok!(cuGraphCreate, out(&mut graph), 0);
+    let mut params = allocation();
     ok!(
         cuGraphAddMemAllocNode,
         out(&mut node),
@@ -637,6 +704,73 @@ fn a_child_belongs_to_its_node() {
         call!(cuGraphGetNodes, held, nowhere(), out(&mut count)),
         INVALID_HANDLE
     );
+}
+
+#[test]
+fn a_child_ends_when_another_takes_its_place_and_stays_if_there_is_no_node() {
+    let _fixture = Fixture::new();
+    let (mut first, mut second, mut outer, mut node, mut held) = (0, 0, 0, 0, 0);
+    for graph in [&mut first, &mut second, &mut outer] {
+        ok!(cuGraphCreate, out(graph), 0);
+    }
+    let child = |graph: u64, ownership: u64| {
+        let mut body = [0; 29];
+        (body[0], body[1]) = (graph, ownership);
+        NodeParams {
+            kind: 4,
+            reserved: [0; 3],
+            body,
+            more: 0,
+        }
+    };
+    let mut params = child(first, 1);
+    let add = |after: &[u64], node: &mut u64, params: &mut NodeParams| {
+        call!(
+            cuGraphAddNode,
+            out(node),
+            outer,
+            handles(after),
+            after.len(),
+            out(params)
+        )
+    };
+    assert_eq!(add(&[first], &mut node, &mut params), INVALID_VALUE);
+    assert_eq!(add(&[], &mut node, &mut params), 0, "nobody has it");
+    ok!(cuGraphChildGraphNodeGetGraph, node, out(&mut held));
+    assert_eq!(held, first);
+    params = child(second, 0);
+    ok!(cuGraphNodeSetParams, node, out(&mut params));
+    let mut count = 0;
+    let found = call!(cuGraphGetNodes, held, nowhere(), out(&mut count));
+    assert_eq!(found, INVALID_HANDLE);
+    ok!(cuGraphDestroy, second);
+    ok!(cuGraphDestroy, outer);
+}
+
+#[test]
+fn a_launch_is_captured_as_it_was_instantiated() {
+    let _fixture = Fixture::new();
+    let (own, memory) = (new_stream(NON_BLOCKING), alloc(8));
+    let (mut inner, mut outer, mut node) = (0, 0, 0);
+    ok!(cuGraphCreate, out(&mut inner), 0);
+    ok!(cuGraphCreate, out(&mut outer), 0);
+    memset(inner, memory, 3, &[]);
+    ok!(
+        cuGraphAddChildGraphNode,
+        out(&mut node),
+        outer,
+        In::NULL,
+        0,
+        inner
+    );
+    let exec = instantiate(outer);
+    ok!(cuGraphDestroy, inner);
+    ok!(cuGraphDestroy, outer);
+    begin(own, GLOBAL);
+    set(memory, 0, own);
+    ok!(cuGraphLaunch, exec, own);
+    run(instantiate(end(own).unwrap()), own);
+    assert_eq!(read(memory), 0x0000_0003_0000_0003);
 }
 
 static CALLS: AtomicU32 = AtomicU32::new(0);

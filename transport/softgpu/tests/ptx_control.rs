@@ -212,6 +212,15 @@ fn barriers() {
             if i > 50 { 0 } else { 3 }
         },
     );
+    // A number of threads counts whole warps, whether all of their lanes are there or not.
+    gives("bar.sync 1, 64; mov.u32 %v, 5;", 40, |_| 5);
+    gives(
+        "setp.gt.u32 %p, %i, 50; @%p exit; bar.sync 1, 64; mov.u32 %v, 3;",
+        64,
+        |i| {
+            if i > 50 { 0 } else { 3 }
+        },
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ use common::{
 use gtrace_softgpu::abi::In;
 use gtrace_softgpu::api::launch::cuLaunchKernel;
 use gtrace_softgpu::api::{
-    context, copy, event, fill, library, link, memory, module, occupancy, stream,
+    context, copy, device, event, fill, library, link, memory, module, occupancy, stream,
 };
 
 const INVALID_VALUE: u32 = 1;
@@ -466,6 +466,109 @@ fn events_order_streams_and_keep_times() {
 }
 
 #[test]
+fn events_for_other_processes_leave_no_pages_behind() {
+    let _fixture = Fixture::new();
+    let pages = || {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        maps.matches("softgpu-shared").count()
+    };
+    let before = pages();
+    for _ in 0..8 {
+        let shared = new_event(6);
+        ok!(event::cuEventRecord, shared, 0);
+        ok!(event::cuEventSynchronize, shared);
+        ok!(event::cuEventDestroy_v2, shared);
+    }
+    ok!(context::cuCtxSynchronize);
+    eventually(|| pages() == before);
+}
+
+const TAKES: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+
+.extern .func (.param .b64 r) malloc (.param .b64 size);
+
+.visible .entry take(.param .u64 out, .param .u64 bytes)
+{
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u64 %rd2, [bytes];
+    {
+        .param .b64 n;
+        .param .b64 r;
+        st.param.b64 [n], %rd2;
+        call (r), malloc, (n);
+        ld.param.b64 %rd3, [r];
+    }
+    st.global.u64 [%rd1], %rd3;
+    ret;
+}
+"#;
+
+#[test]
+fn a_stack_is_no_larger_than_a_thread_can_have() {
+    let _fixture = Fixture::new();
+    ok!(context::cuCtxSetLimit, 0, 512 << 10);
+    assert_eq!(call!(context::cuCtxSetLimit, 0, 1 << 30), INVALID_VALUE);
+    let mut stack = 0;
+    ok!(context::cuCtxGetLimit, out(&mut stack), 0);
+    assert_eq!(stack, 512 << 10);
+}
+
+#[test]
+fn the_heap_of_kernels_is_as_large_as_its_limit() {
+    let _fixture = Fixture::new();
+    let target = alloc(8);
+    let take = || {
+        let take = function(load(TAKES), "take");
+        assert_eq!(launch(take, 1, 1, 0, &[target, 16 << 20]), 0);
+        read(target, 1)[0]
+    };
+    assert_eq!(take(), 0, "8 MiB");
+    ok!(context::cuCtxSetLimit, 2, 64 << 20);
+    assert_ne!(take(), 0, "64 MiB");
+}
+
+#[test]
+fn a_primary_context_is_made_again_once_it_is_gone() {
+    let _fixture = Fixture::new();
+    let mut primary = 0;
+    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
+    ok!(context::cuCtxPushCurrent_v2, primary);
+    let delay = function(load(PTX), "delay");
+    assert_eq!(launch(delay, 1, 1, 0, &[alloc(8), 100 * MILLISECOND]), 0);
+    let releasing = std::thread::spawn(|| ok!(device::cuDevicePrimaryCtxRelease_v2, 0));
+    std::thread::sleep(Duration::from_millis(20));
+    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
+    releasing.join().unwrap();
+    ok!(context::cuCtxSetCurrent, primary);
+    ok!(memory::cuMemFree_v2, alloc(8));
+    ok!(context::cuCtxPopCurrent_v2, nowhere());
+    ok!(device::cuDevicePrimaryCtxRelease_v2, 0);
+}
+
+#[test]
+fn who_waits_for_an_event_waits_for_the_record_that_there_was() {
+    let _fixture = Fixture::new();
+    let delay = function(load(PTX), "delay");
+    let (slow, quick, waiting) = (new_stream(1), new_stream(1), new_stream(1));
+    let (target, copied) = (alloc(8), alloc(8));
+    let again = new_event(0);
+    ok!(fill::cuMemsetD8_v2, target, 0, 8);
+    ok!(context::cuCtxSynchronize);
+    assert_eq!(launch(delay, 1, 1, slow, &[target, 100 * MILLISECOND]), 0);
+    ok!(event::cuEventRecord, again, slow);
+    ok!(stream::cuStreamWaitEvent, waiting, again, 0);
+    ok!(event::cuEventRecord, again, quick);
+    ok!(event::cuEventSynchronize, again);
+    ok!(copy::cuMemcpyDtoDAsync_v2, copied, target, 8, waiting);
+    ok!(stream::cuStreamSynchronize, waiting);
+    assert_eq!(read(copied, 1), [1], "not the later record");
+}
+
+#[test]
 fn pinned_copies_run_in_their_stream_and_pageable_ones_are_taken_at_once() {
     let _fixture = Fixture::new();
     let delay = function(load(PTX), "delay");
@@ -606,6 +709,8 @@ fn a_stream_waits_for_a_value_of_memory() {
     let _fixture = Fixture::new();
     let fill = function(load(PTX), "fill");
     let (word, target, own) = (alloc_host(8), alloc(8), new_stream(1));
+    let unknown = call!(stream::cuStreamWaitValue32, own, word as u64, 5, 4);
+    assert_eq!(unknown, INVALID_VALUE, "no comparison has this number");
     ok!(stream::cuStreamWaitValue32, own, word as u64, 5, 0);
     assert_eq!(launch(fill, 1, 1, own, &[target, 6]), 0);
     std::thread::sleep(Duration::from_millis(5));

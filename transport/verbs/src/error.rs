@@ -64,14 +64,11 @@ pub enum VerbsError {
         port: u8,
     },
     /// Memory cannot be registered.
-    #[error(
-        "cannot register {bytes} bytes of memory for RDMA: {source}; this process may lock {limit}: \
-         raise it (`ulimit -l`, LimitMEMLOCK= of a systemd unit)"
-    )]
+    #[error("cannot register {bytes} bytes of memory for RDMA: {source}{limit}")]
     Register {
         /// How many.
         bytes: usize,
-        /// The limit, in words.
+        /// The limit of what this process may lock, and the remedy, in words; empty where there is none.
         limit: String,
         /// The system's error.
         source: io::Error,

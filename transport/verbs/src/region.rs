@@ -121,7 +121,7 @@ impl Region {
             return Err(VerbsError::Register {
                 bytes,
                 source: io::Error::other("half of what may be locked is kept for links"),
-                limit: lockable(),
+                limit: limit_of(getrlimit(Resource::Memlock).current),
             });
         };
         Self::register(domain, memory, Access::Local, Some(share))
@@ -150,7 +150,7 @@ impl Region {
         let raw = NonNull::new(raw).ok_or_else(|| VerbsError::Register {
             bytes: len,
             source: io::Error::last_os_error(),
-            limit: lockable(),
+            limit: limit_of(getrlimit(Resource::Memlock).current),
         })?;
         Ok(Self {
             raw,
@@ -249,17 +249,32 @@ fn most_locked() -> Option<u64> {
     (!may).then_some(limit)
 }
 
-/// The limit of locked memory, in words.
-fn lockable() -> String {
-    match getrlimit(Resource::Memlock).current {
-        Some(bytes) => format!("{} KiB", bytes >> 10),
-        None => "as much as it likes".to_owned(),
-    }
+/// The limit of locked memory and what raises it, for the end of a message; nothing where it cannot be the cause.
+fn limit_of(most: Option<u64>) -> String {
+    most.map_or_else(String::new, |bytes| {
+        format!(
+            "; this process may lock {} KiB: raise it (`ulimit -l`, LimitMEMLOCK= of a systemd unit)",
+            bytes >> 10
+        )
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limit_is_named_where_there_is_one() {
+        let error = |limit| VerbsError::Register {
+            bytes: 4096,
+            source: io::ErrorKind::OutOfMemory.into(),
+            limit: limit_of(limit),
+        };
+        let text = error(Some(64 << 10)).to_string();
+        assert!(text.contains("may lock 64 KiB: raise it"), "{text}");
+        let text = error(None).to_string();
+        assert!(!text.contains("lock") && !text.contains("raise"), "{text}");
+    }
 
     #[test]
     fn a_program_takes_half_of_what_may_be_locked() {

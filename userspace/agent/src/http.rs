@@ -190,7 +190,7 @@ impl Transport for Http {
             let StateAnswer { cursor, measure } = read(&answer)?;
             Ok(StateTaken {
                 cursor,
-                measure: Some(measure),
+                measure,
                 sent,
             })
         })

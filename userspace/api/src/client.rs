@@ -99,7 +99,9 @@ pub enum ClientError {
         body: ProblemBody,
     },
     /// The answer is not what gtrace answers.
-    #[error("the answer is not understood ({0}): is another program listening there?")]
+    #[error(
+        "the answer is not understood ({0}): is another program, or a gtrace of another version, listening there?"
+    )]
     UnexpectedResponse(String),
 }
 

@@ -5,8 +5,8 @@ use memchr::memmem;
 
 use crate::forms::{
     aer, block, containment, cpu_heat, efa, filesystem, hotplug, iommu, kernel, link_status,
-    machine_check, mlx5, nccl, netfs, network, nvidia_device, nvme, nvrm, oom, peermem, stall,
-    sxid,
+    machine_check, mlx5, nccl, netfs, network, nvidia_device, nvme, nvrm, oom, peermem,
+    process_line, stall, sxid,
 };
 use crate::record::{Line, LogRecord, Meta};
 use crate::{DriverVersion, scan};
@@ -158,8 +158,14 @@ impl Decoder {
     }
 
     /// A record of several lines: each is read as its own, unless the first shows that another
-    /// program quotes. If only the first says something, the message is the whole record.
+    /// program quotes, or a name with newlines has made them of one. If only the first says something,
+    /// the message is the whole record.
     fn multiline(&mut self, text: &str, meta: Meta, out: &mut Vec<Occurrence>) {
+        if process_line::is(text) {
+            let text = text.lines().next().unwrap_or_default();
+            out.extend(nccl::parse(&Line { text, meta }));
+            return;
+        }
         let start = out.len();
         let mut lines = text.lines().map(str::trim).filter(|l| !l.is_empty());
         let Some(first) = lines.next().filter(|first| may_match(first)) else {
@@ -194,6 +200,11 @@ impl Decoder {
             }
             Some(b'n') if sxid::is_of_switch(text) => {
                 self.sxid.line(line, out);
+                return;
+            }
+            // A process may be called as any other line begins.
+            _ if process_line::is(text) => {
+                out.extend(nccl::parse(line));
                 return;
             }
             Some(b'O' | b'M' | b'K' | b'o' | b'T') => self.oom.line(line, out),

@@ -598,6 +598,18 @@ fn the_kernel_itself() {
             &[("detail/error", j!("general protection fault"))],
         ),
         (
+            "Oops: general protection fault, maybe for address 0xdead: 0000 [#1] PREEMPT(lazy) SMP KASAN NOPTI",
+            "kernel_oops",
+            "critical",
+            &[("detail/error", j!("Oops"))],
+        ),
+        (
+            "BUG: KASAN: slab-out-of-bounds in nvidia_ioctl+0x1c/0x40 [nvidia]",
+            "kernel_oops",
+            "critical",
+            &[],
+        ),
+        (
             "divide error: 0000 [#1] SMP NOPTI",
             "kernel_oops",
             "critical",
@@ -876,6 +888,26 @@ fn memory_of_the_host() {
                 ("detail/error_count", j!(3)),
                 ("detail/dimm", j!("CPU_SrcID#1_MC#0_Chan#2_DIMM#1")),
                 ("detail/error", j!("memory read error")),
+            ],
+        ),
+        (
+            "EDAC MC0: 1 CE on mc#0csrow#1channel#0 (csrow:1 channel:0 page:0xcaed59 offset:0x8e0 grain:64 syndrome:0x100)",
+            "dimm_error",
+            "info",
+            &[
+                ("detail/corrected", j!(true)),
+                ("detail/error_count", j!(1)),
+                ("detail/dimm", j!("mc#0csrow#1channel#0")),
+                ("detail/error", j!("memory error")),
+            ],
+        ),
+        (
+            "EDAC MC0: 1 UE on mc#0csrow#1channel#0 (csrow:1 channel:0 page:0x0 offset:0x0 grain:64)",
+            "dimm_error",
+            "critical",
+            &[
+                ("detail/corrected", j!(false)),
+                ("detail/dimm", j!("mc#0csrow#1channel#0")),
             ],
         ),
         (

@@ -2,7 +2,9 @@
 
 mod common;
 
-use common::{live, saved};
+use common::{live, record, saved};
+use gtrace_decoder::{Decoder, Options};
+use gtrace_event::Kind;
 
 const NONE: &[&str] = &[
     // Quotes.
@@ -357,4 +359,31 @@ fn lines_of_processes() {
     let text = "[    1.000000] host kernel: Linux version 6.12\n\
                 [    2.000000] host foo[7]: segfault at 0 ip 0 sp 0 error 4 in libnccl.so.2[1+2]\n";
     assert!(saved(text).is_empty());
+}
+
+/// A process chooses its name and that of its file, with newlines in them.
+#[test]
+fn names_of_processes_and_files_forge_nothing() {
+    for text in [
+        "Oops: 0000 [#1][1234]: segfault at 0 ip 0 sp 0 error 4 in prog[1+2]",
+        "Oops: 0000 [#1] invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0",
+        "int3: [#1] SMP[1234] vsyscall attempted with vsyscall=none ip:0 cs:33 sp:0 ax:0 si:0 di:0",
+        "BUG: KASAN: a[1234]: segfault at 0 ip 0 sp 0 error 4 in prog[1+2]",
+        "XFS (sda1): [1234]: segfault at 0 ip 0 sp 0 error 4 in Shutting down filesystem[1+2]",
+        "EDAC MC0: 1 UE [1234]: segfault at 0 ip 0 sp 0 error 4 in prog[1+2] likely on CPU 3 (core 3, socket 0)",
+        "CPU[1234]: segfault at 0 ip 0 sp 0 error 4 in a\nNVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.[1+2]",
+        "traps: pt_main_thread[7] trap invalid opcode ip:0 sp:0 error:0 in libnccl.so.2\nNVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.[1+2]",
+        "Oops: 1 [#1]\n[1234]: segfault at 0 ip 0 sp 0 error 4 in prog[1+2]",
+        "NVRM: Xid (PCI:0000:3b:00): 13, pid=5, name=a\nOops: 1 [#1], Graphics Exception: ESR 0x504648=0xd",
+        "Memory cgroup out of memory: Killed process 5 (a\nBUG: KASAN: x) total-vm:1kB, anon-rss:2kB, file-rss:0kB",
+    ] {
+        let mut decoder = Decoder::new(Options::default());
+        let mut found = Vec::new();
+        decoder.feed(&record(text, 1), &mut found);
+        decoder.flush(&mut found);
+        let is_own = |o: &gtrace_event::Occurrence| {
+            o.kind == Kind::NcclSegfault || o.kind == Kind::Xid && o.detail.xid.xid == Some(13)
+        };
+        assert!(found.iter().all(is_own), "{text}\n{found:#?}");
+    }
 }

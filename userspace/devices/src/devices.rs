@@ -1,5 +1,8 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName};
@@ -22,6 +25,9 @@ const MISSING_SNAPSHOTS: u32 = 2;
 pub struct Devices {
     proc: ProcRoot,
     proc_gpus: ProcGpus,
+    /// The driver's module in sysfs, and its inode: another one is another load of the driver.
+    module: PathBuf,
+    load: Option<u64>,
     pci: PciWatch,
     samples: SampleWatch,
     rdma: RdmaWatch,
@@ -76,6 +82,8 @@ impl Devices {
         Self {
             proc_gpus: ProcGpus::new(proc.clone()),
             proc,
+            module: sys.0.join("module/nvidia"),
+            load: None,
             rdma: RdmaWatch::new(sys.clone(), RdmaExpected::default()),
             pci: PciWatch::new(sys),
             samples: SampleWatch::new(),
@@ -181,6 +189,12 @@ impl Devices {
         report.gpus.clone_from(&self.seen.gpus);
         report.nvswitches.clone_from(&self.seen.nvswitches);
         report.pci_error.clone_from(&self.seen.error);
+        let load = fs::metadata(&self.module).ok().map(|module| module.ino());
+        if load != self.load {
+            // A driver that was loaded anew between two polls may number its GPUs otherwise.
+            self.load = load;
+            self.proc_gpus = ProcGpus::new(self.proc.clone());
+        }
         let proc = self.proc_gpus.read();
         report.proc_unanswered = self.proc_gpus.unanswered().to_vec();
         self.merge(report, &proc);
@@ -290,6 +304,10 @@ impl Devices {
     ) {
         for gpu in gpus {
             let pci = gpu.pci;
+            // Of one that was not asked nothing is known.
+            if snapshot.cut_short && !self.nvml.contains_key(&pci) {
+                continue;
+            }
             let excluded = proc.iter().any(|p| p.pci == pci && p.excluded);
             let ours = gpu.driver_bound.as_deref() == Some("nvidia") && !excluded;
             let reason = match self.nvml.get(&pci) {

@@ -96,6 +96,27 @@ fn what_the_driver_says_of_a_gpu_is_read_once() {
     assert_eq!(uuid(&mut devices).as_deref(), Some("GPU-read-again"));
 }
 
+/// It numbers those that it finds, so behind one that is gone others have that one's minor.
+#[test]
+fn a_driver_that_was_loaded_anew_is_asked_again() {
+    let sys = Sys::new();
+    let proc = proc_tree(&[(FIRST, INFORMATION)]);
+    let modules = sys.root().0.join("module");
+    std::fs::create_dir_all(modules.join("nvidia")).unwrap();
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc.path().to_owned()));
+    let minor = |devices: &mut Devices| devices.poll(None).gpus[0].minor;
+    assert_eq!(minor(&mut devices), Some(5));
+    let information = proc
+        .path()
+        .join(format!("driver/nvidia/gpus/{FIRST}/information"));
+    std::fs::write(information, "GPU UUID: GPU-proc\nDevice Minor: 4\n").unwrap();
+    assert_eq!(minor(&mut devices), Some(5));
+    // Both are there for a moment, so that they differ by their inodes.
+    std::fs::create_dir(modules.join("anew")).unwrap();
+    std::fs::rename(modules.join("anew"), modules.join("nvidia")).unwrap();
+    assert_eq!(minor(&mut devices), Some(4));
+}
+
 #[test]
 fn a_gpu_that_does_not_answer_nvml_is_not_lost() {
     let sys = Sys::host();
@@ -121,6 +142,21 @@ fn a_gpu_that_does_not_answer_nvml_is_not_lost() {
             let error = second.and_then(|gpu| gpu.nvml_error.as_deref());
             assert_eq!(error, at.map(|_| "no answer"));
         }
+    }
+}
+
+#[test]
+fn a_gpu_that_nvml_was_not_asked_about_is_not_lost() {
+    let sys = Sys::host();
+    let proc = proc_tree(&[]);
+    let mut devices = Devices::new(sys.root(), ProcRoot(proc.path().to_owned()));
+    for _ in 0..3 {
+        let report = devices.poll(Some(NvmlSnapshot {
+            gpus: vec![nvml_gpu(FIRST, 0)],
+            cut_short: true,
+            ..NvmlSnapshot::default()
+        }));
+        assert!(lost(&report.events).is_empty());
     }
 }
 

@@ -396,6 +396,23 @@ fn a_narrow_link_is_reported_once_for_each_width() {
 }
 
 #[test]
+fn a_narrow_link_of_a_gpu_that_was_away_is_reported_again() {
+    let sys = Sys::host();
+    let mut watch = sys.watch();
+    sys.write(GPU, "current_link_width", "8\n");
+    assert_eq!(poll(&mut watch).len(), 1);
+    sys.remove(GPU);
+    poll(&mut watch);
+    let chain = [ROOT, "0000:3b:00.0", "0000:3c:01.0", GPU];
+    sys.add(&chain, "0x10de\n", "0x030200\n");
+    sys.link(GPU, "32.0 GT/s PCIe", "16");
+    sys.write(GPU, "current_link_width", "8\n");
+    let events = poll(&mut watch);
+    let kinds: Vec<_> = events.iter().map(|e| e.occurrence.kind).collect();
+    assert_eq!(kinds, [Kind::PcieLink]);
+}
+
+#[test]
 fn a_wide_gpu_in_a_narrow_slot_is_no_fault() {
     let sys = Sys::host();
     sys.write("0000:3c:01.0", "max_link_width", "8");

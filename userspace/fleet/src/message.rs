@@ -118,9 +118,10 @@ pub struct HostState {
 pub struct StateAnswer {
     /// The newest record of this host that the head has.
     pub cursor: Option<Position>,
-    /// What the host is to measure now: all of it, so that what is not listed has ended.
-    #[serde(default)]
-    pub measure: Vec<Measure>,
+    /// What the host is to measure now: all of it, so that what is not listed has ended. Absent while a head that has just
+    /// started does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub measure: Option<Vec<Measure>>,
 }
 
 /// The answer to a batch: 200 where it was taken, 409 where records before it are missing.

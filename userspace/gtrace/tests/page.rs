@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use chromium::Chromium;
 use gtrace_event::Severity;
 use page_data::{EVENTS, Filled};
-use serde_json::Value;
+use serde_json::{Value, json};
 use support::{Daemon, xid};
 
 /// Processes that are shown.
@@ -208,6 +208,7 @@ fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsew
     );
 
     follows_and_obeys_keys(&mut browser, &daemon, &base);
+    shows_what_happened_unseen(&mut browser, &daemon, &base);
     runs_nothing_of_others(&mut browser, &base);
 }
 
@@ -248,6 +249,45 @@ fn follows_and_obeys_keys(browser: &mut Chromium, daemon: &Daemon, base: &str) {
     );
     let shown = browser.value("fetch('/api/v1/events?limit=10000').then((answer) => answer.json()).then((all) => all.length)");
     assert!(shown.as_u64().unwrap() >= EVENTS as u64, "{shown}");
+}
+
+/// What happens while nobody sees the page, and what it would have read then, is there once somebody does.
+fn shows_what_happened_unseen(browser: &mut Chromium, daemon: &Daemon, base: &str) {
+    let source = "Object.defineProperty(document, 'hidden', { get: () => window.seen !== true })";
+    let hides = browser.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": source }),
+    );
+    let see = |browser: &mut Chromium, seen: bool| {
+        browser.value(&format!(
+            "window.seen = {seen}; document.dispatchEvent(new Event('visibilitychange')); 0"
+        ));
+    };
+    browser.open(&format!("{base}#/search?q=gtrace_gpu_power"));
+    browser.wait("the page", "document.querySelector('.tabs')");
+    see(browser, true);
+    browser.wait(
+        "a metric",
+        "document.querySelector('main').innerText.includes('gtrace_gpu_power_watts')",
+    );
+    browser.open(&format!("{base}#/events?xid=140"));
+    browser.wait("the page", "document.querySelector('.tabs')");
+    let connection = browser.value("document.querySelector('.connection').innerText");
+    assert!(connection.as_str().unwrap().contains("connecting"));
+    see(browser, true);
+    browser.wait(
+        "no event has this Xid",
+        "document.querySelector('.empty') && document.querySelector('.empty').innerText.includes('No event passes')",
+    );
+    see(browser, false);
+    let now = gtrace_event::Timestamp::now().to_string();
+    daemon.publish_event(&xid("0000:3b:00.0", 140, Severity::Critical, &now));
+    see(browser, true);
+    browser.wait(
+        "the event that nobody saw",
+        "document.querySelectorAll('.events .event.critical').length === 1",
+    );
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", hides);
 }
 
 /// A script within the page, one from elsewhere and a request elsewhere are refused, and this test sees it.

@@ -42,7 +42,9 @@ pub(crate) fn read(from: &impl ReadAt) -> io::Result<Option<Contents>> {
     };
     for frame in frames.frames {
         // Numbers of series depend on every frame before, so reading ends with the first that is damaged.
-        let Some(body) = frame.body(from)? else { break };
+        let Ok(Some(body)) = frame.body(from) else {
+            break;
+        };
         let known = contents.series.len();
         if contents.take_row(&body).is_err() {
             contents.series.truncate(known);
@@ -92,6 +94,7 @@ fn take_value(from: &mut Cursor<'_>, kind: Kind) -> Result<Value, Malformed> {
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,
+    generation: u64,
     pub(crate) length: u64,
     numbers: HashMap<SeriesKey, u32>,
     /// Time of its first samples, ms.
@@ -136,6 +139,7 @@ impl Journal {
         let keys = contents.series.iter().map(|(key, _)| key.clone());
         Ok(Self {
             file: open().map_err(HistoryError::at(&path))?,
+            generation: contents.generation,
             length: contents.end,
             numbers: keys.zip(0..).collect(),
             first_ms: contents.first_ms,
@@ -151,9 +155,17 @@ impl Journal {
         self.numbers.len()
     }
 
-    /// All of it.
+    /// All of it that can be read; nothing, and torn, where somebody has emptied the file.
     pub(crate) fn contents(&self) -> io::Result<Contents> {
-        Ok(read(&self.file)?.unwrap_or_default())
+        let contents = read(&self.file)?.unwrap_or_else(|| Contents {
+            torn: true,
+            ..Contents::default()
+        });
+        // Not what the file says: by a lower generation readers would pass over the blocks that there are.
+        Ok(Contents {
+            generation: self.generation,
+            ..contents
+        })
     }
 
     /// Appends samples of one time, of at most `most` series in all. If that fails nothing is appended.

@@ -134,9 +134,7 @@ impl Reader {
             let Some((file, index)) = self.segment(name, &mut collected.skipped)? else {
                 continue;
             };
-            collected
-                .take_segment(&file, &index, &mut used)
-                .map_err(HistoryError::at(&name.path(&self.dir)))?;
+            collected.take_segment(&file, &index, &mut used);
         }
         for (key, points) in journal.into_iter().flat_map(|journal| journal.series) {
             if collected.wants(&key) {
@@ -175,9 +173,8 @@ impl Reader {
             };
             let mut series = BTreeMap::new();
             for entry in index.entries.iter().filter(|entry| !entry.head.is_block) {
-                let defined = entry.define(&file, &mut series);
                 // What a damaged frame defines is not known.
-                let _ = defined.map_err(HistoryError::at(&name.path(&self.dir)))?;
+                let _ = entry.define(&file, &mut series);
             }
             for key in series.values().filter(|key| matches(key)) {
                 ranges.add(key, span);
@@ -224,32 +221,33 @@ impl Reader {
         Ok(names)
     }
 
-    /// A segment with its index; `None` where it was removed meanwhile, or is none.
+    /// A segment with its index; `None` where it was removed meanwhile, is none, or cannot be read.
     fn segment(
         &self,
         name: SegmentName,
         skipped: &mut Skipped,
     ) -> Result<Option<(File, Index)>, HistoryError> {
         let path = name.path(&self.dir);
-        let read = || -> io::Result<_> {
-            let file = File::open(&path)?;
-            let index = Index::read(&file)?;
-            Ok((file, index))
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(HistoryError::at(&path)(error)),
         };
-        match read() {
-            Ok((file, Some(index))) if index.resolution_ms == name.resolution_ms => {
-                Ok(Some((file, index)))
-            }
-            Ok((file, _)) => {
+        match Index::read(&file) {
+            Ok(Some(index)) if index.resolution_ms == name.resolution_ms => Ok(Some((file, index))),
+            Ok(_) => {
                 // One that the writer has just created may lack its header.
                 let begun = file.metadata().is_ok_and(|m| m.len() == 0);
                 skipped.damaged += u64::from(!begun);
                 Ok(None)
             }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             // The writer has cut it meanwhile.
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-            Err(error) => Err(HistoryError::at(&path)(error)),
+            // A bad sector, for example.
+            Err(_) => {
+                skipped.damaged += 1;
+                Ok(None)
+            }
         }
     }
 }
@@ -304,20 +302,20 @@ impl<'a> Collected<'a> {
     }
 
     /// Takes the blocks of generations that are not `used` yet.
-    fn take_segment(&mut self, file: &File, index: &Index, used: &mut Used) -> io::Result<()> {
+    fn take_segment(&mut self, file: &File, index: &Index, used: &mut Used) {
         self.skipped.damaged += index.damaged;
         let wanted = |entry: &&Entry| self.overlaps(entry) && !used.has(entry.head.generation);
         let blocks: Vec<Entry> = index.blocks().filter(wanted).copied().collect();
         if blocks.is_empty() {
-            return Ok(());
+            return;
         }
         let mut series = BTreeMap::new();
         for entry in index.entries.iter().filter(|entry| !entry.head.is_block) {
-            let defined = entry.define(file, &mut series)?;
-            self.skipped.damaged += u64::from(defined.is_err());
+            let defined = entry.define(file, &mut series);
+            self.skipped.damaged += u64::from(!matches!(defined, Ok(Ok(()))));
         }
         for block in blocks {
-            let Ok(columns) = block.points(file, &series, |key| self.wants(key))? else {
+            let Ok(Ok(columns)) = block.points(file, &series, |key| self.wants(key)) else {
                 // A coarser resolution may still have it.
                 self.skipped.damaged += 1;
                 continue;
@@ -329,7 +327,6 @@ impl<'a> Collected<'a> {
                 }
             }
         }
-        Ok(())
     }
 
     /// Merges points of buckets of `resolution_ms`. A bucket that a block's end has cut is one again.

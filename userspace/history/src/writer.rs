@@ -48,7 +48,7 @@ pub struct Dropped {
     pub values: u64,
     /// Samples that could not be written, as on a full disk.
     pub unwritable: u64,
-    /// Files with an end that a crash had torn; it was cut off.
+    /// Files of which the end, as a crash tears it, or all cannot be read; the end was cut off.
     pub torn: u64,
     /// Segments removed for want of room, before their age.
     pub segments: u64,
@@ -119,7 +119,7 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// If another process writes it, or files cannot be created, read or written.
+    /// If another process writes it, or files cannot be created, opened or written.
     pub fn open(dir: &Path, options: Options) -> Result<Self, HistoryError> {
         Self::open_locked(WriterLock::take(dir)?, options)
     }
@@ -129,13 +129,14 @@ impl Writer {
     ///
     /// # Errors
     ///
-    /// If files cannot be created, read or written.
+    /// If files cannot be created, opened or written.
     pub fn open_locked(lock: WriterLock, options: Options) -> Result<Self, HistoryError> {
         let dir = &lock.dir.clone();
         let mut dropped = Dropped::default();
         let path = dir.join(journal::NAME);
         let found = match File::open(&path) {
-            Ok(file) => journal::read(&file).map_err(HistoryError::at(&path))?,
+            // A bad sector costs the file that it is in, not the history.
+            Ok(file) => journal::read(&file).unwrap_or_default(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(HistoryError::at(&path)(error)),
         };
@@ -282,6 +283,7 @@ impl Writer {
         }
         directory::sync(&self.dir).map_err(HistoryError::at(&self.dir))?;
         self.journal = Journal::create(&self.dir, contents.generation + 1)?;
+        self.dropped.torn += u64::from(contents.torn);
         Ok(())
     }
 
@@ -533,9 +535,10 @@ impl Opened {
         cut: Option<Cut>,
     ) -> io::Result<()> {
         let file = OpenOptions::new().read(true).write(true).open(path)?;
-        let index = Index::read(&file)?.filter(|i| i.resolution_ms == name.resolution_ms);
+        let index = Index::read(&file).unwrap_or_default();
+        let index = index.filter(|i| i.resolution_ms == name.resolution_ms);
         let Some(mut index) = index else {
-            // Not even its header was written, or it is no file of a history: it ages and goes as any other.
+            // Not even its header was written, it is no file of a history, or it has a bad sector: it ages and goes as any other.
             self.torn += 1;
             let bytes = file.metadata()?.len();
             self.segments.push(Segment {
@@ -568,7 +571,7 @@ impl Opened {
             .position(|tier| tier.resolution_ms == name.resolution_ms);
         if let Some(place) = tier.and_then(|tier| self.current.get_mut(tier)) {
             // Names ascend, so the last one stays.
-            *place = continued(name, file, &index)?;
+            *place = continued(name, file, &index).unwrap_or_default();
         }
         Ok(())
     }

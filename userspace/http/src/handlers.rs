@@ -8,7 +8,8 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::{FromRequestParts, Path, Query, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
@@ -21,6 +22,7 @@ use gtrace_engine::component;
 use gtrace_engine::hub::{Command, Pause};
 use gtrace_event::{Ack, Event, EventId, GpuUsage, ProcessEnds, Timestamp};
 use gtrace_profile::DailyCalls;
+use serde::de::DeserializeOwned;
 
 use super::body::Sent;
 use super::peer::Peer;
@@ -34,6 +36,23 @@ use super::{AppState, body, exposition, schema, stream};
 const CALLS_DEADLINE: Duration = Duration::from_secs(1);
 
 type Pairs = Query<Vec<(String, String)>>;
+
+/// What the path of a request names.
+pub(super) struct Named<T>(T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<AppState> for Named<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
+        match Path::from_request_parts(parts, state).await {
+            Ok(Path(named)) => Ok(Self(named)),
+            Err(rejection) => Err(Problem::bad_request(
+                rejection.body_text(),
+                "write what the path names as UTF-8, percent-encoded",
+            )),
+        }
+    }
+}
 
 pub(super) async fn healthz(State(state): State<AppState>) -> Response {
     let health = Health::of(&component::status(&state.hub));
@@ -104,7 +123,7 @@ pub(super) async fn events(
 pub(super) async fn event(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
 ) -> Result<Json<Event>, Problem> {
     find_event(&state, peer, &id).await.map(Json)
 }
@@ -181,7 +200,7 @@ fn open_stream(state: AppState, peer: Peer, wish: stream::Wish) -> Result<Respon
 pub(super) async fn ack(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     Sent(AckRequest { by, note }): Sent<AckRequest>,
 ) -> Result<Json<Event>, Problem> {
     check_note(&by, &note)?;

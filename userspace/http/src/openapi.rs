@@ -10,6 +10,9 @@ use serde_json::{Map, Value, json};
 use super::query::{Parameter, Values};
 use super::routes::{Answer, ROUTES, Route};
 
+/// Status codes that any route may answer with: credential, role, rate and what waits for readers are looked at for all.
+const OF_EVERY_ROUTE: [u16; 4] = [401, 403, 429, 503];
+
 /// [`document`] as text: making it takes long.
 pub(super) static DOCUMENT: LazyLock<Bytes> =
     LazyLock::new(|| document().to_string().into_bytes().into());
@@ -61,13 +64,11 @@ fn operation(route: &Route, problem: &Schema, generator: &mut SchemaGenerator) -
         parameters.push(json!({
             "name": "Last-Event-ID", "in": "header", "required": false,
             "description": "Continues after this record: the id of the last message received",
-            "schema": { "type": "integer", "format": "int64", "minimum": 0 },
+            "schema": record(generator),
         }));
     }
     let mut responses = Map::new();
-    let (code, answer) = answer(route.answer, generator);
-    responses.insert(code.to_owned(), answer);
-    for status in route.errors {
+    for status in OF_EVERY_ROUTE.iter().chain(route.errors) {
         let content = json!({ "application/json": { "schema": problem } });
         let description = reason(*status);
         responses.insert(
@@ -75,6 +76,15 @@ fn operation(route: &Route, problem: &Schema, generator: &mut SchemaGenerator) -
             json!({ "description": description, "content": content }),
         );
     }
+    let (code, answer) = answer(route.answer, generator);
+    if let Answer::Verdict(_) = route.answer {
+        let content = &answer["content"];
+        responses.insert(
+            "503".to_owned(),
+            json!({ "description": "Something is wrong: the reasons", "content": content }),
+        );
+    }
+    responses.insert(code.to_owned(), answer);
     let mut operation = json!({
         "summary": route.summary,
         "operationId": operation_id(route),
@@ -96,7 +106,9 @@ fn operation(route: &Route, problem: &Schema, generator: &mut SchemaGenerator) -
 
 fn answer(answer: Answer, generator: &mut SchemaGenerator) -> (&'static str, Value) {
     let content = match answer {
-        Answer::Json(schema) => json!({ "application/json": { "schema": schema(generator) } }),
+        Answer::Json(schema) | Answer::Verdict(schema) => {
+            json!({ "application/json": { "schema": schema(generator) } })
+        }
         Answer::Object => json!({ "application/json": { "schema": { "type": "object" } } }),
         Answer::Text(media) => {
             let schema = json!({ "type": "string" });
@@ -134,7 +146,7 @@ fn query_parameter(parameter: &Parameter, generator: &mut SchemaGenerator) -> Va
     let schema = match values {
         Values::Time => json!({
             "type": "string",
-            "anyOf": [{ "format": "date-time" }, { "pattern": "^[0-9]+[smhdw]$" }],
+            "anyOf": [{ "format": "date-time" }, { "pattern": "^-?([0-9]+[smhdw])+$" }],
         }),
         Values::Kinds => json!({ "type": "array", "items": generator.subschema_for::<Kind>() }),
         Values::Gpu => json!({
@@ -146,7 +158,7 @@ fn query_parameter(parameter: &Parameter, generator: &mut SchemaGenerator) -> Va
         Values::Integer { min, max, default } => json!({
             "type": "integer", "minimum": min, "maximum": max, "default": default,
         }),
-        Values::Record => generator.subschema_for::<RecordId>().to_value(),
+        Values::Record => record(generator),
         Values::Text => json!({ "type": "array", "items": { "type": "string" } }),
         Values::Flag => json!({ "type": "boolean", "default": false }),
     };
@@ -158,6 +170,12 @@ fn query_parameter(parameter: &Parameter, generator: &mut SchemaGenerator) -> Va
         described["explode"] = json!(false);
     }
     described
+}
+
+/// The id of a record, or its number.
+fn record(generator: &mut SchemaGenerator) -> Value {
+    let id = generator.subschema_for::<RecordId>();
+    json!({ "anyOf": [id, { "type": "integer", "format": "int64", "minimum": 0 }] })
 }
 
 fn path_parameters(path: &str) -> impl Iterator<Item = Value> {
@@ -191,10 +209,13 @@ fn operation_id(route: &Route) -> String {
 fn reason(status: u16) -> &'static str {
     match status {
         400 => "A parameter or the body cannot be understood",
-        403 => "Only over the Unix socket",
-        404 => "No such event",
+        401 => "Over https: no valid credential was shown",
+        403 => "Beyond the role of the client, or asked for by a page of another site",
+        404 => "There is none of this name",
+        408 => "The body did not come in time",
+        409 => "The incident is resolved",
         413 => "The body is too large",
-        429 => "Too many stream readers",
+        429 => "Too many stream readers, or over https too many requests",
         _ => "Not possible now",
     }
 }
@@ -307,7 +328,39 @@ mod tests {
                 .collect()
         };
         assert_eq!(types("/api/v1/cuda"), ["boolean"]);
-        let stream = types("/api/v1/events/stream");
-        assert_eq!(stream.last().unwrap(), "integer", "Last-Event-ID");
+    }
+
+    #[test]
+    fn what_the_daemon_answers_and_takes_besides_is_in_the_document() {
+        let document = document();
+        for path in document["paths"].as_object().unwrap().values() {
+            for operation in path.as_object().unwrap().values() {
+                for code in OF_EVERY_ROUTE {
+                    let answer = &operation["responses"][code.to_string()];
+                    assert!(answer.is_object(), "{code}: {operation}");
+                }
+            }
+        }
+        let get = |path: &str| &document["paths"][path]["get"];
+        // `/healthz` and `/readyz` say with 503 what they say with 200.
+        for path in ["/healthz", "/readyz"] {
+            let responses = &get(path)["responses"];
+            let (well, unwell) = (&responses["200"]["content"], &responses["503"]["content"]);
+            assert!(well.is_object() && well == unwell, "{path}: {responses}");
+        }
+        let state = &document["paths"]["/api/v1/incidents/{id}/state"]["post"];
+        assert!(state["responses"]["409"].is_object(), "{state}");
+        // The stream's ids, and numbers.
+        let parameters = get("/api/v1/events/stream")["parameters"].as_array();
+        let parameters = parameters.unwrap();
+        let schema = |name: &str| {
+            let mut named = parameters.iter().filter(|one| one["name"] == name);
+            &named.next().unwrap()["schema"]
+        };
+        let record = schema("Last-Event-ID");
+        assert_eq!(record, schema("after"));
+        let id = &record["anyOf"][0]["$ref"];
+        assert_eq!(id, "#/components/schemas/RecordId", "{record}");
+        assert_eq!(record["anyOf"][1]["type"], "integer", "{record}");
     }
 }

@@ -27,6 +27,8 @@ type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 pub(super) enum Answer {
     /// JSON of this schema.
     Json(SchemaFn),
+    /// The same, with 503 where it says that something is wrong.
+    Verdict(SchemaFn),
     /// Any JSON object.
     Object,
     /// Text of this media type.
@@ -55,7 +57,7 @@ pub(super) struct Route {
     /// Whether the body is the bytes of a file.
     pub(super) takes_file: bool,
     pub(super) answer: Answer,
-    /// Status codes of errors.
+    /// Status codes of errors, besides those of every route.
     pub(super) errors: &'static [u16],
     handler: fn() -> MethodRouter<AppState>,
 }
@@ -91,7 +93,7 @@ const fn change(
     answer: Answer,
     handler: fn() -> MethodRouter<AppState>,
 ) -> Route {
-    let errors = &[400, 403, 408, 413, 503];
+    let errors = &[400, 408, 413];
     Route {
         method: "post",
         needs: Role::Operate,
@@ -114,39 +116,30 @@ const STREAM_PARAMETERS: [Parameter; 8] = [
 
 /// Every route, in the order of the documentation.
 pub(super) static ROUTES: &[Route] = &[
-    Route {
-        errors: &[503],
-        ..read(
-            "/healthz",
-            "Whether sources and store work",
-            Answer::Json(of::<Health>),
-            || get(handlers::healthz),
-        )
-    },
-    Route {
-        errors: &[503],
-        ..read(
-            "/readyz",
-            "Whether a fault that happens now would be seen and kept",
-            Answer::Json(of::<Ready>),
-            || get(handlers::readyz),
-        )
-    },
+    read(
+        "/healthz",
+        "Whether sources and store work",
+        Answer::Verdict(of::<Health>),
+        || get(handlers::healthz),
+    ),
+    read(
+        "/readyz",
+        "Whether a fault that happens now would be seen and kept",
+        Answer::Verdict(of::<Ready>),
+        || get(handlers::readyz),
+    ),
     read(
         "/version",
         "The daemon's version, and those of the API that it answers",
         Answer::Json(of::<Version>),
         || get(handlers::version),
     ),
-    Route {
-        errors: &[503],
-        ..read(
-            "/metrics",
-            "Metrics, as OpenMetrics 1.0.0 or, if Accept asks for it, Prometheus text 0.0.4",
-            Answer::Text("application/openmetrics-text; version=1.0.0; charset=utf-8"),
-            || get(handlers::metrics),
-        )
-    },
+    read(
+        "/metrics",
+        "Metrics, as OpenMetrics 1.0.0 or, if Accept asks for it, Prometheus text 0.0.4",
+        Answer::Text("application/openmetrics-text; version=1.0.0; charset=utf-8"),
+        || get(handlers::metrics),
+    ),
     read(
         "/metrics/dcgm",
         "GPUs under the names of dcgm-exporter, Prometheus text 0.0.4",
@@ -155,7 +148,7 @@ pub(super) static ROUTES: &[Route] = &[
     ),
     Route {
         parameters: &PARAMETERS,
-        errors: &[400, 503],
+        errors: &[400],
         ..read(
             "/api/v1/events",
             "Events with all amendments applied, oldest first",
@@ -166,7 +159,7 @@ pub(super) static ROUTES: &[Route] = &[
     Route {
         parameters: &STREAM_PARAMETERS,
         resumes: true,
-        errors: &[400, 429, 503],
+        errors: &[400],
         ..read(
             "/api/v1/events/stream",
             "Records as they come, as server-sent events; since gives history first, \
@@ -176,7 +169,7 @@ pub(super) static ROUTES: &[Route] = &[
         )
     },
     Route {
-        errors: &[400, 404, 503],
+        errors: &[400, 404],
         ..read(
             "/api/v1/events/{id}",
             "One event",
@@ -186,7 +179,7 @@ pub(super) static ROUTES: &[Route] = &[
     },
     Route {
         body: Some(of::<AckRequest>),
-        errors: &[400, 403, 404, 408, 413, 503],
+        errors: &[400, 404, 408, 413],
         ..change(
             "/api/v1/events/{id}/ack",
             "Acknowledges an event",
@@ -196,7 +189,7 @@ pub(super) static ROUTES: &[Route] = &[
     },
     Route {
         parameters: &INCIDENT_PARAMETERS,
-        errors: &[400, 503],
+        errors: &[400],
         ..read(
             "/api/v1/incidents",
             "Incidents as they are now, the one that began first at the front",
@@ -207,7 +200,7 @@ pub(super) static ROUTES: &[Route] = &[
     Route {
         parameters: &[AFTER],
         resumes: true,
-        errors: &[400, 429, 503],
+        errors: &[400],
         ..read(
             "/api/v1/incidents/stream",
             "Changes of incidents as they come, as server-sent events; Last-Event-ID resumes",
@@ -216,7 +209,7 @@ pub(super) static ROUTES: &[Route] = &[
         )
     },
     Route {
-        errors: &[400, 404, 503],
+        errors: &[400, 404],
         ..read(
             "/api/v1/incidents/{id}",
             "One incident",
@@ -226,7 +219,7 @@ pub(super) static ROUTES: &[Route] = &[
     },
     Route {
         body: Some(of::<IncidentRequest>),
-        errors: &[400, 403, 404, 408, 413, 503],
+        errors: &[400, 404, 408, 409, 413],
         ..change(
             "/api/v1/incidents/{id}/state",
             "Changes the state of an incident",
@@ -236,7 +229,7 @@ pub(super) static ROUTES: &[Route] = &[
     },
     Route {
         needs: Role::Operate,
-        errors: &[400, 403, 404, 503],
+        errors: &[400, 404],
         ..read(
             "/api/v1/incidents/{id}/evidence/{*name}",
             "A file that was kept of an incident, as its field evidence names it",
@@ -246,7 +239,7 @@ pub(super) static ROUTES: &[Route] = &[
     },
     Route {
         takes_file: true,
-        errors: &[400, 403, 404, 408, 413, 503],
+        errors: &[400, 404, 408, 413],
         ..change(
             "/api/v1/incidents/{id}/evidence/{*name}",
             "Adds a file to the recording of an incident, while that is under way: calls-NUMBER.pftrace.zst",
@@ -263,15 +256,12 @@ pub(super) static ROUTES: &[Route] = &[
             || post(handlers::incidents::capture),
         )
     },
-    Route {
-        errors: &[503],
-        ..read(
-            "/api/v1/health",
-            "The health of the host and of its parts: state, reasons, what to do",
-            Answer::Json(of::<HealthReport>),
-            || get(handlers::health::report),
-        )
-    },
+    read(
+        "/api/v1/health",
+        "The health of the host and of its parts: state, reasons, what to do",
+        Answer::Json(of::<HealthReport>),
+        || get(handlers::health::report),
+    ),
     Route {
         body: Some(of::<MaintenanceRequest>),
         ..change(
@@ -282,7 +272,7 @@ pub(super) static ROUTES: &[Route] = &[
         )
     },
     Route {
-        errors: &[403, 503],
+        errors: &[],
         ..change(
             "/api/v1/flush",
             "Makes what was captured so far durable and readable in the store",
@@ -337,7 +327,7 @@ pub(super) static ROUTES: &[Route] = &[
     ),
     Route {
         parameters: &SAMPLE_PARAMETERS,
-        errors: &[400, 404, 503],
+        errors: &[400, 404],
         ..read(
             "/api/v1/samples",
             "Samples of the past, in the resolution that is left; without a metric, the metrics that there are",

@@ -79,6 +79,12 @@ fn nothing_is_answered_without_a_credential_and_roles_hold() {
     assert_eq!(post(&operate, "Origin: https://node7:7471\r\n").0, 204);
     assert_eq!(post(&operate, "Origin: https://evil.example\r\n").0, 403);
     assert_eq!(post(&operate, "Origin: null\r\n").0, 403);
+    // A path that is no text is refused as all else.
+    for path in ["events/%ff", "incidents/%ff"] {
+        let (code, answer) = server.with_token(&format!("GET /api/v1/{path}"), &read);
+        assert_eq!(code, 400, "{answer}");
+        assert!(answer.contains("\"remedy\":"), "{answer}");
+    }
 }
 
 #[test]

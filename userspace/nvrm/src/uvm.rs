@@ -153,7 +153,7 @@ fn varying(cmd: u32, major: u32, minor: u32) -> Option<u32> {
         // 550 added a NUMA node.
         42 => if_before(major, 550, 32, 36),
         // Between, the table lost its count; which branch did it has not been read.
-        64 | 77 if (551..570).contains(&major) => return None,
+        64 | 77 if (556..570).contains(&major) => return None,
         64 => if_before(major, 570, 12, 8),
         77 if major >= 570 => 8,
         68 if many_instances => 9240,
@@ -229,7 +229,7 @@ mod tests {
     fn versions_between_are_not_guessed() {
         assert_eq!(uvm_status_offset_in(33, 550, 40), Some(1196));
         assert_eq!(uvm_status_offset_in(33, 550, 54), Some(9260));
-        assert_eq!(uvm_status_offset_in(64, 550, 163), Some(12));
+        assert_eq!(uvm_status_offset_in(64, 555, 58), Some(12));
         assert_eq!(uvm_status_offset_in(64, 560, 35), None);
         assert_eq!(uvm_status_offset_in(64, 570, 124), Some(8));
         assert_eq!(uvm_status_offset_in(77, 550, 54), None);

@@ -1,6 +1,6 @@
-//! The layouts that gtrace reads by, against NVIDIA's own headers: `headers.tsv` has what a C compiler says of them.
+//! The layouts that gtrace reads by, against NVIDIA's own headers: `headers-SERIES.tsv` has what a C compiler says of them.
 //!
-//! The table is made anew from the source of the open kernel modules, as Debian's source package
+//! A table is made anew from the source of the open kernel modules, as Debian's source package
 //! `nvidia-open-gpu-kernel-modules` or NVIDIA's repository has it:
 //! `GTRACE_NVIDIA_SOURCE=FOLDER cargo test -p gtrace-nvrm --test headers -- --ignored`.
 #![allow(clippy::unwrap_used, reason = "only tests use it")]
@@ -12,7 +12,10 @@ use std::process::Command;
 
 use gtrace_nvrm::*;
 
-const TABLE: &str = include_str!("headers.tsv");
+const TABLES: [&str; 2] = [
+    include_str!("headers-535.tsv"),
+    include_str!("headers-555.tsv"),
+];
 
 /// Escapes: the number's macro, the structure, and its fields for the client, the object, the code and the status.
 const ESCAPES: [(&str, &str, [&str; 4]); 24] = [
@@ -153,9 +156,9 @@ struct Row {
 }
 
 /// Rows by the name of the structure.
-fn table() -> BTreeMap<&'static str, Vec<Row>> {
+fn rows(text: &'static str) -> BTreeMap<&'static str, Vec<Row>> {
     let mut table: BTreeMap<_, Vec<Row>> = BTreeMap::new();
-    for line in TABLE.lines().filter(|line| !line.starts_with('#')) {
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
         let [request, structure, field, offset, size] =
             line.split('\t').collect::<Vec<_>>().try_into().unwrap();
         table.entry(structure).or_default().push(Row {
@@ -168,9 +171,9 @@ fn table() -> BTreeMap<&'static str, Vec<Row>> {
     table
 }
 
-/// The branch whose headers the table is of.
-fn version() -> (u32, u32) {
-    let words = TABLE.split_whitespace();
+/// The branch whose headers a table is of.
+fn version(text: &str) -> (u32, u32) {
+    let words = text.split_whitespace();
     let mut numbers = words.flat_map(|word| {
         let mut parts = word.split('.').map(str::parse::<u32>);
         Some((parts.next()?.ok()?, parts.next()?.ok()?))
@@ -186,8 +189,12 @@ fn at(rows: &[Row], field: &str) -> Option<u32> {
 
 #[test]
 fn escapes_are_laid_out_as_in_the_headers() {
-    let table = table();
-    let (major, _) = version();
+    TABLES.into_iter().for_each(escapes_are_laid_out_as_in);
+}
+
+fn escapes_are_laid_out_as_in(text: &'static str) {
+    let table = rows(text);
+    let (major, _) = version(text);
     for (name, structure, [client, object, code, status]) in ESCAPES {
         let rows = &table[structure];
         let (nr, size) = (rows[0].request, rows[0].size);
@@ -221,9 +228,13 @@ fn escapes_are_laid_out_as_in_the_headers() {
 
 #[test]
 fn uvm_requests_are_laid_out_as_in_the_headers() {
-    let (major, minor) = version();
+    TABLES.into_iter().for_each(uvm_requests_are_laid_out_as_in);
+}
+
+fn uvm_requests_are_laid_out_as_in(text: &'static str) {
+    let (major, minor) = version(text);
     let mut checked = 0;
-    for (structure, rows) in table() {
+    for (structure, rows) in rows(text) {
         let Some(name) = structure.strip_suffix("_PARAMS") else {
             continue;
         };
@@ -258,12 +269,12 @@ fn uvm_structures(header: &str) -> Vec<String> {
 
 #[test]
 #[ignore = "needs the source of NVIDIA's open kernel modules in GTRACE_NVIDIA_SOURCE"]
-fn the_table_is_what_a_compiler_makes_of_the_headers() {
+fn a_table_is_what_a_compiler_makes_of_the_headers() {
     let source = std::env::var_os("GTRACE_NVIDIA_SOURCE").map(PathBuf::from);
     let source = source.expect("GTRACE_NVIDIA_SOURCE names no folder");
     let text = |path: &str| std::fs::read_to_string(source.join(path)).unwrap();
     let makefile = text("version.mk");
-    let version = makefile
+    let named = makefile
         .lines()
         .find_map(|line| line.strip_prefix("NVIDIA_VERSION = "));
     let uvm = text("kernel-open/nvidia-uvm/uvm_ioctl.h")
@@ -316,12 +327,15 @@ fn the_table_is_what_a_compiler_makes_of_the_headers() {
         "# Offsets and sizes in bytes on x86-64, as a compiler lays out the headers of NVIDIA's open kernel modules {}.\n\
          # nvos.h, nv-ioctl.h, nv-unix-nvos-params-wrappers.h, nv_escape.h, uvm_ioctl.h, uvm_linux_ioctl.h; see headers.rs.\n\
          # request\tstructure\tfield\toffset\tsize\n{}",
-        version.unwrap(),
+        named.unwrap(),
         String::from_utf8(output.stdout).unwrap()
     );
     if std::env::var_os("GTRACE_WRITE").is_some() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/headers.tsv");
+        let name = format!("tests/headers-{}.tsv", version(&table).0);
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
         std::fs::write(path, &table).unwrap();
     }
-    assert_eq!(table, TABLE, "GTRACE_WRITE=1 writes the table");
+    let is_of = |known: &&str| version(known) == version(&table);
+    let known = TABLES.into_iter().find(is_of);
+    assert_eq!(Some(&*table), known, "GTRACE_WRITE=1 writes the table");
 }

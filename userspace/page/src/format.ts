@@ -65,6 +65,12 @@ export function clock(time: string | number, millis = false): string {
   return `${day}${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}${fraction}`;
 }
 
+/** Which of two times in UTC comes first. Digits of a second that are 0 at the end are left out, so that their texts do not sort. */
+export function compareTimes(a: string, b: string): number {
+  if (a.length !== b.length) [a, b] = [a.slice(0, -1), b.slice(0, -1)];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 /** A time on an axis: the date where the range is of days, seconds where it is of minutes. */
 export function instant(seconds: number, span: number): string {
   const at = new Date(seconds * 1000);

@@ -3,6 +3,7 @@
 
 import { useEffect, useReducer } from "preact/hooks";
 import { Problem, get, hasRoute, throughHead } from "./api";
+import { compareTimes, plural } from "./format";
 import type { Connection } from "./parts/frame";
 import type { Event, Gap, GpuInfo, Incident, HealthReport, Published, Status, SubjectHealth } from "./types";
 
@@ -28,13 +29,15 @@ class Live {
   eventsRead = false;
   /** Whether the store may have events before the oldest of these. */
   hasOlder = false;
-  /** Records that this page did not get, and events that it let go. */
-  missed = 0;
+  /** Events that this page let go. */
   forgotten = 0;
-  gap = "";
   connection: Connection = "connecting";
-  problem: Problem | undefined;
 
+  /** Records that it did not get, as far as somebody counted them, and why. */
+  private missed = 0;
+  private gap = "";
+  /** With what each thing that is read failed last. */
+  private problems = new Map<string, Problem>();
   private byId = new Map<string, Event>();
   private listeners = new Set<() => void>();
   private scheduled = false;
@@ -46,19 +49,30 @@ class Live {
 
   start(): void {
     const slower = throughHead ? 2 : 1;
-    void this.poll(() => this.readStatus(), STATUS_MS * slower);
-    void this.poll(() => this.readGpus(), GPUS_MS * slower);
-    void this.poll(() => this.readIncidents(), INCIDENTS_MS);
+    void this.poll("status", () => this.readStatus(), STATUS_MS * slower);
+    void this.poll("gpus", () => this.readGpus(), GPUS_MS * slower);
+    void this.poll("incidents", () => this.readIncidents(), INCIDENTS_MS);
     if (throughHead) {
-      void this.poll(() => this.readNewest(), EVENTS_MS);
+      void this.poll("events", () => this.readNewest(), EVENTS_MS);
       return;
     }
-    this.listen();
+    // A tab can be opened in the background.
+    if (!document.hidden) this.listen();
     document.addEventListener("visibilitychange", () => {
       // A page that nobody sees holds no stream; it goes on after the last record that it has.
       if (document.hidden) this.close();
       else if (!this.stream) this.listen();
     });
+  }
+
+  /** Something that could not be read when it was last asked for. */
+  get problem(): Problem | undefined {
+    return [...this.problems.values()][0];
+  }
+
+  /** What this page did not get, in words; empty if that is nothing. */
+  get missing(): string {
+    return this.gap && `${this.missed > 0 ? plural(this.missed, "record") : "some records"} missed: ${this.gap}`;
   }
 
   subscribe(listener: () => void): () => void {
@@ -77,14 +91,14 @@ class Live {
     });
   }
 
-  private async poll(read: () => Promise<void>, every: number): Promise<void> {
+  private async poll(name: string, read: () => Promise<void>, every: number): Promise<void> {
     for (;;) {
       if (!document.hidden) {
         try {
           await read();
-          this.problem = undefined;
+          this.problems.delete(name);
         } catch (error) {
-          if (error instanceof Problem) this.problem = error;
+          if (error instanceof Problem) this.problems.set(name, error);
           else throw error;
         }
         this.changed();
@@ -109,8 +123,16 @@ class Live {
     this.gpus = await get<GpuInfo[]>("/api/v1/gpus");
   }
 
-  async readIncidents(): Promise<void> {
-    this.incidents = (await get<Incident[]>("/api/v1/incidents", [["limit", "500"]])).reverse();
+  /** The newest incidents, and those that nobody has resolved, which may be older than all of these. */
+  private async readIncidents(): Promise<void> {
+    await this.readNewIncidents(await get<Incident[]>("/api/v1/incidents", [["open", "true"], ["limit", "1000"]]));
+  }
+
+  /** The newest incidents, beside those that are known. */
+  private async readNewIncidents(known = this.incidents ?? []): Promise<void> {
+    const newest = await get<Incident[]>("/api/v1/incidents", [["limit", "500"]]);
+    const all = new Map([...known, ...newest].map((one) => [one.id, one]));
+    this.incidents = [...all.values()].sort((a, b) => compareTimes(b.opened, a.opened));
   }
 
   private listen(): void {
@@ -119,8 +141,8 @@ class Live {
     stream.onopen = () => {
       this.failures = 0;
       this.connection = "live";
-      // Read once the stream runs: so nothing falls between the two.
-      if (!this.eventsRead) void this.readEvents();
+      // Read once the stream runs: so nothing falls between the two. One that goes on after no record lacks what came before it.
+      if (!this.eventsRead || !this.lastId) void this.readEvents();
       this.changed();
     };
     stream.onerror = () => {
@@ -141,7 +163,7 @@ class Live {
     for (const name of ["event", "amendment", "ack", "provisional"]) stream.addEventListener(name, record);
     stream.addEventListener("gap", (message) => {
       const gap = JSON.parse((message as MessageEvent<string>).data) as Gap;
-      this.missed += gap.missed ?? 1;
+      this.missed += gap.missed ?? 0;
       this.gap = gap.reason;
       this.changed();
     });
@@ -155,12 +177,10 @@ class Live {
 
   private async readEvents(): Promise<void> {
     try {
-      const found = await get<Event[]>("/api/v1/events", [["limit", String(PAGE)]]);
-      this.eventsRead = true;
-      this.hasOlder = found.length === PAGE;
-      this.merge(found);
+      this.takeNewest(await get<Event[]>("/api/v1/events", [["limit", String(PAGE)]]), PAGE);
+      this.problems.delete("events");
     } catch (error) {
-      if (error instanceof Problem) this.problem = error;
+      if (error instanceof Problem) this.problems.set("events", error);
       setTimeout(() => void this.readEvents(), 3_000);
     }
     this.changed();
@@ -177,6 +197,11 @@ class Live {
       throw error;
     }
     this.connection = "polling";
+    this.takeNewest(found, most);
+  }
+
+  /** Takes the newest events, of which at most so many were asked for. */
+  private takeNewest(found: Event[], most: number): void {
     if (!this.eventsRead) this.hasOlder = found.length === most;
     // More than these may have come since the last reading.
     else if (found.length === most && !found.some((event) => this.byId.has(event.id))) this.gap = "more events came between two readings than are read at a time";
@@ -204,7 +229,7 @@ class Live {
       this.incidentsDue = true;
       setTimeout(() => {
         this.incidentsDue = false;
-        this.readIncidents().then(() => this.changed(), () => undefined);
+        this.readNewIncidents().then(() => this.changed(), () => undefined);
       }, 300);
     }
     this.changed();
@@ -213,7 +238,7 @@ class Live {
   private merge(found: Event[]): void {
     for (const event of found) {
       const known = this.byId.get(event.id);
-      if (!known || known.revision < event.revision) this.byId.set(event.id, event);
+      if (!known || isNewer(event, known)) this.byId.set(event.id, event);
     }
     this.stale = true;
   }
@@ -235,8 +260,11 @@ class Live {
   }
 }
 
-// Times have nanoseconds in a form that sorts as text.
-const byTime = (a: Event, b: Event): number => (a.time < b.time ? 1 : a.time > b.time ? -1 : 0);
+const byTime = (a: Event, b: Event): number => compareTimes(b.time, a.time);
+
+/** An acknowledgement does not change the revision. */
+const isNewer = (event: Event, known: Event): boolean => event.revision > known.revision
+  || (event.revision === known.revision && (event.acks?.length ?? 0) > (known.acks?.length ?? 0));
 
 export const live = new Live();
 

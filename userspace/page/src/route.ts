@@ -4,9 +4,18 @@ import { useEffect, useState } from "preact/hooks";
 
 export interface Route { view: string; arg: string; params: Record<string, string> }
 
+/** A part of an address; as it stands where it is cut off amid a letter. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 export function parse(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?");
-  const [view = "", arg = ""] = path.split("/").map(decodeURIComponent);
+  const [view = "", arg = ""] = path.split("/").map(decoded);
   return { view: view || "overview", arg, params: Object.fromEntries(new URLSearchParams(query)) };
 }
 

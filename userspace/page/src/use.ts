@@ -5,31 +5,35 @@ import { Problem } from "./api";
 
 export interface Loaded<T> { value?: T; problem?: Problem; loading: boolean }
 
-/** Reads now, whenever `key` changes, and every so many milliseconds. The last value stays until the next is there. */
+/** Reads now, whenever `key` changes, and every so many milliseconds. The last value stays until the next is there, or what has another
+ *  `key` cannot be read. */
 export function usePolled<T>(key: string, read: () => Promise<T>, every = 0): Loaded<T> & { again: () => void } {
-  const [state, set] = useState<Loaded<T>>({ loading: true });
+  const [state, set] = useState<Loaded<T> & { of?: string }>({ loading: true });
   const latest = useRef(read);
   latest.current = read;
   const [turn, again] = useState(0);
   useEffect(() => {
-    let current = true;
+    const left = new AbortController();
     let timer = 0;
     const round = async () => {
-      if (!document.hidden) {
-        try {
-          const value = await latest.current();
-          if (current) set({ value, loading: false });
-        } catch (error) {
-          if (!(error instanceof Problem)) throw error;
-          if (current) set((before) => ({ ...before, problem: error, loading: false }));
-        }
+      // What nobody sees is read once somebody does.
+      if (document.hidden) {
+        document.addEventListener("visibilitychange", () => void round(), { once: true, signal: left.signal });
+        return;
       }
-      if (current && every > 0) timer = setTimeout(round, every);
+      try {
+        const value = await latest.current();
+        if (!left.signal.aborted) set({ value, loading: false, of: key });
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        if (!left.signal.aborted) set((before) => ({ ...(before.of === key ? before : {}), problem: error, loading: false }));
+      }
+      if (!left.signal.aborted && every > 0) timer = setTimeout(round, every);
     };
     set((before) => ({ ...before, loading: true }));
     void round();
     return () => {
-      current = false;
+      left.abort();
       clearTimeout(timer);
     };
   }, [key, every, turn]);

@@ -217,6 +217,10 @@ pub(crate) fn follow(
     if why.is_some() || left == Left::Killed {
         let _ = rustix::process::kill_process_group(pid, Signal::KILL);
     }
+    if why.is_some() {
+        // It may have gone to another group.
+        let _ = child.kill();
+    }
     let (out, errors) = (out.bytes, err.bytes);
     if let Some(why) = &why
         && !has_ended(&ends, GRACE)

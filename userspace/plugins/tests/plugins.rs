@@ -247,6 +247,24 @@ fn a_program_ends_with_the_process_that_runs_it() {
 }
 
 #[test]
+#[allow(unsafe_code, reason = "nothing else runs between fork and exec")]
+fn a_program_that_has_left_its_group_is_killed_at_its_deadline() {
+    use std::os::unix::process::CommandExt as _;
+    let mut command = Command::new("sleep");
+    command.arg("600");
+    let group = rustix::process::getpgrp();
+    let leave = move || rustix::process::setpgid(None, Some(group)).map_err(std::io::Error::from);
+    // SAFETY: one system call, without allocation or locks, is made in the new process.
+    unsafe { command.pre_exec(leave) };
+    let short = Limits {
+        deadline: Duration::from_millis(300),
+        output: 1000,
+    };
+    let why = program(command, short, Left::Alone).unwrap_err();
+    assert!(why.ends_with("within 0.3 s and was killed"), "{why}");
+}
+
+#[test]
 fn a_program_that_hangs_or_floods_is_killed_with_what_it_has_started() {
     let dir = folder();
     let left = dir.path().join("left");

@@ -76,6 +76,10 @@ impl Disk {
             // A part may have been written: what comes next is to begin a line of its own.
             let failed = FileError::at(&current.path)(cause);
             let _ = current.file.set_len(current.length);
+            // For an empty one the oldest would go, each time that it is tried.
+            if current.length == 0 && fs::remove_file(&current.path).is_ok() {
+                self.numbers.pop_back();
+            }
             self.current = None;
             return Err(failed);
         }
@@ -255,6 +259,31 @@ mod tests {
         assert_eq!(read.entries.last().unwrap(), &entry(4_999));
         assert!(read.entries.len() > 150, "{}", read.entries.len());
         assert_eq!(read.unreadable, 0);
+    }
+
+    #[test]
+    fn a_full_disk_costs_one_of_the_files_that_are_there() {
+        let dir = tempfile::tempdir().unwrap();
+        let limit = 64 << 10;
+        let mut disk = Disk::open(dir.path(), limit).unwrap();
+        for second in 0..2_000 {
+            disk.append(&line(&entry(second))).unwrap();
+        }
+        drop(disk);
+        let there = numbers(dir.path()).unwrap();
+        assert_eq!(there.len() as u64, FILES);
+        let next = there[there.len() - 1] + 1;
+        for _ in 0..20 {
+            let mut disk = Disk::open(dir.path(), limit).unwrap();
+            // It can be opened, and has no room for a byte.
+            std::os::unix::fs::symlink("/dev/full", disk.path(next)).unwrap();
+            disk.append(&line(&entry(2_000))).unwrap_err();
+        }
+        assert_eq!(numbers(dir.path()).unwrap(), there[1..]);
+        let mut disk = Disk::open(dir.path(), limit).unwrap();
+        disk.append(&line(&entry(2_001))).unwrap();
+        let read = Disk::read(dir.path(), at(0), at(9_000)).unwrap();
+        assert_eq!(read.entries.last(), Some(&entry(2_001)));
     }
 
     #[test]

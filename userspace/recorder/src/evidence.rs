@@ -11,7 +11,7 @@
 //! A process that is killed leaves `plan.json` behind, by which the next one finds the recording and finishes it.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufReader, Read as _, Write as _};
+use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -157,8 +157,12 @@ impl Recording {
         let Some(file) = self.file.as_mut().filter(|_| !fitting.is_empty()) else {
             return Ok(());
         };
-        let path = self.dir.join(OPEN_RECORDING);
-        file.write_all(fitting).map_err(FileError::at(&path))?;
+        if let Err(cause) = file.write_all(fitting) {
+            // A part may have been written: what comes next is to begin a line of its own.
+            let _ = file.set_len(self.written);
+            let _ = file.seek(SeekFrom::Start(self.written));
+            return Err(FileError::at(&self.dir.join(OPEN_RECORDING))(cause));
+        }
         self.written += fitting.len() as u64;
         Ok(())
     }
@@ -192,13 +196,7 @@ impl Recording {
         if others.count() >= ATTACHED_FILES {
             return Err(format!("an incident has at most {ATTACHED_FILES} of them"));
         }
-        let path = self.dir.join(name);
-        let write = || {
-            let mut file = create(&path)?;
-            file.write_all(bytes)?;
-            file.sync_data()
-        };
-        write().map_err(|error| FileError::at(&path)(error).to_string())
+        write_file(&self.dir.join(name), bytes).map_err(|error| error.to_string())
     }
 
     /// Notes what is not there, and why.
@@ -411,9 +409,12 @@ fn read_one(dir: &Path, file: &Evidence, kept: &mut Kept) -> Result<(), String> 
             let reader = zstd::Decoder::new(file).map_err(explain)?;
             let mut trace = Vec::new();
             reader
-                .take(READ_MAX)
+                .take(READ_MAX + 1)
                 .read_to_end(&mut trace)
                 .map_err(explain)?;
+            if trace.len() as u64 > READ_MAX {
+                return Err(format!("it unpacks to more than {READ_MAX} bytes"));
+            }
             let number = name.bytes().filter(u8::is_ascii_digit);
             let number = number.fold(0u32, |n, digit| {
                 n.wrapping_mul(10).wrapping_add(u32::from(digit - b'0'))
@@ -446,14 +447,23 @@ fn create(path: &Path) -> io::Result<File> {
 }
 
 fn write_json(path: &Path, value: &impl Serialize) -> Result<(), FileError> {
+    let bytes = serde_json::to_vec_pretty(value).map_err(io::Error::other);
+    let mut bytes = bytes.map_err(FileError::at(path))?;
+    bytes.push(b'\n');
+    write_file(path, &bytes)
+}
+
+/// Writes a file. One that cannot be written whole is removed: it would count as evidence.
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
     let write = || {
-        let mut bytes = serde_json::to_vec_pretty(value).map_err(io::Error::other)?;
-        bytes.push(b'\n');
         let mut file = create(path)?;
-        file.write_all(&bytes)?;
+        file.write_all(bytes)?;
         file.sync_data()
     };
-    write().map_err(FileError::at(path))
+    write().map_err(|cause| {
+        let _ = fs::remove_file(path);
+        FileError::at(path)(cause)
+    })
 }
 
 /// Makes the compressed recording of the plain one.
@@ -632,6 +642,65 @@ mod tests {
         assert!(entries.len() > 3 && kept.lines.unreadable == 0);
         assert_eq!(entries[0], entry(0));
         assert!(!entries.contains(&entry(200)));
+    }
+
+    const DIR_ENV: &str = "GTRACE_RECORDER_TEST_DIR";
+
+    /// In a child process whose files may have 1024 bytes: the second batch does not fit, and the third does.
+    #[test]
+    fn child_hits_its_limit() {
+        let Some(root) = std::env::var_os(DIR_ENV) else {
+            return;
+        };
+        let lines = |seconds: std::ops::Range<i64>| -> Vec<u8> {
+            seconds.flat_map(|second| line(&entry(second))).collect()
+        };
+        let mut recording =
+            Recording::begin(Path::new(&root), plan(), &lines(0..4), 1 << 20).unwrap();
+        assert!(lines(0..4).len() + lines(10..20).len() > 1024);
+        recording.append(&lines(10..20), 0).unwrap_err();
+        recording.append(&lines(30..31), 0).unwrap();
+    }
+
+    #[test]
+    fn a_batch_that_a_full_disk_cuts_takes_no_other_line_with_it() {
+        let root = tempfile::tempdir().unwrap();
+        let script =
+            "trap '' XFSZ; ulimit -f 2; exec \"$0\" --exact evidence::tests::child_hits_its_limit";
+        let child = std::process::Command::new("sh")
+            .args(["-c", script])
+            .arg(std::env::current_exe().unwrap())
+            .env(DIR_ENV, root.path())
+            .output()
+            .unwrap();
+        assert!(child.status.success(), "{child:?}");
+        let dir = root.path().join(plan().incident.to_string());
+        let mut read = Lines::default();
+        let file = BufReader::new(File::open(dir.join(OPEN_RECORDING)).unwrap());
+        read.take(file, at(0), at(99)).unwrap();
+        let whole: Vec<_> = (0..4).chain(30..31).map(entry).collect();
+        assert_eq!((read.entries, read.unreadable), (whole, 0));
+    }
+
+    #[test]
+    fn what_others_add_is_there_whole_or_not_at_all() {
+        let root = tempfile::tempdir().unwrap();
+        let mut recording = Recording::begin(root.path(), plan(), b"", 1000).unwrap();
+        let dir = root.path().join(plan().incident.to_string());
+        let [small, large] = ["calls-1.pftrace.zst", "calls-2.pftrace.zst"];
+        // It can be opened, and has no room for a byte.
+        std::os::unix::fs::symlink("/dev/full", dir.join(small)).unwrap();
+        recording.attach(small, b"x").unwrap_err();
+        assert!(fs::symlink_metadata(dir.join(small)).is_err());
+        let zeros = vec![0_u8; READ_MAX as usize + 1];
+        let bomb = zstd::encode_all(&zeros[..], 1).unwrap();
+        recording.attach(large, &bomb).unwrap();
+        let (evidence, _) = recording.finish().unwrap();
+        let kept = read(root.path(), plan().incident, &evidence);
+        assert!(kept.calls.is_empty());
+        assert_eq!(kept.missing.len(), 1);
+        assert_eq!(kept.missing[0].what, large);
+        assert!(kept.missing[0].why.contains("more than"));
     }
 
     #[test]

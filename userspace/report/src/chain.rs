@@ -1,8 +1,8 @@
 //! `chain.jsonl`: a segment of the store's hash chain, and the proof that it is whole.
 //!
 //! A line a record: `seq`, `body` (a string, as its bytes are what is hashed). The first line, and one after records that
-//! retention removed, has `before`, the hash to go on from. Every [`CHECKPOINT`]th line and the last have `hash`. Hashes
-//! do not compress, and those between follow from the bodies.
+//! retention removed, has `before`, the hash to go on from. Every [`CHECKPOINT`]th line, the last, and the last before removed
+//! records have `hash`. Hashes do not compress, and those between follow from the bodies.
 
 use std::borrow::Cow;
 
@@ -56,6 +56,12 @@ pub(crate) enum ChainError {
         /// The record.
         seq: u64,
     },
+    /// The last records before removed ones, or of all, have no hash that proves them.
+    #[error("records up to {seq} have no hash that proves them")]
+    Unproven {
+        /// The last of them.
+        seq: u64,
+    },
     /// Records are missing without the hash to go on from.
     #[error("records are missing before record {seq}")]
     Gap {
@@ -91,16 +97,23 @@ fn unhex(text: &str) -> Option<[u8; 32]> {
     Some(hash)
 }
 
+/// Whether nothing is missing between two records.
+fn follows(before: &ChainRecord, record: &ChainRecord) -> bool {
+    before.seq.checked_add(1) == Some(record.seq) && before.hash == record.before
+}
+
 /// The segment as lines; empty where it has no record.
 pub(crate) fn write(segment: &ChainSegment) -> Vec<u8> {
     let mut out = Vec::new();
     let mut before: Option<&ChainRecord> = None;
     for (at, record) in segment.records.iter().enumerate() {
-        let follows = before.is_some_and(|b| b.seq + 1 == record.seq && b.hash == record.before);
-        let stated = at % CHECKPOINT == CHECKPOINT - 1 || at + 1 == segment.records.len();
+        let goes_on = before.is_some_and(|before| follows(before, record));
+        let next = segment.records.get(at + 1);
+        let ends = next.is_none_or(|next| !follows(record, next));
+        let stated = at % CHECKPOINT == CHECKPOINT - 1 || ends;
         let line = Line {
             seq: record.seq,
-            before: (!follows).then(|| hex(&record.before)),
+            before: (!goes_on).then(|| hex(&record.before)),
             body: Cow::Borrowed(&record.body),
             hash: stated.then(|| hex(&record.hash)),
         };
@@ -139,11 +152,25 @@ pub(crate) fn verify(lines: &[u8]) -> Result<Summary, ChainError> {
             why: why.to_owned(),
         };
         let line: Line = serde_json::from_slice(line).map_err(|error| bad(&error.to_string()))?;
-        let before = match (&line.before, &state) {
+        // The hash before this record, where the one before it is there.
+        let known = state.as_ref().and_then(|(so_far, hash)| {
+            (so_far.last_seq.checked_add(1) == Some(line.seq)).then_some(*hash)
+        });
+        let before = match (&line.before, known) {
             (Some(text), _) => unhex(text).ok_or_else(|| bad("`before` is no hash"))?,
-            (None, Some((so_far, hash))) if line.seq == so_far.last_seq + 1 => *hash,
-            (None, _) => return Err(ChainError::Gap { seq: line.seq }),
+            (None, Some(hash)) => hash,
+            (None, None) => return Err(ChainError::Gap { seq: line.seq }),
         };
+        if let (Some(_), Some((so_far, _))) = (&line.before, &state) {
+            let seq = so_far.last_seq;
+            // Nothing later depends on those records.
+            if !proven {
+                return Err(ChainError::Unproven { seq });
+            }
+            if known.is_some_and(|hash| hash != before) {
+                return Err(ChainError::HashMismatch { seq: line.seq });
+            }
+        }
         let first = || Summary {
             first_seq: line.seq,
             last_seq: 0,
@@ -168,7 +195,7 @@ pub(crate) fn verify(lines: &[u8]) -> Result<Summary, ChainError> {
     match proven {
         true => Ok(summary),
         // Else a segment whose end was cut off would pass.
-        false => Err(ChainError::HashMismatch {
+        false => Err(ChainError::Unproven {
             seq: summary.last_seq,
         }),
     }
@@ -233,5 +260,38 @@ pub(crate) mod tests {
         let mut gap = segment(1, &bodies(10));
         gap.records.drain(3..6);
         assert_eq!(verify(&write(&gap)).unwrap().records, 7);
+    }
+
+    #[test]
+    fn a_record_before_removed_ones_is_proven_too() {
+        let mut gap = segment(1, &bodies(10));
+        gap.records.drain(3..6);
+        let text = String::from_utf8(write(&gap)).unwrap();
+        let changed = text.replace(r#"{\"n\":1}"#, r#"{\"n\":99}"#);
+        assert_eq!(
+            verify(changed.as_bytes()),
+            Err(ChainError::HashMismatch { seq: 3 })
+        );
+        // Without the hash before the gap nothing proves what is before it.
+        let stated = format!(r#","hash":"{}""#, hex(&gap.records[2].hash));
+        let unproven = text.replace(&stated, "");
+        assert_ne!(unproven, text);
+        assert_eq!(
+            verify(unproven.as_bytes()),
+            Err(ChainError::Unproven { seq: 3 })
+        );
+    }
+
+    #[test]
+    fn no_record_begins_a_chain_of_its_own_in_the_middle() {
+        let mut two = segment(1, &bodies(3));
+        let mut other = segment(1, &bodies(9));
+        two.records.push(other.records.remove(8));
+        two.records[3].seq = 4;
+        two.records[3].hash = link(&two.records[3].before, 4, &two.records[3].body);
+        assert_eq!(
+            verify(&write(&two)),
+            Err(ChainError::HashMismatch { seq: 4 })
+        );
     }
 }

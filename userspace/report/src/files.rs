@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use gtrace_profile::{Profile, Row, Span, hlog};
 
 use crate::material::{LatencyRow, Material, Window};
+use crate::words;
 
 /// Events, one as JSON a line.
 pub(crate) fn events(material: &Material) -> Vec<u8> {
@@ -17,14 +18,14 @@ pub(crate) fn events(material: &Material) -> Vec<u8> {
     out
 }
 
-/// The kernel log: time in UTC, level, text; inner newlines as the kernel writes them (`\x0a`).
+/// The kernel log: time in UTC, level, text; control characters as the kernel writes them (`\x0a`).
 pub(crate) fn kernel_log(material: &Material) -> Vec<u8> {
     let mut out = String::new();
     for record in &material.kernel_log {
         let level = record
             .priority
             .map_or("-".to_owned(), |level| format!("<{level}>"));
-        let text = record.text.replace('\n', "\\x0a");
+        let text = words::printable(&record.text, &[]);
         // Writing to a String cannot fail.
         let _ = writeln!(out, "{} {level} {text}", record.time);
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::{self, Summary};
 use crate::material::{Fact, Material, Window};
 use crate::seal::sha256;
-use crate::{ReportError, files, postmortem, trace};
+use crate::{ReportError, files, postmortem, trace, words};
 
 /// Name of the manifest.
 pub const MANIFEST: &str = "manifest.json";
@@ -179,7 +179,9 @@ pub(crate) fn each<T: Send>(
 fn snapshot(material: &Material) -> String {
     let mut text = String::new();
     for part in &material.snapshot {
-        text.push_str(&format!("==> {} <==\n{}\n", part.name, part.text));
+        let read = words::printable(&part.text, &['\n', '\t']);
+        let name = words::printable(&part.name, &[]);
+        text.push_str(&format!("==> {name} <==\n{read}\n"));
         if let Some(error) = &part.error {
             text.push_str(&format!("(not read whole: {error})\n"));
         }

@@ -14,6 +14,7 @@ const TO_WRITE: &str = "_To be written._";
 /// Text from outside as code, in which Markdown means nothing.
 fn code(text: &str) -> String {
     let text = text.replace(['\n', '\r'], " ").replace('`', "'");
+    let text = words::printable(&text, &[]);
     format!("`{}`", words::shortened(text.trim(), 300))
 }
 

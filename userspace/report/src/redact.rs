@@ -4,9 +4,10 @@
 
 mod scan;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use aho_corasick::{AhoCorasick, AhoCorasickBuilder, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Match};
 use gtrace_event::MissingEvidence;
 use serde_json::Value;
 
@@ -14,7 +15,7 @@ use crate::material::{Material, missing};
 use crate::{ReportError, chain};
 
 /// Fields whose texts are words of gtrace, ids, times or hashes. Whatever is not listed is searched for names.
-const FIXED: [&str; 37] = [
+const FIXED: [&str; 35] = [
     "action",
     "class",
     "closed",
@@ -43,7 +44,6 @@ const FIXED: [&str; 37] = [
     "provenance",
     "removal",
     "removed_up_to",
-    "rule",
     "severity",
     "sha256",
     "source",
@@ -51,7 +51,6 @@ const FIXED: [&str; 37] = [
     "state",
     "time",
     "to",
-    "unit",
 ];
 
 /// What a name names.
@@ -279,7 +278,6 @@ const UNMISTAKABLE: usize = 6;
 impl Replacer {
     fn new(pseudonyms: &BTreeMap<String, String>) -> Result<Self, ReportError> {
         let automaton = AhoCorasickBuilder::new()
-            .match_kind(MatchKind::LeftmostLongest)
             .ascii_case_insensitive(true)
             .build(pseudonyms.keys())
             .map_err(|error| ReportError::Io(std::io::Error::other(error)))?;
@@ -290,13 +288,20 @@ impl Replacer {
     }
 
     fn text(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len());
-        let mut done = 0;
-        for found in self.automaton.find_iter(text) {
-            let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let in_word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        let is_name = |found: &Match| {
             let (before, after) = (&text[..found.start()], &text[found.end()..]);
             let within = in_word(before.chars().next_back()) || in_word(after.chars().next());
-            if within && found.len() < UNMISTAKABLE {
+            !within || found.len() >= UNMISTAKABLE
+        };
+        let all = self.automaton.find_overlapping_iter(text);
+        let mut all: Vec<Match> = all.filter(is_name).collect();
+        // The first, and the longest of those that begin there.
+        all.sort_by_key(|found| (found.start(), Reverse(found.end())));
+        let mut out = String::with_capacity(text.len());
+        let mut done = 0;
+        for found in all {
+            if found.start() < done {
                 continue;
             }
             out.push_str(&text[done..found.start()]);
@@ -318,5 +323,21 @@ impl Replacer {
                 .for_each(|(name, value)| self.value(Some(name), value)),
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_begins_a_longer_one_within_a_word_is_replaced() {
+        let pseudonyms = [("ab", "host-1"), ("ab-cd", "host-2")];
+        let pseudonyms = pseudonyms.map(|(name, by)| (name.to_owned(), by.to_owned()));
+        let replacer = Replacer::new(&BTreeMap::from(pseudonyms)).unwrap();
+        assert_eq!(
+            replacer.text("ab-cde, ab-cd, abc"),
+            "host-1-cde, host-2, abc"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Verifying a report, and taking its parts out.
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Read as _};
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -177,7 +177,10 @@ impl Parts<'_> {
 
 /// The first file of an archive of tar in a frame of zstd, at most `most` bytes.
 fn entry(bytes: &[u8], most: u64) -> io::Result<Vec<u8>> {
-    let mut archive = tar::Archive::new(zstd::Decoder::new(bytes)?);
+    // A block for the file's header, and one to see that there is more. Names that stand before it as entries of their own
+    // are read into memory by the archive, so they count too.
+    let reader = zstd::Decoder::new(bytes)?.take(most.saturating_add(1024));
+    let mut archive = tar::Archive::new(reader);
     let entry = archive.entries()?.next();
     let entry = entry.ok_or_else(|| io::Error::other("it has no entry"))??;
     part::bounded(entry, most)
@@ -234,19 +237,23 @@ mod tests {
     use super::*;
     use crate::seal::Sealed;
 
-    #[test]
-    fn a_bundle_that_unpacks_to_more_than_its_manifest_says_is_not_unpacked() {
-        const SIZE: usize = 8 << 20;
-        let packed = |name: &str, bytes: &[u8]| {
-            let mut header = tar::Header::new_ustar();
-            header.set_path(name).unwrap();
-            header.set_size(bytes.len() as u64);
-            header.set_cksum();
-            let mut tar = header.as_bytes().to_vec();
-            tar.extend_from_slice(bytes);
-            tar.resize(tar.len().next_multiple_of(512), 0);
-            part::compress(&tar).unwrap()
-        };
+    const SIZE: usize = 8 << 20;
+
+    /// An entry of an archive of tar.
+    fn tar_entry(kind: tar::EntryType, name: &str, bytes: &[u8]) -> Vec<u8> {
+        let mut header = tar::Header::new_ustar();
+        header.set_path(name).unwrap();
+        header.set_entry_type(kind);
+        header.set_size(bytes.len() as u64);
+        header.set_cksum();
+        let mut tar = header.as_bytes().to_vec();
+        tar.extend_from_slice(bytes);
+        tar.resize(tar.len().next_multiple_of(512), 0);
+        tar
+    }
+
+    /// A bundle whose manifest lists `events.jsonl` with these bytes, and that has `entries` for it.
+    fn bundle(listed: &[u8], entries: &[u8]) -> Vec<u8> {
         let material = crate::Material::new(
             gtrace_event::Timestamp::UNIX_EPOCH,
             "test".to_owned(),
@@ -259,15 +266,23 @@ mod tests {
         manifest.parts.push(Entry {
             name: "events.jsonl".to_owned(),
             about: String::new(),
-            bytes: 10,
-            sha256: sha256(&[]),
+            bytes: listed.len() as u64,
+            sha256: sha256(listed),
             stored_as: "events.jsonl".to_owned(),
-            stored_bytes: 10,
+            stored_bytes: listed.len() as u64,
         });
+        let manifest = manifest.json().unwrap();
+        let manifest = tar_entry(tar::EntryType::Regular, MANIFEST, &manifest);
         let mut sealed = Sealed::default();
-        sealed.push(MANIFEST, &packed(MANIFEST, &manifest.json().unwrap()));
-        sealed.push("events.jsonl", &packed("events.jsonl", &vec![0; SIZE]));
-        let verified = verify(&sealed.zstd());
+        sealed.push(MANIFEST, &part::compress(&manifest).unwrap());
+        sealed.push("events.jsonl", &part::compress(entries).unwrap());
+        sealed.zstd()
+    }
+
+    #[test]
+    fn a_bundle_that_unpacks_to_more_than_its_manifest_says_is_not_unpacked() {
+        let large = tar_entry(tar::EntryType::Regular, "events.jsonl", &vec![0; SIZE]);
+        let verified = verify(&bundle(&[0; 10], &large));
         let [finding] = &verified.findings[..] else {
             panic!("{:?}", verified.findings);
         };
@@ -278,5 +293,16 @@ mod tests {
             finding.why
         );
         assert!(!verified.files.contains_key("events.jsonl"));
+    }
+
+    #[test]
+    fn a_name_in_a_bundle_takes_no_more_memory_than_its_file_may() {
+        let file = tar_entry(tar::EntryType::Regular, "events.jsonl", &[0; 10]);
+        assert!(verify(&bundle(&[0; 10], &file)).is_intact());
+        let mut named = tar_entry(tar::EntryType::GNULongName, "name", &vec![b'a'; SIZE]);
+        named.extend_from_slice(&file);
+        let findings = verify(&bundle(&[0; 10], &named)).findings;
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        assert_eq!(findings[0].part, "events.jsonl");
     }
 }

@@ -81,6 +81,18 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
+/// `text` with control characters as the kernel writes them (`\x1b`): to a terminal they are commands. Those of `kept` stay.
+pub(crate) fn printable(text: &str, kept: &[char]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c.is_control() && !kept.contains(&c) {
+            true => out.push_str(&format!("\\x{:02x}", u32::from(c))),
+            false => out.push(c),
+        }
+    }
+    out
+}
+
 /// What to do: that of the incident, else of its most severe event.
 pub(crate) fn advice(material: &Material) -> Option<&Advice> {
     let of_incident = material

@@ -221,6 +221,22 @@ fn no_text_from_outside_becomes_markup() {
 }
 
 #[test]
+fn no_text_from_outside_is_a_command_to_a_terminal() {
+    let mut material = material();
+    let text = "a \u{1b}]0;x\u{7} b\r\nc\u{9b}2J";
+    material.kernel_log[40].text = text.into();
+    material.snapshot[0].text = text.into();
+    material.events[0].message = text.into();
+    let verified = verify(&Report::new(material).bundle().unwrap());
+    for name in ["kernel.log", "snapshot.txt", "postmortem.md"] {
+        let text = String::from_utf8(verified.files[name].clone()).unwrap();
+        let control = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+        assert_eq!(text.find(control), None, "{name}");
+        assert!(text.contains("a \\x1b]0;x\\x07 b"), "{name}");
+    }
+}
+
+#[test]
 fn both_kinds_of_file_have_the_same_parts_and_verify() {
     let report = Report::new(material());
     let [html, bundle] =
@@ -478,6 +494,7 @@ fn a_redacted_report_has_no_name_of_a_person_or_place() {
     let stalled = "nfs: server files.example.com not responding, still trying";
     let event = &mut material.events[0];
     event.detail.host.server = Some("files.example.com".to_owned());
+    event.detail.host.unit = Some(format!("train@{HOST}.service"));
     event.message.push_str(stalled);
     let (report, pseudonyms) = Report::redacted(&material).unwrap();
     for name in [

@@ -44,7 +44,7 @@ impl Epochs {
         for row in rows {
             let (epoch, first_seq): (String, i64) = row?;
             // What is no epoch was not written by this program and names no record.
-            if let (Ok(epoch), Ok(first_seq)) = (epoch.parse(), u64::try_from(first_seq)) {
+            if let (Ok(epoch), Ok(first_seq @ 1..)) = (epoch.parse(), u64::try_from(first_seq)) {
                 all.push(Row { epoch, first_seq });
             }
         }

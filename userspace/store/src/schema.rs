@@ -110,9 +110,11 @@ CREATE INDEX \"{t}_later\" ON \"{t}\"(event_id) WHERE record <> 'event';
 
     fn from_row(row: &Row<'_>) -> rusqlite::Result<Option<Self>> {
         let opening: Vec<u8> = row.get(4)?;
-        let (Some(opening), Ok(first_seq)) = (
+        // Records are counted from 1.
+        let first_seq = u64::try_from(row.get::<_, i64>(3)?).ok();
+        let (Some(opening), Some(first_seq)) = (
             Hash::from_slice(&opening),
-            u64::try_from(row.get::<_, i64>(3)?),
+            first_seq.filter(|first| *first > 0),
         ) else {
             return Ok(None);
         };

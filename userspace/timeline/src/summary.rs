@@ -170,7 +170,7 @@ impl Summary {
         if self.events_beyond_limit > 0 {
             let _ = writeln!(
                 out,
-                "gtrace: {} calls are not in the trace, which ends before them: raise --max-events",
+                "gtrace: {} calls are not in the trace, which has no room for more: raise --max-events",
                 self.events_beyond_limit
             );
         }
@@ -257,9 +257,44 @@ impl Process {
         if self.lost_events > 0 {
             let _ = writeln!(
                 out,
-                "{} calls are not in the trace, as they came too fast: raise --ring",
+                "{} calls are not in the trace, as they came too fast: raise --buffer",
                 self.lost_events
             );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_said_with_the_option_that_helps() {
+        let process = Process {
+            pid: 1,
+            name: "program".to_owned(),
+            calls: 8,
+            errors: 0,
+            lost_events: 7,
+            gpu_work: None,
+            functions: Vec::new(),
+            untouched: Vec::new(),
+            tables: BTreeMap::new(),
+            unfinished: Vec::new(),
+        };
+        let summary = Summary {
+            status: None,
+            elapsed_ns: 1,
+            processes: vec![process],
+            events_beyond_limit: 9,
+            refused: Vec::new(),
+        };
+        let table = summary.table();
+        for line in [
+            "7 calls are not in the trace, as they came too fast: raise --buffer",
+            "gtrace: 9 calls are not in the trace, which has no room for more: raise --max-events",
+        ] {
+            assert!(table.lines().any(|one| one == line), "{table}");
         }
     }
 }

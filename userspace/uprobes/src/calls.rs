@@ -81,7 +81,7 @@ impl Tracer {
         let starts = starts.into_iter().map(|(key, start)| UnderWay {
             // The lower half; the upper is the process.
             tid: key.pid_tgid as u32,
-            function: key.function as u32,
+            function: key.function(),
             start_ns: start.start_ns,
         });
         Ok(starts.collect())

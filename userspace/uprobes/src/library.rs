@@ -8,6 +8,11 @@ use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use gtrace_abi::API_LIBRARIES;
+
+/// Files of the name that are looked at in a process. Its user can map any number of them.
+const MOST: usize = API_LIBRARIES;
+
 /// How the library's files are named: libcuda.so.1, libcuda.so.550.54.14.
 pub const LIBCUDA: &str = "libcuda.so";
 
@@ -93,7 +98,7 @@ pub struct LibraryError {
     pub source: io::Error,
 }
 
-/// The files that a process has mapped whose name begins with `name`, each once.
+/// The files that a process has mapped whose name begins with `name`, each once; the first 32 of them.
 ///
 /// # Errors
 ///
@@ -118,6 +123,9 @@ fn parse(maps: &[u8], name: &str) -> Vec<Mapping> {
             found
                 .entry((mapping.inode, mapping.path.clone()))
                 .or_insert(mapping);
+        }
+        if found.len() >= MOST {
+            break;
         }
     }
     found.into_values().collect()
@@ -242,6 +250,15 @@ mod tests {
         );
         assert_eq!(of(1), ("/opt/a b/libcuda.so.1", true));
         assert_eq!(found[1].range, "7f10-7f11");
+    }
+
+    #[test]
+    fn of_a_table_without_end_the_first_files_are_taken() {
+        let line = |n: usize| format!("7f00-7f01 r-xp 00000000 fe:00 {n} /tmp/libcuda.so.{n}\n");
+        let maps: String = (1..1000).map(line).collect();
+        let found = parse(maps.as_bytes(), LIBCUDA);
+        let inodes: Vec<u64> = found.iter().map(Mapping::inode).collect();
+        assert_eq!(inodes, (1..=MOST as u64).collect::<Vec<_>>());
     }
 
     #[test]

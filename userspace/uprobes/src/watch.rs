@@ -45,8 +45,10 @@ pub struct Watch {
     settings: Settings,
     proc_root: PathBuf,
     pid: Option<u32>,
-    /// Files that cannot be traced, so that it is reported once.
-    untraceable: BTreeSet<(u64, PathBuf)>,
+    /// Libraries that cannot be traced, so that it is reported once.
+    untraceable: BTreeSet<FileId>,
+    /// Files that a process has mapped and that could not be opened there, so that it is reported once.
+    unopened: BTreeSet<(u64, PathBuf)>,
     /// Files that wait until another library gives up its place, and the processes that have them mapped.
     waiting: BTreeMap<(u64, PathBuf), BTreeSet<u32>>,
     /// Of each process, how large its address space was when it was looked through.
@@ -112,6 +114,7 @@ impl Watch {
             proc_root: "/proc".into(),
             pid,
             untraceable: BTreeSet::new(),
+            unopened: BTreeSet::new(),
             waiting: BTreeMap::new(),
             looked: HashMap::new(),
             mappings: None,
@@ -307,9 +310,6 @@ impl Watch {
         }
         for mapping in found {
             let file = (mapping.inode(), mapping.path.clone());
-            if self.untraceable.contains(&file) {
-                continue;
-            }
             let opened = library::open(&self.proc_root, pid, &mapping);
             // A process that has ended meanwhile does not rule out the file, which others may have.
             if opened.is_err() && !procfs::lives(&self.proc_root, pid) {
@@ -317,13 +317,19 @@ impl Watch {
             }
             let library = match opened {
                 Ok(library) => library,
+                // Another process may have it where it can be opened.
                 Err(error) => {
-                    self.untraceable.insert(file);
-                    self.say(format!("not traced: {error}"));
+                    if self.unopened.insert(file) {
+                        self.say(format!("not traced: {error}"));
+                    }
                     continue;
                 }
             };
-            self.users.entry(pid).or_default().insert(library.id);
+            let id = library.id;
+            if self.untraceable.contains(&id) {
+                continue;
+            }
+            self.users.entry(pid).or_default().insert(id);
             match self.attach(library) {
                 Ok(()) => {
                     self.waiting.remove(&file);
@@ -337,7 +343,7 @@ impl Watch {
                     }
                 }
                 Err(error) => {
-                    self.untraceable.insert(file);
+                    self.untraceable.insert(id);
                     self.say(format!("not traced: {error}"));
                 }
             }
@@ -482,6 +488,7 @@ impl Watch {
         self.looked.clear();
         (self.resume, self.scan_again) = (0, true);
         self.untraceable.clear();
+        self.unopened.clear();
         self.waiting.clear();
     }
 

@@ -1,5 +1,5 @@
-//! Probes behind a function's start: on functions that begin as those of NVIDIA's libcuda do, called by
-//! this process itself. Needs root; without it the test is skipped, saying so.
+//! Probes behind a function's start, and in libraries that call each other: on functions that this process itself calls.
+//! Every test here needs root; without it each is skipped, saying so.
 #![cfg(target_arch = "x86_64")]
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 #![allow(unsafe_code)] // calls functions of a library that it has compiled
@@ -11,6 +11,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::process::Command;
 
+use gtrace_abi::ApiCounter;
 use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::library::Library;
 use gtrace_uprobes::{Class, Options, Tracer};
@@ -131,5 +132,66 @@ fn root_calls_are_counted_exactly_wherever_the_probe_is() {
             ledger.failed_allocations,
         );
         assert_eq!(seen, (bytes, CALLS - 1, 1), "{}", way.name());
+    }
+}
+
+#[test]
+fn root_a_call_that_a_library_passes_on_to_another_is_one_of_each() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/passing.c");
+    let build = |name: &str, define: Option<String>| {
+        let built = folder.path().join(name);
+        let mut cc = Command::new("cc");
+        cc.args(["-O1", "-Wall", "-Werror", "-shared", "-fPIC", "-o"]);
+        cc.args([&built, &source]).args(define).arg("-ldl");
+        assert!(cc.status().unwrap().success());
+        built
+    };
+    let inner = build("libinner.so", None);
+    let outer = build(
+        "libouter.so",
+        Some(format!("-DINNER=\"{}\"", inner.display())),
+    );
+    let path = CString::new(outer.as_os_str().as_bytes()).unwrap();
+    // SAFETY: a library without constructors, and a string that ends with 0.
+    let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW) };
+    assert!(!library.is_null());
+    // SAFETY: the library is open, and stays so.
+    let symbol = |name: &std::ffi::CStr| unsafe { libc::dlsym(library, name.as_ptr()) };
+    let (allocate, free) = (symbol(c"cuMemAlloc_v2"), symbol(c"cuMemFree_v2"));
+    assert!(!allocate.is_null() && !free.is_null());
+    // SAFETY: passing.c gives the functions these types.
+    let (allocate, free) = unsafe {
+        (
+            std::mem::transmute::<*mut libc::c_void, extern "C" fn(*mut u64, u64) -> i32>(allocate),
+            std::mem::transmute::<*mut libc::c_void, extern "C" fn(u64) -> i32>(free),
+        )
+    };
+    let pid = std::process::id();
+    for way in ways() {
+        let mut options = Options::new(Some(pid), default_set());
+        options.way = Some(way);
+        let mut tracer = Tracer::load(options).unwrap();
+        for library in [&inner, &outer] {
+            tracer.attach(Library::open(library).unwrap()).unwrap();
+        }
+        for _ in 0..CALLS {
+            let mut place = 0;
+            assert_eq!(allocate(&raw mut place, 64), 0);
+            assert_eq!(free(place), 0);
+        }
+        let counted = tracer.counted().unwrap();
+        for name in ["cuMemAlloc_v2", "cuMemFree_v2"] {
+            let named = |function: u32| tracer.functions()[function as usize].name == name;
+            let row = counted.rows.iter().find(|row| named(row.function));
+            assert_eq!(row.unwrap().calls, 2 * CALLS, "{name} by {}", way.name());
+        }
+        let ledger = counted.ledgers[&pid];
+        let seen = (ledger.live, ledger.frees, ledger.unknown_frees);
+        assert_eq!(seen, (0, CALLS, CALLS), "by {}", way.name());
+        assert_eq!(counted.counter(ApiCounter::StartsUnseen), 0);
     }
 }

@@ -197,10 +197,10 @@ fn root_a_thousand_processes_a_second_are_counted_and_what_has_no_room_is_said()
     drop(caller);
 }
 
-/// A library of one function, under a name that no other process has open.
-fn tiny_library(folder: &Path) -> std::path::PathBuf {
-    let (source, built) = (folder.join("tiny.c"), folder.join("tiny"));
-    std::fs::write(&source, "int cuCtxSynchronize(void) { return 0; }\n").unwrap();
+/// A library of one function.
+fn tiny_library(folder: &Path, function: &str) -> std::path::PathBuf {
+    let (source, built) = (folder.join(format!("{function}.c")), folder.join(function));
+    std::fs::write(&source, format!("int {function}(void) {{ return 0; }}\n")).unwrap();
     let mut cc = std::process::Command::new("cc");
     cc.args(["-shared", "-fPIC", "-O1", "-o"])
         .args([&built, &source]);
@@ -214,7 +214,7 @@ fn root_a_library_that_finds_no_place_is_traced_once_another_gives_up_its_own() 
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let built = tiny_library(folder.path());
+    let built = tiny_library(folder.path(), "cuCtxSynchronize");
     let path = |n: usize| folder.path().join(format!("libtiny-places.so.{n}"));
     let open = |n: usize| {
         std::fs::copy(&built, path(n)).unwrap();
@@ -254,4 +254,36 @@ fn root_a_library_that_finds_no_place_is_traced_once_another_gives_up_its_own() 
         probed.any(|probed| probed.path == last)
     });
     assert_eq!(libraries(&watch), API_LIBRARIES);
+}
+
+#[test]
+fn root_a_library_that_cannot_be_traced_does_not_rule_out_another_of_its_path_and_inode() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Each is the first file of a file system that only its process sees.
+    let open = |library: &Path| {
+        let script = format!(
+            "mount -t tmpfs none /mnt && cp {} /mnt/libtiny-twice.so && \
+             LD_PRELOAD=/mnt/libtiny-twice.so exec sh -c 'echo open; read line'",
+            library.display()
+        );
+        let mut command = std::process::Command::new("unshare");
+        command.args(["--mount", "sh", "-c", &script]);
+        let mut process = Caller::spawn(&mut command);
+        process.until("open");
+        process
+    };
+    let _untraceable = open(&tiny_library(folder.path(), "nothing"));
+    let settings = Settings {
+        budget: None,
+        library: "libtiny-twice.so".to_owned(),
+        ..Settings::default()
+    };
+    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    let words = watch.take_words().join("\n");
+    assert!(words.contains("exports none of the functions"), "{words}");
+    let _traceable = open(&tiny_library(folder.path(), "cuCtxSynchronize"));
+    poll_until(&mut watch, "not found", |watch| libraries(watch) == 1);
 }

@@ -204,16 +204,22 @@ fn older(guest: &mut Guest) -> Result<()> {
 pub(super) fn source_is(daemon: &Daemon, name: &str, state: &str) -> Result<()> {
     let mut last = Value::Null;
     within(PATIENCE, "the source is in the state", || {
-        let sources = daemon.get("/api/v1/sources")?;
-        let list = sources.as_array().context("no list of sources")?;
-        last = list
-            .iter()
-            .find(|s| s["name"] == name)
-            .cloned()
-            .unwrap_or_default();
+        last = source(daemon, name)?;
         Ok((last["state"] == state).then_some(()))
     })
     .with_context(|| format!("{name} is not {state}: {last:#}"))
+}
+
+/// The state of a source; null where there is none of the name.
+pub(super) fn state(daemon: &Daemon, name: &str) -> Result<Value> {
+    Ok(source(daemon, name)?["state"].clone())
+}
+
+fn source(daemon: &Daemon, name: &str) -> Result<Value> {
+    let sources = daemon.get("/api/v1/sources")?;
+    let list = sources.as_array().context("no list of sources")?;
+    let found = list.iter().find(|source| source["name"] == name);
+    Ok(found.cloned().unwrap_or_default())
 }
 
 fn tracepoints(guest: &mut Guest) -> Result<()> {

@@ -15,6 +15,7 @@ use super::real_gsp::{FIRST_SAMPLE, SAMPLE, UUID, daemon_every, gpu, smi};
 use super::xid::{of_code, witnesses};
 use crate::guest::channel::Channel;
 use crate::guest::process::Helper;
+use crate::guest::real::{is_before_545, version};
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] =
@@ -147,9 +148,11 @@ fn processes(guest: &mut Guest) -> Result<()> {
             _ => None,
         }
     })?;
+    let named =
+        event["process"]["pid"] == first.pid() && event["process"]["comm"] == first.name.as_str();
+    let need_not = !is_before_545(&version()?)? && event["process"].is_null();
     ensure!(
-        event["process"]["pid"] == first.pid()
-            && event["process"]["comm"] == first.name.as_str()
+        (named || need_not)
             && event["gpu"]["uuid"] == UUID
             && event["detail"]["channel"] == format!("{:#x}", first.channel),
         "{event:#}"

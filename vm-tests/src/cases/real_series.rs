@@ -14,7 +14,7 @@ use super::calls::{rows, source_is};
 use super::real::{ALL_THREE, seen_so_far};
 use super::xid::{of_code, witnesses};
 use crate::guest::daemon::Daemon;
-use crate::guest::real::{GPU, other_version, version};
+use crate::guest::real::{GPU, is_before_545, other_version, version};
 use crate::guest::{Guest, PATIENCE, within};
 use crate::skip;
 
@@ -25,6 +25,7 @@ pub(super) const CASES: &[Case] = &[
         probed,
     ),
     Case::new("real_change_of_series", Scenario::Real, change_of_series).patience(180),
+    Case::new("real_modeset_beside", Scenario::Real, modeset),
 ];
 
 /// Every function that something is attached to, one a line, whatever the kind of probe.
@@ -50,6 +51,9 @@ const CALLS: u64 = 1000;
 /// The ioctl(2) on /dev/nvidiactl that stands for all others, as the caller makes it.
 const CODE: &str = "0x214";
 
+/// The call of nvidia-modeset, which carries all others.
+const MODESET_CODE: &str = "0xc0106d00";
+
 fn probed(guest: &mut Guest) -> Result<()> {
     guest.load_real()?;
     let daemon = guest.daemon(&[])?;
@@ -60,10 +64,9 @@ fn probed(guest: &mut Guest) -> Result<()> {
 /// That gtrace is attached to each of the functions that programs enter the driver of `version` by, and to none of the
 /// other series'.
 fn on_functions_of(version: &str) -> Result<()> {
-    let series = version.split('.').next().unwrap_or_default();
-    let (right, wrong) = match series.parse::<u32>()? {
-        ..545 => (FRONTEND, CURRENT),
-        _ => (CURRENT, FRONTEND),
+    let (right, wrong) = match is_before_545(version)? {
+        true => (FRONTEND, CURRENT),
+        false => (CURRENT, FRONTEND),
     };
     let text = fs::read_to_string(ATTACHED).with_context(|| format!("cannot read {ATTACHED}"))?;
     let of_driver: Vec<_> = text
@@ -79,14 +82,57 @@ fn on_functions_of(version: &str) -> Result<()> {
     Ok(())
 }
 
+/// With nvidia-modeset loaded too: its calls are seen where they pass the driver's own functions, nothing is made of them,
+/// and gtrace keeps none of the modules.
+fn modeset(guest: &mut Guest) -> Result<()> {
+    guest.load_real()?;
+    let daemon = guest.daemon(&["--pci-interval-s", "1"])?;
+    sources_are(&daemon, "active")?;
+    guest.load_modeset()?;
+    for what in ["modeset", "many"] {
+        let made = Command::new(REAL_CALLER)
+            .args([what, &CALLS.to_string()])
+            .status()?;
+        ensure!(made.success(), "the caller ended with {made}");
+    }
+    let expected = match is_before_545(&version()?)? {
+        true => CALLS,
+        false => 0,
+    };
+    let mut last = Vec::new();
+    within(PATIENCE, "the statistics have the calls", || {
+        last = rows(&daemon)?;
+        let count = |device: &str, code: &str| -> u64 {
+            let ours = last
+                .iter()
+                .filter(|r| r["code"] == code && r["device"] == device);
+            ours.filter_map(|r| r["count"].as_u64()).sum()
+        };
+        let right =
+            count("nvidiactl", CODE) == CALLS && count("nvidia-modeset", MODESET_CODE) == expected;
+        Ok(right.then_some(()))
+    })
+    .with_context(|| format!("{last:#?}"))?;
+    seen_so_far(&daemon)?;
+    let events = daemon.events(&[])?;
+    let of_modeset = |event: &&Value| event.to_string().contains("modeset");
+    let found: Vec<_> = events.iter().filter(of_modeset).collect();
+    ensure!(found.is_empty(), "{found:#?}");
+    sources_are(&daemon, "active")?;
+    guest.unload_driver()?;
+    sources_are(&daemon, "absent")
+}
+
 fn change_of_series(guest: &mut Guest) -> Result<()> {
     let Some(other) = other_version() else {
         skip!(
-            "the image has one series of the driver: run `vm-test real --driver 535 --driver 550`"
+            "the image has one series of the driver: run `vm-test real --driver 535 --driver 555`"
         );
     };
     let first = version()?;
-    ensure!(first != other, "both drivers are {first}");
+    if first == other {
+        skip!("both flavours of the driver are {first}");
+    }
     guest.load_gpu()?;
     let daemon = guest.daemon(&["--pci-interval-s", "1"])?;
     for (round, series) in (1..).zip([&first, &other, &first]) {

@@ -26,12 +26,18 @@ const CONTROL: &str = "/sys/kernel/debug/fakegpu/control";
 const MAJOR: u32 = 195;
 const CONTROL_MINOR: u32 = 255;
 const CONTROL_NODE: &str = "/dev/nvidiactl";
+const MODESET_MINOR: u32 = 254;
+const MODESET_NODE: &str = "/dev/nvidia-modeset";
 const GPU_NODES: [&str; 2] = ["/dev/nvidia0", "/dev/nvidia1"];
 const UVM_NODE: &str = "/dev/nvidia-uvm";
 
 /// What the driver is to do without where a GPU is answered for, of which no engine works: the first has it start the
 /// GPU's system processor by registers, which the others keep from copying and from waiting for a channel.
 const WITHOUT_ENGINES: &str = "NVreg_RegistryDwords=RmDisableCotCmd=0x15;RMDisableScrubOnFree=1;RMDisableFastScrubber=1;RmRcWatchdog=0";
+
+/// From 545 on the driver tries whether it reaches the GPU's memory by its registers, unless it keeps in the host's what it
+/// else keeps there; before, one whose GPU does not say that its buses can be trusted asks the GPU's system processor.
+const IN_THE_HOST: &str = ";RMInstLoc=0x55555555;RMInstLoc2=0x55555555;RMInstLoc3=0x55555555";
 
 /// How long the last users of a module may take to be gone: opening the GPU fails after five seconds.
 const UNLOAD: Duration = Duration::from_secs(20);
@@ -69,6 +75,14 @@ impl Guest {
         make_node(UVM_NODE, uvm, 0)
     }
 
+    /// Loads what displays need of the driver, beside its other modules.
+    pub(crate) fn load_modeset(&self) -> Result<()> {
+        // It asks for the way to set a display's brightness.
+        self.modprobe("video")?;
+        self.insmod(Path::new(REAL_MODULES).join("nvidia-modeset.ko"), "")?;
+        make_node(MODESET_NODE, MAJOR, MODESET_MINOR)
+    }
+
     /// Both.
     pub(crate) fn load_real(&self) -> Result<()> {
         self.load_gpu()?;
@@ -88,7 +102,7 @@ impl Guest {
             Path::new(REAL_MODULES).join("fakegpu.ko"),
             &format!("gsp=1 {parameters}"),
         )?;
-        self.load_driver_with(WITHOUT_ENGINES)?;
+        self.load_driver_with(&answered_parameters()?)?;
         File::open(GPU_NODES[0]).context("the GPU does not open")
     }
 
@@ -96,7 +110,7 @@ impl Guest {
     pub(crate) fn load_two_answering(&self) -> Result<[File; 2]> {
         skip_unless_answered()?;
         self.insmod(Path::new(REAL_MODULES).join("fakegpu.ko"), "gsp=1 gpus=2")?;
-        self.load_driver_with(WITHOUT_ENGINES)?;
+        self.load_driver_with(&answered_parameters()?)?;
         make_node(GPU_NODES[1], MAJOR, 1)?;
         let first = File::open(GPU_NODES[0]).context("the first GPU does not open")?;
         let second = File::open(GPU_NODES[1]).context("the second GPU does not open")?;
@@ -106,6 +120,9 @@ impl Guest {
     /// Takes the driver out of the kernel.
     pub(crate) fn unload_driver(&self) -> Result<()> {
         modules::remove_within("nvidia_uvm", UNLOAD)?;
+        if modules::is_loaded("nvidia_modeset") {
+            modules::remove_within("nvidia_modeset", UNLOAD)?;
+        }
         modules::remove_within("nvidia", UNLOAD)?;
         remove_nodes()
     }
@@ -140,6 +157,22 @@ fn skip_unless_answered() -> Result<()> {
     Ok(())
 }
 
+/// The parameters of the driver where a GPU is answered for.
+fn answered_parameters() -> Result<String> {
+    let more = match is_before_545(&version()?)? {
+        true => "",
+        false => IN_THE_HOST,
+    };
+    Ok(format!("{WITHOUT_ENGINES}{more}"))
+}
+
+/// Whether a version of the driver is of the older of two kinds: of which programs enter all modules by functions of the
+/// first, and which names the program of a channel in an Xid whatever thread logs it. Of the newer, 555.58.02 was run.
+pub(crate) fn is_before_545(version: &str) -> Result<bool> {
+    let series = version.split('.').next().unwrap_or_default();
+    Ok(series.parse::<u32>()? < 545)
+}
+
 fn make_node(path: &str, major: u32, minor: u32) -> Result<()> {
     let mode = Mode::from_raw_mode(0o666);
     let made = mknodat(
@@ -155,7 +188,10 @@ fn make_node(path: &str, major: u32, minor: u32) -> Result<()> {
 
 /// Removes the nodes that were made, if any were.
 pub(crate) fn remove_nodes() -> Result<()> {
-    for path in GPU_NODES.into_iter().chain([CONTROL_NODE, UVM_NODE]) {
+    for path in GPU_NODES
+        .into_iter()
+        .chain([CONTROL_NODE, MODESET_NODE, UVM_NODE])
+    {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(error).with_context(|| format!("cannot remove {path}"));

@@ -163,17 +163,31 @@ impl Apt {
     /// The newest of the package's versions that begin with the number `series`: several releases of Debian are among
     /// the sources.
     pub(crate) fn package_of(&self, name: &str, series: &str) -> Result<Package> {
+        self.newest_where(name, &format!("series {series}"), |version| {
+            version.split('.').next() == Some(series)
+        })
+    }
+
+    /// The newest of the package's versions that has what its authors released as `release`: `535.261.03`.
+    pub(super) fn package_with(&self, name: &str, release: &str) -> Result<Package> {
+        self.newest_where(name, release, |version| self::release(version) == release)
+    }
+
+    fn newest_where(
+        &self,
+        name: &str,
+        what: &str,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Package> {
         let table = shell::read(self.command("apt-cache").args(["madison", name]))?;
         let versions = versions(&table);
-        let newest = versions
-            .iter()
-            .find(|version| version.split('.').next() == Some(series));
+        let newest = versions.iter().find(|version| wanted(version));
         Ok(Package {
             name: name.to_owned(),
             version: newest
                 .with_context(|| {
                     let (known, whose) = (versions.join(", "), self.describe());
-                    format!("{whose} has no {name} of series {series}; it has {known}")
+                    format!("{whose} has no {name} of {what}; it has {known}")
                 })?
                 .clone(),
         })
@@ -258,6 +272,13 @@ impl Apt {
     }
 }
 
+/// A version of a package less Debian's revision.
+pub(super) fn release(version: &str) -> &str {
+    version
+        .rsplit_once('-')
+        .map_or(version, |(release, _)| release)
+}
+
 fn exact(package: &Package) -> String {
     format!("{}={}", package.name, package.version)
 }
@@ -268,8 +289,8 @@ fn age(file: &Path) -> Option<Duration> {
 }
 
 /// Debian 12 has kernel 6.1, its backports newer ones. NVIDIA's driver and what belongs to it are of the components that
-/// are not free or depend on what is not, all of one version in a release, its newer series in Debian 13; its sources are
-/// wanted too. The security archive lies beside the main one on every full mirror.
+/// are not free or depend on what is not, its newer series in Debian 13, the newest in experimental, of which apt takes
+/// nothing unasked; its sources are wanted too. The security archive lies beside the main one on every full mirror.
 fn sources(mirror: &str) -> String {
     let mirror = mirror.trim_end_matches('/');
     let options = format!("[arch=amd64 signed-by={KEYRING}]");
@@ -278,6 +299,8 @@ fn sources(mirror: &str) -> String {
          deb-src {options} {mirror} bookworm contrib\n\
          deb {options} {mirror} trixie contrib non-free non-free-firmware\n\
          deb-src {options} {mirror} trixie contrib\n\
+         deb {options} {mirror} experimental contrib non-free non-free-firmware\n\
+         deb-src {options} {mirror} experimental contrib\n\
          deb {options} {mirror} bookworm-backports main\n\
          deb {options} {mirror}-security bookworm-security main\n"
     )

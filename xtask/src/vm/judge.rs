@@ -12,9 +12,8 @@ use super::image::program;
 use crate::context::Context;
 use crate::shell;
 
-/// The driver's sources in its package, and the folder in it that has them.
-const SOURCES: &str = "usr/src/nvidia-open-kernel.tar.xz";
-const FOLDER: &str = "modules/nvidia-open-kernel";
+/// The folder that has the driver's sources in their archive, whatever its flavour.
+const FOLDER: &str = "modules/nvidia-*kernel";
 
 /// What is taken of it: headers, and the files that serve calls of nvidia-uvm.
 const HEADERS: [&str; 4] = [
@@ -24,14 +23,16 @@ const HEADERS: [&str; 4] = [
     "nvidia-uvm/uvm_tools.c",
 ];
 
-/// Builds the programs for the driver whose package is unpacked in `packages`, and adds them to the image.
+/// Builds the programs for the driver whose package is unpacked in `packages`, its archive `sources`, and adds them to the
+/// image.
 pub(super) fn add(
     archive: &mut Archive,
     context: &Context,
     cache: &Path,
     packages: &Path,
+    sources: &Path,
 ) -> Result<()> {
-    let headers = headers(packages)?;
+    let headers = headers(packages, sources)?;
     let plain = Vec::new();
     let of_uvm = [".", "common/inc", "nvidia-uvm"]
         .map(|folder| format!("-isystem{}", headers.join(folder).display()))
@@ -69,7 +70,7 @@ pub(super) fn add(
 }
 
 /// A folder with the driver's headers, and with `calls.h`: which calls nvidia-uvm serves.
-fn headers(packages: &Path) -> Result<PathBuf> {
+fn headers(packages: &Path, sources: &Path) -> Result<PathBuf> {
     let whole = packages.join("headers");
     if whole.is_dir() {
         return Ok(whole);
@@ -83,7 +84,7 @@ fn headers(packages: &Path) -> Result<PathBuf> {
         Command::new("tar")
             .arg("--extract")
             .arg("--file")
-            .arg(packages.join(SOURCES))
+            .arg(sources)
             .arg("--directory")
             .arg(&half)
             .args(["--strip-components=2", "--wildcards"])

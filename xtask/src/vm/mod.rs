@@ -52,7 +52,7 @@ use crate::shell::{self, step};
 const CACHE_VARIABLE: &str = "GTRACE_VM_CACHE";
 
 /// The series of NVIDIA's driver that everything is tested with; the first one where none is named.
-pub(crate) const DRIVERS: [&str; 2] = ["535", "550"];
+pub(crate) const DRIVERS: [&str; 2] = ["535", "555"];
 
 /// Where the consoles' output goes, in the cache.
 const LOGS: &str = "logs";

@@ -13,7 +13,7 @@ use super::kernel::Kernel;
 use crate::shell;
 
 /// What the scenarios and cases load, beside the stub and NVIDIA's driver. Some are built into some kernels.
-const WANTED: [&str; 15] = [
+const WANTED: [&str; 16] = [
     "9p",
     "9pnet_virtio",
     "aer_inject",
@@ -25,6 +25,7 @@ const WANTED: [&str; 15] = [
     "mce_inject",
     "overlay",
     "rdma_rxe",
+    "video",
     "virtio_blk",
     "virtio_net",
     "virtio_pci",

@@ -1,4 +1,4 @@
-//! NVIDIA's own driver: its open kernel modules, built for each kernel, its firmware and libraries, and a PCI function
+//! NVIDIA's own driver: its kernel modules, open or proprietary, built for each kernel, its firmware and libraries, and a PCI function
 //! made of memory for it. All of NVIDIA's is fetched from Debian into the cache; none of it is part of gtrace.
 
 use std::fmt;
@@ -11,7 +11,7 @@ use gtrace_vm_tests::layout::{
     REAL_VERSION,
 };
 
-use super::apt::Package;
+use super::apt::{self, Package};
 use super::cpio::Archive;
 use super::image::{copy, program};
 use super::kbuild::Modules;
@@ -20,10 +20,14 @@ use super::{Cache, DRIVERS, judge};
 use crate::context::Context;
 use crate::shell::step;
 
-/// The package whose newest version decides.
+/// The package whose newest version decides, and whose sources say how the driver lays out what it shares with a GPU.
 const SOURCE: &str = "nvidia-open-kernel-source";
 
-/// What has to be of the same version.
+/// The one of the proprietary flavour, and what follows the series where that is meant: `535:proprietary`.
+const PROPRIETARY_SOURCE: &str = "nvidia-kernel-source";
+const PROPRIETARY: &str = "proprietary";
+
+/// What has to be of the same release.
 const BESIDE: [&str; 4] = [
     "firmware-nvidia-gsp",
     "nvidia-smi",
@@ -35,9 +39,9 @@ const BESIDE: [&str; 4] = [
 const FIRMWARE: &str = "gsp_ga10x.bin";
 
 const DRIVER: Modules = Modules {
-    name: "NVIDIA's open driver, which takes some minutes,",
+    name: "NVIDIA's driver, which takes some minutes,",
     sources: "vm-tests/nvidia-open",
-    files: &["nvidia.ko", "nvidia-uvm.ko"],
+    files: &["nvidia.ko", "nvidia-modeset.ko", "nvidia-uvm.ko"],
 };
 
 const FAKEGPU: Modules = Modules {
@@ -62,14 +66,52 @@ impl fmt::Display for NoDriver {
 
 impl std::error::Error for NoDriver {}
 
-/// Whether `series` can be one: `550`.
+/// A series of the driver, as `--driver` names it: `550`, `535:proprietary`.
+#[derive(Clone, Copy)]
+struct Series<'a> {
+    number: &'a str,
+    proprietary: bool,
+}
+
+impl<'a> Series<'a> {
+    fn new(text: &'a str) -> Result<Self> {
+        let (number, flavour) = text.split_once(':').unwrap_or((text, ""));
+        let digits = number.bytes().all(|byte| byte.is_ascii_digit());
+        ensure!(
+            digits && number.len() == 3 && ["", PROPRIETARY].contains(&flavour),
+            "{text:?} is no series of NVIDIA's driver: give the number that its version begins with, such as 535, and \
+             :{PROPRIETARY} after it for the flavour whose sources are not open"
+        );
+        Ok(Self {
+            number,
+            proprietary: !flavour.is_empty(),
+        })
+    }
+
+    fn package(self) -> &'static str {
+        match self.proprietary {
+            true => PROPRIETARY_SOURCE,
+            false => SOURCE,
+        }
+    }
+
+    /// The folder of a version in the cache.
+    fn folder(self, version: &str) -> String {
+        match self.proprietary {
+            true => format!("{version}-{PROPRIETARY}"),
+            false => version.to_owned(),
+        }
+    }
+
+    fn is_of(self, folder: &str) -> bool {
+        folder.split('.').next() == Some(self.number)
+            && folder.ends_with(PROPRIETARY) == self.proprietary
+    }
+}
+
+/// Whether `series` can be one.
 pub(super) fn check_series(series: &str) -> Result<()> {
-    let digits = series.bytes().all(|byte| byte.is_ascii_digit());
-    ensure!(
-        digits && series.len() == 3,
-        "{series:?} is no series of NVIDIA's driver: give the number that its version begins with, such as 535"
-    );
-    Ok(())
+    Series::new(series).map(|_| ())
 }
 
 /// The driver for one kernel.
@@ -86,7 +128,7 @@ pub(super) struct Driver {
 }
 
 impl Driver {
-    /// As the packages have it: `535.261.03-1`.
+    /// As the packages have it, with its flavour: `535.261.03-1`, `535.261.03-1-proprietary`.
     pub(super) fn version(&self) -> String {
         let name = self.packages.file_name().unwrap_or_default();
         name.to_string_lossy().into_owned()
@@ -102,10 +144,11 @@ pub(super) fn ensure(
 ) -> Result<Driver> {
     let all = cache.dir.join("nvidia");
     fs::create_dir_all(&all).with_context(|| format!("cannot create {}", all.display()))?;
+    let series = Series::new(series)?;
     let packages = match fetch(cache, &all, series) {
         Ok(packages) => packages,
         Err(error) => {
-            let cached = kernel::newest_in(&all, |name| name.split('.').next() == Some(series))?;
+            let cached = kernel::newest_in(&all, |name| series.is_of(name))?;
             let Some(cached) = cached else {
                 return Err(NoDriver(format!("{error:#}")).into());
             };
@@ -115,11 +158,15 @@ pub(super) fn ensure(
             all.join(cached)
         }
     };
-    let version = packages.file_name().context("a package has a version")?;
-    let modules = all.join("modules").join(version).join(&kernel.key);
-    DRIVER.build(context, kernel, &modules, &[packages.as_os_str()])?;
-    let (layout, sources) = layout(cache, &all, &version.to_string_lossy())
-        .map_err(|error| NoDriver(format!("{error:#}")))?;
+    let folder = packages.file_name().context("a package has a version")?;
+    let modules = all.join("modules").join(folder).join(&kernel.key);
+    let archive = archive(&packages)?;
+    DRIVER.build(context, kernel, &modules, &[archive.as_os_str()])?;
+    let folder = folder.to_string_lossy();
+    let suffix = series.folder("");
+    let version = folder.strip_suffix(&suffix).unwrap_or(&folder);
+    let (layout, sources) =
+        layout(cache, &all, version).map_err(|error| NoDriver(format!("{error:#}")))?;
     let fakegpu = cache.dir.join("fakegpu").join(&layout).join(&kernel.key);
     FAKEGPU.build(context, kernel, &fakegpu, &[sources.as_os_str()])?;
     Ok(Driver {
@@ -130,33 +177,38 @@ pub(super) fn ensure(
     })
 }
 
+/// What the driver is compiled of, in its package, which is unpacked in `packages`.
+fn archive(packages: &Path) -> Result<PathBuf> {
+    let folder = packages.join("usr/src");
+    let names = kernel::newest_in(&folder, |name| name.ends_with("-kernel.tar.xz"))?;
+    let name = names.with_context(|| format!("{} has no archive", folder.display()))?;
+    Ok(folder.join(name))
+}
+
 /// Fetches and unpacks the packages unless they are there; their folder.
-fn fetch(cache: &Cache, all: &Path, series: &str) -> Result<PathBuf> {
+fn fetch(cache: &Cache, all: &Path, series: Series<'_>) -> Result<PathBuf> {
     let apt = cache.apt.get()?;
-    let source = apt.package_of(SOURCE, series)?;
-    let whole = all.join(&source.version);
+    let source = apt.package_of(series.package(), series.number)?;
+    let folder = series.folder(&source.version);
+    let whole = all.join(&folder);
     if whole.is_dir() {
         return Ok(whole);
     }
     step(format!(
-        "fetching NVIDIA's driver {} from {}: it is built for the virtual machines, nothing is installed",
-        source.version,
+        "fetching NVIDIA's driver {folder} from {}: it is built for the virtual machines, nothing is installed",
         apt.describe()
     ));
-    let half = all.join(format!(".{}.half", source.version));
-    let debs = all.join(format!(".{}.debs", source.version));
+    let half = all.join(format!(".{folder}.half"));
+    let debs = all.join(format!(".{folder}.debs"));
     for dir in [&half, &debs] {
         if dir.exists() {
             fs::remove_dir_all(dir).with_context(|| format!("cannot clear {}", dir.display()))?;
         }
         fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
     }
-    let mut packages = BESIDE
-        .map(|name| Package {
-            name: name.to_owned(),
-            version: source.version.clone(),
-        })
-        .to_vec();
+    let release = apt::release(&source.version);
+    let beside = BESIDE.map(|name| apt.package_with(name, release));
+    let mut packages = beside.into_iter().collect::<Result<Vec<_>>>()?;
     packages.push(source);
     apt.download(&packages, &debs)?;
     for entry in fs::read_dir(&debs)? {
@@ -226,9 +278,7 @@ pub(super) fn add(
         let path = format!("{REAL_MODULES}/{file}");
         copy(archive, &path, &driver.fakegpu.join(file))?;
     }
-    // Less the revision of the package.
-    let answered = driver.layout.split('-').next().unwrap_or_default();
-    archive.file(REAL_LAYOUT, answered.as_bytes(), 0o644);
+    archive.file(REAL_LAYOUT, apt::release(&driver.layout).as_bytes(), 0o644);
     let libraries = driver
         .packages
         .join("usr/lib/x86_64-linux-gnu/nvidia/current");
@@ -238,7 +288,8 @@ pub(super) fn add(
     }
     let smi = driver.packages.join("usr/lib/nvidia/current/nvidia-smi");
     program(archive, REAL_SMI, &smi)?;
-    judge::add(archive, context, cache, &driver.packages)
+    let sources = self::archive(&driver.packages)?;
+    judge::add(archive, context, cache, &driver.packages, &sources)
 }
 
 /// Adds the modules of a second series, which a case changes to while gtrace runs, without programs and libraries.
@@ -280,4 +331,22 @@ fn only(dir: &Path) -> Result<String> {
         .next()
         .with_context(|| format!("{} is empty", dir.display()))??;
     Ok(first.file_name().to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_is_a_number_and_perhaps_a_flavour() {
+        let series = Series::new("535:proprietary").unwrap();
+        assert_eq!(series.folder("535.261.03-1"), "535.261.03-1-proprietary");
+        assert!(series.is_of("535.261.03-1-proprietary") && !series.is_of("535.261.03-1"));
+        let open = Series::new("535").unwrap();
+        assert!(open.is_of("535.261.03-1") && !open.is_of("535.261.03-1-proprietary"));
+        assert!(!open.is_of("550.163.01-2"));
+        for wrong in ["5350", "x35", "535:open", "535:proprietary:1", ""] {
+            assert!(Series::new(wrong).is_err(), "{wrong}");
+        }
+    }
 }

@@ -213,16 +213,18 @@ impl Suite<'_> {
             };
             let mut done = 0;
             let booted = session::boot(&boot, now, &mut |progress| {
-                if let Progress::Over { case, verdict, .. } = &progress
-                    && this.is_none()
-                {
+                if let Progress::Over { case, verdict, .. } = &progress {
                     match verdict {
-                        Verdict::Died { cause, message } if log.entries().may_run_again() => {
+                        Verdict::Died { cause, message }
+                            if this != Some(Again::Died) && log.entries().may_run_again() =>
+                        {
                             self.run_again(scenario, case, cause, message, log);
                             again = Some(Again::Died);
                             return ControlFlow::Break(());
                         }
-                        Verdict::Failed(message) if log.entries().may_repeat() => {
+                        Verdict::Failed(message)
+                            if this.is_none() && log.entries().may_repeat() =>
+                        {
                             self.repeat(scenario, case, message, log);
                             again = Some(Again::Failed);
                             return ControlFlow::Break(());
@@ -236,7 +238,7 @@ impl Suite<'_> {
             left = &left[done..];
             match booted {
                 Ok(Ok(())) => {}
-                Ok(Err(why)) if this.is_none() && log.entries().may_run_again() => {
+                Ok(Err(why)) if this != Some(Again::Died) && log.entries().may_run_again() => {
                     let cause = "the machine did not come up";
                     self.run_again(scenario, &first.name, cause, &why, log);
                     again = Some(Again::Died);

@@ -10,6 +10,7 @@ mod memory;
 mod refused;
 mod system;
 mod usage;
+mod vgpu;
 
 use crate::Function;
 
@@ -25,4 +26,5 @@ pub(super) const ALL: &[&[Function]] = &[
     clock::CLOCK,
     link::LINK,
     usage::USAGE,
+    vgpu::VGPU,
 ];

@@ -193,6 +193,22 @@ pub const PROGRAMS: &[Program] = &[
         arguments: &["untouched"],
         ..c("page_locked_races", Portable::Yes)
     },
+    Program {
+        arguments: &["forks"],
+        ..c(
+            "page_locked_races",
+            Portable::No(
+                "what a child has of memory that a driver has pinned is the kernel's choice",
+            ),
+        )
+    },
+    Program {
+        arguments: &["unmapped"],
+        ..c(
+            "page_locked_races",
+            Portable::No("a driver keeps the pages that the program has given back"),
+        )
+    },
     c("segments", Portable::Yes),
     c("dispositions", Portable::Yes),
     c(

@@ -153,21 +153,19 @@ impl Base {
         }
     }
 
-    /// Waits until something came, or `deadline`. What came in part is waited for a moment only.
+    /// Waits until bytes of the lane or a whole message came, or `deadline`.
     pub(super) fn wait(&self, deadline: Instant) -> Result<(), LinkError> {
         let mut listening = locked(&self.listening);
-        if listening.ahead.len() > 0 {
-            // Another thread has taken it off the connection.
+        let Listening { rx, left, ahead } = &mut *listening;
+        let Some(rx) = rx.as_mut().filter(|_| ahead.len() == 0) else {
+            // Another thread has taken bytes off the connection.
             return Ok(());
-        }
-        let wanted = match listening.left {
-            0 => SEGMENT_LEN,
+        };
+        let wanted = match *left {
+            0 => next_segment(&mut **rx)?.map_or(SEGMENT_LEN, |(_, len)| len),
             _ => 1,
         };
-        match listening.rx.as_mut() {
-            Some(rx) => rx.peek(wanted, Some(deadline)).map(|_| ()),
-            None => Ok(()),
-        }
+        rx.peek(wanted, Some(deadline)).map(|_| ())
     }
 
     fn take(
@@ -288,10 +286,10 @@ impl Sending {
     }
 }
 
-/// Takes the head of a segment, and its message; false if it is not there yet.
-fn message(base: &Base, rx: &mut dyn Rx, left: &mut u64) -> Result<bool, LinkError> {
+/// The next segment, and the bytes of its head and message; none if its head is not there yet.
+fn next_segment(rx: &mut dyn Rx) -> Result<Option<(Segment, usize)>, LinkError> {
     if !rx.ready(SEGMENT_LEN)? {
-        return Ok(false);
+        return Ok(None);
     }
     let mut head = [0; SEGMENT_LEN];
     head.copy_from_slice(&rx.peek(SEGMENT_LEN, None)?[..SEGMENT_LEN]);
@@ -299,6 +297,14 @@ fn message(base: &Base, rx: &mut dyn Rx, left: &mut u64) -> Result<bool, LinkErr
     let len = match segment {
         Segment::Ask(len) | Segment::Answer(len) => SEGMENT_LEN + len as usize,
         _ => SEGMENT_LEN,
+    };
+    Ok(Some((segment, len)))
+}
+
+/// Takes the head of a segment, and its message; false if it is not there yet.
+fn message(base: &Base, rx: &mut dyn Rx, left: &mut u64) -> Result<bool, LinkError> {
+    let Some((segment, len)) = next_segment(rx)? else {
+        return Ok(false);
     };
     if !rx.ready(len)? {
         return Ok(false);
@@ -334,4 +340,31 @@ fn data(
     rx.consume(taken);
     *left -= taken as u64;
     Ok(taken > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::channel;
+    use crate::stream::Stream;
+
+    /// Else a thread would look for the rest all the time.
+    #[test]
+    fn a_message_that_came_in_part_is_waited_for() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let (socket, info) = Stream::from(ours).prepare();
+        let base = Base::new();
+        base.set(channel::link(Arc::new(socket), info));
+        let wait = |millis| base.wait(Instant::now() + Duration::from_millis(millis));
+        let answer = Segment::Answer(100).to_bytes();
+        theirs.write_all(&answer).unwrap();
+        assert!(matches!(wait(100), Err(LinkError::TimedOut(_))));
+        theirs.write_all(&[0; 100]).unwrap();
+        wait(60_000).unwrap();
+    }
 }

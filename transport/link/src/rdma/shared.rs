@@ -18,7 +18,7 @@ use super::lent::Lent;
 use super::slot::Slot;
 use super::wire::Wire;
 use crate::changes::Changes;
-use crate::link::{Endable, Ender, Link, LinkError};
+use crate::link::{End, Endable, Ended, Ender, Link, LinkError};
 use crate::mapping::{Mapping, Ring};
 use crate::pinned::PinnedRegion;
 use crate::ring::RingError;
@@ -408,8 +408,8 @@ impl Shared {
             if ready.map_err(|error| io_error(&self.socket.peer, error))? {
                 // Another thread may be at it, or has no room for what is there.
                 thread::sleep(Duration::from_millis(1));
-            } else if gone(self.socket.fd.as_fd()) {
-                return Err(self.socket.closed());
+            } else {
+                self.check_host()?;
             }
         }
     }
@@ -446,7 +446,7 @@ impl Shared {
     pub(super) fn check_host(&self) -> Result<(), LinkError> {
         if gone(self.socket.fd.as_fd()) {
             self.end();
-            return Err(self.socket.closed());
+            return Err(Ended::new(&self.socket.peer, End::Silent).into());
         }
         Ok(())
     }

@@ -109,10 +109,10 @@ pub(super) fn sleep(
             false => Ok(false),
         };
     }
+    shared.check_host()?;
     if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
         return Err(LinkError::TimedOut(shared.socket.peer.clone()));
     }
-    shared.check_host()?;
     shared.look(Instant::now())?;
     // Where a thread of an emulated network reads the connection, nothing shows there.
     shared.hear()?;

@@ -227,8 +227,13 @@ impl Shared {
             return;
         }
         let mut fate = self.fate();
+        let state = fate.life.state();
+        let in_time = matches!(state, Attachment::Attaching { deadline } if self.now() < deadline);
         fate.life.attempt_failed();
-        fate.why = error.to_string();
+        // What the deadline has cut short says less than the attempt before.
+        if in_time || fate.why.is_empty() {
+            fate.why = error.to_string();
+        }
     }
 
     /// Waits before the next attempt, unless the lane dies.
@@ -249,9 +254,39 @@ impl Shared {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::net::UnixStream;
     use std::sync::mpsc::channel;
 
+    use gtrace_protocol::SessionId;
+
+    use super::super::Side;
     use super::*;
+    use crate::stream::Stream;
+
+    #[test]
+    fn an_attempt_that_the_deadline_cuts_short_does_not_hide_why_others_failed() {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let (_socket, info) = Stream::from(ours).prepare();
+        let lane = ClientLane {
+            target: Target::parse("gpu-host").unwrap(),
+            session: Session {
+                id: SessionId([1; 16]),
+                secret: [0; 32],
+            },
+            number: 1,
+            server_is_here: false,
+        };
+        let patience = Duration::from_secs(1);
+        let side = Side::Client(Client::new(lane.clone()));
+        let shared = Shared::new(&info, side, patience, None, &[]);
+        assert!(shared.fate().life.sever(0, shared.now()));
+        assert_eq!(shared.begin_attempt(), Some(1));
+        shared.note_failure(&lane, &LinkError::Usage("the cause".into()));
+        assert_eq!(shared.begin_attempt(), Some(2));
+        thread::sleep(patience);
+        shared.note_failure(&lane, &LinkError::TimedOut("gpu-host".into()));
+        assert_eq!(shared.fate().why, "the cause");
+    }
 
     #[test]
     fn turns_are_given_in_the_order_of_coming() {

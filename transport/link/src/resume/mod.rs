@@ -10,6 +10,8 @@ mod attach;
 mod hostile;
 mod kept;
 mod rx;
+#[cfg(test)]
+mod tests;
 mod tx;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -457,8 +459,10 @@ impl Shared {
             Ok(0) | Err(_) => return,
             Ok(sent) => outlet.rest = bytes.split_off(sent),
         }
-        // What lies in the connection's own buffer is drained at the next chance.
-        if matches!(channel.drain(), Ok(Some(()))) && is_new {
+        // What lies in the connection's own buffer is drained at the next chance. Of a head that went in part the other
+        // side has nothing yet.
+        let is_whole = is_new && outlet.rest.is_empty();
+        if matches!(channel.drain(), Ok(Some(()))) && is_whole {
             raise(&self.acknowledged, read);
         }
     }
@@ -529,7 +533,11 @@ impl Shared {
         let said = self.peer_read.load(Ordering::Acquire);
         match outlet.sent.read_up_to(said) {
             Ok(0) => {}
-            Ok(_) => outlet.kept.forget(said),
+            Ok(_) => {
+                outlet.kept.forget(said);
+                // Whoever claims to have read what it was not given does not get it.
+                outlet.given = outlet.given.max(said);
+            }
             Err(impossible) => {
                 let error = LinkError::Position(impossible);
                 self.die(Death::Broken, &error.to_string());
@@ -610,7 +618,7 @@ impl Shared {
         self.changes.sever(&reason);
         drop(fate);
         // Whoever waits for it wakes up, and so does the other side, if it lives.
-        self.end_channel();
+        self.end_channel(attempt);
         self.changed.notify_all();
         if let Side::Client(client) = &self.side {
             client.start(&self.itself);
@@ -618,10 +626,12 @@ impl Shared {
         Ok(())
     }
 
-    /// Ends the connection, whoever waits for it.
-    fn end_channel(&self) {
+    /// Ends the connection, whoever waits for it, unless it is that of a later attempt than `attempt`.
+    fn end_channel(&self, attempt: u32) {
         // The descriptor stays what it is while this lives; the channel is taken where nobody waits for long.
-        let channel = locked(&self.inlet).channel.clone();
+        let inlet = locked(&self.inlet);
+        let channel = inlet.channel.clone().filter(|_| inlet.attempt <= attempt);
+        drop(inlet);
         if let Some(channel) = channel {
             channel.end();
         }
@@ -635,7 +645,7 @@ impl Shared {
         }
         self.severed.store(true, Ordering::Release);
         drop(fate);
-        self.end_channel();
+        self.end_channel(u32::MAX);
         self.changed.notify_all();
     }
 
@@ -712,7 +722,7 @@ impl Shared {
             }
         }
         // Whoever sends on the connection that is to go, and waits, lets go of it.
-        self.end_channel();
+        self.end_channel(attempt.saturating_sub(1));
         let mut outlet = locked(&self.outlet);
         self.forget(&mut outlet)?;
         if !self.fate().life.may_attach(attempt) {
@@ -754,7 +764,7 @@ impl Shared {
         self.changed.notify_all();
         if !attached {
             drop(outlet);
-            self.end_channel();
+            self.end_channel(attempt);
             return Ok(());
         }
         // Nobody may come to send what is kept: the other side waits for it.
@@ -828,7 +838,7 @@ impl Endable for Shared {
     }
 
     fn break_connection(&self) {
-        self.end_channel();
+        self.end_channel(u32::MAX);
     }
 
     fn is_alive(&self) -> bool {

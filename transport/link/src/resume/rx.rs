@@ -138,15 +138,19 @@ impl Rx for ResumeRx {
             let most = most.min(space.len());
             let mut inlet = locked(&self.shared.inlet);
             let attempt = inlet.attempt;
-            match self.shared.pull(&mut inlet, &mut space[..most]) {
-                Ok(Pulled::Bytes(received)) => {
-                    drop(inlet);
-                    self.buffer.filled(received);
+            let pulled = self.shared.pull(&mut inlet, &mut space[..most]);
+            drop(inlet);
+            match pulled {
+                Ok(Pulled::Bytes(received)) => self.buffer.filled(received),
+                Ok(Pulled::Nothing) => break,
+                // Another connection may bring more, unless the lane has ended.
+                Ok(Pulled::Replaced) => {
+                    self.shared.check()?;
+                    break;
                 }
-                Ok(_) => break,
                 Err(error) => {
-                    drop(inlet);
                     self.shared.broke(attempt, error)?;
+                    self.shared.check()?;
                     break;
                 }
             }

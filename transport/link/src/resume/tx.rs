@@ -158,7 +158,7 @@ impl Shared {
     }
 
     /// The error of a lane that does not go on.
-    fn check(&self) -> Result<(), LinkError> {
+    pub(super) fn check(&self) -> Result<(), LinkError> {
         let mut fate = self.fate();
         fate.life.pass(self.now());
         match fate.life.state() {

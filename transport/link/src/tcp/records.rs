@@ -33,6 +33,8 @@ const PIECE: usize = 64 << 10;
 const SLICES: usize = 32;
 /// Records after which another key is taken: AES-GCM is good for 2^24 of them (RFC 8446, 5.5).
 const REKEY: u64 = 1 << 23;
+/// Records in a row that bring no bytes. They are taken at once, so that no deadline ends a peer that sends nothing else.
+const EMPTY_MOST: u32 = 64;
 
 /// A handshake message of TLS 1.3, its length, and whether the other side is to follow (RFC 8446, 4.6.3).
 const KEY_UPDATE: [u8; 4] = [24, 0, 0, 1];
@@ -101,6 +103,8 @@ struct Incoming {
     plain: std::ops::Range<usize>,
     /// Encrypted ones behind them.
     encrypted: std::ops::Range<usize>,
+    /// Records that brought none since the last that brought some.
+    empty: u32,
     /// How it has ended, once all that came before is taken.
     end: Option<Result<(), String>>,
 }
@@ -184,6 +188,7 @@ impl RecordChannel {
                 buffer: vec![0; RECEIVED],
                 plain: 0..0,
                 encrypted: 0..0,
+                empty: 0,
                 end: None,
             }),
             outgoing: Mutex::new(Outgoing {
@@ -325,8 +330,14 @@ impl RecordChannel {
         if matches!(record, Record::Data) {
             // It is decrypted in place.
             incoming.plain = from..from + plain_len;
+            incoming.empty = 0;
+        } else {
+            incoming.empty += 1;
         }
-        Ok(Some(record))
+        match incoming.empty > EMPTY_MOST {
+            true => Err("records without bytes, one after the other".into()),
+            false => Ok(Some(record)),
+        }
     }
 }
 
@@ -540,6 +551,38 @@ mod tests {
                 hostile(&data);
             }
         }
+    }
+
+    #[test]
+    fn a_peer_that_sends_records_without_bytes_is_given_up() {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        let channel = |stream: std::os::unix::net::UnixStream, client: u8, server: u8| {
+            let secrets = TlsSecrets {
+                suite: 0x1302,
+                client: vec![client; 48],
+                server: vec![server; 48],
+                exporter: [0; 32],
+            };
+            RecordChannel::new(Stream::from(stream).prepare().0, &secrets).unwrap()
+        };
+        let (near, far) = (channel(ours, 1, 2), channel(theirs, 2, 1));
+        let send = |payload: &[u8]| {
+            let mut outgoing = far.outgoing();
+            let payload = OutboundChunks::Single(payload);
+            far.seal(&mut outgoing, ContentType::ApplicationData, payload)
+                .and_then(|()| far.flush(&mut outgoing))
+                .unwrap();
+        };
+        let mut into = [0; 8];
+        for _ in 0..2 {
+            (0..EMPTY_MOST).for_each(|_| send(&[]));
+            assert!(matches!(near.receive(&mut into), Ok(None)));
+            send(&[7]);
+            assert!(matches!(near.receive(&mut into), Ok(Some(1))));
+        }
+        (0..=EMPTY_MOST).for_each(|_| send(&[]));
+        let end = near.receive(&mut into);
+        assert!(matches!(end, Err(LinkError::Tls(..))), "{end:?}");
     }
 
     /// Both directions take other keys, of their own accord and as they are asked to, in the middle of what is sent.

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 use gtrace_cuda::{Attributes, attributes};
 use gtrace_link::{Link, LinkError, Tx};
@@ -24,6 +25,9 @@ use crate::{calls, names, special};
 
 /// Most bytes of arguments that are copied from the link's own memory rather than read in one go.
 const PEEKED_MOST: usize = 4096;
+
+/// How long a lane has nothing to do before it gives memory of its copies back.
+const REST: Duration = Duration::from_secs(5);
 
 /// CUDA_ERROR_OUT_OF_MEMORY
 const OUT_OF_MEMORY: Code = 2;
@@ -203,12 +207,28 @@ impl Lane {
                 self.exec.link.tx.flush()?;
             }
             while self.exec.look_idly() && !self.exec.link.rx.ready(HEADER_LEN)? {}
+            if self.exec.staging.is_large() {
+                self.rest()?;
+            }
         }
         let header = Header::parse(self.exec.link.rx.peek(HEADER_LEN, None)?)?;
         // One that lay here is this thread's since it was done with the one before.
         let arrived = if waits { time::now_ns() } else { self.done_ns };
         self.take_arguments(header.small as usize)?;
         self.take(&header, arrived, waits)
+    }
+
+    /// Waits for a frame, and gives memory back if none comes soon.
+    fn rest(&mut self) -> Result<(), LinkError> {
+        let soon = Instant::now() + REST;
+        match self.exec.link.rx.peek(HEADER_LEN, Some(soon)) {
+            Ok(_) => Ok(()),
+            Err(LinkError::TimedOut(_)) => {
+                self.exec.staging.trim(&mut *self.exec.link.tx);
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Executes a frame whose arguments are there.

@@ -3,7 +3,7 @@
 // Asks the server with two places to write to.
 #![allow(unsafe_code)]
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
 use std::ptr::without_provenance_mut;
 use std::sync::OnceLock;
@@ -175,7 +175,22 @@ impl Functions {
     /// A module or library is gone.
     pub(super) fn forget_owner(&mut self, owner: u64) {
         self.set.clear();
-        self.by_name.retain(|(of, _), _| *of != owner);
+        let mut gone = HashSet::new();
+        self.by_name.retain(|(of, _), handle| {
+            let ends = *of == owner;
+            if ends {
+                gone.insert(*handle);
+            }
+            !ends
+        });
+        self.of_kernels.retain(|(kernel, _), function| {
+            let ends = gone.contains(kernel);
+            if ends {
+                gone.insert(*function);
+            }
+            !ends
+        });
+        self.occupancy.retain(|key, _| !gone.contains(&key[0]));
         self.reported.retain(|(of, _), _| *of != owner);
     }
 
@@ -291,6 +306,23 @@ fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CU
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_a_library_that_is_gone() {
+        let mut functions = Functions::default();
+        for owner in [1, 2] {
+            let (kernel, function) = (owner * 10, owner * 10 + 1);
+            functions.by_name.insert((owner, c"add".into()), kernel);
+            functions.of_kernels.insert((kernel, 7), function);
+            functions.occupancy.insert([kernel, 7, 64, 0, 0], 3);
+            functions.occupancy.insert([function, 7, 64, 0, 0], 3);
+        }
+        functions.forget_owner(1);
+        assert_eq!(functions.by_name.len(), 1);
+        assert_eq!(functions.of_kernels.get(&(20, 7)), Some(&21));
+        assert_eq!(functions.of_kernels.len(), 1);
+        assert_eq!(functions.occupancy.len(), 2);
+    }
 
     #[test]
     fn a_record_keeps_what_was_recorded() {

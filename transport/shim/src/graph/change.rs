@@ -209,12 +209,12 @@ pub(super) fn set_kernel(target: Target, params: &CUDA_KERNEL_NODE_PARAMS) -> Re
 pub(super) fn set_host(target: Target, params: &CUDA_HOST_NODE_PARAMS) -> Result<(), CUresult> {
     let ticket = nodes::host(params)?;
     let session = session::cuda()?;
-    // It stands where the one before stood: between the same copies.
     let before = ticket_of(session, number(target.node))?;
-    let plan = lock(&session.state.graphs.plans).get(&before).cloned();
-    if let Some(plan) = plan {
-        lock(&session.state.graphs.plans).insert(ticket, plan);
-    }
+    let of = match target.exec.is_null() {
+        true => number(target.node),
+        false => number(target.exec),
+    };
+    plan::take_over(session, of, before, ticket);
     set(target, NodeWork::Host { ticket })
 }
 

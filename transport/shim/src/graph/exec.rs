@@ -95,19 +95,20 @@ unsafe fn instantiate(
 /// What can be launched needs what its graph needs.
 fn take(session: &'static Session, exec: u64, graph: u64, held: Held) -> Result<(), CUresult> {
     let graphs = &session.state.graphs;
-    if held.is_empty() {
-        let before = lock(&graphs.execs).remove(&exec);
-        settle_launch(session, exec);
-        drop(before);
-        return Ok(());
+    match held.copies.is_empty() || held.functions.is_empty() {
+        true => drop(lock(&graphs.planned).remove(&exec)),
+        false => plan::make(session, graph, &held, exec)?,
     }
-    if !held.copies.is_empty() && !held.functions.is_empty() {
-        plan::make(session, graph, &held)?;
-    }
-    graphs.used.store(true, Ordering::Release);
-    let before = lock(&graphs.execs).insert(exec, Arc::new(held));
+    let before = match held.is_empty() {
+        true => lock(&graphs.execs).remove(&exec),
+        false => {
+            graphs.used.store(true, Ordering::Release);
+            lock(&graphs.execs).insert(exec, Arc::new(held))
+        }
+    };
     settle_launch(session, exec);
     drop(before);
+    plan::forget_unused(session);
     Ok(())
 }
 
@@ -288,8 +289,10 @@ pub(crate) unsafe fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {
         check(unsafe { remote::cuGraphExecDestroy(hGraphExec) })?;
         let graphs = &session.state.graphs;
         let gone = lock(&graphs.execs).remove(&number(hGraphExec));
+        lock(&graphs.planned).remove(&number(hGraphExec));
         settle_launch(session, number(hGraphExec));
         drop(gone);
+        plan::forget_unused(session);
         Ok(())
     })
 }

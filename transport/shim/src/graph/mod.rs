@@ -82,6 +82,8 @@ pub(crate) struct Graphs {
     moved: Mutex<HashMap<u64, (u64, u64)>>,
     /// What goes before and after each function of the client.
     pub(crate) plans: Mutex<HashMap<u64, Arc<Plan>>>,
+    /// Functions of those, by what was instantiated, or by their node where that was changed in its graph.
+    planned: Mutex<HashMap<u64, Vec<u64>>>,
 }
 
 impl Graphs {

@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUresult, CUstream};
 
-use super::{Held, HostCopy, change, copies, number};
+use super::{Graphs, Held, HostCopy, change, copies, number};
 use crate::context::{self, Current};
 use crate::entry::check;
 use crate::generated::driver::remote;
@@ -126,15 +126,50 @@ struct Part {
     writes: Vec<HostCopy>,
 }
 
-/// Makes the plans of the functions of a graph.
+/// Function `new` stands where `old` stood, between the same copies: in `of`, which was instantiated, or is its node.
+pub(super) fn take_over(session: &Session, of: u64, old: u64, new: u64) {
+    let graphs = &session.state.graphs;
+    let mut plans = lock(&graphs.plans);
+    if let Some(plan) = plans.get(&old).cloned() {
+        plans.insert(new, plan);
+        lock(&graphs.planned).entry(of).or_default().push(new);
+    }
+}
+
+/// Forgets the plans of functions of what can no longer be launched, unless some function is still to run: it may be one of
+/// a launch under way.
+pub(super) fn forget_unused(session: &Session) {
+    if !session.state.host_functions.are_outstanding() {
+        // Out of the lock: their memory is freed by calls.
+        drop(take_unused(&session.state.graphs));
+    }
+}
+
+fn take_unused(graphs: &Graphs) -> Vec<Arc<Plan>> {
+    let mut plans = lock(&graphs.plans);
+    if plans.is_empty() {
+        return Vec::new();
+    }
+    let used: HashSet<u64> = lock(&graphs.planned).values().flatten().copied().collect();
+    let unused = plans.extract_if(|ticket, _| !used.contains(ticket));
+    unused.map(|(_, plan)| plan).collect()
+}
+
+/// Makes the plans of the functions of a graph, from which `exec` was instantiated.
 ///
 /// # Errors
 ///
 /// Those of questions about its nodes.
-pub(super) fn make(session: &'static Session, graph: u64, held: &Held) -> Result<(), CUresult> {
+pub(super) fn make(
+    session: &'static Session,
+    graph: u64,
+    held: &Held,
+    exec: u64,
+) -> Result<(), CUresult> {
     let mut plans: HashMap<u64, Plan> = HashMap::new();
     visit(session, graph, held, &mut plans)?;
     let mut own = lock(&session.state.graphs.plans);
+    lock(&session.state.graphs.planned).insert(exec, plans.keys().copied().collect());
     for (ticket, plan) in plans {
         own.insert(ticket, Arc::new(plan));
     }
@@ -288,4 +323,31 @@ fn reach(start: u64, next: impl Fn(u64) -> Vec<u64>) -> HashSet<u64> {
         }
     }
     seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_go_with_the_last_that_can_be_launched() {
+        let graphs = Graphs::default();
+        for ticket in 1..=3 {
+            let plan = Plan {
+                before: Vec::new(),
+                after: Vec::new(),
+                context: context::top(),
+            };
+            lock(&graphs.plans).insert(ticket, Arc::new(plan));
+        }
+        lock(&graphs.planned).insert(10, vec![1, 2]);
+        lock(&graphs.planned).insert(11, vec![2]);
+        assert_eq!(take_unused(&graphs).len(), 1);
+        lock(&graphs.planned).remove(&10);
+        assert_eq!(take_unused(&graphs).len(), 1);
+        assert!(lock(&graphs.plans).contains_key(&2));
+        lock(&graphs.planned).remove(&11);
+        assert_eq!(take_unused(&graphs).len(), 1);
+        assert!(lock(&graphs.plans).is_empty());
+    }
 }

@@ -54,13 +54,7 @@ impl Eager {
     /// The program's bytes as they are now; nothing where it has unmapped them.
     fn now(&self) -> Option<Vec<u8>> {
         if self.foreign && !is_mapped(self.base, self.twin.len() as u64) {
-            log::once(
-                "page-locked unmapped",
-                &format!(
-                    "page-locked memory at {:#x} was unmapped without cuMemHostUnregister: the GPU's changes are lost",
-                    self.base
-                ),
-            );
+            say_unmapped(self.base);
             return None;
         }
         let mut bytes = vec![0; self.twin.len()];
@@ -95,11 +89,26 @@ impl Eager {
 /// Whether the program has memory at all of these addresses.
 pub(super) fn is_mapped(base: u64, len: u64) -> bool {
     let first = base & !(PAGE - 1);
-    let pages = (base + len).next_multiple_of(PAGE) - first;
-    let mut present = vec![0_u8; (pages / PAGE) as usize];
+    present(first, (base + len).next_multiple_of(PAGE) - first).is_some()
+}
+
+/// For each page whether it is in memory; `None` where the program has not mapped all of them.
+pub(super) fn present(first: u64, len: u64) -> Option<Vec<bool>> {
+    let mut present = vec![0_u8; (len / PAGE) as usize];
     let first = ptr::with_exposed_provenance_mut(first as usize);
     // SAFETY: asks about pages, with a byte for each.
-    unsafe { libc::mincore(first, pages as usize, present.as_mut_ptr()) == 0 }
+    let mapped = unsafe { libc::mincore(first, len as usize, present.as_mut_ptr()) == 0 };
+    mapped.then(|| present.iter().map(|page| page & 1 != 0).collect())
+}
+
+/// The program has unmapped page-locked memory that it has not given back.
+pub(super) fn say_unmapped(base: u64) {
+    log::once(
+        "page-locked unmapped",
+        &format!(
+            "page-locked memory at {base:#x} was unmapped without cuMemHostUnregister: the GPU's changes are lost"
+        ),
+    );
 }
 
 impl Managed {

@@ -9,6 +9,7 @@
 // mmap(2), and the program's memory.
 #![allow(unsafe_code)]
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -23,7 +24,9 @@ use super::eager::Eager;
 use super::pager::pager;
 use super::pages::{PAGE, Region};
 use super::transfer::Owner;
-use super::{EAGER, Managed, STATE, holds, serve, transfer};
+use super::{
+    EAGER, FORKED, Managed, STATE, eager, holds, lock_to_move, protected, serve, transfer,
+};
 use crate::context::{self, Current};
 use crate::entry::exchange;
 use crate::generated::driver::remote;
@@ -78,6 +81,11 @@ static END: AtomicU64 = AtomicU64::new(0);
 static WANTED: AtomicBool = AtomicBool::new(false);
 /// Held while memory becomes the device's too, or only the host's again. Taken before the lock of [`STATE`].
 static CHANGING: Mutex<()> = Mutex::new(());
+
+thread_local! {
+    /// This thread forks, and has begun [`Managed::forking`].
+    static FORKING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Whether some page-locked memory is not on the server yet, so that addresses are to be looked for.
 #[inline]
@@ -134,6 +142,19 @@ impl PageLocked {
     fn candidate(&self, address: u64) -> Option<u64> {
         let (base, it) = self.candidates.range(..=address).next_back()?;
         (address - base < it.size).then_some(*base)
+    }
+
+    /// Whether the server has any.
+    pub(super) fn any_is_mapped(&self) -> bool {
+        !self.mapped.is_empty()
+    }
+
+    /// Whether some of it, mapped or not, is the program's own.
+    fn any_is_foreign(&self) -> bool {
+        let mapped = self.mapped.values().map(|it| it.candidate);
+        mapped
+            .chain(self.candidates.values().copied())
+            .any(|it| it.foreign)
     }
 
     /// Whether the server has the memory at `address`.
@@ -219,7 +240,7 @@ pub(super) fn until_all_is_mapped(
 ) -> Result<(), CUresult> {
     loop {
         let found = {
-            let mut state = lock(&STATE);
+            let mut state = lock_to_move();
             action(&mut state)?;
             std::mem::take(&mut state.page_locked.found)
         };
@@ -272,7 +293,7 @@ fn map_one(session: &'static Session, address: u64) -> Result<(), CUresult> {
     );
     let zero = map_there(session, pages).inspect_err(|code| refused(base, *code))?;
     serve::start(session)?;
-    let mut state = lock(&STATE);
+    let mut state = lock_to_move();
     let adopted = state.adopt(session, (base, candidate), pages, current.handle, zero);
     if let Err(code) = adopted {
         drop(state);
@@ -506,7 +527,7 @@ impl Managed {
         };
         let mut rest = vec![(base, end)];
         if let Some((first, len, moved)) = adopted {
-            let region = Region::new(first, len, mapped.context).shared();
+            let region = Region::new(first, len, mapped.context).shared(foreign);
             self.regions.insert(first, region);
             mapped.region = Some(first);
             let sent = self.send_moved(session, (first, len, moved), mapped.context, zero);
@@ -582,14 +603,34 @@ impl Managed {
 
     /// Memory is the host's alone again, with all that the device has written there.
     fn take_home(&mut self, session: &'static Session, mapped: &Mapped) {
-        if let Some(first) = mapped.region {
-            self.bring_home(session, first);
+        let is_there = match mapped.region {
+            Some(first) => self.bring_home(session, first),
+            None => true,
+        };
+        if is_there {
+            let fetched = self.fetch_eager(session);
+            super::report(session, fetched);
         }
-        let fetched = self.fetch_eager(session);
-        super::report(session, fetched);
         for address in &mapped.eager {
             self.eager.remove(address);
         }
+    }
+
+    /// The program has unmapped the region at `base`, which is page-locked memory: its addresses are the program's for other
+    /// things. The server has the memory until it is given back.
+    pub(super) fn let_go(&mut self, base: u64) {
+        eager::say_unmapped(base);
+        if let (Some(region), Some(pager)) = (self.regions.remove(&base), pager()) {
+            pager.abandon(region.base, region.len());
+        }
+        let mut mapped = self.page_locked.mapped.values_mut();
+        if let Some(mapped) = mapped.find(|it| it.region == Some(base)) {
+            mapped.region = None;
+            for address in mapped.eager.drain(..) {
+                self.eager.remove(&address);
+            }
+        }
+        self.note_use();
     }
 
     /// Memory that is about to be freed, or that the program has unmapped.
@@ -635,7 +676,7 @@ fn leave_one(session: &'static Session, base: u64, freed: bool) -> Option<Candid
             let _ = unsafe { remote::cuCtxSynchronize() };
         }
         let mapped = {
-            let mut state = lock(&STATE);
+            let mut state = lock_to_move();
             let mapped = state.page_locked.mapped.remove(&base)?;
             match freed {
                 true => state.drop_mapped(&mapped),
@@ -650,8 +691,8 @@ fn leave_one(session: &'static Session, base: u64, freed: bool) -> Option<Candid
     })
 }
 
-/// All mapped memory that `which` takes is the host's alone, until the device uses it again.
-fn leave_where(session: &'static Session, which: impl Fn(&Mapped) -> bool) {
+/// A context is about to end. Page-locked memory outlives it: the host has it alone, until the device uses it again.
+pub(crate) fn leave_context(session: &'static Session, context: u64) {
     if !super::in_use() {
         return;
     }
@@ -660,7 +701,7 @@ fn leave_where(session: &'static Session, which: impl Fn(&Mapped) -> bool) {
         let state = lock(&STATE);
         let mapped = state.page_locked.mapped.iter();
         mapped
-            .filter(|(_, it)| which(it))
+            .filter(|(_, it)| it.context == context)
             .map(|(base, _)| *base)
             .collect()
     };
@@ -672,16 +713,45 @@ fn leave_where(session: &'static Session, which: impl Fn(&Mapped) -> bool) {
     }
 }
 
-/// A context is about to end. Page-locked memory outlives it.
-pub(crate) fn leave_context(session: &'static Session, context: u64) {
-    leave_where(session, |mapped| mapped.context == context);
+/// The process is about to fork: its child has the program's memory, and no device that has parts of it. So all of it is at
+/// the host until the child is there, also of what the device is at work on. Nobody waits for the device, which may wait
+/// for the program, and faults are resolved: another handler of the fork may touch the memory.
+pub(crate) fn before_fork() {
+    let Some(session) = session::current() else {
+        return;
+    };
+    if !super::in_use() && !may_map() {
+        return;
+    }
+    let mut state = lock_to_move();
+    if state.page_locked.any_is_foreign() {
+        FORKING.set(true);
+        state.forking = true;
+        state.bring_for_child(session);
+    }
 }
 
-/// The process is about to fork: its child has the program's memory, and no device that has parts of it.
-pub(crate) fn before_fork() {
-    if let Some(session) = session::current() {
-        leave_where(session, |mapped| mapped.candidate.foreign);
+/// The process has forked, or could not; this is the parent.
+pub(crate) fn after_fork() {
+    if !FORKING.replace(false) {
+        return;
     }
+    let mut state = lock(&STATE);
+    if let Some(pager) = pager() {
+        for region in state.regions.values().filter(|region| region.foreign) {
+            let dirty = region.dirty(region.all());
+            let writable: Vec<_> = dirty.iter().map(|run| region.span(*run)).collect();
+            pager.after_fork(region.base, region.len(), &writable);
+        }
+    }
+    state.forking = false;
+    FORKED.notify_all();
+}
+
+/// This is the child. It has no use for anything else of the state: its CUDA is not initialised.
+pub(crate) fn in_child() {
+    FORKING.set(false);
+    protected::in_child();
 }
 
 /// Whether an operation that succeeds has waited for something that the device did.

@@ -11,6 +11,8 @@ use crate::log;
 pub(crate) struct Fault {
     pub(crate) address: u64,
     pub(crate) write: bool,
+    /// There is no page.
+    pub(crate) missing: bool,
     /// Who waits, if the pager has to know.
     pub(crate) ticket: u64,
 }
@@ -29,6 +31,15 @@ pub(crate) trait Pager: Send + Sync {
     fn restore(&self, base: u64, len: u64);
     /// The program has unmapped memory that was taken over, and may have other things there.
     fn abandon(&self, base: u64, len: u64);
+    /// Whether the program still has these pages of memory that was taken over, as far as that can be told. Afterwards who
+    /// writes there may wait.
+    fn is_there(&self, address: u64, len: u64) -> bool;
+    /// Of pages that cannot be written, puts empty ones where the program has given back some (madvise(2)).
+    fn complete(&self, _address: u64, _len: u64) {}
+    /// The process is about to fork, and all pages of memory that was taken over are there: its child is to have them.
+    fn before_fork(&self, _base: u64, _len: u64) {}
+    /// In the parent afterwards: who writes these pages does not wait for it any more.
+    fn after_fork(&self, _base: u64, _len: u64, _writable: &[(u64, u64)]) {}
     /// Puts bytes where pages are missing, to be written or not, and lets go who waits for them.
     fn put(&self, address: u64, bytes: &[u8], writable: bool);
     /// Lets pages be written, and lets go who waits for that.

@@ -128,6 +128,8 @@ pub(crate) struct Region {
     pub(crate) provisional: bool,
     /// Page-locked memory: the host may use it while the device does.
     pub(crate) shared: bool,
+    /// It is the program's own, which it may have unmapped, and which a child of fork(2) has.
+    pub(crate) foreign: bool,
     /// Of shared memory, what the pages were that the host began to change while the device was at work.
     twins: BTreeMap<usize, Box<[u8]>>,
     /// Pages that the program will want (`cuMemPrefetchAsync` to the host).
@@ -160,6 +162,7 @@ impl Region {
             attach_first: Attach::Global,
             provisional: false,
             shared: false,
+            foreign: false,
             twins: BTreeMap::new(),
             wanted: None,
             pages: vec![Page::Stale; (end - base).div_ceil(PAGE) as usize],
@@ -201,9 +204,10 @@ impl Region {
         self.parts.is_empty()
     }
 
-    /// Page-locked memory, of which the device has all.
-    pub(crate) fn shared(mut self) -> Self {
+    /// Page-locked memory, of which the device has all; `foreign`: it is the program's own.
+    pub(crate) fn shared(mut self, foreign: bool) -> Self {
         self.shared = true;
+        self.foreign = foreign;
         self.fresh = false;
         self
     }
@@ -586,7 +590,7 @@ mod tests {
 
     #[test]
     fn of_a_page_that_both_change_only_the_hosts_bytes_are_sent() {
-        let mut region = Region::new(0x10_0000, 3 * PAGE, 1).shared();
+        let mut region = Region::new(0x10_0000, 3 * PAGE, 1).shared(false);
         fill(&mut region, 0, true);
         let run = Run { first: 0, count: 2 };
         let mut bytes = vec![1; 2 * PAGE as usize];

@@ -14,7 +14,9 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize
 use std::sync::{Mutex, OnceLock};
 use std::{ptr, slice};
 
+use super::eager;
 use super::pager::{Fault, MREMAP_DONTUNMAP, Pager};
+use super::pages::PAGE;
 use crate::log;
 use crate::state::lock;
 
@@ -27,6 +29,8 @@ struct Slot {
     len: AtomicU64,
     /// Bytes of the last region there, which may be gone.
     was: AtomicU64,
+    /// While the process forks, what its child gets for the region; 0: nothing.
+    copy: AtomicU64,
 }
 
 static SLOTS: [Slot; REGIONS] = [const {
@@ -34,6 +38,7 @@ static SLOTS: [Slot; REGIONS] = [const {
         base: AtomicU64::new(0),
         len: AtomicU64::new(0),
         was: AtomicU64::new(0),
+        copy: AtomicU64::new(0),
     }
 }; REGIONS];
 /// Slots that were ever used.
@@ -303,6 +308,22 @@ impl Protected {
         found.map_or(0, |(base, (_, shadow))| shadow + (address - base))
     }
 
+    /// The bytes of a region, as memory that nobody else has.
+    fn private_copy(&self, base: u64, len: u64) -> Option<u64> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping, as large as the bytes that are copied there, which nobody changes now.
+        unsafe {
+            let made = libc::mmap(ptr::null_mut(), len as usize, protection, flags, -1, 0);
+            if made == libc::MAP_FAILED {
+                return None;
+            }
+            let from = self.bytes(base, len);
+            ptr::copy_nonoverlapping(from.as_ptr(), made.cast::<u8>(), from.len());
+            Some(made.expose_provenance() as u64)
+        }
+    }
+
     fn protect(&self, address: u64, len: u64, protection: i32) {
         // SAFETY: pages of a region; who may not touch them waits.
         let done = unsafe { libc::mprotect(place(address), len as usize, protection) };
@@ -337,9 +358,39 @@ fn map_file(fd: &OwnedFd, base: u64, len: u64, protection: i32) -> Option<u64> {
     (got != libc::MAP_FAILED).then(|| got.expose_provenance() as u64)
 }
 
-/// Unmaps what [`Protected::shadow_of`] has mapped.
+/// Whether a page is of a shared mapping, as those of regions are: mremap(2) makes a second mapping of such only.
+fn is_shared(page: u64) -> bool {
+    let len = PAGE as usize;
+    // SAFETY: the page stays as it is; the mapping that is made is nobody else's, and goes at once.
+    unsafe {
+        let flags = libc::MREMAP_MAYMOVE;
+        let again = libc::mremap(place(page), 0, len, flags, ptr::null_mut::<libc::c_void>());
+        again != libc::MAP_FAILED && libc::munmap(again, len) == 0
+    }
+}
+
+/// In the child of a fork, from a handler that may do next to nothing: what the parent's regions were of the program is
+/// the child's alone.
+pub(super) fn in_child() {
+    let used = USED.load(Ordering::Acquire).min(REGIONS);
+    for slot in &SLOTS[..used] {
+        match slot.copy.swap(0, Ordering::AcqRel) {
+            0 => {}
+            copy => {
+                let (base, len) = (&slot.base, &slot.len);
+                move_to(
+                    copy,
+                    base.load(Ordering::Acquire),
+                    len.load(Ordering::Acquire),
+                );
+            }
+        }
+    }
+}
+
+/// Unmaps what [`Protected::shadow_of`] or [`Protected::private_copy`] has mapped.
 fn clear_shadow(shadow: u64, len: u64) {
-    // SAFETY: a mapping of this file, which nobody has any more.
+    // SAFETY: a mapping of this file, or a copy, which nobody has any more.
     unsafe { libc::munmap(place(shadow), len as usize) };
 }
 
@@ -425,27 +476,56 @@ impl Pager for Protected {
 
     fn restore(&self, base: u64, len: u64) {
         self.forbid(base, len);
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping, as large as the bytes that are copied there, which nobody changes now.
-        let private = unsafe {
-            let made = libc::mmap(ptr::null_mut(), len as usize, protection, flags, -1, 0);
-            if made != libc::MAP_FAILED {
-                let from = self.bytes(base, len);
-                ptr::copy_nonoverlapping(from.as_ptr(), made.cast::<u8>(), from.len());
-            }
-            made
-        };
-        match private == libc::MAP_FAILED {
+        match self.private_copy(base, len) {
             // Memory that a child of fork(2) has in common with its parent is better than none.
-            true => self.allow(base, len),
-            false => move_to(private.expose_provenance() as u64, base, len),
+            None => self.allow(base, len),
+            Some(private) => move_to(private, base, len),
         }
         self.forget(base);
     }
 
     fn abandon(&self, base: u64, _: u64) {
         self.forget(base);
+    }
+
+    fn is_there(&self, address: u64, len: u64) -> bool {
+        /// Whether a kernel makes second mappings of shared pages.
+        static TELLS: OnceLock<bool> = OnceLock::new();
+        let mut ends = [address, address + len - PAGE].into_iter();
+        eager::is_mapped(address, len)
+            && (!*TELLS.get_or_init(|| is_shared(self.shadow(address))) || ends.all(is_shared))
+    }
+
+    fn before_fork(&self, base: u64, len: u64) {
+        // What other threads write from here on comes after the fork.
+        self.forbid(base, len);
+        let Some(copy) = self.private_copy(base, len) else {
+            return;
+        };
+        let here = |slot: &&Slot| {
+            slot.base.load(Ordering::Relaxed) == base && slot.len.load(Ordering::Relaxed) == len
+        };
+        match SLOTS.iter().find(here) {
+            Some(slot) => match slot.copy.swap(copy, Ordering::AcqRel) {
+                0 => {}
+                before => clear_shadow(before, len),
+            },
+            None => clear_shadow(copy, len),
+        }
+    }
+
+    fn after_fork(&self, base: u64, len: u64, writable: &[(u64, u64)]) {
+        for slot in &SLOTS {
+            if slot.base.load(Ordering::Relaxed) == base {
+                match slot.copy.swap(0, Ordering::AcqRel) {
+                    0 => {}
+                    copy => clear_shadow(copy, len),
+                }
+            }
+        }
+        for &(address, len) in writable {
+            self.allow(address, len);
+        }
     }
 
     fn unmap(&self, base: u64, len: u64) {
@@ -512,6 +592,7 @@ impl Pager for Protected {
                 return Some(Fault {
                     address: question.address,
                     write: question.write != 0,
+                    missing: false,
                     ticket: question.ticket,
                 });
             }
@@ -534,5 +615,25 @@ impl Pager for Protected {
                 1,
             );
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_shared_pages_have_a_second_mapping() {
+        // SAFETY: a name, and a descriptor that is nobody else's.
+        let file = unsafe {
+            let fd = libc::memfd_create(c"gtrace-test".as_ptr(), libc::MFD_CLOEXEC);
+            assert!(fd >= 0 && libc::ftruncate(fd, 2 * PAGE as i64) == 0);
+            OwnedFd::from_raw_fd(fd)
+        };
+        let shared = map_file(&file, 0, 2 * PAGE, libc::PROT_NONE).unwrap();
+        assert!(is_shared(shared) && is_shared(shared + PAGE));
+        clear(shared, PAGE);
+        assert!(!is_shared(shared) && is_shared(shared + PAGE));
+        clear_shadow(shared, 2 * PAGE);
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 
 use super::pager::{Fault, Pager, pager};
-use super::pages::{Need, PAGE};
+use super::pages::{Need, PAGE, Run};
 use super::transfer::Owner;
 use super::{Managed, PROVISIONAL, STATE, TOUCHED, is_busy, transfer};
 use crate::session::Session;
@@ -75,18 +75,32 @@ impl Managed {
         // All before the answer comes: what is launched meanwhile is not in it, asks for these pages first, and whoever has
         // waited for what is launched already drops them.
         TOUCHED.swap(true, Ordering::SeqCst);
-        let busy = is_busy();
+        let (busy, forking) = (is_busy(), self.forking);
         let Some(region) = self.at(fault.address) else {
             // Freed while somebody touched it.
             return pager.wake(fault.address);
         };
         let page = ((fault.address - region.base) / PAGE) as usize;
         let (run, dirty, zero) = match region.fault(page, fault.write) {
+            Need::Nothing if fault.missing && region.foreign => {
+                // The program has given the page back (madvise(2)); one that another fault has brought stays as it is.
+                let run = Run {
+                    first: page,
+                    count: 1,
+                };
+                let writable = !region.dirty(run).is_empty();
+                return pager.put(region.span(run).0, &[0; PAGE as usize], writable);
+            }
+            Need::Nothing if fault.write && forking => {
+                // Written after what the child gets.
+                return pager.allow(fault.address & !(PAGE - 1), PAGE);
+            }
             Need::Nothing => return pager.wake(fault.address),
             Need::Unprotect(run) => {
                 let (address, len) = region.span(run);
                 // Pages that were fetched while the device was at work are not what it has now, even if it is not any more.
                 if region.shared && (busy || region.provisional) {
+                    pager.complete(address, len);
                     region.keep_twins(run.first, pager.bytes(address, len));
                 }
                 region.unprotected(run);
@@ -118,13 +132,75 @@ impl Managed {
         put(pager, address + changed.len() as u64, rest, false);
     }
 
-    /// Brings all pages to the host for good: the region is gone afterwards, and its memory as it was before there was one.
-    pub(super) fn bring_home(&mut self, session: &'static Session, base: u64) {
-        let (Some(pager), Some(region)) = (pager(), self.regions.get(&base)) else {
-            return;
+    /// Has the host have all memory that is the program's own, as a child of fork(2) gets what is there.
+    pub(super) fn bring_for_child(&mut self, session: &'static Session) {
+        let Some(pager) = pager() else { return };
+        let fetched = self.fetch_eager(session);
+        super::report(session, fetched);
+        let own = self.regions.values().filter(|region| region.foreign);
+        let own: Vec<(u64, u64)> = own.map(|region| (region.base, region.len())).collect();
+        for (base, len) in own {
+            if self.bring_all(session, pager, base) {
+                pager.before_fork(base, len);
+            }
+        }
+    }
+
+    /// Brings all pages to the host, which are the device's too as before. False if they are not to be had.
+    fn bring_all(&mut self, session: &'static Session, pager: &dyn Pager, base: u64) -> bool {
+        // As in `resolve`.
+        TOUCHED.swap(true, Ordering::SeqCst);
+        let busy = is_busy();
+        let Some(region) = self.regions.get_mut(&base) else {
+            return false;
         };
-        let (owner, clean) = (region.owner(), region.clean(region.all()));
-        let spans: Vec<_> = clean.iter().map(|run| region.span(*run)).collect();
+        if !pager.is_there(base, region.len()) {
+            self.let_go(base);
+            return false;
+        }
+        let missing: Vec<Run> = region.missing(BRING).collect();
+        if busy && !missing.is_empty() {
+            region.provisional = true;
+            PROVISIONAL.swap(true, Ordering::SeqCst);
+        }
+        // Who writes the pages that the host may write does not wait for it.
+        for run in region.dirty(region.all()) {
+            let (address, len) = region.span(run);
+            pager.complete(address, len);
+            pager.allow(address, len);
+        }
+        let owner = region.owner();
+        let pieces: Vec<_> = missing
+            .iter()
+            .map(|run| (*run, region.span(*run)))
+            .collect();
+        let mut bytes = Vec::new();
+        for (run, piece) in pieces {
+            bytes.clear();
+            bytes.resize(piece.1 as usize, 0);
+            if !self.fetch(session, piece, &[piece], owner, &mut bytes) {
+                return false;
+            }
+            if let Some(region) = self.regions.get_mut(&base) {
+                region.filled(run, 0);
+            }
+            put(pager, piece.0, &bytes, false);
+        }
+        true
+    }
+
+    /// Brings all pages to the host for good: the region is gone afterwards, and its memory as it was before there was one.
+    /// False if the program has unmapped it.
+    pub(super) fn bring_home(&mut self, session: &'static Session, base: u64) -> bool {
+        let (Some(pager), Some(region)) = (pager(), self.regions.get(&base)) else {
+            return true;
+        };
+        if region.foreign && !pager.is_there(base, region.len()) {
+            self.let_go(base);
+            return false;
+        }
+        let (owner, valid) = (region.owner(), region.valid(region.all()));
+        let spans: Vec<_> = valid.iter().map(|run| region.span(*run)).collect();
         let pieces: Vec<_> = region.missing(BRING).map(|run| region.span(run)).collect();
         let mut bytes = Vec::new();
         for (address, len) in pieces {
@@ -141,6 +217,7 @@ impl Managed {
         if let Some(region) = self.regions.remove(&base) {
             pager.restore(region.base, region.len());
         }
+        true
     }
 
     /// Fetches what is to be had of pages; false if the device is out of reach for good.
@@ -208,6 +285,9 @@ mod tests {
         }
         fn restore(&self, _: u64, _: u64) {}
         fn abandon(&self, _: u64, _: u64) {}
+        fn is_there(&self, _: u64, _: u64) -> bool {
+            true
+        }
         fn put(&self, _: u64, _: &[u8], _: bool) {}
         fn allow(&self, _: u64, _: u64) {}
         fn forbid(&self, _: u64, _: u64) {}
@@ -232,6 +312,7 @@ mod tests {
         let fault = |address| Fault {
             address,
             write: false,
+            missing: false,
             ticket: 0,
         };
         let pager = Written(

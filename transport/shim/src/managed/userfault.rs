@@ -15,6 +15,7 @@ use std::os::raw::c_ulong;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::{ptr, slice};
 
+use super::eager::present;
 use super::pager::{Fault, MREMAP_DONTUNMAP, Pager};
 use super::pages::PAGE;
 
@@ -149,19 +150,27 @@ impl Userfault {
         }
     }
 
-    fn protect(&self, address: u64, len: u64, mode: u64) {
+    /// Whether all of it was to be had: not where the program has unmapped some.
+    fn protect(&self, address: u64, len: u64, mode: u64) -> bool {
         let mut range = WriteProtect {
             start: address,
             len,
             mode,
         };
-        // EAGAIN: the process is about to fork; the kernel has done nothing.
-        while let Err(error) = self.control(UFFDIO_WRITEPROTECT, &mut range) {
-            if error.kind() != io::ErrorKind::WouldBlock {
-                break;
+        loop {
+            match self.control(UFFDIO_WRITEPROTECT, &mut range) {
+                Ok(()) => return true,
+                // EAGAIN: the process is about to fork; the kernel has done nothing.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(_) => return false,
             }
         }
     }
+}
+
+/// First addresses of pages.
+fn pages(address: u64, len: u64) -> impl Iterator<Item = u64> {
+    (0..len / PAGE).map(move |page| address + page * PAGE)
 }
 
 fn place(address: u64) -> *mut libc::c_void {
@@ -253,6 +262,23 @@ impl Pager for Userfault {
         self.restore(base, len);
     }
 
+    fn is_there(&self, address: u64, len: u64) -> bool {
+        let protects = |address, len| self.protect(address, len, WRITEPROTECT_WP);
+        // Kernels before 6.4 do so within one mapping only, and the program may have divided its own (mprotect(2)).
+        present(address, len).is_some()
+            && (protects(address, len) || pages(address, len).all(|page| protects(page, PAGE)))
+    }
+
+    fn complete(&self, address: u64, len: u64) {
+        let Some(present) = present(address, len) else {
+            return;
+        };
+        for (page, _) in pages(address, len).zip(present).filter(|(_, is)| !is) {
+            // One that is swapped out is there, and stays as it is.
+            self.put(page, &[0; PAGE as usize], false);
+        }
+    }
+
     fn put(&self, address: u64, bytes: &[u8], writable: bool) {
         let mut at = 0;
         while at < bytes.len() {
@@ -327,6 +353,7 @@ impl Pager for Userfault {
                     return Some(Fault {
                         address: message.address,
                         write: message.flags & (PAGEFAULT_WRITE | PAGEFAULT_WP) != 0,
+                        missing: message.flags & PAGEFAULT_WP == 0,
                         ticket: 0,
                     });
                 }
@@ -337,5 +364,49 @@ impl Pager for Userfault {
                 _ => return None,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Memory of the program, at `base` in the place of what is there, or anywhere.
+    fn memory(base: u64, len: u64) -> u64 {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let flags = flags | if base == 0 { 0 } else { libc::MAP_FIXED };
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        // SAFETY: new memory, or addresses of this test.
+        let got = unsafe { libc::mmap(place(base), len as usize, protection, flags, -1, 0) };
+        assert_ne!(got, libc::MAP_FAILED);
+        got.expose_provenance() as u64
+    }
+
+    #[test]
+    fn memory_that_the_program_has_unmapped_is_not_there() {
+        const LEN: u64 = 8 * PAGE;
+        // Where the kernel permits none there is nothing to test.
+        let Ok(pager) = Userfault::new() else { return };
+        let base = memory(0, LEN);
+        let moved = pager.adopt(base, LEN).unwrap();
+        pager.put(base, &[7; LEN as usize], false);
+        assert!(pager.is_there(base, LEN));
+        // SAFETY: a page of the test, whose bytes nobody needs.
+        unsafe { libc::madvise(place(base + PAGE), PAGE as usize, libc::MADV_DONTNEED) };
+        pager.complete(base, LEN);
+        // Who reads a page that is missing waits for ever.
+        assert_eq!(present(base, LEN), Some(vec![true; 8]));
+        let bytes = pager.bytes(base, LEN);
+        assert_eq!((bytes[0], bytes[PAGE as usize]), (7, 0));
+        memory(base + 4 * PAGE, PAGE);
+        assert!(pager.is_there(base, 4 * PAGE));
+        assert!(!pager.is_there(base, LEN));
+        assert!(!pager.is_there(base + 4 * PAGE, PAGE));
+        // SAFETY: mappings of the test.
+        unsafe {
+            libc::munmap(place(base), LEN as usize);
+            libc::munmap(place(moved), LEN as usize);
+        }
+        assert!(!pager.is_there(base, PAGE));
     }
 }

@@ -79,6 +79,36 @@ fn too_little_room_is_answered_with_how_much_is_needed() {
 }
 
 #[test]
+fn a_text_says_how_long_it_is() {
+    unsafe extern "C" fn name(
+        id: nvmlVgpuTypeId_t,
+        name: *mut c_char,
+        size: *mut c_uint,
+    ) -> nvmlReturn_t {
+        assert_eq!(id, 7);
+        let room = unsafe { size.replace(6) };
+        if room < 6 || name.is_null() {
+            return NVML_ERROR_INSUFFICIENT_SIZE;
+        }
+        unsafe { name.copy_from_nonoverlapping(c"L4-1Q".as_ptr(), 6) };
+        NVML_SUCCESS
+    }
+    with_server(|exec| exec.nvml.nvmlVgpuTypeGetName = Some(name));
+    let get = |size: &mut c_uint, name| unsafe { client::nvmlVgpuTypeGetName(7, name, size) };
+    let mut size = 3;
+    let mut room = [1 as c_char; 8];
+    let small = get(&mut size, room.as_mut_ptr());
+    assert_eq!(
+        (small, size, room),
+        (NVML_ERROR_INSUFFICIENT_SIZE, 6, [1; 8])
+    );
+    size = 8;
+    assert_eq!(get(&mut size, room.as_mut_ptr()), NVML_SUCCESS);
+    assert_eq!((size, room[6]), (6, 1));
+    assert_eq!(unsafe { CStr::from_ptr(room.as_ptr()) }, c"L4-1Q");
+}
+
+#[test]
 fn a_structure_travels_in_the_size_that_the_program_knows() {
     unsafe extern "C" fn memory(_: nvmlDevice_t, memory: *mut nvmlMemory_v2_t) -> nvmlReturn_t {
         unsafe { (*memory).used = 5 };

@@ -158,7 +158,12 @@ fn mem_ops(stream: Handle, count: c_uint, operations: In<StreamMemOp>, flags: c_
             BARRIER => return Err(INVALID_VALUE),
             _ => return Err(NOT_SUPPORTED),
         }
-        if matches!(one.operation, WRITE_32 | WRITE_64) && one.flags > 1 {
+        let known = match one.operation {
+            WAIT_32 | WAIT_64 => stream::WAIT_FLAGS,
+            WRITE_32 | WRITE_64 => 1,
+            _ => u32::MAX,
+        };
+        if one.flags & !known != 0 {
             return Err(INVALID_VALUE);
         }
     }

@@ -40,8 +40,8 @@ pub(crate) fn record(event: Handle, stream: Handle, external: bool) -> Answer {
     if capture::record_event(&stream, &event)? {
         return Ok(());
     }
-    let number = event.issue();
-    stream.submit(&context, Command::Record(event, number))
+    let issued = event.issue();
+    stream.submit(&context, Command::Record(event, issued))
 }
 
 /// Questions about events are for other streams than capturing ones.
@@ -119,7 +119,7 @@ api! { TABLE:
         crate::state::state()?;
         let event = Event::of(event)?;
         refuse(&event)?;
-        event.done.wait(event.issued());
+        event.latest().wait();
         if let Ok(context) = Context::of(event.context) {
             context.printed.flush();
         }

@@ -46,6 +46,8 @@ fn add(
         return Err(INVALID_VALUE);
     }
     let after = after?;
+    // Before anything is made for a node that cannot be.
+    graph.check(&after)?;
     let work = make(&graph)?;
     if graph.is_moved() && matches!(work, Work::MemAlloc(_) | Work::MemFree(_)) {
         return Err(NOT_SUPPORTED);
@@ -250,7 +252,12 @@ api! { TABLE:
     fn cuGraphExecNodeSetParams(exec: Handle, node: Handle, params: Out<NodeParams>) {
         state()?;
         let given = params.get()?;
-        exec_set(exec, node, general_change(node, &given))
+        let work = general_change(node, &given);
+        // Of a child it takes what that does.
+        let children = work.as_ref().map(Work::inner).unwrap_or_default();
+        let changed = exec_set(exec, node, work);
+        children.iter().for_each(|graph| graph.destroy());
+        changed
     }
 
     /// What a node launches.

@@ -112,7 +112,12 @@ api! { TABLE:
             owner.drain();
         }
         match found.map(|found| found.kind) {
-            Some(Kind::Graph) => graph::memory::free(address)?,
+            Some(Kind::Graph) => {
+                graph::memory::free(address)?;
+                if let Some(own) = graph::memory::GraphMemory::of(address) {
+                    own.set_owed(false);
+                }
+            }
             _ => drop(memory::free(&state.devices, address, |found| found.kind.is_allocated())?),
         }
         context.health.check()

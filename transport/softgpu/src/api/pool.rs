@@ -79,14 +79,17 @@ api! { TABLE:
     fn cuMemFreeAsync, cuMemFreeAsync_ptsz [stream] (address: DevicePtr, stream: Handle) {
         let (context, stream) = resolve(stream)?;
         let found = memory::find(address).filter(|found| found.base == address);
-        if !found.is_some_and(|found| found.kind.is_allocated()) {
-            return Err(INVALID_VALUE);
-        }
+        let found = found.filter(|found| found.kind.is_allocated()).ok_or(INVALID_VALUE)?;
         if captured(&stream, || Ok(Work::MemFree(address)))? {
             return Ok(());
         }
         capture::refuse_implicit(&stream)?;
-        memory::begin_to_free(address)?;
+        match GraphMemory::of(address).filter(|_| found.kind == memory::Kind::Graph) {
+            // The next launch may be asked for before the stream gets here.
+            Some(own) if own.set_owed(false) => {}
+            Some(_) => return Err(INVALID_VALUE),
+            None => memory::begin_to_free(address)?,
+        }
         stream.submit(&context, Command::Free(address))
     }
 

@@ -34,6 +34,9 @@ fn known(stream: Handle) -> Answer<(Arc<Context>, Arc<Stream>)> {
     locate(bound()?, stream)
 }
 
+/// What `CU_STREAM_WAIT_VALUE_*` have: how to compare, and that writes of other devices are flushed.
+pub(super) const WAIT_FLAGS: u32 = 3 | 1 << 30;
+
 /// `address` as an aligned word of device or page-locked memory.
 pub(super) fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
     let size = if wide { 8 } else { 4 };
@@ -53,6 +56,9 @@ pub(super) fn wait_value(
     wide: bool,
 ) -> Answer {
     let (context, stream) = resolve(stream)?;
+    if flags & !WAIT_FLAGS != 0 {
+        return Err(INVALID_VALUE);
+    }
     let wait = WaitValue {
         address: word(address, wide)?,
         value,
@@ -140,9 +146,9 @@ api! { TABLE:
         if capture::wait_event(&stream, &event)? {
             return Ok(());
         }
-        if !event.is_complete() {
-            let wait = Command::Await(Arc::clone(&event.done), event.issued());
-            return stream.submit(&context, wait);
+        let record = event.latest();
+        if !record.is_complete() {
+            return stream.submit(&context, Command::Await(record.done, record.number));
         }
         capture::refuse_implicit(&stream)
     }

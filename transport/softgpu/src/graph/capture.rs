@@ -249,8 +249,26 @@ pub(crate) fn stream_destroyed(stream: &Stream) {
     if let Some(capture) = of(stream) {
         capture.invalidate();
         if capture.origin == stream.id {
-            finish(&capture);
+            give_up(&capture);
         }
+    }
+}
+
+/// A context is destroyed: captures that began in its streams can end no more.
+pub(crate) fn context_destroyed(context: u64) {
+    let theirs = |capture: &&Arc<Capture>| capture.context == context;
+    let gone: Vec<_> = active().iter().filter(theirs).cloned().collect();
+    for capture in &gone {
+        capture.invalidate();
+        give_up(capture);
+    }
+}
+
+/// Ends a capture of which nothing comes.
+fn give_up(capture: &Arc<Capture>) {
+    finish(capture);
+    if !capture.borrowed {
+        capture.graph.destroy();
     }
 }
 

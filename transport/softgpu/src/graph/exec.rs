@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::conditional::{self, Conditional};
+use super::memory::GraphMemory;
 use super::user::Held;
 use super::work::Work;
 use super::{Graph, next_id};
 use crate::abi::Answer;
 use crate::command::Command;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_SUPPORTED};
+use crate::event::Record;
 use crate::health::Health;
 use crate::progress::Progress;
 use crate::registry::{Registry, mint};
@@ -209,20 +211,20 @@ impl Exec {
         context.printed.flush();
         let steps = self.steps();
         self.check_memory(&steps)?;
-        let mut numbers = Vec::new();
+        let mut records = Vec::new();
         visit(&steps, &mut |step| match &step.work {
             Work::RecordEvent(_, event) if step.enabled => {
                 event.uncapture();
-                numbers.push(event.issue());
+                records.push(event.issue());
             }
-            Work::WaitEvent(_, event) if step.enabled => numbers.push(event.issued()),
+            Work::WaitEvent(_, event) if step.enabled => records.push(event.latest()),
             _ => {}
         });
         let turn = self.asked.fetch_add(1, Ordering::SeqCst) + 1;
         let run = Run {
             exec: Arc::clone(self),
             steps,
-            numbers,
+            records,
             turn,
         };
         let submitted = stream.submit(&context, Command::Graph(Box::new(run)));
@@ -233,6 +235,7 @@ impl Exec {
         submitted
     }
 
+    /// Notes what a launch allocates and frees.
     fn check_memory(&self, steps: &[Step]) -> Answer {
         let mut live = Vec::new();
         visit(steps, &mut |step| {
@@ -246,11 +249,18 @@ impl Exec {
                 live.retain(|memory| memory.address != *address);
             }
         });
-        for memory in live.iter().filter(|memory| memory.is_live()) {
-            if self.flags & AUTO_FREE == 0 {
-                return Err(INVALID_VALUE);
+        if self.flags & AUTO_FREE == 0 && live.iter().any(|memory| memory.is_owed()) {
+            return Err(INVALID_VALUE);
+        }
+        visit(steps, &mut |step| {
+            if let Work::MemFree(address) = &step.work
+                && let Some(memory) = GraphMemory::of(*address)
+            {
+                memory.set_owed(false);
             }
-            memory.set_live(false);
+        });
+        for memory in &live {
+            memory.set_owed(true);
         }
         Ok(())
     }
@@ -258,22 +268,39 @@ impl Exec {
     /// A launch into a capture becomes a child graph of it.
     fn capture(&self, stream: &Stream, capture: &Arc<super::capture::Capture>) -> Answer {
         capture.check()?;
-        let graph = Graph::create(true);
-        let mut nodes = Vec::new();
-        for step in self.steps().iter() {
-            let after: Vec<_> = step
-                .after
-                .iter()
-                .filter_map(|at| Some((*nodes.get(*at)?, Default::default())))
-                .collect();
-            let work = match step.enabled {
-                true => step.work.duplicate()?,
-                false => Work::Empty,
-            };
-            nodes.push(graph.add(&after, work)?.handle);
-        }
-        super::capture::record(stream, capture, Work::Child(graph))
+        super::capture::record(stream, capture, Work::Child(graph_of(&self.steps())?))
     }
+}
+
+/// A graph that does what `steps` do, whatever has become of the one that they were made from.
+///
+/// # Errors
+/// As [`Work::duplicate`].
+fn graph_of(steps: &[Step]) -> Answer<Arc<Graph>> {
+    let graph = Graph::create(true);
+    let filled = fill(&graph, steps);
+    if filled.is_err() {
+        graph.destroy();
+    }
+    filled.map(|()| graph)
+}
+
+fn fill(graph: &Graph, steps: &[Step]) -> Answer {
+    let mut nodes = Vec::new();
+    for step in steps {
+        let after: Vec<_> = step
+            .after
+            .iter()
+            .filter_map(|at| Some((*nodes.get(*at)?, Default::default())))
+            .collect();
+        let work = match (&step.work, step.inner.first()) {
+            _ if !step.enabled => Work::Empty,
+            (Work::Child(_), Some(inner)) => Work::Child(graph_of(inner)?),
+            (work, _) => work.duplicate()?,
+        };
+        nodes.push(graph.add(&after, work)?.handle);
+    }
+    Ok(())
 }
 
 /// A launch in a stream.
@@ -281,7 +308,7 @@ pub(crate) struct Run {
     exec: Arc<Exec>,
     steps: Arc<Vec<Step>>,
     /// Of records of events and waits for them, in the order of the steps.
-    numbers: Vec<u64>,
+    records: Vec<Record>,
     turn: u64,
 }
 
@@ -295,23 +322,31 @@ impl Run {
                 conditional.value.begin();
             }
         });
-        let mut numbers = self.numbers.iter().copied();
-        let outcome = run_all(&self.steps, &mut numbers, health);
+        let mut records = self.records.iter().cloned();
+        let outcome = run_all(&self.steps, &mut records, health);
         self.exec.done.advance(self.turn);
         outcome
     }
 }
 
-fn run_all(steps: &[Step], numbers: &mut impl Iterator<Item = u64>, health: &Health) -> Answer {
+fn run_all(steps: &[Step], records: &mut impl Iterator<Item = Record>, health: &Health) -> Answer {
     let mut outcome = health.check();
     let failed = outcome.is_err();
     for step in steps.iter().filter(|step| step.enabled) {
         match &step.work {
-            Work::RecordEvent(_, event) => event.complete(numbers.next().unwrap_or_default()),
-            Work::WaitEvent(_, event) => event.done.wait(numbers.next().unwrap_or_default()),
+            Work::RecordEvent(_, event) => {
+                if let Some(record) = records.next() {
+                    event.complete(&record);
+                }
+            }
+            Work::WaitEvent(..) => {
+                if let Some(record) = records.next() {
+                    record.wait();
+                }
+            }
             Work::Child(_) => {
                 for inner in &step.inner {
-                    let ran = run_all(inner, numbers, health);
+                    let ran = run_all(inner, records, health);
                     outcome = outcome.and(ran);
                 }
             }

@@ -16,7 +16,12 @@ pub(crate) struct GraphMemory {
     pub(crate) address: u64,
     pub(crate) size: usize,
     pub(crate) device: usize,
+    /// Of its allocation ([`memory::Allocation`]).
+    id: u64,
+    /// The node has run, and what frees the memory has not.
     live: AtomicBool,
+    /// A launch was asked for that allocates it, and nothing since that frees it.
+    owed: AtomicBool,
 }
 
 static ALL: Mutex<Option<HashMap<u64, Weak<GraphMemory>>>> = Mutex::new(None);
@@ -34,7 +39,9 @@ impl GraphMemory {
             address,
             size,
             device: device.index,
+            id: memory::find(address).map_or(0, |found| found.id),
             live: AtomicBool::new(false),
+            owed: AtomicBool::new(false),
         });
         with_all(|all| all.insert(address, Arc::downgrade(&own)));
         Ok(own)
@@ -46,11 +53,16 @@ impl GraphMemory {
     }
 
     /// Whether the program, or a later launch, has it to free.
-    pub(crate) fn is_live(&self) -> bool {
-        self.live.load(Ordering::SeqCst)
+    pub(crate) fn is_owed(&self) -> bool {
+        self.owed.load(Ordering::SeqCst)
     }
 
-    /// The node has run.
+    /// A launch, or what frees it, was asked for; whether it was owed before.
+    pub(crate) fn set_owed(&self, owed: bool) -> bool {
+        self.owed.swap(owed, Ordering::SeqCst)
+    }
+
+    /// A node has allocated or freed it.
     pub(crate) fn set_live(&self, live: bool) {
         self.live.store(live, Ordering::SeqCst);
     }
@@ -58,12 +70,21 @@ impl GraphMemory {
 
 impl Drop for GraphMemory {
     fn drop(&mut self) {
-        with_all(|all| all.remove(&self.address));
-        // The program still has to free it.
-        if !self.is_live()
+        // The address may be another's by now: the memory went with its context.
+        let (address, own) = (self.address, std::ptr::from_ref::<Self>(self));
+        with_all(|all| {
+            if all
+                .get(&address)
+                .is_some_and(|one| std::ptr::eq(one.as_ptr(), own))
+            {
+                all.remove(&address);
+            }
+        });
+        // Else the program still has to free it.
+        if !self.live.load(Ordering::SeqCst)
             && let Some(state) = shared()
         {
-            let _ = memory::free(&state.devices, self.address, |_| true);
+            let _ = memory::free(&state.devices, address, |found| found.id == self.id);
         }
     }
 }

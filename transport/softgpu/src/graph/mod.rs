@@ -88,11 +88,16 @@ impl Node {
     /// Has it do something else of the same kind.
     pub(crate) fn set_work(&self, work: Work) -> Answer {
         let mut own = self.lock();
-        if own.kind() != work.kind() {
-            return Err(INVALID_VALUE);
-        }
-        *own = work;
-        Ok(())
+        let fits = own.kind() == work.kind();
+        let gone = if fits {
+            std::mem::replace(&mut *own, work)
+        } else {
+            work
+        };
+        drop(own);
+        // A graph within a node ends with what the node does.
+        gone.inner().iter().for_each(|graph| graph.destroy());
+        if fits { Ok(()) } else { Err(INVALID_VALUE) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Work> {
@@ -191,6 +196,14 @@ impl Graph {
 
     fn lock(&self) -> MutexGuard<'_, Parts> {
         self.parts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a node may run after these.
+    ///
+    /// # Errors
+    /// As [`Graph::add`].
+    pub(crate) fn check(&self, after: &[(u64, EdgeData)]) -> Answer {
+        self.lock().check(after)
     }
 
     /// Adds a node that runs after others.

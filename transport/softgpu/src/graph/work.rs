@@ -133,7 +133,7 @@ impl Work {
         }
     }
 
-    /// Carries it out in the calling thread, if it needs nothing of the launch: neither numbers of
+    /// Carries it out in the calling thread, if it needs nothing of the launch: neither records of
     /// events nor inner graphs.
     pub(crate) fn run(&self, health: &Health) -> Answer {
         match self {

@@ -91,6 +91,13 @@ fn a_refusal_keeps_the_daemons_words_and_no_daemon_says_how_to_start_it() {
 }
 
 #[test]
+fn an_answer_of_another_form_may_be_that_of_another_version() {
+    let (_dir, client) = answering("HTTP/1.1 200 OK\r\n\r\n{\"state\":\"new\"}", 64);
+    let error = client.get::<u8>("/").unwrap_err().to_string();
+    assert!(error.contains("a gtrace of another version"), "{error}");
+}
+
+#[test]
 fn what_a_peer_says_does_not_command_the_terminal() {
     for answer in [
         "HTTP/1.1 404 Not Found\r\n\r\n{\"error\":\"\\u001b]0;e\",\"cause\":\"\\u001b]0;c\",\"remedy\":\"\\u001b]0;r\"}",

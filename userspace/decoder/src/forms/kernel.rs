@@ -27,9 +27,8 @@ pub(crate) fn oops(line: &Line<'_>) -> Option<Occurrence> {
             "Bad page map",
             "Bad rss-counter state",
             "stack guard page was hit",
-            "KASAN: ",
         ];
-        BUGS.iter().any(|b| bug.starts_with(b)).then_some(bug)?
+        (BUGS.iter().any(|b| bug.starts_with(b)) || is_kasan(bug)).then_some(bug)?
     } else if let Some(place) = text.strip_prefix("kernel BUG at ") {
         place.trim_end().strip_suffix('!')?;
         text
@@ -51,6 +50,13 @@ pub(crate) fn oops(line: &Line<'_>) -> Option<Occurrence> {
     Some(occurrence)
 }
 
+/// `KASAN: slab-out-of-bounds in nv_kthread_q+0x10/0x20`; a process may be called as it begins.
+fn is_kasan(bug: &str) -> bool {
+    let bug = bug.strip_prefix("KASAN: ");
+    bug.and_then(|bug| bug.split_once(" in "))
+        .is_some_and(|(what, _)| !what.contains([',', ':', ')', '[']))
+}
+
 /// `Oops: 0002 [#1] SMP PTI`, `general protection fault, probably for …: 0000 [#1] SMP`, arm64's `Internal error: Oops:
 /// 96000004 [#1] SMP`: what failed.
 fn counted(text: &str) -> Option<&str> {
@@ -67,7 +73,12 @@ fn counted(text: &str) -> Option<&str> {
     let what = FAULTS.iter().find(|f| text.starts_with(*f))?;
     let (_, count) = text.split_once(" [#")?;
     let (_, rest) = scan::number::<u32>(count)?;
-    rest.starts_with(']').then_some(())?;
+    // Words such as `PREEMPT(lazy) SMP PTI`; other text follows the name of a process that is called so.
+    let mut options = rest.strip_prefix(']')?.split_whitespace();
+    let is_option = |word: &str| {
+        word.starts_with(|c: char| c.is_ascii_uppercase()) && !word.contains([':', '['])
+    };
+    options.all(is_option).then_some(())?;
     Some(what.trim_end_matches([':', ' ']))
 }
 

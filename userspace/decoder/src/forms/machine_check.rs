@@ -296,7 +296,8 @@ fn pcie_device(report: &str) -> Option<PciAddress> {
     })
 }
 
-/// `EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (channel:1 slot:0 page:0x…)`
+/// `EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (channel:1 slot:0 page:0x…)`; AMD's driver has no
+/// words for the error: `EDAC MC0: 1 CE on mc#0csrow#1channel#0 (csrow:1 channel:0 page:0x…)`.
 pub(crate) fn edac(line: &Line<'_>) -> Option<Occurrence> {
     let rest = line.text.strip_prefix("EDAC MC")?;
     let (_, rest) = scan::number::<u32>(rest)?;
@@ -307,9 +308,10 @@ pub(crate) fn edac(line: &Line<'_>) -> Option<Occurrence> {
         "UE" => false,
         _ => return None,
     };
-    let at = rest.find(" on ")?;
-    let (error, place) = rest.split_at_checked(at)?;
-    let place = place.strip_prefix(" on ")?;
+    let (error, place) = match rest.strip_prefix("on ") {
+        Some(place) => ("memory error", place),
+        None => rest.split_once(" on ")?,
+    };
     let dimm = place.split(" (").next()?.trim();
     let severity = match corrected {
         true => Severity::Info,

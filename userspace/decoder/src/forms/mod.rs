@@ -22,6 +22,7 @@ pub(crate) mod nvme;
 pub(crate) mod nvrm;
 pub(crate) mod oom;
 pub(crate) mod peermem;
+pub(crate) mod process_line;
 pub(crate) mod stall;
 pub(crate) mod sxid;
 pub(crate) mod xid;

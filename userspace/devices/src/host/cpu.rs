@@ -31,7 +31,8 @@ const MODES: [&str; 8] = [
 #[derive(Debug, Default)]
 pub(super) struct Cpu {
     before: Option<[f64; MODES.len()]>,
-    throttles: Option<f64>,
+    /// CPUs that count slowdowns, and how many there were.
+    throttles: Option<(u32, f64)>,
     hot: Option<Instant>,
 }
 
@@ -94,7 +95,7 @@ impl Cpu {
     }
 
     fn heat(&mut self, dir: &Path, now: Instant, reading: &mut HostReading) {
-        let Some((cores, packages)) = throttles(dir) else {
+        let Some((cpus, cores, packages)) = throttles(dir) else {
             reading.missing = Some("slowdowns for heat: these CPUs do not count them".to_owned());
             return;
         };
@@ -106,8 +107,9 @@ impl Cpu {
                 count,
             );
         }
-        let before = self.throttles.replace(cores + packages);
-        if before.is_some_and(|before| cores + packages > before) {
+        // A CPU that is switched off takes its count with it, and brings it back.
+        let before = self.throttles.replace((cpus, cores + packages));
+        if before.is_some_and(|(of, before)| of == cpus && cores + packages > before) {
             self.hot = Some(now);
         }
         let hot = self.hot.map(|at| now.saturating_duration_since(at));
@@ -178,8 +180,9 @@ fn load(roots: &HostRoots, reading: &mut HostReading) {
     }
 }
 
-/// Counts of all cores and of all packages; each CPU of a package has the same count of it.
-fn throttles(dir: &Path) -> Option<(f64, f64)> {
+/// How many CPUs count, and the counts of all cores and of all packages; each CPU of a package has the same count of it.
+fn throttles(dir: &Path) -> Option<(u32, f64, f64)> {
+    let mut cpus = 0;
     let mut cores = None;
     let mut packages: BTreeMap<u32, f64> = BTreeMap::new();
     for entry in fs::read_dir(dir).ok()?.filter_map(Result::ok) {
@@ -196,6 +199,7 @@ fn throttles(dir: &Path) -> Option<(f64, f64)> {
         let Some(count) = sysfs::number::<f64>(&counts.join("core_throttle_count")) else {
             continue;
         };
+        cpus += 1;
         *cores.get_or_insert(0.0) += count;
         let package = sysfs::number(&at.join("topology/physical_package_id"));
         let of_package = sysfs::number::<f64>(&counts.join("package_throttle_count"));
@@ -204,7 +208,7 @@ fn throttles(dir: &Path) -> Option<(f64, f64)> {
             *most = most.max(count);
         }
     }
-    Some((cores?, packages.values().sum()))
+    Some((cpus, cores?, packages.values().sum()))
 }
 
 #[cfg(test)]
@@ -291,6 +295,23 @@ mod tests {
         assert_eq!(cpu.read(&roots, now).unwrap().state, HostState::Degraded);
         let later = now + Duration::from_secs(301);
         assert_eq!(cpu.read(&roots, later).unwrap().state, HostState::Healthy);
+    }
+
+    #[test]
+    fn a_cpu_that_is_switched_on_again_was_not_hot() {
+        let dir = tempfile::tempdir().unwrap();
+        let roots = write(dir.path(), "cpu  1 0 0 9 0 0 0 0 0 0\n");
+        let (mut cpu, now) = (Cpu::default(), Instant::now());
+        let counts = "sys/devices/system/cpu/cpu1/thermal_throttle";
+        for is_on in [true, false, true] {
+            throttle(dir.path(), 0, 1, 5);
+            throttle(dir.path(), 1, 7, 5);
+            if !is_on {
+                fs::remove_dir_all(dir.path().join(counts)).unwrap();
+            }
+            let reading = cpu.read(&roots, now).unwrap();
+            assert_eq!(reading.state, HostState::Healthy, "{reading:?}");
+        }
     }
 
     #[test]

@@ -144,10 +144,12 @@ impl Memory {
             .past
             .entry(name.clone())
             .or_insert_with(|| (counts, VecDeque::new()));
-        // A counter that fell was reset.
-        if counts.corrected < first.corrected || counts.uncorrected < first.uncorrected {
+        // A counter that fell was reset: all that it counts is new.
+        let newest = past.back().map_or(*first, |(_, newest)| *newest);
+        if counts.corrected < newest.corrected || counts.uncorrected < newest.uncorrected {
             *first = Counts::default();
             past.clear();
+            past.push_back((now, Counts::default()));
         }
         past.push_back((now, counts));
         while past
@@ -302,6 +304,27 @@ mod tests {
         assert_eq!(host.read(MINUTE).state, HostState::Healthy);
         host.edac(0, 1);
         assert_eq!(host.read(MINUTE).state, HostState::Unhealthy);
+    }
+
+    #[test]
+    fn what_is_counted_after_a_reset_is_new() {
+        // The first reading was above and below what is counted since.
+        for first in [5_000, 10] {
+            let mut host = Host::new();
+            host.meminfo(0);
+            for corrected in [first, 5_050] {
+                host.edac(corrected, 0);
+                host.read(MINUTE);
+            }
+            assert_eq!(host.read(2 * HOUR).state, HostState::Healthy);
+            host.edac(150, 0);
+            let many = host.read(MINUTE);
+            assert_eq!(many.state, HostState::Degraded);
+            assert!(
+                many.reasons[0].contains("150 corrected errors of mc0"),
+                "{many:?}"
+            );
+        }
     }
 
     #[test]

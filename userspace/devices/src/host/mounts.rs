@@ -83,4 +83,16 @@ mod tests {
         }
         assert_eq!(unescape(r"a\9\04é\\"), r"a\9\04é\\");
     }
+
+    #[test]
+    fn a_mount_point_whose_name_is_no_text_hides_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let proc = dir.path().join("proc");
+        std::fs::create_dir_all(proc.join("1")).unwrap();
+        let text = b"u@h:/ /home/u/\xff fuse.sshfs rw,user_id=1000 0 0\n/dev/sda1 / ext4 rw 0 0\n";
+        std::fs::write(proc.join("1/mounts"), text).unwrap();
+        let found = mounts(&HostRoots::new(proc, dir.path().join("sys"))).unwrap();
+        let at: Vec<_> = found.iter().map(|mount| mount.at.as_str()).collect();
+        assert_eq!(at, ["/home/u/\u{fffd}", "/"]);
+    }
 }

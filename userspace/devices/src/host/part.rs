@@ -196,10 +196,10 @@ pub(super) trait Part: Send {
     fn read(&mut self, roots: &HostRoots, now: Instant) -> Result<HostReading, Unread>;
 }
 
-/// The text of a file that every host has that has this part.
+/// The text of a file that every host has that has this part. What is no UTF-8 becomes U+FFFD: users name mount points.
 pub(super) fn needed(path: &std::path::Path) -> Result<String, Unread> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(text),
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(String::from_utf8_lossy(&bytes).into_owned()),
         Err(error) => {
             let why = format!("{}: {error}", path.display());
             Err(match error.kind() {

@@ -1,6 +1,7 @@
 //! Tasks that do not get on: zombies, and those in uninterruptible sleep, above all such as have a GPU open.
 //!
-//! Source: /proc/PID/stat, third field (proc_pid_stat(5)). Threads other than the first of a process are not read.
+//! Source: /proc/PID/stat, third field (proc_pid_stat(5)); /proc/PID/status, context switches. Threads other than the first
+//! of a process are not read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -35,8 +36,8 @@ const STATES: [(char, &str); 7] = [
 
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
-    /// Since when each process, by pid and start time, is in uninterruptible sleep.
-    waiting: BTreeMap<(u32, u64), Instant>,
+    /// Since when each process, by pid and start time, is in uninterruptible sleep, and its context switches so far.
+    waiting: BTreeMap<(u32, u64), (Instant, Option<u64>)>,
 }
 
 struct Stat {
@@ -69,8 +70,12 @@ impl Part for Tasks {
             }
             if stat.state == 'D' {
                 let key = (pid, stat.started);
-                let since = *self.waiting.get(&key).unwrap_or(&now);
-                waiting.insert(key, since);
+                let switches = switches(&entry.path());
+                // One that has run meanwhile sleeps anew.
+                let known = self.waiting.get(&key);
+                let known = known.filter(|(_, before)| *before == switches);
+                let since = known.map_or(now, |(since, _)| *since);
+                waiting.insert(key, (since, switches));
                 let waits = now.saturating_duration_since(since);
                 if waits >= limit && has_gpu(&entry.path()) {
                     stuck.push((waits, format!("{} ({pid})", stat.comm)));
@@ -130,6 +135,17 @@ fn parse(text: &str) -> Option<Stat> {
         state,
         started,
     })
+}
+
+/// How often the first thread was switched off its CPU; `None` where the kernel does not say.
+fn switches(process: &Path) -> Option<u64> {
+    let text = sysfs::text(&process.join("status"))?;
+    let counts = text.lines().filter_map(|line| {
+        let (name, count) = line.split_once(':')?;
+        let is_count = name.ends_with("voluntary_ctxt_switches");
+        is_count.then(|| count.trim().parse::<u64>().ok())?
+    });
+    counts.reduce(u64::saturating_add)
 }
 
 fn has_gpu(process: &Path) -> bool {
@@ -204,6 +220,24 @@ mod tests {
             read(&mut tasks, dir.path(), at(890)).state,
             HostState::Healthy
         );
+    }
+
+    #[test]
+    fn a_gpu_process_that_has_run_between_two_readings_is_not_stuck() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut tasks, now) = (Tasks::default(), Instant::now());
+        process(dir.path(), 8, "train", 'D', 6, true);
+        let mut state = |seconds, switches: u32| {
+            let text = format!(
+                "Name:\ttrain\nvoluntary_ctxt_switches:\t{switches}\n\
+                 nonvoluntary_ctxt_switches:\t3\n"
+            );
+            fs::write(dir.path().join("proc/8/status"), text).unwrap();
+            read(&mut tasks, dir.path(), now + Duration::from_secs(seconds)).state
+        };
+        assert_eq!(state(0, 10), HostState::Healthy);
+        assert_eq!(state(60, 900), HostState::Healthy, "it waits for a disk");
+        assert_eq!(state(120, 900), HostState::Degraded);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::part::{HostReading, HostRoots, Part, PartInfo, Unread};
+use super::part::{HostNews, HostReading, HostRoots, Part, PartInfo, Unread};
 use super::{ClockReading, PARTS, part};
 
 /// What became of a part that was due.
@@ -83,10 +83,13 @@ impl HostWatch {
             .min_by_key(|(_, _, due)| *due)?;
         *due = now + info.every;
         let (next, outcome) = match std::mem::replace(slot, Slot::Broken) {
-            Slot::Idle(part) => begin(part, &self.roots, self.deadline),
+            Slot::Idle(part) => begin(part, Vec::new(), &self.roots, self.deadline),
             Slot::Busy(result, since) => match result.try_recv() {
-                // What comes so late is of another time.
-                Ok((part, _)) => begin(part, &self.roots, self.deadline),
+                // What comes so late is of another time, but what it has seen happen is told by nothing else.
+                Ok((part, late)) => {
+                    let news = late.map(|reading| reading.news).unwrap_or_default();
+                    begin(part, news, &self.roots, self.deadline)
+                }
                 Err(TryRecvError::Empty) => {
                     let since = (Slot::Busy(result, since), since);
                     (
@@ -97,7 +100,7 @@ impl HostWatch {
                 Err(TryRecvError::Disconnected) => (Slot::Broken, panicked()),
             },
             Slot::Broken => match part(info.name, self.clock) {
-                Some(part) => begin(part, &self.roots, self.deadline),
+                Some(part) => begin(part, Vec::new(), &self.roots, self.deadline),
                 None => (Slot::Broken, panicked()),
             },
         };
@@ -110,13 +113,23 @@ fn panicked() -> HostOutcome {
     HostOutcome::Unread(Unread::Failed("its reading panicked".to_owned()))
 }
 
-fn begin(mut part: Box<dyn Part>, roots: &HostRoots, deadline: Duration) -> (Slot, HostOutcome) {
+/// Begins a reading, to whose news those of a late one before it are added.
+fn begin(
+    mut part: Box<dyn Part>,
+    mut news: Vec<HostNews>,
+    roots: &HostRoots,
+    deadline: Duration,
+) -> (Slot, HostOutcome) {
     let (done, result) = sync_channel(1);
     let (roots, began) = (roots.clone(), Instant::now());
     let thread = std::thread::Builder::new()
         .name("gtrace-read".to_owned())
         .spawn(move || {
-            let read = part.read(&roots, began);
+            let read = part.read(&roots, began).map(|mut reading| {
+                news.append(&mut reading.news);
+                reading.news = news;
+                reading
+            });
             // Nobody waits for what comes too late.
             let _ = done.send((part, read));
         });
@@ -145,6 +158,8 @@ mod tests {
     use std::io::Write as _;
     use std::path::Path;
     use std::process::Command;
+
+    use gtrace_event::{Kind, Occurrence, Severity};
 
     use super::*;
 
@@ -214,5 +229,53 @@ mod tests {
         fs::write(&file, "5 0 100\n").unwrap();
         let (_, last) = watch.read_next(now + 2 * minute).unwrap();
         assert!(matches!(last, HostOutcome::Read(_)), "{last:?}");
+    }
+
+    /// At each reading something happens. The first one waits until the other end of `gate` is gone.
+    struct Eventful {
+        gate: Option<Receiver<()>>,
+        readings: u32,
+    }
+
+    impl Part for Eventful {
+        fn read(&mut self, _roots: &HostRoots, _now: Instant) -> Result<HostReading, Unread> {
+            if let Some(gate) = self.gate.take() {
+                let _ = gate.recv();
+            }
+            self.readings += 1;
+            let text = format!("reading {}", self.readings);
+            let occurrence = Occurrence::new(Kind::ServiceFailed, Severity::Warning, text);
+            Ok(HostReading {
+                news: vec![HostNews { occurrence }],
+                ..HostReading::default()
+            })
+        }
+    }
+
+    #[test]
+    fn what_a_late_reading_has_seen_happen_comes_with_the_next_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut watch = watch(dir.path(), &all_but("limits"));
+        let (go_on, gate) = sync_channel::<()>(1);
+        watch.slots[0].1 = Slot::Idle(Box::new(Eventful {
+            gate: Some(gate),
+            readings: 0,
+        }));
+        let mut now = Instant::now();
+        let (_, first) = watch.read_next(now).unwrap();
+        assert!(matches!(first, HostOutcome::Unanswered(_)), "{first:?}");
+        drop(go_on);
+        let reading = loop {
+            now += Duration::from_secs(60);
+            match watch.read_next(now).unwrap().1 {
+                HostOutcome::Read(reading) => break reading,
+                // A busy machine can take longer than the deadline.
+                outcome => assert!(matches!(outcome, HostOutcome::Unanswered(_)), "{outcome:?}"),
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        };
+        let news = reading.news.iter();
+        let texts: Vec<&str> = news.map(|news| news.occurrence.message.as_str()).collect();
+        assert_eq!(texts[..2], ["reading 1", "reading 2"]);
     }
 }

@@ -326,6 +326,7 @@ impl Machine {
         let mut snapshot = NvmlSnapshot {
             gpus: std::mem::take(&mut pending.snapshot.gpus),
             unreadable: std::mem::take(&mut pending.snapshot.unreadable),
+            cut_short: pending.snapshot.cut_short,
             ..self.versions.clone()
         };
         self.silent.complete(&mut snapshot);
@@ -351,6 +352,9 @@ impl Machine {
         }
         // Answered before the killed child is waited for.
         if others.is_some() && some_answered {
+            if let Some(pending) = &mut self.pending {
+                pending.snapshot.cut_short = true;
+            }
             self.deliver();
         } else {
             self.show(NvmlState::Hung, Some(reason.clone()));

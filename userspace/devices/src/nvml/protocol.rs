@@ -111,6 +111,9 @@ pub struct NvmlSnapshot {
     /// GPUs that NVML counts and cannot open, or that do not answer.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub unreadable: Vec<UnreadableGpu>,
+    /// Whether the child was killed before it had answered, as a GPU did not answer it: those behind that one were not asked.
+    #[serde(skip)]
+    pub cut_short: bool,
 }
 
 impl NvmlSnapshot {

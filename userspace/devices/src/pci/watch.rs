@@ -143,6 +143,9 @@ impl PciWatch {
         self.tree.update(&now, &self.functions);
         let dead = self.silent_for_long(&now, began);
         self.judge_presence(&now, &dead, &mut report.events);
+        // What comes back is another device, or was plugged in anew.
+        self.narrow.retain(|pci, _| now.contains_key(pci));
+        self.slow.retain(|pci, _| now.contains_key(pci));
         for device in now.values().filter(|d| d.is_awake()) {
             self.judge_width(device, &mut report.events);
         }

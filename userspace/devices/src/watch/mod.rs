@@ -53,14 +53,15 @@ impl SampleWatch {
         self.growth_window = window;
     }
 
-    /// What `sample` of `gpu` shows. A sample that is not newer than the last one shows nothing;
+    /// What `sample` of `gpu` shows. A sample of the same moment as the last one shows nothing;
     /// neither does one of a GPU without PCI address.
     pub fn observe(&mut self, gpu: &Gpu, sample: &GpuSample) -> Vec<Observed> {
         let Some(pci) = gpu.pci else {
             return Vec::new();
         };
         let state = self.gpus.get(&pci);
-        if state.is_some_and(|s| sample.time <= s.last.time) {
+        // An earlier time is that of a clock that was set back.
+        if state.is_some_and(|s| sample.time == s.last.time) {
             return Vec::new();
         }
         // Another UUID is another GPU in the same slot.

@@ -285,7 +285,7 @@ fn pcie_replays_count_by_the_minute() {
 }
 
 #[test]
-fn an_old_sample_shows_nothing_and_another_gpu_starts_anew() {
+fn a_sample_of_the_same_moment_shows_nothing_and_another_gpu_starts_anew() {
     let mut bench = Bench::new();
     bench.gpu.uuid = Some("GPU-1".into());
     bench.see(|s| s.remapped_rows.correctable = Some(1));
@@ -305,6 +305,18 @@ fn an_old_sample_shows_nothing_and_another_gpu_starts_anew() {
     );
     assert_eq!(
         bench.see(|s| s.remapped_rows.correctable = Some(10)).len(),
+        1
+    );
+}
+
+#[test]
+fn a_clock_that_is_set_back_hides_nothing() {
+    let mut bench = Bench::new();
+    bench.second = 7200;
+    bench.see(|s| s.remapped_rows.correctable = Some(1));
+    bench.second = 0;
+    assert_eq!(
+        bench.see(|s| s.remapped_rows.correctable = Some(2)).len(),
         1
     );
 }

@@ -76,10 +76,20 @@ impl Alert {
         self.ends.is_some()
     }
 
-    /// The same alert, ended now.
-    pub(super) fn ended(&self) -> Self {
+    /// The same alert, ended `now`.
+    pub(super) fn ended(&self, now: Timestamp) -> Self {
         Self {
-            ends: Some(Timestamp::now().max(self.starts)),
+            ends: Some(now),
+            ..self.not_after(now)
+        }
+    }
+
+    /// The same alert with no time after `now`, as the clock may have been set back: Alertmanager refuses a start that is
+    /// far ahead, and lets fire what ends later.
+    pub(super) fn not_after(&self, now: Timestamp) -> Self {
+        Self {
+            starts: self.starts.min(now),
+            ends: self.ends.map(|ends| ends.min(now)),
             ..self.clone()
         }
     }

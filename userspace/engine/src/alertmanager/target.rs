@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use gtrace_event::IncidentId;
+use gtrace_event::{IncidentId, Timestamp};
 use ureq::Agent;
 
 use super::alert::Alert;
@@ -135,11 +135,12 @@ impl Target {
     /// Alertmanager.
     fn body(&self, batch: &[(&IncidentId, &&Alert)]) -> Vec<Alert> {
         let mut body = Vec::with_capacity(batch.len());
+        let now = Timestamp::now();
         for (id, alert) in batch {
             let before = self.taken.get(id).map(|taken| &taken.alert);
             let before = before.filter(|before| before.labels != alert.labels);
-            body.extend(before.map(Alert::ended));
-            body.push((**alert).clone());
+            body.extend(before.map(|before| before.ended(now)));
+            body.push(alert.not_after(now));
         }
         body
     }

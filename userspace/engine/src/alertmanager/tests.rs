@@ -277,6 +277,31 @@ fn an_alert_whose_labels_change_ends_as_what_it_was() {
 }
 
 #[test]
+fn no_time_of_an_alert_is_ahead_after_the_clock_was_set_back() {
+    let server = Server::start();
+    let mut setup = Setup::new(&[&server.url], |_| {});
+    let mut incident = incident("0000:3b:00.0");
+    incident.opened = Timestamp::now() + jiff::SignedDuration::from_hours(1);
+    let is_ahead = |alert: &Value, name: &str| {
+        let time: Timestamp = alert[name].as_str().unwrap().parse().unwrap();
+        time > Timestamp::now()
+    };
+    setup.hub.set_incident(incident.clone());
+    setup.round();
+    let sent = server.alerts();
+    assert!(!is_ahead(&sent[0], "startsAt"), "{sent:?}");
+    incident.severity = Severity::Fatal;
+    change(&mut incident, IncidentState::Resolved);
+    setup.hub.set_incident(incident);
+    setup.round();
+    let sent = server.alerts();
+    assert_eq!(sent.len(), 2, "another severity is another alert");
+    for alert in &sent {
+        assert!(!is_ahead(alert, "endsAt"), "{alert}");
+    }
+}
+
+#[test]
 fn alerts_carry_a_label_while_people_work_on_the_host() {
     let incident = incident("0000:3b:00.0");
     let options = Options::default();

@@ -12,11 +12,12 @@ use super::probes::Probes;
 impl Probes {
     /// Empties a table that nothing writes to any more.
     pub(super) fn clear<K: Pod + Ord, V: Pod>(&mut self, name: &str) {
-        let keys: Vec<K> = self
-            .entries::<K, V>(name)
-            .into_iter()
-            .map(|e| e.0)
-            .collect();
+        self.forget_where::<K, V>(name, |_| true);
+    }
+
+    fn forget_where<K: Pod + Ord, V: Pod>(&mut self, name: &str, is_over: impl Fn(&K) -> bool) {
+        let keys = self.entries::<K, V>(name).into_keys();
+        let keys: Vec<K> = keys.filter(is_over).collect();
         let map = self.ebpf.map_mut(name);
         if let Some(mut map) = map.and_then(|m| HashMap::<_, K, V>::try_from(m).ok()) {
             for key in keys {
@@ -86,6 +87,14 @@ impl Probes {
         calls
     }
 
+    /// Gives back the places of threads (`tgid << 32 | tid`) that are gone. A thread that executes a program gets the number
+    /// of its process, so that its end is not seen under its own.
+    pub fn forget_gone_threads(&mut self, is_there: impl Fn(u64) -> bool) {
+        for name in ["STARTS", "DRIVER_STARTS", "FILE_STARTS"] {
+            self.forget_where::<u64, CallStart>(name, |id| !is_there(*id));
+        }
+    }
+
     /// The device files that are open, as far as their opening was seen.
     pub fn open_files(&self) -> Vec<OpenFile> {
         self.entries::<u64, OpenFile>("OPENS")
@@ -134,5 +143,32 @@ impl Probes {
             // Gone already is as good.
             let _ = map.remove(&key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bpf::{Layout, ProbesOptions};
+
+    #[test]
+    fn root_places_of_threads_that_are_gone_are_given_back() {
+        if !crate::host::is_root() {
+            eprintln!("skipped: needs root");
+            return;
+        }
+        let options = ProbesOptions {
+            small: true,
+            ..ProbesOptions::default()
+        };
+        let mut probes = Probes::load(Layout::default(), options).unwrap();
+        let map = probes.ebpf.map_mut("DRIVER_STARTS").unwrap();
+        let mut map: HashMap<_, u64, CallStart> = HashMap::try_from(map).unwrap();
+        for id in [7_u64, 8] {
+            map.insert(id, CallStart::default(), 0).unwrap();
+        }
+        probes.forget_gone_threads(|id| id == 8);
+        let left = probes.entries::<u64, CallStart>("DRIVER_STARTS");
+        assert_eq!(left.into_keys().collect::<Vec<_>>(), [8]);
     }
 }

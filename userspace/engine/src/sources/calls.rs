@@ -39,8 +39,8 @@ pub struct Calls {
     /// Processes that were found to have ended at the reading before. Only now is it certain that
     /// the tables have their last call.
     dead: HashSet<u32>,
-    /// The rows of the reading before: most have not changed.
-    rows: HashMap<CallKey, CallStats>,
+    /// The rows of the reading before, by key and whether they are of ended processes: most have not changed.
+    rows: HashMap<(CallKey, bool), CallStats>,
 }
 
 /// What is known of one row.
@@ -121,7 +121,6 @@ impl Calls {
         let before = std::mem::take(&mut self.dead);
         for (key, hist) in histograms {
             if before.contains(&key.tgid) {
-                self.names.remove(&key.tgid);
                 read.ended.push(key);
                 merge(&mut self.ended_row(key).hist, &hist);
                 continue;
@@ -145,6 +144,7 @@ impl Calls {
                 *sums.statuses.entry(key.status).or_default() += count;
             }
         }
+        let mut named: HashSet<u32> = live.keys().map(|key| key.tgid).collect();
         for (key, row) in &self.retired {
             live.entry(*key).or_insert_with(Sums::none).add(&row.sums);
         }
@@ -161,11 +161,10 @@ impl Calls {
             if let Some(row) = self.retired.remove(&key) {
                 self.ended_row(key).add(&row.sums);
             }
-            // A process whose closing of files is still to be found keeps its name until then.
-            if !self.dead.contains(&key.tgid) {
-                self.names.remove(&key.tgid);
-            }
         }
+        // Another process may get the number of one that has ended.
+        named.extend(self.retired.keys().map(|key| key.tgid));
+        self.names.retain(|pid, _| named.contains(pid));
         read
     }
 
@@ -227,10 +226,11 @@ impl Calls {
     fn stats(&mut self, live: &BTreeMap<CallKey, Sums>, devices: &DeviceNames) -> Vec<CallStats> {
         let before = std::mem::take(&mut self.rows);
         let mut rows = Vec::with_capacity(live.len() + self.ended.len());
-        for (key, sums) in live.iter().chain(&self.ended) {
-            let ended = key.tgid == 0 && self.ended.contains_key(key);
+        let live = live.iter().map(|row| (row, false));
+        let ended = self.ended.iter().map(|row| (row, true));
+        for ((key, sums), ended) in live.chain(ended) {
             let failed: u64 = sums.statuses.values().sum();
-            let known = before.get(key).filter(|row| {
+            let known = before.get(&(*key, ended)).filter(|row| {
                 row.count == sums.hist.count()
                     && row.statuses.iter().map(|s| s.count).sum::<u64>() == failed
                     && row.device == devices.name(key.rdev)
@@ -243,7 +243,7 @@ impl Calls {
                 };
                 stats_of(*key, name, sums, devices)
             });
-            self.rows.insert(*key, row.clone());
+            self.rows.insert((*key, ended), row.clone());
             rows.push(row);
         }
         rows.sort_by_key(|s| std::cmp::Reverse(s.total_ns));
@@ -440,6 +440,31 @@ mod tests {
         assert!(read.ended.is_empty());
         let ended = read.stats.iter().find(|s| s.comm == ENDED).unwrap();
         assert_eq!((ended.count, ended.statuses[0].count), (3, 2));
+    }
+
+    #[test]
+    fn a_name_is_kept_only_as_long_as_its_process_has_rows_of_its_own() {
+        let mut calls = Calls::default();
+        let (first, second) = (u32::MAX - 1, u32::MAX - 2);
+        let program = |pid: u32| BTreeMap::from([(pid, "program".to_owned())]);
+        let all = 0..MAX_RETIRED as u32;
+        let all = all.map(|code| (CallKey { code, ..key(first) }, hist(&[100])));
+        calls.retire(all.collect(), Vec::new(), &program(first));
+        // No room is left for a row of the second.
+        let one = vec![(key(second), hist(&[100]))];
+        calls.retire(one, Vec::new(), &program(second));
+        calls.read(Vec::new(), &[], &DeviceNames::default());
+        assert_eq!(calls.names.keys().collect::<Vec<_>>(), [&first]);
+    }
+
+    #[test]
+    fn calls_without_room_are_not_those_of_ended_processes() {
+        let mut calls = Calls::default();
+        let rest = CallKey::rest_of(u32::MAX - 1);
+        let read = read_ended(&mut calls, &[rest], &[CallKey::OVERFLOW]);
+        let mut names: Vec<&str> = read.stats.iter().map(|row| row.comm.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, [ENDED, "(no room)"]);
     }
 
     /// Calls by series.

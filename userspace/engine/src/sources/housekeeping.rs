@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -45,6 +45,8 @@ const RETIRE_EVERY: Duration = Duration::from_millis(100);
 const DEVICES_EVERY: Duration = Duration::from_secs(2);
 /// Between polls of calls that do not return.
 const HUNG_EVERY: Duration = Duration::from_secs(5);
+/// Between two looks for threads that are gone, while there is no room for others.
+const FORGET_EVERY: Duration = Duration::from_secs(60);
 /// How often the names of the device files are read after the driver was loaded.
 const NAMES_POLLS: u32 = 5;
 /// How long the cost of the probes is measured at a time.
@@ -175,6 +177,8 @@ pub(super) struct ProbeHousekeeping<'a> {
     /// Hung calls that were reported: thread and start.
     reported_hung: BTreeSet<(u64, u64)>,
     counters: Vec<(Counter, u64)>,
+    /// When the places of threads that are gone were given back last.
+    forgot_threads: Option<Instant>,
     latency: Rises,
     cost_interval: Option<Duration>,
     cost: Option<CostWindow>,
@@ -207,6 +211,7 @@ impl<'a> ProbeHousekeeping<'a> {
             hung_call,
             reported_hung: BTreeSet::new(),
             counters: Vec::new(),
+            forgot_threads: None,
             latency: Rises::default(),
             cost_interval,
             cost: None,
@@ -312,6 +317,18 @@ impl<'a> ProbeHousekeeping<'a> {
             let lost = value.saturating_sub(before);
             if lost == 0 {
                 continue;
+            }
+            if *counter == Counter::CallsInFlightFull
+                && self
+                    .forgot_threads
+                    .is_none_or(|at| at.elapsed() >= FORGET_EVERY)
+            {
+                self.forgot_threads = Some(Instant::now());
+                let is_there = |id: u64| {
+                    let (tgid, tid) = (id >> 32, id & u64::from(u32::MAX));
+                    Path::new(&format!("/proc/{tgid}/task/{tid}")).exists()
+                };
+                self.shared.lock().forget_gone_threads(is_there);
             }
             let source = source_of(*counter);
             self.shared

@@ -3,7 +3,8 @@
 //! Every thread of `gtrace run` is a task of one [`Registry`]. A task that panics, returns an error,
 //! or gives no heartbeat for longer than it may is reported as [`Loss`] and started again with
 //! exponential back-off. A thread that hangs is revoked first: its next [`beat`] or [`sending`] ends
-//! it, so that it can never publish again beside the one that replaced it.
+//! it, so that it can never publish again beside the one that replaced it. While eight threads of a task
+//! hang, as on a network file system, no other is started.
 //!
 //! | task | panics or fails | hangs |
 //! |---|---|---|

@@ -28,6 +28,8 @@ const DOWN_MAX: Duration = Duration::from_secs(30);
 /// More restarts of a task than this within [`WINDOW`] make the daemon unfit.
 const RESTARTS_MAX: usize = 10;
 const WINDOW: Duration = Duration::from_secs(600);
+/// So many threads of a task may hang; while they do, no other is started in their place.
+const HANGING_MAX: usize = 8;
 /// Between checks whether threads have ended.
 const END_POLL: Duration = Duration::from_millis(10);
 
@@ -89,6 +91,8 @@ struct Entry {
     /// `None` for what only a new process can start.
     body: Option<Body>,
     run: Run,
+    /// How earlier threads that were given up ended, if they did.
+    given_up: Vec<Arc<Mutex<Option<End>>>>,
     state: TaskState,
     since: Timestamp,
     reason: Option<String>,
@@ -170,6 +174,7 @@ impl Registry {
             task,
             body,
             run,
+            given_up: Vec::new(),
             state: TaskState::Running,
             since: Timestamp::now(),
             reason: None,
@@ -259,6 +264,18 @@ impl Registry {
         let Some(body) = entry.body.clone() else {
             return;
         };
+        let hangs = |end: &Arc<Mutex<Option<End>>>| {
+            let end = end.lock().unwrap_or_else(PoisonError::into_inner);
+            end.is_none()
+        };
+        entry.given_up.retain(hangs);
+        if entry.given_up.len() >= HANGING_MAX {
+            entry.reason = Some(format!(
+                "{HANGING_MAX} threads of it hang, and no other is started before one has ended"
+            ));
+            entry.due = Some(now + entry.backoff.next(fastrand::f64()));
+            return;
+        }
         match self.run(entry.task.name, move |pulse| body(pulse)) {
             Ok(run) => {
                 tracing::info!("{} is started again", entry.task.name);
@@ -464,6 +481,7 @@ impl Entry {
             // It began to send just now, so it lives.
             return None;
         }
+        self.given_up.push(Arc::clone(&self.run.end));
         self.fail(&reason, now);
         Some(reason)
     }

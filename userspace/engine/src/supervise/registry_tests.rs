@@ -110,6 +110,35 @@ fn a_task_that_hangs_is_replaced_and_its_old_thread_never_sends_again() {
 }
 
 #[test]
+fn threads_that_hang_do_not_add_up() {
+    let registry = Registry::default();
+    let (go_on, wait) = mpsc::channel::<()>();
+    let (begins, begun) = mpsc::channel();
+    let wait = Mutex::new(wait);
+    registry
+        .start(task("test"), move |_| {
+            begins.send(()).unwrap();
+            let _ = wait.lock().unwrap().recv();
+            Ok(())
+        })
+        .unwrap();
+    let mut now = Instant::now();
+    for _ in 0..100 * HANGING_MAX {
+        now += TICK_MAX;
+        registry.tick(now);
+    }
+    assert_eq!(begun.iter().take(HANGING_MAX).count(), HANGING_MAX);
+    assert!(begun.try_recv().is_err(), "no other was started");
+    assert_eq!(state(&registry), TaskState::Restarting);
+    drop(go_on);
+    while begun.try_recv().is_err() {
+        now += TICK_MAX;
+        registry.tick(now);
+        std::thread::yield_now();
+    }
+}
+
+#[test]
 fn what_waits_for_another_task_does_not_hang() {
     let registry = Registry::default();
     let (sender, received) = mpsc::sync_channel(0);

@@ -355,7 +355,10 @@ fn facts(config: &Config) -> Vec<Fact> {
             "printk_devkmsg",
             devkmsg.clone().unwrap_or_else(|| "unknown".to_owned()),
             devkmsg.as_deref() != Some("off"),
-            Some("sysctl kernel.printk_devkmsg=on, if drills by `gtrace inject` are wanted"),
+            Some(
+                "sysctl kernel.printk_devkmsg=ratelimit, or boot without printk.devkmsg=off: nobody can \
+                 open /dev/kmsg, neither to read the log nor to inject drills",
+            ),
         ),
         fact(
             "store",

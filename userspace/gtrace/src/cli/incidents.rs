@@ -112,6 +112,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 type Done = anyhow::Result<Result<Exit, Failure>>;
 
 fn list(args: &Args) -> Done {
+    if let Some(why) = shared::no_time(args.since, args.until) {
+        return Ok(Err(Failure(Exit::Usage, why.to_owned())));
+    }
     let instance = args.shown.place.resolve()?;
     let filter = IncidentFilter {
         since: args.since,

@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Subcommand, ValueEnum};
 use gtrace_catalogue::{Catalogue, Scope};
+use gtrace_engine::host;
 use gtrace_engine::sources::kmsg;
 use gtrace_event::PciAddress;
 
@@ -116,7 +117,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     write(&text)?;
     shared::print(&format!("injected: {text}\n"))?;
-    check()?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -128,21 +128,25 @@ pub(super) fn write(text: &str) -> anyhow::Result<()> {
 /// Why the kernel log would not take a line; writes none.
 pub(super) fn check() -> anyhow::Result<()> {
     let opened = std::fs::OpenOptions::new().write(true).open(kmsg::PATH);
-    opened.map_err(|error| unwritable(&error))?;
-    if std::fs::read_to_string("/proc/sys/kernel/printk_devkmsg")
-        .is_ok_and(|mode| mode.trim() == "off")
-    {
-        anyhow::bail!("kernel.printk_devkmsg is off, so the kernel drops the line; set it to on");
-    }
-    Ok(())
+    opened.map(drop).map_err(|error| unwritable(&error))
 }
 
 fn unwritable(error: &std::io::Error) -> anyhow::Error {
-    let remedy = match error.kind() {
-        ErrorKind::PermissionDenied => "run as root",
-        _ => "check kernel.printk_devkmsg (it must not be `off`)",
-    };
+    let mode = host::sysctl("/proc/sys/kernel/printk_devkmsg");
+    let remedy = remedy(error.kind(), mode.as_deref(), host::is_root());
     anyhow::anyhow!("{} cannot be written: {error}; {remedy}", kmsg::PATH)
+}
+
+/// With `off` the kernel lets nobody open it, root neither (`devkmsg_open` of kernel/printk/printk.c).
+fn remedy(kind: ErrorKind, printk_devkmsg: Option<&str>, is_root: bool) -> &'static str {
+    match kind {
+        _ if printk_devkmsg == Some("off") => {
+            "kernel.printk_devkmsg is off: sysctl kernel.printk_devkmsg=on, or boot without \
+             printk.devkmsg=off, which the sysctl cannot change"
+        }
+        ErrorKind::PermissionDenied if !is_root => "run as root",
+        _ => "run it on the host itself, as a container needs the right to use this device",
+    }
 }
 
 /// The line with its mark; why the kernel log would not show it as one line.
@@ -295,6 +299,23 @@ mod tests {
         assert!(of(12021, false, false).contains("): 12021, Non-fatal, "));
         assert!(of(12021, true, false).contains("): 12021, Fatal, "));
         assert!(of(20034, false, true).contains("): 20034, Non-fatal, "));
+    }
+
+    #[test]
+    fn a_kernel_log_that_nobody_may_open_is_no_question_of_the_user() {
+        let denied = ErrorKind::PermissionDenied;
+        for is_root in [false, true] {
+            assert!(remedy(denied, Some("off"), is_root).contains("printk_devkmsg=on"));
+        }
+        assert_eq!(remedy(denied, Some("ratelimit"), false), "run as root");
+        for (kind, mode) in [
+            (denied, Some("on")),
+            (denied, None),
+            (ErrorKind::NotFound, None),
+        ] {
+            let said = remedy(kind, mode, true);
+            assert!(said.contains("container"), "{said}");
+        }
     }
 
     #[test]

@@ -68,6 +68,10 @@ fn whole_seconds(text: &str) -> Result<Duration, String> {
 ///
 /// What standard output says, a closed pipe aside, and a configuration that is named and refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    if let Some(why) = shared::no_time(args.since, args.until) {
+        say!("{why}");
+        return Ok(Exit::Usage.into());
+    }
     let instance = args.place.resolve()?;
     let query = SampleQuery {
         metrics: args.metrics.iter().map(|name| full_name(name)).collect(),

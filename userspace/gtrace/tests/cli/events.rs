@@ -98,6 +98,12 @@ fn without_store_and_daemon_the_exit_code_is_3_and_bad_usage_is_2() {
     ] {
         assert_eq!(output(dir.path(), args).0, Some(2), "{args:?}");
     }
+    for command in ["events", "incidents", "samples"] {
+        let args = [command, "--since", "1h", "--until", "2h"];
+        let (code, _, err) = output(dir.path(), &args);
+        assert_eq!(code, Some(2), "{args:?}: {err}");
+        assert!(err.contains("--until is not later"), "{args:?}: {err}");
+    }
 }
 
 #[test]

@@ -43,6 +43,8 @@ pub(super) struct On(Arc<watch::Sender<Wanted>>);
 /// What hosts are to do.
 #[derive(Default, PartialEq)]
 struct Wanted {
+    /// Whether the database was read; a head that has just started does not know yet.
+    known: bool,
     sessions: Vec<Session>,
     /// With the number of the host.
     requests: Vec<(i64, HostRequest)>,
@@ -55,12 +57,13 @@ impl Default for On {
 }
 
 impl On {
-    /// What `host` is to measure.
-    pub(super) fn of(&self, host: &str) -> Vec<Measure> {
+    /// What `host` is to measure; `None` where that is not known yet.
+    pub(super) fn of(&self, host: &str) -> Option<Vec<Measure>> {
         let on = self.0.borrow();
         // By number: agents take the same.
         let mine = on.sessions.iter().filter(|session| session.includes(host));
-        mine.take(SESSIONS_MAX).map(Session::measure).collect()
+        on.known
+            .then(|| mine.take(SESSIONS_MAX).map(Session::measure).collect())
     }
 
     /// What else `host` is to do.
@@ -73,7 +76,11 @@ impl On {
     }
 
     fn set(&self, sessions: Vec<Session>, requests: Vec<(i64, HostRequest)>) {
-        let on = Wanted { sessions, requests };
+        let on = Wanted {
+            known: true,
+            sessions,
+            requests,
+        };
         self.0.send_if_modified(|known| {
             let changed = *known != on;
             *known = on;
@@ -149,7 +156,7 @@ pub(super) async fn measure(
     State(app): State<App>,
     Host(host, name): Host,
     Query(asked): Query<Known>,
-) -> Json<MeasureAnswer> {
+) -> Result<Json<MeasureAnswer>, Problem> {
     let numbers =
         |text: &str| -> Vec<i64> { text.split(',').filter_map(|n| n.parse().ok()).collect() };
     let (known, taken) = (numbers(&asked.known), numbers(&asked.taken));
@@ -159,32 +166,33 @@ pub(super) async fn measure(
     let waited = tokio::time::sleep(HELD);
     tokio::pin!(waited);
     loop {
-        let measure = app.sessions.of(&name);
-        let new = |request: &HostRequest| !taken.contains(&request.id);
-        let asked: Vec<HostRequest> = app.sessions.asked(host).into_iter().filter(new).collect();
-        let changes = !measure.iter().map(|m| m.session).eq(known.iter().copied());
-        let reads = app.reads.take(host);
-        let is_news = changes || !asked.is_empty() || !reads.is_empty();
-        let as_json = asked
-            .iter()
-            .filter_map(|one| serde_json::to_value(one).ok());
-        let requests = as_json.collect();
-        let answer = MeasureAnswer {
-            measure,
-            requests,
-            reads,
+        let answer = app.sessions.of(&name).map(|measure| {
+            let new = |request: &HostRequest| !taken.contains(&request.id);
+            let asked = app.sessions.asked(host).into_iter().filter(new);
+            let as_json = asked.filter_map(|one| serde_json::to_value(one).ok());
+            MeasureAnswer {
+                measure,
+                requests: as_json.collect(),
+                reads: app.reads.take(host),
+            }
+        });
+        let is_news = |answer: &MeasureAnswer| {
+            let changes = !(answer.measure.iter().map(|m| m.session)).eq(known.iter().copied());
+            changes || !answer.requests.is_empty() || !answer.reads.is_empty()
         };
-        if is_news {
-            return Json(answer);
+        if !answer.as_ref().is_some_and(is_news) {
+            tokio::select! {
+                changed = on.changed() => if changed.is_ok() {
+                    continue;
+                },
+                () = attached.woken() => continue,
+                () = &mut waited => {}
+                () = over(&mut ended) => {}
+            }
         }
-        tokio::select! {
-            changed = on.changed() => if changed.is_err() {
-                return Json(answer);
-            },
-            () = attached.woken() => {}
-            () = &mut waited => return Json(answer),
-            () = over(&mut ended) => return Json(answer),
-        }
+        let unread = "the sessions were not read from the database yet";
+        let answer = answer.ok_or_else(|| Problem::unavailable("cannot say what to do", unread));
+        return answer.map(Json);
     }
 }
 
@@ -527,8 +535,16 @@ mod tests {
         };
         let on = On::default();
         on.set((1..=20).map(session).collect(), Vec::new());
-        let asked: Vec<i64> = on.of("a").iter().map(|m| m.session).collect();
+        let asked: Vec<i64> = on.of("a").unwrap().iter().map(|m| m.session).collect();
         assert_eq!(asked.len(), SESSIONS_MAX);
         assert!(asked.is_sorted() && asked[0] == 1);
+    }
+
+    #[test]
+    fn a_head_that_has_just_started_ends_no_session() {
+        let on = On::default();
+        assert_eq!(on.of("a"), None);
+        on.set(Vec::new(), Vec::new());
+        assert_eq!(on.of("a"), Some(Vec::new()));
     }
 }

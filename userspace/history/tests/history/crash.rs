@@ -61,6 +61,61 @@ fn a_journal_cut_at_any_byte_gives_its_whole_batches_and_takes_more() {
 }
 
 #[test]
+fn a_journal_that_somebody_empties_costs_no_more_than_its_samples() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut writer = open(dir.path());
+    fill(&mut writer, START, START + 6 * MINUTE, SECOND);
+    // As somebody does who needs room.
+    fs::write(dir.path().join("journal"), "").unwrap();
+    let end = START + 11 * MINUTE;
+    fill(&mut writer, START + 6 * MINUTE, end, SECOND);
+    let mut left = seconds(START, START + 5 * MINUTE);
+    left.extend(seconds(START + 10 * MINUTE, end));
+    let found = || points(&query(dir.path(), &everything()), "temperature");
+    assert_eq!(found(), left);
+    assert_eq!(writer.dropped().torn, 1);
+    drop(writer);
+    drop(open(dir.path()));
+    assert_eq!(found(), left);
+}
+
+#[test]
+fn a_file_on_a_bad_sector_costs_its_own_samples_only() {
+    // Whoever reads the beginning of this file gets EIO.
+    let bad = |path: &Path| {
+        fs::remove_file(path).unwrap();
+        std::os::unix::fs::symlink("/proc/self/mem", path).unwrap();
+    };
+    let dir = history();
+    let whole = points(&query(dir.path(), &everything()), "temperature");
+    let fine = segments(dir.path()).into_iter().find(|path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        name.starts_with("1000-")
+    });
+    bad(&fine.unwrap());
+    let found = query(dir.path(), &everything());
+    assert_eq!(found.skipped.damaged, 1);
+    // Ten seconds are still there of it.
+    let got = points(&found, "temperature");
+    assert!(got.len() >= whole.len() / 2 && got.last() == whole.last());
+    assert_eq!(
+        Reader::open(dir.path())
+            .unwrap()
+            .metrics(|_| true)
+            .unwrap()
+            .len(),
+        2
+    );
+    bad(&dir.path().join("journal"));
+    let mut writer = open(dir.path());
+    assert_eq!(writer.dropped().torn, 2);
+    let later = START + 12 * MINUTE;
+    fill(&mut writer, later, later + SECOND, SECOND);
+    let got = points(&query(dir.path(), &everything()), "temperature");
+    assert_eq!(got.last(), Some(&(later, 720.0)));
+}
+
+#[test]
 fn a_segment_cut_at_any_byte_is_read_up_to_its_last_whole_block() {
     let original = history();
     let whole = points(&query(original.path(), &everything()), "temperature");

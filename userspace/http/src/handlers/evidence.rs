@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
@@ -19,6 +19,7 @@ use super::super::AppState;
 use super::super::body::SentBytes;
 use super::super::peer::Peer;
 use super::super::problem::Problem;
+use super::Named;
 use super::incidents::find;
 
 /// Bytes that are read at once.
@@ -28,7 +29,7 @@ const PAGE: usize = 64 * 1024;
 pub(in super::super) async fn get(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,
-    Path((id, name)): Path<(String, String)>,
+    Named((id, name)): Named<(String, String)>,
 ) -> Result<Response, Problem> {
     let incident = find(&state, peer, &id).await?;
     // Only what its record names, so that no path leads to other files.
@@ -98,7 +99,7 @@ fn pages(state: AppState, peer: Peer, file: File) -> impl stream::Stream<Item = 
 pub(in super::super) async fn add(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,
-    Path((id, name)): Path<(String, String)>,
+    Named((id, name)): Named<(String, String)>,
     SentBytes(bytes, _turn): SentBytes,
 ) -> Result<StatusCode, Problem> {
     let incident = find(&state, peer, &id).await?.id;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use axum::{Extension, Json};
@@ -17,7 +17,7 @@ use super::super::peer::Peer;
 use super::super::problem::Problem;
 use super::super::query::{EventQuery, incident_filter};
 use super::super::stream::{Begin, Subject, Wish};
-use super::{Pairs, bad_parameter, check_note, open_stream, resume_after};
+use super::{Named, Pairs, bad_parameter, check_note, open_stream, resume_after};
 
 pub(in super::super) async fn list(
     State(state): State<AppState>,
@@ -77,7 +77,7 @@ fn is_known(state: &AppState, filter: &IncidentFilter) -> bool {
 pub(in super::super) async fn one(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
 ) -> Result<Json<Incident>, Problem> {
     find(&state, peer, &id).await.map(Json)
 }
@@ -105,7 +105,7 @@ pub(in super::super) async fn follow(
 pub(in super::super) async fn change(
     State(state): State<AppState>,
     Extension(peer): Extension<Peer>,
-    Path(id): Path<String>,
+    Named(id): Named<String>,
     Sent(request): Sent<IncidentRequest>,
 ) -> Result<Json<Incident>, Problem> {
     let IncidentRequest {

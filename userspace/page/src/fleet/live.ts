@@ -2,6 +2,7 @@
 
 import { useEffect, useReducer } from "preact/hooks";
 import { Problem, get } from "../api";
+import { compareTimes } from "../format";
 import type { Connection } from "../parts/frame";
 import type { FleetIncident, Host, Outbreak } from "./types";
 
@@ -9,7 +10,7 @@ const HOSTS_MS = 5_000;
 const OUTBREAKS_MS = 30_000;
 /** Changes come in bursts: what is computed anew of all of them waits so long. */
 const SETTLE_MS = 3_000;
-/** The newest so many incidents are kept. */
+/** The newest so many incidents are kept, besides those that nobody has resolved. */
 export const INCIDENTS_MAX = 1_000;
 
 /** Ids of incidents are unique within a host. */
@@ -20,23 +21,34 @@ class FleetLive {
   outbreaks: Outbreak[] | undefined;
   incidents: FleetIncident[] | undefined;
   connection: Connection = "connecting";
-  problem: Problem | undefined;
 
+  /** With what each thing that is read failed last. */
+  private problems = new Map<string, Problem>();
+  /** Whether incidents could not be read: the stream does not have those before it. */
+  private incidentsDue = false;
   private byKey = new Map<string, FleetIncident>();
   private listeners = new Set<() => void>();
   private stream: EventSource | undefined;
   private due = 0;
   private scheduled = false;
+  private stale = false;
 
   start(): void {
-    this.listen();
-    void this.poll(async () => { this.hosts = await get<Host[]>("/fleet/v1/hosts"); }, HOSTS_MS);
-    void this.poll(() => this.readOutbreaks(), OUTBREAKS_MS);
+    // A tab can be opened in the background.
+    if (!document.hidden) this.listen();
+    void this.poll("hosts", async () => { this.hosts = await get<Host[]>("/fleet/v1/hosts"); }, HOSTS_MS);
+    void this.poll("incidents", async () => { if (this.incidentsDue) await this.readIncidents(); }, HOSTS_MS);
+    void this.poll("outbreaks", () => this.readOutbreaks(), OUTBREAKS_MS);
     document.addEventListener("visibilitychange", () => {
       // A page that nobody sees holds no stream.
       if (document.hidden) this.close();
       else if (!this.stream) this.listen();
     });
+  }
+
+  /** Something that could not be read when it was last asked for. */
+  get problem(): Problem | undefined {
+    return [...this.problems.values()][0];
   }
 
   subscribe(listener: () => void): () => void {
@@ -49,24 +61,25 @@ class FleetLive {
     this.scheduled = true;
     requestAnimationFrame(() => {
       this.scheduled = false;
+      this.sort();
       for (const listener of this.listeners) listener();
     });
   }
 
-  private async poll(read: () => Promise<void>, every: number): Promise<void> {
+  private async poll(name: string, read: () => Promise<void>, every: number): Promise<void> {
     for (;;) {
-      if (!document.hidden) await this.attempt(read);
+      if (!document.hidden) await this.attempt(name, read);
       await new Promise((done) => setTimeout(done, every));
     }
   }
 
-  private async attempt(read: () => Promise<void>): Promise<void> {
+  private async attempt(name: string, read: () => Promise<void>): Promise<void> {
     try {
       await read();
-      this.problem = undefined;
+      this.problems.delete(name);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      this.problem = error;
+      this.problems.set(name, error);
     }
     this.changed();
   }
@@ -82,7 +95,15 @@ class FleetLive {
   }
 
   private async readIncidents(): Promise<void> {
-    this.take(await get<FleetIncident[]>("/fleet/v1/incidents", [["limit", String(INCIDENTS_MAX)]]));
+    this.incidentsDue = false;
+    try {
+      const limit: [string, string] = ["limit", String(INCIDENTS_MAX)];
+      this.take(await get<FleetIncident[]>("/fleet/v1/incidents", [["open", "true"], limit]));
+      this.take(await get<FleetIncident[]>("/fleet/v1/incidents", [limit]));
+    } catch (error) {
+      this.incidentsDue = true;
+      throw error;
+    }
   }
 
   private listen(): void {
@@ -91,7 +112,7 @@ class FleetLive {
     stream.onopen = () => {
       this.connection = "live";
       // Read once the stream runs: nothing falls between the two.
-      void this.attempt(() => this.readIncidents());
+      void this.attempt("incidents", () => this.readIncidents());
     };
     stream.onerror = () => {
       this.connection = "lost";
@@ -104,7 +125,7 @@ class FleetLive {
       this.take([JSON.parse((message as MessageEvent<string>).data) as FleetIncident]);
       this.settle();
     });
-    stream.addEventListener("gap", () => void this.attempt(() => this.readIncidents()));
+    stream.addEventListener("gap", () => void this.attempt("incidents", () => this.readIncidents()));
   }
 
   private close(): void {
@@ -118,7 +139,7 @@ class FleetLive {
     if (this.due) return;
     this.due = setTimeout(() => {
       this.due = 0;
-      void this.attempt(() => this.readOutbreaks());
+      void this.attempt("outbreaks", () => this.readOutbreaks());
     }, SETTLE_MS);
   }
 
@@ -127,10 +148,17 @@ class FleetLive {
       const known = this.byKey.get(keyOf(one));
       if (!known || known.incident.revision <= one.incident.revision) this.byKey.set(keyOf(one), one);
     }
-    const newest = (a: FleetIncident, b: FleetIncident): number => Date.parse(b.incident.opened) - Date.parse(a.incident.opened);
-    this.incidents = [...this.byKey.values()].sort(newest);
-    for (const old of this.incidents.splice(INCIDENTS_MAX)) this.byKey.delete(keyOf(old));
+    this.stale = true;
     this.changed();
+  }
+
+  /** Once a frame: in an outbreak every host has news. */
+  private sort(): void {
+    if (!this.stale) return;
+    this.stale = false;
+    const all = [...this.byKey.values()].sort((a, b) => compareTimes(b.incident.opened, a.incident.opened));
+    this.incidents = all.filter((one, at) => at < INCIDENTS_MAX || one.incident.state !== "resolved");
+    this.byKey = new Map(this.incidents.map((one) => [keyOf(one), one]));
   }
 }
 

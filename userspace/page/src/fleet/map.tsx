@@ -29,7 +29,9 @@ export function HostMap({ hosts, by }: { hosts: Host[]; by: string | undefined }
   const groups = new Map<string, Host[]>();
   for (const host of hosts) {
     const value = (label ? labelOf(host, label) : undefined) ?? "";
-    groups.set(value, [...(groups.get(value) ?? []), host]);
+    const group = groups.get(value);
+    if (group) group.push(host);
+    else groups.set(value, [host]);
   }
   const bad = (of: Host[]): number => of.filter((one) => one.state !== "healthy").length;
   const state = (of: Host[]): HealthState => of.reduce<HealthState>((found, one) => worse(one.state, found), "healthy");

@@ -1,6 +1,6 @@
 // The events of an incident on a line of time, a lane for each device or process, with what led to what.
 
-import { clock, duration, gpuName } from "../format";
+import { clock, compareTimes, duration, gpuName } from "../format";
 import { href } from "../route";
 import { useWidth } from "../use";
 import type { Event, Incident } from "../types";
@@ -15,7 +15,7 @@ const TONES: Record<string, string> = { info: "M-5 0a5 5 0 1 0 10 0a5 5 0 1 0-10
 
 export function Timeline({ incident, events, link = (event) => href("events", event.id) }: { incident: Incident; events: Event[]; link?: (event: Event) => string }) {
   const [box, width] = useWidth<HTMLDivElement>();
-  const sorted = [...events].sort((a, b) => (a.time < b.time ? -1 : 1));
+  const sorted = [...events].sort((a, b) => compareTimes(a.time, b.time));
   const lanes = [...new Set(sorted.map(lane))].slice(0, 12);
   const begin = Date.parse(sorted[0]?.time ?? incident.opened);
   const end = Math.max(...sorted.map((event) => Date.parse(event.last_time ?? event.time)), begin + 1);

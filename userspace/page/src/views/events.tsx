@@ -6,7 +6,7 @@ import { Command, Empty, Loading, Steps, Trouble } from "../parts/bits";
 import { EventRow, eventName, processName } from "../parts/event-row";
 import { Mark, ProvenanceTag, SEVERITIES, SeverityMark } from "../parts/mark";
 import { eventFits } from "../parts/search";
-import { clock, count, gpuName, plural, shortPci, words } from "../format";
+import { clock, count, gpuName, shortPci, words } from "../format";
 import { href, setParams } from "../route";
 import { EVENTS_MAX, useLive } from "../live";
 import { usePolled } from "../use";
@@ -39,16 +39,16 @@ function Choice({ name, label, value, choices }: { name: string; label: string; 
 export function Events({ id, params }: { id: string; params: Record<string, string> }) {
   const live = useLive();
   const filter: Filter = params;
-  const [held, hold] = useState<Event[] | undefined>();
+  const [held, hold] = useState<{ events: Event[]; forgotten: number } | undefined>();
   const [shown, show] = useState(SHOWN);
   const [problem, setProblem] = useState<Problem | undefined>();
-  const events = held ?? live.events;
+  const events = held?.events ?? live.events;
   const key = JSON.stringify(filter);
   const found = useMemo(() => events.filter((event) => passes(event, filter)), [events, key]);
   useEffect(() => show(SHOWN), [key]);
   const gpus = useMemo(() => [...new Set([...(live.gpus ?? []).map((gpu) => gpu.pci), ...events.flatMap((event) => event.gpu?.pci ?? [])])].sort(), [live.gpus, events]);
   const kinds = useMemo(() => [...new Set(events.map((event) => event.kind))].sort(), [events]);
-  const waiting = held ? live.events.length + live.forgotten - held.length : 0;
+  const waiting = held ? live.events.length + live.forgotten - held.events.length - held.forgotten : 0;
   const older = async () => {
     try {
       await live.readOlder();
@@ -73,8 +73,8 @@ export function Events({ id, params }: { id: string; params: Record<string, stri
         </form>
         <div class="bar">
           <span><b>{live.eventsRead ? count(found.length) : "…"}</b>{set ? ` of ${count(events.length)}` : ""} {events.length === 1 ? "event" : "events"}{live.hasOlder ? ", older ones are in the store" : ""}</span>
-          {(live.missed > 0 || live.forgotten > 0) && <Mark shape="triangle" tone="warning">{live.missed > 0 ? `${plural(live.missed, "record")} missed: ${live.gap}` : `${count(live.forgotten)} older than the newest ${count(EVENTS_MAX)} are not held here`}</Mark>}
-          <button type="button" aria-pressed={held !== undefined} onClick={() => hold(held ? undefined : live.events)}>{held ? `Go on (${count(waiting)} new)` : "Hold"}</button>
+          {(live.missing || live.forgotten > 0) && <Mark shape="triangle" tone="warning">{live.missing || `${count(live.forgotten)} older than the newest ${count(EVENTS_MAX)} are not held here`}</Mark>}
+          <button type="button" aria-pressed={held !== undefined} onClick={() => hold(held ? undefined : { events: live.events, forgotten: live.forgotten })}>{held ? `Go on (${count(waiting)} new)` : "Hold"}</button>
         </div>
         {problem && <Trouble of={problem} />}
         {!live.eventsRead ? <Loading /> : found.length === 0

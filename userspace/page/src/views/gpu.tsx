@@ -8,7 +8,7 @@ import { EventRow } from "../parts/event-row";
 import { Mark, SEVERITIES, SeverityMark, StateMark } from "../parts/mark";
 import { RangeChoice, bounds, spanOf } from "../parts/range";
 import { line, names, title, unitOf } from "../parts/series";
-import { clock, count, plural, shortPci } from "../format";
+import { clock, compareTimes, count, plural, shortPci } from "../format";
 import { href } from "../route";
 import { useLive } from "../live";
 import { usePolled } from "../use";
@@ -38,7 +38,7 @@ export function Gpu({ pci, params }: { pci: string; params: Record<string, strin
   const samples = usePolled(`samples ${key}`, () => get<SampleHistory>("/api/v1/samples", [...METRICS.map((name): [string, string] => ["metric", name]), ...range, ["limit", "20000"]]), every);
   const newest = live.events.find((event) => event.gpu?.pci === pci)?.id ?? "";
   const happened = usePolled(`events ${key} ${span.until ? "" : newest}`, () => get<Event[]>("/api/v1/events", [...range, ["limit", String(EVENTS)]]));
-  const events = useMemo(() => [...(happened.value ?? [])].sort((a, b) => b.time.localeCompare(a.time)), [happened.value]);
+  const events = useMemo(() => [...(happened.value ?? [])].sort((a, b) => compareTimes(b.time, a.time)), [happened.value]);
   const moments = useMemo(() => events.filter((event) => event.severity !== "info").map((event): Moment => ({ at: Date.parse(event.time), tone: event.severity })).sort((a, b) => ORDER.indexOf(a.tone) - ORDER.indexOf(b.tone)), [events]);
   const charts = useMemo(() => METRICS.flatMap((name) => {
     const series = (samples.value?.series ?? []).filter((one) => one.metric === name);

@@ -17,7 +17,7 @@ const EVENTS_READ = 64;
 
 export function Incidents({ id, params }: { id: string; params: Record<string, string> }) {
   const live = useLive();
-  if (id) return <One id={id} />;
+  if (id) return <One id={id} key={id} />;
   if (!live.incidents) return <Loading />;
   const found = live.incidents.filter((one) => (params.state !== "open" || one.state !== "resolved") && (params.drills !== "no" || !one.drill));
   const open = live.incidents.filter((one) => one.state !== "resolved").length;

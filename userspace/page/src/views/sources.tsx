@@ -9,7 +9,7 @@ import { useLive } from "../live";
 const ORDER = ["failed", "degraded", "active", "off", "absent"];
 
 export function Sources() {
-  const { status, missed, gap } = useLive();
+  const { status, missing } = useLive();
   if (!status) return <Loading />;
   const sources = [...status.sources].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   const lost = sources.filter((source) => source.lost > 0);
@@ -18,11 +18,11 @@ export function Sources() {
     <>
       <section>
         <h2>Losses</h2>
-        {lost.length === 0 && missed === 0 && !status.store_problem ? <p><Mark shape="check" tone="ok">No record was lost since {clock(status.started)}</Mark></p> : (
+        {lost.length === 0 && !missing && !status.store_problem ? <p><Mark shape="check" tone="ok">No record was lost since {clock(status.started)}</Mark></p> : (
           <ul class="plain">
             {status.store_problem && <li><Mark shape="octagon" tone="fatal">store</Mark> {status.store_problem}</li>}
             {lost.map((source) => <li key={source.name}><Mark shape="triangle" tone="warning">{source.name}</Mark> lost {plural(source.lost, "record")}</li>)}
-            {missed > 0 && <li><Mark shape="triangle" tone="warning">this page</Mark> missed {plural(missed, "record")}: {gap}</li>}
+            {missing && <li><Mark shape="triangle" tone="warning">this page</Mark> {missing}</li>}
           </ul>
         )}
       </section>

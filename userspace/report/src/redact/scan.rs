@@ -1,6 +1,8 @@
 //! Names within texts of the kernel and of people: paths, addresses, container ids, and process names where the kernel
 //! says that something is one.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 use super::Category;
 
 /// Directories that every host has alike: what lies there names a device or a counter, not a place of the site.
@@ -11,6 +13,7 @@ const BEFORE_PROCESS: [&str; 4] = ["Comm: ", "comm: ", "comm=", "name="];
 /// Finds names in `text`.
 pub(super) fn names(text: &str, found: &mut dyn FnMut(&str, Category)) {
     words(text, found);
+    addresses(text, found);
     for marker in BEFORE_PROCESS {
         for (at, _) in text.match_indices(marker) {
             let rest = &text[at + marker.len()..];
@@ -51,11 +54,6 @@ fn words(text: &str, found: &mut dyn FnMut(&str, Category)) {
         let word = word.trim_end_matches(['.', ':', '!', '?']);
         if word.contains("://") {
             found(word, Category::Path);
-        } else if is_address(word) {
-            found(
-                word.rsplit_once(':').map_or(word, |(address, _)| address),
-                Category::Address,
-            );
         } else if is_container(word) {
             found(word, Category::Container);
         } else if let Some(at) = word.find('/') {
@@ -70,10 +68,45 @@ fn words(text: &str, found: &mut dyn FnMut(&str, Category)) {
     }
 }
 
-/// An IPv4 address, with a port or without.
-fn is_address(word: &str) -> bool {
-    let (host, port) = word.rsplit_once(':').unwrap_or((word, "0"));
-    port.parse::<u16>().is_ok() && host.parse::<std::net::Ipv4Addr>().is_ok()
+/// Finds addresses, whatever stands around them: a port, a length of a prefix, a path, a label with a colon.
+fn addresses(text: &str, found: &mut dyn FnMut(&str, Category)) {
+    for word in text.split(|c: char| !(c.is_alphanumeric() || ":.".contains(c))) {
+        for part in word.split(':').map(|part| part.trim_matches('.')) {
+            if part.parse::<Ipv4Addr>().is_ok() {
+                found(part, Category::Address);
+            }
+        }
+        let word = without_colon(word.trim_matches('.'));
+        let is_label = |text: &str| text.contains(|c: char| !c.is_ascii_hexdigit());
+        let labelled = word.split_once(':').filter(|(label, _)| is_label(label));
+        let word = labelled.map_or(word, |(_, rest)| rest);
+        if is_ipv6(word) || is_ethernet(word) {
+            found(word, Category::Address);
+        }
+    }
+}
+
+/// Without one colon at either end: two belong to an address.
+fn without_colon(word: &str) -> &str {
+    let word = match word.strip_suffix(':') {
+        Some(rest) if !rest.ends_with(':') => rest,
+        _ => word,
+    };
+    match word.strip_prefix(':') {
+        Some(rest) if !rest.starts_with(':') => rest,
+        _ => word,
+    }
+}
+
+/// An IPv6 address. One without a digit may be a name in C++.
+fn is_ipv6(word: &str) -> bool {
+    word.contains(|c: char| c.is_ascii_digit()) && word.parse::<Ipv6Addr>().is_ok()
+}
+
+/// An address of Ethernet: six times two hexadecimal digits.
+fn is_ethernet(word: &str) -> bool {
+    let is_byte = |part: &str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
+    word.split(':').count() == 6 && word.split(':').all(is_byte)
 }
 
 /// A container's id: 64 hexadecimal digits, at least one of them a letter.
@@ -118,5 +151,32 @@ mod tests {
             one("10.1.2.3", Category::Address)
         );
         assert_eq!(of("/dev/nvidia0 of 0000:3b:00.0 GPC 1/2"), []);
+        assert_eq!(of("at 12:34:56 std::be of 570.86.15, d::be"), []);
+    }
+
+    #[test]
+    fn an_address_is_found_whatever_stands_around_it() {
+        let of = |text: &str| {
+            let mut all = Vec::new();
+            names(text, &mut |name, category| {
+                if category == Category::Address {
+                    all.push(name.to_owned());
+                }
+            });
+            all
+        };
+        for (text, address) in [
+            ("nfs: 10.1.2.3:/export/home is gone", "10.1.2.3"),
+            ("route 10.8.0.0/16.", "10.8.0.0"),
+            ("ann@10.1.2.3: refused", "10.1.2.3"),
+            ("addr:10.1.2.3", "10.1.2.3"),
+            ("peer [fe80::a1]:7471 left", "fe80::a1"),
+            ("from 2001:db8::7: refused", "2001:db8::7"),
+            ("addr:2001:db8::/64", "2001:db8::"),
+            ("link fe80::a1%eth0", "fe80::a1"),
+            ("lladdr 02:42:ac:11:00:02", "02:42:ac:11:00:02"),
+        ] {
+            assert_eq!(of(text), [address], "{text}");
+        }
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use gtrace_event::{Event, Record};
-use gtrace_store::{Fault, Filter, Hash, Reader, Why};
+use gtrace_store::{Fault, Filter, Hash, Reader, Resume, Why};
 use rusqlite::Connection;
 
 use crate::common::{Place, ack, amended, day, event};
@@ -78,6 +78,24 @@ fn a_changed_record_is_found() {
         let sql = format!("UPDATE {t} SET {sql} WHERE seq = 7");
         assert_found(&place, &sql, Some(7), why);
     }
+}
+
+#[test]
+fn a_table_or_an_epoch_that_begins_with_record_0_is_none() {
+    let place = whole();
+    let path = copy(&place);
+    let conn = Connection::open(&path).unwrap();
+    let id = place.reader().epochs().unwrap().id_of(1).unwrap();
+    let sql = "INSERT INTO epochs(epoch, first_seq) VALUES ('01KAJ8Z5000000000000000000', 0)";
+    conn.execute_batch(sql).unwrap();
+    let reader = Reader::open(&path).unwrap();
+    let resume = reader.epochs().unwrap().resume_after(id, 15);
+    assert_eq!(resume, Resume::After(1));
+    conn.execute_batch("UPDATE days SET first_seq = 0 WHERE n = 2")
+        .unwrap();
+    let fault = reader.verify().unwrap().fault.unwrap();
+    assert!(matches!(fault.why, Why::File(_)), "{fault}");
+    assert!(reader.chain_after(0, 10, 1 << 20).is_err());
 }
 
 #[test]

@@ -21,6 +21,12 @@ use crate::{Clock, Process, Recorded, Spool};
 const DRAIN_EVERY: Duration = Duration::from_millis(2);
 /// Calls that can be under way at once.
 const UNDER_WAY: u32 = 16_384;
+/// What the probes count that keeps a call from being in the trace.
+const LOST: [ApiCounter; 3] = [
+    ApiCounter::RingFull,
+    ApiCounter::StartsFull,
+    ApiCounter::StartsUnseen,
+];
 /// Bytes of a call in the ring, with its head there.
 const CALL_BYTES: u32 = ApiCall::SHORT as u32 + 8;
 
@@ -260,10 +266,8 @@ impl Running {
         });
         Ok(Seen {
             calls: self.calls,
-            lost: value(ApiCounter::RingFull) + value(ApiCounter::StartsFull),
-            losses: [ApiCounter::RingFull, ApiCounter::StartsFull]
-                .map(|counter| (counter, value(counter)))
-                .to_vec(),
+            lost: LOST.into_iter().map(value).sum(),
+            losses: LOST.map(|counter| (counter, value(counter))).to_vec(),
             under_way: under_way.collect(),
         })
     }

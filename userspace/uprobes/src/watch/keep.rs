@@ -11,7 +11,7 @@ use crate::procfs;
 
 /// A library that no process has mapped any more is let go after so long.
 const LET_GO_AFTER: Duration = Duration::from_secs(5);
-/// Files that cannot be traced and are remembered.
+/// Files that cannot be traced, or not opened, and are remembered.
 const MAX_UNTRACEABLE: usize = 1024;
 
 impl Watch {
@@ -91,6 +91,9 @@ impl Watch {
         });
         if self.untraceable.len() > MAX_UNTRACEABLE {
             self.untraceable.clear();
+        }
+        if self.unopened.len() > MAX_UNTRACEABLE {
+            self.unopened.clear();
         }
         let processes = &self.processes;
         self.found

@@ -73,7 +73,7 @@ const REFUSALS: &[(&str, Refusal, &str)] = &[
     ("nvmlVgpuInstanceClear", Refusal::NoPermission, CHANGES),
     ("nvmlVgpuInstanceSet", Refusal::NoPermission, CHANGES),
     ("nvmlUnit", Refusal::NoUnit, UNITS),
-    ("nvmlVgpu", Refusal::NotSupported, VIRTUAL),
+    ("nvmlVgpuInstance", Refusal::NotSupported, VIRTUAL),
     ("nvmlGetVgpu", Refusal::NotSupported, VIRTUAL),
     ("nvmlDeviceGetVgpu", Refusal::NotSupported, VIRTUAL),
     ("nvmlDeviceGetPgpu", Refusal::NotSupported, VIRTUAL),

@@ -14,6 +14,8 @@ pub(super) const COUNT: usize = 16;
 pub(super) struct Barrier {
     /// Threads that wait or have arrived.
     pub(super) arrived: u32,
+    /// Lanes of their warps without a thread: a number of threads counts whole warps.
+    pub(super) empty: u32,
     /// Threads it is for; 0: all of the block that have not exited.
     pub(super) expected: u32,
     /// Threads whose predicate held.
@@ -22,12 +24,11 @@ pub(super) struct Barrier {
 
 impl Barrier {
     fn complete(&self, live: u32) -> bool {
-        let expected = if self.expected == 0 {
-            live
-        } else {
-            self.expected
+        let is_here = match self.expected {
+            0 => self.arrived >= live,
+            expected => self.arrived + self.empty >= expected,
         };
-        self.arrived > 0 && self.arrived >= expected
+        self.arrived > 0 && is_here
     }
 }
 

@@ -418,6 +418,11 @@ impl Run<'_, '_> {
             barrier.expected = regs.narrow(inst.o.b)[lane];
         }
         barrier.arrived += active.count_ones();
+        // Once for each warp: with the first of its lanes.
+        let live = self.warp.live;
+        if live & live.wrapping_neg() & active != 0 {
+            barrier.empty += WARP as u32 - live.count_ones();
+        }
         if matches!(
             kind,
             BarrierKind::Count | BarrierKind::And | BarrierKind::Or

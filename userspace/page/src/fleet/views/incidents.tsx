@@ -19,7 +19,7 @@ const SHOWN = 200;
 
 export function Incidents({ id, params }: { id: string; params: Record<string, string> }) {
   const { incidents, hosts = [], outbreaks = [] } = useFleet();
-  if (id) return <One id={id} />;
+  if (id) return <One id={id} key={id} />;
   if (!incidents) return <Loading />;
   const span = spanOf(params, "24h");
   const [from, to] = bounds(span);
@@ -38,7 +38,7 @@ export function Incidents({ id, params }: { id: string; params: Record<string, s
         <button type="button" aria-pressed={params.drills === "no"} onClick={() => setParams({ drills: params.drills === "no" ? undefined : "no" })}>Without drills</button>
       </div>
       {together.length > 0 && <section><h2>Outbreaks<small>one cause on many hosts, beyond what chance gives</small></h2><div class="list">{together.slice(0, 12).map((one) => <OutbreakRow key={`${one.class} ${one.first} ${one.labels.join()}`} of={one} />)}</div></section>}
-      {found.length === 0 ? <Empty title="No incident in this time">Choose a longer range. Of older incidents this page holds the newest 1,000.</Empty> : (
+      {found.length === 0 ? <Empty title="No incident in this time">Choose a longer range. Of older ones this page holds the newest 1,000, and those that nobody has resolved.</Empty> : (
         <>
           <FleetTimeline incidents={found} outbreaks={together} hosts={hosts} label={labelNames(hosts)[0]} from={from} to={to} />
           <div class="list">{found.slice(0, SHOWN).map((one) => <IncidentRow key={`${one.fleet_host} ${one.incident.id}`} of={one} />)}</div>

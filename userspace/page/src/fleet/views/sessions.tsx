@@ -13,7 +13,7 @@ const length = (of: Session): string => age((Date.parse(of.stopped ?? new Date()
 
 export function Sessions({ name }: { name: string }) {
   const read = usePolled("sessions", () => get<Session[]>("/fleet/v1/sessions"), 5_000);
-  if (name) return <One name={name} />;
+  if (name) return <One name={name} key={name} />;
   if (!read.value) return read.problem ? <Trouble of={read.problem} /> : <Loading />;
   const found = [...read.value].reverse();
   return (
