@@ -224,11 +224,14 @@ fn check_xid(
         witnesses(event)
     );
     let channel = program.map(|program| format!("{:#x}", program.channel));
+    // Such a driver names in that one who logs it: it means a call of its own.
+    let of_logger = code == 119 && !names_programs;
     let unnamed = event["process"].is_null();
     match program {
         Some(program) => ensure!(
             process(event) == (u64::from(program.pid()), program.name.clone())
-                || !names_programs && unnamed,
+                || !names_programs && unnamed
+                || of_logger,
             "{} is named, and {} {} has the channel",
             event["process"],
             program.pid(),

@@ -102,14 +102,14 @@ fn modeset(guest: &mut Guest) -> Result<()> {
     let mut last = Vec::new();
     within(PATIENCE, "the statistics have the calls", || {
         last = rows(&daemon)?;
-        let count = |device: &str, code: &str| -> u64 {
+        let count = |device: &str, field: &str, code: &str| -> u64 {
             let ours = last
                 .iter()
-                .filter(|r| r["code"] == code && r["device"] == device);
+                .filter(|r| r[field] == code && r["device"] == device);
             ours.filter_map(|r| r["count"].as_u64()).sum()
         };
-        let right =
-            count("nvidiactl", CODE) == CALLS && count("nvidia-modeset", MODESET_CODE) == expected;
+        let right = count("nvidiactl", "code", CODE) == CALLS
+            && count("nvidia-modeset", "ioctl", MODESET_CODE) == expected;
         Ok(right.then_some(()))
     })
     .with_context(|| format!("{last:#?}"))?;
