@@ -675,14 +675,12 @@ fn memory_of_a_graph_is_freed_before_the_next_launch() {
     assert_eq!(free_memory(), before, "all of it went back");
 }
 
-#[test]
-fn a_child_belongs_to_its_node() {
-    let _fixture = Fixture::new();
-    let (own, memory) = (new_stream(NON_BLOCKING), alloc(8));
-    let (mut inner, mut outer, mut node, mut held) = (0, 0, 0, 0);
+/// A graph that sets `memory` to `value`, one that has a clone of it, and the node that has it there.
+fn nested(memory: u64, value: u32) -> (u64, u64, u64) {
+    let (mut inner, mut outer, mut node) = (0, 0, 0);
     ok!(cuGraphCreate, out(&mut inner), 0);
     ok!(cuGraphCreate, out(&mut outer), 0);
-    memset(inner, memory, 1, &[]);
+    memset(inner, memory, value, &[]);
     ok!(
         cuGraphAddChildGraphNode,
         out(&mut node),
@@ -691,6 +689,15 @@ fn a_child_belongs_to_its_node() {
         0,
         inner
     );
+    (inner, outer, node)
+}
+
+#[test]
+fn a_child_belongs_to_its_node() {
+    let _fixture = Fixture::new();
+    let (own, memory) = (new_stream(NON_BLOCKING), alloc(8));
+    let (inner, outer, node) = nested(memory, 1);
+    let mut held = 0;
     ok!(cuGraphChildGraphNodeGetGraph, node, out(&mut held));
     assert_ne!(held, inner, "a clone");
     assert_eq!(call!(cuGraphDestroy, held), INVALID_VALUE);
@@ -751,18 +758,7 @@ fn a_child_ends_when_another_takes_its_place_and_stays_if_there_is_no_node() {
 fn a_launch_is_captured_as_it_was_instantiated() {
     let _fixture = Fixture::new();
     let (own, memory) = (new_stream(NON_BLOCKING), alloc(8));
-    let (mut inner, mut outer, mut node) = (0, 0, 0);
-    ok!(cuGraphCreate, out(&mut inner), 0);
-    ok!(cuGraphCreate, out(&mut outer), 0);
-    memset(inner, memory, 3, &[]);
-    ok!(
-        cuGraphAddChildGraphNode,
-        out(&mut node),
-        outer,
-        In::NULL,
-        0,
-        inner
-    );
+    let (inner, outer, _) = nested(memory, 3);
     let exec = instantiate(outer);
     ok!(cuGraphDestroy, inner);
     ok!(cuGraphDestroy, outer);

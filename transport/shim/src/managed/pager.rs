@@ -31,7 +31,7 @@ pub(crate) trait Pager: Send + Sync {
     fn restore(&self, base: u64, len: u64);
     /// The program has unmapped memory that was taken over, and may have other things there.
     fn abandon(&self, base: u64, len: u64);
-    /// Whether the program still has these pages of memory that was taken over, as far as that can be told. Afterwards who
+    /// Whether the program still has these pages of memory that was taken over, as far as the kernel shows it. Afterwards who
     /// writes there may wait.
     fn is_there(&self, address: u64, len: u64) -> bool;
     /// Of pages that cannot be written, puts empty ones where the program has given back some (madvise(2)).

@@ -85,7 +85,7 @@ impl HostWatch {
         let (next, outcome) = match std::mem::replace(slot, Slot::Broken) {
             Slot::Idle(part) => begin(part, Vec::new(), &self.roots, self.deadline),
             Slot::Busy(result, since) => match result.try_recv() {
-                // What comes so late is of another time, but what it has seen happen is told by nothing else.
+                // The readings are of another time by now, but no later one has these events.
                 Ok((part, late)) => {
                     let news = late.map(|reading| reading.news).unwrap_or_default();
                     begin(part, news, &self.roots, self.deadline)
