@@ -44,11 +44,16 @@ impl Marker {
         format!("{}{n};", self.token)
     }
 
-    /// A driver's Xid with the mark of line `n`.
+    /// A driver's Xid with the mark of line `n`, as a drill.
     pub(crate) fn xid(&self, n: usize) -> String {
+        format!("gtrace-inject: {}", self.plain_xid(n))
+    }
+
+    /// The same as the driver itself writes it: only /dev/kmsg says that a process wrote it.
+    pub(crate) fn plain_xid(&self, n: usize) -> String {
         let channel = self.first_channel.wrapping_add(n as u32);
         format!(
-            "gtrace-inject: NVRM: Xid (PCI:0000:3b:00): 31, pid={}, name=bench, Ch {channel:08x}, intr 00000000. \
+            "NVRM: Xid (PCI:0000:3b:00): 31, pid={}, name=bench, Ch {channel:08x}, intr 00000000. \
              MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_3 faulted @ 0x7f_abcd1000. Fault is of type FAULT_PDE \
              ACCESS_TYPE_VIRT_READ {}",
             std::process::id(),

@@ -327,8 +327,14 @@ static void answer(struct gsp *gsp)
 			gsp->gpu->index, function, command, bytes);
 	if (gsp->model.verbose > 1 && function == FUNCTION_CONTROL)
 		log_words("asks", body + OFF_rpc_gsp_rm_control_v03_00__params, bytes);
+	if (READ_ONCE(gsp->mute)) {
+		/* Answered or not, the driver frees the queues after this. */
+		if (function == FUNCTION_UNLOADING)
+			gsp->state = OFF;
+		return;
+	}
 	/* They want no answer. */
-	if (function == FUNCTION_SET_SYSTEM_INFO || function == FUNCTION_SET_REGISTRY || READ_ONCE(gsp->mute))
+	if (function == FUNCTION_SET_SYSTEM_INFO || function == FUNCTION_SET_REGISTRY)
 		return;
 	if (function == FUNCTION_STATIC_INFO) {
 		gsp_static_info(&gsp->model, body);

@@ -198,12 +198,12 @@ fn store(dir: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    /// A fake gtrace whose game day ends with `code`. It logs its arguments.
+    /// A fake gtrace whose game day ends with `code`. It logs its arguments, and runs once it takes SIGTERM.
     fn fake_gtrace(dir: &Path, code: u8) -> PathBuf {
         let script = format!(
             "#!/bin/sh\necho \"$@\" >> {0}/asked\ncase $1 in\n\
-             run) trap 'kill $!; exit 0' TERM; sleep 60 & wait ;;\n\
-             status) echo '{{\"running\":true}}' ;;\ngameday) exit {code} ;;\nesac\n",
+             run) trap 'kill $!; exit 0' TERM; sleep 60 & touch {0}/runs; wait ;;\n\
+             status) [ -e {0}/runs ] && echo '{{\"running\":true}}' ;;\ngameday) exit {code} ;;\nesac\n",
             dir.display()
         );
         let path = dir.join("gtrace");

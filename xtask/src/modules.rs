@@ -14,10 +14,6 @@ use anyhow::{Context as _, Result, bail};
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
 /// Checks every crate below `userspace` of the repository at `root`.
-///
-/// # Errors
-///
-/// The cycles, or a folder or file that cannot be read.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let mut cycles = Vec::new();
     let folder = root.join("userspace");

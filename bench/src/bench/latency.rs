@@ -61,6 +61,10 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     for figure in alone.figures {
         report.push(figure.budget(BUDGET_MS));
     }
+    let confirmed = pass("lone, lines without a drill's prefix").confirmed(&mut log)?;
+    for figure in confirmed.figures {
+        report.push(figure.budget(BUDGET_MS));
+    }
     let split = pass("lone, all readers at once").run(&mut log, Pace::Lone, true, dmesg)?;
     let hot = pass("hot, all readers at once").run(&mut log, Pace::Hot, true, dmesg)?;
     for figure in split.figures.into_iter().chain(hot.figures) {
@@ -116,6 +120,20 @@ impl Pass<'_> {
         }
         let line = |n| watch.marker.xid(n);
         self.measure(log, &watch, &watchers, pace, line)
+    }
+
+    /// Each line waits for /dev/kmsg to say who wrote it, as a true fault's does.
+    fn confirmed(&self, log: &mut KernelLog) -> anyhow::Result<Passed> {
+        self.context.say(self.what);
+        let watch = Watch {
+            marker: Marker::new(),
+            epoch: Instant::now(),
+            lines: WARM_UP + self.lines,
+        };
+        let gtrace = &self.context.gtrace;
+        let watchers = [Watcher::follower(gtrace, self.daemon, &watch)?];
+        let line = |n| watch.marker.plain_xid(n);
+        self.measure(log, &watch, &watchers, Pace::Lone, line)
     }
 
     /// Each line is of a GPU of its own, and so of an incident of its own.

@@ -4,8 +4,8 @@ use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{AerRecord, Counter, RecordType};
 
-use crate::maps::{EVENTS, OFFSETS, count};
-use crate::ring::{header, read_text, send_record};
+use crate::maps::{OFFSETS, count};
+use crate::ring::{header, read_text, send_event};
 
 #[tracepoint]
 pub fn aer_event(ctx: TracePointContext) -> u32 {
@@ -37,8 +37,6 @@ fn report(ctx: &TracePointContext) -> Result<(), i32> {
         }
         read_text(ctx, offsets.aer_dev_name, &mut record.dev_name)?;
     }
-    if !send_record(&EVENTS, &record) {
-        count(Counter::EventRingFull);
-    }
+    send_event(&record);
     Ok(())
 }

@@ -8,10 +8,8 @@ use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, ExitRecord, RecordType};
 
 use crate::device::{config, current_task, fd_table, read, watched_rdev};
-use crate::maps::{
-    DRIVER_STARTS, EVENTS, FILE_STARTS, GPU_TASKS, OFFSETS, STARTS, TASK_KEYS, count,
-};
-use crate::ring::{header, send_record};
+use crate::maps::{DRIVER_STARTS, FILE_STARTS, GPU_TASKS, OFFSETS, STARTS, TASK_KEYS, count};
+use crate::ring::{header, send_event};
 
 /// How many words of the bitmap of open descriptors are looked at, for devices that were opened
 /// and never called: descriptors 0 to 255.
@@ -78,9 +76,7 @@ pub fn process_exit(_ctx: TracePointContext) -> u32 {
         cgroup_id: unsafe { bpf_get_current_cgroup_id() },
         comm: bpf_get_current_comm().unwrap_or_default(),
     };
-    if !send_record(&EVENTS, &record) {
-        count(Counter::EventRingFull);
-    }
+    send_event(&record);
     0
 }
 

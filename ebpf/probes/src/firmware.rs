@@ -5,8 +5,8 @@ use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, FirmwareErrorRecord, RecordType};
 
-use crate::maps::{EVENTS, RAS_OFFSETS, count};
-use crate::ring::{header, read_text, send_record};
+use crate::maps::{RAS_OFFSETS, count};
+use crate::ring::{header, read_text, send_event};
 
 fn empty() -> FirmwareErrorRecord {
     FirmwareErrorRecord {
@@ -40,7 +40,7 @@ pub fn arm_event(ctx: TracePointContext) -> u32 {
         };
         (record.severity, record.cpu) = (severity as u32, cpu);
     }
-    send(&record);
+    send_event(&record);
     0
 }
 
@@ -60,13 +60,6 @@ pub fn non_standard_event(ctx: TracePointContext) -> u32 {
         return 0;
     };
     (record.severity, record.section) = (severity as u32, section);
-    send(&record);
+    send_event(&record);
     0
-}
-
-#[inline(always)]
-fn send(record: &FirmwareErrorRecord) {
-    if !send_record(&EVENTS, record) {
-        count(Counter::EventRingFull);
-    }
 }

@@ -4,8 +4,8 @@ use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, MemoryRecord, RecordType};
 
-use crate::maps::{EVENTS, RAS_OFFSETS, count};
-use crate::ring::{header, read_text, send_record};
+use crate::maps::{RAS_OFFSETS, count};
+use crate::ring::{header, read_text, send_event};
 
 #[tracepoint]
 pub fn mc_event(ctx: TracePointContext) -> u32 {
@@ -39,8 +39,6 @@ fn report(ctx: &TracePointContext) -> Result<(), i32> {
         read_text(ctx, offsets.mc_msg, &mut record.error)?;
         read_text(ctx, offsets.mc_label, &mut record.label)?;
     }
-    if !send_record(&EVENTS, &record) {
-        count(Counter::EventRingFull);
-    }
+    send_event(&record);
     Ok(())
 }

@@ -4,8 +4,8 @@ use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, MachineCheckRecord, RecordType};
 
-use crate::maps::{EVENTS, RAS_OFFSETS, count};
-use crate::ring::{header, send_record};
+use crate::maps::{RAS_OFFSETS, count};
+use crate::ring::{header, send_event};
 
 #[tracepoint]
 pub fn mce_record(ctx: TracePointContext) -> u32 {
@@ -40,8 +40,6 @@ fn report(ctx: &TracePointContext) -> Result<(), i32> {
             record.ipid = ctx.read_at::<u64>(offsets.mce_ipid as usize)?;
         }
     }
-    if !send_record(&EVENTS, &record) {
-        count(Counter::EventRingFull);
-    }
+    send_event(&record);
     Ok(())
 }

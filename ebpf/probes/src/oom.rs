@@ -4,8 +4,8 @@ use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, OomRecord, RecordType};
 
-use crate::maps::{EVENTS, OFFSETS, count};
-use crate::ring::{header, send_record};
+use crate::maps::{OFFSETS, count};
+use crate::ring::{header, send_event};
 
 #[tracepoint]
 pub fn oom_victim(ctx: TracePointContext) -> u32 {
@@ -19,8 +19,6 @@ pub fn oom_victim(ctx: TracePointContext) -> u32 {
         victim,
         reserved: 0,
     };
-    if !send_record(&EVENTS, &record) {
-        count(Counter::EventRingFull);
-    }
+    send_event(&record);
     0
 }

@@ -8,7 +8,9 @@ use aya_ebpf::helpers::generated::{
 };
 use aya_ebpf::helpers::{bpf_get_current_pid_tgid, bpf_get_smp_processor_id};
 use aya_ebpf::programs::TracePointContext;
-use gtrace_abi::{Header, RecordType};
+use gtrace_abi::{Counter, Header, RecordType};
+
+use crate::maps::{EVENTS, count};
 
 /// A header for the running task, now.
 #[inline(always)]
@@ -67,6 +69,14 @@ pub unsafe fn read_text<const N: usize>(
     match ret {
         ret if ret < 0 => Err(ret as i32),
         _ => Ok(()),
+    }
+}
+
+/// Sends a whole record to [`EVENTS`], and counts it where there is no room.
+#[inline(always)]
+pub fn send_event<T>(record: &T) {
+    if !send_record(&EVENTS, record) {
+        count(Counter::EventRingFull);
     }
 }
 

@@ -10,8 +10,8 @@ use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, ModuleChange, ModuleRecord, RecordType};
 
-use crate::maps::{EVENTS, OFFSETS, count};
-use crate::ring::{header, send_record};
+use crate::maps::{OFFSETS, count};
+use crate::ring::{header, send_event};
 
 /// Programs that load and unload modules, by the first eight bytes of their names.
 const TOOLS: [u64; 5] = [
@@ -35,7 +35,7 @@ pub fn module_tool(_ctx: TracePointContext) -> u32 {
     }
     let mut record = record(ModuleChange::Tool);
     record.name[..16].copy_from_slice(&comm);
-    send(&record);
+    send_event(&record);
     0
 }
 
@@ -58,7 +58,7 @@ pub fn module_delete(ctx: TracePointContext) -> u32 {
         count(Counter::FieldReadFailed);
         return 0;
     }
-    send(&record);
+    send_event(&record);
     0
 }
 
@@ -69,12 +69,5 @@ fn record(change: ModuleChange) -> ModuleRecord {
         change: change as u32,
         reserved: 0,
         name: [0; 64],
-    }
-}
-
-#[inline(always)]
-fn send(record: &ModuleRecord) {
-    if !send_record(&EVENTS, record) {
-        count(Counter::EventRingFull);
     }
 }

@@ -25,7 +25,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use gtrace_cuda::names::{self, Suffix};
-use gtrace_cuda::{Api, Class, Function, Hand, Signature, functions, signatures};
+use gtrace_cuda::{Api, Class, Function, Hand, Kind, Signature, functions, signatures};
 
 pub use call::calls;
 
@@ -92,18 +92,30 @@ pub fn absent() -> Result<String, Error> {
 "
         )?;
     }
+    for &name in functions::WITHOUT_SIGNATURE {
+        let why = functions::why_absent(name).ok_or(Error::NoReason(name))?;
+        writeln!(
+            out,
+            "#[unsafe(no_mangle)]
+            pub unsafe extern \"C\" fn {name}() -> CUresult {{ entry::absent({name:?}, {why:?}) }}
+"
+        )?;
+    }
     for signature in signatures::DRIVER {
         let name = signature.name;
         if !described.contains(name) {
             let why = functions::why_absent(name).ok_or(Error::NoReason(name))?;
-            writeln!(
-                out,
-                "#[unsafe(no_mangle)]
-                pub unsafe extern \"C\" fn {name}({}) -> {} {{ entry::absent({name:?}, {why:?}) }}
+            // That of the thread's default stream too.
+            for (symbol, _) in names::symbols(name) {
+                writeln!(
+                    out,
+                    "#[unsafe(no_mangle)]
+                    pub unsafe extern \"C\" fn {symbol}({}) -> {} {{ entry::absent({name:?}, {why:?}) }}
 ",
-                parameters(signature),
-                signature.returns
-            )?;
+                    parameters(signature),
+                    signature.returns
+                )?;
+            }
         }
     }
     Ok(out)
@@ -119,7 +131,7 @@ pub fn refused() -> Result<String, Error> {
     let (what, types) = subject(Api::Nvml);
     let mut out = crate::head(&format!("Symbols of {what} that are refused."));
     out.push_str(&uses(types));
-    out.push_str("\nuse crate::{entry, local};\n\n");
+    out.push_str("use gtrace_cuda::Kind;\n\nuse crate::{entry, local};\n\n");
     let described: HashSet<&str> = functions::all(Api::Nvml).map(|f| f.name).collect();
     for signature in signatures::NVML {
         let name = signature.name;
@@ -127,14 +139,20 @@ pub fn refused() -> Result<String, Error> {
             continue;
         }
         let (refusal, _) = functions::refusal(name).ok_or(Error::NoReason(name))?;
-        let device = signature.parameters.first();
-        let device = device.filter(|parameter| parameter.ty == "nvmlDevice_t");
-        let device = device.map_or("None".to_owned(), |p| format!("Some({})", p.name));
+        let of = signature.parameters.first().and_then(|parameter| {
+            let kind = match parameter.ty {
+                "nvmlDevice_t" => Kind::NvmlDevice,
+                "nvmlUnit_t" => Kind::NvmlUnit,
+                _ => return None,
+            };
+            Some(format!("Some((Kind::{kind:?}, {}.addr()))", parameter.name))
+        });
+        let of = of.unwrap_or_else(|| "None".to_owned());
         writeln!(
             out,
             "#[unsafe(no_mangle)]
             pub unsafe extern \"C\" fn {name}({}) -> {} {{
-                entry::guard_nvml(|| local::refused({device}, {}))
+                entry::guard_nvml(|| local::refused({of}, {}))
             }}
 ",
             parameters(signature),
@@ -179,6 +197,13 @@ fn export(
                     copy.hStream = entry::per_thread(copy.hStream);
                     let {name} = &raw const copy;",
                     invalid(api)
+                )?,
+                // It takes answers too, so that it is no copy.
+                "*mut CUDA_GRAPH_INSTANTIATE_PARAMS" => writeln!(
+                    out,
+                    "if let Some({name}) = unsafe {{ {name}.as_mut() }} {{
+                        {name}.hUploadStream = entry::per_thread({name}.hUploadStream);
+                    }}"
                 )?,
                 _ => {}
             }

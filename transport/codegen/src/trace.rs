@@ -11,12 +11,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use gtrace_cuda::traced::{Bytes, Traced, traced};
-use gtrace_cuda::{Signature, find, names, signatures};
+use gtrace_cuda::{Signature, find, functions, names, signatures};
 
 use crate::Error;
 
 /// Symbols without a signature that programs may be linked with, besides the older versions of those that
-/// have one: what CUDA shares with OpenGL, EGL and VDPAU (cudaGL.h, cudaEGL.h, cudaVDPAU.h).
+/// have one and [`functions::WITHOUT_SIGNATURE`]: what CUDA shares with OpenGL, EGL and VDPAU (cudaGL.h, cudaEGL.h,
+/// cudaVDPAU.h).
 const UNTOUCHED: &[&str] = &[
     "cuEGLStreamConsumerAcquireFrame",
     "cuEGLStreamConsumerConnect",
@@ -328,7 +329,8 @@ pub fn untouched() -> Result<String, Error> {
     let mut out = crate::head("Symbols of the driver without a signature.");
     out.push_str("crate::untouched::untouched! {\n");
     let known: BTreeSet<String> = symbols().into_iter().map(|(symbol, _)| symbol).collect();
-    let mut list: BTreeSet<String> = UNTOUCHED.iter().map(|name| (*name).to_owned()).collect();
+    let unknown = UNTOUCHED.iter().chain(functions::WITHOUT_SIGNATURE);
+    let mut list: BTreeSet<String> = unknown.map(|name| (*name).to_owned()).collect();
     for signature in signatures::DRIVER {
         // `cuMemAlloc_v2` had a `cuMemAlloc` before it.
         let Some((base, version)) = signature.name.rsplit_once("_v") else {

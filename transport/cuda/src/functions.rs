@@ -15,7 +15,7 @@ mod tensor_map;
 
 use crate::{Api, Function};
 
-pub use absent::why_absent;
+pub use absent::{WITHOUT_SIGNATURE, why_absent};
 pub use array::{ARRAY, REFERENCE, TEXTURE};
 pub use context::CONTEXT;
 pub use device::DEVICE;

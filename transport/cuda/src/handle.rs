@@ -54,6 +54,8 @@ pub enum Kind {
     NvmlComputeInstance = 36,
     /// `nvmlGpmSample_t`
     NvmlGpmSample = 37,
+    /// `nvmlSystemEventSet_t`
+    NvmlSystemEventSet = 38,
 }
 
 /// Bit of a handle's number that the client never sets: the server minted it, for an object that
@@ -95,6 +97,7 @@ impl Kind {
         Self::NvmlGpuInstance,
         Self::NvmlComputeInstance,
         Self::NvmlGpmSample,
+        Self::NvmlSystemEventSet,
     ];
 
     /// The number of the `counter`th handle of this kind, as the client mints it.

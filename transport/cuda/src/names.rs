@@ -89,6 +89,13 @@ pub fn in_stream(name: &str) -> Option<&'static str> {
     *twin
 }
 
+/// Types of arguments that are streams or have one.
+const STREAMS: &[&str] = &[
+    "CUstream",
+    "*const CUlaunchConfig",
+    "*mut CUDA_GRAPH_INSTANTIATE_PARAMS",
+];
+
 /// Functions with a stream that have no `_ptsz` symbol: a null stream is none of theirs.
 const NO_PTSZ: &[&str] = &[
     "cuLaunchGridAsync",
@@ -98,13 +105,13 @@ const NO_PTSZ: &[&str] = &[
 
 /// The suffix of the symbol that uses the thread's default stream, if a function has one.
 ///
-/// `_ptds` is a list; `_ptsz` goes with a stream argument, in a launch configuration too.
+/// `_ptds` is a list; `_ptsz` goes with a stream argument, in a launch configuration and in parameters of an instantiation too.
 pub fn per_thread(name: &str) -> Option<Suffix> {
     if PTDS.iter().any(|(function, _)| *function == name) {
         return Some(Suffix::Ptds);
     }
     let signature = crate::find(signatures::DRIVER, name)?;
-    let stream = |ty: &str| ty == "CUstream" || ty == "*const CUlaunchConfig";
+    let stream = |ty: &str| STREAMS.contains(&ty);
     let launches = !name.starts_with("cuOccupancy");
     let has = signature.parameters.iter().any(|p| stream(p.ty)) && launches;
     (has && !NO_PTSZ.contains(&name)).then_some(Suffix::Ptsz)
@@ -210,6 +217,10 @@ mod tests {
         assert_eq!(
             found("cuLaunchKernelEx", 11_060, 2),
             "cuLaunchKernelEx_ptsz"
+        );
+        assert_eq!(
+            found("cuGraphInstantiateWithParams", 12_000, 2),
+            "cuGraphInstantiateWithParams_ptsz"
         );
         assert_eq!(found("cuMemAlloc", 7000, 2), "cuMemAlloc_v2");
     }

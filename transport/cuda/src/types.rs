@@ -32,57 +32,37 @@ pub mod nvml;
 mod tests {
     use super::{driver, nvml};
 
+    fn of<T>() -> (&'static str, usize) {
+        (std::any::type_name::<T>(), size_of::<T>())
+    }
+
     /// Sizes that a program compiled against any version of the headers has: the headers keep them
     /// by padding, and structures travel as their bytes.
     #[test]
     fn structures_have_the_sizes_of_the_headers() {
         let sizes = [
-            ("CUuuid", size_of::<driver::CUuuid>(), 16),
-            ("CUdevprop", size_of::<driver::CUdevprop>(), 56),
-            ("CUmemLocation", size_of::<driver::CUmemLocation>(), 8),
-            ("CUmemAccessDesc", size_of::<driver::CUmemAccessDesc>(), 12),
-            (
-                "CUmemAllocationProp",
-                size_of::<driver::CUmemAllocationProp>(),
-                32,
-            ),
-            ("CUmemPoolProps", size_of::<driver::CUmemPoolProps>(), 88),
-            ("CUlaunchConfig", size_of::<driver::CUlaunchConfig>(), 56),
-            (
-                "CUlaunchAttribute",
-                size_of::<driver::CUlaunchAttribute>(),
-                72,
-            ),
-            (
-                "CUstreamAttrValue",
-                size_of::<driver::CUstreamAttrValue>(),
-                64,
-            ),
-            (
-                "CUstreamBatchMemOpParams",
-                size_of::<driver::CUstreamBatchMemOpParams>(),
-                48,
-            ),
-            ("CUDA_MEMCPY2D", size_of::<driver::CUDA_MEMCPY2D>(), 128),
-            ("CUDA_MEMCPY3D", size_of::<driver::CUDA_MEMCPY3D>(), 200),
-            ("CUtensorMap", size_of::<driver::CUtensorMap>(), 128),
-            ("nvmlPciInfo_t", size_of::<nvml::nvmlPciInfo_t>(), 68),
-            (
-                "nvmlProcessInfo_t",
-                size_of::<nvml::nvmlProcessInfo_t>(),
-                24,
-            ),
-            (
-                "nvmlProcessInfo_v1_t",
-                size_of::<nvml::nvmlProcessInfo_v1_t>(),
-                16,
-            ),
-            ("nvmlMemory_t", size_of::<nvml::nvmlMemory_t>(), 24),
-            ("nvmlMemory_v2_t", size_of::<nvml::nvmlMemory_v2_t>(), 40),
-            ("nvmlUtilization_t", size_of::<nvml::nvmlUtilization_t>(), 8),
-            ("nvmlFieldValue_t", size_of::<nvml::nvmlFieldValue_t>(), 40),
+            (of::<driver::CUuuid>(), 16),
+            (of::<driver::CUdevprop>(), 56),
+            (of::<driver::CUmemLocation>(), 8),
+            (of::<driver::CUmemAccessDesc>(), 12),
+            (of::<driver::CUmemAllocationProp>(), 32),
+            (of::<driver::CUmemPoolProps>(), 88),
+            (of::<driver::CUlaunchConfig>(), 56),
+            (of::<driver::CUlaunchAttribute>(), 72),
+            (of::<driver::CUstreamAttrValue>(), 64),
+            (of::<driver::CUstreamBatchMemOpParams>(), 48),
+            (of::<driver::CUDA_MEMCPY2D>(), 128),
+            (of::<driver::CUDA_MEMCPY3D>(), 200),
+            (of::<driver::CUtensorMap>(), 128),
+            (of::<nvml::nvmlPciInfo_t>(), 68),
+            (of::<nvml::nvmlProcessInfo_t>(), 24),
+            (of::<nvml::nvmlProcessInfo_v1_t>(), 16),
+            (of::<nvml::nvmlMemory_t>(), 24),
+            (of::<nvml::nvmlMemory_v2_t>(), 40),
+            (of::<nvml::nvmlUtilization_t>(), 8),
+            (of::<nvml::nvmlFieldValue_t>(), 40),
         ];
-        for (name, size, header) in sizes {
+        for ((name, size), header) in sizes {
             assert_eq!(size, header, "{name}");
         }
     }

@@ -25,10 +25,6 @@ pub struct Artefacts {
 
 impl Artefacts {
     /// Builds what is not up to date, once in a process.
-    ///
-    /// # Errors
-    ///
-    /// What could not be built or found.
     pub fn get() -> Result<&'static Self> {
         static FOUND: OnceLock<Result<Artefacts, String>> = OnceLock::new();
         match FOUND.get_or_init(|| Self::build().map_err(|error| format!("{error:#}"))) {
@@ -69,10 +65,6 @@ impl Artefacts {
 
 /// The CPU emulator's library, for tests that need nothing else: what cargo built last of it, for itself, for gtrace or for a
 /// test that depends on gtrace-softgpu.
-///
-/// # Errors
-///
-/// If it is not there.
 pub fn cpu_emulator() -> Result<PathBuf> {
     let profile = profile_directory()?;
     let of_gtrace = Path::new("../embedded").join(profile.file_name().unwrap_or_default());
@@ -137,10 +129,6 @@ pub fn kernels() -> PathBuf {
 }
 
 /// Links in `folder` with which the dynamic loader finds `library` as the driver and as NVML.
-///
-/// # Errors
-///
-/// The file that could not be made.
 pub fn under_the_names_of_the_driver(library: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
     for name in [

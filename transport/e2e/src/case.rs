@@ -103,10 +103,6 @@ impl Case {
     }
 
     /// A server for this program.
-    ///
-    /// # Errors
-    ///
-    /// As [`Server::start`].
     pub fn serve(&self, ground: &Ground, arguments: &[&str]) -> Result<Server> {
         let variables: Vec<_> = self
             .server
@@ -121,19 +117,11 @@ impl Case {
     }
 
     /// Directly on the driver; the program is content.
-    ///
-    /// # Errors
-    ///
-    /// It is not, or took too long.
     pub fn direct(&self, ground: &Ground) -> Result<Outcome> {
         self.content(self.outcome_directly(ground)?, "directly")
     }
 
     /// Through `server`; `options` are for `gtrace exec`. The program is content.
-    ///
-    /// # Errors
-    ///
-    /// It is not, or took too long.
     pub fn remote(
         &self,
         ground: &Ground,
@@ -157,10 +145,6 @@ impl Case {
     }
 
     /// Directly, whatever comes of it.
-    ///
-    /// # Errors
-    ///
-    /// It could not be started, or took too long.
     pub fn outcome_directly(&self, ground: &Ground) -> Result<Outcome> {
         let mut command = Command::new(&self.program);
         command
@@ -171,10 +155,6 @@ impl Case {
     }
 
     /// Through `server`, whatever comes of it.
-    ///
-    /// # Errors
-    ///
-    /// It could not be started, or took too long.
     pub fn outcome(
         &self,
         ground: &Ground,
@@ -225,10 +205,6 @@ impl Case {
     }
 
     /// As [`Self::same_everywhere`], through a server that runs.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::same_everywhere`].
     pub fn same_through(&self, ground: &Ground, server: &Server) -> Result<String> {
         let direct = (self.mask)(&self.direct(ground)?.stdout);
         for (via, options) in WAYS {

@@ -75,10 +75,6 @@ macro_rules! functions {
 
         impl Driver {
             /// Opens `libcuda.so.1` as the loader finds it.
-            ///
-            /// # Errors
-            ///
-            /// The library or a function is missing.
             pub fn open() -> Result<Self, libloading::Error> {
                 // SAFETY: opening the driver runs its constructors, as it does in every CUDA program.
                 let library = unsafe { libloading::Library::new("libcuda.so.1")? };
@@ -142,8 +138,6 @@ macro_rules! call {
 
 type Called<T> = Result<T, CudaError>;
 
-// Errors of all: what the driver answered.
-#[allow(clippy::missing_errors_doc)]
 impl Driver {
     /// cuInit.
     pub fn init(&self) -> Called<()> {

@@ -98,10 +98,6 @@ impl State {
 
 impl Faults {
     /// A proxy on loopback to `server`, which breaks nothing until it is armed.
-    ///
-    /// # Errors
-    ///
-    /// The system's.
     pub fn to(server: &str, plan: Plan) -> std::io::Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let faults = Self {

@@ -51,6 +51,16 @@ fn without_colours(text: &str) -> String {
     plain + rest
 }
 
+/// The lines that name a device, without numbers.
+pub fn of_devices(text: &str) -> String {
+    let text = numbers(text);
+    let of_device = ["CPU emulator", "Driver", "MiB |"];
+    let lines = text
+        .lines()
+        .filter(|line| of_device.iter().any(|word| line.contains(word)));
+    lines.map(|line| line.to_owned() + "\n").collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

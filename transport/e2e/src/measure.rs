@@ -43,10 +43,6 @@ pub struct Found {
 
 impl Found {
     /// Reads what [`run`] printed.
-    ///
-    /// # Errors
-    ///
-    /// It is something else.
     pub fn parse(text: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(text.trim()).context("the client's output")?;
         let number = |name: &str| {

@@ -84,10 +84,6 @@ impl Shared {
 impl Proxy {
     /// Starts one in front of the TCP address `server`. What it does follows from `seed`, the order of
     /// connections and what they carry.
-    ///
-    /// # Errors
-    ///
-    /// No free port.
     pub fn start(server: &str, direction: Direction, seed: u64) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("a port for the proxy")?;
         let address = listener.local_addr()?;

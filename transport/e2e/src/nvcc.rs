@@ -39,10 +39,6 @@ impl Nvcc {
     }
 
     /// Builds `programs/cuda/NAME.cu`, with PTX as the only image, unless it is up to date.
-    ///
-    /// # Errors
-    ///
-    /// The compiler's messages.
     pub fn program(&self, name: &str, runtime: Runtime<'_>, options: &[&str]) -> Result<PathBuf> {
         let sources = root().join("transport/e2e/programs/cuda");
         let source = sources.join(format!("{name}.cu"));

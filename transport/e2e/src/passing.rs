@@ -63,10 +63,6 @@ impl Passing {
     }
 
     /// From [`Self::json`].
-    ///
-    /// # Errors
-    ///
-    /// It is something else.
     pub fn parse(text: &str) -> Result<Self> {
         let value: Value = serde_json::from_str(text.trim())?;
         let number = |name: &str| value[name].as_f64().context("a figure is missing");

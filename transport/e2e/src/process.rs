@@ -70,10 +70,6 @@ fn reader(pipe: Option<impl std::io::Read + Send + 'static>) -> thread::JoinHand
 }
 
 /// Waits for `child` up to `limit`; `None` if it runs on.
-///
-/// # Errors
-///
-/// That of the system call.
 pub fn wait(child: &mut Child, limit: Duration) -> Result<Option<ExitStatus>> {
     let end = Instant::now() + limit;
     loop {

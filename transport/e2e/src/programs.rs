@@ -19,19 +19,11 @@ pub fn python_sources() -> PathBuf {
 }
 
 /// Builds `programs/c/NAME.c` unless it is up to date.
-///
-/// # Errors
-///
-/// The compiler's messages.
 pub fn c_program(artefacts: &Artefacts, name: &str) -> Result<PathBuf> {
     c_program_in(&artefacts.scratch().join("programs"), name)
 }
 
 /// Builds `programs/c/NAME.c` in `folder` unless it is up to date.
-///
-/// # Errors
-///
-/// The compiler's messages.
 pub fn c_program_in(folder: &Path, name: &str) -> Result<PathBuf> {
     fs::create_dir_all(folder)?;
     let stub = folder.join("libcuda.so");
@@ -61,8 +53,16 @@ pub fn c_program_in(folder: &Path, name: &str) -> Result<PathBuf> {
 fn compile(output: &Path, inputs: &[&str], flags: &[&str], libraries: &[&str]) -> Result<()> {
     let folder = sources();
     let inputs: Vec<_> = inputs.iter().map(|input| folder.join(input)).collect();
-    let headers =
-        ["common.h", "driver.h", "arrays.h", "graphs.h"].map(|header| folder.join(header));
+    let headers = [
+        "arrays.h",
+        "batches.h",
+        "common.h",
+        "driver.h",
+        "graphs.h",
+        "managed.h",
+        "runtime.h",
+    ]
+    .map(|header| folder.join(header));
     let newest = inputs
         .iter()
         .chain(&headers)

@@ -115,10 +115,6 @@ impl Server {
     }
 
     /// As [`Self::start`], with any GPU.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::start`].
     pub fn start_with(
         gtrace: &Path,
         gpu: &Gpu,
@@ -147,10 +143,6 @@ impl Server {
     }
 
     /// Kills it and starts another one in its place.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::start`].
     pub fn start_again(&mut self) -> Result<()> {
         self.kill()?;
         self.child = self.start.spawn(self.folder.path(), self.port)?;
@@ -158,10 +150,6 @@ impl Server {
     }
 
     /// Its statistics, as `gtrace status --remote --json` has them.
-    ///
-    /// # Errors
-    ///
-    /// It does not answer, or not with JSON.
     pub fn status(&self) -> Result<serde_json::Value> {
         let stream = UnixStream::connect(self.folder.path().join("status.sock"))?;
         Ok(serde_json::from_reader(stream)?)
@@ -218,10 +206,6 @@ impl Server {
     }
 
     /// Ends the supervisor at once, as a crash would.
-    ///
-    /// # Errors
-    ///
-    /// That of the system call.
     pub fn kill(&mut self) -> Result<()> {
         self.child.kill()?;
         self.child.wait()?;

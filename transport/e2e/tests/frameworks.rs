@@ -16,29 +16,15 @@ use gtrace_e2e::faults::{Faults, Plan};
 use gtrace_e2e::server::{Server, Via};
 use gtrace_e2e::{artefacts, process, programs};
 use serde_json::Value;
-use support::{Case, artefacts};
+use support::{Case, artefacts, script};
 
 /// How long a program may take that compiles its kernels, on a busy machine.
 const FRAMEWORK: Duration = Duration::from_secs(300);
 
 /// Where `cargo xtask test --frameworks` puts the packages of `programs/python/frameworks.txt`.
 fn python() -> Option<PathBuf> {
-    let named = std::env::var_os("GTRACE_E2E_FRAMEWORKS").map(PathBuf::from);
-    let folder = named.unwrap_or_else(|| artefacts().profile.with_file_name("e2e-frameworks"));
-    let python = folder.join("bin/python3");
-    if python.is_file() {
-        return Some(python);
-    }
-    println!(
-        "SKIPPED: no frameworks at {}: cargo xtask test --frameworks fetches them",
-        folder.display()
-    );
-    None
-}
-
-fn script(python: PathBuf, name: &str) -> Case {
-    let file = programs::python_sources().join(name);
-    Case::new(python).arguments(&[file.to_str().unwrap()])
+    let lacking = ["frameworks", "cargo xtask test --frameworks fetches them"];
+    support::python("GTRACE_E2E_FRAMEWORKS", "e2e-frameworks", lacking)
 }
 
 /// A program of the table ends in each way as docs/programs.md says.

@@ -15,7 +15,7 @@ use gtrace_e2e::server::{Server, Via};
 use gtrace_e2e::{artefacts, programs};
 use pftrace::Seen;
 use serde_json::Value;
-use support::{LIMIT, artefacts};
+use support::{Case, LIMIT, artefacts};
 
 /// What may not notice that its work is timed.
 const PROGRAMS: [&str; 14] = [
@@ -128,11 +128,7 @@ fn launches_and_copies_of_six_threads_are_timed_each_in_its_stream() {
 fn programs_do_the_same_when_their_work_is_timed() {
     let folder = tempfile::tempdir().unwrap();
     for program in PROGRAMS {
-        let mut direct = Command::new(programs::c_program(artefacts(), program).unwrap());
-        direct
-            .env("LD_LIBRARY_PATH", &artefacts().softgpu_folder)
-            .env("GTRACE_KERNELS", artefacts::kernels());
-        let direct = run(&mut direct);
+        let direct = Case::c(program).outcome_directly();
         let out = folder.path().join("x.pftrace");
         let mut command = Command::new(&artefacts().gtrace);
         command

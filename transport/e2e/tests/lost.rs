@@ -4,16 +4,16 @@
 
 mod support;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 use gtrace_e2e::server::{Server, Via};
 use gtrace_e2e::{artefacts, process, programs};
-use support::artefacts;
+use support::{Talking, artefacts};
 
 /// What a program exits with whose calls are lost, if it was asked to be strict.
 const CALLS_LOST: i32 = 74;
@@ -25,56 +25,6 @@ fn program(command: &mut Command, name: &str, arguments: &[&str]) {
         .args(arguments)
         .env("GTRACE_KERNELS", artefacts::kernels())
         .env_remove("CUDA_VISIBLE_DEVICES");
-}
-
-/// A program that says a word when it waits for one.
-struct Talking {
-    child: Child,
-    says: BufReader<ChildStdout>,
-    hears: ChildStdin,
-}
-
-impl Talking {
-    fn start(mut command: Command) -> Self {
-        let mut child = command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        Self {
-            says: BufReader::new(child.stdout.take().unwrap()),
-            hears: child.stdin.take().unwrap(),
-            child,
-        }
-    }
-
-    fn wait_for(&mut self, wanted: &str) {
-        let mut line = String::new();
-        self.says.read_line(&mut line).unwrap();
-        assert_eq!(line.trim_end(), wanted);
-    }
-
-    fn go_on(&mut self) {
-        self.hears.write_all(b"go\n").unwrap();
-    }
-
-    /// What it printed from here on, on both, and its exit status.
-    fn end(mut self) -> (String, String, Option<i32>) {
-        let status = process::wait(&mut self.child, support::LIMIT).unwrap();
-        if status.is_none() {
-            self.child.kill().unwrap();
-        }
-        let (mut stdout, mut stderr) = (String::new(), String::new());
-        self.says.read_to_string(&mut stdout).unwrap();
-        self.child
-            .stderr
-            .take()
-            .unwrap()
-            .read_to_string(&mut stderr)
-            .unwrap();
-        (stdout, stderr, status.expect("it ends").code())
-    }
 }
 
 #[test]
@@ -90,7 +40,7 @@ fn a_copy_to_a_server_that_has_died_is_never_lost_without_a_word() {
             let mut idle = Talking::start(command);
             idle.wait_for("ready");
             server.kill().unwrap();
-            idle.go_on();
+            idle.say("go").unwrap();
             let (stdout, stderr, status) = idle.end();
             let name = via.name();
             let said_so = stderr.contains("may not have been executed");
@@ -120,7 +70,7 @@ fn a_program_that_loses_nothing_ends_as_it_likes() {
         program(&mut command, "idle", &[]);
         let mut idle = Talking::start(command);
         idle.wait_for("ready");
-        idle.go_on();
+        idle.say("go").unwrap();
         let (stdout, stderr, status) = idle.end();
         assert_eq!((stdout.as_str(), status), ("copy 0\n", Some(0)), "{stderr}");
         assert_eq!(stderr, "");
@@ -249,10 +199,10 @@ fn nobody_reads_what_lacks_a_copy_of_another_thread() {
     let mut severed = Talking::start(command);
     severed.wait_for("lane");
     line.swallow();
-    severed.go_on();
+    severed.say("go").unwrap();
     severed.wait_for("copied");
     line.sever();
-    severed.go_on();
+    severed.say("go").unwrap();
     let (stdout, stderr, status) = severed.end();
     assert_eq!(
         (stdout.as_str(), status),
@@ -299,4 +249,24 @@ fn a_program_without_descriptors_loses_no_more_than_the_threads_that_want_them()
     assert_eq!(outcome.stdout, "some failed, main thread: 5\n", "{stderr}");
     assert!(stderr.contains("ulimit -n"), "{stderr}");
     assert!(!stderr.contains("lost"), "{stderr}");
+}
+
+/// A program that closes all its descriptors, those of its connections among them, goes on or is told; it never waits for ever.
+#[test]
+fn a_program_that_closes_all_descriptors_goes_on_or_is_told() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    for via in Via::ALL {
+        for arguments in [&[][..], &["reopened"][..]] {
+            let mut command = server.exec(via);
+            program(&mut command, "closed", arguments);
+            let outcome = process::run(&mut command, support::LIMIT).unwrap();
+            let (stdout, stderr) = (outcome.stdout.as_str(), outcome.stderr);
+            let name = via.name();
+            assert!(outcome.status.success(), "{name}: {stderr}");
+            assert!(
+                ["goes on: 5\n", "is told: 46\n"].contains(&stdout),
+                "{name}: {stdout}{stderr}"
+            );
+        }
+    }
 }

@@ -81,7 +81,11 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
     let server = case.serve(&[]);
     for (via, options) in gtrace_e2e::case::WAYS {
         let outcome = case.remote(&server, via, options);
-        for name in ["cuImportExternalMemory", "cuGreenCtxCreate"] {
+        for name in [
+            "cuImportExternalMemory",
+            "cuGreenCtxCreate",
+            "cuCheckpointProcessLock",
+        ] {
             let answer =
                 format!("{name}: 801 CUDA_ERROR_NOT_SUPPORTED\ncuGetProcAddress: not found");
             assert!(outcome.stdout.contains(&answer), "{}", outcome.stdout);
@@ -89,6 +93,9 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
             let times = outcome.stderr.matches(&reported).count();
             assert_eq!(times, 1, "{}", outcome.stderr);
         }
+        // The symbol of programs with a default stream for each thread.
+        let per_thread = "cuSignalExternalSemaphoresAsync_ptsz: 801 CUDA_ERROR_NOT_SUPPORTED\n";
+        assert!(outcome.stdout.contains(per_thread), "{}", outcome.stdout);
         assert!(
             outcome.stdout.ends_with("still works: 5\n"),
             "{}",

@@ -3,16 +3,15 @@
 
 mod support;
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use gtrace_e2e::faults::{Faults, Plan};
 use gtrace_e2e::server::{Server, Via};
 use gtrace_e2e::{artefacts, process};
 use serde_json::Value;
-use support::artefacts;
+use support::{Talking, artefacts};
 
 const CLIENT: &str = env!("CARGO_BIN_EXE_gtrace-e2e-client");
 
@@ -36,15 +35,13 @@ fn exec(address: &str, options: &[&str]) -> Command {
     command
 }
 
-fn client(address: &str, options: &[&str], arguments: &[&str]) -> Child {
-    exec(address, options)
-        .arg(CLIENT)
-        .args(arguments)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
+/// A client that is ready.
+fn client(address: &str, options: &[&str], arguments: &[&str]) -> Talking {
+    let mut command = exec(address, options);
+    command.arg(CLIENT).args(arguments);
+    let mut client = Talking::start(command);
+    client.wait_for("ready");
+    client
 }
 
 /// Calls of each operation, as the server has counted them.
@@ -204,11 +201,7 @@ fn counted(tls: bool, threads: &str, most_bytes: u64, few: u64) {
     let stats = ground.folder.path().join("stats");
     let mut options = ground.options();
     options.extend(["--stats-file", stats.to_str().unwrap()]);
-    let mut child = client(faults.address(), &options, &["count", threads]);
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    stdout.read_line(&mut line).unwrap();
-    assert_eq!(line, "ready\n");
+    let mut client = client(faults.address(), &options, &["count", threads]);
     faults.arm();
     let began = std::time::Instant::now();
     let mut said_at = Duration::ZERO;
@@ -217,26 +210,10 @@ fn counted(tls: bool, threads: &str, most_bytes: u64, few: u64) {
             said_at = began.elapsed();
             println!("{} breaks in {said_at:?}", faults.count());
         }
-        faults.count() >= breaks || child.try_wait().unwrap().is_some()
+        faults.count() >= breaks || client.child.try_wait().unwrap().is_some()
     });
-    child
-        .stdin
-        .take()
-        .unwrap()
-        .write_all(b"end\n")
-        .unwrap_or_default();
-    let status = process::wait(&mut child, support::LIMIT).unwrap();
-    if status.is_none() {
-        child.kill().unwrap();
-    }
-    let (mut said, mut stderr) = (String::new(), String::new());
-    stdout.read_to_string(&mut said).unwrap();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut stderr)
-        .unwrap();
+    client.say("end").unwrap_or_default();
+    let (said, stderr, status) = client.end_within(support::LIMIT);
     println!("{said}{:?}", faults.by_kind());
     let log = server.log();
     assert!(
@@ -290,21 +267,9 @@ fn a_server_that_was_killed_or_started_again_is_lost_at_once() {
         whole: 0,
     };
     let faults = Faults::to(&server.address(Via::Tcp), plan).unwrap();
-    let mut child = client(faults.address(), &["--resume", "60s"], &["poll"]);
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    let mut line = String::new();
-    stdout.read_line(&mut line).unwrap();
-    assert_eq!(line, "ready\n");
+    let client = client(faults.address(), &["--resume", "60s"], &["poll"]);
     server.start_again().unwrap();
-    let status = process::wait(&mut child, Duration::from_secs(20)).unwrap();
-    let mut stderr = String::new();
-    child.kill().unwrap_or_default();
-    child
-        .stderr
-        .take()
-        .unwrap()
-        .read_to_string(&mut stderr)
-        .unwrap();
+    let (_, stderr, status) = client.end_within(Duration::from_secs(20));
     assert!(
         status.is_some(),
         "it waits for a server that is gone: {stderr}"

@@ -5,25 +5,8 @@
 mod support;
 
 use std::fs;
-use std::path::{Path, PathBuf};
 
-use support::{Case, artefacts};
-
-/// The runtime's library in an unpacked package.
-fn library(folder: &Path) -> Option<PathBuf> {
-    for entry in fs::read_dir(folder).ok()?.flatten() {
-        let path = entry.path();
-        let name = entry.file_name();
-        if path.is_dir() {
-            if let Some(found) = library(&path) {
-                return Some(found);
-            }
-        } else if name.to_string_lossy().starts_with("libcudart.so.") {
-            return Some(path);
-        }
-    }
-    None
-}
+use support::{Case, artefacts, library};
 
 /// Runs `test` with the name of each version that was fetched, and its library.
 fn each_version(test: impl Fn(&str, &str)) {

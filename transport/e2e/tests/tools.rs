@@ -7,28 +7,14 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use gtrace_e2e::mask;
 use gtrace_e2e::server::{Server, Via};
-use gtrace_e2e::{mask, programs};
-use support::{Case, artefacts};
+use support::{Case, artefacts, script};
 
 /// Where `cargo xtask test` puts the environment with the packages of `programs/python/requirements.txt`.
 fn python() -> Option<PathBuf> {
-    let named = std::env::var_os("GTRACE_E2E_PYTHON").map(PathBuf::from);
-    let folder = named.unwrap_or_else(|| artefacts().profile.with_file_name("e2e-python"));
-    let python = folder.join("bin/python3");
-    if python.is_file() {
-        return Some(python);
-    }
-    println!(
-        "SKIPPED: no Python environment at {}: cargo xtask test makes it from PyPI",
-        folder.display()
-    );
-    None
-}
-
-fn script(python: PathBuf, name: &str) -> Case {
-    let file = programs::python_sources().join(name);
-    Case::new(python).arguments(&[file.to_str().unwrap()])
+    let lacking = ["Python environment", "cargo xtask test makes it from PyPI"];
+    support::python("GTRACE_E2E_PYTHON", "e2e-python", lacking)
 }
 
 #[test]
@@ -56,12 +42,7 @@ fn nvidia_ml_py() {
 
 /// The lines that name a device, without numbers: the rest is about this host and its processes.
 fn of_devices(text: &str) -> String {
-    let text = mask::numbers(text);
-    let of_device = ["CPU emulator", "Driver", "MiB |"];
-    let lines = text
-        .lines()
-        .filter(|line| of_device.iter().any(|word| line.contains(word)));
-    let kept: String = lines.map(|line| line.to_owned() + "\n").collect();
+    let kept = mask::of_devices(text);
     assert!(kept.contains("CPU emulator"), "no device is shown:\n{text}");
     kept
 }
@@ -227,7 +208,7 @@ fn every_function_that_nvml_535_exports_is_there() {
     }
 }
 
-/// Events, GPM, lists of processes, and instances of MIG by their numbers.
+/// Events, units, GPM, lists of processes, and instances of MIG by their numbers and profiles.
 #[test]
 fn nvml_of_a_watcher() {
     let Some(python) = python() else { return };
@@ -250,6 +231,15 @@ fn nvml_of_a_watcher() {
         "process: True True 4294967295",
         "GPU instance: 1 2 9 1 3",
         "compute instance: 1 True 1 1 1 2",
+        "no event of the system: [] True",
+        "another version: 25 2",
+        "units: 0 Invalid Argument",
+        "no unit: Invalid Argument 2",
+        "nvmlDeviceGetGpuInstances of profile 9: 0 1 True",
+        "nvmlDeviceGetGpuInstances of profile 0: 0 0 False",
+        "nvmlDeviceGetGpuInstances of profile 77: 3 99 False",
+        "nvmlGpuInstanceGetComputeInstances of profile 1: 0 1 True",
+        "no list: 2",
     ] {
         assert!(output.contains(line), "{line}: {output}");
     }

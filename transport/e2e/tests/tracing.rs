@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use gtrace_e2e::process::{self, Outcome};
 use gtrace_e2e::{artefacts, programs};
 use serde_json::Value;
-use support::{LIMIT, artefacts};
+use support::{Case, LIMIT, artefacts};
 
 fn trace(options: &[&str], program: &str, arguments: &[&str]) -> Command {
     let mut command = Command::new(&artefacts().gtrace);
@@ -185,11 +185,8 @@ fn forks_and_programs_that_load_the_driver_by_name_are_seen() {
     let file = folder.path().join("calls.json");
     let options = ["--json", file.to_str().unwrap()];
     for (program, processes) in [("forked", 3), ("loaded", 1), ("threads", 1), ("graphs", 1)] {
-        let mut direct = Command::new(programs::c_program(artefacts(), program).unwrap());
-        direct
-            .env("LD_LIBRARY_PATH", &artefacts().softgpu_folder)
-            .env("GTRACE_KERNELS", artefacts::kernels());
-        let (direct, traced) = (run(&mut direct), run(&mut trace(&options, program, &[])));
+        let direct = Case::c(program).outcome_directly();
+        let traced = run(&mut trace(&options, program, &[]));
         assert_eq!(
             (traced.status, &traced.stdout),
             (direct.status, &direct.stdout),

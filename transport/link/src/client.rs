@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::SocketAddr;
 use std::os::fd::AsFd as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::process;
@@ -21,6 +21,7 @@ use crate::auth::{self, Beginning, ConnectionKey, Transcript};
 use crate::control::{probe, put, receive, send, send_frame};
 use crate::emulated::emulate;
 use crate::link::{Link, LinkError, LinkKind};
+use crate::lookup::{self, LOOKUP};
 use crate::offer;
 use crate::rdma;
 use crate::resume::{self, ClientLane};
@@ -108,14 +109,10 @@ pub fn connect(
         (Some(tls), Address::Tcp(host, _)) => Some(client_tls(tls, host)?),
         _ => None,
     };
-    open_lane(open(target)?, tls, target, hello, session)
+    open_lane(open(target, LOOKUP)?, tls, target, hello, session)
 }
 
 /// As [`connect`], over a socket that is connected already and carries no TLS.
-///
-/// # Errors
-///
-/// As [`connect`].
 pub fn connect_over(
     stream: Stream,
     target: &Target,
@@ -269,21 +266,18 @@ fn secure(
 }
 
 /// Opens a connection by which a lane of `session` goes on, and says where: the link that it travels on, and the server's
-/// answer.
-///
-/// # Errors
-///
-/// As [`connect`].
+/// answer. Its address is to be known within `lookup`.
 pub(crate) fn resume(
     target: &Target,
     session: &Session,
     asked: &ResumeLane,
+    lookup: Duration,
 ) -> Result<(Link, LaneResumed), LinkError> {
     let tls = match (&target.tls, &target.address) {
         (Some(tls), Address::Tcp(host, _)) => Some(client_tls(tls, host)?),
         _ => None,
     };
-    let stream = open(target)?;
+    let stream = open(target, lookup)?;
     let deadline = Instant::now() + target.handshake();
     let (mut link, Proved { key, channel, .. }) =
         secure(stream, tls, target, Some(session), deadline)?;
@@ -334,8 +328,8 @@ fn check(target: &Target) -> Result<(), LinkError> {
     }
 }
 
-/// Connects the socket.
-fn open(target: &Target) -> Result<Stream, LinkError> {
+/// Connects the socket, to an address that is known within `lookup`.
+fn open(target: &Target, lookup: Duration) -> Result<Stream, LinkError> {
     let failed = |error: io::Error| {
         let remedy = match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused => {
@@ -356,8 +350,8 @@ fn open(target: &Target) -> Result<Stream, LinkError> {
             .and_then(|address| Stream::connect_unix(&address, target.timeout))
             .map_err(failed)?,
         Address::Tcp(host, port) => {
-            let addresses = (host.as_str(), *port).to_socket_addrs().map_err(failed)?;
-            connect_any(&addresses.collect::<Vec<_>>(), target.timeout).map_err(failed)?
+            let addresses = lookup::addresses(host, *port, lookup).map_err(failed)?;
+            connect_any(&addresses, target.timeout).map_err(failed)?
         }
     };
     Ok(stream.named(target.address.to_string()))

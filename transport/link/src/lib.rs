@@ -27,6 +27,7 @@ mod faults;
 mod halves;
 mod inherited;
 mod link;
+mod lookup;
 mod mapping;
 mod networks;
 mod offer;

@@ -185,6 +185,21 @@ pub struct LinkInfo {
 }
 
 impl LinkInfo {
+    /// What is known of a link to begin with.
+    pub(crate) fn new(kind: LinkKind, peer: &str, chunk: usize) -> Self {
+        Self {
+            kind,
+            peer: peer.to_owned(),
+            chunk,
+            congestion_control: None,
+            probe_ns: 0,
+            fallbacks: Vec::new(),
+            under: None,
+            resume: None,
+            changes: Arc::default(),
+        }
+    }
+
     /// The kind of what carries the bytes now.
     pub fn kind_now(&self) -> LinkKind {
         match self.under {
@@ -198,27 +213,15 @@ impl LinkInfo {
 pub trait Tx: Send {
     /// Room for `len` bytes, at most [`gtrace_protocol::SMALL_MAX`] and a header, behind what was
     /// committed. Waits for room if there is none.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tx::flush`].
     fn reserve(&mut self, len: usize) -> Result<&mut [u8], LinkError>;
 
     /// The first `len` bytes of the room are to be sent.
     fn commit(&mut self, len: usize);
 
     /// Sends `body` behind what was committed, without a copy more than the link needs.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tx::flush`].
     fn bulk(&mut self, body: &[u8]) -> Result<(), LinkError>;
 
     /// As [`Tx::bulk`], of bytes that may be sent once more from where they are.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tx::flush`].
     ///
     /// # Safety
     ///
@@ -244,10 +247,6 @@ pub trait Tx: Send {
 
     /// The same of `body` that lies in `memory`: a link whose device can take it from there does, when it comes to
     /// that.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tx::flush`].
     fn bulk_from(&mut self, body: &[u8], _memory: &PinnedRegion) -> Result<(), LinkError> {
         self.bulk(body)
     }
@@ -270,10 +269,6 @@ pub trait Tx: Send {
 
     /// As [`Tx::flush`], without waiting for the other side; whether all is sent. What is left is sent by the next call of
     /// either, or by what is sent behind it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tx::flush`].
     fn flush_some(&mut self) -> Result<bool, LinkError> {
         self.flush().map(|()| true)
     }
@@ -289,10 +284,6 @@ pub trait Tx: Send {
 
     /// Polls completions of flushed requests, as a device may fail unnoticed. To be called
     /// some times a second while nothing is sent. Does not wait for the other side.
-    ///
-    /// # Errors
-    ///
-    /// As [`Tx::flush`].
     fn poll_completions(&mut self) -> Result<(), LinkError> {
         Ok(())
     }
@@ -309,28 +300,16 @@ pub trait Rx: Send {
     fn peek(&mut self, len: usize, deadline: Option<Instant>) -> Result<&[u8], LinkError>;
 
     /// Whether `len` bytes can be peeked at without waiting.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     fn ready(&mut self, len: usize) -> Result<bool, LinkError>;
 
     /// The first `len` bytes, which were peeked at, are read.
     fn consume(&mut self, len: usize);
 
     /// Reads exactly as many bytes as `into` has.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     fn read(&mut self, into: &mut [u8]) -> Result<(), LinkError>;
 
     /// Waits for at least one unread byte and shows what is there in place, at most `max`; they stay
     /// unread.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     fn some(&mut self, max: usize) -> Result<&[u8], LinkError>;
 
     /// What was received and not read, for whoever goes on with what lies below.

@@ -259,10 +259,6 @@ pub enum Opened {
 }
 
 /// As [`accept`], also of a client that comes back.
-///
-/// # Errors
-///
-/// As [`accept`].
 pub fn take(stream: Stream, terms: &ServerTerms) -> Result<Opened, LinkError> {
     let deadline = Instant::now() + terms.timeout;
     let greeting = new_greeting(

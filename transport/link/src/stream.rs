@@ -4,7 +4,6 @@ use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags};
@@ -109,17 +108,7 @@ impl Stream {
     /// Sets the socket up for a link.
     pub(crate) fn prepare(self) -> (Socket, LinkInfo) {
         let socket = self.0;
-        let mut info = LinkInfo {
-            kind: LinkKind::Unix,
-            peer: socket.peer.clone(),
-            chunk: unix::CHUNK,
-            congestion_control: None,
-            probe_ns: 0,
-            fallbacks: Vec::new(),
-            under: None,
-            resume: None,
-            changes: Arc::default(),
-        };
+        let mut info = LinkInfo::new(LinkKind::Unix, &socket.peer, unix::CHUNK);
         if socket.tcp {
             tcp::prepare(&socket, &mut info);
         } else {

@@ -159,10 +159,6 @@ pub const RESUME: Duration = Duration::from_secs(30);
 const RESUME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Reads a time as `30s`, `5m`, `500ms` or `0`, at most a day.
-///
-/// # Errors
-///
-/// What is wrong with it.
 pub fn parse_resume(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!(

@@ -8,16 +8,9 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use common::{tcp_server, terms, unix_server};
+use common::{by_tcp, tcp_server, terms, unix_server};
 use gtrace_link::{LinkError, LinkKind, Preference, Target, Token, connect, hello};
 use gtrace_protocol::{Header, Message, Preamble, Proof, Writer, control};
-
-/// The address with links of the host turned off.
-fn remote(address: &str) -> Target {
-    let mut target = Target::parse(address).unwrap();
-    target.link = Preference::Tcp;
-    target
-}
 
 fn token(text: &str) -> Option<Token> {
     Some(Token::new(text.as_bytes()).unwrap())
@@ -26,7 +19,7 @@ fn token(text: &str) -> Option<Token> {
 #[test]
 fn a_session_and_its_further_lanes() {
     let (address, accepted) = tcp_server(terms());
-    let target = remote(&address);
+    let target = by_tcp(&address);
     let (first, welcome, session) = connect(&target, &hello(true), None).unwrap();
     let (_served, client, admitted) = accepted.recv().unwrap().unwrap();
     assert_eq!((first.info.kind, welcome.lane), (LinkKind::Tcp, 1));
@@ -48,7 +41,7 @@ fn a_session_and_its_further_lanes() {
 #[test]
 fn loopback_does_not_use_bbr() {
     let (address, accepted) = tcp_server(terms());
-    let (client, server) = common::pair(&remote(&address), &accepted);
+    let (client, server) = common::pair(&by_tcp(&address), &accepted);
     for link in [client, server] {
         let used = link.info.congestion_control.expect("TCP says what it uses");
         assert_ne!(used, "bbr");

@@ -10,8 +10,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::thread;
 
-use common::{Certificates, tcp_server};
-use gtrace_link::{LinkError, Preference, Target, Token, connect, hello, server_tls};
+use common::{Certificates, by_tcp, tcp_server};
+use gtrace_link::{LinkError, Target, Token, connect, hello, server_tls};
 use gtrace_protocol::{GREETING_LEN, HEADER_LEN, Header, PREAMBLE_LEN, RefusalKind};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, ServerName};
@@ -78,8 +78,7 @@ fn a_proof_is_good_for_one_tls_connection() {
     let mut terms = files.terms();
     terms.token = token();
     let (server, accepted) = tcp_server(terms);
-    let mut target = Target::parse(&server).unwrap();
-    target.link = Preference::Tcp;
+    let mut target = by_tcp(&server);
     target.token = token();
     target.tls = files.client("ca", Some("localhost"));
     assert!(connect(&target, &hello(false), None).is_ok());
@@ -122,8 +121,7 @@ fn a_handshake_that_is_changed_on_its_way_fails() {
     let mut terms = common::terms();
     terms.token = token();
     let (server, _accepted) = tcp_server(terms);
-    let mut target = Target::parse(&server).unwrap();
-    target.link = Preference::Tcp;
+    let mut target = by_tcp(&server);
     target.token = token();
     assert!(connect(&target, &hello(false), None).is_ok());
     // The newest version, whether there is TLS, the random numbers; the newest version, whether TLS follows, the tag.

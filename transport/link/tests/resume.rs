@@ -18,38 +18,11 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Bytes, Certificates, terms};
+use common::{Bytes, Certificates, lane_server, serve_lanes, terms, terms_with, trust_of};
 use faults::{Faults, Plan};
 use gtrace_link::{
-    Ended, Link, LinkError, Opened, Preference, Rx, ServerTerms, Stream, Target, Tx, connect,
-    hello, take,
+    Ended, Link, LinkError, Preference, Rx, ServerTerms, Stream, Target, Tx, connect, hello,
 };
-
-/// A server that takes new lanes and those that come back: its address, and the new ones.
-fn server(terms: ServerTerms) -> (String, Receiver<Link>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
-    let streams = move || listener.accept().map(|(stream, _)| Stream::from(stream));
-    (address, serve(streams, terms))
-}
-
-fn serve(
-    mut accept: impl FnMut() -> std::io::Result<Stream> + Send + 'static,
-    terms: ServerTerms,
-) -> Receiver<Link> {
-    let (sender, lanes) = channel();
-    thread::spawn(move || {
-        while let Ok(stream) = accept() {
-            let (sender, terms) = (sender.clone(), terms.clone());
-            thread::spawn(move || {
-                if let Ok(Opened::Lane(link, ..)) = take(stream, &terms) {
-                    let _ = sender.send(*link);
-                }
-            });
-        }
-    });
-    lanes
-}
 
 fn resuming(mut terms: ServerTerms) -> ServerTerms {
     terms.resume = Duration::from_secs(20);
@@ -167,14 +140,17 @@ fn exchange(here: &mut Link, there: &mut Link, bytes: usize) {
     });
 }
 
+/// A lane as `target` wants it, and the server's end.
+fn lane(target: &Target, lanes: &Receiver<Link>) -> (Link, Link) {
+    let (here, _, _) = connect(target, &hello(false), None).unwrap();
+    let there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+    (here, there)
+}
+
 fn breaks(tls: bool, seed: u64) {
     let certificates = tls.then(Certificates::new);
-    let terms = resuming(
-        certificates
-            .as_ref()
-            .map_or_else(terms, Certificates::terms),
-    );
-    let (address, lanes) = server(terms);
+    let terms = resuming(terms_with(certificates.as_ref()));
+    let (address, lanes) = lane_server(terms);
     let plan = Plan {
         seed,
         breaks: 40,
@@ -185,11 +161,8 @@ fn breaks(tls: bool, seed: u64) {
     let faults = Faults::to(&address, plan).unwrap();
     let mut target = target(faults.address());
     target.link = Preference::Tcp;
-    target.tls = certificates
-        .as_ref()
-        .and_then(|c| c.client("ca", Some("localhost")));
-    let (mut here, _, _) = connect(&target, &hello(false), None).unwrap();
-    let mut there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+    target.tls = trust_of(certificates.as_ref());
+    let (mut here, mut there) = lane(&target, &lanes);
     faults.arm();
     exchange(&mut here, &mut there, 12 << 20);
     let resumed = here.info.changes.resumptions();
@@ -216,14 +189,13 @@ fn a_unix_socket_is_connected_to_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("socket");
     let listener = UnixListener::bind(&path).unwrap();
-    let lanes = serve(
+    let lanes = serve_lanes(
         move || listener.accept().map(|(stream, _)| Stream::from(stream)),
         resuming(terms()),
     );
     let mut target = target(&format!("unix:{}", path.display()));
     target.link = Preference::Unix;
-    let (mut here, _, _) = connect(&target, &hello(false), None).unwrap();
-    let mut there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+    let (mut here, mut there) = lane(&target, &lanes);
     for round in 1..20 {
         cut(if round % 2 == 0 { &here } else { &there });
         exchange(&mut here, &mut there, 100_000);
@@ -233,7 +205,7 @@ fn a_unix_socket_is_connected_to_again() {
 
 #[test]
 fn a_server_that_is_not_there_in_time_is_lost_with_the_reason() {
-    let (address, lanes) = server(resuming(terms()));
+    let (address, lanes) = lane_server(resuming(terms()));
     let plan = Plan {
         seed: 1,
         breaks: 1,
@@ -245,8 +217,7 @@ fn a_server_that_is_not_there_in_time_is_lost_with_the_reason() {
     let mut target = target(faults.address());
     target.link = Preference::Tcp;
     target.resume = Duration::from_millis(300);
-    let (mut here, _, _) = connect(&target, &hello(false), None).unwrap();
-    let mut there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+    let (mut here, mut there) = lane(&target, &lanes);
     // The system reports that to another process; here the lane that it had is gone.
     there.end.end();
     let began = Instant::now();
@@ -270,7 +241,7 @@ fn a_server_that_is_not_there_in_time_is_lost_with_the_reason() {
 #[test]
 fn nobody_else_takes_a_lane_over() {
     use std::io::{Read as _, Write as _};
-    let (address, lanes) = server(resuming(terms()));
+    let (address, lanes) = lane_server(resuming(terms()));
     let mut target = target(&address);
     target.link = Preference::Tcp;
     let (mut here, _, session) = connect(&target, &hello(false), None).unwrap();
@@ -400,7 +371,7 @@ fn a_connection_that_breaks_while_its_lane_is_opened_is_replaced() {
         target.rdma_trusted = "127.0.0.1".parse().unwrap();
         target
     };
-    let (address, lanes) = server(resuming(terms()));
+    let (address, lanes) = lane_server(resuming(terms()));
     let (through, carried) = proxy(&address, vec![Passing::Whole]);
     drop(connect(&target(&through), &hello(false), None).unwrap());
     let wait = Duration::from_secs(10);
@@ -409,7 +380,7 @@ fn a_connection_that_breaks_while_its_lane_is_opened_is_replaced() {
     let all = carried.load(Ordering::SeqCst);
     let switch = gtrace_protocol::HEADER_LEN;
     for cut in [all, all - 1, all - switch + 1, all - switch] {
-        let (address, lanes) = server(resuming(terms()));
+        let (address, lanes) = lane_server(resuming(terms()));
         let (through, _) = proxy(&address, vec![Passing::Cut(cut), Passing::Whole]);
         let (mut here, _, _) = connect(&target(&through), &hello(false), None).unwrap();
         let mut there = lanes.recv_timeout(wait).expect("the server has the lane");
@@ -424,14 +395,13 @@ fn a_connection_that_breaks_while_its_lane_is_opened_is_replaced() {
 #[allow(unsafe_code)]
 fn a_child_of_a_fork_keeps_no_connection_that_is_being_opened() {
     use std::io::Read as _;
-    let (address, lanes) = server(resuming(terms()));
+    let (address, lanes) = lane_server(resuming(terms()));
     let (sender, held) = channel();
     let (through, _) = proxy(&address, vec![Passing::Cut(4000), Passing::Held(sender)]);
     let mut target = target(&through);
     target.link = Preference::Tcp;
     target.timeout = Duration::from_secs(2);
-    let (mut here, _, _) = connect(&target, &hello(false), None).unwrap();
-    let _there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+    let (mut here, _there) = lane(&target, &lanes);
     here.tx.bulk(&[7; 10_000]).unwrap();
     // Nobody greets there, so that the attempt waits.
     let began = Instant::now();
@@ -473,22 +443,15 @@ fn what_does_not_fit_is_sent_later_by_who_does_not_wait() {
     const PIECE: usize = 16 << 10;
     for (tls, resumes) in [(false, false), (true, false), (false, true), (true, true)] {
         let certificates = tls.then(Certificates::new);
-        let mut terms = resuming(
-            certificates
-                .as_ref()
-                .map_or_else(terms, Certificates::terms),
-        );
+        let mut terms = resuming(terms_with(certificates.as_ref()));
         if !resumes {
             terms.resume = Duration::ZERO;
         }
-        let (address, lanes) = server(terms);
+        let (address, lanes) = lane_server(terms);
         let mut target = target(&address);
         target.link = Preference::Tcp;
-        target.tls = certificates
-            .as_ref()
-            .and_then(|c| c.client("ca", Some("localhost")));
-        let (mut here, _, _) = connect(&target, &hello(false), None).unwrap();
-        let mut there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+        target.tls = trust_of(certificates.as_ref());
+        let (mut here, mut there) = lane(&target, &lanes);
         let mut stream = Bytes::new(7);
         let mut pieces = 0;
         // Until the socket is full; it holds some megabytes.

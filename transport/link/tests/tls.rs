@@ -9,16 +9,8 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use common::{Certificates, tcp_server, terms};
-use gtrace_link::{
-    LinkError, LinkKind, Preference, Target, connect, hello, new_greeting, server_tls,
-};
-
-fn target(address: &str) -> Target {
-    let mut target = Target::parse(address).unwrap();
-    target.link = Preference::Tcp;
-    target
-}
+use common::{Certificates, by_tcp, tcp_server, terms};
+use gtrace_link::{LinkError, LinkKind, connect, hello, new_greeting, server_tls};
 
 #[test]
 fn an_authority_or_the_certificate_itself_is_trusted() {
@@ -30,7 +22,7 @@ fn an_authority_or_the_certificate_itself_is_trusted() {
         ("cert", Some("elsewhere")),
     ] {
         let (address, accepted) = tcp_server(files.terms());
-        let mut target = target(&address);
+        let mut target = by_tcp(&address);
         target.tls = files.client(ca, name);
         let (client, server) = common::pair(&target, &accepted);
         assert_eq!(client.info.kind, LinkKind::Tls);
@@ -50,7 +42,7 @@ fn others_are_not_trusted_and_the_remedy_is_named() {
         ("missing", Some("localhost"), "missing: cannot read"),
     ] {
         let (address, accepted) = tcp_server(files.terms());
-        let mut target = target(&address);
+        let mut target = by_tcp(&address);
         target.tls = files.client(ca, name);
         let error = connect(&target, &hello(false), None).unwrap_err();
         assert!(error.to_string().contains(wanted), "{error}");
@@ -65,10 +57,10 @@ fn others_are_not_trusted_and_the_remedy_is_named() {
 fn one_side_without_tls_gets_an_error_that_says_so() {
     let files = Certificates::new();
     let (address, _accepted) = tcp_server(files.terms());
-    let error = connect(&target(&address), &hello(false), None).unwrap_err();
+    let error = connect(&by_tcp(&address), &hello(false), None).unwrap_err();
     assert!(error.to_string().contains("--tls-ca"), "{error}");
     let (address, _accepted) = tcp_server(terms());
-    let mut with = target(&address);
+    let mut with = by_tcp(&address);
     with.tls = files.client("ca", Some("localhost"));
     let error = connect(&with, &hello(false), None).unwrap_err();
     assert!(matches!(error, LinkError::Refused(_)), "{error}");
@@ -79,7 +71,7 @@ fn one_side_without_tls_gets_an_error_that_says_so() {
 fn something_else_at_the_address_is_no_server() {
     let files = Certificates::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let mut target = target(&listener.local_addr().unwrap().to_string());
+    let mut target = by_tcp(&listener.local_addr().unwrap().to_string());
     target.tls = files.client("ca", Some("localhost"));
     target.timeout = Duration::from_secs(1);
     let greeting = new_greeting(true, false).unwrap().to_bytes();

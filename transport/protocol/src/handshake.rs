@@ -303,10 +303,6 @@ pub trait Message: Sized {
     fn write(&self, writer: &mut Writer);
 
     /// Reads it.
-    ///
-    /// # Errors
-    ///
-    /// [`DecodeError`].
     fn read(reader: &mut Reader<'_>) -> Result<Self, DecodeError>;
 
     /// Reads it from a whole payload.

@@ -36,10 +36,6 @@ impl Times {
     }
 
     /// Reads the payload.
-    ///
-    /// # Errors
-    ///
-    /// A call that is cut.
     pub fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         let count = bytes.len().div_ceil(CALL_LEN);
@@ -87,10 +83,6 @@ impl Works {
     }
 
     /// Reads the payload.
-    ///
-    /// # Errors
-    ///
-    /// Work that is cut.
     pub fn read(bytes: &[u8]) -> Result<Self, DecodeError> {
         let mut reader = Reader::new(bytes);
         let count = bytes.len().div_ceil(WORK_LEN);

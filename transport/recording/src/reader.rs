@@ -49,10 +49,6 @@ impl Drop for Mapped {
 
 impl Mapped {
     /// Maps what a process has sent.
-    ///
-    /// # Errors
-    ///
-    /// [`MapError`].
     pub fn new(file: &OwnedFd) -> Result<Self, MapError> {
         // SAFETY: a descriptor of ours.
         let seals = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GET_SEALS) };
@@ -112,6 +108,11 @@ impl Mapped {
     /// The number of the process, see [`Head::process`].
     pub fn process(&self) -> u64 {
         self.head().process
+    }
+
+    /// Its id, as it sees itself.
+    pub fn pid(&self) -> u32 {
+        self.head().pid
     }
 
     /// Takes the events that are there, oldest first; whether the ring was at least a quarter full.

@@ -8,7 +8,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_cuda::{Kind, context_of_frame, payload};
 use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer, op_id};
 
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::generated::driver;
 use crate::special;
 use crate::worker::handles::{HANDLES_MAX, INVALID_CONTEXT, INVALID_VALUE, OUT_OF_MEMORY};
@@ -62,7 +62,7 @@ fn making(
     r: &mut Reader<'_>,
     w: &mut Writer,
     (kind, of): (Object, u64),
-) -> Result<Code, CallError> {
+) -> Called {
     let session = Arc::clone(&exec.session);
     // Else another lane could end the object before it is known.
     let mut objects = session.objects.lock();
@@ -83,7 +83,7 @@ fn of_allocation(
     r: &mut Reader<'_>,
     w: &mut Writer,
     (at, ends): (usize, bool),
-) -> Result<Code, CallError> {
+) -> Called {
     let mut arguments = r.clone();
     arguments.raw(at)?;
     let number = arguments.u64()?;
@@ -102,16 +102,7 @@ fn of_allocation(
 /// Makes the call of `op` with the arguments of `r`, and puts what comes back into `w`.
 ///
 /// An operation that does not exist answers NOT_SUPPORTED.
-///
-/// # Errors
-///
-/// [`CallError`].
-pub(crate) fn call(
-    exec: &mut Exec,
-    op: OpId,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn call(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     match op {
         payload::SNAPSHOT => return special::snapshot(exec, r, w),
         payload::IMAGE => return special::image(exec, r),

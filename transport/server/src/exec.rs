@@ -30,6 +30,9 @@ pub(crate) enum CallError {
     Link(LinkError),
 }
 
+/// What a call comes to: its status, unless it was not made.
+pub(crate) type Called = Result<Code, CallError>;
+
 impl From<DecodeError> for CallError {
     fn from(error: DecodeError) -> Self {
         Self::Arguments(error)
@@ -218,10 +221,6 @@ impl Exec {
     }
 
     /// Puts a frame without bulk part behind what is to be sent.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn put_frame(&mut self, mut header: Header, small: &[u8]) -> Result<(), LinkError> {
         if !header.set_payload(small.len(), 0) {
             header.status = INVALID_VALUE.cast_unsigned();
@@ -232,10 +231,6 @@ impl Exec {
     }
 
     /// Answers an echo: its arguments, and `bulk` bytes of zeros, at most [`ECHO_BULK_MAX`].
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn echo(&mut self, bulk: usize, small: &[u8]) -> Result<(), LinkError> {
         static ZEROS: [u8; ECHO_BULK_MAX] = [0; ECHO_BULK_MAX];
         let bulk = &ZEROS[..bulk.min(ECHO_BULK_MAX)];
@@ -260,10 +255,6 @@ impl Exec {
     }
 
     /// Sends what kernels have printed, before the answer to a call that has synchronised.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn send_output(&mut self) -> Result<(), LinkError> {
         let Some(output) = self.session.output.get().cloned() else {
             return Ok(());
@@ -279,10 +270,6 @@ impl Exec {
     }
 
     /// Notifies the client, once, if kernels are loaded that may print.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn expect_output(&mut self, of: gtrace_image::Output) -> Result<(), LinkError> {
         let Some(output) = self.session.output.get() else {
             return Ok(());
@@ -323,10 +310,6 @@ impl Exec {
     /// Gives the frame's bulk part to `take`, piece by piece, in order, as the link has it: in place
     /// where bytes lie in memory of the link, else read in one go. The first failure is kept, and
     /// the rest is read to nowhere.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn bulk_in(
         &mut self,
         mut take: impl FnMut(&[u8]) -> Result<(), Code>,
@@ -359,10 +342,6 @@ impl Exec {
 
     /// Reads the next piece of the bulk part to the staging memory's next part; its length. It is
     /// still to be taken off what is left.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn receive_piece(&mut self) -> Result<usize, LinkError> {
         let len = self.bulk_left.min(PART);
         self.link.rx.read(&mut self.staging.part()[..len])?;
@@ -370,10 +349,6 @@ impl Exec {
     }
 
     /// Reads what is left of the bulk part to nowhere.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn skip_bulk(&mut self) -> Result<(), LinkError> {
         while self.bulk_left > 0 {
             let len = self.link.rx.some(self.bulk_left)?.len().min(self.bulk_left);
@@ -386,10 +361,6 @@ impl Exec {
     /// Answers with `len` bytes as bulk parts of at most `chunk` bytes, which `give` fills in order
     /// from the given offset: in place where the link can. The last frame is `last`, with the first
     /// failure as its status; after a failure no bytes follow.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn bulk_out(
         &mut self,
         len: u64,
@@ -517,10 +488,6 @@ impl Exec {
     }
 
     /// Puts the bulk part of a frame behind its arguments.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn put_bulk(&mut self, bytes: &[u8]) -> Result<(), LinkError> {
         self.link.tx.bulk(bytes)?;
         self.count_out(bytes.len());
@@ -528,10 +495,6 @@ impl Exec {
     }
 
     /// Sends the first `len` bytes of the staging memory's next part behind what was put.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn put_staged(&mut self, len: usize) -> Result<(), LinkError> {
         if len > 0 {
             self.staging.send(&mut *self.link.tx, len)?;

@@ -297,10 +297,6 @@ impl Staging {
 
     /// Sends the first `len` bytes of the next part by `tx`, which may go on sending from there: another part takes its
     /// place.
-    ///
-    /// # Errors
-    ///
-    /// The link's end.
     pub(crate) fn send(&mut self, tx: &mut dyn Tx, len: usize) -> Result<(), LinkError> {
         if !tx.lends() {
             return tx.bulk(&self.part()[..len]);

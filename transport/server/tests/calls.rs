@@ -281,6 +281,12 @@ fn only_permitted_devices_are_seen_by_cuda_and_nvml() {
     let mut client = Client::connect(all.unix(), "unix").unwrap();
     assert_eq!(client.snapshot().devices.len(), 3);
     assert_eq!(count(&mut client), 3u32.to_le_bytes());
+    let set = Kind::NvmlSystemEventSet.handle(1).to_le_bytes();
+    let create = "nvmlSystemEventSetCreate";
+    assert_eq!(nvml(&mut client, create, &set).0, 0);
+    assert_eq!(nvml(&mut client, create, &set).0, 2, "there is one");
+    assert_eq!(nvml(&mut client, "nvmlSystemEventSetFree", &set).0, 0);
+    assert_eq!(nvml(&mut client, "nvmlSystemEventSetFree", &set).0, 2);
 
     let server = Server::start(|options| {
         options.environment = environment;
@@ -322,6 +328,10 @@ fn only_permitted_devices_are_seen_by_cuda_and_nvml() {
     );
     let (status, same) = nvml(&mut client, "nvmlDeviceGetHandleByUUID", &string(&uuids[2]));
     assert_eq!((status, same), (0, device));
+    // Events of the system are of all devices; this virtual GPU runs on none of these.
+    assert_eq!(nvml(&mut client, create, &set).0, 3);
+    let vgpu = 1u32.to_le_bytes();
+    assert_eq!(nvml(&mut client, "nvmlVgpuInstanceGetType", &vgpu).0, 6);
     // Numbers of devices that were not given cannot be guessed either.
     for counter in 1..100 {
         let guess = Kind::NvmlDevice.server_handle(counter).to_le_bytes();

@@ -23,11 +23,7 @@ fn server(way: &str) -> Server {
 }
 
 fn client(server: &Server, link: &str) -> Client {
-    let address = match link {
-        "tcp" => server.tcp(),
-        _ => server.unix(),
-    };
-    Client::ready(address, link)
+    Client::ready(server.address(link), link)
 }
 
 fn name(stream: u64, direction: &str) -> String {

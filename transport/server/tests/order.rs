@@ -46,10 +46,7 @@ fn goodbye(answer: &Answer) -> String {
 
 /// A session with three lanes in one context, and memory.
 fn three(server: &Server, link: &str) -> ([Client; 3], u64) {
-    let address = match link {
-        "tcp" => server.tcp(),
-        _ => server.unix(),
-    };
+    let address = server.address(link);
     let mut first = Client::ready(address, link);
     let at = first.alloc(4096).unwrap();
     let mut more = [(); 2].map(|()| {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gtrace_link::{TlsClient, Token};
 use gtrace_server::{Options, SandboxMode};
@@ -16,7 +16,7 @@ use gtrace_tls::{GpuShare, NewToken, Role, new_token};
 use jiff::Timestamp;
 use rustix::thread::CapabilitySet;
 use sha2::{Digest as _, Sha256};
-use support::{Client, Server, target};
+use support::{Client, Server, target, within};
 
 const TOKEN: &str = "the token of this server";
 
@@ -290,14 +290,10 @@ fn root_each_credential_has_a_user_of_its_own_and_workers_end() {
     assert_eq!(users[..2], [first, first]);
     assert_eq!(users[2], first.replace("2100000000", "2100000001"));
     drop(server);
-    let end = Instant::now() + Duration::from_secs(10);
-    while pids
-        .iter()
-        .any(|pid| Path::new(&format!("/proc/{pid}/exe")).exists())
-    {
-        assert!(Instant::now() < end);
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    within(Duration::from_secs(10), "workers end", || {
+        let there = |pid: &u32| Path::new(&format!("/proc/{pid}/exe")).exists();
+        !pids.iter().any(there)
+    });
     drop(clients);
 }
 

@@ -162,10 +162,6 @@ fn is_free(session: &Session, stream: u64) -> bool {
 }
 
 /// The number of the capture in which a stream takes part.
-///
-/// # Errors
-///
-/// Those of a question that had to be asked.
 pub(crate) fn of(session: &'static Session, stream: CUstream) -> Result<Option<u64>, CUresult> {
     let stream = number(stream);
     if is_free(session, stream) {

@@ -444,10 +444,6 @@ pub(crate) fn after_synchronous(session: &'static Session) -> Result<(), CUresul
 }
 
 /// Copies memory of a graph's copy to its place on the device, in the order of `stream`.
-///
-/// # Errors
-///
-/// Those of the copy.
 pub(crate) fn to_device(
     session: &'static Session,
     to: CUdeviceptr,
@@ -470,10 +466,6 @@ pub(crate) fn to_device(
 }
 
 /// The other way.
-///
-/// # Errors
-///
-/// Those of the copy.
 pub(crate) fn to_host(
     session: &'static Session,
     to: Side,

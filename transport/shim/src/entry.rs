@@ -479,10 +479,6 @@ impl Call {
     }
 
     /// Reads the arguments of the answer whatever its status, and drops the bulk part.
-    ///
-    /// # Errors
-    ///
-    /// As [`Call::results`].
     pub(crate) fn always<T>(
         &mut self,
         lane: &mut Lane,

@@ -9,11 +9,11 @@ mod record;
 use std::ffi::{CStr, c_char};
 use std::ptr::without_provenance_mut;
 
-use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{FunctionInfo, GetFunction, Parameter, Payload as _};
 use gtrace_cuda::types::driver::{
     self as cuda, CUfunction, CUkernel, CUlibrary, CUmodule, CUresult,
 };
+use gtrace_cuda::{Kind, SERVER_MINTED};
 use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use crate::context::{self, put, put_wanted};
@@ -22,13 +22,14 @@ use crate::entry::{check, done, exchange, mint, written};
 use crate::generated::driver::remote;
 use crate::managed;
 use crate::session::{self, Session, with_lane};
+use crate::set_launch;
 use crate::state::lock;
 use crate::stats::local;
 
 pub(crate) use attributes::{
     cuFuncGetAttribute, cuFuncSetAttribute, cuKernelGetAttribute, cuKernelSetAttribute,
 };
-use record::ATTRIBUTES;
+use record::{ATTRIBUTES, keep};
 pub(crate) use record::{Functions, Record, any_record, record};
 
 fn number<T>(handle: *mut T) -> u64 {
@@ -100,16 +101,10 @@ fn get(
         }
         None => asked(session, op, &request)?,
     };
-    let slots = match kind {
-        Kind::Kernel => &session.state.kernel_slots,
-        _ => &session.state.function_slots,
-    };
-    if !slots.set(
-        handle << 8 >> 12,
+    keep(
+        &session.state,
         Record::new(handle, owner, key.1.clone(), &info),
-    ) {
-        return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
-    }
+    );
     lock(&session.state.functions).by_name.insert(key, handle);
     Ok(handle)
 }
@@ -151,7 +146,8 @@ pub(crate) unsafe fn cuLibraryGetKernel(
 pub(crate) unsafe fn cuModuleUnload(hmod: CUmodule) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        lock(&session.state.functions).forget_owner(number(hmod));
+        let gone = lock(&session.state.functions).forget_owner(number(hmod));
+        set_launch::forget_set_launches(&gone);
         managed::forget_variables(number(hmod));
         // SAFETY: a handle.
         check(unsafe { remote::cuModuleUnload(hmod) })
@@ -161,7 +157,8 @@ pub(crate) unsafe fn cuModuleUnload(hmod: CUmodule) -> CUresult {
 pub(crate) unsafe fn cuLibraryUnload(library: CUlibrary) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        lock(&session.state.functions).forget_owner(number(library));
+        let gone = lock(&session.state.functions).forget_owner(number(library));
+        set_launch::forget_set_launches(&gone);
         managed::forget_variables(number(library));
         // SAFETY: a handle.
         check(unsafe { remote::cuLibraryUnload(library) })
@@ -193,7 +190,7 @@ pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkerne
                 .collect(),
         };
         let record = Record::new(handle, of.owner, of.name.clone(), &info);
-        session.state.function_slots.set(handle << 8 >> 12, record);
+        keep(&session.state, record);
         lock(&session.state.functions)
             .of_kernels
             .insert(key, handle);
@@ -203,8 +200,11 @@ pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkerne
 
 fn name_of(handle: u64) -> Result<*const c_char, CUresult> {
     let session = session::cuda()?;
-    let record = record(session, handle).ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)?;
-    Ok(record.name.as_ptr())
+    // Of these only the server's driver knows the name.
+    if Kind::Function.accepts(handle) && handle & SERVER_MINTED != 0 {
+        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    Ok(any_record(session, handle)?.name.as_ptr())
 }
 
 pub(crate) unsafe fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) -> CUresult {

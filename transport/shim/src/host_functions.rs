@@ -10,7 +10,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 
-use gtrace_cuda::payload::{HOST_DONE, HOST_NEXT, HostFunction, HostReached, Payload as _};
+use gtrace_cuda::payload::{
+    HOST_DONE, HOST_NEXT, HostFunction, HostReached, LOCKED_MIN, Payload as _,
+};
 use gtrace_cuda::types::driver::{self as cuda, CUhostFn, CUresult, CUstream, CUstreamCallback};
 use gtrace_protocol::{Flags, OpId, op_id};
 
@@ -169,6 +171,30 @@ fn apart<T>(
     done
 }
 
+/// Copies beside the function, for which a stream waits: past all calls since the first that may wait for a function, as one
+/// of them may be halted in the driver until this one has returned.
+fn past_calls(
+    session: &'static Session,
+    copies: impl FnOnce() -> Result<(), CUresult>,
+) -> Result<(), CUresult> {
+    // A function that a launch calls more often than it has nodes for it is not awaited.
+    let Some(before) = session.state.host_functions.awaited() else {
+        return copies();
+    };
+    with_lane(session, |lane| {
+        // A driver may lock memory only once all streams are done.
+        lane.chunk = lane.chunk.min(LOCKED_MIN / 2);
+        lane.set_past_calls_since(before);
+        Ok(())
+    })?;
+    let done = copies();
+    with_lane(session, |lane| {
+        lane.set_apart(false);
+        Ok(())
+    })?;
+    done
+}
+
 /// Runs functions until the connection is lost.
 fn run(session: &'static Session) {
     while let Ok(reached) = apart(session, || next(session)) {
@@ -193,7 +219,9 @@ fn run(session: &'static Session) {
                 false => None,
             };
             // Context errors are reported by the next call.
-            let _ = plan.as_ref().map(|plan| plan.begin(session));
+            let _ = plan
+                .as_ref()
+                .map(|plan| past_calls(session, || plan.begin(session)));
             // SAFETY: the program gave function and argument to be called so. A panic of Rust code
             // cannot come out of an `extern "C"` function.
             unsafe {
@@ -202,7 +230,9 @@ fn run(session: &'static Session) {
                     Function::Callback(function) => function(stream, reached.status, user),
                 }
             }
-            let _ = plan.as_ref().map(|plan| plan.end(session));
+            let _ = plan
+                .as_ref()
+                .map(|plan| past_calls(session, || plan.end(session)));
             // Others forget it from here on, so that its memory is not freed by this thread, for which the stream waits.
             drop(plan);
             session.state.host_functions.returned(1);

@@ -17,22 +17,13 @@ use crate::entry::done;
 use crate::session::{self, Session};
 use crate::state::{lock, read, write};
 use crate::stats::local;
-use crate::{copy, deferred_copies, managed};
+use crate::{copy, deferred_copies, managed, memory};
 
 const PAGE: usize = 4096;
 
 fn note(session: &'static Session, base: *mut c_void, size: usize, place: Place, flags: c_uint) {
-    let current = context::top();
-    let stale = write(&session.state.allocations).add(Allocation {
-        base: base.addr() as u64,
-        size: size as u64,
-        place,
-        context: current.handle,
-        device: current.device,
-        id: 0,
-        flags,
-        pool: 0,
-    });
+    let made = memory::allocation(base.addr() as u64, size as u64, place);
+    let stale = write(&session.state.allocations).add(Allocation { flags, ..made });
     // Unmapped without having been given back: a device knows other pages by these addresses.
     for found in stale {
         release(session, &found);

@@ -64,6 +64,24 @@ struct Sending {
 }
 
 impl Sending {
+    /// Sends a word of which nobody waits for an answer. If the link is at its end already, the other side knows.
+    fn say(&mut self, op: OpId) {
+        self.seq += 1;
+        let header = Header {
+            length: HEADER_LEN as u32,
+            op,
+            seq: self.seq,
+            sent_ns: clock::now(),
+            flags: Flags::ONE_WAY,
+            ..Header::default()
+        };
+        if let Ok(room) = self.tx.reserve(HEADER_LEN) {
+            room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
+            self.tx.commit(HEADER_LEN);
+            let _ = self.flush();
+        }
+    }
+
     /// As [`Sending::flush`], without waiting for the server; what is left is sent with what comes next, or by another call.
     fn flush_some(&mut self) -> Result<(), LinkError> {
         self.left.publish();
@@ -131,21 +149,7 @@ impl Outgoing {
             && sending.open
             && !sending.tx.failover_pending()
         {
-            sending.seq += 1;
-            let header = Header {
-                length: HEADER_LEN as u32,
-                op: control::ENDING,
-                seq: sending.seq,
-                sent_ns: clock::now(),
-                flags: Flags::ONE_WAY,
-                ..Header::default()
-            };
-            if let Ok(room) = sending.tx.reserve(HEADER_LEN) {
-                room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
-                sending.tx.commit(HEADER_LEN);
-                // A server that is gone does not wait.
-                let _ = sending.flush();
-            }
+            sending.say(control::ENDING);
         }
     }
 
@@ -296,6 +300,8 @@ pub(crate) struct Lane {
     /// Its frames have no order with those of other lanes, but for the one that they come behind; 0 for none.
     apart: bool,
     behind: u64,
+    /// Nor with pages that went past other lanes.
+    apart_from_pages: bool,
     /// The last frame of pages that its frames come behind.
     joined: u64,
     /// The server's thread captures streams in another mode than a new thread would.
@@ -362,6 +368,7 @@ impl Lane {
             drained: None,
             apart: false,
             behind: 0,
+            apart_from_pages: false,
             joined: 0,
             captures_otherwise: false,
             first: None,
@@ -409,12 +416,20 @@ impl Lane {
     pub(crate) fn set_apart(&mut self, apart: bool) {
         self.apart = apart;
         self.behind = 0;
+        self.apart_from_pages = apart;
     }
 
     /// As [`Lane::set_apart`], but for this frame of another lane: frames from here on come behind it.
     pub(crate) fn set_apart_behind(&mut self, frame: u64) {
         self.apart = true;
         self.behind = frame;
+        self.apart_from_pages = true;
+    }
+
+    /// As [`Lane::set_apart_behind`], but frames from here on come behind pages that went past other lanes too.
+    pub(crate) fn set_past_calls_since(&mut self, frame: u64) {
+        self.set_apart_behind(frame);
+        self.apart_from_pages = false;
     }
 
     /// The last frame that was sent, as others name it.
@@ -504,7 +519,7 @@ impl Lane {
 
     fn try_send(&mut self, frame: &Frame<'_>) -> Result<u64, LinkError> {
         let pages = self.session.pages.load(Ordering::Acquire);
-        if pages != self.joined && !self.apart {
+        if pages != self.joined && !self.apart_from_pages {
             self.join(pages)?;
         }
         self.put(frame)
@@ -520,6 +535,7 @@ impl Lane {
         if After(pages).lane() == self.out.number {
             return Ok(());
         }
+        let own = (self.apart, self.behind);
         self.set_apart_behind(pages);
         let sent = self.put(&Frame {
             op: HOST_DONE,
@@ -529,7 +545,8 @@ impl Lane {
             bulk: Bulk::default(),
             began: clock::now(),
         });
-        self.set_apart(false);
+        (self.apart, self.behind) = own;
+        self.apart_from_pages = false;
         sent.map(drop)
     }
 
@@ -876,20 +893,7 @@ impl Drop for Lane {
         sending.open = false;
         // Freeing memory releases it in open lanes only, so this lane releases all now.
         let _ = sending.tx.release(None);
-        let header = Header {
-            length: HEADER_LEN as u32,
-            op: control::GOODBYE,
-            seq: sending.seq + 1,
-            sent_ns: clock::now(),
-            flags: Flags::ONE_WAY,
-            ..Header::default()
-        };
-        // If the link is at its end already, the other side knows.
-        if let Ok(room) = sending.tx.reserve(HEADER_LEN) {
-            room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
-            sending.tx.commit(HEADER_LEN);
-            let _ = sending.flush();
-        }
+        sending.say(control::GOODBYE);
         drop(sending);
         self.session.lanes.remove(self.out.number);
         drop_rx(&mut self.rx);

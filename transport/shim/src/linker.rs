@@ -8,7 +8,7 @@ use std::ptr::without_provenance_mut;
 use std::slice;
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{JitOptions, LinkAdd, LinkCreate, Logs, Payload as _};
+use gtrace_cuda::payload::{IMAGE_MAX, JitOptions, LinkAdd, LinkCreate, Logs, Payload as _};
 use gtrace_cuda::types::driver::{
     self as cuda, CUjit_option, CUjitInputType, CUlinkState, CUresult,
 };
@@ -210,6 +210,11 @@ pub(crate) unsafe fn cuLinkComplete(
                     false => Ok(None),
                 })?;
                 let at = image.len();
+                if (at + header.bulk()) as u64 > IMAGE_MAX {
+                    lane.drop_bulk(header.bulk())?;
+                    log::once("linked", "the server sent an image that is larger than any");
+                    return Err(cuda::CUDA_ERROR_UNKNOWN);
+                }
                 image.resize(at + header.bulk(), 0);
                 lane.bulk(&mut image[at..])?;
                 if let Some(logs) = logs {

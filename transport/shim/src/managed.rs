@@ -348,10 +348,6 @@ pub(crate) fn before_launch(
 }
 
 /// The device is about to do something else with whatever memory.
-///
-/// # Errors
-///
-/// As [`before_launch`].
 pub(crate) fn before_any(session: &'static Session) -> Result<Giving, CUresult> {
     let mut giving = Giving::default();
     giving.begin();
@@ -365,10 +361,6 @@ pub(crate) fn before_any(session: &'static Session) -> Result<Giving, CUresult> 
 }
 
 /// The device is about to read `len` bytes at `address`.
-///
-/// # Errors
-///
-/// As [`before_launch`].
 pub(crate) fn before_read(
     session: &'static Session,
     address: u64,
@@ -382,10 +374,6 @@ pub(crate) fn before_read(
 }
 
 /// The device is about to write `len` bytes at `address`.
-///
-/// # Errors
-///
-/// As [`before_launch`].
 pub(crate) fn before_write(
     session: &'static Session,
     address: u64,

@@ -24,11 +24,10 @@ use crate::session::{self, Session};
 use crate::state::{lock, read, write};
 use crate::stats::local;
 
-/// Notes memory that was allocated in the current context.
-pub(crate) fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
+/// Memory of the current context.
+pub(crate) fn allocation(base: u64, size: u64, place: Place) -> Allocation {
     let current = context::top();
-    reserve(base, size);
-    write(&session.state.allocations).add(Allocation {
+    Allocation {
         base,
         size,
         place,
@@ -36,23 +35,21 @@ pub(crate) fn note(session: &Session, base: u64, size: u64, place: Place, pool: 
         device: current.device,
         id: 0,
         flags: 0,
-        pool,
-    });
+        pool: 0,
+    }
+}
+
+/// Notes memory that was allocated in the current context.
+pub(crate) fn note(session: &Session, base: u64, size: u64, place: Place, pool: u64) {
+    reserve(base, size);
+    let made = allocation(base, size, place);
+    write(&session.state.allocations).add(Allocation { pool, ..made });
 }
 
 /// Notes memory of the current context that has been put where both sides have it.
 pub(crate) fn note_as(session: &Session, (base, size): (u64, u64), place: Place, flags: u32) {
-    let current = context::top();
-    write(&session.state.allocations).add(Allocation {
-        base,
-        size,
-        place,
-        context: current.handle,
-        device: current.device,
-        id: 0,
-        flags,
-        pool: 0,
-    });
+    let made = allocation(base, size, place);
+    write(&session.state.allocations).add(Allocation { flags, ..made });
 }
 
 /// Notes what `dptr` points to after a call that has allocated `size` bytes.

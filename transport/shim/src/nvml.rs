@@ -1,11 +1,12 @@
-//! What of NVML is written by hand: counting of initialisations, texts, waiting for events, metrics between two samples, and
-//! structures with lists or in their first versions.
+//! What of NVML is written by hand: counting of initialisations, texts, waiting for events, metrics between two samples, lists of
+//! instances, and structures with lists or in their first versions.
 
 // Writes results through pointers of the program.
 #![allow(unsafe_code)]
 
 mod events;
 mod gpm;
+mod instances;
 mod lists;
 mod older;
 
@@ -22,6 +23,7 @@ use crate::{clock, log, status};
 
 pub(crate) use events::*;
 pub(crate) use gpm::*;
+pub(crate) use instances::*;
 pub(crate) use lists::*;
 pub(crate) use older::*;
 

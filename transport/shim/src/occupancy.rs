@@ -35,10 +35,6 @@ fn remembered(key: [u64; 5], ask: impl FnOnce(&mut u64) -> CUresult) -> Result<u
 }
 
 /// Blocks of a kernel that the current device runs at the same time.
-///
-/// # Errors
-///
-/// Those of `cuOccupancyMaxActiveBlocksPerMultiprocessor`.
 pub(crate) fn blocks_together(
     func: CUfunction,
     block: c_int,

@@ -92,77 +92,53 @@ impl Host {
     }
 }
 
-/// A side of `CUDA_MEMCPY2D` or `CUDA_MEMCPY3D`.
-fn side(session: &Session, kind: CUmemorytype, given: Given) -> Result<Side, CUresult> {
-    let (kind, place) = match kind {
-        cuda::CU_MEMORYTYPE_HOST => (SideKind::Client, given.host),
-        cuda::CU_MEMORYTYPE_DEVICE => (SideKind::Device, given.device),
-        cuda::CU_MEMORYTYPE_ARRAY => (SideKind::Array, given.array),
-        cuda::CU_MEMORYTYPE_UNIFIED if is_host(session, given.device) => {
-            (SideKind::Client, given.device)
-        }
-        cuda::CU_MEMORYTYPE_UNIFIED => (SideKind::Device, given.device),
-        _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
-    };
-    Ok(Side {
-        kind,
-        place,
-        ..given.side
-    })
+/// What a side of `CUDA_MEMCPY3D` is, and where.
+fn side(
+    session: &Session,
+    kind: CUmemorytype,
+    [host, device, array]: [u64; 3],
+) -> Result<(SideKind, u64), CUresult> {
+    match kind {
+        cuda::CU_MEMORYTYPE_HOST => Ok((SideKind::Client, host)),
+        cuda::CU_MEMORYTYPE_DEVICE => Ok((SideKind::Device, device)),
+        cuda::CU_MEMORYTYPE_ARRAY => Ok((SideKind::Array, array)),
+        cuda::CU_MEMORYTYPE_UNIFIED if is_host(session, device) => Ok((SideKind::Client, device)),
+        cuda::CU_MEMORYTYPE_UNIFIED => Ok((SideKind::Device, device)),
+        _ => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
 }
 
-struct Given {
-    host: u64,
-    device: u64,
-    array: u64,
-    side: Side,
-}
+const SIDE: Side = Side::at(SideKind::Client, 0);
 
-const SIDE: Side = Side {
-    kind: SideKind::Client,
-    place: 0,
-    x: 0,
-    y: 0,
-    z: 0,
-    lod: 0,
-    pitch: 0,
-    height: 0,
-};
-
-fn flat(session: &Session, copy: &CUDA_MEMCPY2D) -> Result<Pitched, CUresult> {
-    let from = Given {
-        host: copy.srcHost.addr() as u64,
-        device: copy.srcDevice,
-        array: copy.srcArray.addr() as u64,
-        side: Side {
-            x: copy.srcXInBytes as u64,
-            y: copy.srcY as u64,
-            pitch: copy.srcPitch as u64,
-            ..SIDE
-        },
-    };
-    let to = Given {
-        host: copy.dstHost.addr() as u64,
-        device: copy.dstDevice,
-        array: copy.dstArray.addr() as u64,
-        side: Side {
-            x: copy.dstXInBytes as u64,
-            y: copy.dstY as u64,
-            pitch: copy.dstPitch as u64,
-            ..SIDE
-        },
-    };
-    Ok(Pitched {
-        from: side(session, copy.srcMemoryType, from)?,
-        to: side(session, copy.dstMemoryType, to)?,
-        extent: Extent {
-            width: copy.WidthInBytes as u64,
-            height: copy.Height as u64,
-            depth: 1,
-        },
-        chunk: 0,
-        stream: SYNCHRONOUS,
-    })
+/// The same in three dimensions.
+fn one_slice(copy: &CUDA_MEMCPY2D) -> CUDA_MEMCPY3D {
+    CUDA_MEMCPY3D {
+        srcXInBytes: copy.srcXInBytes,
+        srcY: copy.srcY,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: copy.srcMemoryType,
+        srcHost: copy.srcHost,
+        srcDevice: copy.srcDevice,
+        srcArray: copy.srcArray,
+        reserved0: ptr::null_mut(),
+        srcPitch: copy.srcPitch,
+        srcHeight: 0,
+        dstXInBytes: copy.dstXInBytes,
+        dstY: copy.dstY,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: copy.dstMemoryType,
+        dstHost: copy.dstHost,
+        dstDevice: copy.dstDevice,
+        dstArray: copy.dstArray,
+        reserved1: ptr::null_mut(),
+        dstPitch: copy.dstPitch,
+        dstHeight: 0,
+        WidthInBytes: copy.WidthInBytes,
+        Height: copy.Height,
+        Depth: 1,
+    }
 }
 
 /// A copy of the program in three dimensions, as it travels.
@@ -171,45 +147,21 @@ fn flat(session: &Session, copy: &CUDA_MEMCPY2D) -> Result<Pitched, CUresult> {
 ///
 /// INVALID_VALUE for a kind of memory that there is not.
 pub(crate) fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
-    let from = Given {
-        host: copy.srcHost.addr() as u64,
-        device: copy.srcDevice,
-        array: copy.srcArray.addr() as u64,
-        side: Side {
-            x: copy.srcXInBytes as u64,
-            y: copy.srcY as u64,
-            z: copy.srcZ as u64,
-            lod: copy.srcLOD as u64,
-            pitch: copy.srcPitch as u64,
-            height: copy.srcHeight as u64,
-            ..SIDE
-        },
-    };
-    let to = Given {
-        host: copy.dstHost.addr() as u64,
-        device: copy.dstDevice,
-        array: copy.dstArray.addr() as u64,
-        side: Side {
-            x: copy.dstXInBytes as u64,
-            y: copy.dstY as u64,
-            z: copy.dstZ as u64,
-            lod: copy.dstLOD as u64,
-            pitch: copy.dstPitch as u64,
-            height: copy.dstHeight as u64,
-            ..SIDE
-        },
-    };
-    Ok(Pitched {
-        from: side(session, copy.srcMemoryType, from)?,
-        to: side(session, copy.dstMemoryType, to)?,
-        extent: Extent {
-            width: copy.WidthInBytes as u64,
-            height: copy.Height as u64,
-            depth: copy.Depth as u64,
-        },
-        chunk: 0,
-        stream: SYNCHRONOUS,
-    })
+    let from = [
+        copy.srcHost.addr() as u64,
+        copy.srcDevice,
+        copy.srcArray.addr() as u64,
+    ];
+    let to = [
+        copy.dstHost.addr() as u64,
+        copy.dstDevice,
+        copy.dstArray.addr() as u64,
+    ];
+    Ok(Pitched::described(
+        copy,
+        side(session, copy.srcMemoryType, from)?,
+        side(session, copy.dstMemoryType, to)?,
+    ))
 }
 
 /// Whether memory of the program can be a side of a copy.
@@ -234,10 +186,6 @@ pub(crate) fn with_managed(copy: &Pitched) -> Pitched {
 }
 
 /// Makes a copy now, or in the order of its stream.
-///
-/// # Errors
-///
-/// Those of the copy.
 pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
     let bytes = copy.extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;

@@ -167,10 +167,6 @@ pub(crate) fn open() -> Result<&'static Session, CUresult> {
 
 /// The same; a session that is opened executes the call that `first` gives as soon as it has begun, so that asking for it
 /// takes no round trip.
-///
-/// # Errors
-///
-/// As [`open`].
 pub(crate) fn open_with(
     first: impl FnOnce(&Settings) -> Option<FirstCall>,
 ) -> Result<&'static Session, CUresult> {
@@ -477,10 +473,6 @@ thread_local! {
 }
 
 /// Does `action` so that its calls go by `lane`, and not by that of this thread.
-///
-/// # Errors
-///
-/// Those of `action`.
 pub(crate) fn by_lane<T>(
     lane: &mut Lane,
     action: impl FnOnce() -> Result<T, CUresult>,

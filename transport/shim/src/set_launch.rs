@@ -4,7 +4,7 @@
 // Reads values through pointers of the program.
 #![allow(unsafe_code)]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 use std::slice;
@@ -44,6 +44,11 @@ fn set(function: CUfunction, change: impl FnOnce(&mut Set) -> Result<(), CUresul
         }
         change(lock(&SET).entry(handle).or_default())
     })
+}
+
+/// These functions are gone with their module.
+pub(crate) fn forget_set_launches(gone: &HashSet<u64>) {
+    lock(&SET).retain(|function, _| !gone.contains(function));
 }
 
 /// Puts a parameter where the program wants it.
@@ -209,6 +214,17 @@ pub(crate) unsafe fn cuLaunchGridAsync(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_is_kept_of_functions_whose_module_is_gone() {
+        let [gone, other] = [1 << 30, 1 << 31].map(|number| Kind::Function.handle(number));
+        for function in [gone, other] {
+            lock(&SET).insert(function, Set::default());
+        }
+        forget_set_launches(&HashSet::from([gone]));
+        assert!(!lock(&SET).contains_key(&gone));
+        assert!(lock(&SET).remove(&other).is_some());
+    }
 
     #[test]
     fn parameters_are_put_where_they_are_wanted() {

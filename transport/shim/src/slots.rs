@@ -37,13 +37,13 @@ impl<T: Sync> Slots<T> {
         unsafe { page[at % PAGE].load(Ordering::Acquire).as_ref() }
     }
 
-    /// Puts a record at `at` for ever. False if the table is too small.
-    pub(crate) fn set(&self, at: u64, record: T) -> bool {
+    /// Puts a record at `at` for ever, or gives it back if the table is too small.
+    pub(crate) fn set(&self, at: u64, record: T) -> Option<T> {
         let Ok(at) = usize::try_from(at) else {
-            return false;
+            return Some(record);
         };
         let Some(place) = self.pages.get(at / PAGE) else {
-            return false;
+            return Some(record);
         };
         if place.load(Ordering::Acquire).is_null() {
             let page = Box::into_raw(Box::new([const { AtomicPtr::new(ptr::null_mut()) }; PAGE]));
@@ -56,10 +56,10 @@ impl<T: Sync> Slots<T> {
         }
         // SAFETY: not null by now, and leaked.
         let Some(page) = (unsafe { place.load(Ordering::Acquire).as_ref() }) else {
-            return false;
+            return Some(record);
         };
         page[at % PAGE].store(Box::into_raw(Box::new(record)), Ordering::Release);
-        true
+        None
     }
 }
 
@@ -72,13 +72,13 @@ mod tests {
         let slots = Slots::default();
         assert!(slots.get(0).is_none());
         for at in [0, 1, 1023, 1024, 500_000] {
-            assert!(slots.set(at, at * 2));
+            assert_eq!(slots.set(at, at * 2), None);
         }
         for at in [0, 1, 1023, 1024, 500_000] {
             assert_eq!(slots.get(at), Some(&(at * 2)));
         }
         assert_eq!(slots.get(2), None);
-        assert!(!slots.set((PAGE * PAGES) as u64, 0));
+        assert_eq!(slots.set((PAGE * PAGES) as u64, 7), Some(7));
         assert_eq!(slots.get(u64::MAX), None);
     }
 }

@@ -70,12 +70,30 @@ pub(crate) struct Allocation {
     leaving: bool,
 }
 
+impl Allocation {
+    fn new(base: u64, size: u64, kind: Kind, device: usize, context: u64) -> Self {
+        Self {
+            base,
+            size,
+            kind,
+            device,
+            context,
+            id: IDS.fetch_add(1, Ordering::Relaxed),
+            exported: false,
+            waits: false,
+            leaving: false,
+        }
+    }
+}
+
 static MAP: RwLock<BTreeMap<u64, Allocation>> = RwLock::new(BTreeMap::new());
 static IDS: AtomicU64 = AtomicU64::new(1);
 
-/// Notes memory that was mapped otherwise.
+/// Notes an allocation.
 pub(crate) fn note(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
-    insert(base, size, kind, device, context);
+    let allocation = Allocation::new(base, size, kind, device, context);
+    let mut map = MAP.write().unwrap_or_else(PoisonError::into_inner);
+    map.insert(base, allocation);
 }
 
 /// Notes that other processes may open the allocation at `base`; false if that is known.
@@ -112,24 +130,6 @@ pub(crate) fn forget(base: u64) {
     MAP.write()
         .unwrap_or_else(PoisonError::into_inner)
         .remove(&base);
-}
-
-fn insert(base: u64, size: u64, kind: Kind, device: usize, context: u64) {
-    let id = IDS.fetch_add(1, Ordering::Relaxed);
-    let allocation = Allocation {
-        base,
-        size,
-        kind,
-        device,
-        context,
-        id,
-        exported: false,
-        waits: false,
-        leaving: false,
-    };
-    MAP.write()
-        .unwrap_or_else(PoisonError::into_inner)
-        .insert(base, allocation);
 }
 
 /// The allocation that contains `address`.
@@ -176,7 +176,7 @@ pub(crate) fn allocate(device: &Device, size: u64, kind: Kind, context: u64) -> 
         _ => device.take(size),
     };
     let base = base.ok_or(OUT_OF_MEMORY)?;
-    insert(base, size, kind, device.index, context);
+    note(base, size, kind, device.index, context);
     Ok(base)
 }
 
@@ -247,7 +247,7 @@ pub(crate) fn allocate_host(device: usize, size: u64, flags: u32, context: u64) 
         return Err(INVALID_VALUE);
     }
     let base = pages::map_host(size).map_err(|_| OUT_OF_MEMORY)?;
-    insert(base, size, Kind::Host(flags), device, context);
+    note(base, size, Kind::Host(flags), device, context);
     Ok(base)
 }
 
@@ -268,21 +268,7 @@ pub(crate) fn register(
     if before.is_some_and(|(_, other)| other.base + other.size > base) {
         return Ok(false);
     }
-    let id = IDS.fetch_add(1, Ordering::Relaxed);
     let kind = Kind::Registered(flags);
-    map.insert(
-        base,
-        Allocation {
-            base,
-            size,
-            kind,
-            device,
-            context,
-            id,
-            exported: false,
-            waits: false,
-            leaving: false,
-        },
-    );
+    map.insert(base, Allocation::new(base, size, kind, device, context));
     Ok(true)
 }

@@ -182,6 +182,26 @@ fn child_mig() {
         &[parts[2], (&raw mut found) as u64],
     );
     assert_eq!(found, device);
+    let list = |name: &str, of: u64, profile: u64| {
+        let (mut handles, mut count) = ([0_u64; 7], 9_u32);
+        let to = [handles.as_mut_ptr() as u64, (&raw mut count) as u64];
+        match driver.call(name, &[of, profile, to[0], to[1]]) {
+            0 => Ok(handles[..count as usize].to_vec()),
+            result => Err(result),
+        }
+    };
+    let of_device = |profile| list("nvmlDeviceGetGpuInstances", device, profile);
+    let gpu_instances = of_device(9).unwrap();
+    assert_eq!(gpu_instances.len(), 1, "one of three slices");
+    assert_eq!(of_device(0), Ok(Vec::new()), "none of seven");
+    assert_eq!(of_device(77), Err(3));
+    let compute_instances = list("nvmlGpuInstanceGetComputeInstances", gpu_instances[0], 1);
+    let mut by_number = 0_u64;
+    driver.ok(
+        "nvmlGpuInstanceGetComputeInstanceById",
+        &[gpu_instances[0], 1, (&raw mut by_number) as u64],
+    );
+    assert_eq!(compute_instances, Ok(vec![by_number]));
     // Of the whole device there is no use now, and an instance is not the whole.
     let mut rates = [0_u32; 2];
     let asked = [device, rates.as_mut_ptr() as u64];

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gtrace_api::client::encoded;
 use gtrace_event::{IncidentId, PciAddress};
 use gtrace_fleet::{
     Ask, HostRead, HostRequest, PAGE, READ_MAX, REPORT_MAX, SAID_MAX, TraceOrder, is_readable,
@@ -258,18 +259,6 @@ fn act(actor: &dyn Actor, ask: &Ask) -> Result<Done, String> {
         Ask::Reboot => actor.reboot().map(Done::Said),
         Ask::Other => Err("this version of the agent does not know it".to_owned()),
     }
-}
-
-/// As a value of a query.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            true => out.push(char::from(byte)),
-            false => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

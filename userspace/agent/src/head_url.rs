@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use gtrace_nats::{NatsUrl, NatsUrlError};
+use gtrace_tls::is_loopback;
 use hyper::Uri;
 
 /// Where a head is: `https://HOST:PORT`, or `http://` on loopback; or the NATS servers between: `nats://HOST[,HOST…]`.
@@ -39,11 +40,7 @@ impl FromStr for HttpUrl {
             return Err(malformed());
         };
         let bare = host.trim_start_matches('[').trim_end_matches(']');
-        let loopback = bare == "localhost"
-            || bare
-                .parse::<std::net::IpAddr>()
-                .is_ok_and(|address| address.is_loopback());
-        match loopback || tls {
+        match tls || is_loopback(bare) {
             true => Ok(Self {
                 tls,
                 host: bare.to_owned(),

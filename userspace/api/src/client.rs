@@ -377,16 +377,21 @@ pub fn target<N: AsRef<str>, V: AsRef<str>>(path: &str, pairs: &[(N, V)]) -> Str
         target.push(if index == 0 { '?' } else { '&' });
         target.push_str(name.as_ref());
         target.push('=');
-        for byte in value.as_ref().bytes() {
-            match byte {
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => {
-                    target.push(char::from(byte));
-                }
-                _ => target.push_str(&format!("%{byte:02X}")),
-            }
-        }
+        target.push_str(&encoded(value.as_ref()));
     }
     target
+}
+
+/// Text as a value of a query.
+pub fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            true => out.push(char::from(byte)),
+            false => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
 }
 
 /// An open stream of server-sent events.

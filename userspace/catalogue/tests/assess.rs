@@ -543,6 +543,13 @@ fn faults_of_the_host_go_by_what_the_kernel_said() {
             "machine_check:uncorrected",
         ),
         (
+            Kind::MachineCheck,
+            "deferred error",
+            uncorrected,
+            Critical,
+            "machine_check:deferred",
+        ),
+        (
             Kind::DimmError,
             "memory read error",
             corrected,

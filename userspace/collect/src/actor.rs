@@ -291,6 +291,18 @@ mod tests {
 
     use super::*;
 
+    fn actor(daemon: Client) -> HostActor {
+        HostActor {
+            permits: Vec::new(),
+            store: PathBuf::new(),
+            daemon,
+            gtrace: PathBuf::new(),
+            nvidia_smi: PathBuf::new(),
+            systemctl: PathBuf::new(),
+            generator: String::new(),
+        }
+    }
+
     /// A stand-in of the daemon's API; the bodies that it was sent.
     fn daemon(socket: &Path, paused: bool) -> mpsc::Receiver<String> {
         let listener = UnixListener::bind(socket).unwrap();
@@ -337,13 +349,9 @@ mod tests {
             let socket = dir.path().join(name);
             let bodies = daemon(&socket, was_paused);
             let actor = HostActor {
-                permits: Vec::new(),
-                store: PathBuf::new(),
-                daemon: Client::unix(socket),
-                gtrace: PathBuf::new(),
                 nvidia_smi: "/bin/true".into(),
                 systemctl: "/bin/false".into(),
-                generator: String::new(),
+                ..actor(Client::unix(socket))
             };
             // Where /proc cannot be read as a whole it refuses; the pause is the same.
             let _ = actor.reset_gpu(PciAddress::parse("0000:3b:00.0").unwrap());
@@ -370,15 +378,7 @@ mod tests {
             // A client that has read enough goes away.
             let _ = stream.write_all(&vec![b' '; 2 * READ_MAX]);
         });
-        let actor = HostActor {
-            permits: Vec::new(),
-            store: PathBuf::new(),
-            daemon: Client::unix(socket),
-            gtrace: PathBuf::new(),
-            nvidia_smi: PathBuf::new(),
-            systemctl: PathBuf::new(),
-            generator: String::new(),
-        };
+        let actor = actor(Client::unix(socket));
         let (status, body) = actor.read("/api/v1/samples");
         assert_eq!((status, body.len()), (200, READ_MAX + 1));
     }
@@ -386,13 +386,8 @@ mod tests {
     #[test]
     fn why_nothing_was_traced_is_what_gtrace_says_first() {
         let actor = HostActor {
-            permits: Vec::new(),
-            store: PathBuf::new(),
-            daemon: Client::unix("none"),
             gtrace: PathBuf::from("/bin/sh"),
-            nvidia_smi: PathBuf::new(),
-            systemctl: PathBuf::new(),
-            generator: String::new(),
+            ..actor(Client::unix("none"))
         };
         let order = TraceOrder {
             pid: Some(1),

@@ -956,6 +956,37 @@ fn a_machine_check_of_amd_has_bank_and_status() {
 }
 
 #[test]
+fn a_deferred_error_of_amd_is_not_corrected() {
+    for (report, error) in [
+        (
+            "[Hardware Error]: Deferred error, no action required.\n\
+             [Hardware Error]: CPU:2 (19:1:0) MC17_STATUS[-|-|MiscV|AddrV|-|-|SyndV|UECC|Deferred|-|-]: 0x9c2030000000011b",
+            "deferred error",
+        ),
+        (
+            "mce: [Hardware Error]: CPU 2: Machine Check: 0 Bank 17: 9c2030000000011b\n\
+             mce: [Hardware Error]: TSC 0 ADDR 7fbad000 SYND a800201 IPID 9600150f00\n\
+             mce: [Hardware Error]: PROCESSOR 2:a20f12 TIME 1772510706 SOCKET 0 APIC 2 microcode a20120a",
+            "deferred error",
+        ),
+        // With Intel the same bit is part of a count.
+        (
+            "mce: [Hardware Error]: CPU 2: Machine Check: 0 Bank 17: 9c2030000000011b\n\
+             mce: [Hardware Error]: TSC 0 ADDR 7fbad000\n\
+             mce: [Hardware Error]: PROCESSOR 0:606a6 TIME 1772510706 SOCKET 0 APIC 2 microcode d000331",
+            "machine check",
+        ),
+    ] {
+        let found = live(report);
+        assert_eq!(found.len(), 1, "{found:#?}");
+        let host = &found[0].detail.host;
+        assert_eq!(host.error.as_deref(), Some(error), "{report}");
+        assert_eq!(host.corrected, Some(error != "deferred error"));
+        assert_eq!(host.mce_status.as_deref(), Some("0x9c2030000000011b"));
+    }
+}
+
+#[test]
 fn what_a_broken_part_says_again_is_a_repeat() {
     for (first, again, other) in [
         (

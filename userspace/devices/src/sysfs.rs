@@ -2,7 +2,7 @@
 //! holds something else than expected is `None`: devices come and go while they are read.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -31,13 +31,16 @@ impl Default for ProcRoot {
 
 /// The text of a file without surrounding white space; what is no UTF-8 becomes U+FFFD.
 pub(crate) fn text(path: &Path) -> Option<String> {
+    read(path).ok()
+}
+
+/// The same, or why it cannot be read.
+pub(crate) fn read(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
-    File::open(path)
-        .ok()?
+    File::open(path)?
         .take(MAX_ATTRIBUTE)
-        .read_to_end(&mut bytes)
-        .ok()?;
-    Some(String::from_utf8_lossy(&bytes).trim().to_owned())
+        .read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
 }
 
 /// The text of a file, parsed.

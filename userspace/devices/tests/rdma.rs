@@ -704,3 +704,43 @@ fn a_device_that_does_not_answer_holds_up_no_other_and_is_not_shown_as_it_was() 
     assert_eq!(changes(&report.events), [PortChange::Down]);
     assert_eq!(report.health.state, RdmaState::Unhealthy);
 }
+
+#[test]
+fn a_port_that_cannot_be_read_is_not_gone_and_stays_as_it_was() {
+    let sys = Sys::new();
+    sys.add("mlx5_0", 1);
+    sys.add("mlx5_1", 1);
+    let expected = RdmaExpected {
+        ports: Some(2),
+        rate_gbps: None,
+    };
+    let mut watch = RdmaWatch::new(sys.root(), expected);
+    assert_eq!(watch.poll_now(at(0)).health.state, RdmaState::Healthy);
+    // Its reading fails with EIO.
+    let state = sys.port("mlx5_0", 1).join("state");
+    fs::remove_file(&state).unwrap();
+    std::os::unix::fs::symlink("/proc/self/mem", &state).unwrap();
+    for second in 1..4 {
+        let report = watch.poll_now(at(second));
+        assert!(report.events.is_empty(), "{:?}", report.events);
+        assert_eq!(report.health.state, RdmaState::Degraded);
+        let reason = &report.health.reasons[0];
+        assert!(
+            reason.starts_with("mlx5_0 port 1 cannot be read: Input/output error"),
+            "{reason}"
+        );
+        assert_eq!(report.health.unanswered, ["mlx5_0 port 1"]);
+        let shown: Vec<_> = report.health.ports.iter().map(|p| p.name()).collect();
+        assert_eq!(shown, ["mlx5_1 port 1"]);
+    }
+    // Neither a change nor a return is reported once it can be read again.
+    fs::remove_file(&state).unwrap();
+    sys.up("mlx5_0", 1);
+    let report = watch.poll_now(at(4));
+    assert!(report.events.is_empty(), "{:?}", report.events);
+    assert_eq!(report.health.state, RdmaState::Healthy);
+    // What is not there is gone.
+    fs::remove_file(&state).unwrap();
+    let report = watch.poll_now(at(5));
+    assert_eq!(report.events[0].occurrence.kind, Kind::RdmaLost);
+}

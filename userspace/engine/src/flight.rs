@@ -86,13 +86,14 @@ impl Recorder {
         self.on.store(true, Ordering::Relaxed);
     }
 
-    fn push(&self, time: Timestamp, what: What) {
+    fn push(&self, boottime_ns: u64, what: What) {
         if !self.on.load(Ordering::Relaxed) {
             return;
         }
+        let time = clock::wall_time(boottime_ns);
         let line = line(&Entry { time, what });
         if let Some(inner) = &mut *lock(&self.inner) {
-            inner.ring.push(nanoseconds(time), &line);
+            inner.ring.push(nanoseconds(boottime_ns), &line);
         }
     }
 
@@ -104,7 +105,7 @@ impl Recorder {
         let time = clock::wall_time(boottime_ns);
         let line = kernel_line(time, &line);
         if let Some(inner) = &mut *lock(&self.inner) {
-            inner.ring.push(nanoseconds(time), &line);
+            inner.ring.push(nanoseconds(boottime_ns), &line);
         }
     }
 
@@ -125,14 +126,14 @@ impl Recorder {
                 count: left_out,
                 why: format!("more than {A_SECOND} in a second"),
             };
-            self.push(time, what);
+            self.push(at, what);
         }
         if !takes {
             return;
         }
         let occurrence = Box::new(occurrence.clone());
         self.push(
-            time,
+            at,
             What::Observed {
                 witness,
                 occurrence,
@@ -142,7 +143,7 @@ impl Recorder {
 
     /// Anything else, of now.
     pub fn note(&self, what: What) {
-        self.push(Timestamp::now(), what);
+        self.push(clock::boottime_ns(), what);
     }
 
     /// An incident has opened: what was before it is to be kept, and what comes after it.
@@ -194,9 +195,15 @@ impl Recorder {
     }
 }
 
-/// Nanoseconds since 1970.
-pub(crate) fn nanoseconds(time: Timestamp) -> i64 {
-    i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
+/// A time since boot as the ring has it: by that clock lines grow old however the wall clock is set.
+pub(crate) fn nanoseconds(boottime_ns: u64) -> i64 {
+    i64::try_from(boottime_ns).unwrap_or(i64::MAX)
+}
+
+/// The same of a time by the wall clock, by the clocks as they stand now.
+pub(crate) fn since_boot(time: Timestamp) -> i64 {
+    let ago = Timestamp::now().as_nanosecond() - time.as_nanosecond();
+    i64::try_from(i128::from(clock::boottime_ns()) - ago).unwrap_or(i64::MIN)
 }
 
 #[cfg(test)]

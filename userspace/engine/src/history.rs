@@ -83,12 +83,7 @@ pub fn start(hub: &Arc<Hub>, dir: PathBuf, options: Options) -> std::io::Result<
     let queue = Arc::new(Queue::default());
     hub.samples
         .subscribe(Arc::clone(&queue) as Arc<dyn Subscriber>);
-    let task = Task {
-        name: names::HISTORY,
-        needed: false,
-        silence: Some(SILENCE),
-        sources: Vec::new(),
-    };
+    let task = Task::optional(names::HISTORY, SILENCE);
     let of_task = Arc::clone(hub);
     // A thread that hangs keeps its writer, and must not keep the next thread from writing.
     let right: OnceLock<WriterLock> = OnceLock::new();

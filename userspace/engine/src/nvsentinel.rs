@@ -280,12 +280,7 @@ fn counter(name: &'static str, help: &'static str, value: u64) -> Metric {
 ///
 /// If the thread cannot be started.
 pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
-    let task = Task {
-        name: names::NVSENTINEL,
-        needed: false,
-        silence: Some(SILENCE),
-        sources: Vec::new(),
-    };
+    let task = Task::optional(names::NVSENTINEL, SILENCE);
     let of_task = Arc::clone(hub);
     hub.tasks.start(task, move |pulse| {
         let node = std::env::var("NODE_NAME").unwrap_or_else(|_| crate::host::name());

@@ -13,12 +13,13 @@ use gtrace_recorder::{Disk, FileError, Plan, Recording, Ring, What, evidence};
 use jiff::SignedDuration;
 use tokio::sync::oneshot::error::TryRecvError;
 
-use crate::flight::{Attachment, nanoseconds};
+use crate::flight::{Attachment, nanoseconds, since_boot};
 use crate::hub::{Command, Hub, Unchanged};
 use crate::samples::Batch;
 use crate::snapshot::{Subject, Taking};
+use crate::steady::SteadyClock;
 use crate::supervise::{self, Task, names};
-use crate::{history, host};
+use crate::{clock, history, host};
 
 pub use gtrace_recorder::evidence::ATTACHED_MAX;
 
@@ -93,13 +94,8 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         boot_id: host::boot_id(),
     });
-    let task = Task {
-        name: names::RECORDER,
-        needed: false,
-        silence: Some(SILENCE),
-        sources: Vec::new(),
-    };
-    let (of_task, started) = (Arc::clone(hub), Timestamp::now());
+    let task = Task::optional(names::RECORDER, SILENCE);
+    let (of_task, started) = (Arc::clone(hub), clock::boottime_ns());
     hub.tasks.start(task, move |pulse| {
         let mut keeper = Keeper::new(&of_task, options.clone(), started);
         keeper.take_up_interrupted();
@@ -127,8 +123,8 @@ struct Submitted {
 /// One run of the task.
 struct Keeper<'a> {
     hub: &'a Hub,
-    /// When this process began to record.
-    started: Timestamp,
+    /// When this process began to record, ns since boot.
+    started: u64,
     options: Options,
     root: PathBuf,
     disk: Option<Disk>,
@@ -145,6 +141,7 @@ struct Keeper<'a> {
     submitted: Vec<(Submitted, Answer)>,
     usage: evidence::Usage,
     counts: Counts,
+    clock: SteadyClock,
 }
 
 /// What there was, since this thread began.
@@ -161,13 +158,14 @@ struct Counts {
 /// A recording under way.
 struct UnderWay {
     recording: Recording,
+    began: Instant,
     /// Up to where the ring is in it.
     copied: u64,
     taking: Option<Taking>,
 }
 
 impl<'a> Keeper<'a> {
-    fn new(hub: &'a Hub, options: Options, started: Timestamp) -> Self {
+    fn new(hub: &'a Hub, options: Options, started: u64) -> Self {
         Self {
             hub,
             started,
@@ -183,6 +181,7 @@ impl<'a> Keeper<'a> {
             submitted: Vec::new(),
             usage: evidence::Usage::default(),
             counts: Counts::default(),
+            clock: SteadyClock::default(),
         }
     }
 
@@ -196,7 +195,7 @@ impl<'a> Keeper<'a> {
         while let Some(attachment) = self.hub.recorder.next_attachment() {
             self.attach(attachment);
         }
-        self.go_on(Timestamp::now());
+        self.go_on(Instant::now());
         self.settle();
         if self
             .published
@@ -290,7 +289,7 @@ impl<'a> Keeper<'a> {
         let now = Timestamp::now();
         let opened = incident.opened.min(now);
         // Found in the log of the time before: the host is no longer as it was.
-        let is_past = opened < self.started;
+        let is_past = opened < clock::wall_time(self.started);
         let until = match is_past {
             true => now,
             false => now.checked_add(self.options.after).unwrap_or(now),
@@ -320,7 +319,7 @@ impl<'a> Keeper<'a> {
             };
             return self.submit_missing(incident.id, &why);
         }
-        let from = nanoseconds(plan.from);
+        let from = since_boot(plan.from);
         let Some(before) = self.hub.recorder.read(|ring| ring.since(from)) else {
             return;
         };
@@ -342,6 +341,7 @@ impl<'a> Keeper<'a> {
                 }
                 let under_way = UnderWay {
                     recording,
+                    began: Instant::now(),
                     copied: before.next,
                     taking: taking.ok(),
                 };
@@ -373,7 +373,7 @@ impl<'a> Keeper<'a> {
     }
 
     /// Copies what has come to every recording, and ends those whose time is over.
-    fn go_on(&mut self, now: Timestamp) {
+    fn go_on(&mut self, now: Instant) {
         for mut under_way in std::mem::take(&mut self.recordings) {
             let copied = under_way.copied;
             if let Some(read) = self.hub.recorder.read(|ring| ring.read(copied)) {
@@ -387,7 +387,8 @@ impl<'a> Keeper<'a> {
                 }
             }
             under_way.keep_snapshot(false);
-            match now >= under_way.recording.plan().until {
+            let took = now.saturating_duration_since(under_way.began);
+            match took >= self.options.after {
                 true => self.finish(under_way),
                 false => self.recordings.push(under_way),
             }
@@ -555,6 +556,7 @@ impl<'a> Keeper<'a> {
             }
             self.finish(UnderWay {
                 recording,
+                began: Instant::now(),
                 copied: u64::MAX,
                 taking: None,
             });
@@ -564,8 +566,7 @@ impl<'a> Keeper<'a> {
     /// Ends everything in order. What is under way is finished by the next start.
     fn end(&mut self) {
         self.write_ring();
-        let now = Timestamp::now();
-        self.go_on(now);
+        self.go_on(Instant::now());
         let synced = self.append(&[], true);
         self.log(synced, "the last minutes cannot be kept on disk");
     }
@@ -576,7 +577,10 @@ impl<'a> Keeper<'a> {
             evidence_age,
             ..
         } = self.options;
-        match evidence::retain(&self.root, evidence_bytes, evidence_age) {
+        let (now, boot_ns) = (Timestamp::now(), clock::boottime_ns());
+        let by_age = self.clock.is_steady(now, boot_ns);
+        let age = evidence_age.filter(|_| by_age);
+        match evidence::retain(&self.root, evidence_bytes, age) {
             Ok(usage) => {
                 if usage.removed > 0 {
                     tracing::info!(
@@ -604,7 +608,7 @@ impl<'a> Keeper<'a> {
         let held = |ring: &Ring| (ring.bytes(), ring.dropped(), ring.oldest_ns());
         let (ring_bytes, ring_dropped, oldest) = self.hub.recorder.read(held).unwrap_or_default();
         let span = oldest.map_or(0.0, |oldest| {
-            (nanoseconds(Timestamp::now()).saturating_sub(oldest)) as f64 / 1e9
+            (nanoseconds(clock::boottime_ns()).saturating_sub(oldest)) as f64 / 1e9
         });
         let refused = self.counts.refused + self.hub.recorder.refused();
         let (gauge, counter) = (MetricKind::Gauge, MetricKind::Counter);

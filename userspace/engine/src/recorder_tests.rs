@@ -4,7 +4,6 @@ use gtrace_recorder::{Entry, KernelLine};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::*;
-use crate::clock;
 
 fn incidents(count: u32) -> Vec<Incident> {
     let options = gtrace_incident::Options::default();
@@ -58,7 +57,7 @@ impl Bench {
             proc_root: "/proc".into(),
             sysfs_root: self.dir.path().to_owned(),
         };
-        let started = Timestamp::now() - SignedDuration::from_secs(60);
+        let started = clock::boottime_ns().saturating_sub(60 * 1_000_000_000);
         Keeper::new(&self.hub, options, started)
     }
 
@@ -83,6 +82,13 @@ impl Bench {
 }
 
 fn answered(command: Command) -> (IncidentId, Vec<Evidence>, Vec<MissingEvidence>) {
+    answered_with(command, Ok(()))
+}
+
+fn answered_with(
+    command: Command,
+    result: Result<(), Unchanged>,
+) -> (IncidentId, Vec<Evidence>, Vec<MissingEvidence>) {
     let Command::Evidence {
         incident,
         evidence,
@@ -92,7 +98,7 @@ fn answered(command: Command) -> (IncidentId, Vec<Evidence>, Vec<MissingEvidence
     else {
         panic!("only evidence comes");
     };
-    answer.send(Ok(())).unwrap();
+    answer.send(result).unwrap();
     (incident, evidence, missing)
 }
 
@@ -114,7 +120,7 @@ fn what_was_before_and_after_an_opening_is_kept_and_goes_to_the_core() {
     bench.open(&incident);
     keeper.round();
     bench.log("after");
-    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
     let root = keeper.root.clone();
     let command = bench.command().unwrap();
     let (id, evidence, missing) = answered(command);
@@ -173,7 +179,7 @@ fn what_the_core_had_no_room_for_is_handed_in_again() {
     let mut keeper = bench.keeper();
     bench.open(&incident);
     keeper.round();
-    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
     // Nobody answers, as of a request that found the core's queue full.
     drop(bench.command().unwrap());
     keeper.settle();
@@ -200,7 +206,7 @@ fn a_hundred_at_once_are_bounded_and_each_says_what_became_of_it() {
     bench.open(&asked);
     keeper.round();
     assert_eq!(keeper.recordings.len(), RECORDINGS + 1);
-    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
+    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
     let mut ids = std::collections::BTreeSet::new();
     let mut recorded = 0;
     while let Some(command) = bench.command() {
@@ -263,13 +269,9 @@ fn a_store_that_fails_for_a_moment_costs_no_recording_nor_the_next_start_its_end
     let mut keeper = bench.keeper();
     bench.open(&incident);
     keeper.round();
-    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
-    let Some(Command::Evidence { answer, .. }) = bench.command() else {
-        panic!("only evidence comes");
-    };
-    answer
-        .send(Err(Unchanged::Failed("no space left".to_owned())))
-        .unwrap();
+    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+    let failed = Unchanged::Failed("no space left".to_owned());
+    answered_with(bench.command().unwrap(), Err(failed));
     keeper.settle();
     let (_, first, _) = answered(bench.command().expect("it is handed in again"));
     // It was taken; the daemon ends before it learns that.
@@ -293,13 +295,9 @@ fn what_was_kept_of_an_incident_that_the_store_never_got_goes_with_its_age() {
     let mut keeper = bench.keeper();
     bench.open(&incident);
     keeper.round();
-    keeper.go_on(Timestamp::now() + AFTER + Duration::from_secs(1));
-    let Some(Command::Evidence { answer, .. }) = bench.command() else {
-        panic!("only evidence comes");
-    };
-    answer
-        .send(Err(Unchanged::NoIncident(incident.id)))
-        .unwrap();
+    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+    let unknown = Unchanged::NoIncident(incident.id);
+    answered_with(bench.command().unwrap(), Err(unknown));
     keeper.settle();
     assert!(bench.command().is_none());
     assert!(evidence::interrupted(&keeper.root).unwrap().is_empty());
@@ -308,4 +306,23 @@ fn what_was_kept_of_an_incident_that_the_store_never_got_goes_with_its_age() {
     keeper.options.evidence_bytes = 0;
     keeper.retain();
     assert!(!kept.exists());
+}
+
+#[test]
+fn a_clock_that_was_just_set_makes_nothing_old() {
+    let bench = Bench::new();
+    let incident = incidents(1).remove(0);
+    let mut keeper = bench.keeper();
+    bench.open(&incident);
+    keeper.round();
+    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+    answered(bench.command().unwrap());
+    keeper.settle();
+    let kept = keeper.root.join(incident.id.to_string());
+    let made = std::time::SystemTime::UNIX_EPOCH;
+    let dir = std::fs::File::open(&kept).unwrap();
+    dir.set_modified(made).unwrap();
+    keeper.options.evidence_age = Some(Duration::from_secs(86_400));
+    keeper.retain();
+    assert!(kept.exists());
 }

@@ -415,12 +415,7 @@ pub fn start(hub: &Arc<Hub>, inputs: InputSender, triggers: Triggers) -> std::io
     let queue = Arc::new(Queue::default());
     hub.samples
         .subscribe(Arc::clone(&queue) as Arc<dyn Subscriber>);
-    let task = Task {
-        name: names::TRIGGERS,
-        needed: false,
-        silence: Some(Duration::from_secs(60)),
-        sources: Vec::new(),
-    };
+    let task = Task::optional(names::TRIGGERS, Duration::from_secs(60));
     let of_task = Arc::clone(hub);
     hub.tasks.start(task, move |pulse| {
         let mut watching = Watching::new(&triggers);

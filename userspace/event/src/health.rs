@@ -503,6 +503,9 @@ pub struct HealthSnapshot {
     /// The boot that it is of.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub boot: Option<String>,
+    /// When that boot began, by the wall clock as it stood with the newest event.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub began: Option<Timestamp>,
     /// Every part.
     pub subjects: Vec<SubjectHealth>,
     /// The last maintenance window.

@@ -580,19 +580,22 @@ fn one_plan(steps: &[Step]) -> (World, Remediation) {
     (world, plans)
 }
 
+/// A turn of the one plan.
+fn turn(plans: &mut Remediation, world: &World, policy: &Policy) -> Option<Order> {
+    plans.advance(1, policy, &world.facts(plans), false)
+}
+
 #[test]
 fn a_dry_policy_does_nothing_even_to_plans_that_were_approved() {
     let (mut world, mut plans) = one_plan(&[Step::Cordon, Step::Reboot]);
     let dry = policy(false);
-    assert_eq!(plans.advance(1, &dry, &world.facts(&plans), false), None);
+    assert_eq!(turn(&mut plans, &world, &dry), None);
     assert_eq!(plans.plans[&1].waits.as_deref(), Some("the policy is dry"));
     // It goes on from where it is once the policy acts, and stops again.
     let acts = policy(true);
-    let order = plans
-        .advance(1, &acts, &world.facts(&plans), false)
-        .unwrap();
+    let order = turn(&mut plans, &world, &acts).unwrap();
     finish(&mut world, &mut plans, &order);
-    assert_eq!(plans.advance(1, &dry, &world.facts(&plans), false), None);
+    assert_eq!(turn(&mut plans, &world, &dry), None);
     assert_eq!(plans.plans[&1].steps[1].state, StepState::Pending);
 }
 
@@ -601,8 +604,7 @@ fn at_reset(steps: &[Step]) -> (World, Remediation, Policy) {
     let (mut world, mut plans) = one_plan(steps);
     let policy = policy(true);
     for _ in steps {
-        let facts = world.facts(&plans);
-        let order = plans.advance(1, &policy, &facts, false).unwrap();
+        let order = turn(&mut plans, &world, &policy).unwrap();
         finish(&mut world, &mut plans, &order);
     }
     (world, plans, policy)
@@ -613,14 +615,12 @@ fn undoing_waits_for_a_reset_that_is_under_way() {
     let (mut world, mut plans, policy) = at_reset(&[Step::Cordon, Step::ResetGpu]);
     let plan = plans.plans.get_mut(&1).unwrap();
     plan.undo("x", world.time()).unwrap();
-    assert_eq!(plans.advance(1, &policy, &world.facts(&plans), false), None);
+    assert_eq!(turn(&mut plans, &world, &policy), None);
     let waits = plans.plans[&1].waits.clone().unwrap();
     assert!(waits.contains("reset_gpu is under way"), "{waits}");
     // A host that never answers does not keep it for ever.
     world.now += Step::ResetGpu.limit_s() + 1;
-    let order = plans
-        .advance(1, &policy, &world.facts(&plans), false)
-        .unwrap();
+    let order = turn(&mut plans, &world, &policy).unwrap();
     assert_eq!((order.step, order.undo), (Step::Cordon, true));
 }
 
@@ -628,7 +628,7 @@ fn undoing_waits_for_a_reset_that_is_under_way() {
 fn a_host_that_left_the_fleet_keeps_nobody_else_in() {
     let (mut world, mut plans, policy) = at_reset(&[Step::Cordon, Step::ResetGpu]);
     world.now += Step::ResetGpu.limit_s() + 1;
-    plans.advance(1, &policy, &world.facts(&plans), false);
+    turn(&mut plans, &world, &policy);
     assert_eq!(plans.plans[&1].state, PlanState::Failed);
     assert_eq!(plans.out().len(), 1);
     world.silent = true;
@@ -655,16 +655,14 @@ fn a_plan_that_cannot_be_carried_out_takes_nothing_out() {
 fn a_dry_policy_evicts_no_more_pods() {
     let (mut world, mut plans) = one_plan(&[Step::Cordon, Step::Drain]);
     world.busy.insert(name(0));
-    let mut order = plans.advance(1, &policy(true), &world.facts(&plans), false);
-    world.carry_out(&order.take().unwrap());
+    let order = turn(&mut plans, &world, &policy(true));
+    world.carry_out(&order.unwrap());
     plans.plans.get_mut(&1).unwrap().steps[0].state = StepState::Acted;
-    let drain = plans.advance(1, &policy(true), &world.facts(&plans), false);
+    let drain = turn(&mut plans, &world, &policy(true));
     assert_eq!(drain.map(|order| order.step), Some(Step::Drain));
-    let again =
-        |plans: &mut Remediation, act| plans.advance(1, &policy(act), &world.facts(plans), false);
-    assert_eq!(again(&mut plans, false), None);
+    assert_eq!(turn(&mut plans, &world, &policy(false)), None);
     assert_eq!(plans.plans[&1].waits.as_deref(), Some("the policy is dry"));
-    assert!(again(&mut plans, true).is_some());
+    assert!(turn(&mut plans, &world, &policy(true)).is_some());
 }
 
 #[test]
@@ -740,8 +738,7 @@ fn what_was_decided_for_a_plan_is_not_done_once_somebody_has_changed_it() {
     plan.undo("alice", world.time()).unwrap();
     finish(&mut world, &mut plans, &order);
     assert!(world.held.is_empty() && world.acts.is_empty());
-    let facts = world.facts(&plans);
-    assert_eq!(plans.advance(1, &policy, &facts, false), None);
+    assert_eq!(turn(&mut plans, &world, &policy), None);
     assert_eq!(plans.plans[&1].state, PlanState::Undone);
 }
 
@@ -749,17 +746,14 @@ fn what_was_decided_for_a_plan_is_not_done_once_somebody_has_changed_it() {
 fn a_step_that_was_begun_and_not_sent_is_begun_again_and_one_that_was_lost_too() {
     let (mut world, mut plans) = one_plan(&[Step::Ticket, Step::Cordon]);
     let policy = policy(true);
-    let turn = |plans: &mut Remediation, world: &World| {
-        plans.advance(1, &policy, &world.facts(plans), false)
-    };
-    let first = turn(&mut plans, &world).unwrap();
+    let first = turn(&mut plans, &world, &policy).unwrap();
     // The head ends. Another one does it, and what the first one had decided holds no more.
     world.now += 3600;
-    let again = turn(&mut plans, &world).unwrap();
+    let again = turn(&mut plans, &world, &policy).unwrap();
     assert_eq!((again.step, again.undo), (first.step, first.undo));
     assert!(!plans.plans.get_mut(&1).unwrap().claim(&first, world.time()));
     finish(&mut world, &mut plans, &again);
-    let cordon = turn(&mut plans, &world).unwrap();
+    let cordon = turn(&mut plans, &world, &policy).unwrap();
     assert_eq!(cordon.step, Step::Cordon);
     assert!(
         plans
@@ -769,11 +763,11 @@ fn a_step_that_was_begun_and_not_sent_is_begun_again_and_one_that_was_lost_too()
             .claim(&cordon, world.time())
     );
     // It ends before anything is sent: that is known once no answer can come any more.
-    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(turn(&mut plans, &world, &policy), None);
     world.now += 60;
-    let again = turn(&mut plans, &world).unwrap();
+    let again = turn(&mut plans, &world, &policy).unwrap();
     finish(&mut world, &mut plans, &again);
-    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(turn(&mut plans, &world, &policy), None);
     assert_eq!(plans.plans[&1].state, PlanState::Done);
 }
 
@@ -784,8 +778,7 @@ fn what_cannot_be_sent_is_tried_for_its_time_and_noted_once() {
     let policy = policy(true);
     let tries = |world: &mut World, plans: &mut Remediation| -> usize {
         for n in 0.. {
-            let facts = world.facts(plans);
-            let Some(order) = plans.advance(1, &policy, &facts, false) else {
+            let Some(order) = turn(plans, world, &policy) else {
                 return n;
             };
             assert!(n < 100, "it is tried for ever");
@@ -831,55 +824,52 @@ fn what_a_host_has_not_begun_is_withdrawn_once_jobs_are_there() {
     assert_eq!((index, step, why.as_str()), (1, Step::ResetGpu, "jobs"));
     world.asked.clear();
     plans.withdrawn(id, index, &why, world.time());
-    let turn = |plans: &mut Remediation, world: &World| {
-        plans.advance(1, &policy, &world.facts(plans), false)
-    };
-    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(turn(&mut plans, &world, &policy), None);
     assert_eq!(plans.plans[&1].waits.as_deref(), Some("reset_gpu: jobs"));
     world.busy.clear();
-    assert_eq!(turn(&mut plans, &world).unwrap().step, Step::ResetGpu);
+    assert_eq!(
+        turn(&mut plans, &world, &policy).unwrap().step,
+        Step::ResetGpu
+    );
 }
 
 #[test]
 fn nothing_is_taken_back_while_what_was_sent_may_still_take_effect() {
     let (mut world, mut plans) = one_plan(&[Step::SlurmDrain]);
     let policy = policy(true);
-    let turn = |plans: &mut Remediation, world: &World| {
-        plans.advance(1, &policy, &world.facts(plans), false)
-    };
-    let drain = turn(&mut plans, &world).unwrap();
+    let drain = turn(&mut plans, &world, &policy).unwrap();
     let plan = plans.plans.get_mut(&1).unwrap();
     assert!(plan.claim(&drain, world.time()));
     // The head is killed while scontrol waits for its manager, and a person has the plan undone.
     plan.undo("x", world.time()).unwrap();
-    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(turn(&mut plans, &world, &policy), None);
     assert_eq!(plans.plans[&1].state, PlanState::Undoing);
     // It takes effect after all, and is taken back.
     world.carry_out(&drain);
-    let undo = turn(&mut plans, &world).unwrap();
+    let undo = turn(&mut plans, &world, &policy).unwrap();
     assert!(undo.undo);
     finish(&mut world, &mut plans, &undo);
-    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(turn(&mut plans, &world, &policy), None);
     assert_eq!(plans.plans[&1].state, PlanState::Undone);
     assert!(world.held.is_empty());
 
     // The same of a step that was sent so late that its time is over.
     let (mut world, mut plans) = one_plan(&[Step::SlurmDrain]);
-    let drain = turn(&mut plans, &world).unwrap();
+    let drain = turn(&mut plans, &world, &policy).unwrap();
     world.pass(Step::SlurmDrain.limit_s() + 1);
     let plan = plans.plans.get_mut(&1).unwrap();
     assert!(plan.claim(&drain, world.time()));
     for _ in 0..2 {
-        assert_eq!(turn(&mut plans, &world), None);
+        assert_eq!(turn(&mut plans, &world, &policy), None);
     }
     // The host is not in service yet.
     let plan = plans.plans.get_mut(&1).unwrap();
     assert!(plan.state == PlanState::Failed && plan.out);
     plan.undo("x", world.time()).unwrap();
-    assert_eq!(turn(&mut plans, &world), None);
+    assert_eq!(turn(&mut plans, &world, &policy), None);
     assert_eq!(plans.plans[&1].state, PlanState::Undoing);
     world.carry_out(&drain);
-    assert!(turn(&mut plans, &world).unwrap().undo);
+    assert!(turn(&mut plans, &world, &policy).unwrap().undo);
 }
 
 #[test]

@@ -110,6 +110,12 @@ fn exit_codes_tell_fine_usage_and_unreadable_apart() {
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.contains("/does/not/exist"), "{said}");
+    // A fault behind what is nobody's prefix is not passed over in silence.
+    let strange = "[123] nvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 x\n";
+    let output = decode(&[], strange);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("could not be read as the kernel's"), "{said}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gtrace_agent::Enrolled;
 use gtrace_api::client::Client;
@@ -25,7 +25,7 @@ use process::Running;
 use relay::Relay;
 use support::fleet::token;
 use support::nats::Servers;
-use support::{Host, Postgres};
+use support::{Host, Postgres, wait_for};
 
 /// How large a fleet is, and what happens to it.
 #[derive(Clone, Copy)]
@@ -84,17 +84,6 @@ struct Backends {
     postgres: Option<Postgres>,
     /// Between agents and head, if there is one.
     nats: Option<Servers>,
-}
-
-fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + Duration::from_secs(seconds);
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < until, "{what} did not come");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 impl Fleet {

@@ -9,6 +9,14 @@ use std::time::Duration;
 
 use gtrace_plugins::{Ended, Limits, Plugin, run};
 
+/// As the daemon whose process id is `parent` starts it.
+fn launcher(parent: u32) -> Command {
+    let mut launcher = Command::new(env!("CARGO_BIN_EXE_gtrace"));
+    launcher.arg("plugin-child");
+    launcher.arg("--parent").arg(parent.to_string());
+    launcher
+}
+
 #[test]
 fn a_plugin_has_no_rights_no_descriptors_and_no_environment_of_the_daemon() {
     let dir = tempfile::tempdir().unwrap();
@@ -21,8 +29,7 @@ fn a_plugin_has_no_rights_no_descriptors_and_no_environment_of_the_daemon() {
     let inherited = rustix::io::dup(&secret).unwrap();
     rustix::io::fcntl_setfd(&inherited, rustix::io::FdFlags::empty()).unwrap();
     assert!(inherited.as_raw_fd() > 2);
-    let mut launcher = Command::new(env!("CARGO_BIN_EXE_gtrace"));
-    launcher.arg("plugin-child");
+    let mut launcher = launcher(std::process::id());
     launcher.env("SECRET", "of the daemon");
     let limits = Limits {
         deadline: Duration::from_secs(30),
@@ -51,4 +58,22 @@ fn a_plugin_has_no_rights_no_descriptors_and_no_environment_of_the_daemon() {
         "{output}"
     );
     assert!(output.contains("\n0077\n0\n"), "{output}");
+}
+
+#[test]
+fn a_plugin_whose_daemon_has_ended_is_not_run() {
+    let limits = Limits {
+        deadline: Duration::from_secs(30),
+        output: 64 * 1024,
+    };
+    let plugin = Plugin {
+        name: "plugin".to_owned(),
+        path: "/bin/true".into(),
+    };
+    // No process has this one as its parent.
+    let launcher = launcher(std::process::id() + 1);
+    let Ended::Failed(why) = run(&plugin, limits, launcher, None).ended else {
+        panic!("it runs");
+    };
+    assert!(why.contains("No such process"), "{why}");
 }

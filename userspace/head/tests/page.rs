@@ -7,12 +7,12 @@
 mod chromium;
 mod support;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use chromium::Chromium;
+use chromium::{Chromium, View};
 use gtrace_event::{
     Epoch, FailureClass, GpuUsage, HealthAction, HealthReport, HealthState, HealthSubject, Holder,
     Incident, Record, SubjectHealth, SubjectKind, Timestamp,
@@ -335,7 +335,7 @@ fn usage(host: usize, gpu: usize, at: Timestamp) -> GpuUsage {
 }
 
 /// Name of a view, its address, and what is there once it is drawn.
-fn views(incident: &str) -> Vec<(&'static str, String, String)> {
+fn views(incident: &str) -> Vec<View> {
     let rows = |selector: &str, least: usize| {
         format!("document.querySelectorAll('{selector}').length >= {least}")
     };
@@ -428,32 +428,12 @@ fn views(incident: &str) -> Vec<(&'static str, String, String)> {
     views
 }
 
-/// The checker of accessibility, where `cargo xtask page` has fetched it.
-fn axe() -> Option<String> {
-    let test = std::env::current_exe().unwrap();
-    let target = test.ancestors().nth(3).unwrap();
-    std::fs::read_to_string(target.join("page/node_modules/axe-core/axe.min.js")).ok()
-}
-
-/// Faults that it calls serious or worse.
-fn serious(browser: &mut Chromium, script: &str) -> Vec<String> {
-    browser.value(&format!("{script}\n;0"));
-    let run = "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa'] }).then((found) => found.violations\
-        .filter((one) => ['serious', 'critical'].includes(one.impact))\
-        .flatMap((one) => one.nodes.slice(0, 3).map((node) => `${one.id}: ${node.html.slice(0, 160)} ${node.failureSummary}`)))";
-    serde_json::from_value(browser.value(run)).unwrap()
-}
-
 #[test]
 fn every_view_of_the_fleet_is_drawn_in_a_browser_and_follows() {
     let Some(mut browser) = Chromium::start() else {
         eprintln!("skipped: chromium is not installed");
         return;
     };
-    let axe = axe();
-    if axe.is_none() {
-        eprintln!("accessibility is not checked: cargo xtask page fetches axe-core");
-    }
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("fleet.db");
     let mut fleet = Fleet::new(&file);
@@ -484,40 +464,7 @@ fn every_view_of_the_fleet_is_drawn_in_a_browser_and_follows() {
     });
 
     let base = format!("{}/", head.url);
-    let pictures = std::env::var_os("GTRACE_PAGE_PICTURES").map(PathBuf::from);
-    let mut faults = Vec::new();
-    for (width, height, scheme, form) in [
-        (1440, 900, "light", "wide"),
-        (1440, 900, "dark", "wide-dark"),
-        (390, 844, "light", "phone"),
-        (390, 844, "dark", "phone-dark"),
-    ] {
-        browser.window(width, height, scheme);
-        for (name, address, drawn) in &views {
-            browser.open(&format!("{base}{address}"));
-            let took = browser.wait(&format!("{name}, {form}"), drawn);
-            eprintln!("{name}, {form}: drawn after {} ms", took.as_millis());
-            if let Some(folder) = &pictures {
-                browser.picture(&folder.join(format!("fleet-{name}-{form}.png")));
-            }
-            let beyond = browser.value("document.documentElement.scrollWidth - innerWidth");
-            let beyond = beyond.as_i64().unwrap();
-            if beyond > 0 {
-                faults.push(format!("{name}, {form}: {beyond} pixels too wide"));
-            }
-            if let Some(axe) = &axe
-                && width > 400
-            {
-                let found = serious(&mut browser, axe).into_iter();
-                faults.extend(found.map(|one| format!("{name}, {form}: {one}")));
-            }
-        }
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-    assert_eq!(browser.complaints, Vec::<String>::new());
-    let elsewhere = |url: &&String| !url.starts_with(&base) && !url.starts_with("about:");
-    let elsewhere: Vec<&String> = browser.requests.iter().filter(elsewhere).collect();
-    assert_eq!(elsewhere, Vec::<&String>::new());
+    browser.draws(&base, &views, "fleet-");
 
     // What an agent ships is there at once, and keys work.
     let key = enrolled(&head, "live-1", &head.token(None, 1));

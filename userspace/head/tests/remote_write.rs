@@ -1,60 +1,25 @@
 //! Metrics of the fleet, pushed to Prometheus itself.
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
+#[path = "../../http/tests/support/programs.rs"]
+mod programs;
 mod support;
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use gtrace_head::db::Place;
 use gtrace_head::http::RemoteWrite;
+use programs::{Program, free, program, until};
 use serde_json::Value;
 use support::Host;
 use support::fleet::{Agent, Agents, Head, enrolled};
 
-const DEADLINE: Duration = Duration::from_secs(60);
-
-/// Ends with this.
-struct Program(Child);
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-fn prometheus() -> Option<PathBuf> {
-    let test = std::env::current_exe().unwrap();
-    let target = test.ancestors().nth(3).unwrap();
-    let program = target.join("e2e-prometheus/usr/bin/prometheus");
-    if !program.is_file() {
-        println!("SKIPPED: no prometheus: cargo xtask test fetches the package of Debian");
-        return None;
-    }
-    Some(program)
-}
-
-fn free() -> SocketAddr {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    free.local_addr().unwrap()
-}
-
 /// The values of an expression, by the label `host`; `None` while nobody answers.
 fn query(address: SocketAddr, expression: &str) -> Option<Vec<(String, String)>> {
-    let encoded: String = expression.bytes().map(|b| format!("%{b:02x}")).collect();
-    let mut stream = TcpStream::connect(address).ok()?;
-    let head = format!("GET /api/v1/query?query={encoded} HTTP/1.0\r\nHost: localhost\r\n\r\n");
-    stream.write_all(head.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (_, body) = answer.split_once("\r\n\r\n")?;
-    let answer: Value = serde_json::from_str(body).ok()?;
+    let answer = programs::query(address, expression)?;
     let found = answer["data"]["result"].as_array()?;
     let of = |one: &Value| {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
@@ -65,17 +30,9 @@ fn query(address: SocketAddr, expression: &str) -> Option<Vec<(String, String)>>
     Some(found)
 }
 
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < DEADLINE, "{what} does not come");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
 #[test]
 fn prometheus_has_what_a_head_pushes_also_after_it_was_away() {
-    let Some(program) = prometheus() else {
+    let Some(program) = program("e2e-prometheus", "prometheus") else {
         return;
     };
     let dir = tempfile::tempdir().unwrap();
@@ -106,7 +63,7 @@ fn prometheus_has_what_a_head_pushes_also_after_it_was_away() {
         let line = text.lines().find_map(|line| line.strip_prefix(&name));
         line.unwrap().parse().unwrap()
     };
-    until("a failed round", || pushed("failed") > 0);
+    until("a failed round", || (pushed("failed") > 0).then_some(()));
     assert_eq!(pushed("taken"), 0);
     let config = dir.path().join("prometheus.yml");
     fs::write(&config, "").unwrap();
@@ -127,7 +84,7 @@ fn prometheus_has_what_a_head_pushes_also_after_it_was_away() {
     let of = |host: &str, value: &str| (host.to_owned(), value.to_owned());
     until("what the hosts lack", || {
         let found = query(at, "gtrace_fleet_host_behind_records");
-        found == Some(vec![of("w1", "0"), of("w2", "0")])
+        (found == Some(vec![of("w1", "0"), of("w2", "0")])).then_some(())
     });
     // As a page reads them.
     let records = query(at, "gtrace_head_records_total").unwrap();

@@ -6,7 +6,7 @@ mod clocks;
 mod support;
 
 use std::io::{Read as _, Write as _};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clocks::Skewed;
 use gtrace_agent::now_ns;
@@ -14,7 +14,7 @@ use gtrace_fleet::{GapFinder, HostFrame, Metric, slot_begin};
 use gtrace_head::db::{Frame, Place, Session};
 use gtrace_head::{By, FramesPage, SessionHost, SessionRequest, SessionView};
 use support::fleet::{Agent, Agents, Head, enrolled};
-use support::{Host, Postgres};
+use support::{Host, Postgres, wait_for};
 
 const MS: i64 = 1_000_000;
 
@@ -22,17 +22,6 @@ fn agent(host: &Host, key: &gtrace_agent::Enrolled, rack: &str, clock: Skewed) -
     let mut agent = Agent::new(host, key.clone(), rack);
     agent.sampler = clock.give(&mut agent.options);
     Agents::start(vec![agent])
-}
-
-fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + Duration::from_secs(60);
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < until, "{what} did not come");
-        std::thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn view(head: &Head, name: &str) -> SessionView {
@@ -47,7 +36,7 @@ fn of<'a>(view: &'a SessionView, host: &str) -> &'a SessionHost {
 /// Waits until the host has so many frames more than it has now.
 fn more(head: &Head, session: &str, host: &str, frames: u64) {
     let before = of(&view(head, session), host).frames;
-    wait_for(host, || {
+    wait_for(host, 60, || {
         (of(&view(head, session), host).frames >= before + frames).then_some(())
     });
 }
@@ -84,7 +73,7 @@ fn sessions(database: &Place) {
     forbidden.sampler = right.give(&mut forbidden.options);
     let _c = Agents::start(vec![forbidden]);
     let _d = start(3, "r2", right);
-    wait_for("states", || {
+    wait_for("states", 60, || {
         let labelled = |h: &gtrace_head::HostView| !h.labels.is_empty();
         head.hosts().iter().all(labelled).then_some(())
     });
@@ -137,7 +126,7 @@ fn sessions(database: &Place) {
         let newest = frames.iter().rfind(|f| f.host == host);
         newest.unwrap().frame.clone()
     };
-    let frames = wait_for("the last frames", || {
+    let frames = wait_for("the last frames", 60, || {
         let frames = all_frames(&head, "run");
         let arrived = |host: &&str| {
             let frame = newest(&frames, host);

@@ -4,6 +4,7 @@ mod judge;
 mod occasions;
 mod table;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use gtrace_event::{
@@ -11,6 +12,7 @@ use gtrace_event::{
     HealthState, HealthSubject, Kind, MaintenanceWindow, ReasonStatus, SubjectHealth, SubjectKind,
     Timestamp,
 };
+use jiff::SignedDuration;
 
 use self::judge::{Shown, judge, overall, shown};
 pub use self::occasions::own_reason;
@@ -22,6 +24,8 @@ use crate::subject;
 
 /// The rule of a GPU or NVSwitch that nobody has seen since the host was started.
 pub const NOT_SEEN: &str = "not-seen";
+/// Two events whose times differ by less from what has passed between them are of a clock that was not set.
+const CLOCK_STEP: SignedDuration = SignedDuration::from_secs(1);
 
 /// A part whose health has changed.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,6 +42,8 @@ pub struct Fold {
     rules: Rules,
     table: Table,
     boot: Option<String>,
+    /// When the boot began, by the wall clock as it stood with the newest event.
+    began: Option<Timestamp>,
     maintenance: Option<MaintenanceWindow>,
     site: Site,
 }
@@ -61,6 +67,7 @@ impl Fold {
             rules,
             table: Table::default(),
             boot: None,
+            began: None,
             maintenance: None,
             site: Site::default(),
         }
@@ -94,6 +101,8 @@ impl Fold {
     /// Takes an event as it is after a record of it: new, or with an amendment applied. Gives the parts that changed.
     pub fn event(&mut self, event: &Event) -> Vec<Change> {
         let mut touched = Touched::new();
+        let by_clock = self.by_clock(event);
+        let event = &*by_clock;
         let at = event.last_time.unwrap_or(event.time).max(event.time);
         let counts = counts(event);
         if let Some(recovery) = self.rules.recovery_of(event).cloned() {
@@ -117,6 +126,41 @@ impl Fold {
             }
         }
         self.finish(at, touched)
+    }
+
+    /// The event by the wall clock as it stands. Where that was set back in this boot, all that is known moves with it: else what comes
+    /// from then on would be taken for older.
+    fn by_clock<'a>(&mut self, event: &'a Event) -> Cow<'a, Event> {
+        let is_of_boot = event.boot_id.is_some() && event.boot_id == self.boot;
+        // What the store writes by itself only a replay sees, and it is made before it is written.
+        let says = is_of_boot && event.kind != Kind::RecordsRemoved;
+        let since = event.boottime_ns.filter(|_| says);
+        let since = since.and_then(|ns| i64::try_from(ns).ok());
+        let Some(since) = since.map(SignedDuration::from_nanos) else {
+            return Cow::Borrowed(event);
+        };
+        let Ok(began) = event.time.checked_sub(since) else {
+            return Cow::Borrowed(event);
+        };
+        let known = *self.began.get_or_insert(began);
+        let step = began.duration_since(known);
+        if step.abs() < CLOCK_STEP {
+            return Cow::Borrowed(event);
+        }
+        if event.revision == 0 {
+            self.began = Some(began);
+            if began < known {
+                self.table.set_back(known, step);
+            }
+        } else if began > known
+            && let Ok(time) = known.checked_add(since)
+        {
+            // It was published before the clock was set back.
+            let mut event = event.clone();
+            event.time = time;
+            return Cow::Owned(event);
+        }
+        Cow::Borrowed(event)
     }
 
     /// Whether `event`, which says how something stands, would change what is known of the parts that it is about: it begins what
@@ -200,6 +244,7 @@ impl Fold {
     /// Begins with all that a snapshot has.
     pub fn restore(&mut self, snapshot: &HealthSnapshot) {
         self.boot.clone_from(&snapshot.boot);
+        self.began = snapshot.began;
         self.maintenance.clone_from(&snapshot.maintenance);
         self.table = Table::of(snapshot);
         if self.site.text != snapshot.site_rules {
@@ -211,6 +256,7 @@ impl Fold {
     pub fn snapshot(&self) -> HealthSnapshot {
         HealthSnapshot {
             boot: self.boot.clone(),
+            began: self.began,
             subjects: self.table.all().cloned().collect(),
             maintenance: self.maintenance.clone(),
             dropped: self.table.dropped,

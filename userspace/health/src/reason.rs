@@ -343,6 +343,27 @@ pub(crate) fn clear(reason: &mut HealthReason, time: Timestamp, by: Clearing) {
     }
 }
 
+/// Changes every time that it has.
+pub(crate) fn change_times(reason: &mut HealthReason, change: impl Fn(&mut Timestamp)) {
+    change(&mut reason.since);
+    change(&mut reason.last);
+    if let Some(acknowledged) = &mut reason.acknowledged {
+        change(acknowledged);
+    }
+    if let Some(cleared) = &mut reason.cleared {
+        change(&mut cleared.time);
+    }
+    for event in &mut reason.events {
+        change(&mut event.last);
+    }
+    for tally in &mut reason.earlier {
+        if let Some(from) = &mut tally.from {
+            change(from);
+        }
+        change(&mut tally.last);
+    }
+}
+
 /// When time alone changes it: it is over, or no longer remembered.
 pub(crate) fn deadline(reason: &HealthReason, rule: Option<&Rule>) -> Option<Timestamp> {
     const PENDING_S: u32 = 86_400;

@@ -407,6 +407,97 @@ fn the_first_boot_that_is_seen_is_no_reboot() {
 }
 
 #[test]
+fn what_comes_after_the_clock_was_set_back_is_newer_than_what_was_before() {
+    const BACK_S: i64 = 3600;
+    let of = |kind, choice| Op::Event {
+        kind,
+        code: 62,
+        bus: 1,
+        severity: Severity::Warning,
+        provenance: Provenance::Kernel,
+        late_s: 0,
+        choice,
+    };
+    // So long since boot, by a clock that was `back_s` set back.
+    let happened = |op: &Op, second: i64, back_s: i64| {
+        let time = begin() + SignedDuration::from_secs(second - back_s);
+        let mut event = event(op, time, "boot-1");
+        event.boottime_ns = Some(second.unsigned_abs() * 1_000_000_000);
+        event
+    };
+    let (down, up, fault) = (
+        of(Kind::RdmaPort, 3),
+        of(Kind::RdmaPort, 1),
+        of(Kind::Xid, 1),
+    );
+    let mut host = Host::new();
+    let boot = "boot-1".to_owned();
+    host.observe(begin(), Occasion::Boot { boot });
+    let state = |host: &Host, subject: &HealthSubject| host.fold.subject(subject).unwrap().state;
+    let (port, gpu) = (
+        HealthSubject::new(SubjectKind::Port, "mlx5_1/1"),
+        subject(1),
+    );
+    let ends = happened(&down, 5000, 0);
+    let id = ends.id;
+    host.append(Record::Event(Box::new(ends)));
+    host.append(Record::Event(Box::new(happened(&fault, 5001, 0))));
+    let reset = Occasion::GpuReset {
+        subject: gpu.clone(),
+    };
+    host.observe(begin() + SignedDuration::from_secs(5005), reset);
+    assert_eq!(state(&host, &port), HealthState::Unhealthy);
+    assert_eq!(state(&host, &gpu), HealthState::Healthy);
+
+    host.append(Record::Event(Box::new(happened(&up, 5010, BACK_S))));
+    assert_eq!(state(&host, &port), HealthState::Healthy);
+    host.append(Record::Event(Box::new(happened(&fault, 5011, BACK_S))));
+    assert_eq!(state(&host, &gpu), HealthState::Unhealthy);
+    // The event from before happens again, and is over again.
+    let time = begin() + SignedDuration::from_secs(5020 - BACK_S);
+    host.amend(id, time, |event| {
+        (event.repeats, event.last_time) = (1, Some(time));
+    });
+    assert_eq!(state(&host, &port), HealthState::Unhealthy);
+    host.append(Record::Event(Box::new(happened(&up, 5030, BACK_S))));
+    assert_eq!(state(&host, &port), HealthState::Healthy);
+    assert_eq!(replay(&host.records).fold.snapshot(), host.fold.snapshot());
+    host.restart(time, true);
+    assert_eq!(
+        host.fold.snapshot().began,
+        Some(begin() - SignedDuration::from_secs(BACK_S))
+    );
+}
+
+#[test]
+fn what_the_store_writes_by_itself_says_nothing_of_the_clock() {
+    let of = |kind, second: i64, since_boot: u64| {
+        let op = Op::Event {
+            kind,
+            code: 62,
+            bus: 1,
+            severity: Severity::Warning,
+            provenance: Provenance::Kernel,
+            late_s: 0,
+            choice: 1,
+        };
+        let time = begin() + SignedDuration::from_secs(second);
+        let mut event = event(&op, time, "boot-1");
+        event.boottime_ns = Some(since_boot * 1_000_000_000);
+        Record::Event(Box::new(event))
+    };
+    let mut host = Host::new();
+    let boot = "boot-1".to_owned();
+    host.observe(begin(), Occasion::Boot { boot });
+    host.append(of(Kind::Xid, 5000, 5000));
+    let live = host.fold.snapshot();
+    assert!(live.began.is_some());
+    // Of when the removal began; it was long.
+    host.records.push(of(Kind::RecordsRemoved, 5010, 5015));
+    assert_eq!(replay(&host.records).fold.snapshot(), live);
+}
+
+#[test]
 fn a_part_that_is_forgotten_is_gone_and_the_host_is_judged_without_it() {
     let mut host = Host::new();
     let part = HealthSubject::new(SubjectKind::Component, "plugin/site");

@@ -46,8 +46,8 @@ pub enum Malformed {
     /// They go on.
     #[error("there are bytes after its end")]
     Long,
-    /// The first bytes are not those of such a file.
-    #[error("it has no header of a history file")]
+    /// The first bytes are not those of such a file, or their CRC is wrong.
+    #[error("it has no header of a history file, or a damaged one")]
     Header,
     /// zstd refuses them, or there is more than a block may have.
     #[error("its payload cannot be decompressed, or is too large")]

@@ -60,12 +60,17 @@ impl Header {
     pub(crate) fn bytes(self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
         out.extend(self.resolution_ms.to_le_bytes());
-        out.extend([0; 4]);
+        out.extend(self.crc().to_le_bytes());
         out.extend(self.generation.to_le_bytes());
         out
     }
 
-    /// `None` where there is no such header.
+    fn crc(self) -> u32 {
+        let crc = crc32c::crc32c(&self.resolution_ms.to_le_bytes());
+        crc32c::crc32c_append(crc, &self.generation.to_le_bytes())
+    }
+
+    /// `None` where there is no such header, or its CRC is wrong.
     pub(crate) fn read(from: &impl ReadAt) -> io::Result<Option<Self>> {
         let mut bytes = [0; HEADER as usize];
         match from.fill(&mut bytes, 0) {
@@ -81,13 +86,16 @@ impl Header {
         if from.take(MAGIC.len())? != MAGIC {
             return Err(Malformed::Header);
         }
-        let resolution_ms = from.u32()?;
-        from.u32()?;
-        let generation = from.u64()?;
-        Ok(Self {
+        let (resolution_ms, crc) = (from.u32()?, from.u32()?);
+        let header = Self {
             resolution_ms,
-            generation,
-        })
+            generation: from.u64()?,
+        };
+        // Files of versions that wrote no CRC have 0 there.
+        match crc == 0 || crc == header.crc() {
+            true => Ok(header),
+            false => Err(Malformed::Header),
+        }
     }
 }
 

@@ -22,8 +22,8 @@
 //! All fixed-size numbers are little-endian. A *varint* is LEB128 as in Protocol Buffers, *zigzag* its signed form
 //! there. A *string* is its length in bytes as varint, and UTF-8.
 //!
-//! **File**: a header of 24 bytes (`GTHIST01`; resolution in ms as u32, 0 for the journal; u32 of 0; generation as u64,
-//! 0 in a segment), then frames.
+//! **File**: a header of 24 bytes (`GTHIST01`; resolution in ms as u32, 0 for the journal; CRC-32C of resolution and generation as
+//! u32, or 0: files of versions that wrote none; generation as u64, 0 in a segment), then frames.
 //!
 //! **Frame**: length of the body as u32, CRC-32C of the body as u32, body. Reading ends where a body would
 //! pass the end of the file. A frame with a wrong CRC is passed over.

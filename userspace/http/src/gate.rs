@@ -1,13 +1,11 @@
 //! Who may do what: a listener gives its clients a role, a route needs one, and [`authorise`] compares them.
 
-use std::net::IpAddr;
-
 use axum::Extension;
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
-use gtrace_tls::{Credential, Role};
+use gtrace_tls::{Credential, Role, is_loopback_host};
 
 use super::AppState;
 use super::login::{self, Secured};
@@ -111,42 +109,4 @@ fn refuse_foreign_host(headers: &HeaderMap) -> Result<(), Problem> {
         format!("the Host header is `{}`", host.unwrap_or("")),
         "ask for localhost, 127.0.0.1 or [::1]",
     ))
-}
-
-fn is_loopback_host(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or(rest),
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_loopback_host;
-
-    #[test]
-    fn only_names_of_this_host_are_loopback_hosts() {
-        for host in [
-            "localhost",
-            "LOCALHOST:7470",
-            "127.0.0.1:7470",
-            "127.1.2.3",
-            "[::1]:7470",
-        ] {
-            assert!(is_loopback_host(host), "{host}");
-        }
-        for host in [
-            "",
-            "evil.example",
-            "localhost.evil.example:7470",
-            "10.0.0.1",
-            "[fe80::1]",
-        ] {
-            assert!(!is_loopback_host(host), "{host}");
-        }
-    }
 }

@@ -15,7 +15,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use gtrace_api::Health;
 use gtrace_devices::Metric;
-use gtrace_engine::{component, health};
+use gtrace_engine::component;
 use gtrace_event::{
     Event, HealthAction, HealthReason, HealthReport, HealthState, Kind, Provenance, Severity,
     SubjectHealth, SubjectKind, Timestamp,
@@ -24,6 +24,7 @@ use jiff::SignedDuration;
 use serde::Serialize;
 
 use super::AppState;
+use super::handlers::health::known;
 use super::peer::Peer;
 use super::problem::Problem;
 use super::query::EventQuery;
@@ -190,7 +191,7 @@ fn unix(name: &str, value: &str) -> Result<Timestamp, Problem> {
 
 async fn states(State(state): State<AppState>, pairs: Pairs) -> Result<Response, Problem> {
     let wish = Wish::of(pairs, Timestamp::now())?;
-    let sorted = by_component(states_of(&report(&state)?), |state| state.component);
+    let sorted = by_component(states_of(&known(&state)?), |state| state.component);
     let all = answer(sorted, &wish, |states| States { states });
     Ok(Json(all).into_response())
 }
@@ -224,7 +225,7 @@ async fn info(
     let now = Timestamp::now();
     let wish = Wish::of(pairs, now)?;
     let mut parts: BTreeMap<&'static str, Parts> = BTreeMap::new();
-    for state in states_of(&report(&state)?) {
+    for state in states_of(&known(&state)?) {
         parts.entry(state.component).or_default().states.push(state);
     }
     for event in read_events(&state, peer, &wish).await? {
@@ -236,16 +237,6 @@ async fn info(
     let (start, end) = (wish.start, wish.end);
     let all = answer(parts, &wish, |info| Info { start, end, info });
     Ok(Json(all).into_response())
-}
-
-fn report(state: &AppState) -> Result<HealthReport, Problem> {
-    health::report(&state.hub).ok_or_else(|| {
-        Problem::unavailable(
-            "no health is known",
-            "the daemon has only just started",
-            "ask again in a second",
-        )
-    })
 }
 
 async fn read_events(state: &AppState, peer: Peer, wish: &Wish) -> Result<Vec<EventOf>, Problem> {

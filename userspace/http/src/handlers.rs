@@ -329,15 +329,11 @@ pub(super) async fn processes(
 fn wants_buckets(pairs: &Pairs) -> Result<bool, Problem> {
     match pairs.as_slice() {
         [] => Ok(false),
-        [(name, value)] if name == BUCKETS.name => parse_bool(value).map_err(|cause| {
-            Problem::bad_request(
-                format!("{name}: {cause}"),
-                "see /api/openapi.json for the parameters and their values",
-            )
-        }),
-        _ => Err(Problem::bad_request(
-            "the only parameter here is buckets, true or false",
-            "see /api/openapi.json for the parameters and their values",
+        [(name, value)] if name == BUCKETS.name => {
+            parse_bool(value).map_err(|cause| bad_parameter(format!("{name}: {cause}")))
+        }
+        _ => Err(bad_parameter(
+            "the only parameter here is buckets, true or false".to_owned(),
         )),
     }
 }

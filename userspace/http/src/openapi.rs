@@ -52,7 +52,19 @@ pub fn document() -> Value {
         },
         "servers": [{ "url": "http://127.0.0.1:7470" }],
         "paths": paths,
-        "components": { "schemas": schemas },
+        // Nothing over the Unix socket and TCP on loopback, one of the others over https.
+        "security": [{}, { "token": [] }, { "password": [] }, { "certificate": [] }],
+        "components": {
+            "schemas": schemas,
+            "securitySchemes": {
+                "token": { "type": "http", "scheme": "bearer" },
+                "password": {
+                    "type": "http", "scheme": "basic",
+                    "description": "Any name, and a token as the password",
+                },
+                "certificate": { "type": "mutualTLS" },
+            },
+        },
     })
 }
 
@@ -340,6 +352,13 @@ mod tests {
                     assert!(answer.is_object(), "{code}: {operation}");
                 }
             }
+        }
+        // A client may show nothing, or what the document defines.
+        let ways = document["security"].as_array().unwrap();
+        assert_eq!(ways[0], json!({}));
+        for name in ways.iter().flat_map(|way| way.as_object().unwrap().keys()) {
+            let scheme = &document["components"]["securitySchemes"][name];
+            assert!(scheme.is_object(), "{name}");
         }
         let get = |path: &str| &document["paths"][path]["get"];
         // `/healthz` and `/readyz` say with 503 what they say with 200.

@@ -1,16 +1,18 @@
 //! Prometheus and Alertmanager themselves: what they make of the hosts that they read over TLS.
 #![allow(missing_docs, clippy::unwrap_used, reason = "only tests use it")]
 
+#[path = "support/programs.rs"]
+mod programs;
 mod support;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gtrace_devices::{GpuInfo, GpuSample};
 use gtrace_engine::samples::Batch;
@@ -18,68 +20,13 @@ use gtrace_event::{Incident, WitnessName};
 use gtrace_http::Limits;
 use gtrace_tls::Role;
 use jiff::{SignedDuration, Timestamp};
+use programs::{Program, free, get, program, query, until};
 use serde_json::{Value, json};
 use support::{DEADLINE, Server};
-
-/// Ends with this.
-struct Program(Child);
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// A program of a package that `cargo xtask test` has unpacked.
-fn program(folder: &str, name: &str) -> Option<PathBuf> {
-    let test = std::env::current_exe().unwrap();
-    let target = test.ancestors().nth(3).unwrap();
-    let program = target.join(folder).join("usr/bin").join(name);
-    if !program.is_file() {
-        println!("SKIPPED: no {name}: cargo xtask test fetches the package of Debian");
-        return None;
-    }
-    Some(program)
-}
 
 fn packaging() -> PathBuf {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
     path.canonicalize().unwrap()
-}
-
-fn free() -> SocketAddr {
-    let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    free.local_addr().unwrap()
-}
-
-/// The JSON at `path`; `None` while nobody answers.
-fn get(address: SocketAddr, path: &str) -> Option<Value> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    let head = format!("GET {path} HTTP/1.0\r\nHost: localhost\r\n\r\n");
-    stream.write_all(head.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (_, body) = answer.split_once("\r\n\r\n")?;
-    serde_json::from_str(body).ok()
-}
-
-/// What Prometheus answers to an expression.
-fn query(address: SocketAddr, expression: &str) -> Option<Value> {
-    let encoded: String = expression.bytes().map(|b| format!("%{b:02x}")).collect();
-    get(address, &format!("/api/v1/query?query={encoded}"))
-}
-
-fn until<T>(what: &str, mut ask: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(answer) = ask() {
-            return answer;
-        }
-        assert!(begin.elapsed() < DEADLINE, "{what} does not come");
-        std::thread::sleep(Duration::from_millis(100));
-    }
 }
 
 /// Takes what Alertmanager sends: path and body.

@@ -11,6 +11,9 @@ use crate::live::Live;
 use crate::member::Member;
 use crate::rules::Rules;
 
+/// For so long after it was resolved an incident is known: what is learnt late of its events belongs to it, and a repeat of one
+/// opens another, which begins then.
+pub const RESOLVED_FOR: SignedDuration = SignedDuration::from_hours(1);
 /// Events of which it is known to which incident they belong; more than can still change.
 const KNOWN_EVENTS: usize = 8192;
 
@@ -321,10 +324,8 @@ impl Correlator {
             let quiet = now.duration_since(live.stirred()).as_secs();
             let incident = &mut live.incident;
             if incident.state == IncidentState::Resolved {
-                let since = incident
-                    .closed
-                    .map_or(i64::MAX, |at| now.duration_since(at).as_secs());
-                if since > 3600 {
+                let is_over = |at| now.duration_since(at) > RESOLVED_FOR;
+                if incident.closed.is_none_or(is_over) {
                     gone.push(*id);
                 }
                 continue;

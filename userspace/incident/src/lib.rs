@@ -13,6 +13,6 @@ mod member;
 mod rules;
 mod title;
 
-pub use correlator::{Correlator, Options};
+pub use correlator::{Correlator, Options, RESOLVED_FOR};
 pub use jobs::job_of;
 pub use rules::{RuleError, Rules};

@@ -230,6 +230,37 @@ fn a_repeat_after_it_was_resolved_opens_another_incident() {
 }
 
 #[test]
+fn what_was_resolved_before_a_restart_is_left_as_it_is_by_what_happens_then() {
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    let event = xid(48, 0);
+    let first = correlator.ingest(&event).remove(0);
+    let resolved = StateChange {
+        time: after(100),
+        state: IncidentState::Resolved,
+        by: "me".to_owned(),
+        note: String::new(),
+    };
+    let first = correlator
+        .change(first.id, |incident| incident.change_state(resolved))
+        .unwrap();
+    let mut next = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    next.adopt(first.clone(), std::slice::from_ref(&event));
+    assert!(next.ingest(&event).is_empty());
+    let again = Event {
+        repeats: 1,
+        last_time: Some(after(130)),
+        ..event
+    };
+    let new = next.ingest(&again).remove(0);
+    assert_ne!(new.id, first.id);
+    assert_eq!((new.revision, new.opened), (0, after(130)));
+    // It goes an hour after it was resolved.
+    next.tick(after(3701));
+    assert!(next.incidents().all(|incident| incident.id != first.id));
+}
+
+#[test]
 fn what_is_quiet_is_resolved_by_itself_by_its_class() {
     let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
     let program = correlator.ingest(&xid(13, 0)).remove(0);

@@ -1,8 +1,9 @@
 //! Where the servers are.
 
 use std::fmt;
-use std::net::IpAddr;
 use std::str::FromStr;
+
+use gtrace_tls::is_loopback;
 
 /// Port of a server that names none.
 const PORT: u16 = 4222;
@@ -41,13 +42,6 @@ impl NatsUrl {
         let server = |one: &(String, u16)| format!("{scheme}://{}", with_port(one));
         self.servers.iter().map(server).collect()
     }
-}
-
-fn is_loopback(host: &str) -> bool {
-    host == "localhost"
-        || host
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
 }
 
 fn with_port((host, port): &(String, u16)) -> String {

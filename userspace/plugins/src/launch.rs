@@ -8,7 +8,9 @@ use std::process::Command;
 
 use caps::CapSet;
 use rustix::fs::Mode;
-use rustix::process::{Resource, Rlimit, Signal};
+use rustix::process::{Pid, Resource, Rlimit};
+
+use crate::program::die_with;
 
 /// Open files of a plugin.
 const FILES: u64 = 256;
@@ -16,14 +18,14 @@ const FILES: u64 = 256;
 pub(crate) const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// Becomes the plugin at `path`, in the control group `cgroup` where there is one: with standard input, output and error and no other
-/// descriptor, without capabilities and the right to get new ones, without core files.
+/// descriptor, without capabilities and the right to get new ones, without core files. It ends with the daemon, whose process id is
+/// `parent`.
 ///
 /// # Errors
 ///
-/// What of this failed: the plugin is not run then.
-pub fn exec(path: &Path, cgroup: Option<&Path>) -> io::Result<Infallible> {
-    // Else the plugin would outlive a daemon that is killed.
-    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+/// What of this failed, or that the daemon has ended already: the plugin is not run then.
+pub fn exec(path: &Path, cgroup: Option<&Path>, parent: i32) -> io::Result<Infallible> {
+    die_with(Pid::from_raw(parent))?;
     if let Some(cgroup) = cgroup {
         // Before the right to do so is gone. Without it the plugin runs in the daemon's group.
         let _ = std::fs::write(cgroup.join("cgroup.procs"), "0");

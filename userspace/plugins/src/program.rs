@@ -98,16 +98,21 @@ pub fn program(mut command: Command, limits: Limits, left: Left) -> Result<Vec<u
 fn end_with_parent(command: &mut Command) {
     use std::os::unix::process::CommandExt as _;
     let parent = rustix::process::getpid();
-    let prepare = move || {
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
-        match rustix::process::getppid() == Some(parent) {
-            true => Ok(()),
-            // It has ended meanwhile.
-            false => Err(io::Error::from(rustix::io::Errno::SRCH)),
-        }
-    };
     // SAFETY: two system calls, without allocation or locks, are made in the new process.
-    unsafe { command.pre_exec(prepare) };
+    unsafe { command.pre_exec(move || die_with(Some(parent))) };
+}
+
+/// Has this process killed when the thread that started it ends, one of the process `parent`.
+///
+/// # Errors
+///
+/// The system's; that the parent has ended before.
+pub(crate) fn die_with(parent: Option<Pid>) -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    match rustix::process::getppid() == parent {
+        true => Ok(()),
+        false => Err(io::Error::from(rustix::io::Errno::SRCH)),
+    }
 }
 
 /// How a program ended.

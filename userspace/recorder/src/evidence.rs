@@ -303,7 +303,7 @@ pub struct Usage {
 }
 
 /// Removes what is older than `age`, then the oldest, until all has at most `bytes`. Recordings that are not finished
-/// stay.
+/// stay. With an `age` the clock is right: what was made at a time that has not come yet counts as made now.
 ///
 /// # Errors
 ///
@@ -311,7 +311,8 @@ pub struct Usage {
 pub fn retain(root: &Path, bytes: u64, age: Option<Duration>) -> Result<Usage, FileError> {
     let mut all = Vec::new();
     let mut usage = Usage::default();
-    for (dir, made) in directories(root)? {
+    let now = SystemTime::now();
+    for (dir, mut made) in directories(root)? {
         let size = files(&dir)?
             .iter()
             .map(|name| fs::metadata(dir.join(name)).map_or(0, |metadata| metadata.len()))
@@ -319,11 +320,15 @@ pub fn retain(root: &Path, bytes: u64, age: Option<Duration>) -> Result<Usage, F
         usage.incidents += 1;
         usage.bytes += size;
         if !dir.join(PLAN).exists() {
+            if age.is_some() && made > now {
+                let set = File::open(&dir).and_then(|file| file.set_modified(now));
+                set.map_err(FileError::at(&dir))?;
+                made = now;
+            }
             all.push((made, dir, size));
         }
     }
     all.sort();
-    let now = SystemTime::now();
     for (made, dir, size) in all {
         let is_old = |age| now.duration_since(made).is_ok_and(|since| since > age);
         if usage.bytes <= bytes && !age.is_some_and(is_old) {
@@ -789,6 +794,27 @@ mod tests {
         let old = retain(root.path(), u64::MAX, Some(Duration::from_secs(3600))).unwrap();
         assert_eq!((old.incidents, old.removed), (1, 1));
         assert!(left(ids[0]));
+    }
+
+    #[test]
+    fn what_was_made_while_the_clock_was_ahead_grows_old_too() {
+        let root = tempfile::tempdir().unwrap();
+        let recording = Recording::begin(root.path(), plan(), b"", 1000).unwrap();
+        recording.finish().unwrap();
+        settle(root.path(), plan().incident).unwrap();
+        let dir = File::open(root.path().join(plan().incident.to_string())).unwrap();
+        let ahead = SystemTime::now() + Duration::from_secs(86_400);
+        dir.set_modified(ahead).unwrap();
+        let made = || dir.metadata().unwrap().modified().unwrap();
+        // Of a clock that may be wrong nothing follows.
+        retain(root.path(), u64::MAX, None).unwrap();
+        assert!(made() > SystemTime::now());
+        let kept = retain(root.path(), u64::MAX, Some(Duration::from_secs(3600))).unwrap();
+        assert_eq!((kept.incidents, kept.removed), (1, 0));
+        assert!(made() <= SystemTime::now());
+        std::thread::sleep(Duration::from_millis(5));
+        let old = retain(root.path(), u64::MAX, Some(Duration::from_millis(1))).unwrap();
+        assert_eq!((old.incidents, old.removed), (0, 1));
     }
 
     #[test]

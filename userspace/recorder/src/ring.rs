@@ -84,7 +84,7 @@ impl Ring {
         }
     }
 
-    /// Appends a line with its end, of the time `time_ns` since 1970.
+    /// Appends a line with its end, of the time `time_ns` by a clock that nobody sets.
     pub fn push(&mut self, time_ns: i64, line: &[u8]) {
         let (most, age) = (self.limits.chunk_bytes(), self.limits.chunk_age_ns());
         let fits = |chunk: &&mut Chunk| {
@@ -173,7 +173,7 @@ impl Ring {
         self.dropped
     }
 
-    /// The time of its oldest line, ns since 1970.
+    /// The time of its oldest line, ns by the clock of [`Self::push`].
     pub fn oldest_ns(&self) -> Option<i64> {
         self.chunks.front().map(|chunk| chunk.first_ns)
     }

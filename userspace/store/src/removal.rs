@@ -4,6 +4,8 @@ use gtrace_event::{
     Event, Kind, Occurrence, Provenance, RemovalCause, RemovedRange, Severity, Timestamp, Witness,
     WitnessName,
 };
+use rusqlite::Transaction;
+use serde::Deserialize;
 
 use crate::{Hash, MovedAside};
 
@@ -17,6 +19,41 @@ pub(crate) struct Removal {
     pub(crate) up_to: Option<Severity>,
     pub(crate) ranges: Vec<Range>,
     pub(crate) moved_aside: Option<MovedAside>,
+}
+
+/// The part of a record that says what was removed.
+#[derive(Deserialize)]
+struct Body {
+    detail: Detail,
+}
+
+#[derive(Deserialize)]
+struct Detail {
+    #[serde(default)]
+    removed: Vec<RemovedRange>,
+}
+
+/// Gives each range that a table says was removed, with the hash of its last record.
+pub(crate) fn each_removed(
+    tx: &Transaction<'_>,
+    table: &str,
+    mut each: impl FnMut(RemovedRange, Hash),
+) -> rusqlite::Result<()> {
+    let removed = Kind::RecordsRemoved;
+    let sql = format!("SELECT body FROM \"{table}\" WHERE record = 'event' AND kind = '{removed}'");
+    let mut statement = tx.prepare(&sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let body = row.get_ref(0)?.as_bytes().unwrap_or_default();
+        // Verifying finds one that is no JSON.
+        let body = serde_json::from_slice::<Body>(body).ok();
+        for range in body.into_iter().flat_map(|body| body.detail.removed) {
+            if let Some(hash) = Hash::from_hex(&range.hash) {
+                each(range, hash);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Consecutive records.

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use gtrace_event::{Kind, RemovalDetail, Timestamp};
+use gtrace_event::Timestamp;
 use rusqlite::{OptionalExtension as _, Transaction};
-use serde::Deserialize;
 
+use crate::removal::each_removed;
 use crate::schema::{Day, sql_int};
 use crate::{Hash, Reader, StoreError};
 
@@ -29,12 +29,6 @@ pub struct Segment {
     pub records: Vec<StoredRecord>,
     /// How many more there are, later than these.
     pub left_out: u64,
-}
-
-/// The part of a record that says what was removed.
-#[derive(Deserialize)]
-struct Removal {
-    detail: RemovalDetail,
 }
 
 impl Reader {
@@ -227,25 +221,9 @@ fn removals(tx: &Transaction<'_>) -> rusqlite::Result<HashMap<u64, Hash>> {
     let names = names.query_map([], |row| row.get::<_, String>(0))?;
     let mut removed = HashMap::new();
     for name in names {
-        let sql = format!(
-            "SELECT body FROM \"{}\" WHERE record = 'event' AND kind = '{}'",
-            name?.replace('"', ""),
-            Kind::RecordsRemoved
-        );
-        let mut statement = tx.prepare(&sql)?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            let body = row.get_ref(0)?.as_bytes().unwrap_or_default();
-            let removal = serde_json::from_slice::<Removal>(body).ok();
-            for range in removal
-                .into_iter()
-                .flat_map(|removal| removal.detail.removed)
-            {
-                if let Some(hash) = Hash::from_hex(&range.hash) {
-                    removed.insert(range.last, hash);
-                }
-            }
-        }
+        each_removed(tx, &name?.replace('"', ""), |range, hash| {
+            removed.insert(range.last, hash);
+        })?;
     }
     Ok(removed)
 }

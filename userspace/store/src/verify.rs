@@ -1,11 +1,10 @@
 use std::collections::HashMap;
 use std::fmt;
 
-use gtrace_event::{Kind, RemovedRange};
 use rusqlite::{Row, Transaction};
-use serde::Deserialize;
 
 use crate::columns::Columns;
+use crate::removal::each_removed;
 use crate::schema::{CREATE, Day, EPOCHS, SCHEMA, SCHEMA_WITHOUT_EPOCHS, sql_int, unsigned};
 use crate::{Hash, Reader, StoreError};
 
@@ -149,18 +148,6 @@ struct Walk {
     explained: bool,
 }
 
-/// The part of a record that says what was removed.
-#[derive(Deserialize)]
-struct RemovalBody {
-    detail: RemovalDetail,
-}
-
-#[derive(Deserialize)]
-struct RemovalDetail {
-    #[serde(default)]
-    removed: Vec<RemovedRange>,
-}
-
 impl Default for Walk {
     fn default() -> Self {
         Self {
@@ -250,24 +237,10 @@ impl Walk {
     /// Reads which records were removed. The walk checks the records that say so like all others.
     fn removals(&mut self, tx: &Transaction<'_>, days: &[Day]) -> rusqlite::Result<()> {
         for day in days {
-            let sql = format!(
-                "SELECT body FROM \"{}\" WHERE record = 'event' AND kind = '{}'",
-                day.name,
-                Kind::RecordsRemoved
-            );
-            let mut statement = tx.prepare(&sql)?;
-            let mut rows = statement.query([])?;
-            while let Some(row) = rows.next()? {
-                let body = row.get_ref(0)?.as_bytes().unwrap_or_default();
-                // One that is no JSON is found by the walk.
-                let body = serde_json::from_slice::<RemovalBody>(body).ok();
-                for range in body.into_iter().flat_map(|body| body.detail.removed) {
-                    if let Some(hash) = Hash::from_hex(&range.hash) {
-                        let of = self.removed.entry(range.first).or_default();
-                        of.push((range.last, hash));
-                    }
-                }
-            }
+            each_removed(tx, &day.name, |range, hash| {
+                let of = self.removed.entry(range.first).or_default();
+                of.push((range.last, hash));
+            })?;
         }
         Ok(())
     }

@@ -141,17 +141,8 @@ mod tests {
             events: vec![serde_json::from_value(event).unwrap()],
             samples: vec![(6_000, gpu.clone()), (7_000, gpu)],
         };
-        let mut timeline = Timeline {
-            writer: Writer::new(Vec::new(), clock.clocks()).unwrap(),
-            clock,
-            processes: HashMap::new(),
-            threads: HashMap::new(),
-            streams: HashMap::new(),
-            driver: HashMap::new(),
-            served: HashMap::new(),
-            calls: HashMap::new(),
-            work: Vec::new(),
-        };
+        let writer = Writer::new(Vec::new(), clock.clocks()).unwrap();
+        let mut timeline = Timeline::new(writer, clock);
         timeline.host(&host).unwrap();
         let bytes = timeline.writer.finish().unwrap();
         let trace = Trace::decode(bytes.as_slice()).unwrap();

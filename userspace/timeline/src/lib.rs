@@ -169,17 +169,7 @@ pub(crate) fn write_to<W: Write>(
     clock: &Clock,
     host: &Host,
 ) -> anyhow::Result<W> {
-    let mut timeline = Timeline {
-        writer,
-        clock: *clock,
-        processes: HashMap::new(),
-        threads: HashMap::new(),
-        streams: HashMap::new(),
-        driver: HashMap::new(),
-        served: HashMap::new(),
-        calls: HashMap::new(),
-        work: Vec::new(),
-    };
+    let mut timeline = Timeline::new(writer, *clock);
     let processes = &recorded.processes;
     let window = spool.window().map(|window| window.as_nanos());
     let window = window.and_then(|nanoseconds| u64::try_from(nanoseconds).ok());
@@ -218,6 +208,22 @@ struct Timeline<W: Write> {
     calls: HashMap<(u32, u32), served::Calls>,
     /// What the GPU did, by process.
     work: Vec<(u32, Event)>,
+}
+
+impl<W: Write> Timeline<W> {
+    fn new(writer: Writer<W>, clock: Clock) -> Self {
+        Self {
+            writer,
+            clock,
+            processes: HashMap::new(),
+            threads: HashMap::new(),
+            streams: HashMap::new(),
+            driver: HashMap::new(),
+            served: HashMap::new(),
+            calls: HashMap::new(),
+            work: Vec::new(),
+        }
+    }
 }
 
 /// What a stream is known by, and called. `thread`: whose default stream it is, if it is one.

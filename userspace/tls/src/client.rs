@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustls::ClientConfig;
 use rustls::version::TLS13;
-use rustls::{ClientConfig, RootCertStore};
 
 use super::pem::Contents;
 use super::{FileError, provider};
@@ -65,16 +65,10 @@ pub struct ClientFiles {
 /// [`FileError`] with the file and the cause.
 pub fn client_config(files: &ClientFiles, alpn: &[&[u8]]) -> Result<Arc<ClientConfig>, FileError> {
     let ca = Contents::read(&files.ca, false)?;
-    let mut roots = RootCertStore::empty();
-    for certificate in ca.certificates()? {
-        roots
-            .add(certificate)
-            .map_err(|error| ca.refused(format!("no authority: {error}")))?;
-    }
     let builder = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(|error| ca.refused(error.to_string()))?
-        .with_root_certificates(roots);
+        .with_root_certificates(ca.authorities()?);
     let mut config = match &files.identity {
         None => builder.with_no_client_auth(),
         Some((certificate, key)) => {

@@ -492,11 +492,8 @@ impl Credentials {
         certificate: Option<&CertificateDer<'_>>,
         now: Timestamp,
     ) -> Result<Credential, Denied> {
-        match (token, certificate) {
-            (Some(token), _) => self.by_token(token, now),
-            (None, Some(certificate)) => self.by_certificate(certificate, now),
-            (None, None) => Err(Denied::Nothing),
-        }
+        self.authenticate_at_head(token, certificate, now)?
+            .of_one_host()
     }
 
     /// The same at the head of a fleet, which knows credentials for some of its hosts: [`Credential::hosts`].

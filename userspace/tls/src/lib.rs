@@ -2,7 +2,8 @@
 //!
 //! A [`Guard`] holds the server's certificate and the file of credentials, and reads both again when they change; a bad
 //! file changes nothing and is reported. [`Credentials`] says who a bearer token or a client certificate is, and its
-//! [`Role`]. [`client_config`] is the other end. [`RateLimiter`] bounds how often somebody may ask.
+//! [`Role`]. [`client_config`] is the other end. [`RateLimiter`] bounds how often somebody may ask. [`is_loopback`] knows the names of
+//! this host.
 //!
 //! TLS 1.3 only. Nothing here opens a socket.
 
@@ -23,6 +24,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -73,6 +75,21 @@ pub enum FileError {
         /// What, and what would be right.
         reason: String,
     },
+}
+
+/// Whether a Host header names this host: web pages can point a name of theirs at 127.0.0.1 (DNS rebinding).
+pub fn is_loopback_host(host: &str) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or(rest),
+        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
+    };
+    is_loopback(&name.to_ascii_lowercase())
+}
+
+/// Whether a name, or an address without brackets, is this host's own.
+pub fn is_loopback(name: &str) -> bool {
+    let address = name.parse::<IpAddr>();
+    name == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 fn provider() -> Arc<CryptoProvider> {

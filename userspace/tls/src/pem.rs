@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use rustls::RootCertStore;
 use rustls::pki_types::pem::{self, PemObject as _};
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 
@@ -79,6 +80,17 @@ impl Contents {
             )),
             false => Ok(certificates),
         }
+    }
+
+    /// All certificates, as authorities that are trusted.
+    pub(super) fn authorities(&self) -> Result<RootCertStore, FileError> {
+        let mut roots = RootCertStore::empty();
+        for certificate in self.certificates()? {
+            roots
+                .add(certificate)
+                .map_err(|error| self.refused(format!("no authority: {error}")))?;
+        }
+        Ok(roots)
     }
 
     /// The first private key.

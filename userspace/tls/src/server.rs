@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use rustls::ServerConfig;
 use rustls::crypto::CryptoProvider;
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::version::TLS13;
-use rustls::{RootCertStore, ServerConfig};
 
 use super::FileError;
 use super::pem::Contents;
@@ -37,12 +37,7 @@ pub(super) fn config(
     let builder = match files.client_ca {
         None => builder.with_no_client_auth(),
         Some(ca) => {
-            let mut roots = RootCertStore::empty();
-            for certificate in ca.certificates()? {
-                roots
-                    .add(certificate)
-                    .map_err(|error| ca.refused(format!("no authority: {error}")))?;
-            }
+            let roots = ca.authorities()?;
             let mut verifier =
                 WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
                     .allow_unauthenticated();

@@ -160,3 +160,25 @@ fn changed_files_are_taken_over_and_bad_ones_change_nothing() {
     }
     assert!(matches!(guard.check(), Reload::Reloaded));
 }
+
+#[test]
+fn only_names_of_this_host_are_loopback_hosts() {
+    for host in [
+        "localhost",
+        "LOCALHOST:7470",
+        "127.0.0.1:7470",
+        "127.1.2.3",
+        "[::1]:7470",
+    ] {
+        assert!(is_loopback_host(host), "{host}");
+    }
+    for host in [
+        "",
+        "evil.example",
+        "localhost.evil.example:7470",
+        "10.0.0.1",
+        "[fe80::1]",
+    ] {
+        assert!(!is_loopback_host(host), "{host}");
+    }
+}

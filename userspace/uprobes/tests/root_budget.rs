@@ -8,14 +8,11 @@ use std::time::{Duration, Instant};
 
 use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::{Options, Settings, Tracer, Watch};
-use support::{Caller, Folder, attach_to, is_root, libraries, poll_until, ways};
+use support::{Caller, Folder, attach_to, libraries, poll_until, ways};
 
 #[test]
 fn root_the_budget_is_kept_by_taking_the_dearest_probes_away_and_said() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     let mut caller = Caller::start(&folder.library(), &["spin", "4000000", "1"]);
     caller.until("open");
     let options = Options::new(Some(caller.pid()), default_set());
@@ -46,10 +43,7 @@ fn root_the_budget_is_kept_by_taking_the_dearest_probes_away_and_said() {
 
 #[test]
 fn root_functions_are_given_up_one_by_one_while_the_others_are_counted_on() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     for way in ways() {
         let mut caller = Caller::start(&folder.library(), &["many", "300", "1"]);
         caller.until("open");
@@ -82,11 +76,8 @@ fn root_functions_are_given_up_one_by_one_while_the_others_are_counted_on() {
 /// Its probes cost too much while it calls as fast as it can, and nothing once it waits.
 #[test]
 fn root_what_the_budget_took_away_comes_back_when_calls_are_few_and_goes_again_when_they_are_not() {
-    if !is_root() {
-        return;
-    }
+    let Some(folder) = Folder::new() else { return };
     const NAME: &str = "cuStreamSynchronize";
-    let folder = Folder::new();
     let mut caller = Caller::start(&folder.library(), &["turns", "20000", "1"]);
     caller.until("open");
     let options = Options::new(Some(caller.pid()), default_set());
@@ -130,10 +121,7 @@ fn root_what_the_budget_took_away_comes_back_when_calls_are_few_and_goes_again_w
 
 #[test]
 fn root_what_was_too_dear_is_probed_again_and_a_library_that_nobody_has_is_let_go() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     // A name that no other process of this host has.
     let name = format!("libagain-{}.so", std::process::id());
     let library = folder.path().join(&name);

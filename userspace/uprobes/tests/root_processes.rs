@@ -14,10 +14,7 @@ use support::{Caller, Folder, caller, is_root, libraries, poll_until, watch_of};
 
 #[test]
 fn root_a_process_in_a_container_is_found_by_its_own_paths() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     // A mount namespace where a path leads to the library that leads nowhere outside, and a pid
     // namespace where the process is number 2.
     let script = format!(
@@ -54,17 +51,12 @@ fn root_a_process_in_a_container_is_found_by_its_own_paths() {
     }
 }
 
-#[test]
-fn root_processes_of_a_moment_are_counted_without_exception() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
-    // A name that no other process of this host has.
-    let name = format!("libprobed-{}.so", std::process::id());
+/// A program whose library has a name that no other process of this host has, and a watch that has found it.
+fn start_alone(folder: &Folder, name: &str, arguments: &[&str]) -> (Caller, Watch) {
+    let name = format!("lib{name}-{}.so", std::process::id());
     let library = folder.path().join(&name);
     std::fs::rename(folder.library(), &library).unwrap();
-    let mut caller = Caller::start(&library, &["forks", "3000"]);
+    let mut caller = Caller::start(&library, arguments);
     caller.until("open");
     let settings = Settings {
         budget: None,
@@ -73,6 +65,13 @@ fn root_processes_of_a_moment_are_counted_without_exception() {
     };
     let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
     poll_until(&mut watch, "not found", |watch| libraries(watch) == 1);
+    (caller, watch)
+}
+
+#[test]
+fn root_processes_of_a_moment_are_counted_without_exception() {
+    let Some(folder) = Folder::new() else { return };
+    let (mut caller, mut watch) = start_alone(&folder, "probed", &["forks", "3000"]);
     caller.go_on();
     // Meanwhile ended processes are taken out of the kernel's tables.
     let done = std::thread::spawn(move || (caller.deeds(), caller));
@@ -94,10 +93,7 @@ fn root_processes_of_a_moment_are_counted_without_exception() {
 
 #[test]
 fn root_a_program_that_takes_the_place_of_another_is_traced_on() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     let mut caller = Caller::start(&folder.library(), &["exec", "200"]);
     caller.until("open");
     let mut watch = watch_of(Some(caller.pid()));
@@ -130,9 +126,7 @@ fn root_a_program_that_takes_the_place_of_another_is_traced_on() {
 /// More processes a second than the tables hold: whose a call was may be lost, a call never.
 #[test]
 fn root_a_thousand_processes_a_second_are_counted_and_what_has_no_room_is_said() {
-    if !is_root() {
-        return;
-    }
+    let Some(folder) = Folder::new() else { return };
     const PROCESSES: u64 = 4000;
     const FUNCTIONS: [&str; 4] = [
         "cuInit",
@@ -140,20 +134,9 @@ fn root_a_thousand_processes_a_second_are_counted_and_what_has_no_room_is_said()
         "cuCtxSynchronize",
         "cuStreamSynchronize",
     ];
-    let folder = Folder::new();
-    // A name that no other process of this host has.
-    let name = format!("libpaced-{}.so", std::process::id());
-    let library = folder.path().join(&name);
-    std::fs::rename(folder.library(), &library).unwrap();
-    let mut caller = Caller::start(&library, &["paced", &PROCESSES.to_string(), "1000"]);
-    caller.until("open");
-    let settings = Settings {
-        budget: None,
-        library: name,
-        ..Settings::default()
-    };
-    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
-    poll_until(&mut watch, "not found", |watch| libraries(watch) == 1);
+    let processes = PROCESSES.to_string();
+    let arguments = ["paced", &processes, "1000"];
+    let (mut caller, mut watch) = start_alone(&folder, "paced", &arguments);
     caller.go_on();
     let start = Instant::now();
     let done = std::thread::spawn(move || (caller.deeds(), caller));

@@ -9,14 +9,11 @@ use std::time::{Duration, Instant};
 use gtrace_abi::ApiCounter;
 use gtrace_uprobes::functions::default_set;
 use gtrace_uprobes::{Options, Tracer, Way};
-use support::{Caller, Folder, attach_to, is_root, libraries, poll_until, watch_of, ways};
+use support::{Caller, Folder, attach_to, libraries, poll_until, watch_of, ways};
 
 #[test]
 fn root_counts_and_ledger_of_four_threads_are_exact_however_it_is_attached() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     for way in ways() {
         // More than a million calls where that does not take minutes.
         let rounds = match way {
@@ -47,10 +44,7 @@ fn root_counts_and_ledger_of_four_threads_are_exact_however_it_is_attached() {
 
 #[test]
 fn root_a_library_that_is_opened_late_is_found() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     let mut caller = Caller::start(&folder.library(), &["late", "200"]);
     caller.until("ready");
     let mut watch = watch_of(Some(caller.pid()));
@@ -66,10 +60,9 @@ fn root_a_library_that_is_opened_late_is_found() {
 
 #[test]
 fn root_a_library_that_was_replaced_on_disk_and_another_version_are_distinguished_and_both_seen() {
-    if !is_root() {
+    let (Some(one), Some(two)) = (Folder::new(), Folder::new()) else {
         return;
-    }
-    let (one, two) = (Folder::new(), Folder::new());
+    };
     let path = two.library();
     let mut caller = Caller::start(&one.library(), &["again", "200", path.to_str().unwrap()]);
     caller.until("ready");
@@ -92,10 +85,7 @@ fn root_a_library_that_was_replaced_on_disk_and_another_version_are_distinguishe
 
 #[test]
 fn root_a_stripped_library_is_traced_and_what_is_none_is_reported() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     let stripped = std::process::Command::new("strip")
         .arg(folder.library())
         .status();
@@ -112,7 +102,7 @@ fn root_a_stripped_library_is_traced_and_what_is_none_is_reported() {
     deeds.assert_seen(watch.tracer(), &counted, caller.pid());
 
     // The C library under the driver's name has none of its functions.
-    let other = Folder::new();
+    let other = Folder::new().unwrap();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let libc = maps.lines().find(|line| line.contains("/libc.so")).unwrap();
     let libc = libc.split_whitespace().last().unwrap();
@@ -137,10 +127,7 @@ fn root_a_stripped_library_is_traced_and_what_is_none_is_reported() {
 
 #[test]
 fn root_what_a_full_ring_loses_is_counted_and_the_histograms_lose_nothing() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     let mut caller = Caller::start(&folder.library(), &["spin", "100000", "2"]);
     caller.until("open");
     let mut options = Options::new(Some(caller.pid()), default_set());
@@ -177,10 +164,7 @@ fn root_what_a_full_ring_loses_is_counted_and_the_histograms_lose_nothing() {
 
 #[test]
 fn root_every_call_is_reported_with_its_arguments_however_it_is_attached() {
-    if !is_root() {
-        return;
-    }
-    let folder = Folder::new();
+    let Some(folder) = Folder::new() else { return };
     for way in ways() {
         let mut caller = Caller::start(&folder.library(), &["many", "50"]);
         caller.until("open");

@@ -149,6 +149,16 @@ impl Drop for Server {
     }
 }
 
+/// What a server says of itself at its socket.
+pub(super) fn status_of(socket: &str) -> Result<Value> {
+    let output = Command::new(GTRACE)
+        .args(["status", "--remote", "--json"])
+        .env("GTRACE_SERVE_STATUS", socket)
+        .output()?;
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).with_context(|| format!("status: {stderr}"))
+}
+
 pub(super) fn with_kernels(command: &mut Command) -> &mut Command {
     command.env("GTRACE_KERNELS", format!("{RDMA}/ptx"))
 }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::Case;
 use super::rdma::{ADDRESS, DEVICE, Server, TRUSTING, device_up};
 use crate::guest::Guest;
+use crate::guest::process::Killed;
 
 pub(super) const CASES: &[Case] = &[
     Case::new("rdma_bench", Scenario::Rdma, beside_perftest).patience(300),
@@ -243,7 +244,7 @@ fn perftest(
 }
 
 fn both(program: &str, args: &[&str], longest: Duration) -> Result<String> {
-    let start = |peer: &[&str]| -> Result<Ended> {
+    let start = |peer: &[&str]| -> Result<Killed> {
         let child = Command::new(format!("{RDMA}/{program}"))
             .args(["-d", DEVICE, "-x", GID_INDEX, "-F"])
             .args(args)
@@ -253,51 +254,39 @@ fn both(program: &str, args: &[&str], longest: Duration) -> Result<String> {
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot run {program}"))?;
-        Ok(Ended(child))
+        Ok(Killed(child))
     };
     let mut server = start(&[])?;
     let until = Instant::now() + longest;
     loop {
         // It does not wait for its server to listen.
         let mut client = start(&[ADDRESS])?;
-        let (printed, well) = client.ended(until)?;
+        let (printed, well) = ended(&mut client, until)?;
         if well {
-            server.ended(until)?;
+            ended(&mut server, until)?;
             return Ok(printed);
         }
-        if let Some(status) = server.0.try_wait()? {
+        if let Some(status) = server.try_wait()? {
             bail!("{program}: {printed}; its server ended with {status}");
         }
     }
 }
 
-/// A program that does not go on when this is dropped.
-struct Ended(Child);
-
-impl Ended {
-    /// What it printed, which is little, and whether it ended well.
-    fn ended(&mut self, until: Instant) -> Result<(String, bool)> {
-        let status = loop {
-            match self.0.try_wait()? {
-                Some(status) => break status,
-                None if Instant::now() >= until => bail!("it has not ended in time"),
-                None => std::thread::sleep(POLL),
-            }
-        };
-        let mut printed = String::new();
-        if let Some(out) = &mut self.0.stdout {
-            out.read_to_string(&mut printed)?;
+/// What a program printed, which is little, and whether it ended well.
+fn ended(program: &mut Child, until: Instant) -> Result<(String, bool)> {
+    let status = loop {
+        match program.try_wait()? {
+            Some(status) => break status,
+            None if Instant::now() >= until => bail!("it has not ended in time"),
+            None => std::thread::sleep(POLL),
         }
-        if let Some(err) = &mut self.0.stderr {
-            err.read_to_string(&mut printed)?;
-        }
-        Ok((printed, status.success()))
+    };
+    let mut printed = String::new();
+    if let Some(out) = &mut program.stdout {
+        out.read_to_string(&mut printed)?;
     }
-}
-
-impl Drop for Ended {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+    if let Some(err) = &mut program.stderr {
+        err.read_to_string(&mut printed)?;
     }
+    Ok((printed, status.success()))
 }

@@ -9,14 +9,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::{BUSYBOX, GTRACE, RDMA};
+use gtrace_vm_tests::layout::{BUSYBOX, RDMA};
 use gtrace_vm_tests::scenario::Scenario;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
 
 use super::Case;
 use super::rdma::{
-    ADDRESS, CARD, DEVICE, Server, TRUSTING, card_up, device_up, direct, same, tool,
+    ADDRESS, CARD, DEVICE, Server, TRUSTING, card_up, device_up, direct, same, status_of, tool,
 };
 use super::rdma_load::{Lanes, Load, failed_back, shows_rdma_again, shows_tcp, times};
 use crate::guest::{Guest, PATIENCE, stable, within};
@@ -46,15 +45,6 @@ fn prepared() -> Result<()> {
     // knows the folder, and would not know the next one.
     fs::write("/dev/infiniband/kept", "")?;
     Ok(())
-}
-
-fn server_status(server: &Server) -> Result<Value> {
-    let output = Command::new(GTRACE)
-        .args(["status", "--remote", "--json"])
-        .env("GTRACE_SERVE_STATUS", &server.status)
-        .output()?;
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).with_context(|| format!("status: {stderr}"))
 }
 
 fn port_down(guest: &mut Guest) -> Result<()> {
@@ -92,9 +82,9 @@ fn fails_over(
         let fell = load.goes_on(what);
         fell.with_context(|| Server::log(guest))?;
         // Calls that were under way may still have gone by the device.
-        shows_tcp(|| server_status(&server))?;
+        shows_tcp(|| status_of(&server.status))?;
         device_up()?;
-        shows_rdma_again(which, || server_status(&server))?;
+        shows_rdma_again(which, || status_of(&server.status))?;
         load.goes_on("by RDMA again")?;
         let reported = failed_back(&load.finish()?, which)?;
         guest.note(format!("{time}: {reported}"))?;
@@ -118,7 +108,7 @@ fn then_tcp_lost(guest: &mut Guest) -> Result<()> {
         load.goes_on("before")?;
         card_down()?;
         load.goes_on("with the port down")?;
-        shows_tcp(|| server_status(&server))?;
+        shows_tcp(|| status_of(&server.status))?;
         loopback("down")?;
         let stands = stable("no more rounds", Duration::from_secs(2), || {
             Ok(load.rounds())
@@ -141,7 +131,7 @@ fn then_tcp_lost(guest: &mut Guest) -> Result<()> {
         loopback("up")?;
         device_up()?;
         within(PATIENCE, "the server gives the clients up", || {
-            let sessions = &server_status(&server)?["sessions"];
+            let sessions = &status_of(&server.status)?["sessions"];
             Ok(sessions.as_array().is_some_and(Vec::is_empty).then_some(()))
         })?;
     }

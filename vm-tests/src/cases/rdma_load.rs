@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
@@ -11,6 +11,7 @@ use gtrace_vm_tests::layout::{GTRACE, RDMA};
 use serde_json::{Value, json};
 
 use super::rdma::{TRUSTING, direct, with_kernels};
+use crate::guest::process::Killed;
 use crate::guest::{Guest, PATIENCE, within};
 
 /// Longer than a client waits between two tries to use the device again.
@@ -37,7 +38,7 @@ pub(super) fn times(guest: &Guest) -> u32 {
 
 /// One of the programs.
 struct Running {
-    child: Child,
+    child: Killed,
     until: PathBuf,
     progress: PathBuf,
     stats: PathBuf,
@@ -66,7 +67,7 @@ impl Running {
             .stderr(fs::File::create(&output[1])?);
         let child = with_kernels(&mut command).spawn()?;
         Ok(Self {
-            child,
+            child: Killed(child),
             until,
             progress,
             stats,
@@ -104,13 +105,6 @@ impl Running {
         let printed = fs::read_to_string(&self.output[0])?;
         ensure!(printed == direct(PROGRAM)?, "it printed {printed}");
         Ok(serde_json::from_slice(&fs::read(&self.stats)?)?)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

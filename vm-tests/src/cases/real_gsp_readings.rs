@@ -1,7 +1,7 @@
 //! Readings of a GPU that is made of memory: what the case sets, what NVIDIA's own nvidia-smi prints, and what gtrace
 //! shows are the same.
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::scenario::Scenario;
 
 use super::Case;
@@ -14,242 +14,84 @@ pub(super) const CASES: &[Case] =
 
 /// A reading of the stand-in, as nvidia-smi and gtrace show it.
 struct Reading {
-    /// What the control file calls it, and what it is set to.
-    set: Option<(&'static str, u32)>,
     /// Elements of `nvidia-smi -q -x`, the outer one first.
-    path: &'static [&'static str],
+    path: Vec<&'static str>,
     /// The metric with its labels beside the GPU's.
     metric: &'static str,
-    labels: &'static [(&'static str, &'static str)],
+    labels: Vec<(&'static str, &'static str)>,
     /// How much of the metric's unit one of nvidia-smi's is.
     factor: f64,
-}
-
-const fn reading(path: &'static [&'static str], metric: &'static str, factor: f64) -> Reading {
-    Reading {
-        set: None,
-        path,
-        metric,
-        labels: &[],
-        factor,
-    }
+    /// What the control file calls it, and what it is set to.
+    set: Option<(&'static str, u32)>,
 }
 
 impl Reading {
-    const fn set(mut self, name: &'static str, value: u32) -> Self {
-        self.set = Some((name, value));
-        self
-    }
-
-    const fn labels(mut self, labels: &'static [(&'static str, &'static str)]) -> Self {
-        self.labels = labels;
-        self
+    /// A line of [`READINGS`].
+    fn parse(line: &'static str) -> Option<Self> {
+        let mut words = line.split(' ');
+        let path = words.next()?.split('.').collect();
+        let named = words.next()?;
+        let (metric, labels) = named.split_once('{').unwrap_or((named, "}"));
+        let labels = labels.strip_suffix('}')?.split_terminator(',');
+        let labels: Option<Vec<_>> = labels.map(|label| label.split_once('=')).collect();
+        let factor = words.next()?.parse().ok()?;
+        let set = match words.next() {
+            Some(set) => {
+                let (name, value) = set.split_once('=')?;
+                Some((name, value.parse().ok()?))
+            }
+            None => None,
+        };
+        Some(Self {
+            path,
+            metric,
+            labels: labels?,
+            factor,
+            set,
+        })
     }
 }
 
 const MIB: f64 = 1_048_576.0;
-const MHZ: f64 = 1e6;
 
-const READINGS: &[Reading] = &[
-    reading(
-        &["temperature", "gpu_temp"],
-        "gtrace_gpu_temperature_celsius",
-        1.0,
-    )
-    .labels(&[("sensor", "gpu")])
-    .set("temperature", 47),
-    reading(
-        &["utilization", "gpu_util"],
-        "gtrace_gpu_utilization_ratio",
-        0.01,
-    )
-    .set("gpu_utilization", 37),
-    reading(
-        &["utilization", "memory_util"],
-        "gtrace_gpu_memory_utilization_ratio",
-        0.01,
-    )
-    .set("memory_utilization", 12),
-    reading(&["performance_state"], "gtrace_gpu_performance_state", 1.0)
-        .set("performance_state", 2),
-    reading(
-        &["pci", "replay_counter"],
-        "gtrace_gpu_pcie_replays_total",
-        1.0,
-    )
-    .set("pcie_replays", 5),
-    reading(
-        &["remapped_rows", "remapped_row_corr"],
-        "gtrace_gpu_remapped_rows_total",
-        1.0,
-    )
-    .labels(&[("cause", "correctable")])
-    .set("remapped_correctable", 3),
-    reading(
-        &["remapped_rows", "remapped_row_unc"],
-        "gtrace_gpu_remapped_rows_total",
-        1.0,
-    )
-    .labels(&[("cause", "uncorrectable")])
-    .set("remapped_uncorrectable", 2),
-    reading(
-        &["remapped_rows", "remapped_row_pending"],
-        "gtrace_gpu_remapped_rows_pending",
-        1.0,
-    )
-    .set("remap_pending", 1),
-    reading(
-        &["remapped_rows", "remapped_row_failure"],
-        "gtrace_gpu_remapped_rows_failure",
-        1.0,
-    ),
-    reading(&["ecc_mode", "current_ecc"], "gtrace_gpu_ecc_enabled", 1.0),
-    reading(
-        &["fb_memory_usage", "total"],
-        "gtrace_gpu_memory_size_bytes",
-        MIB,
-    ),
-    reading(
-        &["fb_memory_usage", "reserved"],
-        "gtrace_gpu_memory_reserved_bytes",
-        MIB,
-    ),
-    reading(
-        &["fb_memory_usage", "used"],
-        "gtrace_gpu_memory_used_bytes",
-        MIB,
-    ),
-    reading(
-        &["fb_memory_usage", "free"],
-        "gtrace_gpu_memory_free_bytes",
-        MIB,
-    ),
-    reading(&["persistence_mode"], "gtrace_gpu_persistence_mode", 1.0),
-    reading(
-        &["gpu_power_readings", "power_draw"],
-        "gtrace_gpu_power_watts",
-        1.0,
-    ),
-    reading(
-        &["gpu_power_readings", "current_power_limit"],
-        "gtrace_gpu_power_limit_watts",
-        1.0,
-    ),
-    reading(
-        &["temperature", "gpu_temp_slow_threshold"],
-        "gtrace_gpu_temperature_limit_celsius",
-        1.0,
-    )
-    .labels(&[("limit", "slowdown")])
-    .set("slowdown_limit", 88),
-    reading(
-        &["temperature", "gpu_temp_max_threshold"],
-        "gtrace_gpu_temperature_limit_celsius",
-        1.0,
-    )
-    .labels(&[("limit", "shutdown")])
-    .set("shutdown_limit", 95),
-    reading(&["clocks", "graphics_clock"], "gtrace_gpu_clock_hertz", MHZ)
-        .labels(&[("domain", "graphics")])
-        .set("clock_graphics", 1410),
-    reading(&["clocks", "sm_clock"], "gtrace_gpu_clock_hertz", MHZ).labels(&[("domain", "sm")]),
-    reading(&["clocks", "mem_clock"], "gtrace_gpu_clock_hertz", MHZ)
-        .labels(&[("domain", "memory")])
-        .set("clock_memory", 2520),
-    reading(
-        &["clocks_event_reasons", "clocks_event_reason_sw_power_cap"],
-        "gtrace_gpu_clock_event_reason",
-        1.0,
-    )
-    .labels(&[("reason", "SwPowerCap")]),
-    reading(
-        &["clocks_event_reasons", "clocks_event_reason_hw_slowdown"],
-        "gtrace_gpu_clock_event_reason",
-        1.0,
-    )
-    .labels(&[("reason", "HwSlowdown")]),
-    reading(
-        &[
-            "clocks_event_reasons",
-            "clocks_event_reason_hw_thermal_slowdown",
-        ],
-        "gtrace_gpu_clock_event_reason",
-        1.0,
-    )
-    .labels(&[("reason", "HwThermalSlowdown")]),
-    reading(
-        &[
-            "clocks_event_reasons",
-            "clocks_event_reason_hw_power_brake_slowdown",
-        ],
-        "gtrace_gpu_clock_event_reason",
-        1.0,
-    )
-    .labels(&[("reason", "HwPowerBrakeSlowdown")]),
-    reading(
-        &["clocks_event_reasons", "clocks_event_reason_sync_boost"],
-        "gtrace_gpu_clock_event_reason",
-        1.0,
-    )
-    .labels(&[("reason", "SyncBoost")]),
-    reading(
-        &[
-            "clocks_event_reasons",
-            "clocks_event_reason_sw_thermal_slowdown",
-        ],
-        "gtrace_gpu_clock_event_reason",
-        1.0,
-    )
-    .labels(&[("reason", "SwThermalSlowdown")]),
-    reading(
-        &["clocks_event_reasons", "clocks_event_reason_gpu_idle"],
-        "gtrace_gpu_clock_event_reason",
-        1.0,
-    )
-    .labels(&[("reason", "GpuIdle")]),
-    reading(
-        &["pci", "tx_util"],
-        "gtrace_gpu_pcie_throughput_bytes_per_second",
-        1024.0,
-    )
-    .labels(&[("direction", "tx")])
-    .set("pcie_sent", 20000),
-    reading(
-        &["pci", "rx_util"],
-        "gtrace_gpu_pcie_throughput_bytes_per_second",
-        1024.0,
-    )
-    .labels(&[("direction", "rx")])
-    .set("pcie_received", 40000),
-    reading(
-        &["ecc_errors", "volatile", "dram_correctable"],
-        "gtrace_gpu_ecc_errors_total",
-        1.0,
-    )
-    .labels(&[("scope", "volatile"), ("type", "corrected")])
-    .set("ecc_corrected", 3),
-    reading(
-        &["ecc_errors", "volatile", "dram_uncorrectable"],
-        "gtrace_gpu_ecc_errors_total",
-        1.0,
-    )
-    .labels(&[("scope", "volatile"), ("type", "uncorrected")])
-    .set("ecc_uncorrected", 2),
-    reading(
-        &["ecc_errors", "aggregate", "dram_correctable"],
-        "gtrace_gpu_ecc_errors_total",
-        1.0,
-    )
-    .labels(&[("scope", "aggregate"), ("type", "corrected")])
-    .set("ecc_corrected", 3),
-    reading(
-        &["ecc_errors", "aggregate", "dram_uncorrectable"],
-        "gtrace_gpu_ecc_errors_total",
-        1.0,
-    )
-    .labels(&[("scope", "aggregate"), ("type", "uncorrected")])
-    .set("ecc_uncorrected", 2),
-];
+/// A reading a line: its path, its metric, the factor, and what is set.
+const READINGS: &str = "\
+temperature.gpu_temp gtrace_gpu_temperature_celsius{sensor=gpu} 1 temperature=47
+utilization.gpu_util gtrace_gpu_utilization_ratio 0.01 gpu_utilization=37
+utilization.memory_util gtrace_gpu_memory_utilization_ratio 0.01 memory_utilization=12
+performance_state gtrace_gpu_performance_state 1 performance_state=2
+pci.replay_counter gtrace_gpu_pcie_replays_total 1 pcie_replays=5
+remapped_rows.remapped_row_corr gtrace_gpu_remapped_rows_total{cause=correctable} 1 remapped_correctable=3
+remapped_rows.remapped_row_unc gtrace_gpu_remapped_rows_total{cause=uncorrectable} 1 remapped_uncorrectable=2
+remapped_rows.remapped_row_pending gtrace_gpu_remapped_rows_pending 1 remap_pending=1
+remapped_rows.remapped_row_failure gtrace_gpu_remapped_rows_failure 1
+ecc_mode.current_ecc gtrace_gpu_ecc_enabled 1
+fb_memory_usage.total gtrace_gpu_memory_size_bytes 1048576
+fb_memory_usage.reserved gtrace_gpu_memory_reserved_bytes 1048576
+fb_memory_usage.used gtrace_gpu_memory_used_bytes 1048576
+fb_memory_usage.free gtrace_gpu_memory_free_bytes 1048576
+persistence_mode gtrace_gpu_persistence_mode 1
+gpu_power_readings.power_draw gtrace_gpu_power_watts 1
+gpu_power_readings.current_power_limit gtrace_gpu_power_limit_watts 1
+temperature.gpu_temp_slow_threshold gtrace_gpu_temperature_limit_celsius{limit=slowdown} 1 slowdown_limit=88
+temperature.gpu_temp_max_threshold gtrace_gpu_temperature_limit_celsius{limit=shutdown} 1 shutdown_limit=95
+clocks.graphics_clock gtrace_gpu_clock_hertz{domain=graphics} 1e6 clock_graphics=1410
+clocks.sm_clock gtrace_gpu_clock_hertz{domain=sm} 1e6
+clocks.mem_clock gtrace_gpu_clock_hertz{domain=memory} 1e6 clock_memory=2520
+clocks_event_reasons.clocks_event_reason_sw_power_cap gtrace_gpu_clock_event_reason{reason=SwPowerCap} 1
+clocks_event_reasons.clocks_event_reason_hw_slowdown gtrace_gpu_clock_event_reason{reason=HwSlowdown} 1
+clocks_event_reasons.clocks_event_reason_hw_thermal_slowdown gtrace_gpu_clock_event_reason{reason=HwThermalSlowdown} 1
+clocks_event_reasons.clocks_event_reason_hw_power_brake_slowdown gtrace_gpu_clock_event_reason{reason=HwPowerBrakeSlowdown} 1
+clocks_event_reasons.clocks_event_reason_sync_boost gtrace_gpu_clock_event_reason{reason=SyncBoost} 1
+clocks_event_reasons.clocks_event_reason_sw_thermal_slowdown gtrace_gpu_clock_event_reason{reason=SwThermalSlowdown} 1
+clocks_event_reasons.clocks_event_reason_gpu_idle gtrace_gpu_clock_event_reason{reason=GpuIdle} 1
+pci.tx_util gtrace_gpu_pcie_throughput_bytes_per_second{direction=tx} 1024 pcie_sent=20000
+pci.rx_util gtrace_gpu_pcie_throughput_bytes_per_second{direction=rx} 1024 pcie_received=40000
+ecc_errors.volatile.dram_correctable gtrace_gpu_ecc_errors_total{scope=volatile,type=corrected} 1 ecc_corrected=3
+ecc_errors.volatile.dram_uncorrectable gtrace_gpu_ecc_errors_total{scope=volatile,type=uncorrected} 1 ecc_uncorrected=2
+ecc_errors.aggregate.dram_correctable gtrace_gpu_ecc_errors_total{scope=aggregate,type=corrected} 1 ecc_corrected=3
+ecc_errors.aggregate.dram_uncorrectable gtrace_gpu_ecc_errors_total{scope=aggregate,type=uncorrected} 1 ecc_uncorrected=2
+";
 
 /// What the control file is given in units that nvidia-smi does not print.
 const ALSO_SET: &[&str] = &[
@@ -304,7 +146,9 @@ pub(super) fn metric(text: &str, name: &str, labels: &[(&str, &str)]) -> Option<
 
 fn readings(guest: &mut Guest) -> Result<()> {
     let _open = guest.load_answering()?;
-    for (name, value) in READINGS.iter().filter_map(|reading| reading.set) {
+    let known: Option<Vec<_>> = READINGS.lines().map(Reading::parse).collect();
+    let known = known.context("a line that is no reading")?;
+    for (name, value) in known.iter().filter_map(|reading| reading.set) {
         guest.gpu(&format!("reading {name} {value}"))?;
     }
     for line in ALSO_SET {
@@ -315,13 +159,13 @@ fn readings(guest: &mut Guest) -> Result<()> {
     let metrics = daemon.get_text("/metrics")?;
     let mut wrong = Vec::new();
     let newer = !is_before_545(&version()?)?;
-    for reading in READINGS {
+    for reading in &known {
         // Where NVML of the newer driver reads it was not found.
         if newer && reading.path == ["performance_state"] {
             continue;
         }
-        let printed = element(&xml, reading.path).unwrap_or("-");
-        let shown = metric(&metrics, reading.metric, reading.labels);
+        let printed = element(&xml, &reading.path).unwrap_or("-");
+        let shown = metric(&metrics, reading.metric, &reading.labels);
         let name = reading.path.join(".");
         let ours = shown.map_or_else(|| "-".to_owned(), |shown| shown.to_string());
         guest.note(format!(
@@ -357,4 +201,16 @@ fn readings(guest: &mut Guest) -> Result<()> {
     }
     ensure!(wrong.is_empty(), "{wrong:#?}\n{:#}", gpu(&daemon)?);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_is_a_reading() {
+        for line in READINGS.lines() {
+            assert!(Reading::parse(line).is_some(), "{line}");
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{BUSYBOX, GTRACE, LIMITS, RDMA};
@@ -12,6 +12,8 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
+use super::rdma::status_of;
+use crate::guest::process::Killed;
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] =
@@ -31,7 +33,7 @@ const ALL_OF_IT: (u32, u32) = (6, 12);
 
 /// `gtrace serve` in a group of its own; ended when dropped.
 struct Server {
-    child: Child,
+    child: Killed,
     group: PathBuf,
     status: String,
     log: PathBuf,
@@ -63,7 +65,7 @@ impl Server {
             .stderr(fs::File::create(&log)?)
             .spawn()?;
         let mut server = Self {
-            child,
+            child: Killed(child),
             group,
             status: status.display().to_string(),
             log,
@@ -83,12 +85,7 @@ impl Server {
     }
 
     fn status(&self) -> Result<Value> {
-        let output = Command::new(GTRACE)
-            .args(["status", "--remote", "--json"])
-            .env("GTRACE_SERVE_STATUS", &self.status)
-            .output()?;
-        let stderr = String::from_utf8_lossy(&output.stderr);
-        serde_json::from_slice(&output.stdout).with_context(|| format!("status: {stderr}"))
+        status_of(&self.status)
     }
 
     /// Processes of the workers whose clients were let in.
@@ -104,16 +101,9 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// The program `limits`, which waits for a word.
 struct Client {
-    child: Child,
+    child: Killed,
     hears: ChildStdin,
     says: BufReader<ChildStdout>,
     worker: u64,
@@ -145,7 +135,7 @@ impl Client {
         })?;
         Ok(Self {
             hears: child.stdin.take().context("no input")?,
-            child,
+            child: Killed(child),
             says,
             worker,
         })
@@ -162,13 +152,6 @@ impl Client {
         }
         ensure!(ended.success(), "{ended}: {said}");
         Ok(said)
-    }
-}
-
-impl Drop for Client {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use gtrace_vm_tests::layout::{CUDA_CALLER, CUDA_LIBRARY, GTRACE};
@@ -13,6 +13,7 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
+use crate::guest::process::Killed;
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
@@ -34,7 +35,7 @@ fn way(guest: &Guest) -> &'static str {
 
 /// The program, waiting for a line before each step; killed when dropped.
 struct Caller {
-    child: Child,
+    child: Killed,
     input: ChildStdin,
     output: BufReader<ChildStdout>,
 }
@@ -53,7 +54,7 @@ impl Caller {
         let output = child.stdout.take().context("a pipe was asked for")?;
         let output = BufReader::new(output);
         let mut caller = Self {
-            child,
+            child: Killed(child),
             input,
             output,
         };
@@ -95,16 +96,9 @@ impl Caller {
     }
 }
 
-impl Drop for Caller {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// `gtrace profile`, attached.
 struct Profile {
-    child: Child,
+    child: Killed,
     log: PathBuf,
     out: PathBuf,
 }
@@ -120,7 +114,11 @@ impl Profile {
             .stdout(fs::File::create(&out)?)
             .stderr(fs::File::create(&log)?)
             .spawn()?;
-        let mut profile = Self { child, log, out };
+        let mut profile = Self {
+            child: Killed(child),
+            log,
+            out,
+        };
         within(PATIENCE, "probes are attached", || {
             if let Some(status) = profile.child.try_wait()? {
                 bail!("gtrace profile: {status}: {}", profile.log_text());
@@ -141,13 +139,6 @@ impl Profile {
         let status = self.child.wait()?;
         ensure!(status.success(), "{status}: {}", self.log_text());
         serde_json::from_slice(&fs::read(&self.out)?).context("no JSON")
-    }
-}
-
-impl Drop for Profile {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

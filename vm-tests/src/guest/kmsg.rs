@@ -14,10 +14,6 @@ const FILLER: usize = 900;
 
 /// Every record that the kernel still has, oldest first: the text without prefix, continuation
 /// lines (device and subsystem) left out.
-///
-/// # Errors
-///
-/// /dev/kmsg cannot be opened or read.
 pub(crate) fn read() -> Result<Vec<String>> {
     Ok(records()?.into_iter().map(|record| record.text).collect())
 }
@@ -88,10 +84,6 @@ const SLOW: &str = "soft lockup";
 const FAULT_LINES: usize = 40;
 
 /// What the kernel logged of faults of its own, from the first on; empty if there is none.
-///
-/// # Errors
-///
-/// /dev/kmsg cannot be opened or read.
 pub(crate) fn faults() -> Result<Vec<String>> {
     Ok(from_fault(&records()?))
 }
@@ -112,10 +104,6 @@ fn from_fault(records: &[Record]) -> Vec<String> {
 /// Pushes every record that is there out of the kernel's ring, so that who reads the log from its
 /// beginning sees nothing of what came before. The kernel has no call that empties it:
 /// SYSLOG_ACTION_CLEAR hides records from syslog(2) alone.
-///
-/// # Errors
-///
-/// The kernel took no line.
 pub(crate) fn push_out() -> Result<()> {
     let mut device = open_to_write()?;
     // Debug level: the console is spared. The kernel takes up to 976 bytes (6.1).
@@ -137,10 +125,6 @@ fn open_to_write() -> Result<File> {
 
 /// Writes one record as user space can, which is of facility 1; `<3>` before the text chooses a
 /// level, and never the kernel's facility.
-///
-/// # Errors
-///
-/// The kernel took no line.
 pub(crate) fn write(line: &str) -> Result<()> {
     let mut device = open_to_write()?;
     // One write is one record; without the newline no reader sees it before the next one.

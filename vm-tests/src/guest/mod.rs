@@ -99,10 +99,6 @@ impl Guest {
     }
 
     /// Runs a command of QEMU's human monitor on the host; what it printed.
-    ///
-    /// # Errors
-    ///
-    /// What the monitor objects to.
     pub(crate) fn monitor(&mut self, command: &str) -> Result<String> {
         let request = FromGuest::Monitor {
             command: command.to_owned(),
@@ -122,10 +118,6 @@ impl Guest {
     }
 
     /// Has the machine lose its power, after which the case is run again from its beginning. Never returns.
-    ///
-    /// # Errors
-    ///
-    /// The way to the host is broken.
     pub(crate) fn power_cycle(&mut self) -> Result<()> {
         self.control()?.say(&FromGuest::PowerCycle)?;
         loop {

@@ -249,10 +249,6 @@ impl NvDevice {
     }
 
     /// RM_ALLOC of an object `object` of `class`; the status in its structure.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::control`].
     pub(crate) fn alloc(
         &self,
         form: AllocForm,
@@ -330,10 +326,6 @@ impl NvDevice {
     }
 
     /// RM_FREE of an object; the status in its structure.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::control`].
     pub(crate) fn free(&self, object: u32) -> io::Result<u32> {
         let mut free = Free {
             object,
@@ -355,10 +347,6 @@ impl NvDevice {
     }
 
     /// A UVM call, on /dev/nvidia-uvm; the status in its structure.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::control`].
     pub(crate) fn uvm(&self, call: Uvm) -> io::Result<u32> {
         let mut params = UvmParams([0; 128]);
         sys::ioctl(self.fd(), call.number(), &mut params)?;

@@ -1,11 +1,36 @@
 //! Further processes of a case: this program in the role of a helper.
 
 use std::io::{BufRead as _, BufReader};
+use std::ops::{Deref, DerefMut};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
 use crate::cases;
+
+/// A process that is killed, and waited for, when this is dropped.
+pub(crate) struct Killed(pub(crate) Child);
+
+impl Deref for Killed {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for Killed {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
 
 /// A running helper, killed when dropped.
 pub(crate) struct Helper {
@@ -40,10 +65,6 @@ impl Helper {
     }
 
     /// The next line that it prints.
-    ///
-    /// # Errors
-    ///
-    /// It ended without printing one.
     pub(crate) fn line(&mut self) -> Result<String> {
         let mut line = String::new();
         if self.lines.read_line(&mut line)? == 0 {

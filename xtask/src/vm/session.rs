@@ -70,10 +70,6 @@ pub(crate) type Observer<'a> = dyn FnMut(Progress<'_>) -> ControlFlow<()> + 'a;
 /// Boots one machine and runs `cases` in it, in order, until one of them makes it unusable, the
 /// deadline passes or `observer` breaks. The others want a fresh machine. Why it did not come up, if so: then no case
 /// was run.
-///
-/// # Errors
-///
-/// QEMU cannot be started or spoken to.
 pub(crate) fn boot(
     boot: &Boot<'_>,
     cases: &[&Case],

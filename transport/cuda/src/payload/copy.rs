@@ -3,6 +3,7 @@
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
 use super::Payload;
+use crate::types::driver::CUDA_MEMCPY3D;
 
 /// In place of a stream: the call without `Async`.
 pub const SYNCHRONOUS: u64 = u64::MAX;
@@ -72,6 +73,22 @@ pub struct Side {
     pub height: u64,
 }
 
+impl Side {
+    /// From the first byte of a place on, without a pitch.
+    pub const fn at(kind: SideKind, place: u64) -> Self {
+        Self {
+            kind,
+            place,
+            x: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            pitch: 0,
+            height: 0,
+        }
+    }
+}
+
 /// How much a pitched copy takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
@@ -84,6 +101,15 @@ pub struct Extent {
 }
 
 impl Extent {
+    /// One row.
+    pub const fn row(width: u64) -> Self {
+        Self {
+            width,
+            height: 1,
+            depth: 1,
+        }
+    }
+
     /// Bytes altogether; `None` if they do not fit 64 bits.
     pub const fn bytes(self) -> Option<u64> {
         match self.width.checked_mul(self.height) {
@@ -110,6 +136,45 @@ pub struct Pitched {
     pub chunk: u32,
     /// Handle of the stream, or [`SYNCHRONOUS`].
     pub stream: u64,
+}
+
+impl Pitched {
+    /// The copy that a structure describes, between places that are known; it is synchronous.
+    pub fn described(
+        copy: &CUDA_MEMCPY3D,
+        (from, from_place): (SideKind, u64),
+        (to, to_place): (SideKind, u64),
+    ) -> Self {
+        Self {
+            from: Side {
+                kind: from,
+                place: from_place,
+                x: copy.srcXInBytes as u64,
+                y: copy.srcY as u64,
+                z: copy.srcZ as u64,
+                lod: copy.srcLOD as u64,
+                pitch: copy.srcPitch as u64,
+                height: copy.srcHeight as u64,
+            },
+            to: Side {
+                kind: to,
+                place: to_place,
+                x: copy.dstXInBytes as u64,
+                y: copy.dstY as u64,
+                z: copy.dstZ as u64,
+                lod: copy.dstLOD as u64,
+                pitch: copy.dstPitch as u64,
+                height: copy.dstHeight as u64,
+            },
+            extent: Extent {
+                width: copy.WidthInBytes as u64,
+                height: copy.Height as u64,
+                depth: copy.Depth as u64,
+            },
+            chunk: 0,
+            stream: SYNCHRONOUS,
+        }
+    }
 }
 
 impl Payload<'_> for Upload {

@@ -344,29 +344,12 @@ mod tests {
         attributes: Attributes::NONE,
     };
 
-    fn side(place: u64) -> Side {
-        Side {
-            kind: SideKind::Device,
-            place,
-            x: 0,
-            y: 0,
-            z: 0,
-            lod: 0,
-            pitch: 0,
-            height: 0,
-        }
-    }
-
     #[test]
     fn nodes_of_every_kind_come_back() {
         let copy = Pitched {
-            from: side(1),
-            to: side(2),
-            extent: Extent {
-                width: 4,
-                height: 1,
-                depth: 1,
-            },
+            from: Side::at(SideKind::Device, 1),
+            to: Side::at(SideKind::Device, 2),
+            extent: Extent::row(4),
             chunk: 0,
             stream: 0,
         };

@@ -6,8 +6,14 @@
 //! | [`SNAPSHOT`] | waiting | [`SnapshotRequest`] | [`Snapshot`]; status is that of `cuInit` |
 //! | `nvmlInit_v2`, `nvmlShutdown` | waiting, NVML | nothing | nothing |
 //! | `nvmlEventSetWait_v2` | waiting, NVML | u64 event set, u32 ms | `nvmlEventData_t` |
+//! | `nvmlSystemEventSetCreate` | waiting, NVML | u64 new event set | nothing |
+//! | `nvmlSystemEventSetFree` | waiting, NVML | u64 event set | nothing |
+//! | `nvmlSystemRegisterEvents` | waiting, NVML | u64 event set, u64 event types | nothing |
+//! | `nvmlSystemEventSetWait` | waiting, NVML | u64 event set, u32 ms, u32 room | u32 events, u64 count, as many `nvmlSystemEventData_v1_t` |
+//! | `nvmlDeviceGetGpuInstancePossiblePlacements_v2`, `nvmlGpuInstanceGetComputeInstancePossiblePlacements` | waiting, NVML | u64 device or GPU instance, u32 profile, u8 whether a list is wanted, u32 room | u64 count, as many placements, if wanted; u32 count |
+//! | `nvmlDeviceGetGpuInstances`, `nvmlGpuInstanceGetComputeInstances` | waiting, NVML | u64 device or GPU instance, u32 profile | u64 count, as many u64 instances |
 //! | `nvmlGpmMetricsGet` | waiting, NVML | [`MetricsRequest`] | [`Metrics`] |
-//! | `nvmlDeviceGetProcessesUtilizationInfo`, `nvmlDeviceGetRunningProcessDetailList`, `nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts` | waiting, NVML | u64 device, a [`Listed`] | the [`Listed`], u64 count, as many elements |
+//! | `nvmlDeviceGetProcessesUtilizationInfo` and others of a structure that points to a list | waiting, NVML | u64 device or GPU instance, a [`Listed`] | the [`Listed`], u64 count, as many elements |
 //! | `cuModuleLoadData` (all that load modules), `cuLibraryLoadData` | waiting | [`Load`], bulk: the image or nothing | [`Loaded`], whatever the status |
 //! | [`IMAGE`] | one-way | [`ImagePiece`], bulk: the piece | |
 //! | `cuModuleGetFunction`, `cuLibraryGetKernel` | one-way if the load named it, else waiting | [`GetFunction`] | [`FunctionInfo`] |
@@ -66,7 +72,9 @@ pub use launch::{
     ATTRIBUTE_VALUE, Attribute, Attributes, LAUNCH_ATTRIBUTES_MAX, Launch, PARAMETERS_MAX,
 };
 pub use link::{LinkAdd, LinkCreate};
-pub use nvml::{Listed, METRIC_TEXT_MAX, METRICS_MAX, Metric, Metrics, MetricsRequest};
+pub use nvml::{
+    Listed, METRIC_TEXT_MAX, METRICS_MAX, Metric, Metrics, MetricsRequest, first_version,
+};
 pub use snapshot::{ATTRIBUTES, DEVICES_MAX, DeviceSnapshot, Snapshot, SnapshotRequest};
 pub use texture::{
     Resource, TEXTURE_WORDS, TextureCreate, View, texture_description, texture_words,

@@ -6,9 +6,12 @@ use gtrace_protocol::{DecodeError, Reader, Writer};
 
 use super::{Payload, count, get_text, put_text};
 use crate::types::nvml::{
-    nvmlEccSramUniqueUncorrectedErrorCounts_v1_t, nvmlEccSramUniqueUncorrectedErrorEntry_v1_t,
-    nvmlProcessDetail_v1_t, nvmlProcessDetailList_v1_t, nvmlProcessUtilizationInfo_v1_t,
-    nvmlProcessesUtilizationInfo_v1_t,
+    nvmlActiveVgpuInstanceInfo_v1_t, nvmlEccSramUniqueUncorrectedErrorCounts_v1_t,
+    nvmlEccSramUniqueUncorrectedErrorEntry_v1_t, nvmlProcessDetail_v1_t,
+    nvmlProcessDetailList_v1_t, nvmlProcessUtilizationInfo_v1_t, nvmlProcessesUtilizationInfo_v1_t,
+    nvmlVgpuCreatablePlacementInfo_v1_t, nvmlVgpuInstance_t, nvmlVgpuInstanceUtilizationInfo_v1_t,
+    nvmlVgpuInstancesUtilizationInfo_v1_t, nvmlVgpuProcessUtilizationInfo_v1_t,
+    nvmlVgpuProcessesUtilizationInfo_v1_t, nvmlVgpuTypeId_t, nvmlVgpuTypeIdInfo_v1_t,
 };
 
 /// Metrics of one call at most. NVML of CUDA 13 knows 333.
@@ -102,6 +105,11 @@ impl Payload<'_> for Metrics {
     }
 }
 
+/// What a structure of NVML says in its first version: its size and 1 (NVML_STRUCT_VERSION).
+pub const fn first_version<S>() -> u32 {
+    size_of::<S>() as u32 | 1 << 24
+}
+
 /// A structure of NVML that points to a list of the program, and says how many elements that has room for; NVML puts there how
 /// many there are. It travels in the layout of C, in both directions: from the client its pointer is null or not, from the
 /// server it is null, and the elements follow.
@@ -109,7 +117,7 @@ pub trait Listed: Copy {
     /// An element of the list.
     type Element: Copy;
     /// The one version that is known.
-    const VERSION: u32 = size_of::<Self>() as u32 | 1 << 24;
+    const VERSION: u32 = first_version::<Self>();
 
     /// Its version.
     fn version(&self) -> u32;
@@ -140,17 +148,28 @@ macro_rules! listed {
 }
 
 listed! {
+    nvmlActiveVgpuInstanceInfo_v1_t: vgpuCount, vgpuInstances of nvmlVgpuInstance_t;
     nvmlEccSramUniqueUncorrectedErrorCounts_v1_t:
         entryCount, entries of nvmlEccSramUniqueUncorrectedErrorEntry_v1_t;
     nvmlProcessDetailList_v1_t: numProcArrayEntries, procArray of nvmlProcessDetail_v1_t;
     nvmlProcessesUtilizationInfo_v1_t:
         processSamplesCount, procUtilArray of nvmlProcessUtilizationInfo_v1_t;
+    nvmlVgpuCreatablePlacementInfo_v1_t: count, placementIds of c_uint;
+    nvmlVgpuInstancesUtilizationInfo_v1_t:
+        vgpuInstanceCount, vgpuUtilArray of nvmlVgpuInstanceUtilizationInfo_v1_t;
+    nvmlVgpuProcessesUtilizationInfo_v1_t:
+        vgpuProcessCount, vgpuProcUtilArray of nvmlVgpuProcessUtilizationInfo_v1_t;
+    nvmlVgpuTypeIdInfo_v1_t: vgpuCount, vgpuTypeIds of nvmlVgpuTypeId_t;
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::tests::comes_back;
     use super::*;
+    use crate::types::nvml::{
+        nvmlSystemEventSetCreateRequest_v1_t, nvmlSystemEventSetFreeRequest_v1_t,
+        nvmlSystemEventSetWaitRequest_v1_t, nvmlSystemRegisterEventRequest_v1_t,
+    };
 
     #[test]
     fn metrics_come_back() {
@@ -196,6 +215,20 @@ mod tests {
         assert_eq!(
             nvmlEccSramUniqueUncorrectedErrorCounts_v1_t::VERSION,
             0x0100_0010
+        );
+        assert_eq!(nvmlActiveVgpuInstanceInfo_v1_t::VERSION, 0x0100_0010);
+        assert_eq!(nvmlVgpuCreatablePlacementInfo_v1_t::VERSION, 0x0100_0020);
+        assert_eq!(nvmlVgpuInstancesUtilizationInfo_v1_t::VERSION, 0x0100_0020);
+        assert_eq!(nvmlVgpuProcessesUtilizationInfo_v1_t::VERSION, 0x0100_0018);
+        assert_eq!(nvmlVgpuTypeIdInfo_v1_t::VERSION, 0x0100_0010);
+        assert_eq!(
+            [
+                first_version::<nvmlSystemEventSetCreateRequest_v1_t>(),
+                first_version::<nvmlSystemEventSetFreeRequest_v1_t>(),
+                first_version::<nvmlSystemRegisterEventRequest_v1_t>(),
+                first_version::<nvmlSystemEventSetWaitRequest_v1_t>(),
+            ],
+            [0x0100_0010, 0x0100_0010, 0x0100_0018, 0x0100_0020]
         );
     }
 }

@@ -41,10 +41,6 @@ static unsigned below(Part *part, unsigned most) {
     return (unsigned)(random_u64(&part->random) >> 33) % most;
 }
 
-static CUdeviceptr address_of(const void *pointer) {
-    return (CUdeviceptr)(uintptr_t)pointer;
-}
-
 // The host may look only where the device has nothing to do.
 static void settle(Part *part) {
     if (part->waits)
@@ -205,8 +201,7 @@ int main(int count, char **arguments) {
     if (is("shared"))
         words_of_part = 1500;
     context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     add_each = function_of(module, "add_each");
     if (is("shared"))
         CHECK(cuMemHostAlloc((void **)&shared, sizeof *shared * words_of_part * (size_t)threads, 0));

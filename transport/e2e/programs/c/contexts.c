@@ -86,6 +86,19 @@ int main(void) {
     printf("after two: active %d\n", active);
     SHOW(cuDevicePrimaryCtxRelease(device));
 
+    // As CUDA 13's header has cuCtxCreate.
+    int driver;
+    CHECK(cuDriverGetVersion(&driver));
+    if (driver >= 12050) {
+        CUcontext with_params;
+        CUctxCreateParams none = {0};
+        CHECK(cuCtxCreate_v4(&with_params, &none, 0, device));
+        CHECK(cuCtxDestroy(with_params));
+        CHECK(cuCtxCreate_v4(&with_params, NULL, 0, device));
+        CHECK(cuCtxDestroy(with_params));
+        CHECK(cuCtxSetCurrent(a));
+    }
+
     CHECK(cuCtxDestroy(b));
     SHOW_STALE(cuCtxSetCurrent(b));
     CHECK(cuCtxDestroy(a));

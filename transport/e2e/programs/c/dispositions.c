@@ -44,8 +44,7 @@ static void start(void (*handler)(int), int flags) {
     sigemptyset(&action.sa_mask);
     REQUIRE(sigaction(SIGSEGV, &action, NULL) == 0, "no disposition");
     begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     add_each = function_of(module, "add_each");
     CHECK(cuMemAllocManaged(&address, 4 * count, CU_MEM_ATTACH_GLOBAL));
     volatile unsigned *words = (unsigned *)(uintptr_t)address;

@@ -64,6 +64,11 @@ typedef struct {
     size_t target_pitch, target_height;
     size_t width, height, depth;
 } CUDA_MEMCPY3D_PEER;
+typedef struct {
+    void *affinity;
+    int affinity_count;
+    void *graphics;
+} CUctxCreateParams;
 // Kinds of allocations: 1 pinned.
 typedef struct {
     int kind, handle_types;
@@ -115,9 +120,9 @@ enum { CU_STREAM_NON_BLOCKING = 1, CU_EVENT_BLOCKING_SYNC = 1, CU_EVENT_DISABLE_
        CU_EVENT_INTERPROCESS = 4 };
 enum { CU_JIT_INFO_LOG_BUFFER = 3, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4, CU_JIT_ERROR_LOG_BUFFER = 5,
        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
-enum { CU_JIT_INPUT_PTX = 1 };
+enum { CU_JIT_INPUT_CUBIN = 0, CU_JIT_INPUT_PTX = 1 };
 enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
-       CU_POINTER_ATTRIBUTE_HOST_POINTER = 4, CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
+       CU_POINTER_ATTRIBUTE_HOST_POINTER = 4, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6, CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
        CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17 };
 #define CU_LAUNCH_PARAM_END ((void *)0)
@@ -188,6 +193,10 @@ FUNCTION(cuDevicePrimaryCtxReset, CUdevice device)
 FUNCTION(cuDevicePrimaryCtxGetState, CUdevice device, unsigned *flags, int *active)
 FUNCTION(cuCtxCreate, CUcontext *context, unsigned flags, CUdevice device)
 FUNCTION(cuCtxDestroy, CUcontext context)
+#ifndef STUB
+#pragma weak cuCtxCreate_v4 // since CUDA 12.5
+#endif
+FUNCTION(cuCtxCreate_v4, CUcontext *context, CUctxCreateParams *params, unsigned flags, CUdevice device)
 FUNCTION(cuCtxAttach, CUcontext *context, unsigned flags)
 FUNCTION(cuCtxDetach, CUcontext context)
 FUNCTION(cuProfilerStart, void)
@@ -311,6 +320,7 @@ FUNCTION(cuMemHostGetDevicePointer, CUdeviceptr *device, void *host, unsigned fl
 FUNCTION(cuMemHostGetFlags, unsigned *flags, void *address)
 FUNCTION(cuPointerGetAttribute, void *value, int attribute, CUdeviceptr address)
 FUNCTION(cuPointerGetAttributes, unsigned count, int *attributes, void **values, CUdeviceptr address)
+FUNCTION(cuPointerSetAttribute, const void *value, int attribute, CUdeviceptr address)
 FUNCTION(cuMemcpy, CUdeviceptr target, CUdeviceptr source, size_t bytes)
 FUNCTION(cuMemcpyAsync, CUdeviceptr target, CUdeviceptr source, size_t bytes, CUstream stream)
 FUNCTION(cuMemcpyHtoD, CUdeviceptr target, const void *source, size_t bytes)

@@ -224,6 +224,72 @@ static void nodes_and_edges(void) {
     CHECK(cuGraphDestroy(same));
 }
 
+// A program points one entry of the arrays that it was given elsewhere and sets them again for each launch, as llama.cpp does
+// for each token. CUDA promises the arrays until the node is changed; through the network they stay.
+static void arrays_of_a_node(void) {
+    void *parameters[] = {&a, &b, &c, &n};
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUDA_KERNEL_NODE_PARAMS sum = add_of(parameters), kept;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &sum));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphKernelNodeGetParams(node, &kept));
+    fill(host, 1);
+    CHECK(cuMemcpyHtoD(a, host, BYTES));
+    CHECK(cuMemcpyHtoD(b, host, BYTES));
+    for (unsigned round = 1; round <= 3; round++) {
+        unsigned few = 100 * round;
+        if (!getenv("GTRACE_REMOTE"))
+            CHECK(cuGraphKernelNodeGetParams(node, &kept));
+        kept.parameters[3] = &few;
+        CHECK(cuGraphKernelNodeSetParams(node, &kept));
+        CHECK(cuGraphExecKernelNodeSetParams(exec, node, &kept));
+        CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
+        launch(exec);
+        CHECK(cuMemcpyDtoH(result, c, BYTES));
+        printf("%u of a node: %g, then %g\n", few, result[few - 1], result[few]);
+    }
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+// A capture into a graph of the program gives no other one, so that nobody need take it.
+static void captured_into(void) {
+    int version;
+    CHECK(cuDriverGetVersion(&version));
+    if (version < 12030)
+        return;
+    CUgraph graph, other;
+    CUgraphNode node;
+    CUgraphExec exec;
+    void *parameters[] = {&a, &a, &c, &n};
+    for (int taken = 0; taken < 2; taken++) {
+        fill(host, 6 + (float)taken);
+        CHECK(cuMemcpyHtoD(a, host, BYTES));
+        CHECK(cuGraphCreate(&graph, 0));
+        CHECK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
+        CHECK(cuStreamBeginCaptureToGraph(stream, graph, &node, NULL, 1, CU_STREAM_CAPTURE_MODE_RELAXED));
+        CHECK(cuLaunchKernel(add, 4, 1, 1, 128, 1, 1, 0, stream, parameters, NULL));
+        CHECK(cuStreamEndCapture(stream, taken ? &other : NULL));
+        REQUIRE(!taken || other == graph, "another graph");
+        CHECK(cuGraphInstantiate(&exec, graph, 0));
+        launch(exec);
+        CHECK(cuMemcpyDtoH(result, c, BYTES));
+        require(result, 12 + 2 * (float)taken, "captured into a graph");
+        CHECK(cuGraphExecDestroy(exec));
+        CHECK(cuGraphDestroy(graph));
+    }
+    // Any other has to be taken.
+    if (is_real())
+        return;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    SHOW(cuStreamEndCapture(stream, NULL));
+    CHECK(cuStreamEndCapture(stream, &other));
+    CHECK(cuGraphDestroy(other));
+}
+
 static void children(void) {
     void *parameters[] = {&a, &b, &c, &n}, *further[] = {&c, &c, &c, &n};
     CUgraphNode nodes[6], child, last, inner[9];
@@ -465,6 +531,8 @@ int main(void) {
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     a = allocate(BYTES), b = allocate(BYTES), c = allocate(BYTES);
     nodes_and_edges();
+    arrays_of_a_node();
+    captured_into();
     children();
     moved();
     events_and_memory();

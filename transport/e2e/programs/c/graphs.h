@@ -70,6 +70,11 @@ FUNCTION(cuStreamGetCaptureInfo, CUstream stream, int *status, uint64_t *id, CUg
          size_t *count)
 FUNCTION(cuStreamBeginCapture, CUstream stream, int mode)
 FUNCTION(cuStreamEndCapture, CUstream stream, CUgraph *graph)
+#ifndef STUB
+#pragma weak cuStreamBeginCaptureToGraph // since CUDA 12.3
+#endif
+FUNCTION(cuStreamBeginCaptureToGraph, CUstream stream, CUgraph graph, const CUgraphNode *after, const void *edges,
+         size_t count, int mode)
 FUNCTION(cuThreadExchangeStreamCaptureMode, int *mode)
 FUNCTION(cuGraphCreate, CUgraph *graph, unsigned flags)
 FUNCTION(cuGraphClone, CUgraph *clone, CUgraph graph)

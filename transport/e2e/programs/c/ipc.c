@@ -26,8 +26,7 @@ static int other(int from, int to) {
     Handles handles;
     take(from, &handles, sizeof handles);
     CUcontext context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     CUfunction add_each = function_of(module, "add_each");
     CUdeviceptr memory, again;
     CUevent event;

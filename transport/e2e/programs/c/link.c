@@ -69,6 +69,25 @@ int main(void) {
     REQUIRE(result != CUDA_SUCCESS, "a function without a definition was linked");
     printf("undefined function: %s\n", name_of(result));
     CHECK(cuLinkDestroy(state));
+    // Inputs that are empty, cut off or nothing of the kind do the link no harm.
+    if (!is_real()) {
+        static char none[64], cut[] = "\x7f" "ELF\2\1\1", noise[] = "neither text nor code";
+        char information[256] = "", errors[256] = "";
+        int names[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
+                       CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+        void *values[] = {information, (void *)sizeof information, errors, (void *)sizeof errors};
+        CHECK(cuLinkCreate(4, names, values, &state));
+        SHOW(cuLinkAddData(state, CU_JIT_INPUT_CUBIN, none, sizeof none, "none", 0, NULL, NULL));
+        // Invalid, or not for this GPU: who looks first decides.
+        result = cuLinkAddData(state, CU_JIT_INPUT_CUBIN, cut, sizeof cut, "cut", 0, NULL, NULL);
+        REQUIRE(result == 200 || result == 209, "what is cut off gives %d", result);
+        SHOW(cuLinkAddData(state, CU_JIT_INPUT_PTX, noise, sizeof noise, "noise", 0, NULL, NULL));
+        SHOW(cuLinkAddData(state, CU_JIT_INPUT_PTX, NULL, 0, "nothing", 0, NULL, NULL));
+        CHECK(cuLinkAddData(state, CU_JIT_INPUT_PTX, caller, sizeof caller, "caller", 0, NULL, NULL));
+        CHECK(cuLinkAddData(state, CU_JIT_INPUT_PTX, callee, sizeof callee, "callee", 0, NULL, NULL));
+        CHECK(cuLinkComplete(state, &image, &size));
+        CHECK(cuLinkDestroy(state));
+    }
     SHOW_STALE(cuLinkComplete(NULL, &image, &size));
     return 0;
 }

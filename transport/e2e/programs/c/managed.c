@@ -14,16 +14,6 @@ struct node {
 static CUcontext context;
 static CUfunction add_each, walk, bump;
 
-static void *managed(size_t bytes, unsigned flags) {
-    CUdeviceptr address;
-    CHECK(cuMemAllocManaged(&address, bytes, flags));
-    return (void *)(uintptr_t)address;
-}
-
-static CUdeviceptr address_of(const void *pointer) {
-    return (CUdeviceptr)(uintptr_t)pointer;
-}
-
 static void add(void *words, unsigned count, unsigned value, CUstream stream) {
     CUdeviceptr address = address_of(words);
     CHECK(LAUNCH(add_each, (count + 255) / 256, 256, stream, &address, &count, &value));
@@ -366,8 +356,7 @@ int main(void) {
     int has = 0;
     CHECK(cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY, 0));
     REQUIRE(has == 1, "no managed memory");
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     add_each = function_of(module, "add_each");
     walk = function_of(module, "walk");
     bump = function_of(module, "bump");

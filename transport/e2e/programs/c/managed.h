@@ -2,6 +2,8 @@
 #ifndef MANAGED_H
 #define MANAGED_H
 
+#include "common.h"
+
 static const char managed_ptx[] =
     ".version 6.3\n.target sm_70\n.address_size 64\n"
     ".visible .global .attribute(.managed) .align 4 .u32 shared_counter = 5;\n"
@@ -29,5 +31,21 @@ static const char managed_ptx[] =
     "  ld.global.u32 %r0, [shared_counter]; add.u32 %r0, %r0, 1; st.global.u32 [shared_counter], %r0;\n"
     "  ld.global.u32 %r1, [own_counter]; add.u32 %r1, %r1, 1; st.global.u32 [own_counter], %r1;\n"
     "  mov.u32 %r2, 90; st.global.u8 [shared_text+8999], %r2; ret; }\n";
+
+static inline CUmodule managed_module(void) {
+    CUmodule module;
+    CHECK(cuModuleLoadData(&module, managed_ptx));
+    return module;
+}
+
+static inline void *managed(size_t bytes, unsigned flags) {
+    CUdeviceptr address;
+    CHECK(cuMemAllocManaged(&address, bytes, flags));
+    return (void *)(uintptr_t)address;
+}
+
+static inline CUdeviceptr address_of(const void *pointer) {
+    return (CUdeviceptr)(uintptr_t)pointer;
+}
 
 #endif

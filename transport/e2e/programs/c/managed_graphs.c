@@ -7,16 +7,6 @@ enum { COUNT = 70000, BYTES = COUNT * sizeof(unsigned), ROUNDS = 4 };
 
 static CUfunction add_each;
 
-static unsigned *managed(size_t bytes, unsigned flags) {
-    CUdeviceptr address;
-    CHECK(cuMemAllocManaged(&address, bytes, flags));
-    return (unsigned *)(uintptr_t)address;
-}
-
-static CUdeviceptr address_of(const void *pointer) {
-    return (CUdeviceptr)(uintptr_t)pointer;
-}
-
 static void add(unsigned *words, unsigned value, CUstream stream) {
     CUdeviceptr address = address_of(words);
     unsigned count = COUNT;
@@ -243,8 +233,7 @@ static void functions(void) {
 
 int main(void) {
     begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     add_each = function_of(module, "add_each");
     captured();
     nodes();

@@ -6,8 +6,7 @@
 int main(void) {
     enum { N = 10000 };
     CUcontext context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     CUfunction add_each = function_of(module, "add_each");
     int can = 0;
     CHECK(cuDeviceGetAttribute(&can, CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY, 0));

@@ -16,10 +16,6 @@ typedef struct node {
     uint64_t value;
 } node;
 
-static CUdeviceptr address_of(const void *pointer) {
-    return (CUdeviceptr)(uintptr_t)pointer;
-}
-
 // A kernel adds 5 to each of `n` words, which are what they were before.
 static void add_five(unsigned *words, unsigned n, const char *what) {
     CUdeviceptr address = address_of(words);
@@ -302,8 +298,7 @@ static void attributes(void) {
 
 int main(void) {
     CUcontext context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     add_each = function_of(module, "add_each");
     walk = function_of(module, "walk");
     CHECK(cuStreamCreate(&stream, 0));

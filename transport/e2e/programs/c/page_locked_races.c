@@ -17,10 +17,6 @@ static CUfunction add_each;
 static pthread_barrier_t barrier;
 static atomic_int done;
 
-static CUdeviceptr address_of(const void *pointer) {
-    return (CUdeviceptr)(uintptr_t)pointer;
-}
-
 static void add(CUstream stream, const void *words, unsigned count, unsigned value) {
     CUdeviceptr address = address_of(words);
     CHECK(LAUNCH(add_each, (count + 63) / 64, 64, stream, &address, &count, &value));
@@ -485,8 +481,7 @@ int main(int count, char **arguments) {
                  {"untouched", untouched}};
     alarm(PATIENCE);
     context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     add_each = function_of(module, "add_each");
     for (unsigned i = 0; i < sizeof parts / sizeof *parts; i++)
         if (count > 1 && strcmp(arguments[1], parts[i].name) == 0)

@@ -17,10 +17,6 @@ static void add(CUstream stream, CUdeviceptr address, unsigned count, unsigned v
     CHECK(LAUNCH(add_each, (count + 63) / 64, 64, stream, &address, &count, &value));
 }
 
-static CUdeviceptr address_of(const void *pointer) {
-    return (CUdeviceptr)(uintptr_t)pointer;
-}
-
 typedef enum {
     TO_DEVICE,
     TO_DEVICE_UNIFIED,
@@ -174,8 +170,7 @@ static void beside_others(void) {
 
 int main(void) {
     context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     add_each = function_of(module, "add_each");
     all_that_waits(4 * WORDS);
     all_that_waits(1 << 20);

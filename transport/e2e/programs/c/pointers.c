@@ -60,5 +60,13 @@ int main(void) {
     printf("several of ordinary memory: kind %u, ordinal %d\n", kind, ordinal);
     attributes[1] = 9999;
     SHOW(cuPointerGetAttributes(2, attributes, values, memory));
+    // What was set is what is read, and of the size of an int.
+    for (unsigned wanted = 0; wanted < 3; wanted++) {
+        unsigned set = wanted % 2;
+        int synchronous = -1;
+        CHECK(cuPointerSetAttribute(&set, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
+        CHECK(cuPointerGetAttribute(&synchronous, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, memory));
+        printf("synchronous: %u was set, %d is read\n", set, synchronous);
+    }
     return 0;
 }

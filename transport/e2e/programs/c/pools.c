@@ -19,8 +19,7 @@ static const char *pool_of(CUdeviceptr address, CUmemoryPool first, CUmemoryPool
 int main(void) {
     enum { N = 100000 };
     CUcontext context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     CUfunction add_each = function_of(module, "add_each");
     CUstream stream;
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime.h"
+
 enum { N = 3 << 20, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, ATTRIBUTE_MULTIPROCESSORS = 16 };
 
 #define FUNCTIONS                                                                                                      \
@@ -61,25 +63,6 @@ enum { N = 3 << 20, TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3, ATTRIBUTE_MULTIPR
 FUNCTIONS
 #undef F
 static const char *(*cudaGetErrorName)(int);
-
-#define REQUIRE(condition, ...)                                                                                        \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            printf("%s:%d: ", __FILE_NAME__, __LINE__);                                                                \
-            printf(__VA_ARGS__);                                                                                       \
-            printf("\n");                                                                                              \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        int code_ = (call);                                                                                            \
-        REQUIRE(code_ == 0, "%s: %s", #call, cudaGetErrorName(code_));                                                 \
-    } while (0)
-
-#ifndef __FILE_NAME__
-#define __FILE_NAME__ "runtime.c"
-#endif
 
 static char *from, *back;
 

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime.h"
+
 enum { TO_DEVICE = 1, TO_HOST = 2, N = 1000 };
 typedef struct { unsigned x, y, z; } dim3;
 
@@ -40,21 +42,6 @@ typedef struct { unsigned x, y, z; } dim3;
 #define F(type, name, ...) static type (*name)(__VA_ARGS__);
 FUNCTIONS
 #undef F
-
-#define REQUIRE(condition, ...)                                                                                        \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            printf("%d: ", __LINE__);                                                                                  \
-            printf(__VA_ARGS__);                                                                                       \
-            printf("\n");                                                                                              \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-#define CHECK(call)                                                                                                    \
-    do {                                                                                                               \
-        int code_ = (call);                                                                                            \
-        REQUIRE(code_ == 0, "%s: %s", #call, cudaGetErrorName(code_));                                                 \
-    } while (0)
 
 static const char text[] =
     ".version 6.3\n.target sm_70\n.address_size 64\n"

@@ -24,8 +24,7 @@ int main(void) {
     sigaddset(&action.sa_mask, SIGUSR1);
     REQUIRE(sigaction(SIGSEGV, &action, NULL) == 0, "no handler");
     CUcontext context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     CUfunction add_each = function_of(module, "add_each");
     CUdeviceptr address;
     unsigned count = 5000, value = 3;

@@ -7,7 +7,8 @@ int main(void) {
     begin();
     void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     REQUIRE(library, "%s", dlerror());
-    const char *names[] = {"cuImportExternalMemory", "cuGreenCtxCreate", "cuImportExternalMemory"};
+    const char *names[] = {"cuImportExternalMemory", "cuGreenCtxCreate", "cuCheckpointProcessLock", "cuImportExternalMemory",
+                           "cuSignalExternalSemaphoresAsync_ptsz"};
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
         CUresult (*function)(void *, void *, void *, unsigned) = dlsym(library, names[i]);
         REQUIRE(function, "no %s", names[i]);

@@ -5,8 +5,7 @@
 
 int main(void) {
     CUcontext context = begin();
-    CUmodule module;
-    CHECK(cuModuleLoadData(&module, managed_ptx));
+    CUmodule module = managed_module();
     CUfunction add_each = function_of(module, "add_each");
     int has = 0;
     CHECK(cuDeviceGetAttribute(&has, CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED, 0));

@@ -1,5 +1,6 @@
-"""Events, metrics between two samples (GPM), lists of processes, and instances of MIG by their numbers, as nvidia-ml-py asks for
-them. The faults of the CPU emulator are set by a file that its process reads (GTRACE_SOFTGPU_CONTROL).
+"""Events of devices and of the system, units, metrics between two samples (GPM), lists of processes, and instances of MIG by their
+numbers and profiles, as nvidia-ml-py asks for them. The faults of the CPU emulator are set by a file that its process reads
+(GTRACE_SOFTGPU_CONTROL).
 """
 
 import ctypes
@@ -46,6 +47,26 @@ report("1/xid:48")
 print("first version:", nvml.nvmlLib.nvmlEventSetWait(events, first, 20000), first.raw[24:32] == b"\xa5" * 8)
 nvml.nvmlEventSetFree(events)
 print("a set that has ended:", refused(nvml.nvmlEventSetWait, events, 0))
+
+CREATE, FREE = nvml.nvmlSystemEventSetCreateRequest_v1, nvml.nvmlSystemEventSetFreeRequest_v1
+REGISTER, WAIT = nvml.nvmlSystemRegisterEventRequest_v1, nvml.nvmlSystemEventSetWaitRequest_v1
+happened = (nvml.c_nvmlSystemEventData_v1_t * 2)()
+system = nvml.nvmlSystemEventSetCreate(CREATE)
+nvml.nvmlSystemRegisterEvents(REGISTER, 3, system)
+print("other events of the system:", refused(nvml.nvmlSystemRegisterEvents, REGISTER, 4, system))
+began = time.monotonic()
+print("no event of the system:", nvml.nvmlSystemEventSetWait(WAIT, system, 1200, happened, 2), time.monotonic() - began >= 1.2)
+print("no room for events:", refused(nvml.nvmlSystemEventSetWait, WAIT, system, 0, happened, 0))
+request = nvml.c_nvmlSystemEventSetWaitRequest_v1_t()
+request.version = WAIT + 1
+print("another version:", nvml.nvmlLib.nvmlSystemEventSetWait(ctypes.byref(request)), nvml.nvmlLib.nvmlSystemEventSetWait(None))
+nvml.nvmlSystemEventSetFree(FREE, system)
+print("a system's set that has ended:", refused(nvml.nvmlSystemEventSetFree, FREE, system))
+
+print("units:", nvml.nvmlUnitGetCount(), refused(nvml.nvmlUnitGetHandleByIndex, 0))
+unit = ctypes.c_void_p(1)
+print("no unit:", refused(nvml.nvmlUnitGetUnitInfo, unit), nvml.nvmlLib.nvmlUnitSetLedState(unit, 0))
+print("no virtual GPU:", refused(nvml.nvmlVgpuInstanceGetType, 1))
 
 
 def metrics(take):
@@ -109,6 +130,20 @@ print("compute instance:", nvml.nvmlDeviceGetIndex(info.device), same, info.id, 
 print("another:", refused(nvml.nvmlGpuInstanceGetComputeInstanceById, gpu_instance, 2))
 found = nvml.nvmlGpuInstanceGetComputeInstanceProfileInfo(gpu_instance, 1, 0, version=1)
 print("its profile:", found.id, found.sliceCount, found.instanceCount)
+
+
+def listed(name, of, profile, expected):
+    handles, count = (ctypes.c_void_p * 7)(), ctypes.c_uint(99)
+    code = getattr(nvml.nvmlLib, name)(of, profile, handles, ctypes.byref(count))
+    same = handles[0] == ctypes.cast(expected, ctypes.c_void_p).value
+    print(f"{name} of profile {profile}:", code, count.value, same)
+
+
+listed("nvmlDeviceGetGpuInstances", device, 9, gpu_instance)
+listed("nvmlDeviceGetGpuInstances", device, 0, gpu_instance)
+listed("nvmlDeviceGetGpuInstances", device, 77, gpu_instance)
+listed("nvmlGpuInstanceGetComputeInstances", gpu_instance, 1, compute_instance)
+print("no list:", nvml.nvmlLib.nvmlDeviceGetGpuInstances(device, 9, None, ctypes.byref(ctypes.c_uint())))
 metrics(lambda sample: nvml.nvmlGpmMigSampleGet(device, 2, sample))
 assert cuda.cuCtxDestroy_v2(context) == 0
 nvml.nvmlShutdown()

@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use anyhow::Result;
 
+use crate::artefacts::Artefacts;
 use crate::case::{Case, Ground};
 use crate::process::Outcome;
 use crate::server::Via;
-use crate::{artefacts::Artefacts, mask};
 
 pub use page::{lacking, page, recorded, with_rows, words};
 pub use programs::{NOT_RUN, PROGRAMS};
@@ -294,16 +294,6 @@ fn difference(direct: &str, remote: &str) -> Option<String> {
 /// All of an output.
 fn all(text: &str) -> String {
     text.to_owned()
-}
-
-/// The lines that name a device, without numbers.
-fn of_devices(text: &str) -> String {
-    let text = mask::numbers(text);
-    let of_device = ["CPU emulator", "Driver", "MiB |"];
-    let lines = text
-        .lines()
-        .filter(|line| of_device.iter().any(|word| line.contains(word)));
-    lines.map(|line| line.to_owned() + "\n").collect()
 }
 
 /// All lines but those with the time of day.

@@ -1,7 +1,8 @@
 //! The programs of the table.
 
-use super::{Kind, Program, all, of_devices, without_times};
+use super::{Kind, Program, all, without_times};
 use crate::mask;
+use crate::mask::of_devices;
 
 const SKIP: (&str, &str) = ("GTRACE_SOFTGPU_LAUNCH", "skip");
 const TWO: (&str, &str) = ("GTRACE_SOFTGPU_DEVICES", "2");

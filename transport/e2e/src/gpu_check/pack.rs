@@ -50,10 +50,6 @@ pub enum By {
 }
 
 /// Makes `folder` what the archive is unpacked to; programs in C are compiled for it.
-///
-/// # Errors
-///
-/// What was not built, or a file that cannot be written.
 pub fn assemble(built: &Built, folder: &Path, by: By) -> Result<()> {
     let parts = Parts::of(folder);
     let place = |from: &Path, to: &Path| -> Result<()> {
@@ -107,10 +103,6 @@ pub fn assemble(built: &Built, folder: &Path, by: By) -> Result<()> {
 }
 
 /// The newest version of glibc's symbols that a program or library asks for, by its table of names: (2, 36).
-///
-/// # Errors
-///
-/// The file cannot be read.
 pub fn newest_glibc(file: &Path) -> Result<Option<(u32, u32)>> {
     let bytes = fs::read(file).with_context(|| file.display().to_string())?;
     let mark = b"GLIBC_2.";

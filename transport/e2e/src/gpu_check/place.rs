@@ -52,9 +52,7 @@ impl Parts {
         }
     }
 
-    /// # Errors
-    ///
-    /// A part that is not there.
+    /// Fails if a part is not there.
     pub fn check(&self) -> Result<()> {
         for part in [&self.gtrace, &self.client, &self.programs, &self.kernels] {
             ensure!(
@@ -178,10 +176,6 @@ pub struct Place {
 
 impl Place {
     /// Programs on `libraries`, which are a real driver's or the CPU emulator's.
-    ///
-    /// # Errors
-    ///
-    /// A folder for the driver's names cannot be made.
     pub fn new(parts: Parts, libraries: Libraries, real: bool) -> Result<Self> {
         let names = tempfile::Builder::new()
             .prefix("gtrace-gpu-check")

@@ -50,13 +50,25 @@ const fn c(name: &'static str, portable: Portable) -> Program {
     }
 }
 
+const fn with(name: &'static str, arguments: &'static [&'static str]) -> Program {
+    Program {
+        arguments,
+        ..c(name, Portable::Yes)
+    }
+}
+
+const fn partly(name: &'static str, why: &'static str) -> Program {
+    c(name, Portable::Partly(why))
+}
+
+const fn no(name: &'static str, why: &'static str) -> Program {
+    c(name, Portable::No(why))
+}
+
 const fn test(name: &'static str, why: &'static str) -> Program {
     Program {
-        name,
         kind: Kind::Test,
-        arguments: &[],
-        environment: &[],
-        portable: Portable::No(why),
+        ..no(name, why)
     }
 }
 
@@ -70,10 +82,7 @@ const fn blocking(name: &'static str) -> Program {
 /// All of them.
 pub const PROGRAMS: &[Program] = &[
     c("vector_add", Portable::Yes),
-    Program {
-        arguments: &["50"],
-        ..c("vector_add", Portable::Yes)
-    },
+    with("vector_add", &["50"]),
     c("saxpy", Portable::Yes),
     c("reduction", Portable::Yes),
     c("matmul", Portable::Yes),
@@ -82,191 +91,122 @@ pub const PROGRAMS: &[Program] = &[
     c("launches", Portable::Yes),
     c("launch_errors", Portable::Yes),
     c("copies", Portable::Yes),
-    c("streams", Portable::Partly(HANDLES)),
+    partly("streams", HANDLES),
     c("events", Portable::Yes),
     c("callbacks", Portable::Yes),
     c("managed_graphs", Portable::Yes),
     c("batches", Portable::Yes),
     c("guarded", Portable::Yes),
-    c(
-        "late",
-        Portable::Partly("a copy from an address that never was"),
-    ),
+    partly("late", "a copy from an address that never was"),
     c("capture", Portable::Yes),
-    c(
+    partly(
         "graphs",
-        Portable::Partly(
-            "conditional nodes: their kernels call NVIDIA's device runtime, which is not linked in",
-        ),
+        "conditional nodes: their kernels call NVIDIA's device runtime, which is not linked in; a capture that ends \
+         without a place for its graph",
     ),
     c("replay", Portable::Yes),
     c("steadfast", Portable::Yes),
     c("threads", Portable::Yes),
-    c("contexts", Portable::Partly(HANDLES)),
-    c("modules", Portable::Partly(HANDLES)),
-    c("link", Portable::Partly(HANDLES)),
-    c(
+    partly("contexts", HANDLES),
+    partly("modules", HANDLES),
+    partly("link", HANDLES),
+    partly(
         "loaded",
-        Portable::Partly("a pointer from cuGetProcAddress need not be that of the symbol"),
+        "a pointer from cuGetProcAddress need not be that of the symbol",
     ),
     c("per_thread", Portable::Yes),
-    Program {
-        arguments: &["64"],
-        ..c("burst", Portable::Yes)
-    },
-    c(
+    with("burst", &["64"]),
+    partly(
         "creates",
-        Portable::Partly("a driver reports a failed copy with the call that failed"),
+        "a driver reports a failed copy with the call that failed",
     ),
-    Program {
-        portable: Portable::No("it waits for somebody who ends the server"),
-        ..c("idle", Portable::Yes)
-    },
-    Program {
-        portable: Portable::No("it waits until somebody has limited its worker"),
-        ..c("limits", Portable::Yes)
-    },
-    Program {
-        portable: Portable::No("it waits for somebody who breaks its connection"),
-        ..c("severed", Portable::Yes)
-    },
-    Program {
-        portable: Portable::No("a driver has functions that are not supported through the network"),
-        ..c("unsupported", Portable::Yes)
-    },
-    c("arrays", Portable::Partly(HANDLES)),
-    c(
+    no("idle", "it waits for somebody who ends the server"),
+    no("closed", "it closes the descriptors of the driver itself"),
+    no("limits", "it waits until somebody has limited its worker"),
+    no("severed", "it waits for somebody who breaks its connection"),
+    no(
+        "unsupported",
+        "a driver has functions that are not supported through the network",
+    ),
+    partly("arrays", HANDLES),
+    partly(
         "images",
-        Portable::Partly(
-            "handles as above; images that lie about their length; a function that host and device share",
-        ),
+        "handles as above; images that lie about their length; a function that host and device share",
     ),
     c("large_image", Portable::Yes),
     c("pointers", Portable::Yes),
-    c(
+    partly(
         "managed",
-        Portable::Partly(
-            "what is answered to advice about memory that is not managed, and to sizes beyond all bounds",
-        ),
+        "what is answered to advice about memory that is not managed, and to sizes beyond all bounds",
     ),
     c("coherence", Portable::Yes),
-    Program {
-        arguments: &["10000", "4"],
-        ..c("coherence", Portable::Yes)
-    },
+    with("coherence", &["10000", "4"]),
     Program {
         environment: &[("GTRACE_MANAGED", "signals")],
         ..c("coherence", Portable::Yes)
     },
-    Program {
-        arguments: &["4000", "4", "allocated"],
-        ..c("coherence", Portable::Yes)
-    },
-    Program {
-        arguments: &["4000", "4", "registered"],
-        ..c("coherence", Portable::Yes)
-    },
-    Program {
-        arguments: &["4000", "4", "shared"],
-        ..c("coherence", Portable::Yes)
-    },
+    with("coherence", &["4000", "4", "allocated"]),
+    with("coherence", &["4000", "4", "registered"]),
+    with("coherence", &["4000", "4", "shared"]),
     c("mapped", Portable::Yes),
     c("page_locked", Portable::Yes),
     c("page_locked_uses", Portable::Yes),
-    Program {
-        arguments: &["copies"],
-        ..c("page_locked_races", Portable::Yes)
-    },
-    Program {
-        arguments: &["functions"],
-        ..c("page_locked_races", Portable::Yes)
-    },
-    Program {
-        arguments: &["graphs"],
-        ..c("page_locked_races", Portable::Yes)
-    },
-    Program {
-        arguments: &["heap"],
-        ..c("page_locked_races", Portable::Yes)
-    },
-    Program {
-        arguments: &["untouched"],
-        ..c("page_locked_races", Portable::Yes)
-    },
+    with("page_locked_races", &["copies"]),
+    with("page_locked_races", &["functions"]),
+    with("page_locked_races", &["graphs"]),
+    with("page_locked_races", &["heap"]),
+    with("page_locked_races", &["untouched"]),
     Program {
         arguments: &["forks"],
-        ..c(
+        ..no(
             "page_locked_races",
-            Portable::No(
-                "what a child has of memory that a driver has pinned is the kernel's choice",
-            ),
+            "what a child has of memory that a driver has pinned is the kernel's choice",
         )
     },
     Program {
         arguments: &["unmapped"],
-        ..c(
+        ..no(
             "page_locked_races",
-            Portable::No("a driver keeps the pages that the program has given back"),
+            "a driver keeps the pages that the program has given back",
         )
     },
     c("segments", Portable::Yes),
     c("dispositions", Portable::Yes),
-    c(
+    partly(
         "virtual_memory",
-        Portable::Partly(
-            "addresses where nothing is mapped, whose use ends the context, and mapped ones that are freed; how much \
-             memory is free",
-        ),
+        "addresses where nothing is mapped, whose use ends the context, and mapped ones that are freed; how much \
+         memory is free",
     ),
-    c("shared_memory", Portable::Partly(HANDLES)),
-    c("ipc", Portable::Partly(HANDLES)),
-    c("pools", Portable::Partly(HANDLES)),
-    Program {
-        portable: Portable::No("it needs two devices"),
-        ..c("peers", Portable::Yes)
-    },
-    c(
+    partly("shared_memory", HANDLES),
+    partly("ipc", HANDLES),
+    partly("pools", HANDLES),
+    no("peers", "it needs two devices"),
+    partly(
         "devices",
-        Portable::Partly(
-            "attributes of what is not forwarded and a real device may have: sparse arrays, memory pools, fabric and \
-             multicast handles for other processes, decompression, Vulkan",
-        ),
+        "attributes of what is not forwarded and a real device may have: sparse arrays, memory pools, fabric and \
+         multicast handles for other processes, decompression, Vulkan",
     ),
     c("forked", Portable::Yes),
     c("blocking", Portable::Yes),
     blocking("blocking"),
     c("sticky", Portable::Yes),
     blocking("sticky"),
-    c(
+    partly(
         "memory",
-        Portable::Partly(
-            "handles as above; addresses beyond an allocation, which may be good on a GPU that reaches the memory \
-             of processes; memory that a driver keeps",
-        ),
+        "handles as above; addresses beyond an allocation, which may be good on a GPU that reaches the memory \
+         of processes; memory that a driver keeps",
     ),
     Program {
-        name: "cudarc",
         kind: Kind::Example,
-        arguments: &[],
-        environment: &[],
-        portable: Portable::Yes,
+        ..c("cudarc", Portable::Yes)
     },
-    Program {
-        portable: Portable::No("NVIDIA's runtime is not part of the archive"),
-        ..c("runtime", Portable::Yes)
-    },
-    Program {
-        portable: Portable::No("NVIDIA's runtime is not part of the archive"),
-        ..c("runtime_kernels", Portable::Yes)
-    },
-    Program {
-        portable: Portable::No("it is made for tracing, not for a remote GPU"),
-        ..c("many_calls", Portable::Yes)
-    },
-    Program {
-        portable: Portable::No("it calls a driver that is made for it"),
-        ..c("untouched", Portable::Yes)
-    },
+    no("runtime", "NVIDIA's runtime is not part of the archive"),
+    no(
+        "runtime_kernels",
+        "NVIDIA's runtime is not part of the archive",
+    ),
+    no("many_calls", "it is made for tracing, not for a remote GPU"),
+    no("untouched", "it calls a driver that is made for it"),
     test(
         "programs in CUDA C++",
         "they are built with NVIDIA's compiler, which is not part of the archive",

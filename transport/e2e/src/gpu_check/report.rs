@@ -63,10 +63,6 @@ impl Report {
     }
 
     /// Writes `gpu-results.md` and `gpu-results.json`.
-    ///
-    /// # Errors
-    ///
-    /// The file that could not be written.
     pub fn write(&self, folder: &Path) -> Result<()> {
         fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
         let json = format!("{:#}\n", self.json());

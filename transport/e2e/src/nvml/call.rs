@@ -338,7 +338,9 @@ sizes! {
     nvmlEccSramErrorStatus_t nvmlFanSpeedInfo_t nvmlGpuFabricInfoV_t nvmlMarginTemperature_t
     nvmlMemory_v2_t nvmlNvLinkInfo_t nvmlNvlinkGetBwMode_t nvmlNvlinkSupportedBwModes_t
     nvmlPciInfoExt_t nvmlPdi_t nvmlPlatformInfo_t nvmlRepairStatus_t nvmlTemperature_t
-    nvmlVgpuHeterogeneousMode_t nvmlVgpuTypeBar1Info_t nvmlVgpuTypeMaxInstance_t
+    nvmlVgpuHeterogeneousMode_t nvmlVgpuPlacementId_t nvmlVgpuRuntimeState_t
+    nvmlVgpuSchedulerLogInfo_t nvmlVgpuSchedulerStateInfo_t nvmlVgpuTypeBar1Info_t
+    nvmlVgpuTypeMaxInstance_t
     nvmlWorkloadPowerProfileCurrentProfiles_t
     nvmlWorkloadPowerProfileProfilesInfo_t nvmlSystemConfComputeSettings_t
     nvmlSystemDriverBranchInfo_t

@@ -75,8 +75,9 @@ fn is_asked(function: &Function) -> bool {
         Pass::Mint(_) | Pass::Destroy(_) => false,
         _ => true,
     });
-    let generated = function.class == Class::Waiting && function.hand == Hand::None;
-    generated && of_devices && !is_skipped(function.name)
+    let generated = matches!(function.hand, Hand::None | Hand::Client);
+    let waiting = function.class == Class::Waiting;
+    waiting && generated && of_devices && !is_skipped(function.name)
 }
 
 fn devices(library: &Library) -> Result<Vec<Device>> {

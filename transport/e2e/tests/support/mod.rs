@@ -1,12 +1,14 @@
 //! Running one program in every way on what cargo built, with the CPU emulator.
 #![allow(dead_code)] // each test binary uses a part
 
-use std::path::PathBuf;
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use gtrace_e2e::artefacts::{self, Artefacts};
 use gtrace_e2e::case::{self, Ground};
-use gtrace_e2e::process::Outcome;
+use gtrace_e2e::process::{self, Outcome};
 use gtrace_e2e::programs;
 use gtrace_e2e::server::{Gpu, Server, Via};
 
@@ -121,25 +123,98 @@ impl Case {
     }
 }
 
+/// A program that says a word when it waits for one.
+pub(crate) struct Talking {
+    pub(crate) child: Child,
+    says: BufReader<ChildStdout>,
+    hears: ChildStdin,
+}
+
+impl Talking {
+    pub(crate) fn start(mut command: Command) -> Self {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        Self {
+            says: BufReader::new(child.stdout.take().unwrap()),
+            hears: child.stdin.take().unwrap(),
+            child,
+        }
+    }
+
+    pub(crate) fn wait_for(&mut self, wanted: &str) {
+        let mut line = String::new();
+        self.says.read_line(&mut line).unwrap();
+        assert_eq!(line.trim_end(), wanted);
+    }
+
+    pub(crate) fn say(&mut self, word: &str) -> io::Result<()> {
+        self.hears.write_all(format!("{word}\n").as_bytes())
+    }
+
+    /// What it printed from here on, on both, and its exit status.
+    pub(crate) fn end(self) -> (String, String, Option<i32>) {
+        let (stdout, stderr, status) = self.end_within(LIMIT);
+        (stdout, stderr, status.expect("it ends").code())
+    }
+
+    /// The same, without a status if it has to be killed.
+    pub(crate) fn end_within(mut self, limit: Duration) -> (String, String, Option<ExitStatus>) {
+        let status = process::wait(&mut self.child, limit).unwrap();
+        if status.is_none() {
+            self.child.kill().unwrap();
+        }
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.says.read_to_string(&mut stdout).unwrap();
+        let mut said = self.child.stderr.take().unwrap();
+        said.read_to_string(&mut stderr).unwrap();
+        (stdout, stderr, status)
+    }
+}
+
+/// Python in a folder beside cargo's, or where a variable says; else what is lacking is reported, and what makes it.
+pub(crate) fn python(
+    variable: &str,
+    folder: &str,
+    [lacking, remedy]: [&str; 2],
+) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| artefacts().profile.with_file_name(folder));
+    let python = folder.join("bin/python3");
+    if python.is_file() {
+        return Some(python);
+    }
+    println!("SKIPPED: no {lacking} at {}: {remedy}", folder.display());
+    None
+}
+
+/// A program in Python.
+pub(crate) fn script(python: PathBuf, name: &str) -> Case {
+    let file = programs::python_sources().join(name);
+    Case::new(python).arguments(&[file.to_str().unwrap()])
+}
+
+/// The library of NVIDIA's runtime in an unpacked package.
+pub(crate) fn library(folder: &Path) -> Option<PathBuf> {
+    for entry in std::fs::read_dir(folder).ok()?.flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() {
+            if let Some(found) = library(&path) {
+                return Some(found);
+            }
+        } else if name.to_string_lossy().starts_with("libcudart.so.") {
+            return Some(path);
+        }
+    }
+    None
+}
+
 /// Libraries of NVIDIA's runtime that were fetched, a version each.
 pub(crate) fn runtimes() -> Vec<PathBuf> {
-    fn library(folder: &std::path::Path) -> Option<PathBuf> {
-        for entry in std::fs::read_dir(folder).ok()?.flatten() {
-            let path = entry.path();
-            let found = match path.is_dir() {
-                true => library(&path),
-                false => entry
-                    .file_name()
-                    .to_string_lossy()
-                    .starts_with("libcudart.so.")
-                    .then_some(path),
-            };
-            if found.is_some() {
-                return found;
-            }
-        }
-        None
-    }
     let folder = artefacts().profile.with_file_name("e2e-runtimes");
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     entries.filter_map(|entry| library(&entry.path())).collect()

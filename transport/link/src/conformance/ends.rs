@@ -9,12 +9,12 @@ use std::thread;
 use std::time::Duration;
 
 use crate::client::{connect, hello, open_lane};
-use crate::common::{Certificates, accept, link_of, rdma_address, terms};
+use crate::common::{Certificates, lane_server, link_of, rdma_address, terms};
 use crate::emulated::emulate;
 use crate::faults::{Faults, Plan};
 use crate::link::{Link, LinkKind};
 use crate::rdma::double::{Cable, Pair};
-use crate::server::{Opened, take};
+use crate::server::accept;
 use crate::target::{Preference, Target};
 use crate::tcp::client_tls;
 
@@ -172,19 +172,7 @@ impl Ends {
     fn resumed(tls: Option<&Certificates>) -> Self {
         let mut terms = tls.map_or_else(terms, Certificates::terms);
         (terms.resume, terms.ring) = (Duration::from_secs(20), 0);
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        let address = listener.local_addr().unwrap().to_string();
-        let (sender, lanes) = channel();
-        thread::spawn(move || {
-            while let Ok((stream, _)) = listener.accept() {
-                let (sender, terms) = (sender.clone(), terms.clone());
-                thread::spawn(move || {
-                    if let Ok(Opened::Lane(link, ..)) = take(stream.into(), &terms) {
-                        let _ = sender.send(*link);
-                    }
-                });
-            }
-        });
+        let (address, lanes) = lane_server(terms);
         static SEED: AtomicU64 = AtomicU64::new(1);
         let plan = Plan {
             seed: SEED.fetch_add(2, Ordering::Relaxed),

@@ -262,15 +262,8 @@ pub(super) fn link(
     shared.set_out(wires.out)?;
     shared.set_incoming(wires.incoming)?;
     let info = LinkInfo {
-        kind: LinkKind::Rdma,
-        peer: shared.socket.peer.clone(),
-        chunk: CHUNK,
-        congestion_control: None,
-        probe_ns: 0,
-        fallbacks: Vec::new(),
-        under: None,
-        resume: None,
         changes: Arc::clone(&shared.changes),
+        ..LinkInfo::new(LinkKind::Rdma, &shared.socket.peer, CHUNK)
     };
     let tx = RdmaPut {
         counts: put,

@@ -12,6 +12,7 @@ use gtrace_protocol::{Attachment, Death, LaneResumed, RefusalKind, ResumeLane};
 use super::{Attached, Shared, locked};
 use crate::client::{self, Session};
 use crate::link::LinkError;
+use crate::lookup::LOOKUP;
 use crate::sys;
 use crate::target::{Address, Target};
 
@@ -150,7 +151,8 @@ fn attach_again(lane: &ClientLane, shared: &Weak<Shared>) {
 
 fn try_once(lane: &ClientLane, shared: &Shared, attempt: u32, turn: Turn) -> Result<(), LinkError> {
     let mut target = lane.target.clone();
-    target.timeout = target.timeout.min(ATTEMPT).min(shared.time_left());
+    let time_left = shared.time_left();
+    target.timeout = target.timeout.min(ATTEMPT).min(time_left);
     if target.timeout.is_zero() {
         return Err(LinkError::TimedOut(target.address.to_string()));
     }
@@ -159,7 +161,10 @@ fn try_once(lane: &ClientLane, shared: &Shared, attempt: u32, turn: Turn) -> Res
         attempt,
         received: shared.freeze(),
     };
-    let (link, LaneResumed { received, .. }) = client::resume(&target, &lane.session, &asked)?;
+    // A resolver may have to ask another server, which takes longer than an attempt.
+    let lookup = LOOKUP.min(time_left);
+    let (link, LaneResumed { received, .. }) =
+        client::resume(&target, &lane.session, &asked, lookup)?;
     // Sending what is kept takes as long as the server's call.
     drop(turn);
     shared.attach(attempt, received, |_| {

@@ -144,17 +144,7 @@ pub(crate) fn link(mapping: Mapping, sends: Ring, socket: Socket) -> Link {
         mapping: Arc::clone(&mapping),
         socket,
     });
-    let info = LinkInfo {
-        kind: LinkKind::SharedMemory,
-        peer: shared.socket.peer.clone(),
-        chunk: CHUNK,
-        congestion_control: None,
-        probe_ns: 0,
-        fallbacks: Vec::new(),
-        under: None,
-        resume: None,
-        changes: Arc::default(),
-    };
+    let info = LinkInfo::new(LinkKind::SharedMemory, &shared.socket.peer, CHUNK);
     Link {
         tx: Box::new(RingTx::new(ShmPut {
             producer: Producer::new(Arc::clone(&mapping), sends),

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::fs;
+use std::io;
 use std::net::{IpAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
@@ -12,8 +13,8 @@ use std::thread;
 use std::time::Duration;
 
 use gtrace_link::{
-    Admitted, Link, LinkError, LinkKind, OneSession, Preference, ServerTerms, Stream, Target,
-    TlsClient, connect, hello, new_session_id, server_tls,
+    Admitted, Link, LinkError, LinkKind, OneSession, Opened, Preference, ServerTerms, Stream,
+    Target, TlsClient, accept, connect, hello, new_session_id, server_tls, take,
 };
 use gtrace_protocol::{ClientHello, Features};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -41,11 +42,6 @@ pub fn terms() -> ServerTerms {
     }
 }
 
-/// Serves one connection.
-pub fn accept(stream: Stream, terms: &ServerTerms) -> Accepted {
-    gtrace_link::accept(stream, terms)
-}
-
 /// A server on loopback: its address, and what comes of each connection.
 pub fn tcp_server(terms: ServerTerms) -> (String, Receiver<Accepted>) {
     tcp_server_at(IpAddr::from([127, 0, 0, 1]), terms)
@@ -55,29 +51,64 @@ pub fn tcp_server(terms: ServerTerms) -> (String, Receiver<Accepted>) {
 pub fn tcp_server_at(ip: IpAddr, terms: ServerTerms) -> (String, Receiver<Accepted>) {
     let listener = TcpListener::bind((ip, 0)).unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        while let Ok((stream, _)) = listener.accept() {
-            if sender.send(accept(stream.into(), &terms)).is_err() {
-                break;
-            }
-        }
-    });
-    (address, receiver)
+    let next = move || listener.accept().map(|(stream, _)| Stream::from(stream));
+    (address, serve(next, terms))
 }
 
 /// A server on a Unix socket: its address, and what comes of each connection.
 pub fn unix_server(path: &Path, terms: ServerTerms) -> (String, Receiver<Accepted>) {
     let listener = UnixListener::bind(path).unwrap();
+    let next = move || listener.accept().map(|(stream, _)| Stream::from(stream));
+    (format!("unix:{}", path.display()), serve(next, terms))
+}
+
+fn serve(
+    mut next: impl FnMut() -> io::Result<Stream> + Send + 'static,
+    terms: ServerTerms,
+) -> Receiver<Accepted> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
-        while let Ok((stream, _)) = listener.accept() {
-            if sender.send(accept(stream.into(), &terms)).is_err() {
+        while let Ok(stream) = next() {
+            if sender.send(accept(stream, &terms)).is_err() {
                 break;
             }
         }
     });
-    (format!("unix:{}", path.display()), receiver)
+    receiver
+}
+
+/// A server that takes new lanes and those that come back: its address, and the new ones.
+pub fn lane_server(terms: ServerTerms) -> (String, Receiver<Link>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let streams = move || listener.accept().map(|(stream, _)| Stream::from(stream));
+    (address, serve_lanes(streams, terms))
+}
+
+/// The same, of connections that `accept` brings.
+pub fn serve_lanes(
+    mut accept: impl FnMut() -> io::Result<Stream> + Send + 'static,
+    terms: ServerTerms,
+) -> Receiver<Link> {
+    let (sender, lanes) = channel();
+    thread::spawn(move || {
+        while let Ok(stream) = accept() {
+            let (sender, terms) = (sender.clone(), terms.clone());
+            thread::spawn(move || {
+                if let Ok(Opened::Lane(link, ..)) = take(stream, &terms) {
+                    let _ = sender.send(*link);
+                }
+            });
+        }
+    });
+    lanes
+}
+
+/// The address with links of the host turned off.
+pub fn by_tcp(address: &str) -> Target {
+    let mut target = Target::parse(address).unwrap();
+    target.link = Preference::Tcp;
+    target
 }
 
 /// A link as `target` wants it, and its other end.
@@ -135,6 +166,16 @@ impl Certificates {
     }
 }
 
+/// Terms of a server with TLS, if there are certificates.
+pub fn terms_with(certificates: Option<&Certificates>) -> ServerTerms {
+    certificates.map_or_else(terms, Certificates::terms)
+}
+
+/// What a client of it trusts.
+pub fn trust_of(certificates: Option<&Certificates>) -> Option<TlsClient> {
+    certificates.and_then(|certificates| certificates.client("ca", Some("localhost")))
+}
+
 /// Address of an RDMA device of this host, if tests are to use it.
 pub fn rdma_address() -> Option<IpAddr> {
     let address = std::env::var("GTRACE_TEST_RDMA").ok()?;
@@ -144,9 +185,7 @@ pub fn rdma_address() -> Option<IpAddr> {
 /// A link of that kind, and its other end.
 pub fn link_of(kind: LinkKind) -> (Link, Link) {
     let certificates = (kind == LinkKind::Tls).then(Certificates::new);
-    let mut terms = certificates
-        .as_ref()
-        .map_or_else(terms, Certificates::terms);
+    let mut terms = terms_with(certificates.as_ref());
     let mut ip = IpAddr::from([127, 0, 0, 1]);
     if let (LinkKind::Rdma, Some(rdma)) = (kind, rdma_address()) {
         ip = rdma;
@@ -156,9 +195,7 @@ pub fn link_of(kind: LinkKind) -> (Link, Link) {
     let (address, accepted) = tcp_server_at(ip, terms);
     let mut target = Target::parse(&address).unwrap();
     target.rdma_trusted = rdma_trusted;
-    target.tls = certificates
-        .as_ref()
-        .and_then(|certificates| certificates.client("ca", Some("localhost")));
+    target.tls = trust_of(certificates.as_ref());
     target.link = match kind {
         LinkKind::SharedMemory => Preference::SharedMemory,
         LinkKind::Unix => Preference::Unix,

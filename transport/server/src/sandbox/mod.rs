@@ -97,10 +97,6 @@ pub(crate) struct Confinement {
 }
 
 /// This process is killed when the thread ends that started it. A change of user takes that back.
-///
-/// # Errors
-///
-/// The system's.
 pub(crate) fn end_with_parent() -> io::Result<()> {
     let signal = Some(rustix::process::Signal::KILL);
     Ok(rustix::process::set_parent_process_death_signal(signal)?)
@@ -108,10 +104,6 @@ pub(crate) fn end_with_parent() -> io::Result<()> {
 
 /// Keeps other processes of this user out of the supervisor's, which has the private key and the tokens: they can neither
 /// trace it nor read its memory, and it leaves no core file.
-///
-/// # Errors
-///
-/// The system's.
 pub fn protect_process() -> io::Result<()> {
     let none = DumpableBehavior::NotDumpable;
     Ok(rustix::process::set_dumpable_behavior(none)?)

@@ -12,7 +12,7 @@ use gtrace_cuda::types::driver::CUstream;
 use gtrace_protocol::{Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, checked, code_of};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::generated::driver::Driver;
 use crate::staging::Direction;
 use crate::worker::host_memory::HostMemory;
@@ -124,7 +124,7 @@ mod uploads;
 
 pub(crate) use uploads::Uploads;
 
-fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let Upload { to, stream } = Upload::read(r)?;
     r.end()?;
     let when = match When::of(exec, stream) {
@@ -149,7 +149,7 @@ fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
     Ok(code_of(outcome?))
 }
 
-fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let Download {
         from,
         len,
@@ -181,37 +181,21 @@ fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
 }
 
 /// To the device, in order with the calls of this thread.
-pub(crate) fn cuMemcpyHtoD_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuMemcpyHtoD_v2(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     upload(exec, r)
 }
 
 /// To the device, in order of a stream.
-pub(crate) fn cuMemcpyHtoDAsync_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuMemcpyHtoDAsync_v2(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     upload(exec, r)
 }
 
 /// From the device.
-pub(crate) fn cuMemcpyDtoH_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuMemcpyDtoH_v2(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     download(exec, r)
 }
 
 /// From the device, in order of a stream.
-pub(crate) fn cuMemcpyDtoHAsync_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuMemcpyDtoHAsync_v2(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     download(exec, r)
 }

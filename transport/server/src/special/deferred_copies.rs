@@ -9,7 +9,7 @@ use gtrace_link::LinkError;
 use gtrace_protocol::{HEADER_LEN, Reader, Writer};
 
 use super::{INVALID_VALUE, SUCCESS, code_of};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Exec};
 use crate::worker::deferred_copies::{Bytes, Copy, Look, Place};
 
 /// Between polls of a copy that is waited for: at first, and at most.
@@ -17,7 +17,7 @@ const POLL_FIRST: Duration = Duration::from_micros(20);
 const POLL_LATER: Duration = Duration::from_millis(1);
 
 /// Puts a copy into its stream.
-pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let DeferredCopy {
         ticket,
         from,
@@ -54,7 +54,7 @@ pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, Ca
 
 /// Sends what is complete, once the copy that is waited for is. It does not wait for ever: it checks for
 /// frames that the client sends behind this.
-pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let ticket = r.u64()?;
     r.end()?;
     let session = Arc::clone(&exec.session);

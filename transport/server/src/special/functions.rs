@@ -17,7 +17,7 @@ use gtrace_image::Layouts;
 use gtrace_protocol::{Flags, Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::generated::driver::Driver;
 
 /// `CU_FUNC_ATTRIBUTE_MAX` of CUDA 13.
@@ -309,12 +309,7 @@ pub(super) fn of_image(
 }
 
 /// A function or kernel by its name. Answered with [`FunctionInfo`] if the client waits for it.
-fn get(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-    (of, what): (Kind, Kind),
-) -> Result<Code, CallError> {
+fn get(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer, (of, what): (Kind, Kind)) -> Called {
     let get = GetFunction::read(r)?;
     r.end()?;
     let found = exec
@@ -338,19 +333,11 @@ fn get(
 }
 
 /// A function of a module, with all that a launch of it needs.
-pub(crate) fn cuModuleGetFunction(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuModuleGetFunction(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     get(exec, r, w, (Kind::Module, Kind::Function))
 }
 
 /// A kernel of a library, with all that a launch of it needs.
-pub(crate) fn cuLibraryGetKernel(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLibraryGetKernel(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     get(exec, r, w, (Kind::Library, Kind::Kernel))
 }

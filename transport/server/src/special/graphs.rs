@@ -21,7 +21,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::{NOT_SUPPORTED, checked, code_of};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 
 /// `CUDA_GRAPH_INSTANTIATE_SUCCESS` and `_ERROR`.
 const INSTANTIATED: u32 = 0;
@@ -73,11 +73,7 @@ fn instantiate(
 }
 
 /// Makes what can be launched.
-pub(crate) fn graph_instantiate(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn graph_instantiate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let (minted, graph, flags, stream) = (r.u64()?, r.u64()?, r.u64()?, r.u64()?);
     r.end()?;
     let found = exec
@@ -128,11 +124,7 @@ fn update(
 }
 
 /// Has what was instantiated do what another graph does.
-pub(crate) fn graph_update(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn graph_update(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let (target, graph) = (r.u64()?, r.u64()?);
     r.end()?;
     let found = exec

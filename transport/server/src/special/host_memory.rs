@@ -10,7 +10,7 @@ use gtrace_cuda::types::driver as cuda;
 use gtrace_protocol::{Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::generated::driver::Driver;
 use crate::worker::handles::OUT_OF_MEMORY;
 use crate::worker::host_memory::Refused;
@@ -53,11 +53,7 @@ fn unregister(driver: &Driver, at: *mut c_void) -> bool {
 }
 
 /// Maps and registers memory at addresses of the client.
-pub(crate) fn map_host(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn map_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let (bytes, address) = (r.u64()?, r.u64()?);
     r.end()?;
     let (session, driver) = (Arc::clone(&exec.session), exec.driver);
@@ -81,7 +77,7 @@ pub(crate) fn map_host(
 }
 
 /// Takes it away, once the work of the context is done.
-pub(crate) fn unmap_host(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+pub(crate) fn unmap_host(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let (address, bytes) = (r.u64()?, r.u64()?);
     r.end()?;
     let (session, driver) = (Arc::clone(&exec.session), exec.driver);

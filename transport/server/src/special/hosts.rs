@@ -12,7 +12,7 @@ use gtrace_cuda::types::driver::{CUresult, CUstream};
 use gtrace_protocol::{HEADER_LEN, Reader, Writer};
 
 use super::{NOT_SUPPORTED, SUCCESS, checked, code_of};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::worker::session::Session;
 
 /// CUDA_ERROR_NOT_READY: nothing was reached.
@@ -50,7 +50,7 @@ fn put(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     put: impl FnOnce(CUstream, *mut c_void) -> u32,
-) -> Result<Code, CallError> {
+) -> Called {
     let HostFunction { stream, ticket } = HostFunction::read(r)?;
     r.end()?;
     let stream = match exec.handles.real(Kind::Stream, stream) {
@@ -61,11 +61,7 @@ fn put(
 }
 
 /// A function in a stream, which waits for it.
-pub(crate) fn cuLaunchHostFunc(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLaunchHostFunc(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let Some(call) = exec.driver.cuLaunchHostFunc else {
         return Ok(NOT_SUPPORTED);
     };
@@ -76,11 +72,7 @@ pub(crate) fn cuLaunchHostFunc(
 }
 
 /// The same with the stream's status.
-pub(crate) fn cuStreamAddCallback(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuStreamAddCallback(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let Some(call) = exec.driver.cuStreamAddCallback else {
         return Ok(NOT_SUPPORTED);
     };
@@ -93,11 +85,7 @@ pub(crate) fn cuStreamAddCallback(
 /// Waits until a stream has reached a function; NOT_READY if the session ends first, or if the client sends
 /// more although this is unanswered: its goodbye may be behind that, and need not even get here while nobody
 /// reads.
-pub(crate) fn host_next(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn host_next(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     r.end()?;
     let session = Arc::clone(&exec.session);
     // A client that has gone is noticed by the link.
@@ -114,7 +102,7 @@ pub(crate) fn host_next(
 }
 
 /// The client's function has returned.
-pub(crate) fn host_done(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+pub(crate) fn host_done(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let call = r.u64()?;
     r.end()?;
     exec.session.hosts.done(call);

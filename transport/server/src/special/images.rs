@@ -15,7 +15,7 @@ use gtrace_protocol::{Reader, Writer};
 use super::functions;
 use super::linker::Jit;
 use super::{INVALID_IMAGE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{CallError, Called, Code, Exec};
 use crate::generated::driver::Driver;
 
 /// `CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE`: addresses of the client, of no use here.
@@ -33,7 +33,7 @@ pub(super) fn take_bulk(exec: &mut Exec) -> Result<Vec<u8>, CallError> {
 }
 
 /// A piece of an image.
-pub(crate) fn image(exec: &mut Exec, r: &mut Reader<'_>) -> Result<Code, CallError> {
+pub(crate) fn image(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let piece = ImagePiece::read(r)?;
     r.end()?;
     let bytes = take_bulk(exec)?;
@@ -68,7 +68,7 @@ fn image_of(exec: &mut Exec, load: &Load) -> Result<Result<Found, Code>, CallErr
     Ok(Ok(Some(image)))
 }
 
-fn load(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Result<Code, CallError> {
+fn load(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let load = Load::read(r)?;
     r.end()?;
     let kind = match load.kind {
@@ -172,19 +172,11 @@ fn load_library(
 }
 
 /// A module from an image.
-pub(crate) fn cuModuleLoadData(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuModuleLoadData(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     load(exec, r, w)
 }
 
 /// A library from an image.
-pub(crate) fn cuLibraryLoadData(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLibraryLoadData(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     load(exec, r, w)
 }

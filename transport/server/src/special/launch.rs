@@ -18,7 +18,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, code_of};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 
 /// What the driver needs beside the payload.
 struct Resolved {
@@ -166,22 +166,14 @@ fn launch_ex(exec: &Exec, launch: &Launch<'_>, cooperative: bool) -> Result<(), 
 }
 
 /// A launch.
-pub(crate) fn cuLaunchKernel(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLaunchKernel(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let launch = Launch::read(r)?;
     r.end()?;
     Ok(code_of(plain(exec, &launch)))
 }
 
 /// A launch with attributes.
-pub(crate) fn cuLaunchKernelEx(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLaunchKernelEx(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let launch = Launch::read(r)?;
     r.end()?;
     Ok(code_of(launch_ex(exec, &launch, false)))
@@ -193,7 +185,7 @@ pub(crate) fn cuLaunchCooperativeKernel(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     _: &mut Writer,
-) -> Result<Code, CallError> {
+) -> Called {
     let launch = Launch::read(r)?;
     r.end()?;
     Ok(code_of(launch_ex(exec, &launch, true)))
@@ -204,7 +196,7 @@ fn occupancy(
     r: &mut Reader<'_>,
     w: &mut Writer,
     call: Option<unsafe extern "C" fn(*mut c_int, CUfunction, *const CUlaunchConfig) -> u32>,
-) -> Result<Code, CallError> {
+) -> Called {
     let launch = Launch::read(r)?;
     r.end()?;
     let Some(call) = call else {
@@ -226,7 +218,7 @@ pub(crate) fn cuOccupancyMaxActiveClusters(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, CallError> {
+) -> Called {
     occupancy(exec, r, w, exec.driver.cuOccupancyMaxActiveClusters)
 }
 
@@ -235,7 +227,7 @@ pub(crate) fn cuOccupancyMaxPotentialClusterSize(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, CallError> {
+) -> Called {
     occupancy(exec, r, w, exec.driver.cuOccupancyMaxPotentialClusterSize)
 }
 

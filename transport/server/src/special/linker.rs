@@ -18,7 +18,7 @@ use gtrace_protocol::{Reader, Writer};
 
 use super::images::take_bulk;
 use super::{INVALID_IMAGE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 
 /// Options whose value is a number. Those that are addresses, or that only make sense with one, are
 /// refused: a client could have the driver write to any place of this process.
@@ -146,11 +146,7 @@ fn with_states<T>(use_it: impl FnOnce(&mut HashMap<usize, Jit>) -> T) -> T {
 }
 
 /// Begins a link.
-pub(crate) fn cuLinkCreate_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLinkCreate_v2(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let create = LinkCreate::read(r)?;
     r.end()?;
     let Some(call) = exec.driver.cuLinkCreate_v2 else {
@@ -188,11 +184,7 @@ fn input(mut data: Vec<u8>) -> Result<(Vec<u8>, usize), Code> {
 }
 
 /// Adds an input to a link.
-pub(crate) fn cuLinkAddData_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLinkAddData_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let add = LinkAdd::read(r)?;
     r.end()?;
     let data = input(take_bulk(exec)?);
@@ -233,11 +225,7 @@ pub(crate) fn cuLinkAddData_v2(
 }
 
 /// Ends a link: the image.
-pub(crate) fn cuLinkComplete(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLinkComplete(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let handle = r.u64()?;
     r.end()?;
     let Some(call) = exec.driver.cuLinkComplete else {
@@ -282,11 +270,7 @@ fn complete(
 }
 
 /// Forgets a link.
-pub(crate) fn cuLinkDestroy(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuLinkDestroy(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let handle = r.u64()?;
     r.end()?;
     let Some(call) = exec.driver.cuLinkDestroy else {

@@ -40,10 +40,15 @@ pub(crate) use launch::{
 pub(crate) use linker::{cuLinkAddData_v2, cuLinkComplete, cuLinkCreate_v2, cuLinkDestroy};
 pub(crate) use nvml::{
     NVML_TIMEOUT, nvml_call, nvmlComputeInstanceGetInfo_v2,
-    nvmlDeviceGetGpuInstancePossiblePlacements_v2, nvmlDeviceGetProcessesUtilizationInfo,
-    nvmlDeviceGetRunningProcessDetailList, nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts,
-    nvmlEventSetWait_v2, nvmlGpmMetricsGet, nvmlGpuInstanceGetComputeInstancePossiblePlacements,
-    nvmlGpuInstanceGetInfo, nvmlInit_v2, nvmlShutdown,
+    nvmlDeviceGetGpuInstancePossiblePlacements_v2, nvmlDeviceGetGpuInstances,
+    nvmlDeviceGetProcessesUtilizationInfo, nvmlDeviceGetRunningProcessDetailList,
+    nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts, nvmlDeviceGetVgpuInstancesUtilizationInfo,
+    nvmlDeviceGetVgpuProcessesUtilizationInfo, nvmlEventSetWait_v2, nvmlGpmMetricsGet,
+    nvmlGpuInstanceGetActiveVgpus, nvmlGpuInstanceGetComputeInstancePossiblePlacements,
+    nvmlGpuInstanceGetComputeInstances, nvmlGpuInstanceGetCreatableVgpus, nvmlGpuInstanceGetInfo,
+    nvmlGpuInstanceGetVgpuTypeCreatablePlacements, nvmlInit_v2, nvmlShutdown,
+    nvmlSystemEventSetCreate, nvmlSystemEventSetFree, nvmlSystemEventSetWait,
+    nvmlSystemRegisterEvents,
 };
 pub(crate) use pitched::{
     cuMemcpy2D_v2, cuMemcpy2DAsync_v2, cuMemcpy2DUnaligned_v2, cuMemcpy3D_v2, cuMemcpy3DAsync_v2,

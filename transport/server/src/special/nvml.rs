@@ -7,30 +7,28 @@
 use std::ffi::{CStr, c_char, c_uint, c_void};
 use std::mem::size_of;
 use std::ptr;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, LazyLock, PoisonError};
 
 use gtrace_cuda::payload::{
-    Listed, METRIC_TEXT_MAX, Metric, Metrics, MetricsRequest, Payload as _,
+    Listed, METRIC_TEXT_MAX, Metric, Metrics, MetricsRequest, Payload as _, first_version,
 };
 use gtrace_cuda::types::nvml::{
     nvmlComputeInstanceInfo_t, nvmlDevice_t, nvmlEventData_t, nvmlGpmMetric_t, nvmlGpmMetricsGet_t,
-    nvmlGpuInstanceInfo_t, nvmlReturn_t,
+    nvmlGpuInstanceInfo_t, nvmlReturn_t, nvmlSystemEventData_v1_t,
+    nvmlSystemEventSetCreateRequest_v1_t, nvmlSystemEventSetFreeRequest_v1_t,
+    nvmlSystemEventSetWaitRequest_v1_t, nvmlSystemRegisterEventRequest_v1_t, nvmlVgpuInstance_t,
 };
-use gtrace_cuda::{Kind, wire};
+use gtrace_cuda::{Api, Function, Kind, functions, wire};
 use gtrace_protocol::{OpId, Reader, Writer, op_id};
 
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::generated::nvml::{self, Nvml};
 
 /// NVML_ERROR_LIBRARY_NOT_FOUND
 const LIBRARY_NOT_FOUND: Code = 12;
 
 /// Starts NVML.
-pub(crate) fn nvmlInit_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn nvmlInit_v2(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     r.end()?;
     let code = match exec.nvml.nvmlInit_v2 {
         // SAFETY: a call without arguments.
@@ -104,6 +102,9 @@ const SAMPLE_FREE: OpId = op_id("nvmlGpmSampleFree");
 const SAMPLE_GET: OpId = op_id("nvmlGpmSampleGet");
 const SAMPLE_GET_MIG: OpId = op_id("nvmlGpmMigSampleGet");
 const METRICS_GET: OpId = op_id("nvmlGpmMetricsGet");
+const SYSTEM_FREE: OpId = op_id("nvmlSystemEventSetFree");
+const SYSTEM_REGISTER: OpId = op_id("nvmlSystemRegisterEvents");
+const SYSTEM_WAIT: OpId = op_id("nvmlSystemEventSetWait");
 
 const COUNT: OpId = op_id("nvmlDeviceGetCount_v2");
 const COUNT_V1: OpId = op_id("nvmlDeviceGetCount");
@@ -117,20 +118,16 @@ const BY_UUID_V: OpId = op_id("nvmlDeviceGetHandleByUUIDV");
 const INDEX: OpId = op_id("nvmlDeviceGetIndex");
 
 /// A call of NVML. What a client made ends while no other lane uses it.
-pub(crate) fn nvml_call(
-    exec: &mut Exec,
-    op: OpId,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn nvml_call(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let session = Arc::clone(&exec.session);
     let objects = &session.nvml_objects;
     match op {
-        EVENTS_FREE | SAMPLE_FREE => {
+        EVENTS_FREE | SAMPLE_FREE | SYSTEM_FREE => {
             let _alone = objects.write().unwrap_or_else(PoisonError::into_inner);
             call_within_view(exec, op, r, w)
         }
-        EVENTS_REGISTER | EVENTS_WAIT | SAMPLE_GET | SAMPLE_GET_MIG | METRICS_GET => {
+        EVENTS_REGISTER | EVENTS_WAIT | SAMPLE_GET | SAMPLE_GET_MIG | METRICS_GET
+        | SYSTEM_REGISTER | SYSTEM_WAIT => {
             let _used = objects.read().unwrap_or_else(PoisonError::into_inner);
             call_within_view(exec, op, r, w)
         }
@@ -138,14 +135,36 @@ pub(crate) fn nvml_call(
     }
 }
 
+/// Calls about a virtual GPU, whichever device it runs on. Its number is their first argument.
+static OF_VGPUS: LazyLock<Vec<OpId>> = LazyLock::new(|| {
+    let is_one = |function: &&Function| {
+        let first = function.arguments.first();
+        first.is_some_and(|argument| argument.name == "vgpuInstance")
+    };
+    let all = functions::all(Api::Nvml).filter(is_one);
+    all.map(Function::id).collect()
+});
+
+/// Whether a virtual GPU runs on one of these devices.
+fn runs_on(nvml: &Nvml, devices: &[usize], vgpu: nvmlVgpuInstance_t) -> bool {
+    /// More than any device has.
+    const MOST: usize = 256;
+    let Some(call) = nvml.nvmlDeviceGetActiveVgpus else {
+        return false;
+    };
+    devices.iter().any(|device| {
+        let mut found: [nvmlVgpuInstance_t; MOST] = [0; MOST];
+        let mut count = MOST as c_uint;
+        let device = ptr::without_provenance_mut(*device);
+        // SAFETY: a device of NVML's, and a list with room for as many as are said.
+        let code = unsafe { call(device, &raw mut count, found.as_mut_ptr()) };
+        code == 0 && found.iter().take(count as usize).any(|one| *one == vgpu)
+    })
+}
+
 /// A client that may not see all devices counts and finds those that it may see: unlike CUDA, NVML knows no
 /// CUDA_VISIBLE_DEVICES.
-fn call_within_view(
-    exec: &mut Exec,
-    op: OpId,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+fn call_within_view(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let Some(visible) = exec.handles.visible() else {
         // Until it is known what the client may see it sees nothing.
         let hides = exec.session.start.limits.gpus.is_some();
@@ -188,16 +207,15 @@ fn call_within_view(
             }
             Ok(code)
         }
+        op if OF_VGPUS.contains(&op) && !runs_on(exec.nvml, visible, r.clone().u32()?) => {
+            Ok(NOT_FOUND)
+        }
         op => nvml::dispatch(op, exec, r, w),
     }
 }
 
 /// Ends NVML.
-pub(crate) fn nvmlShutdown(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn nvmlShutdown(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     r.end()?;
     Ok(match exec.nvml.nvmlShutdown {
         // SAFETY: a call without arguments.
@@ -244,14 +262,13 @@ fn filled<T, S: Copy>(
     code
 }
 
+/// A wait for events at most; the client asks again.
+const LONGEST_MS: u32 = 1000;
+/// Elements that a list has room for; where there are more, NVML says how many.
+const ELEMENTS_MAX: usize = 1 << 14;
+
 /// Waits for an event, no longer than the client asks for at a time.
-pub(crate) fn nvmlEventSetWait_v2(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
-    /// The client asks again.
-    const LONGEST_MS: u32 = 1000;
+pub(crate) fn nvmlEventSetWait_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let (set, ms) = (r.u64()?, r.u32()?.min(LONGEST_MS));
     r.end()?;
     let call = exec.nvml.nvmlEventSetWait_v2.map(|call| {
@@ -264,12 +281,136 @@ pub(crate) fn nvmlEventSetWait_v2(
     }))
 }
 
+/// Makes a set of events of the system, which are of all devices: a client that may not see all has none.
+pub(crate) fn nvmlSystemEventSetCreate(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Called {
+    let set = r.u64()?;
+    r.end()?;
+    let hides = exec.session.start.limits.gpus.is_some();
+    let Some(call) = exec.nvml.nvmlSystemEventSetCreate.filter(|_| !hides) else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let minted = exec.handles.check_minted(Kind::NvmlSystemEventSet, set);
+    if minted.is_err() {
+        return Ok(INVALID_ARGUMENT);
+    }
+    let mut request = nvmlSystemEventSetCreateRequest_v1_t {
+        version: first_version::<nvmlSystemEventSetCreateRequest_v1_t>(),
+        set: ptr::null_mut(),
+    };
+    // SAFETY: a structure of the version that it says.
+    let code = unsafe { call(&raw mut request) }.cast_signed();
+    if code == 0 {
+        let real = request.set.cast();
+        exec.handles.insert(Kind::NvmlSystemEventSet, set, real);
+    }
+    Ok(code)
+}
+
+/// Ends a set of events of the system.
+pub(crate) fn nvmlSystemEventSetFree(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Called {
+    let handle = r.u64()?;
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlSystemEventSetFree else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let set = match real(exec, Kind::NvmlSystemEventSet, handle) {
+        Ok(set) => set,
+        Err(code) => return Ok(code),
+    };
+    let mut request = nvmlSystemEventSetFreeRequest_v1_t {
+        version: first_version::<nvmlSystemEventSetFreeRequest_v1_t>(),
+        set,
+    };
+    // SAFETY: a set that the client has, which no other of its lanes uses.
+    let code = unsafe { call(&raw mut request) }.cast_signed();
+    if code == 0 {
+        exec.handles.remove(Kind::NvmlSystemEventSet, handle);
+    }
+    Ok(code)
+}
+
+/// Adds events of the system to a set.
+pub(crate) fn nvmlSystemRegisterEvents(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    _: &mut Writer,
+) -> Called {
+    let (set, types) = (r.u64()?, r.u64()?);
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlSystemRegisterEvents else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let set = match real(exec, Kind::NvmlSystemEventSet, set) {
+        Ok(set) => set,
+        Err(code) => return Ok(code),
+    };
+    let mut request = nvmlSystemRegisterEventRequest_v1_t {
+        version: first_version::<nvmlSystemRegisterEventRequest_v1_t>(),
+        eventTypes: types,
+        set,
+    };
+    // SAFETY: a set that the client has.
+    Ok(unsafe { call(&raw mut request) }.cast_signed())
+}
+
+/// Waits for events of the system, no longer than the client asks for at a time.
+pub(crate) fn nvmlSystemEventSetWait(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Called {
+    let (set, ms, room) = (r.u64()?, r.u32()?.min(LONGEST_MS), r.u32()?);
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlSystemEventSetWait else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let set = match real(exec, Kind::NvmlSystemEventSet, set) {
+        Ok(set) => set,
+        Err(code) => return Ok(code),
+    };
+    let room = (room as usize).min(ELEMENTS_MAX);
+    // SAFETY: integers.
+    let mut events = unsafe { wire::room::<nvmlSystemEventData_v1_t>(room) }?;
+    let mut request = nvmlSystemEventSetWaitRequest_v1_t {
+        version: first_version::<nvmlSystemEventSetWaitRequest_v1_t>(),
+        timeoutms: ms,
+        set,
+        data: match events.is_empty() {
+            true => ptr::null_mut(),
+            false => events.as_mut_ptr(),
+        },
+        dataSize: room as c_uint,
+        numEvent: 0,
+    };
+    // SAFETY: a set that the client has, and a list of as many as the structure says.
+    let code = unsafe { call(&raw mut request) }.cast_signed();
+    if code == 0 || code == INSUFFICIENT_SIZE {
+        let filled = match code {
+            0 => (request.numEvent as usize).min(events.len()),
+            _ => 0,
+        };
+        w.u32(request.numEvent);
+        w.u64(filled as u64);
+        // SAFETY: plain data, and as many as there is room for.
+        unsafe { wire::put(w, events.as_ptr(), filled) };
+    }
+    Ok(code)
+}
+
 /// What a GPU instance is, with its device.
 pub(crate) fn nvmlGpuInstanceGetInfo(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, CallError> {
+) -> Called {
     let instance = (Kind::NvmlGpuInstance, r.u64()?);
     r.end()?;
     let call = exec.nvml.nvmlGpuInstanceGetInfo.map(|call| {
@@ -286,7 +427,7 @@ pub(crate) fn nvmlComputeInstanceGetInfo_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, CallError> {
+) -> Called {
     let instance = (Kind::NvmlComputeInstance, r.u64()?);
     r.end()?;
     let call = exec.nvml.nvmlComputeInstanceGetInfo_v2.map(|call| {
@@ -300,11 +441,7 @@ pub(crate) fn nvmlComputeInstanceGetInfo_v2(
 }
 
 /// What was between two samples.
-pub(crate) fn nvmlGpmMetricsGet(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn nvmlGpmMetricsGet(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let asked = MetricsRequest::read(r)?;
     r.end()?;
     let Some(call) = exec.nvml.nvmlGpmMetricsGet else {
@@ -356,16 +493,15 @@ fn metric(metric: &nvmlGpmMetric_t) -> Metric {
     }
 }
 
-/// A call whose structure points to a list.
-fn listed<S: Listed>(
+/// A call about a device or GPU instance whose structure points to a list.
+fn listed<T, S: Listed>(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-    call: Option<unsafe extern "C" fn(nvmlDevice_t, *mut S) -> nvmlReturn_t>,
-) -> Result<Code, CallError> {
-    /// Elements that a list has room for; where there are more, NVML says how many.
-    const MOST: usize = 1 << 14;
-    let device = r.u64()?;
+    kind: Kind,
+    call: Option<unsafe extern "C" fn(*mut T, *mut S) -> nvmlReturn_t>,
+) -> Called {
+    let of = r.u64()?;
     // SAFETY: integers, and a pointer that is replaced.
     let mut asked: S = unsafe { wire::zeroed() };
     // SAFETY: as above.
@@ -374,8 +510,8 @@ fn listed<S: Listed>(
     let Some(call) = call else {
         return Ok(NOT_SUPPORTED);
     };
-    let device = match real(exec, Kind::NvmlDevice, device) {
-        Ok(device) => device,
+    let of = match real(exec, kind, of) {
+        Ok(of) => of,
         Err(code) => return Ok(code),
     };
     if asked.version() != S::VERSION {
@@ -383,7 +519,7 @@ fn listed<S: Listed>(
     }
     let wanted = !asked.list().is_null();
     let count = match wanted {
-        true => (*asked.count() as usize).min(MOST),
+        true => (*asked.count() as usize).min(ELEMENTS_MAX),
         false => 0,
     };
     // SAFETY: elements are integers.
@@ -393,8 +529,8 @@ fn listed<S: Listed>(
         *asked.count() = count as c_uint;
         *asked.list() = elements.as_mut_ptr();
     }
-    // SAFETY: a device that the client has, and a structure with a list of as many elements as it says.
-    let code = unsafe { call(device, &raw mut asked) }.cast_signed();
+    // SAFETY: a device or instance that the client has, and a structure with a list of as many elements as it says.
+    let code = unsafe { call(of, &raw mut asked) }.cast_signed();
     if code == 0 || code == INSUFFICIENT_SIZE {
         *asked.list() = ptr::null_mut();
         let filled = match code {
@@ -412,36 +548,47 @@ fn listed<S: Listed>(
 }
 
 macro_rules! listed {
-    ($($(#[$meta:meta])* $name:ident;)*) => {$(
+    ($($(#[$meta:meta])* $name:ident of $kind:ident;)*) => {$(
         $(#[$meta])*
         pub(crate) fn $name(
             exec: &mut Exec,
             r: &mut Reader<'_>,
             w: &mut Writer,
-        ) -> Result<Code, CallError> {
+        ) -> Called {
             let call = exec.nvml.$name;
-            listed(exec, r, w, call)
+            listed(exec, r, w, Kind::$kind, call)
         }
     )*};
 }
 
 listed! {
     /// How much each process has used a device.
-    nvmlDeviceGetProcessesUtilizationInfo;
+    nvmlDeviceGetProcessesUtilizationInfo of NvmlDevice;
     /// Processes on a device.
-    nvmlDeviceGetRunningProcessDetailList;
+    nvmlDeviceGetRunningProcessDetailList of NvmlDevice;
     /// Where errors of a device's SRAM were.
-    nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts;
+    nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts of NvmlDevice;
+    /// How much each virtual GPU has used a device.
+    nvmlDeviceGetVgpuInstancesUtilizationInfo of NvmlDevice;
+    /// How much each process of a virtual GPU has used a device.
+    nvmlDeviceGetVgpuProcessesUtilizationInfo of NvmlDevice;
+    /// Virtual GPUs that run in a GPU instance.
+    nvmlGpuInstanceGetActiveVgpus of NvmlGpuInstance;
+    /// Types of virtual GPUs that there is room for in a GPU instance.
+    nvmlGpuInstanceGetCreatableVgpus of NvmlGpuInstance;
+    /// Where virtual GPUs of a type can be in a GPU instance.
+    nvmlGpuInstanceGetVgpuTypeCreatablePlacements of NvmlGpuInstance;
 }
+
+/// More places for instances than any device has. NVML takes a list for large enough.
+const PLACES: usize = 64;
 
 /// Where instances of a profile can be: the program's list has room for as many as it says, NVML takes it for large enough.
 fn placements<P: Copy>(
     r: &mut Reader<'_>,
     w: &mut Writer,
     call: impl Fn(*mut P, *mut c_uint) -> nvmlReturn_t,
-) -> Result<Code, CallError> {
-    /// More than any device has places.
-    const LEAST: usize = 64;
+) -> Called {
     let wanted = wire::take_flag(r)?;
     let room = r.u32()?;
     r.end()?;
@@ -452,7 +599,7 @@ fn placements<P: Copy>(
         code = INSUFFICIENT_SIZE;
     } else if code == 0 && wanted {
         // SAFETY: integers.
-        found = unsafe { wire::room::<P>(LEAST.max(count as usize)) }?;
+        found = unsafe { wire::room::<P>(PLACES.max(count as usize)) }?;
         code = call(found.as_mut_ptr(), &raw mut count).cast_signed();
         found.truncate(count.min(room) as usize);
     }
@@ -473,7 +620,7 @@ pub(crate) fn nvmlDeviceGetGpuInstancePossiblePlacements_v2(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, CallError> {
+) -> Called {
     let (device, profile) = (r.u64()?, r.u32()?);
     let Some(call) = exec.nvml.nvmlDeviceGetGpuInstancePossiblePlacements_v2 else {
         return Ok(NOT_SUPPORTED);
@@ -493,7 +640,7 @@ pub(crate) fn nvmlGpuInstanceGetComputeInstancePossiblePlacements(
     exec: &mut Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-) -> Result<Code, CallError> {
+) -> Called {
     let (instance, profile) = (r.u64()?, r.u32()?);
     let Some(call) = exec
         .nvml
@@ -509,4 +656,72 @@ pub(crate) fn nvmlGpuInstanceGetComputeInstancePossiblePlacements(
     placements(r, w, |list, count| unsafe {
         call(instance, profile, list, count)
     })
+}
+
+/// The instances of a profile that there are.
+fn instances<T>(
+    exec: &Exec,
+    w: &mut Writer,
+    kind: Kind,
+    call: impl FnOnce(*mut *mut T, *mut c_uint) -> nvmlReturn_t,
+) -> Code {
+    let mut found: [*mut T; PLACES] = [ptr::null_mut(); PLACES];
+    let mut count = PLACES as c_uint;
+    let code = call(found.as_mut_ptr(), &raw mut count).cast_signed();
+    if code == 0 {
+        let count = (count as usize).min(PLACES);
+        w.u64(count as u64);
+        for real in found.iter().take(count) {
+            w.u64(exec.handles.known(kind, real.cast()));
+        }
+    }
+    code
+}
+
+/// The GPU instances of a device that have a profile.
+pub(crate) fn nvmlDeviceGetGpuInstances(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Called {
+    let (device, profile) = (r.u64()?, r.u32()?);
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlDeviceGetGpuInstances else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let device = match real(exec, Kind::NvmlDevice, device) {
+        Ok(device) => device,
+        Err(code) => return Ok(code),
+    };
+    // SAFETY: a device that the client has, and a list with room for more than there can be.
+    Ok(instances(
+        exec,
+        w,
+        Kind::NvmlGpuInstance,
+        |list, count| unsafe { call(device, profile, list, count) },
+    ))
+}
+
+/// The compute instances of a GPU instance that have a profile.
+pub(crate) fn nvmlGpuInstanceGetComputeInstances(
+    exec: &mut Exec,
+    r: &mut Reader<'_>,
+    w: &mut Writer,
+) -> Called {
+    let (instance, profile) = (r.u64()?, r.u32()?);
+    r.end()?;
+    let Some(call) = exec.nvml.nvmlGpuInstanceGetComputeInstances else {
+        return Ok(NOT_SUPPORTED);
+    };
+    let instance = match real(exec, Kind::NvmlGpuInstance, instance) {
+        Ok(instance) => instance,
+        Err(code) => return Ok(code),
+    };
+    // SAFETY: an instance that the client has, and a list with room for more than there can be.
+    Ok(instances(
+        exec,
+        w,
+        Kind::NvmlComputeInstance,
+        |list, count| unsafe { call(instance, profile, list, count) },
+    ))
 }

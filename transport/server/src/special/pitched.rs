@@ -15,7 +15,7 @@ use gtrace_protocol::{Reader, Writer};
 
 use super::copies::{Lender, When};
 use super::{INVALID_VALUE, NOT_SUPPORTED, checked, code_of};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 
 /// Both sides with the driver's names for arrays; the client's memory is filled in later.
 pub(super) fn description(exec: &Exec, copy: &Pitched) -> Result<CUDA_MEMCPY3D, Code> {
@@ -153,7 +153,7 @@ fn make(
     }
 }
 
-fn copy(exec: &mut Exec, r: &mut Reader<'_>, shape: Shape) -> Result<Code, CallError> {
+fn copy(exec: &mut Exec, r: &mut Reader<'_>, shape: Shape) -> Called {
     let copy = Pitched::read(r)?;
     r.end()?;
     let prepared = When::of(exec, copy.stream)
@@ -179,12 +179,7 @@ fn copy(exec: &mut Exec, r: &mut Reader<'_>, shape: Shape) -> Result<Code, CallE
 }
 
 /// The frame's bulk part is the whole extent: the driver gets it in one piece.
-fn from_client(
-    exec: &mut Exec,
-    mut description: CUDA_MEMCPY3D,
-    bytes: u64,
-    how: How,
-) -> Result<Code, CallError> {
+fn from_client(exec: &mut Exec, mut description: CUDA_MEMCPY3D, bytes: u64, how: How) -> Called {
     let packed = super::images::take_bulk(exec)?;
     if packed.len() as u64 != bytes {
         return Ok(INVALID_VALUE);
@@ -207,7 +202,7 @@ fn to_client(
     description: CUDA_MEMCPY3D,
     bytes: u64,
     how: How,
-) -> Result<Code, CallError> {
+) -> Called {
     let Extent { width, height, .. } = copy.extent;
     if width > TO_CLIENT_MAX {
         return wide(exec, copy, description, bytes, how);
@@ -255,7 +250,7 @@ fn wide(
     description: CUDA_MEMCPY3D,
     bytes: u64,
     how: How,
-) -> Result<Code, CallError> {
+) -> Called {
     let Extent { width, height, .. } = copy.extent;
     let session = Arc::clone(&exec.session);
     let lender = Lender::of(exec, &session);
@@ -287,7 +282,7 @@ macro_rules! pitched {
             exec: &mut Exec,
             r: &mut Reader<'_>,
             _: &mut Writer,
-        ) -> Result<Code, CallError> {
+        ) -> Called {
             copy(exec, r, Shape::$shape)
         }
     )*};

@@ -11,7 +11,7 @@ use gtrace_protocol::{Reader, Writer};
 use tracing::warn;
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, code_of};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::worker::handles::{HANDLES_MAX, OUT_OF_MEMORY};
 use crate::worker::objects::Object;
 
@@ -19,11 +19,7 @@ use crate::worker::objects::Object;
 const OPERATING_SYSTEM: Code = 304;
 
 /// A ticket for memory, by which every client of the same credential can open it.
-pub(crate) fn export_memory(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn export_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let handle = r.u64()?;
     r.end()?;
     let session = Arc::clone(&exec.session);
@@ -58,11 +54,7 @@ pub(crate) fn export_memory(
 }
 
 /// A handle for the memory of a ticket.
-pub(crate) fn import_memory(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn import_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let ticket = r.array::<32>()?;
     r.end()?;
     let Some(import) = exec.driver.cuMemImportFromShareableHandle else {

@@ -13,7 +13,7 @@ use gtrace_cuda::types::driver::{CUdevice, CUuuid};
 use gtrace_protocol::{Reader, Writer};
 
 use super::{NOT_SUPPORTED, SUCCESS, checked};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::generated::driver::Driver;
 use crate::supervisor::{Device, DriverInfo};
 
@@ -53,10 +53,6 @@ pub(crate) fn primary_is_active(driver: &Driver, device: CUdevice) -> bool {
 }
 
 /// What the driver and its devices are.
-///
-/// # Errors
-///
-/// The driver's.
 pub(crate) fn devices(driver: &Driver) -> Result<DriverInfo, Code> {
     let snapshot = take(driver)?;
     let devices = snapshot.devices.iter().map(|device| Device {
@@ -192,11 +188,7 @@ fn set_environment(exec: &Exec, request: &SnapshotRequest) {
 }
 
 /// Starts the driver, once a session, and says what it found.
-pub(crate) fn snapshot(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn snapshot(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     static STARTED: OnceLock<Result<(), Code>> = OnceLock::new();
     let request = SnapshotRequest::read(r)?;
     r.end()?;

@@ -15,7 +15,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::worker::handles::{HANDLES_MAX, OUT_OF_MEMORY};
 use crate::worker::objects::Object;
 
@@ -128,11 +128,7 @@ fn made(exec: &Exec, w: &mut Writer, kind: Object, object: Result<u64, Code>) ->
 }
 
 /// Makes a texture.
-pub(crate) fn cuTexObjectCreate(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuTexObjectCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let create = TextureCreate::read(r)?;
     r.end()?;
     if exec.session.objects.lock().len() >= HANDLES_MAX {
@@ -143,11 +139,7 @@ pub(crate) fn cuTexObjectCreate(
 }
 
 /// Makes a surface.
-pub(crate) fn cuSurfObjectCreate(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuSurfObjectCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let given = Resource::read(r)?;
     r.end()?;
     if exec.session.objects.lock().len() >= HANDLES_MAX {
@@ -157,7 +149,7 @@ pub(crate) fn cuSurfObjectCreate(
     Ok(made(exec, w, Object::Surface, object))
 }
 
-fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Result<Code, CallError> {
+fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Called {
     let object = r.u64()?;
     r.end()?;
     let call = match kind {
@@ -175,19 +167,11 @@ fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Result<Code, CallEr
 }
 
 /// Ends a texture.
-pub(crate) fn cuTexObjectDestroy(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuTexObjectDestroy(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     destroy(exec, r, Object::Texture)
 }
 
 /// Ends a surface.
-pub(crate) fn cuSurfObjectDestroy(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    _: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn cuSurfObjectDestroy(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     destroy(exec, r, Object::Surface)
 }

@@ -57,10 +57,6 @@ pub(super) struct Access {
 
 impl Access {
     /// As the options say, whose files are read.
-    ///
-    /// # Errors
-    ///
-    /// What cannot be used.
     pub(super) fn open(options: &Options) -> Result<Self, String> {
         let token = options
             .token

@@ -226,10 +226,6 @@ impl Supervisor {
     }
 
     /// Also ends at SIGTERM and SIGINT, and reads the files of credentials again at SIGHUP.
-    ///
-    /// # Errors
-    ///
-    /// The system's.
     pub fn obey_signals(&self) -> io::Result<()> {
         let reload = self.reload.1.try_clone()?;
         signal_hook::low_level::pipe::register(signal_hook::consts::SIGHUP, reload)?;

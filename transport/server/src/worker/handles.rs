@@ -36,7 +36,8 @@ pub(crate) const fn not_known(kind: Kind) -> Code {
         | Kind::NvmlEventSet
         | Kind::NvmlGpuInstance
         | Kind::NvmlComputeInstance
-        | Kind::NvmlGpmSample => NVML_INVALID_ARGUMENT,
+        | Kind::NvmlGpmSample
+        | Kind::NvmlSystemEventSet => NVML_INVALID_ARGUMENT,
         _ => INVALID_HANDLE,
     }
 }

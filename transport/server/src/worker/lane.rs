@@ -20,7 +20,7 @@ use super::session::Session;
 use super::tally::{Counted, Tally};
 use super::time;
 use super::work::Work;
-use crate::exec::{CallError, Exec, Libraries};
+use crate::exec::{CallError, Called, Exec, Libraries};
 use crate::{calls, names, special};
 
 /// Most bytes of arguments that are copied from the link's own memory rather than read in one go.
@@ -419,7 +419,7 @@ impl Lane {
         }
     }
 
-    fn call_within(&mut self, header: &Header, change: Option<Change>) -> Result<Code, CallError> {
+    fn call_within(&mut self, header: &Header, change: Option<Change>) -> Called {
         if change.is_some_and(|change| !self.exec.session.memory.before(change)) {
             return Ok(OUT_OF_MEMORY);
         }

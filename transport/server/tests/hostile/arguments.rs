@@ -1,6 +1,6 @@
 //! Arguments, graphs and images that would lead into the server.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{self, Extent, NodeCall, NodePlace, NodeWork, Pitched, Side, SideKind};
@@ -8,7 +8,7 @@ use gtrace_protocol::{Flags, HEADER_LEN, op_id};
 use sha2::{Digest as _, Sha256};
 
 use crate::serves;
-use crate::support::{Client, Server, bytes, random, target};
+use crate::support::{Client, Server, bytes, random, target, within};
 
 #[test]
 fn arguments_that_cannot_be_read_are_answered() {
@@ -50,25 +50,11 @@ fn nodes_lead_nowhere_but_to_the_device() {
         &[&graph.to_le_bytes()[..], &[0; 4]].concat(),
         &[],
     );
-    let side = |kind, place| Side {
-        kind,
-        place,
-        x: 0,
-        y: 0,
-        z: 0,
-        lod: 0,
-        pitch: 0,
-        height: 0,
-    };
     let at = client.alloc(64).unwrap();
     let copy = |from| Pitched {
         from,
-        to: side(SideKind::Device, at),
-        extent: Extent {
-            width: 64,
-            height: 1,
-            depth: 1,
-        },
+        to: Side::at(SideKind::Device, at),
+        extent: Extent::row(64),
         chunk: 0,
         stream: 0,
     };
@@ -87,15 +73,19 @@ fn nodes_lead_nowhere_but_to_the_device() {
             .status
     };
     let memcpy = |copy| NodeWork::Memcpy { copy, context: 0 };
-    let good = memcpy(copy(side(SideKind::Device, at)));
+    let good = memcpy(copy(Side::at(SideKind::Device, at)));
     assert_eq!(add(&mut client, good, Vec::new()), 0);
     let own = Box::new([7u8; 64]);
     let address = own.as_ptr() as u64;
     for kind in [SideKind::Client, SideKind::Device] {
-        let status = add(&mut client, memcpy(copy(side(kind, address))), Vec::new());
+        let status = add(
+            &mut client,
+            memcpy(copy(Side::at(kind, address))),
+            Vec::new(),
+        );
         assert_eq!(status, 1, "{kind:?}");
     }
-    let array = memcpy(copy(side(SideKind::Array, 5)));
+    let array = memcpy(copy(Side::at(SideKind::Array, 5)));
     assert_eq!(add(&mut client, array, Vec::new()), 400);
     let stranger = vec![(Kind::GraphNode.handle(99), [0; 8])];
     assert_eq!(add(&mut client, NodeWork::Empty, stranger), 400);
@@ -163,14 +153,8 @@ fn copies_of_the_client_are_no_part_of_a_capture() {
         let create = [&stream.to_le_bytes()[..], &1u32.to_le_bytes()].concat();
         assert_eq!(client.call("cuStreamCreate", &create).header.status, 0);
         let side = |kind, place| Side {
-            kind,
-            place,
-            x: 0,
-            y: 0,
-            z: 0,
-            lod: 0,
             pitch: 64,
-            height: 0,
+            ..Side::at(kind, place)
         };
         let (own, device) = (side(SideKind::Client, 0), side(SideKind::Device, at));
         let pitched = |from, to| {
@@ -241,24 +225,37 @@ fn copies_of_the_client_are_no_part_of_a_capture() {
     serves(&server);
 }
 
+/// Makes a linker.
+fn linker(client: &mut Client) -> u64 {
+    let handle = Kind::Link.handle(1);
+    let create = payload::LinkCreate {
+        handle,
+        jit: payload::JitOptions::default(),
+    };
+    let created = client.call("cuLinkCreate_v2", &bytes(&create));
+    assert_eq!(created.header.status, 0);
+    handle
+}
+
+/// The status of giving it an image.
+fn link_data(client: &mut Client, state: u64, kind: u32, image: &[u8]) -> u32 {
+    let add = payload::LinkAdd {
+        state,
+        kind,
+        name: "",
+        jit: payload::JitOptions::default(),
+    };
+    let answer = client.call_op(op_id("cuLinkAddData_v2"), &bytes(&add), image);
+    answer.header.status
+}
+
 /// A driver is not given the length of an image: it relies on the image's headers.
 #[test]
 fn images_that_lead_out_of_themselves_are_refused() {
     const INVALID_IMAGE: u32 = 200;
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
-    let link = Kind::Link.handle(1);
-    let create = payload::LinkCreate {
-        handle: link,
-        jit: payload::JitOptions::default(),
-    };
-    assert_eq!(
-        client
-            .call("cuLinkCreate_v2", &bytes(&create))
-            .header
-            .status,
-        0
-    );
+    let link = linker(&mut client);
     // In the middle of what is never mapped.
     let wrapper = [0x1_4662_43b1_u64, 1 << 60, 0]
         .map(u64::to_le_bytes)
@@ -301,14 +298,8 @@ fn images_that_lead_out_of_themselves_are_refused() {
         }
         // PTX, fat binary, and none of the kinds.
         for kind in [1, 2, 99] {
-            let add = payload::LinkAdd {
-                state: link,
-                kind,
-                name: "",
-                jit: payload::JitOptions::default(),
-            };
-            let answer = client.call_op(op_id("cuLinkAddData_v2"), &bytes(&add), image);
-            assert_eq!(answer.header.status, INVALID_IMAGE, "{what}: {kind}");
+            let status = link_data(&mut client, link, kind, image);
+            assert_eq!(status, INVALID_IMAGE, "{what}: {kind}");
         }
     }
     serves(&server);
@@ -319,34 +310,19 @@ fn images_that_lead_out_of_themselves_are_refused() {
 fn a_linked_image_is_sent_whole_whoever_destroys_the_linker() {
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
-    let link = Kind::Link.handle(1);
-    let create = payload::LinkCreate {
-        handle: link,
-        jit: payload::JitOptions::default(),
-    };
-    let created = client.call("cuLinkCreate_v2", &bytes(&create));
-    assert_eq!(created.header.status, 0);
+    let link = linker(&mut client);
     // More than the driver's allocator keeps when it is freed.
     let mut text = b".version 8.0\n.target sm_90\n.address_size 64\n".to_vec();
     text.resize(12 << 20, b' ');
     for _ in 0..3 {
-        let add = payload::LinkAdd {
-            state: link,
-            kind: 1,
-            name: "",
-            jit: payload::JitOptions::default(),
-        };
-        let added = client.call_op(op_id("cuLinkAddData_v2"), &bytes(&add), &text);
-        assert_eq!(added.header.status, 0);
+        assert_eq!(link_data(&mut client, link, 1, &text), 0);
     }
     let header = client.header(op_id("cuLinkComplete"), Flags::default());
     client.send(header, &link.to_le_bytes(), &[]).unwrap();
     // Sending has begun, and cannot go on.
-    let end = Instant::now() + Duration::from_secs(60);
-    while !client.link.rx.ready(HEADER_LEN).unwrap() {
-        assert!(Instant::now() < end, "no answer");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    within(Duration::from_secs(60), "no answer", || {
+        client.link.rx.ready(HEADER_LEN).unwrap()
+    });
     let mut other = Client::open(&target(server.unix(), "unix"), Some(&client.session)).unwrap();
     other.context = 1;
     let destroyed = other.call("cuLinkDestroy", &link.to_le_bytes());

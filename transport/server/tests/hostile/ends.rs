@@ -1,6 +1,6 @@
 //! Clients and lanes beyond what is allowed, and clients that die.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload;
@@ -8,7 +8,7 @@ use gtrace_link::LinkError;
 use gtrace_protocol::{Flags, Refused, op_id};
 
 use crate::counted;
-use crate::support::{Client, Server, bytes, target};
+use crate::support::{Client, Server, bytes, target, within};
 
 #[test]
 fn no_more_clients_than_allowed() {
@@ -40,15 +40,19 @@ fn lanes_are_limited() {
     let two = Client::open(&target, Some(&one.session)).unwrap();
     assert!(Client::open(&target, Some(&one.session)).is_err());
     drop(two);
-    let end = Instant::now() + Duration::from_secs(5);
-    while Client::open(&target, Some(&one.session)).is_err() {
-        assert!(Instant::now() < end, "a lane that has ended makes room");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    let what = "a lane that has ended makes room";
+    within(Duration::from_secs(5), what, || {
+        Client::open(&target, Some(&one.session)).is_ok()
+    });
 }
 
-fn exists(pid: u32) -> bool {
-    std::path::Path::new(&format!("/proc/{pid}")).exists()
+/// Waits until a worker is gone.
+fn ends(worker: u32, seconds: u64, whose: &str) {
+    let process = format!("/proc/{worker}");
+    let what = format!("{whose}: worker {worker} lives on");
+    within(Duration::from_secs(seconds), &what, || {
+        !std::path::Path::new(&process).exists()
+    });
 }
 
 #[test]
@@ -76,11 +80,7 @@ fn a_client_that_is_gone_takes_its_worker_with_it() {
             .unwrap()
             .worker;
         drop((client, lane));
-        let end = Instant::now() + Duration::from_secs(1);
-        while exists(worker) {
-            assert!(Instant::now() < end, "{link}: worker {worker} lives on");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        ends(worker, 1, link);
     }
     assert_eq!(other.free(at), 0, "other clients are untouched");
     assert_eq!(server.status().counters.workers_failed, 0);
@@ -103,14 +103,7 @@ fn a_client_that_dies_in_an_endless_call_takes_its_worker_with_it() {
         client.send(header, &[], &[]).unwrap();
         std::thread::sleep(Duration::from_millis(100));
         drop(client);
-        let began = Instant::now();
-        while exists(worker) {
-            assert!(
-                began.elapsed() < Duration::from_secs(2),
-                "{link}: {worker} lives on"
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        ends(worker, 2, link);
         server.wait_for("none", |s| s.sessions.is_empty());
     }
 }
@@ -121,11 +114,7 @@ fn workers_end_with_the_supervisor() {
     let mut client = Client::ready(server.unix(), "unix");
     let worker = server.status().sessions[0].worker;
     drop(server);
-    let end = Instant::now() + Duration::from_secs(2);
-    while exists(worker) {
-        assert!(Instant::now() < end, "worker {worker} lives on");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    ends(worker, 2, "unix");
     assert!(client.receive().is_err());
     // Handles mean nothing any more, which the client learns at once.
     assert!(client.one_way_fails(Kind::Stream.handle(1)));
@@ -167,14 +156,7 @@ fn a_killed_client_leaves_nothing_behind() {
         assert_eq!(session.stats.links, [link]);
         child.kill().unwrap();
         child.wait().unwrap();
-        let began = Instant::now();
-        while exists(session.worker) {
-            assert!(
-                began.elapsed() < Duration::from_secs(1),
-                "{link}: the worker lives on"
-            );
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        ends(session.worker, 1, link);
         server.wait_for("none", |status| status.sessions.is_empty());
     }
     assert_eq!(server.status().counters.workers_failed, 0);

@@ -62,11 +62,7 @@ fn frames_that_are_none_close_the_lane_with_the_reason() {
 fn echoes_give_back_what_came_and_no_more_bytes_than_a_mebibyte() {
     let server = Server::start(|_| {});
     for link in ["unix", "shm", "tcp"] {
-        let address = match link {
-            "tcp" => server.tcp(),
-            _ => server.unix(),
-        };
-        let mut client = Client::ready(address, link);
+        let mut client = Client::ready(server.address(link), link);
         for (asked, given) in [
             (0, 0),
             (1, 1),

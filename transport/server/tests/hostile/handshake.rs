@@ -10,7 +10,7 @@ use gtrace_protocol::{
     ClientHello, GREETING_LEN, HEADER_LEN, Header, PREAMBLE_LEN, Preamble, control,
 };
 
-use crate::support::{Client, Server, target};
+use crate::support::{Client, Server, target, within};
 use crate::{counted, greeted, serves};
 
 #[test]
@@ -163,9 +163,7 @@ fn lanes_count_before_their_link_is_chosen() {
         "{:?}",
         refused.map(|client| client.welcome)
     );
-    let end = Instant::now() + Duration::from_secs(15);
-    while open(server.tcp()).is_err() {
-        assert!(Instant::now() < end, "they are given up");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    within(Duration::from_secs(15), "they are given up", || {
+        open(server.tcp()).is_ok()
+    });
 }

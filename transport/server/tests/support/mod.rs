@@ -346,6 +346,15 @@ impl Client {
     }
 }
 
+/// Waits until something is so.
+pub(crate) fn within(limit: Duration, what: &str, mut done: impl FnMut() -> bool) {
+    let end = Instant::now() + limit;
+    while !done() {
+        assert!(Instant::now() < end, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
 /// The bytes of a payload.
 pub(crate) fn bytes<'a>(payload: &impl Payload<'a>) -> Vec<u8> {
     let mut w = Writer::default();

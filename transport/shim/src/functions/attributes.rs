@@ -165,15 +165,15 @@ pub(crate) unsafe fn cuKernelSetAttribute(
             record.set(attrib, val);
         }
         // Functions of the kernel have it too.
+        let of_kernel = lock(&session.state.functions).of_kernel(handle);
+        for record in of_kernel.iter().filter_map(|own| record(session, *own)) {
+            record.set(attrib, val);
+        }
         let mut functions = lock(&session.state.functions);
-        for function in functions.of_kernel(handle).into_iter().chain([handle]) {
+        functions.forget_occupancy(handle);
+        for function in of_kernel {
             functions.forget_occupancy(function);
-            if function != handle {
-                functions.forget_set(function);
-            }
-            if let Some(record) = record(session, function) {
-                record.set(attrib, val);
-            }
+            functions.forget_set(function);
         }
         functions.set.insert(key, val);
         Ok(())

@@ -9,16 +9,16 @@ use std::ptr::without_provenance_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{FunctionInfo, PARAMETERS_MAX, Parameter};
 use gtrace_cuda::types::driver::{
     self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUkernel, CUresult,
 };
+use gtrace_cuda::{Kind, SERVER_MINTED};
 
 use crate::generated::driver::remote;
 use crate::log;
 use crate::session::Session;
-use crate::state::lock;
+use crate::state::{State, lock};
 
 /// Attributes that have a place of their own; CUDA 13 defines 16.
 pub(super) const ATTRIBUTES: usize = 32;
@@ -133,7 +133,7 @@ pub(crate) struct Functions {
     pub(super) of_kernels: HashMap<(u64, u64), u64>,
     /// Attributes that were set, by handle, attribute and device.
     pub(super) set: HashMap<SetAttribute, i32>,
-    /// Records of handles that the server minted.
+    /// Records of handles that the server minted, and of those for which the table is too small.
     foreign: HashMap<u64, &'static Record>,
     /// Stream priorities by context: least and greatest.
     pub(crate) priorities: HashMap<u64, (i32, i32)>,
@@ -172,8 +172,8 @@ impl Functions {
         self.set.retain(|(of, _, _), _| *of != handle);
     }
 
-    /// A module or library is gone.
-    pub(super) fn forget_owner(&mut self, owner: u64) {
+    /// A module or library is gone, and so are these functions and kernels.
+    pub(super) fn forget_owner(&mut self, owner: u64) -> HashSet<u64> {
         self.set.clear();
         let mut gone = HashSet::new();
         self.by_name.retain(|(of, _), handle| {
@@ -192,6 +192,7 @@ impl Functions {
         });
         self.occupancy.retain(|key, _| !gone.contains(&key[0]));
         self.reported.retain(|(of, _), _| *of != owner);
+        gone
     }
 
     /// The functions of a new module or library, as its load reported them.
@@ -209,20 +210,52 @@ impl Functions {
     }
 }
 
-/// The record of a function's or a kernel's handle, if it was minted here.
+/// Where a handle that was minted here has its place; the server counts for itself.
 #[inline]
-pub(crate) fn record(session: &'static Session, handle: u64) -> Option<&'static Record> {
-    let counter = handle << 8 >> 12;
-    if Kind::Function.matches(handle) {
-        session.state.function_slots.get(counter)
-    } else if Kind::Kernel.matches(handle) {
-        session.state.kernel_slots.get(counter)
-    } else {
-        None
+fn place_of(handle: u64) -> Option<u64> {
+    (handle & SERVER_MINTED == 0).then_some(handle << 8 >> 12)
+}
+
+/// Keeps a record for ever.
+pub(super) fn keep(state: &State, record: Record) {
+    let handle = record.handle;
+    let slots = match Kind::Kernel.matches(handle) {
+        true => &state.kernel_slots,
+        false => &state.function_slots,
+    };
+    if let Some(record) = slots.set(handle << 8 >> 12, record) {
+        let record: &'static Record = Box::leak(Box::new(record));
+        lock(&state.functions).foreign.insert(handle, record);
     }
 }
 
-/// The record of any function or kernel; asks the server about one that the server minted.
+/// The record of a function's or a kernel's handle, if it was minted here. Takes the lock of [`Functions`] if the table is too
+/// small for it.
+#[inline]
+pub(crate) fn record(session: &'static Session, handle: u64) -> Option<&'static Record> {
+    kept(&session.state, handle)
+}
+
+#[inline]
+fn kept(state: &State, handle: u64) -> Option<&'static Record> {
+    let counter = place_of(handle)?;
+    let slots = if Kind::Function.matches(handle) {
+        &state.function_slots
+    } else if Kind::Kernel.matches(handle) {
+        &state.kernel_slots
+    } else {
+        return None;
+    };
+    slots.get(counter).or_else(|| beyond(state, handle))
+}
+
+/// A record for which the table is too small.
+#[cold]
+fn beyond(state: &State, handle: u64) -> Option<&'static Record> {
+    lock(&state.functions).foreign.get(&handle).copied()
+}
+
+/// The record of any function or kernel. The server is asked about one that it minted.
 ///
 /// # Errors
 ///
@@ -232,10 +265,9 @@ pub(crate) fn any_record(
     session: &'static Session,
     handle: u64,
 ) -> Result<&'static Record, CUresult> {
-    let minted_here = handle & gtrace_cuda::SERVER_MINTED == 0;
     match record(session, handle) {
-        Some(record) if minted_here => Ok(record),
-        _ => foreign(session, handle),
+        Some(record) => Ok(record),
+        None => foreign(session, handle),
     }
 }
 
@@ -284,8 +316,7 @@ fn asked(handle: u64) -> Result<Option<Vec<Parameter>>, CUresult> {
 
 #[cold]
 fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CUresult> {
-    let is_function = Kind::Function.matches(handle) || Kind::Kernel.matches(handle);
-    if !is_function || handle & gtrace_cuda::SERVER_MINTED == 0 {
+    if !Kind::Function.accepts(handle) || handle & SERVER_MINTED == 0 {
         return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
     }
     if let Some(record) = lock(&session.state.functions).foreign.get(&handle) {
@@ -317,11 +348,37 @@ mod tests {
             functions.occupancy.insert([kernel, 7, 64, 0, 0], 3);
             functions.occupancy.insert([function, 7, 64, 0, 0], 3);
         }
-        functions.forget_owner(1);
+        assert_eq!(functions.forget_owner(1), HashSet::from([10, 11]));
         assert_eq!(functions.by_name.len(), 1);
         assert_eq!(functions.of_kernels.get(&(20, 7)), Some(&21));
         assert_eq!(functions.of_kernels.len(), 1);
         assert_eq!(functions.occupancy.len(), 2);
+    }
+
+    #[test]
+    fn handles_of_the_server_have_no_places_of_others() {
+        for kind in [Kind::Function, Kind::Kernel] {
+            assert_eq!(place_of(kind.handle(5)), Some(5));
+            assert_eq!(place_of(kind.server_handle(5)), None);
+        }
+    }
+
+    #[test]
+    fn records_beyond_the_table_are_found_too() {
+        let state = State::default();
+        for kind in [Kind::Function, Kind::Kernel] {
+            let [first, beyond] = [1, 1 << 20].map(|counter| kind.handle(counter));
+            for handle in [first, beyond] {
+                let name = CString::default();
+                keep(
+                    &state,
+                    Record::new(handle, 1, name, &FunctionInfo::default()),
+                );
+                assert_eq!(kept(&state, handle).map(|own| own.handle), Some(handle));
+            }
+            assert!(kept(&state, kind.handle(2)).is_none());
+            assert!(kept(&state, kind.server_handle(1)).is_none());
+        }
     }
 
     #[test]

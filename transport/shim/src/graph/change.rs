@@ -3,7 +3,8 @@
 // Reads parameters through pointers of the program.
 #![allow(unsafe_code)]
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::payload::{
     GRAPH_COPY, GRAPH_HOST, NodeCall, NodePlace, NodeWork, Payload as _, Pitched,
@@ -106,13 +107,33 @@ pub(super) fn forget_copy(session: &'static Session, node: u64) -> Result<(), CU
     let Ok(copy) = copy_of(session, node) else {
         return Ok(());
     };
+    let owner = lock(&graphs.owners).get(&node).copied();
+    let graph = match owner {
+        Some(graph) => graph,
+        None => containing(without_provenance_mut(node as usize))?,
+    };
+    let gone = take_of(&mut lock(&graphs.graphs), graph, node, &copy);
     // Out of the lock: its memory is freed by calls.
-    let mut gone = Vec::new();
-    for held in lock(&graphs.graphs).values_mut() {
-        gone.extend(take(held, node, &copy));
-    }
     drop(gone);
     Ok(())
+}
+
+/// The copy of `node` out of what its graph holds: clones of the graph have copies of the same places. If the graph is not
+/// known, or is one that others have taken in, out of all.
+fn take_of(
+    all: &mut HashMap<u64, Held>,
+    graph: u64,
+    node: u64,
+    copy: &Pitched,
+) -> Vec<copies::HostCopy> {
+    let own = all.get_mut(&graph);
+    match own.and_then(|held| take(held, node, copy)) {
+        Some(own) => vec![own],
+        None => {
+            let all = all.values_mut();
+            all.filter_map(|held| take(held, node, copy)).collect()
+        }
+    }
 }
 
 /// The copy of `node` out of what is held.
@@ -142,22 +163,25 @@ pub(super) unsafe fn set_memcpy(
         None => containing(target.node)?,
     };
     let old = copy_of(session, node)?;
+    let all = (exec == 0).then(|| graphs.held(graph));
     let mut held = match exec {
-        0 => graphs.held(graph),
+        0 => graphs.own(graph),
         exec => graphs
             .exec(exec)
             .map(|own| Held::clone(&own))
             .unwrap_or_default(),
     };
     let gone = take(&mut held, node, &old);
-    let copy = copies::stage(session, &held, &given, node)?;
+    // Graphs that were moved into this one may copy the same memory.
+    let beside = all.as_ref().unwrap_or(&held);
+    let copy = copies::stage(session, beside, &given, node)?;
     let work = NodeWork::Memcpy {
         copy: copy.staged(),
         context: number(ctx),
     };
     set(target, work)?;
     if let Some(gone) = &gone {
-        plan::replace(session, &held.functions, gone, &copy);
+        plan::replace(session, &beside.functions, gone, &copy);
     }
     if copy.reads() || copy.writes() {
         held.copies.push(copy);
@@ -166,11 +190,7 @@ pub(super) unsafe fn set_memcpy(
     if exec == 0 {
         graphs.change(graph, |own| std::mem::swap(own, &mut held));
     } else {
-        graphs
-            .used
-            .store(true, std::sync::atomic::Ordering::Release);
-        let before = lock(&graphs.execs).insert(exec, Arc::new(held));
-        drop(before);
+        graphs.set_exec(exec, held);
     }
     drop(gone);
     Ok(())
@@ -236,11 +256,7 @@ pub(super) fn set_child(target: Target, graph: CUgraph) -> Result<(), CUresult> 
             .map(|own| Held::clone(&own))
             .unwrap_or_default();
         held.extend(&child);
-        graphs
-            .used
-            .store(true, std::sync::atomic::Ordering::Release);
-        let before = lock(&graphs.execs).insert(exec, Arc::new(held));
-        drop(before);
+        graphs.set_exec(exec, held);
     }
     Ok(())
 }
@@ -407,4 +423,27 @@ pub(crate) unsafe fn cuGraphExecEventWaitNodeSetEvent(
         let event = number(event);
         set(target!(hGraphExec, hNode), NodeWork::EventWait { event })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_cuda::payload::SideKind;
+
+    use super::*;
+
+    #[test]
+    fn a_clone_keeps_the_copy_of_a_node_that_goes() {
+        let copy = copies::linear((SideKind::Device, 0x1000), (SideKind::Device, 0x2000), 8);
+        let held = |node| Held {
+            copies: vec![copies::HostCopy::unstaged(node, copy)],
+            ..Held::default()
+        };
+        let mut all = HashMap::from([(1, held(5)), (2, held(0))]);
+        assert_eq!(take_of(&mut all, 1, 5, &copy).len(), 1);
+        assert!(all[&1].copies.is_empty());
+        assert_eq!(all[&2].copies.len(), 1);
+        // Graph 3 is one that graph 2 has taken in.
+        assert_eq!(take_of(&mut all, 3, 6, &copy).len(), 1);
+        assert!(all[&2].copies.is_empty());
+    }
 }

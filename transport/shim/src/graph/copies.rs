@@ -59,6 +59,17 @@ pub(crate) struct HostCopy {
 }
 
 impl HostCopy {
+    /// Without memory of the client.
+    #[cfg(test)]
+    pub(super) fn unstaged(node: u64, given: Pitched) -> Self {
+        Self {
+            node,
+            given,
+            from: None,
+            to: None,
+        }
+    }
+
     pub(super) fn without_node(&self) -> Self {
         self.of_node(0)
     }
@@ -115,14 +126,9 @@ impl HostCopy {
 impl Staging {
     fn side(&self) -> Side {
         Side {
-            kind: SideKind::Device,
-            place: self.address,
-            x: 0,
-            y: 0,
-            z: 0,
-            lod: 0,
             pitch: self.shape.extent.width,
             height: self.shape.extent.height,
+            ..Side::at(SideKind::Device, self.address)
         }
     }
 
@@ -194,34 +200,16 @@ pub(super) fn stage(
 
 /// A linear copy.
 pub(super) fn linear(from: (SideKind, u64), to: (SideKind, u64), len: usize) -> Pitched {
-    let side = |(kind, place): (SideKind, u64)| Side {
-        kind,
-        place,
-        x: 0,
-        y: 0,
-        z: 0,
-        lod: 0,
-        pitch: 0,
-        height: 0,
-    };
     Pitched {
-        from: side(from),
-        to: side(to),
-        extent: Extent {
-            width: len as u64,
-            height: 1,
-            depth: 1,
-        },
+        from: Side::at(from.0, from.1),
+        to: Side::at(to.0, to.1),
+        extent: Extent::row(len as u64),
         chunk: 0,
         stream: SYNCHRONOUS,
     }
 }
 
 /// Captures a copy of which a side is memory of the client, if the stream captures: true then.
-///
-/// # Errors
-///
-/// Those of [`stage`] and of the copy.
 pub(crate) fn captured_copy(
     session: &'static Session,
     op: OpId,
@@ -259,10 +247,6 @@ fn is_linear_copy(copy: &Pitched) -> bool {
 }
 
 /// As [`captured_copy`], for a linear copy.
-///
-/// # Errors
-///
-/// As there.
 pub(crate) fn captured_linear(
     session: &'static Session,
     from: (SideKind, u64),
@@ -278,10 +262,6 @@ pub(crate) fn captured_linear(
 }
 
 /// Sends what copies of a graph will read, in the order of `stream`.
-///
-/// # Errors
-///
-/// Those of copies.
 pub(super) fn send<'a>(
     session: &'static Session,
     copies: impl Iterator<Item = &'a HostCopy>,
@@ -313,10 +293,6 @@ pub(super) fn send<'a>(
 }
 
 /// Takes in what copies of a graph have written, once `stream` gets there.
-///
-/// # Errors
-///
-/// Those of copies.
 pub(super) fn receive<'a>(
     session: &'static Session,
     copies: impl Iterator<Item = &'a HostCopy>,

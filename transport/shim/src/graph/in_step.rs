@@ -22,16 +22,15 @@ fn is_late(copy: &HostCopy) -> bool {
 }
 
 /// A graph is about to be instantiated.
-///
-/// # Errors
-///
-/// Those of questions about its nodes.
 pub(super) fn bring(session: &'static Session, graph: u64) -> Result<(), CUresult> {
     if !managed::in_use() {
         return Ok(());
     }
     let graphs = &session.state.graphs;
-    let mut held = graphs.held(graph);
+    for child in graphs.moved_into(|(of, _)| of == graph) {
+        bring(session, child)?;
+    }
+    let mut held = graphs.own(graph);
     if !held.copies.iter().any(is_late) {
         return Ok(());
     }

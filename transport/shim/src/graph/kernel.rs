@@ -114,10 +114,6 @@ pub(super) unsafe fn packed(
 }
 
 /// What a node launches, kept for the program.
-///
-/// # Errors
-///
-/// Those of the question.
 pub(super) fn params(
     session: &'static Session,
     node: u64,

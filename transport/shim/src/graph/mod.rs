@@ -84,6 +84,9 @@ pub(crate) struct Graphs {
     pub(crate) plans: Mutex<HashMap<u64, Arc<Plan>>>,
     /// Functions of those, by what was instantiated, or by their node where that was changed in its graph.
     planned: Mutex<HashMap<u64, Vec<u64>>>,
+    /// Plans that others have replaced. A function that runs may have one, and would wait for itself as the last that does: its
+    /// memory is freed by calls that wait for the device.
+    retired: Mutex<Vec<Arc<Plan>>>,
 }
 
 impl Graphs {
@@ -93,8 +96,19 @@ impl Graphs {
         change(lock(&self.graphs).entry(graph).or_default());
     }
 
+    /// A plan is replaced.
+    fn retire(&self, plan: Option<Arc<Plan>>) {
+        lock(&self.retired).extend(plan);
+    }
+
+    /// What graph `graph` needs itself, without graphs that were moved into it.
+    fn own(&self, graph: u64) -> Held {
+        lock(&self.graphs).get(&graph).cloned().unwrap_or_default()
+    }
+
+    /// What graph `graph` needs, with graphs that were moved into it.
     fn held(&self, graph: u64) -> Held {
-        let mut held = lock(&self.graphs).get(&graph).cloned().unwrap_or_default();
+        let mut held = self.own(graph);
         for child in self.moved_into(|(of, _)| of == graph) {
             // Copies with their nodes, as those are the program's still.
             let within = self.held(child);
@@ -117,6 +131,12 @@ impl Graphs {
             true => lock(&self.execs).get(&exec).cloned(),
             false => None,
         }
+    }
+
+    fn set_exec(&self, exec: u64, held: Held) {
+        self.used.store(true, Ordering::Release);
+        let before = lock(&self.execs).insert(exec, Arc::new(held));
+        drop(before);
     }
 
     fn forget_node(&self, node: u64) {
@@ -192,4 +212,20 @@ pub(crate) unsafe fn cuGraphDestroyNode(hNode: CUgraphNode) -> CUresult {
         session.state.graphs.forget_node(number(hNode));
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_moved_graph_needs_is_not_kept_twice() {
+        let graphs = Graphs::default();
+        graphs.change(2, |own| own.functions.push(7));
+        lock(&graphs.moved).insert(2, (1, 5));
+        assert_eq!(graphs.held(1).functions, [7]);
+        let mut own = graphs.own(1);
+        graphs.change(1, |held| std::mem::swap(held, &mut own));
+        assert_eq!(graphs.held(1).functions, [7]);
+    }
 }

@@ -26,10 +26,6 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Takes in what the graph has written.
-    ///
-    /// # Errors
-    ///
-    /// Those of copies.
     pub(crate) fn begin(&self, session: &'static Session) -> Result<(), CUresult> {
         if self.before.is_empty() {
             return Ok(());
@@ -41,10 +37,6 @@ impl Plan {
     }
 
     /// Sends what the graph is to read.
-    ///
-    /// # Errors
-    ///
-    /// Those of copies.
     pub(crate) fn end(&self, session: &'static Session) -> Result<(), CUresult> {
         if self.after.is_empty() {
             return Ok(());
@@ -111,11 +103,13 @@ pub(super) fn replace(session: &Session, functions: &[u64], old: &HostCopy, new:
                 after: change(&own.after, HostCopy::reads),
                 context: own.context,
             };
-            // Out of the lock: its memory is freed by calls.
             gone.push(std::mem::replace(own, Arc::new(plan)));
         }
     }
-    drop(gone);
+    for plan in gone {
+        session.state.graphs.retire(Some(plan));
+    }
+    forget_unused(session);
 }
 
 /// A node as far as it matters here.
@@ -146,20 +140,18 @@ pub(super) fn forget_unused(session: &Session) {
 }
 
 fn take_unused(graphs: &Graphs) -> Vec<Arc<Plan>> {
+    let mut gone = std::mem::take(&mut *lock(&graphs.retired));
     let mut plans = lock(&graphs.plans);
     if plans.is_empty() {
-        return Vec::new();
+        return gone;
     }
     let used: HashSet<u64> = lock(&graphs.planned).values().flatten().copied().collect();
     let unused = plans.extract_if(|ticket, _| !used.contains(ticket));
-    unused.map(|(_, plan)| plan).collect()
+    gone.extend(unused.map(|(_, plan)| plan));
+    gone
 }
 
 /// Makes the plans of the functions of a graph, from which `exec` was instantiated.
-///
-/// # Errors
-///
-/// Those of questions about its nodes.
 pub(super) fn make(
     session: &'static Session,
     graph: u64,
@@ -168,10 +160,11 @@ pub(super) fn make(
 ) -> Result<(), CUresult> {
     let mut plans: HashMap<u64, Plan> = HashMap::new();
     visit(session, graph, held, &mut plans)?;
-    let mut own = lock(&session.state.graphs.plans);
-    lock(&session.state.graphs.planned).insert(exec, plans.keys().copied().collect());
+    let graphs = &session.state.graphs;
+    let mut own = lock(&graphs.plans);
+    lock(&graphs.planned).insert(exec, plans.keys().copied().collect());
     for (ticket, plan) in plans {
-        own.insert(ticket, Arc::new(plan));
+        graphs.retire(own.insert(ticket, Arc::new(plan)));
     }
     Ok(())
 }
@@ -329,16 +322,33 @@ fn reach(start: u64, next: impl Fn(u64) -> Vec<u64>) -> HashSet<u64> {
 mod tests {
     use super::*;
 
+    fn plan() -> Arc<Plan> {
+        Arc::new(Plan {
+            before: Vec::new(),
+            after: Vec::new(),
+            context: context::top(),
+        })
+    }
+
+    #[test]
+    fn a_plan_that_was_replaced_stays_until_unused_ones_are_taken() {
+        let graphs = Graphs::default();
+        let old = plan();
+        lock(&graphs.planned).insert(10, vec![1]);
+        lock(&graphs.plans).insert(1, Arc::clone(&old));
+        graphs.retire(lock(&graphs.plans).insert(1, plan()));
+        // The function that has it is not the last that does.
+        assert_eq!(Arc::strong_count(&old), 2);
+        assert_eq!(take_unused(&graphs).len(), 1);
+        assert_eq!(Arc::strong_count(&old), 1);
+        assert_eq!(lock(&graphs.plans).len(), 1);
+    }
+
     #[test]
     fn plans_go_with_the_last_that_can_be_launched() {
         let graphs = Graphs::default();
         for ticket in 1..=3 {
-            let plan = Plan {
-                before: Vec::new(),
-                after: Vec::new(),
-                context: context::top(),
-            };
-            lock(&graphs.plans).insert(ticket, Arc::new(plan));
+            lock(&graphs.plans).insert(ticket, plan());
         }
         lock(&graphs.planned).insert(10, vec![1, 2]);
         lock(&graphs.planned).insert(11, vec![2]);

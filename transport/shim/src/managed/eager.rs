@@ -156,10 +156,6 @@ impl Managed {
     }
 
     /// Takes in what the device has changed: the program has waited for it.
-    ///
-    /// # Errors
-    ///
-    /// Those of the copies.
     pub(super) fn fetch_eager(&mut self, session: &'static Session) -> Result<(), CUresult> {
         let busy = is_busy();
         let mut contexts: Vec<u64> = self.eager.values().map(|part| part.context).collect();

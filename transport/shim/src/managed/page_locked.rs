@@ -224,10 +224,6 @@ pub(crate) fn reach(
 }
 
 /// As [`reach`], of bytes that begin with a word.
-///
-/// # Errors
-///
-/// As [`reach`].
 pub(crate) fn reach_bytes(session: &'static Session, bytes: &[u8]) -> Result<(), CUresult> {
     let (words, _) = bytes.as_chunks::<8>();
     reach(session, words.iter().map(|word| u64::from_le_bytes(*word)))
@@ -776,10 +772,6 @@ pub(crate) fn take_in() {
 }
 
 /// Gives the server the page-locked memory at `address`, for which the program wants the device's pointer.
-///
-/// # Errors
-///
-/// As [`reach`].
 pub(crate) fn in_step(session: &'static Session, address: u64) -> Result<(), CUresult> {
     map(session, address)?;
     match is_mapped(address) {

@@ -216,10 +216,6 @@ unsafe fn pass_on(signal: i32, info: *mut libc::siginfo_t, context: *mut libc::c
 impl Protected {
     /// Nothing is installed before there is managed memory: a program that only asks what the device has
     /// keeps its signals.
-    ///
-    /// # Errors
-    ///
-    /// Those of pipe(2).
     pub(crate) fn new() -> io::Result<Self> {
         let mut ends = [-1; 2];
         // SAFETY: two descriptors that are nobody else's, and structures that are initialised.

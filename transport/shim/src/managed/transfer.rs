@@ -162,10 +162,6 @@ pub(super) fn send<'a>(
 }
 
 /// Fetches bytes from several addresses, for little more than one round trip.
-///
-/// # Errors
-///
-/// As [`send`].
 pub(super) fn fetch_all(
     session: &'static Session,
     way: &mut Way,
@@ -184,10 +180,6 @@ pub(super) fn fetch_all(
 }
 
 /// Fetches bytes of the device.
-///
-/// # Errors
-///
-/// As [`send`].
 pub(super) fn fetch(
     session: &'static Session,
     way: &mut Way,

@@ -1,15 +1,21 @@
-//! Waiting for events of the server's devices.
+//! Events of the server's devices, and of the server itself: GPUs that are bound to the driver or unbound from it.
 
 // Writes results through pointers of the program.
 #![allow(unsafe_code)]
 
 use std::ffi::c_uint;
 use std::mem::{offset_of, size_of};
+use std::ptr::without_provenance_mut;
 use std::time::{Duration, Instant};
 
-use gtrace_cuda::types::nvml::{self, nvmlEventData_t, nvmlEventSet_t, nvmlReturn_t};
-use gtrace_cuda::wire;
-use gtrace_protocol::{OpId, op_id};
+use gtrace_cuda::payload::first_version;
+use gtrace_cuda::types::nvml::{
+    self, nvmlEventData_t, nvmlEventSet_t, nvmlReturn_t, nvmlSystemEventSetCreateRequest_t,
+    nvmlSystemEventSetFreeRequest_t, nvmlSystemEventSetWaitRequest_t,
+    nvmlSystemRegisterEventRequest_t,
+};
+use gtrace_cuda::{Kind, wire};
+use gtrace_protocol::{OpId, Writer, op_id};
 
 use super::older::beginning;
 use crate::entry;
@@ -23,15 +29,28 @@ const FOR_EVER: c_uint = c_uint::MAX;
 /// `nvmlEventData_t` of the first version.
 const DATA_1: usize = offset_of!(nvmlEventData_t, gpuInstanceId);
 
+/// Waits in parts, for so many milliseconds each, until `wait` has something or the time is over.
+fn in_parts(timeoutms: c_uint, mut wait: impl FnMut(c_uint) -> nvmlReturn_t) -> nvmlReturn_t {
+    let time = Duration::from_millis(timeoutms.into());
+    let end = (timeoutms != FOR_EVER).then(|| Instant::now() + time);
+    loop {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let part = left.unwrap_or(PART).min(PART);
+        // Not less than what is left, which would be asked for again and again.
+        let code = wait(part.as_nanos().div_ceil(1_000_000) as c_uint);
+        if code != nvml::NVML_ERROR_TIMEOUT || left.is_some_and(|left| left <= PART) {
+            return code;
+        }
+    }
+}
+
 /// Waits for one part.
 ///
 /// # Safety
 ///
 /// `data` is writable.
-unsafe fn wait(set: nvmlEventSet_t, data: *mut nvmlEventData_t, time: Duration) -> nvmlReturn_t {
+unsafe fn wait(set: nvmlEventSet_t, data: *mut nvmlEventData_t, ms: c_uint) -> nvmlReturn_t {
     const OP: OpId = op_id("nvmlEventSetWait_v2");
-    // Not less than what is left, which would be asked for again and again.
-    let ms = time.as_nanos().div_ceil(1_000_000) as c_uint;
     entry::nvml(
         OP,
         size_of::<u64>() + size_of::<u32>(),
@@ -56,16 +75,8 @@ pub(crate) unsafe fn nvmlEventSetWait_v2(
     if data.is_null() {
         return nvml::NVML_ERROR_INVALID_ARGUMENT;
     }
-    let time = Duration::from_millis(timeoutms.into());
-    let end = (timeoutms != FOR_EVER).then(|| Instant::now() + time);
-    loop {
-        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
-        // SAFETY: a pointer of the program.
-        let code = unsafe { wait(set, data, left.unwrap_or(PART).min(PART)) };
-        if code != nvml::NVML_ERROR_TIMEOUT || left.is_some_and(|left| left <= PART) {
-            return code;
-        }
-    }
+    // SAFETY: a pointer of the program.
+    in_parts(timeoutms, |ms| unsafe { wait(set, data, ms) })
 }
 
 pub(crate) unsafe fn nvmlEventSetWait(
@@ -79,4 +90,118 @@ pub(crate) unsafe fn nvmlEventSetWait(
             nvmlEventSetWait_v2(set, whole, timeoutms)
         })
     }
+}
+
+/// A request of the program about events of the system, if it is of the version that is known.
+///
+/// # Safety
+///
+/// `request` is null or points to a structure that says its version.
+unsafe fn asked<R: Copy>(request: *const R) -> Result<R, nvmlReturn_t> {
+    super::ready()?;
+    if request.is_null() {
+        return Err(nvml::NVML_ERROR_INVALID_ARGUMENT);
+    }
+    // SAFETY: each begins with its version, by which a structure of another size is recognised.
+    if unsafe { request.cast::<u32>().read() } != first_version::<R>() {
+        return Err(nvml::NVML_ERROR_ARGUMENT_VERSION_MISMATCH);
+    }
+    // SAFETY: the caller's promise.
+    Ok(unsafe { request.read() })
+}
+
+pub(crate) unsafe fn nvmlSystemEventSetCreate(
+    request: *mut nvmlSystemEventSetCreateRequest_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlSystemEventSetCreate");
+    // SAFETY: a structure of the program.
+    if let Err(code) = unsafe { asked(request.cast_const()) } {
+        return code;
+    }
+    let set = entry::mint(Kind::NvmlSystemEventSet);
+    let write = |w: &mut Writer| {
+        w.u64(set);
+        Ok(())
+    };
+    let code = entry::nvml(OP, size_of::<u64>(), write, |_| Ok(()));
+    if code == nvml::NVML_SUCCESS {
+        // SAFETY: as above.
+        unsafe { (*request).set = without_provenance_mut(set as usize) };
+    }
+    code
+}
+
+pub(crate) unsafe fn nvmlSystemEventSetFree(
+    request: *mut nvmlSystemEventSetFreeRequest_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlSystemEventSetFree");
+    // SAFETY: a structure of the program.
+    let asked = match unsafe { asked(request.cast_const()) } {
+        Ok(asked) => asked,
+        Err(code) => return code,
+    };
+    let write = |w: &mut Writer| {
+        w.u64(asked.set.addr() as u64);
+        Ok(())
+    };
+    entry::nvml(OP, size_of::<u64>(), write, |_| Ok(()))
+}
+
+pub(crate) unsafe fn nvmlSystemRegisterEvents(
+    request: *mut nvmlSystemRegisterEventRequest_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlSystemRegisterEvents");
+    // SAFETY: a structure of the program.
+    let asked = match unsafe { asked(request.cast_const()) } {
+        Ok(asked) => asked,
+        Err(code) => return code,
+    };
+    let write = |w: &mut Writer| {
+        w.u64(asked.set.addr() as u64);
+        w.u64(asked.eventTypes);
+        Ok(())
+    };
+    entry::nvml(OP, 2 * size_of::<u64>(), write, |_| Ok(()))
+}
+
+pub(crate) unsafe fn nvmlSystemEventSetWait(
+    request: *mut nvmlSystemEventSetWaitRequest_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlSystemEventSetWait");
+    // SAFETY: a structure of the program.
+    let asked = match unsafe { asked(request.cast_const()) } {
+        Ok(asked) => asked,
+        Err(code) => return code,
+    };
+    let room = match asked.data.is_null() {
+        true => 0,
+        false => asked.dataSize,
+    };
+    let mut events = 0;
+    let code = in_parts(asked.timeoutms, |ms| {
+        entry::nvml(
+            OP,
+            size_of::<u64>() + 2 * size_of::<u32>(),
+            |w| {
+                w.u64(asked.set.addr() as u64);
+                w.u32(ms);
+                w.u32(room);
+                Ok(())
+            },
+            |r| {
+                events = r.u32()?;
+                let count = r.len(room as usize)?;
+                // SAFETY: integers, and the list has room for as many as the program says.
+                unsafe { wire::take(r, asked.data, count) }
+            },
+        )
+    });
+    // Where there is too little room it is as much as is needed. Whatever else the server says, the program reads no more than it
+    // has room for.
+    if code != nvml::NVML_ERROR_INSUFFICIENT_SIZE {
+        events = events.min(room);
+    }
+    // SAFETY: as above.
+    unsafe { (*request).numEvent = events };
+    code
 }

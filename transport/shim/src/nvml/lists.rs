@@ -9,18 +9,22 @@ use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::payload::Listed;
 use gtrace_cuda::types::nvml::{
-    self, nvmlDevice_t, nvmlEccSramUniqueUncorrectedErrorCounts_t, nvmlProcessDetailList_t,
-    nvmlProcessesUtilizationInfo_t, nvmlReturn_t,
+    self, nvmlActiveVgpuInstanceInfo_t, nvmlDevice_t, nvmlEccSramUniqueUncorrectedErrorCounts_t,
+    nvmlGpuInstance_t, nvmlProcessDetailList_t, nvmlProcessesUtilizationInfo_t, nvmlReturn_t,
+    nvmlVgpuCreatablePlacementInfo_t, nvmlVgpuInstancesUtilizationInfo_t,
+    nvmlVgpuProcessesUtilizationInfo_t, nvmlVgpuTypeIdInfo_t,
 };
 use gtrace_cuda::wire;
 use gtrace_protocol::{OpId, op_id};
 
 use crate::entry;
 
+/// A list of a device or of a GPU instance.
+///
 /// # Safety
 ///
 /// `into` is null or points to a structure of the program that says its version, with a list of as many elements as it says.
-unsafe fn listed<S: Listed>(op: OpId, device: nvmlDevice_t, into: *mut S) -> nvmlReturn_t {
+unsafe fn listed<T, S: Listed>(op: OpId, of: *mut T, into: *mut S) -> nvmlReturn_t {
     if let Err(code) = super::ready() {
         return code;
     }
@@ -43,7 +47,7 @@ unsafe fn listed<S: Listed>(op: OpId, device: nvmlDevice_t, into: *mut S) -> nvm
         op,
         size_of::<u64>() + size_of::<S>(),
         |w| {
-            w.u64(device.addr() as u64);
+            w.u64(of.addr() as u64);
             // SAFETY: plain data; the pointer is a number.
             unsafe { wire::put(w, &raw const asked, 1) };
             Ok(())
@@ -95,4 +99,49 @@ pub(crate) unsafe fn nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(
     const OP: OpId = op_id("nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts");
     // SAFETY: a structure of the program.
     unsafe { listed(OP, device, errorCounts) }
+}
+
+pub(crate) unsafe fn nvmlDeviceGetVgpuInstancesUtilizationInfo(
+    device: nvmlDevice_t,
+    vgpuUtilInfo: *mut nvmlVgpuInstancesUtilizationInfo_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlDeviceGetVgpuInstancesUtilizationInfo");
+    // SAFETY: a structure of the program.
+    unsafe { listed(OP, device, vgpuUtilInfo) }
+}
+
+pub(crate) unsafe fn nvmlDeviceGetVgpuProcessesUtilizationInfo(
+    device: nvmlDevice_t,
+    vgpuProcUtilInfo: *mut nvmlVgpuProcessesUtilizationInfo_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlDeviceGetVgpuProcessesUtilizationInfo");
+    // SAFETY: a structure of the program.
+    unsafe { listed(OP, device, vgpuProcUtilInfo) }
+}
+
+pub(crate) unsafe fn nvmlGpuInstanceGetActiveVgpus(
+    gpuInstance: nvmlGpuInstance_t,
+    pVgpuInstanceInfo: *mut nvmlActiveVgpuInstanceInfo_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlGpuInstanceGetActiveVgpus");
+    // SAFETY: a structure of the program.
+    unsafe { listed(OP, gpuInstance, pVgpuInstanceInfo) }
+}
+
+pub(crate) unsafe fn nvmlGpuInstanceGetCreatableVgpus(
+    gpuInstance: nvmlGpuInstance_t,
+    pVgpus: *mut nvmlVgpuTypeIdInfo_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlGpuInstanceGetCreatableVgpus");
+    // SAFETY: a structure of the program.
+    unsafe { listed(OP, gpuInstance, pVgpus) }
+}
+
+pub(crate) unsafe fn nvmlGpuInstanceGetVgpuTypeCreatablePlacements(
+    gpuInstance: nvmlGpuInstance_t,
+    pCreatablePlacementInfo: *mut nvmlVgpuCreatablePlacementInfo_t,
+) -> nvmlReturn_t {
+    const OP: OpId = op_id("nvmlGpuInstanceGetVgpuTypeCreatablePlacements");
+    // SAFETY: a structure of the program.
+    unsafe { listed(OP, gpuInstance, pCreatablePlacementInfo) }
 }

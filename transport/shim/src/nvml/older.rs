@@ -112,11 +112,11 @@ pub(crate) unsafe fn nvmlComputeInstanceGetInfo(
     }
 }
 
-/// What a function answers that does not travel; whether NVML is initialised and whether the device is one come first, as with
-/// a driver.
-pub(crate) fn refused(device: Option<nvmlDevice_t>, refusal: nvmlReturn_t) -> nvmlReturn_t {
-    let is_device = |device: nvmlDevice_t| Kind::NvmlDevice.matches(device.addr() as u64);
-    answer(ready().and_then(|()| match device.is_none_or(is_device) {
+/// What a function answers that does not travel; whether NVML is initialised and whether the device or unit is one come first,
+/// as with a driver.
+pub(crate) fn refused(of: Option<(Kind, usize)>, refusal: nvmlReturn_t) -> nvmlReturn_t {
+    let is_one = |(kind, handle): (Kind, usize)| kind.matches(handle as u64);
+    answer(ready().and_then(|()| match of.is_none_or(is_one) {
         true => Err(refusal),
         false => Err(nvml::NVML_ERROR_INVALID_ARGUMENT),
     }))

@@ -12,7 +12,7 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{OpId, op_id};
 
-use super::{SIDE, deep, flat, put};
+use super::{deep, one_slice, put};
 use crate::copy::stream;
 use crate::entry::done;
 use crate::session;
@@ -30,20 +30,11 @@ enum Line {
 impl Line {
     fn side(self) -> Side {
         match self {
-            Self::Host(place) => Side {
-                place: place as u64,
-                ..SIDE
-            },
-            Self::Device(place) => Side {
-                kind: SideKind::Device,
-                place,
-                ..SIDE
-            },
+            Self::Host(place) => Side::at(SideKind::Client, place as u64),
+            Self::Device(place) => Side::at(SideKind::Device, place),
             Self::Array(array, x) => Side {
-                kind: SideKind::Array,
-                place: array.addr() as u64,
                 x: x as u64,
-                ..SIDE
+                ..Side::at(SideKind::Array, array.addr() as u64)
             },
         }
     }
@@ -59,11 +50,7 @@ fn row(to: Line, from: Line, bytes: usize, stream: Option<CUstream>) -> CUresult
         let whole = Pitched {
             from: from.side(),
             to: to.side(),
-            extent: Extent {
-                width: bytes as u64,
-                height: 1,
-                depth: 1,
-            },
+            extent: Extent::row(bytes as u64),
             chunk: 0,
             stream: stream.map_or(SYNCHRONOUS, crate::copy::stream),
         };
@@ -151,7 +138,7 @@ unsafe fn copy_2d(op: OpId, given: *const CUDA_MEMCPY2D, stream: u64) -> CUresul
         let session = session::cuda()?;
         // SAFETY: null or a structure of the program.
         let given = unsafe { given.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        let whole = flat(session, given)?;
+        let whole = deep(session, &one_slice(given))?;
         put(session, op, &Pitched { stream, ..whole })
     })
 }

@@ -79,6 +79,50 @@ fn too_little_room_is_answered_with_how_much_is_needed() {
 }
 
 #[test]
+fn a_unit_has_a_number_and_its_devices_have_theirs() {
+    unsafe extern "C" fn unit(index: c_uint, unit: *mut nvmlUnit_t) -> nvmlReturn_t {
+        assert_eq!(index, 0);
+        unsafe { unit.write(0x7700 as nvmlUnit_t) };
+        NVML_SUCCESS
+    }
+    unsafe extern "C" fn devices(
+        unit: nvmlUnit_t,
+        count: *mut c_uint,
+        devices: *mut nvmlDevice_t,
+    ) -> nvmlReturn_t {
+        assert_eq!(unit as usize, 0x7700);
+        let room = unsafe { count.replace(1) };
+        if room < 1 || devices.is_null() {
+            return NVML_ERROR_INSUFFICIENT_SIZE;
+        }
+        unsafe { devices.write(REAL as nvmlDevice_t) };
+        NVML_SUCCESS
+    }
+    let device = device();
+    with_server(|exec| {
+        exec.nvml.nvmlUnitGetHandleByIndex = Some(unit);
+        exec.nvml.nvmlUnitGetDevices = Some(devices);
+    });
+    let (mut unit, mut count) = (null_mut(), 0);
+    let mut list = [null_mut(); 2];
+    let to = list.as_mut_ptr();
+    unsafe {
+        assert_eq!(client::nvmlUnitGetHandleByIndex(0, &mut unit), NVML_SUCCESS);
+        let asked = client::nvmlUnitGetDevices(unit, &mut count, null_mut());
+        assert_eq!((asked, count), (NVML_ERROR_INSUFFICIENT_SIZE, 1));
+        count = 2;
+        assert_eq!(
+            client::nvmlUnitGetDevices(unit, &mut count, to),
+            NVML_SUCCESS
+        );
+        // A device is no unit.
+        let wrong = client::nvmlUnitGetDevices(device.cast(), &mut count, to);
+        assert_eq!(wrong, NVML_ERROR_INVALID_ARGUMENT);
+    }
+    assert_eq!((count, list), (1, [device, null_mut()]));
+}
+
+#[test]
 fn a_text_says_how_long_it_is() {
     unsafe extern "C" fn name(
         id: nvmlVgpuTypeId_t,

@@ -24,7 +24,12 @@ not_here! {
     cuMemcpyDtoHAsync_v2 cuMemcpyDtoH_v2 cuMemcpyHtoDAsync_v2 cuMemcpyHtoD_v2 cuModuleGetFunction
     cuModuleLoadData cuOccupancyMaxActiveClusters cuOccupancyMaxPotentialClusterSize
     cuStreamAddCallback nvmlComputeInstanceGetInfo_v2 nvmlDeviceGetGpuInstancePossiblePlacements_v2
-    nvmlDeviceGetProcessesUtilizationInfo nvmlGpuInstanceGetComputeInstancePossiblePlacements
+    nvmlDeviceGetGpuInstances nvmlDeviceGetProcessesUtilizationInfo
+    nvmlDeviceGetVgpuInstancesUtilizationInfo nvmlDeviceGetVgpuProcessesUtilizationInfo
+    nvmlGpuInstanceGetActiveVgpus nvmlGpuInstanceGetComputeInstancePossiblePlacements
+    nvmlGpuInstanceGetComputeInstances nvmlGpuInstanceGetCreatableVgpus
+    nvmlGpuInstanceGetVgpuTypeCreatablePlacements
     nvmlDeviceGetRunningProcessDetailList nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts
     nvmlEventSetWait_v2 nvmlGpmMetricsGet nvmlGpuInstanceGetInfo nvmlInit_v2 nvmlShutdown
+    nvmlSystemEventSetCreate nvmlSystemEventSetFree nvmlSystemEventSetWait nvmlSystemRegisterEvents
 }

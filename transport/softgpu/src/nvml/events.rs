@@ -1,12 +1,13 @@
-//! Event sets: Xids of the devices, as they happen.
+//! Event sets: Xids of the devices, as they happen. Sets of events of the system (GPUs that are bound to the driver or unbound from
+//! it) are there too, and nothing happens to them.
 
-use std::ffi::{c_uint, c_ulonglong};
+use std::ffi::{c_uint, c_ulonglong, c_void};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::{
-    DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, TIMEOUT, any_device, device, handle_of,
-    nvml, state,
+    DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, TIMEOUT, VERSION_MISMATCH, any_device,
+    device, handle_of, nvml, state,
 };
 use crate::abi::Out;
 use crate::device::Device;
@@ -48,6 +49,58 @@ struct EventSet {
 }
 
 static SETS: Registry<EventSet> = Registry::new();
+
+/// `nvmlSystemEventTypeGpuDriverUnbind` and `nvmlSystemEventTypeGpuDriverBind`.
+const SYSTEM_TYPES: c_ulonglong = 3;
+const SYSTEM_KIND: u8 = 0x23;
+
+/// `nvmlSystemEventSetCreateRequest_v1_t` and `nvmlSystemEventSetFreeRequest_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct SystemSet {
+    pub version: c_uint,
+    pub set: u64,
+}
+
+/// `nvmlSystemRegisterEventRequest_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct SystemRegister {
+    pub version: c_uint,
+    pub types: c_ulonglong,
+    pub set: u64,
+}
+
+/// `nvmlSystemEventSetWaitRequest_v1_t`.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs, reason = "the names are those of NVML")]
+pub struct SystemWait {
+    pub version: c_uint,
+    pub timeout: c_uint,
+    pub set: u64,
+    pub events: Out<c_void>,
+    pub room: c_uint,
+    pub count: c_uint,
+}
+
+static SYSTEM_SETS: Registry<()> = Registry::new();
+
+/// A request, if it is of the version that is known.
+fn asked<R: Copy>(request: Out<R>, version: impl Fn(&R) -> c_uint) -> Reply<R> {
+    state()?;
+    let asked = request.get()?;
+    match version(&asked) == 1 << 24 | size_of::<R>() as c_uint {
+        true => Ok(asked),
+        false => Err(VERSION_MISMATCH),
+    }
+}
+
+fn find_system(set: u64) -> Reply {
+    SYSTEM_SETS.get(set).map(drop).ok_or(INVALID_ARGUMENT)
+}
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -149,5 +202,43 @@ nvml! {
         }
         let EventData { device, event_type, event_data, .. } = next(set, timeout)?;
         Ok(data.put(EventDataV1 { device, event_type, event_data })?)
+    }
+
+    /// Makes a set of events of the system.
+    fn nvmlSystemEventSetCreate(request: Out<SystemSet>) {
+        let asked = asked(request, |request| request.version)?;
+        let set = mint(SYSTEM_KIND);
+        SYSTEM_SETS.insert(set, Arc::new(()));
+        Ok(request.put(SystemSet { set, ..asked })?)
+    }
+
+    /// Ends a set of events of the system.
+    fn nvmlSystemEventSetFree(request: Out<SystemSet>) {
+        let SystemSet { set, .. } = asked(request, |request| request.version)?;
+        find_system(set)?;
+        SYSTEM_SETS.remove(set);
+        Ok(())
+    }
+
+    /// Adds events of the system to a set.
+    fn nvmlSystemRegisterEvents(request: Out<SystemRegister>) {
+        let asked = asked(request, |request| request.version)?;
+        find_system(asked.set)?;
+        match asked.types & !SYSTEM_TYPES {
+            0 => Ok(()),
+            _ => Err(NOT_SUPPORTED),
+        }
+    }
+
+    /// Waits for an event of the system: none happens.
+    fn nvmlSystemEventSetWait(request: Out<SystemWait>) {
+        let asked = asked(request, |request| request.version)?;
+        find_system(asked.set)?;
+        if asked.events.is_null() || asked.room == 0 {
+            return Err(INVALID_ARGUMENT);
+        }
+        std::thread::sleep(Duration::from_millis(asked.timeout.into()));
+        request.put(SystemWait { count: 0, ..asked })?;
+        Err(TIMEOUT)
     }
 }

@@ -1,4 +1,4 @@
-//! GPU instances and compute instances of a device in MIG mode, by their numbers, and their profiles.
+//! GPU instances and compute instances of a device in MIG mode, by their numbers and profiles, and the profiles themselves.
 
 use std::ffi::{c_uint, c_ulonglong};
 
@@ -112,6 +112,22 @@ fn gpu_instance_handle(device: &Device, gi: c_uint) -> u64 {
     handle_of(device) + GPU_INSTANCE + (u64::from(gi) << GI_SHIFT)
 }
 
+fn compute_instance_handle(device: &Device, one: &Instance) -> u64 {
+    let numbers = u64::from(one.gi) << GI_SHIFT | u64::from(one.ci) << CI_SHIFT;
+    handle_of(device) + COMPUTE_INSTANCE + numbers
+}
+
+/// Gives the handles of instances, of which there is room for as many as their profile can have.
+fn give(list: Out<u64>, count: Out<c_uint>, handles: &[u64]) -> Reply {
+    if list.is_null() || count.is_null() {
+        return Err(INVALID_ARGUMENT);
+    }
+    for (place, handle) in handles.iter().enumerate() {
+        list.put_at(place, *handle)?;
+    }
+    Ok(count.put(handles.len() as c_uint)?)
+}
+
 fn gpu_profile(slices: u32) -> Reply<(u32, c_uint, c_uint)> {
     let mut profiles = GPU_PROFILES.iter();
     let found = profiles.find(|(of, ..)| *of == slices);
@@ -148,6 +164,28 @@ nvml! {
         }
         computing(device, id)?;
         Ok(out.put(gpu_instance_handle(device, id))?)
+    }
+
+    /// The GPU instances of a profile.
+    fn nvmlDeviceGetGpuInstances(
+        handle: DeviceHandle, profile: c_uint, list: Out<u64>, count: Out<c_uint>,
+    ) {
+        let device = device(handle)?;
+        if !is_divided(device) {
+            return Err(NOT_SUPPORTED);
+        }
+        let mut profiles = GPU_PROFILES.iter();
+        let found = profiles.find(|(_, id, _)| *id == profile);
+        let (slices, _, most) = *found.ok_or(NOT_SUPPORTED)?;
+        let mut numbers: Vec<_> = instances(device)
+            .iter()
+            .filter(|one| one.slices == slices)
+            .map(|one| one.gi)
+            .collect();
+        // Each compute instance names its own.
+        numbers.dedup();
+        let handles = numbers.iter().map(|gi| gpu_instance_handle(device, *gi));
+        give(list, count, &handles.take(most as usize).collect::<Vec<_>>())
     }
 
     /// A profile of GPU instances.
@@ -208,8 +246,19 @@ nvml! {
     fn nvmlGpuInstanceGetComputeInstanceById(instance: u64, id: c_uint, out: Out<u64>) {
         let (device, computing) = gpu_instance(instance)?;
         let found = computing.iter().find(|one| one.ci == id).ok_or(NOT_FOUND)?;
-        let numbers = u64::from(found.gi) << GI_SHIFT | u64::from(found.ci) << CI_SHIFT;
-        Ok(out.put(handle_of(device) + COMPUTE_INSTANCE + numbers)?)
+        Ok(out.put(compute_instance_handle(device, found))?)
+    }
+
+    /// The compute instances of a profile in a GPU instance.
+    fn nvmlGpuInstanceGetComputeInstances(
+        instance: u64, profile: c_uint, list: Out<u64>, count: Out<c_uint>,
+    ) {
+        let (device, computing) = gpu_instance(instance)?;
+        let slices = *COMPUTE_PROFILES.get(profile as usize).ok_or(NOT_SUPPORTED)?;
+        let most = computing.first().map_or(0, |one| one.slices) / slices;
+        let of_profile = computing.iter().filter(|one| one.computing == slices);
+        let handles = of_profile.map(|one| compute_instance_handle(device, one));
+        give(list, count, &handles.take(most as usize).collect::<Vec<_>>())
     }
 
     /// What a compute instance is.

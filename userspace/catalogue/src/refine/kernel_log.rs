@@ -55,6 +55,10 @@ pub(super) fn machine_check(occ: &Occurrence, v: Verdict) -> Verdict {
         (Severity::Fatal, Some(false)) => v
             .refined("fatal", Severity::Fatal)
             .and("The kernel stops the host."),
+        (_, Some(false)) if error(occ) == "deferred error" => v
+            .refined("deferred", Severity::Critical)
+            .and("It could not be corrected, and nothing had used the data yet: a program that does is ended.")
+            .first("Take the host out of service."),
         (_, Some(false)) => v
             .refined("uncorrected", Severity::Critical)
             .and("It could not be corrected: programs were hit.")

@@ -17,78 +17,50 @@ const DISPLAY: &str = "A display-side condition, by its name, without public mea
 
 /// Sorted by code.
 pub(crate) const XIDS: &[XidEntry] = xids! {
-    1 ROBUST_CHANNEL_FIFO_ERROR_FIFO_METHOD: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    2 ROBUST_CHANNEL_FIFO_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    3 ROBUST_CHANNEL_FIFO_ERROR_UNK_METHOD: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    4 ROBUST_CHANNEL_FIFO_ERROR_CHANNEL_BUSY: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    5 ROBUST_CHANNEL_FIFO_ERROR_RUNOUT_OVERFLOW: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    6 ROBUST_CHANNEL_FIFO_ERROR_PARSE_ERR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    7 ROBUST_CHANNEL_FIFO_ERROR_PTE_ERR: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    1 ROBUST_CHANNEL_FIFO_ERROR_FIFO_METHOD: Unknown, Warning, [SUPPORT], RESERVED;
+    2 ROBUST_CHANNEL_FIFO_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT], RESERVED;
+    3 ROBUST_CHANNEL_FIFO_ERROR_UNK_METHOD: Unknown, Warning, [SUPPORT], RESERVED;
+    4 ROBUST_CHANNEL_FIFO_ERROR_CHANNEL_BUSY: Unknown, Warning, [SUPPORT], RESERVED;
+    5 ROBUST_CHANNEL_FIFO_ERROR_RUNOUT_OVERFLOW: Unknown, Warning, [SUPPORT], RESERVED;
+    6 ROBUST_CHANNEL_FIFO_ERROR_PARSE_ERR: Unknown, Warning, [SUPPORT], RESERVED;
+    7 ROBUST_CHANNEL_FIFO_ERROR_PTE_ERR: Unknown, Warning, [SUPPORT], RESERVED;
     8 ROBUST_CHANNEL_FIFO_ERROR_IDLE_TIMEOUT: Driver, Warning, [RESTART_APP, SUPPORT],
         "A channel made no progress within its time limit. Its program hangs or has been ended.";
-    9 ROBUST_CHANNEL_GR_ERROR_INSTANCE: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    10 ROBUST_CHANNEL_GR_ERROR_SINGLE_STEP: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    9 ROBUST_CHANNEL_GR_ERROR_INSTANCE: Unknown, Warning, [SUPPORT], RESERVED;
+    10 ROBUST_CHANNEL_GR_ERROR_SINGLE_STEP: Unknown, Warning, [SUPPORT], RESERVED;
     11 ROBUST_CHANNEL_GR_ERROR_MISSING_HW: Driver, Warning, [RESTART_APP, CHECK_APP],
         "The graphics front end was sent a malformed command stream. The channel's program is ended.";
-    12 ROBUST_CHANNEL_GR_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    12 ROBUST_CHANNEL_GR_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT], RESERVED;
     13 ROBUST_CHANNEL_GR_EXCEPTION: Application, Warning, [RESTART_APP, CHECK_APP, DIAG_IF_REPEAT],
         "A kernel broke a rule of the compute or graphics engine: an illegal instruction, an out-of-range or misaligned address. Its program is ended; others go on.";
     14 ROBUST_CHANNEL_FAKE_ERROR: Driver, Info, [IGNORE, SUPPORT],
         "A fault raised on purpose by a test of the driver. No work is affected.";
-    15 ROBUST_CHANNEL_SCANLINE_TIMEOUT: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    15 ROBUST_CHANNEL_SCANLINE_TIMEOUT: Unknown, Warning, [SUPPORT], RESERVED;
     16 ROBUST_CHANNEL_VBLANK_CALLBACK_TIMEOUT: Driver, Warning, [SUPPORT],
         "A display callback for the vertical blank came too late. Compute work is not affected.";
-    17 ROBUST_CHANNEL_PARAMETER_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    18 ROBUST_CHANNEL_BUS_MASTER_TIMEOUT_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    19 ROBUST_CHANNEL_DISP_MISSED_NOTIFIER: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    20 ROBUST_CHANNEL_MPEG_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    21 ROBUST_CHANNEL_ME_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    22 ROBUST_CHANNEL_VP_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    23 ROBUST_CHANNEL_RC_LOGGING_ENABLED: Unknown, Info, [SUPPORT],
-        NOTICE;
-    24 ROBUST_CHANNEL_GR_SEMAPHORE_TIMEOUT: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    17 ROBUST_CHANNEL_PARAMETER_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
+    18 ROBUST_CHANNEL_BUS_MASTER_TIMEOUT_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
+    19 ROBUST_CHANNEL_DISP_MISSED_NOTIFIER: Unknown, Warning, [SUPPORT], RESERVED;
+    20 ROBUST_CHANNEL_MPEG_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT], RESERVED;
+    21 ROBUST_CHANNEL_ME_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT], RESERVED;
+    22 ROBUST_CHANNEL_VP_ERROR_SW_METHOD: Unknown, Warning, [SUPPORT], RESERVED;
+    23 ROBUST_CHANNEL_RC_LOGGING_ENABLED: Unknown, Info, [SUPPORT], NOTICE;
+    24 ROBUST_CHANNEL_GR_SEMAPHORE_TIMEOUT: Unknown, Warning, [SUPPORT], RESERVED;
     25 ROBUST_CHANNEL_GR_ILLEGAL_NOTIFY: Driver, Warning, [RESTART_APP, CHECK_APP],
         "The command stream named an illegal notifier. The channel's program is ended.";
-    26 ROBUST_CHANNEL_FIFO_ERROR_FBISTATE_TIMEOUT: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    27 ROBUST_CHANNEL_VP_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    28 ROBUST_CHANNEL_VP2_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    29 ROBUST_CHANNEL_BSP_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    30 ROBUST_CHANNEL_BAD_ADDR_ACCESS: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    26 ROBUST_CHANNEL_FIFO_ERROR_FBISTATE_TIMEOUT: Unknown, Warning, [SUPPORT], RESERVED;
+    27 ROBUST_CHANNEL_VP_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
+    28 ROBUST_CHANNEL_VP2_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
+    29 ROBUST_CHANNEL_BSP_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
+    30 ROBUST_CHANNEL_BAD_ADDR_ACCESS: Unknown, Warning, [SUPPORT], RESERVED;
     31 ROBUST_CHANNEL_FIFO_ERROR_MMU_ERR_FLT: Application, Warning, [RESTART_APP, CHECK_APP, DIAG_IF_REPEAT],
         "The GPU's memory management unit refused an address: unmapped, freed, or without the right for that access. Its program is ended; others go on.";
     32 ROBUST_CHANNEL_PBDMA_ERROR: Driver, Warning, [RESTART_APP, CHECK_APP, LINK_SIGNAL],
         "The unit that fetches commands read a corrupt push buffer: bad software, or data damaged on the PCIe path.";
-    33 ROBUST_CHANNEL_SEC_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    34 ROBUST_CHANNEL_MSVLD_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    35 ROBUST_CHANNEL_MSPDEC_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    36 ROBUST_CHANNEL_MSPPP_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    33 ROBUST_CHANNEL_SEC_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
+    34 ROBUST_CHANNEL_MSVLD_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
+    35 ROBUST_CHANNEL_MSPDEC_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
+    36 ROBUST_CHANNEL_MSPPP_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
     37 ROBUST_CHANNEL_FECS_ERR_UNIMP_FIRMWARE_METHOD: Driver, Warning, [IGNORE, CHECK_APP],
         "The front-end microcode was asked for a method that it does not have.";
     38 ROBUST_CHANNEL_FECS_ERR_WATCHDOG_TIMEOUT: Driver, Critical, [IGNORE, SUPPORT],
@@ -99,8 +71,7 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "Copy engine 1 reported an exception. The program that had queued the copy is ended.";
     41 ROBUST_CHANNEL_CE2_ERROR: Driver, Warning, [RESTART_APP, SUPPORT],
         "Copy engine 2 reported an exception. The program that had queued the copy is ended.";
-    42 ROBUST_CHANNEL_VIC_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    42 ROBUST_CHANNEL_VIC_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
     43 ROBUST_CHANNEL_RESETCHANNEL_VERIF_ERROR: Application, Warning, [IGNORE, CHECK_APP, SUPPORT],
         "The driver stopped a channel because of a fault of its own work. Its program is ended; the GPU and other programs go on.";
     44 ROBUST_CHANNEL_GR_FAULT_DURING_CTXSW: Driver, Critical, [IGNORE, SUPPORT],
@@ -113,20 +84,14 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "Video encoder 0 reported an exception. The encoding program is ended.";
     48 ROBUST_CHANNEL_GPU_ECC_DBE: HardwareMemory, Critical, [EVIDENCE, "Read the Xid beside it: with 63 or 64, drain the GPU and then reset it; alone, reset it now.", RESET_GPU, CHECK_REMAP, SRAM_THRESHOLD, FIELD_DIAG],
         "ECC found an error that it cannot correct (a double-bit error). Programs that used the data are ended, and the memory must not be trusted before a reset.";
-    49 SILENT_RUNNING_CONSTANT_LEVEL_SET_BY_REGISTRY: Unknown, Info, [SUPPORT],
-        NOTICE;
-    50 SILENT_RUNNING_LEVEL_TRANSITION_DUE_TO_RC_ERROR: Unknown, Info, [SUPPORT],
-        NOTICE;
-    51 SILENT_RUNNING_STRESS_TEST_FAILURE: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    52 SILENT_RUNNING_LEVEL_TRANS_DUE_TO_TEMP_RISE: Unknown, Info, [SUPPORT],
-        NOTICE;
-    53 SILENT_RUNNING_TEMP_REDUCED_CLOCKING: Unknown, Info, [SUPPORT],
-        NOTICE;
+    49 SILENT_RUNNING_CONSTANT_LEVEL_SET_BY_REGISTRY: Unknown, Info, [SUPPORT], NOTICE;
+    50 SILENT_RUNNING_LEVEL_TRANSITION_DUE_TO_RC_ERROR: Unknown, Info, [SUPPORT], NOTICE;
+    51 SILENT_RUNNING_STRESS_TEST_FAILURE: Unknown, Warning, [SUPPORT], RESERVED;
+    52 SILENT_RUNNING_LEVEL_TRANS_DUE_TO_TEMP_RISE: Unknown, Info, [SUPPORT], NOTICE;
+    53 SILENT_RUNNING_TEMP_REDUCED_CLOCKING: Unknown, Info, [SUPPORT], NOTICE;
     54 SILENT_RUNNING_PWR_REDUCED_CLOCKING: ThermalPower, Fatal, [MECHANICALS, SUPPORT],
         "The auxiliary power connector is not seated. The GPU cannot work at full power, or at all.";
-    55 SILENT_RUNNING_TEMPERATURE_READ_ERROR: Unknown, Warning, [SUPPORT],
-        RESERVED;
+    55 SILENT_RUNNING_TEMPERATURE_READ_ERROR: Unknown, Warning, [SUPPORT], RESERVED;
     56 DISPLAY_CHANNEL_EXCEPTION: Driver, Warning, [SUPPORT],
         "A display channel raised an exception. Compute work is not affected.";
     57 FB_LINK_TRAINING_FAILURE_ERROR: HardwareMemory, Fatal, [SUPPORT_NOW],
@@ -237,22 +202,14 @@ pub(crate) const XIDS: &[XidEntry] = xids! {
         "The GPU did not switch contexts in time. Programs on it hang until it is reset.";
     110 SEC_FAULT_ERROR: Driver, Fatal, [EVIDENCE, RESET_GPU, INVESTIGATE_SW],
         "The GPU reported a security fault and no longer trusts itself. It is out of service until it is reset.";
-    111 BUNDLE_ERROR_EVENT: Unknown, Warning, [SUPPORT],
-        RESERVED;
-    112 DISP_SUPERVISOR_ERROR: Unknown, Info, [SUPPORT],
-        DISPLAY;
-    113 DP_LT_FAILURE: Unknown, Info, [SUPPORT],
-        DISPLAY;
-    114 HEAD_RG_UNDERFLOW: Unknown, Info, [SUPPORT],
-        DISPLAY;
-    115 CORE_CHANNEL_REGS: Unknown, Info, [SUPPORT],
-        DISPLAY;
-    116 WINDOW_CHANNEL_REGS: Unknown, Info, [SUPPORT],
-        DISPLAY;
-    117 CURSOR_CHANNEL_REGS: Unknown, Info, [SUPPORT],
-        DISPLAY;
-    118 HEAD_REGS: Unknown, Info, [SUPPORT],
-        DISPLAY;
+    111 BUNDLE_ERROR_EVENT: Unknown, Warning, [SUPPORT], RESERVED;
+    112 DISP_SUPERVISOR_ERROR: Unknown, Info, [SUPPORT], DISPLAY;
+    113 DP_LT_FAILURE: Unknown, Info, [SUPPORT], DISPLAY;
+    114 HEAD_RG_UNDERFLOW: Unknown, Info, [SUPPORT], DISPLAY;
+    115 CORE_CHANNEL_REGS: Unknown, Info, [SUPPORT], DISPLAY;
+    116 WINDOW_CHANNEL_REGS: Unknown, Info, [SUPPORT], DISPLAY;
+    117 CURSOR_CHANNEL_REGS: Unknown, Info, [SUPPORT], DISPLAY;
+    118 HEAD_REGS: Unknown, Info, [SUPPORT], DISPLAY;
     119 GSP_RPC_TIMEOUT: Driver, Fatal, [SUPPORT_NOW, RESET_GPU, REBOOT, INVESTIGATE_SW],
         "The GPU's system processor (GSP) did not answer the driver in time. Calls into the driver hang or fail until the GPU is reset; the driver logs only one in 30 such timeouts.";
     120 GSP_ERROR: Driver, Fatal, [SUPPORT_NOW, RESET_GPU, REBOOT, INVESTIGATE_SW],

@@ -15,6 +15,10 @@ const HW_ERR: &str = "[Hardware Error]:";
 /// Bits of a bank's status (Intel SDM 3B, chapter 16): uncorrected error, and processor context corrupt.
 const STATUS_UC: u64 = 1 << 61;
 const STATUS_PCC: u64 = 1 << 57;
+/// A deferred error, of AMD's and Hygon's banks; with Intel it is part of a count.
+const STATUS_DEFERRED: u64 = 1 << 44;
+/// What the hardware could not correct, and nothing has used yet.
+const DEFERRED: &str = "deferred error";
 
 /// The report that is being read: its first line says how bad it is, the others what it is.
 #[derive(Debug, Default)]
@@ -38,6 +42,8 @@ struct Report {
     cpu: Option<u32>,
     bank: Option<u32>,
     status: Option<String>,
+    /// Whether it is a deferred error where the CPU is AMD's or Hygon's.
+    may_be_deferred: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -141,9 +147,8 @@ fn begin(mark: &str, body: &str) -> Option<Report> {
             of(Outcome::Fatal, "processor context corrupt")
         }
         // How drivers/edac/mce_amd.c begins.
-        "Corrected error, no action required." | "Deferred error, no action required." => {
-            of(Outcome::Corrected, "machine check")
-        }
+        "Corrected error, no action required." => of(Outcome::Corrected, "machine check"),
+        "Deferred error, no action required." => of(Outcome::Uncorrected, DEFERRED),
         "Uncorrected, software restartable error." | "Uncorrected, software containable error." => {
             of(Outcome::Uncorrected, "machine check")
         }
@@ -172,6 +177,7 @@ fn bank(rest: &str) -> Option<Report> {
         cpu: Some(cpu),
         bank: Some(bank),
         status: Some(status),
+        may_be_deferred: severity == Outcome::Corrected && bits & STATUS_DEFERRED != 0,
     })
 }
 
@@ -186,6 +192,12 @@ fn amd_bank(report: &str) -> Option<(u32, u32, String)> {
     Some((cpu, bank, status))
 }
 
+/// Whether the CPU is AMD's or Hygon's (X86_VENDOR_AMD, X86_VENDOR_HYGON): `PROCESSOR 2:a20f12 TIME 1772510706 SOCKET 0 …`
+fn is_of_amd(report: &str) -> bool {
+    scan::after(report, ": PROCESSOR ")
+        .is_some_and(|rest| rest.starts_with("2:") || rest.starts_with("9:"))
+}
+
 impl Open {
     fn finish(mut self) -> Occurrence {
         if let Some(device) = pcie_device(self.group.text()) {
@@ -197,6 +209,10 @@ impl Open {
             let report = &mut self.report;
             (report.cpu, report.bank) = (Some(cpu), Some(bank));
             report.status = Some(status);
+        }
+        if self.report.may_be_deferred && is_of_amd(self.group.text()) {
+            let report = &mut self.report;
+            (report.severity, report.error) = (Outcome::Uncorrected, Some(DEFERRED));
         }
         let report = self.report;
         let section = scan::after(self.group.text(), "section_type: ")

@@ -56,17 +56,11 @@ impl FabricReader {
         };
         // SAFETY: the handle is NVML's own for a device that is open, and the struct is larger than the version that it names.
         let result = unsafe { call(device.handle(), &raw mut info) };
-        (result == SUCCESS)
-            .then(|| {
-                fabric(
-                    u32::from(info.state),
-                    info.status,
-                    info.cliqueId,
-                    info.clusterUuid,
-                    info.healthMask,
-                )
-            })
-            .flatten()
+        if result != SUCCESS {
+            return None;
+        }
+        let (state, cluster) = (u32::from(info.state), info.clusterUuid);
+        fabric(state, info.status, info.cliqueId, cluster, info.healthMask)
     }
 
     fn first(&self, library: &NvmlLib, device: &Device<'_>) -> Option<Fabric> {
@@ -79,17 +73,11 @@ impl FabricReader {
         };
         // SAFETY: as above.
         let result = unsafe { call(device.handle(), &raw mut info) };
-        (result == SUCCESS)
-            .then(|| {
-                fabric(
-                    u32::from(info.state),
-                    info.status,
-                    info.cliqueId,
-                    info.clusterUuid,
-                    0,
-                )
-            })
-            .flatten()
+        if result != SUCCESS {
+            return None;
+        }
+        let (state, cluster) = (u32::from(info.state), info.clusterUuid);
+        fabric(state, info.status, info.cliqueId, cluster, 0)
     }
 }
 

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use gtrace_event::PciAddress;
+use rustix::io::Errno;
 
 use super::counters::PORT_COUNTERS;
 use crate::SysRoot;
@@ -88,16 +90,20 @@ pub(super) fn devices(root: &SysRoot) -> Vec<String> {
     names(&class(root))
 }
 
+/// A port, or the number of one that is there and cannot be read, and why.
+pub(super) type PortReading = Result<RdmaPort, (u32, io::Error)>;
+
 /// Every port of `device`, in order.
-pub(super) fn ports(root: &SysRoot, device: &str) -> Vec<RdmaPort> {
+pub(super) fn ports(root: &SysRoot, device: &str) -> Vec<PortReading> {
     let dir = class(root).join(device);
     let mut numbers: Vec<u32> = names(&dir.join("ports"))
         .iter()
         .filter_map(|name| name.parse().ok())
         .collect();
     numbers.sort_unstable();
+    let read = |port| read(&dir, device, port).map_err(|error| (port, error));
     let ports = numbers.into_iter();
-    ports.filter_map(|port| read(&dir, device, port)).collect()
+    ports.filter_map(|port| read(port).transpose()).collect()
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -110,11 +116,17 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-/// A port whose state cannot be read is being taken away and is not there.
-fn read(dir: &Path, device: &str, port: u32) -> Option<RdmaPort> {
+/// A port whose state is no longer there is being taken away and is not there. Another error is the adapter's, which is ill.
+fn read(dir: &Path, device: &str, port: u32) -> io::Result<Option<RdmaPort>> {
     let at = dir.join("ports").join(port.to_string());
-    let state = sysfs::text(&at.join("state"))?;
-    let (number, word) = parse_state(&state)?;
+    let state = match sysfs::read(&at.join("state")) {
+        Ok(state) => state,
+        Err(error) if is_gone(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let Some((number, word)) = parse_state(&state) else {
+        return Ok(None);
+    };
     let rate = sysfs::text(&at.join("rate"));
     let rate = rate.as_deref().and_then(parse_rate);
     let physical = sysfs::text(&at.join("phys_state"));
@@ -126,7 +138,7 @@ fn read(dir: &Path, device: &str, port: u32) -> Option<RdmaPort> {
             .find_map(|dir| sysfs::number(&dir.join(counter.file)))?;
         Some((counter.file.to_owned(), value))
     });
-    Some(RdmaPort {
+    Ok(Some(RdmaPort {
         device: device.to_owned(),
         port,
         state: word.to_owned(),
@@ -138,7 +150,12 @@ fn read(dir: &Path, device: &str, port: u32) -> Option<RdmaPort> {
         rate_gbps: rate.map(|(rate, _)| rate),
         lanes: rate.and_then(|(_, lanes)| lanes),
         counters: counters.collect(),
-    })
+    }))
+}
+
+/// Whether a file is not there, or is of a device that is being taken away.
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound || Errno::from_io_error(error) == Some(Errno::NODEV)
 }
 
 /// RoCE names the interface with its first address; SoftRoCE by `parent`.

@@ -6,7 +6,7 @@ use gtrace_event::{Kind, Occurrence, PortChange, Provenance, Severity, Timestamp
 
 use super::known::{Known, SAME_RATE, Wanted, occurrence, seen};
 use super::metrics;
-use super::port::{self, RdmaExpected, RdmaPort};
+use super::port::{self, PortReading, RdmaExpected, RdmaPort};
 use crate::reads::{DEADLINE, Reading, Reads};
 use crate::{Metric, MetricKind, Observed, SysRoot};
 
@@ -40,7 +40,7 @@ pub struct RdmaHealth {
     pub active_ports: u32,
     /// Every port that was read.
     pub ports: Vec<RdmaPort>,
-    /// Devices whose reading did not end within its deadline. Of their ports nothing is known now.
+    /// Devices whose reading did not end within its deadline, and ports that could not be read. Of these nothing is known now.
     pub unanswered: Vec<String>,
 }
 
@@ -69,9 +69,11 @@ pub struct RdmaWatch {
     too_few: u32,
     /// There were enough once.
     were_enough: bool,
-    reads: Reads<String, Vec<RdmaPort>>,
+    reads: Reads<String, Vec<PortReading>>,
     /// Devices that did not answer the newest poll.
     unanswered: Vec<String>,
+    /// Ports of others that it could not read, and why.
+    unread: BTreeMap<Place, String>,
 }
 
 impl RdmaWatch {
@@ -85,6 +87,7 @@ impl RdmaWatch {
             were_enough: false,
             reads: Reads::new(DEADLINE),
             unanswered: Vec::new(),
+            unread: BTreeMap::new(),
         }
     }
 
@@ -113,7 +116,7 @@ impl RdmaWatch {
         }
     }
 
-    /// Every port that answers.
+    /// Every port that can be read.
     fn read(&mut self) -> Vec<RdmaPort> {
         let root = &self.root;
         let readings = self.reads.all(port::devices(root), |device| {
@@ -121,14 +124,29 @@ impl RdmaWatch {
             move || port::ports(&root, &device)
         });
         self.unanswered.clear();
+        self.unread.clear();
         let mut ports = Vec::new();
         for (device, reading) in readings {
-            match reading {
-                Reading::Done(of_device) => ports.extend(of_device),
-                Reading::Unanswered => self.unanswered.push(device),
+            let Reading::Done(of_device) = reading else {
+                self.unanswered.push(device);
+                continue;
+            };
+            for port in of_device {
+                match port {
+                    Ok(port) => ports.push(port),
+                    Err((port, error)) => {
+                        let place = (device.clone(), port);
+                        self.unread.insert(place, error.to_string());
+                    }
+                }
             }
         }
         ports
+    }
+
+    /// Whether the newest poll says nothing of a port.
+    fn is_unknown(&self, place: &Place) -> bool {
+        self.unanswered.contains(&place.0) || self.unread.contains_key(place)
     }
 
     /// Every port that is there now, as metrics, and whether all is well.
@@ -169,13 +187,16 @@ impl RdmaWatch {
 
     /// One event a device, whatever ports it had.
     fn judge_lost(&mut self, now: &[RdmaPort], events: &mut Vec<Observed>) {
-        let here: BTreeSet<&str> = now.iter().map(|port| port.device.as_str()).collect();
+        let mut here: BTreeSet<&str> = now.iter().map(|port| port.device.as_str()).collect();
+        here.extend(self.unread.keys().map(|(device, _)| device.as_str()));
         let mut reported: BTreeSet<String> = BTreeSet::new();
-        for ((device, _), known) in &mut self.ports {
+        for (place, known) in &mut self.ports {
+            let device = &place.0;
             let port_is_here = now
                 .iter()
                 .any(|p| p.device == *device && p.port == known.last.port);
-            if known.gone || port_is_here || self.unanswered.contains(device) {
+            let is_unknown = self.unanswered.contains(device) || self.unread.contains_key(place);
+            if known.gone || port_is_here || is_unknown {
                 continue;
             }
             known.gone = true;
@@ -204,7 +225,7 @@ impl RdmaWatch {
         };
         let active = self.active(ports);
         let enough = self.enough(ports);
-        if !enough && !self.unanswered.is_empty() {
+        if !(enough || self.unanswered.is_empty() && self.unread.is_empty()) {
             return;
         }
         let event = |severity, change, text: &str| {
@@ -247,13 +268,13 @@ impl RdmaWatch {
     }
 
     /// Whether as many ports as the configuration expects are active: nothing defines which of the others should be.
-    /// Those of a device that does not answer count as they were.
+    /// Those of which nothing is known now count as they were.
     fn enough(&self, ports: &[RdmaPort]) -> bool {
-        let unanswered = self
+        let unknown = self
             .ports
             .iter()
-            .filter(|((device, _), known)| self.unanswered.contains(device) && !known.gone);
-        let active = self.active(ports.iter().chain(unanswered.map(|(_, known)| &known.last)));
+            .filter(|(place, known)| self.is_unknown(place) && !known.gone);
+        let active = self.active(ports.iter().chain(unknown.map(|(_, known)| &known.last)));
         self.expected
             .ports
             .is_some_and(|expected| active >= expected)
@@ -262,8 +283,8 @@ impl RdmaWatch {
     fn health(&self, ports: Vec<RdmaPort>, now: Timestamp) -> RdmaHealth {
         let (mut down, mut ill) = (Vec::new(), Vec::new());
         let enough = self.enough(&ports);
-        for ((device, _), known) in &self.ports {
-            if self.unanswered.contains(device) {
+        for (place, known) in &self.ports {
+            if self.is_unknown(place) {
                 continue;
             }
             if enough && (known.gone || !known.last.active) {
@@ -294,8 +315,13 @@ impl RdmaWatch {
             ill.extend(known.saturated());
         }
         let text = "does not answer a reading of its ports and is left alone, with back-off";
-        let unanswered = self.unanswered.clone();
+        let mut unanswered = self.unanswered.clone();
         ill.extend(unanswered.iter().map(|device| format!("{device} {text}")));
+        for ((device, port), why) in &self.unread {
+            let name = format!("{device} port {port}");
+            ill.push(format!("{name} cannot be read: {why}"));
+            unanswered.push(name);
+        }
         let active_ports = self.active(&ports);
         let learnt = self.ports.values().filter(|known| known.expected).count();
         let expected_ports = self

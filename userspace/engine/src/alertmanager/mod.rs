@@ -48,12 +48,7 @@ pub fn check(options: &Options) -> Result<(), String> {
 ///
 /// If its thread cannot be started.
 pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
-    let task = Task {
-        name: names::ALERTMANAGER,
-        needed: false,
-        silence: Some(SILENCE),
-        sources: Vec::new(),
-    };
+    let task = Task::optional(names::ALERTMANAGER, SILENCE);
     let of_task = Arc::clone(hub);
     // Counters do not fall when the thread is replaced.
     let counts: Vec<_> = options.urls.iter().map(|_| Arc::default()).collect();

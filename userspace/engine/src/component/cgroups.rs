@@ -87,12 +87,7 @@ impl Component for ControlGroups {
             show(&context.hub, NAME, SourceState::Off, None);
             return Ok(());
         }
-        let task = Task {
-            name: NAME,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(NAME, SILENCE);
         let of_task = context.clone();
         context.hub.tasks.start(task, move |pulse| {
             while !pulse.is_stopping() {

@@ -57,12 +57,7 @@ impl Component for HealthRules {
             show(&context.hub, NAME, SourceState::Off, None);
             return Ok(());
         }
-        let task = Task {
-            name: names::RULES,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(names::RULES, SILENCE);
         let of_task = context.clone();
         context.hub.tasks.start(task, move |pulse| {
             let mut changes = Changes::new(of_task.health_rules.clone());

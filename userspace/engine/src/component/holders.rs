@@ -60,12 +60,7 @@ impl Component for Holders {
             show(hub, NAME, SourceState::Off, None);
             return Ok(());
         }
-        let task = Task {
-            name: NAME,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(NAME, SILENCE);
         let of_task = context.clone();
         hub.tasks.start(task, move |pulse| {
             let places = Places::of_host(&of_task.proc_root, &of_task.sysfs_root);

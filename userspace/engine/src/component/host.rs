@@ -121,12 +121,7 @@ impl Component for HostPart {
         if off.len() == HOST.len() {
             return Ok(());
         }
-        let task = Task {
-            name: names::HOST,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(names::HOST, SILENCE);
         let of_task = context.clone();
         context.hub.tasks.start(task, move |pulse| {
             let mut watch = watch(&of_task, &off);

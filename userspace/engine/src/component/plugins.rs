@@ -84,6 +84,7 @@ fn launcher(cgroup: Option<&Cgroup>) -> Command {
     // The link and not the path behind it: that may have been replaced by an upgrade.
     let mut command = Command::new("/proc/self/exe");
     command.arg("plugin-child");
+    command.arg("--parent").arg(std::process::id().to_string());
     if let Some(cgroup) = cgroup {
         command.arg("--cgroup").arg(cgroup.path());
     }
@@ -141,12 +142,7 @@ impl Component for SitePlugins {
             let _ = hub.command(HubCommand::Looked(Looked::none()));
             return Ok(());
         };
-        let task = Task {
-            name: NAME,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(NAME, SILENCE);
         let of_task = context.clone();
         hub.tasks.start(task, move |pulse| {
             let mut runner = Runner::new(&of_task, options.clone());

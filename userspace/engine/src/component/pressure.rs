@@ -69,12 +69,7 @@ impl Component for Pressure {
             show(hub, NAME, SourceState::Absent, Some(reason));
             return Ok(());
         }
-        let task = Task {
-            name: NAME,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(NAME, SILENCE);
         let of_task = context.clone();
         hub.tasks.start(task, move |pulse| {
             while !pulse.is_stopping() {

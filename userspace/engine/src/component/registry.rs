@@ -96,12 +96,7 @@ pub fn start(context: &Context) -> Result<(), (&'static str, std::io::Error)> {
         let result = component.start(context);
         result.map_err(|error| (component.name(), error))?;
     }
-    let task = Task {
-        name: names::CHECKS,
-        needed: false,
-        silence: Some(SILENCE),
-        sources: Vec::new(),
-    };
+    let task = Task::optional(names::CHECKS, SILENCE);
     let of_task = context.clone();
     let started = context.hub.tasks.start(task, move |pulse| {
         keep_checking(&of_task, CHECK_EVERY, pulse);

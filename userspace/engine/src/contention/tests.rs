@@ -24,6 +24,15 @@ fn holder(pid: u32, cgroup: &str, group: GroupLook) -> HolderLook {
     }
 }
 
+/// The job as one process, which has waited so long for storage.
+fn waiting(pid: u32, io_all: Duration) -> Vec<HolderLook> {
+    let group = GroupLook {
+        io_all,
+        ..GroupLook::default()
+    };
+    vec![holder(pid, JOB, group)]
+}
+
 /// Samples of ten seconds each, for `seconds`, of a GPU that is busy for `busy` of the time. `holders`: after how many
 /// seconds.
 fn play(
@@ -114,29 +123,9 @@ fn a_gpu_that_is_held_by_somebody_who_does_nothing_is_no_finding() {
     let idle = |_| vec![holder(11, JOB, GroupLook::default())];
     assert!(play(&mut contention, (0, 3600), 0.0, &idle).is_empty());
     // Nor is one that waits for a while, or whose process has just begun, or of which nothing is known.
-    let short = |at: u64| {
-        let io_all = share(at.min(3700) - 3600.min(at), 100);
-        vec![holder(
-            11,
-            JOB,
-            GroupLook {
-                io_all,
-                ..GroupLook::default()
-            },
-        )]
-    };
+    let short = |at: u64| waiting(11, share(at.min(3700) - 3600.min(at), 100));
     assert!(play(&mut contention, (3610, 1200), 0.0, &short).is_empty());
-    let others = |at: u64| {
-        let io_all = share(at, 100);
-        vec![holder(
-            at as u32,
-            JOB,
-            GroupLook {
-                io_all,
-                ..GroupLook::default()
-            },
-        )]
-    };
+    let others = |at: u64| waiting(at as u32, share(at, 100));
     assert!(play(&mut contention, (4820, 1200), 0.0, &others).is_empty());
     let unknown = |_| {
         vec![HolderLook {
@@ -229,17 +218,7 @@ fn owners_that_share_a_busy_gpu_are_named_and_ranks_of_one_job_are_none() {
 #[test]
 fn a_time_without_samples_begins_a_new_window() {
     let mut contention = Contention::new(WINDOW);
-    let waits = |at: u64| {
-        let io_all = share(at, 90);
-        vec![holder(
-            11,
-            JOB,
-            GroupLook {
-                io_all,
-                ..GroupLook::default()
-            },
-        )]
-    };
+    let waits = |at: u64| waiting(11, share(at, 90));
     assert!(play(&mut contention, (0, 500), 0.0, &waits).is_empty());
     assert!(play(&mut contention, (1000, 500), 0.0, &waits).is_empty());
     assert_eq!(play(&mut contention, (1510, 200), 0.0, &waits).len(), 1);

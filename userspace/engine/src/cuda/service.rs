@@ -80,12 +80,7 @@ impl Service {
         let orders = Arc::new(Mutex::new(orders));
         let ordered = Arc::new(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
         let tasks = options.hub.tasks.clone();
-        let task = Task {
-            name: TASK,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(TASK, SILENCE);
         let (first, renewed) = (Mutex::new(Some(inbox)), Arc::clone(&orders));
         let wake = Arc::clone(&ordered);
         tasks.start(task, move |_| {

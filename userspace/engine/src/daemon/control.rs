@@ -66,12 +66,7 @@ impl Control {
     pub(super) fn start(hub: &Hub, pauser: Pauser) -> std::io::Result<Self> {
         let (requests, received) = sync_channel(WAITING);
         let requests = Arc::new(Mutex::new(requests));
-        let task = Task {
-            name: CONTROL,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(CONTROL, SILENCE);
         let (first, renewed) = (Mutex::new(Some(received)), Arc::clone(&requests));
         // Kept where the thread is started again.
         let state = Mutex::new(State::default());

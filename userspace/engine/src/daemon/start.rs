@@ -11,7 +11,7 @@ use crate::config::Config;
 use crate::host;
 use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation, loss};
-use crate::open_record::EndRecord;
+use crate::log_request::LogRequest;
 use crate::pipeline;
 use crate::sources::driver_modules::{DriverHold, Follower};
 use crate::sources::kmsg;
@@ -125,6 +125,7 @@ pub(super) fn start_probes(
     inputs: &InputSender,
     driver: Option<DriverVersion>,
     hold: &Arc<DriverHold>,
+    log_request: &LogRequest,
 ) -> anyhow::Result<Manager> {
     let fail = |error: anyhow::Error| {
         for probe in &bpf::PROBES {
@@ -160,6 +161,7 @@ pub(super) fn start_probes(
             config: config.clone(),
             driver,
             hold: Arc::clone(hold),
+            log_request: log_request.clone(),
         };
         Ok(Manager::start(probes, tracefs, options)?)
     };
@@ -223,7 +225,7 @@ pub(super) fn start_kmsg(
     log: KernelLog,
     hub: &Arc<Hub>,
     core: &pipeline::Core,
-    end_record: EndRecord,
+    log_request: LogRequest,
     driver: Option<DriverVersion>,
 ) -> anyhow::Result<()> {
     if config.disabled_sources.contains(&WitnessName::Kmsg) {
@@ -261,8 +263,8 @@ pub(super) fn start_kmsg(
                 .map_err(|error| format!("cannot read {}: {error}", kmsg::PATH))?,
         };
         reader.set_position(Arc::clone(&position));
-        reader.set_end_record(end_record.clone());
-        let wake = end_record.clone();
+        reader.set_log_request(log_request.clone());
+        let wake = log_request.clone();
         pulse.wake_by(move || wake.wake());
         show(&of_task, WitnessName::Kmsg, SourceState::Active, None);
         let result = reader.run(&pulse.stop, |item| pass_on(item, &of_task, &inputs));

@@ -116,12 +116,7 @@ impl Kept {
 ///
 /// If its thread cannot be started.
 pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
-    let task = Task {
-        name: names::OTLP,
-        needed: false,
-        silence: Some(SILENCE),
-        sources: Vec::new(),
-    };
+    let task = Task::optional(names::OTLP, SILENCE);
     let (of_task, kept) = (Arc::clone(hub), Arc::<Kept>::default());
     hub.tasks.start(task, move |pulse| {
         let mut sender = Sender::new(options.clone(), Arc::clone(&kept));

@@ -30,7 +30,7 @@ use super::writer::{self, Writer};
 use super::{AMEND_EVERY, CoreOptions, KMSG_CURSOR, SiteRules};
 use crate::hub::Hub;
 use crate::input::{INPUT_DEPTH, Input, InputSender};
-use crate::open_record::EndRecord;
+use crate::log_request::LogRequest;
 use crate::poll::PollRequest;
 use crate::supervise::{Task, beat};
 use crate::{clock, memory};
@@ -112,7 +112,7 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         pending_xids: PendingXids::default(),
         pending_checks: PendingChecks::default(),
         confirmations: Confirmations::default(),
-        end_record: options.end_record,
+        log_request: options.log_request,
         confirmable: false,
         unconfirmed: BTreeMap::new(),
         poll_soon: options.poll_soon,
@@ -162,7 +162,7 @@ struct State {
     pending_xids: PendingXids,
     pending_checks: PendingChecks,
     confirmations: Confirmations,
-    end_record: EndRecord,
+    log_request: LogRequest,
     /// Whether /dev/kmsg will show the record of every line that printk:console shows.
     confirmable: bool,
     /// Events of which nobody knows yet who wrote them, and whether they are no fault until somebody does.
@@ -195,16 +195,17 @@ impl State {
             .and_then(|reader| reader.unconfirmed(&self.boot_id, since, MAX_LIVE));
         match events {
             Ok(events) => {
+                let now_ns = clock::boottime_ns();
                 for event in events {
                     let key = Occurrence::from(&event).fold_key();
                     let last = event.last_time.unwrap_or(event.time);
                     let age = u64::try_from(now.duration_since(last).as_nanos()).unwrap_or(0);
-                    let by_time = clock::boottime_ns().saturating_sub(age);
+                    let by_time = now_ns.saturating_sub(age);
                     let last_ns = match event.boottime_ns {
                         Some(first_ns) if event.repeats == 0 => first_ns,
                         first_ns => by_time.max(first_ns.unwrap_or(0)),
                     };
-                    self.fold.adopt(event, key, last_ns);
+                    self.fold.adopt(event, key, last_ns, now_ns);
                 }
             }
             Err(error) => {

@@ -41,7 +41,7 @@ pub(super) struct World {
     core: Core,
     stream: broadcast::Receiver<News>,
     scheduler: PollScheduler,
-    end_record: EndRecord,
+    log_request: LogRequest,
     /// The thread that reads /dev/kmsg runs until this is dropped.
     kmsg: Option<std::sync::mpsc::Sender<()>>,
 }
@@ -60,7 +60,7 @@ impl World {
         let (hub, _) = Hub::new(crate::hub::bare_status());
         let stream = hub.subscribe().live;
         let (poll_soon, scheduler) = poll::channel();
-        let end_record = EndRecord::new().unwrap();
+        let log_request = LogRequest::new().unwrap();
         let core = spawn(CoreOptions {
             hub: Arc::clone(&hub),
             catalogue: Catalogue::builtin(),
@@ -73,7 +73,7 @@ impl World {
             boot_id: "b".to_owned(),
             tree,
             poll_soon,
-            end_record: end_record.clone(),
+            log_request: log_request.clone(),
         })
         .unwrap();
         Self {
@@ -82,7 +82,7 @@ impl World {
             core,
             stream,
             scheduler,
-            end_record,
+            log_request,
             kmsg: None,
         }
     }
@@ -443,15 +443,8 @@ fn who_acknowledges_an_event_closes_it_in_the_status() {
     };
     assert_eq!(open(), 1);
     for _ in 0..2 {
-        let (answer, done) = oneshot::channel();
-        let ack = Ack {
-            id: event.id,
-            time: Timestamp::now(),
-            by: "alice".into(),
-            note: "seen".into(),
-        };
-        world.send(Input::Command(Command::Ack(ack, answer)));
-        done.blocking_recv().unwrap().unwrap();
+        let acked = acknowledge(&world, &event);
+        acked.blocking_recv().unwrap().unwrap();
         assert_eq!(open(), 0);
     }
 }

@@ -30,7 +30,7 @@ const TOLERANCE_NS: u64 = 10_000_000_000;
 const POLLED_TOLERANCE_NS: u64 = 60_000_000_000;
 /// How far apart the pieces of one record may be logged.
 const PIECES_NS: u64 = 250_000_000;
-/// How many events are kept live at most; the oldest goes first.
+/// How many events are kept live at most; the one whose last occurrence was the longest ago goes first.
 pub(super) const MAX_LIVE: usize = 2048;
 /// The tables give memory back when so many events have gone at once.
 pub const SHRINK_AFTER: usize = 256;
@@ -98,8 +98,8 @@ impl Fold {
         }
     }
 
-    /// Takes up an event of an earlier run, so that the kernel log's history finds it.
-    pub fn adopt(&mut self, event: Event, key: FoldKey, last_ns: u64) {
+    /// Takes up an event of an earlier run at `now_ns`, so that the kernel log's history finds it.
+    pub fn adopt(&mut self, event: Event, key: FoldKey, last_ns: u64, now_ns: u64) {
         let total = event.repeats + 1;
         // The store keeps the first and the last time.
         let first_ns = event.boottime_ns.unwrap_or(last_ns);
@@ -115,6 +115,7 @@ impl Fold {
             times: Times::spread(first_ns, last_ns, total),
             next,
             last_ns,
+            adopted_ns: now_ns,
         });
     }
 
@@ -206,6 +207,7 @@ impl Fold {
             times: Times::new(at_ns, count),
             next: HashMap::from([(witness, count)]),
             last_ns: at_ns,
+            adopted_ns: 0,
         });
         id
     }
@@ -283,7 +285,7 @@ impl Fold {
 
     /// The live machine check, or error of memory, that the line `Machine check events logged` speaks of: the kernel logs that, and
     /// no more, after it has passed a corrected one on to mce:mce_record (arch/x86/kernel/cpu/mce/core.c). So it is with what
-    /// drivers/edac/mce_amd.c logs of an error of memory. It says nothing new.
+    /// drivers/edac/mce_amd.c logs of an error of memory, corrected as that one is or not. It says nothing new.
     fn find_logged(&self, observed: &Observed) -> Option<EventId> {
         let Observed {
             occurrence, at_ns, ..
@@ -295,9 +297,11 @@ impl Fold {
         let newest = self.order.iter().rev().take(CODE_SEARCH);
         newest.copied().find(|id| {
             self.live.get(id).is_some_and(|live| {
+                let (theirs, ours) = (&live.event.detail.host, &occurrence.detail.host);
+                let is_same = is_notice || theirs.corrected == ours.corrected;
                 let told_by = match live.event.kind {
                     Kind::MachineCheck if is_notice => WitnessName::MceRecord,
-                    Kind::DimmError => WitnessName::RasMemory,
+                    Kind::DimmError if is_same => WitnessName::RasMemory,
                     _ => return false,
                 };
                 live.next.contains_key(&told_by) && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
@@ -305,7 +309,7 @@ impl Fold {
         })
     }
 
-    /// A corrected machine check of a memory controller is the error that ras:mc_event reports with its module, and an error of
+    /// A corrected or deferred machine check of a memory controller is the error that ras:mc_event reports with its module, and an error of
     /// firmware whose severity is not known the one that the kernel log reports with it: if there is one of about that time that
     /// the witness has not reported yet. False where there is none.
     pub fn absorb_check(
@@ -327,7 +331,7 @@ impl Fold {
                 WitnessName::MceRecord => {
                     live.event.kind == Kind::DimmError
                         && live.next.contains_key(&WitnessName::RasMemory)
-                        && theirs.corrected == Some(true)
+                        && theirs.corrected == ours.corrected
                 }
                 _ => {
                     live.event.kind == Kind::MachineCheck
@@ -473,7 +477,11 @@ impl Fold {
         } = observed;
         live.mark(&mut self.dirty);
         live.event.repeats += count;
-        live.event.last_time = live.event.last_time.max(Some(*time));
+        live.event.last_time = match *at_ns >= live.last_ns {
+            // Also by a clock that was set back.
+            true => Some(*time),
+            false => live.event.last_time.max(Some(*time)),
+        };
         if live.event.provenance == Provenance::Unknown {
             live.event.provenance = occurrence.provenance;
         }
@@ -575,7 +583,7 @@ impl Fold {
     pub fn expire(&mut self, now_ns: u64) -> usize {
         let before = self.live.len();
         let keep_ns = self.window_ns.max(POLLED_TOLERANCE_NS);
-        let mut excess = self.live.len().saturating_sub(MAX_LIVE);
+        let last_to_go = self.last_in_excess();
         let Self {
             live: all,
             by_key,
@@ -587,11 +595,11 @@ impl Fold {
             let Some(live) = all.get(id) else {
                 return false;
             };
-            let old = now_ns.saturating_sub(live.last_ns) > keep_ns;
-            if live.published.is_some() || !(old || excess > 0) {
+            let old = now_ns.saturating_sub(live.last_ns.max(live.adopted_ns)) > keep_ns;
+            let excess = last_to_go.is_some_and(|last| (live.last_ns, *id) <= last);
+            if live.published.is_some() || !(old || excess) {
                 return true;
             }
-            excess = excess.saturating_sub(1);
             remove_id(by_key, &live.key, *id);
             if let Some(code) = code_key(live.event.kind, &live.event.gpu, &live.event.detail)
                 && by_code.get(&code) == Some(id)
@@ -609,6 +617,19 @@ impl Fold {
             self.order.shrink_to_fit();
         }
         gone
+    }
+
+    /// The last event to go of those that are too many. They go by the time of their last occurrence: in the order in which they
+    /// came, a fault of now would go before its second witness has reported it, where that one reads a long history first.
+    fn last_in_excess(&self) -> Option<(u64, EventId)> {
+        let excess = self.live.len().checked_sub(MAX_LIVE)?;
+        let unchanged = self.live.values().filter(|live| live.published.is_none());
+        let mut unchanged: Vec<_> = unchanged
+            .map(|live| (live.last_ns, live.event.id))
+            .collect();
+        let last = excess.min(unchanged.len()).checked_sub(1)?;
+        let (_, last, _) = unchanged.select_nth_unstable(last);
+        Some(*last)
     }
 
     /// Number of live events.

@@ -225,6 +225,30 @@ fn amendments_carry_each_change_once_and_fold_to_the_event() {
 }
 
 #[test]
+fn the_newest_occurrence_is_the_newest_since_boot_also_by_a_clock_that_was_set_back() {
+    let mut world = World::new();
+    let mut take = |at_ns: u64, second: i64| {
+        let observed = Observed {
+            witness: KMSG,
+            occurrence: xid(31, "same", Provenance::Kernel),
+            at_ns,
+            time: Timestamp::from_second(second).unwrap(),
+            count: 1,
+        };
+        world.fold.take(observed, |_| {});
+    };
+    take(10 * S, 5000);
+    take(11 * S, 5001);
+    take(12 * S, 1402);
+    let events = world.events();
+    assert_eq!((events.len(), events[0].repeats), (1, 2));
+    assert_eq!(
+        events[0].last_time,
+        Some(Timestamp::from_second(1402).unwrap())
+    );
+}
+
+#[test]
 fn an_adopted_event_pairs_with_the_history_that_it_was_made_from() {
     let mut world = World::new();
     for i in 0..5 {
@@ -240,7 +264,9 @@ fn an_adopted_event_pairs_with_the_history_that_it_was_made_from() {
     let event = world.events().remove(0);
     let key = xid(31, "same", Provenance::Kernel).fold_key();
     let mut restarted = World::new();
-    restarted.fold.adopt(event, key, S + 4 * S / 10);
+    restarted.fold.adopt(event, key, S + 4 * S / 10, 1000 * S);
+    // The history may come late: a daemon that starts loads its probes first.
+    restarted.fold.expire(1060 * S);
     // The log still has the last three, and one that came while nobody watched.
     for i in 2..6 {
         restarted.ingest_one(KMSG, S + i * S / 10, xid(31, "same", Provenance::Kernel));
@@ -252,6 +278,41 @@ fn an_adopted_event_pairs_with_the_history_that_it_was_made_from() {
         (count(&events[0], CONSOLE), count(&events[0], KMSG)),
         (5, 6)
     );
+}
+
+#[test]
+fn a_fault_of_now_stays_for_its_second_witness_while_a_long_history_is_read() {
+    let mut world = World::new();
+    let now = || xid(79, "now", Provenance::Injected);
+    world.ingest_one(CONSOLE, 100 * S, now());
+    for i in 0..2 * MAX_LIVE as u64 {
+        let before = xid(31, &format!("message {i}"), Provenance::Injected);
+        world.ingest_one(KMSG, 90 * S + i, before);
+    }
+    world.fold.expire(100 * S);
+    assert_eq!(world.fold.len(), MAX_LIVE);
+    let folded = world.ingest_one(KMSG, 100 * S, now());
+    assert!(matches!(folded, Folded::Witnessed(_)), "{folded:?}");
+}
+
+#[test]
+fn a_witness_that_is_too_far_behind_doubles_what_has_gone_and_nothing_else() {
+    let mut world = World::new();
+    let all = 2 * MAX_LIVE as u64;
+    let line = |i: u64| xid(31, &format!("message {i}"), Provenance::Injected);
+    for i in 0..all {
+        world.ingest_one(CONSOLE, S + i, line(i));
+    }
+    world.fold.expire(S);
+    let mut doubled = 0;
+    for i in 0..all {
+        let folded = world.ingest_one(KMSG, S + i, line(i));
+        doubled += usize::from(matches!(folded, Folded::New(_)));
+        if i % 64 == 63 {
+            world.fold.expire(S);
+        }
+    }
+    assert_eq!(doubled, MAX_LIVE);
 }
 
 #[test]
@@ -670,11 +731,40 @@ fn a_machine_check_of_memory_is_absorbed_once_for_each_report_with_a_module() {
     assert!(absorb(&mut world, 2 * S));
     assert!(absorb(&mut world, 3 * S));
     assert!(!absorb(&mut world, 3 * S), "two reports, three checks");
+    let mut deferred = memory_error();
+    deferred.detail.host.corrected = Some(false);
+    let mut other = World::new();
+    other.ingest_one(WitnessName::RasMemory, S, deferred);
+    assert!(!absorb(&mut other, S), "not corrected");
     world.ingest_one(WitnessName::RasMemory, 30 * S, memory_error());
     assert!(!absorb(&mut world, 45 * S), "of another time");
     let events = world.events();
     assert_eq!(events.len(), 1);
     assert_eq!(count(&events[0], WitnessName::MceRecord), 2);
+}
+
+#[test]
+fn a_deferred_error_of_memory_is_the_one_that_is_reported_with_its_module() {
+    let not_corrected = |mut occurrence: Occurrence| {
+        occurrence.detail.host.corrected = Some(false);
+        occurrence
+    };
+    let text = "deferred error";
+    let check = not_corrected(machine_check(Some(17), text, Provenance::Kernel));
+    let mut line = check.clone();
+    line.message = "Unified Memory Controller Ext. Error Code: 0".to_owned();
+    let mut world = World::new();
+    let first = world.ingest_one(WitnessName::RasMemory, S, not_corrected(memory_error()));
+    let time = Timestamp::from_nanosecond(i128::from(S)).unwrap();
+    let fold = &mut world.fold;
+    assert!(fold.absorb_check(WitnessName::MceRecord, &check, S, time));
+    let folded = world.ingest_one(KMSG, S + 1, line.clone());
+    assert_eq!(folded, Folded::Witnessed(first.id()));
+    // Of a corrected one of that time it is not.
+    let mut world = World::new();
+    world.ingest_one(WitnessName::RasMemory, S, memory_error());
+    let folded = world.ingest_one(KMSG, S + 1, line);
+    assert!(matches!(folded, Folded::New(_)), "{folded:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Reports of an error of the hardware that say less than another source may say of it wait a moment for that one, whichever comes
-//! first: a corrected machine check of memory for the EDAC driver's report, which names the module; an error of firmware whose
+//! first: a corrected or deferred machine check of memory for the EDAC driver's report, which names the module; an error of firmware whose
 //! severity a tracepoint does not say for the kernel's report of it; and the line `Machine check events logged` for both. What
 //! nobody else reports is reported as it is.
 
@@ -30,17 +30,18 @@ pub(super) fn is_notice(occurrence: &Occurrence) -> bool {
         )
 }
 
-/// Whether the occurrence is what drivers/edac/mce_amd.c logs of a corrected error of memory, which amd64_edac reports with its
-/// module.
+/// Whether the occurrence is what drivers/edac/mce_amd.c logs of a corrected or deferred error of memory, which amd64_edac reports
+/// with its module.
 pub(super) fn is_memory_line(occurrence: &Occurrence) -> bool {
     const ECC: &str = "Unified Memory Controller Ext. Error Code: 0";
     let by_kernel = matches!(
         occurrence.provenance,
         Provenance::Kernel | Provenance::Unknown
     );
+    let host = &occurrence.detail.host;
     let ends = |rest: &str| !rest.starts_with(|next: char| next.is_ascii_digit());
     occurrence.kind == Kind::MachineCheck
-        && occurrence.detail.host.corrected == Some(true)
+        && (host.corrected == Some(true) || host.error.as_deref() == Some("deferred error"))
         && by_kernel
         && occurrence
             .message

@@ -14,10 +14,10 @@ use gtrace_store::{Store, StoreError};
 use super::CoreOptions;
 use super::disk::Disk;
 use super::outbox::{Answer, Outbox, Pending};
-use super::steady::SteadyClock;
 use crate::clock;
 use crate::hub::Hub;
 use crate::metrics::Counted;
+use crate::steady::SteadyClock;
 use crate::supervise::{Task, beat};
 
 /// After a commit the next one waits for as long as it took, but no longer than this: a storm makes larger ones, which

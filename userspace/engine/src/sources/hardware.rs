@@ -16,6 +16,8 @@ const FIRMWARE_FATAL: u32 = 3;
 const STATUS_ADDRV: u64 = 1 << 58;
 const STATUS_UC: u64 = 1 << 61;
 const STATUS_PCC: u64 = 1 << 57;
+/// A deferred error, of AMD's and Hygon's banks: nothing has used yet what could not be corrected.
+const STATUS_DEFERRED: u64 = 1 << 44;
 /// X86_VENDOR_INTEL, X86_VENDOR_AMD and X86_VENDOR_HYGON (arch/x86/include/asm/processor.h).
 const INTEL: u32 = 0;
 const AMD: [u32; 2] = [2, 9];
@@ -69,9 +71,9 @@ pub(super) fn memory(record: &MemoryRecord) -> Occurrence {
     occurrence
 }
 
-/// Whether a machine check is a corrected error of memory: an EDAC driver, where there is one, reports it with the module that has
-/// it. Intel: a memory controller, `0000 0000 1MMM CCCC`, or memory as a cache, `0000 0010 1MMM CCCC` (SDM 3B, 17.9.2). AMD: a DRAM
-/// ECC error of a unified memory controller.
+/// Whether a machine check is a corrected or deferred error of memory: an EDAC driver, where there is one, reports it with the
+/// module that has it. Intel: a memory controller, `0000 0000 1MMM CCCC`, or memory as a cache, `0000 0010 1MMM CCCC` (SDM 3B,
+/// 17.9.2). AMD: a DRAM ECC error of a unified memory controller.
 pub(super) fn is_of_memory(record: &MachineCheckRecord) -> bool {
     let (status, ipid) = (record.status, record.ipid);
     let of_memory = match record.vendor {
@@ -88,12 +90,14 @@ pub(super) fn is_of_memory(record: &MachineCheckRecord) -> bool {
 pub(super) fn machine_check(record: &MachineCheckRecord) -> Occurrence {
     let (status, cpu, bank) = (record.status, record.cpu, record.bank);
     let fatal = status & STATUS_PCC != 0;
-    let corrected = status & STATUS_UC == 0 && !fatal;
+    let uncorrected = status & STATUS_UC != 0 || fatal;
+    let deferred = !uncorrected && status & STATUS_DEFERRED != 0 && AMD.contains(&record.vendor);
+    let corrected = !uncorrected && !deferred;
     let address = hex(record.address).filter(|_| status & STATUS_ADDRV != 0);
-    let class = if corrected {
-        "corrected"
-    } else {
-        "uncorrected"
+    let (class, error) = match (corrected, deferred) {
+        (true, _) => ("corrected", "machine check"),
+        (false, true) => ("deferred", "deferred error"),
+        (false, false) => ("uncorrected", "machine check"),
     };
     let message = format!(
         "{SYNTHETIC}CPU {cpu}: {class} machine check of bank {bank}, status {status:#x}{}",
@@ -103,7 +107,7 @@ pub(super) fn machine_check(record: &MachineCheckRecord) -> Occurrence {
     occurrence.severity = severity(corrected, fatal);
     let host = &mut occurrence.detail.host;
     host.corrected = Some(corrected);
-    host.error = Some("machine check".to_owned());
+    host.error = Some(error.to_owned());
     (host.cpu, host.mce_bank) = (Some(cpu), Some(bank));
     host.mce_status = Some(format!("{status:#x}"));
     host.fault_at = address;
@@ -280,6 +284,19 @@ mod tests {
         let line = "[Hardware Error]: Corrected error, no action required.\n\
                     [Hardware Error]: CPU:2 (19:1:0) MC17_STATUS[Over|CE|MiscV|AddrV|-|-|SyndV|CECC|-|-|-]: 0xdc2040000000011b";
         same(&machine_check(&record), line);
+        let record = MachineCheckRecord {
+            status: 0x9c20_3000_0000_011b,
+            ..record
+        };
+        let line = "[Hardware Error]: Deferred error, no action required.\n\
+                    [Hardware Error]: CPU:2 (19:1:0) MC17_STATUS[-|-|MiscV|AddrV|-|-|SyndV|UECC|Deferred|-|-]: 0x9c2030000000011b";
+        same(&machine_check(&record), line);
+        assert_eq!(machine_check(&record).detail.host.corrected, Some(false));
+        let of_intel = MachineCheckRecord {
+            vendor: 0,
+            ..record
+        };
+        assert_eq!(machine_check(&of_intel).detail.host.corrected, Some(true));
     }
 
     #[test]

@@ -16,14 +16,14 @@ use gtrace_recorder::KernelLine;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::{LogClock, boottime_ns};
-use crate::open_record::EndRecord;
+use crate::log_request::LogRequest;
 use crate::supervise::beat;
 
 /// The device.
 pub const PATH: &str = "/dev/kmsg";
 /// Larger than any record with its dictionary.
 const BUFFER: usize = 16 * 1024;
-/// How long one wait lasts at most: whoever wants the thread to end wakes it by its [`EndRecord`].
+/// How long one wait lasts at most: whoever wants the thread to end wakes it by its [`LogRequest`].
 const WAIT: Duration = Duration::from_secs(5);
 /// A group of lines that belong together is closed after so long without a record.
 const FLUSH: Duration = Duration::from_millis(250);
@@ -90,7 +90,7 @@ pub struct Reader {
     /// When the newest record was logged.
     newest_ns: u64,
     position: Arc<Position>,
-    end_record: Option<EndRecord>,
+    log_request: Option<LogRequest>,
     /// Where lines can be written.
     path: Option<PathBuf>,
 }
@@ -138,7 +138,7 @@ impl Reader {
             last_feed_ns: 0,
             newest_ns: 0,
             position: Arc::default(),
-            end_record: None,
+            log_request: None,
             path: None,
         }
     }
@@ -148,9 +148,9 @@ impl Reader {
         self.position = position;
     }
 
-    /// Ends open records when asked at `end_record`.
-    pub fn set_end_record(&mut self, end_record: EndRecord) {
-        self.end_record = Some(end_record);
+    /// Reads, and ends open records, when asked at `log_request`.
+    pub fn set_log_request(&mut self, log_request: LogRequest) {
+        self.log_request = Some(log_request);
     }
 
     /// Writes one line of its own to the kernel log, as systemd and others do at their start, which marks in the log
@@ -191,8 +191,12 @@ impl Reader {
         while !stop.load(Ordering::Relaxed) {
             beat();
             let looked_ns = boottime_ns();
+            // Before reading: what is asked meanwhile is for the next turn.
+            let open = self.log_request.as_ref().and_then(LogRequest::take);
             self.drain(&mut buffer, &mut emit)?;
-            self.end_open_record();
+            if let Some(at_ns) = open {
+                self.end_open_record(at_ns);
+            }
             let pending = self.flush(looked_ns, &mut emit);
             let wait = match pending {
                 true => FLUSH,
@@ -203,7 +207,7 @@ impl Reader {
                 tv_sec: wait.as_secs() as i64,
                 tv_nsec: i64::from(wait.subsec_nanos()),
             };
-            let asked = self.end_record.as_ref().map(EndRecord::as_fd);
+            let asked = self.log_request.as_ref().map(LogRequest::as_fd);
             let fds = [Some(self.file.as_fd()), asked].into_iter().flatten();
             let mut fds: Vec<_> = fds
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))
@@ -231,11 +235,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Logs a line if the record that somebody waits for is still open. Everything readable has been read.
-    fn end_open_record(&self) {
-        let Some(at_ns) = self.end_record.as_ref().and_then(EndRecord::take) else {
-            return;
-        };
+    /// Logs a line if the record that was logged at `at_ns` is still open. Everything readable has been read.
+    fn end_open_record(&self, at_ns: u64) {
         if self.newest_ns > at_ns.saturating_add(CLEARLY_LATER_NS) {
             return;
         }

@@ -21,6 +21,7 @@ use crate::component::{self, Part, driver_modules};
 use crate::config::Config;
 use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation};
+use crate::log_request::LogRequest;
 use crate::metrics::Metrics;
 use crate::supervise::{self, Task, names};
 
@@ -56,6 +57,8 @@ pub struct ManagerOptions {
     pub driver: Option<DriverVersion>,
     /// Keeps gtrace off the driver while somebody unloads it.
     pub hold: Arc<DriverHold>,
+    /// By which the reader of /dev/kmsg reads at once.
+    pub log_request: LogRequest,
 }
 
 impl Manager {
@@ -71,6 +74,7 @@ impl Manager {
             config,
             driver,
             hold,
+            log_request,
         } = options;
         let mut devices = Devices::new(&config);
         let mut follower = Follower::new(&config.sysfs_root, config.devices.is_none());
@@ -117,7 +121,8 @@ impl Manager {
             .update_status(|status| status.footprint.map_bytes = map_bytes);
         let slow_call_ns = devices.slow_call_ns;
         let exits = config.successful_exits;
-        start_drain(&shared, &inputs, slow_call_ns, exits, driver).map_err(cannot_start)?;
+        start_drain(&shared, &inputs, slow_call_ns, exits, driver, log_request)
+            .map_err(cannot_start)?;
         start_housekeeping(&shared, &inputs, config, devices, log).map_err(cannot_start)?;
         Ok(Self { shared })
     }
@@ -161,6 +166,7 @@ fn start_drain(
     slow_call_ns: u64,
     successful_exits: bool,
     driver: Option<DriverVersion>,
+    log_request: LogRequest,
 ) -> std::io::Result<()> {
     let task = Task {
         name: DRAIN,
@@ -175,7 +181,8 @@ fn start_drain(
         let Some(rings) = &mut held.rings else {
             return Err("has no rings".to_owned());
         };
-        let mut drainer = Drainer::new(shared, inputs.clone(), slow_call_ns, successful_exits);
+        let (inputs, log_request) = (inputs.clone(), log_request.clone());
+        let mut drainer = Drainer::new(shared, inputs, log_request, slow_call_ns, successful_exits);
         drainer.console.set_driver_version(driver);
         drainer.run(rings, &pulse.stop);
         Ok(())
@@ -226,6 +233,10 @@ struct Drainer<'a> {
     /// Whether an end with status 0 is an event too.
     successful_exits: bool,
     out: Vec<Occurrence>,
+    /// Asked to read what printk:console has shown.
+    log_request: LogRequest,
+    /// Whether it has shown something since that was last asked.
+    shown: bool,
     log_records: u64,
     /// When the rings were read last, or earlier: what was logged before has been taken.
     looked_ns: u64,
@@ -235,6 +246,7 @@ impl<'a> Drainer<'a> {
     fn new(
         shared: &'a Shared,
         inputs: InputSender,
+        log_request: LogRequest,
         slow_call_ns: u64,
         successful_exits: bool,
     ) -> Self {
@@ -246,6 +258,8 @@ impl<'a> Drainer<'a> {
             slow_call_ns,
             successful_exits,
             out: Vec::new(),
+            log_request,
+            shown: false,
             log_records: 0,
             looked_ns: 0,
         }
@@ -341,6 +355,7 @@ impl<'a> Drainer<'a> {
     }
 
     fn pass_on_console(&mut self) {
+        self.shown |= !self.out.is_empty();
         for occurrence in self.out.drain(..) {
             let _ = self
                 .inputs
@@ -356,6 +371,10 @@ impl<'a> Drainer<'a> {
         }
         let pending = self.console.idle(self.looked_ns, &mut self.out);
         self.pass_on_console();
+        if std::mem::take(&mut self.shown) {
+            // /dev/kmsg says who wrote it, which the core waits for.
+            self.log_request.wake();
+        }
         self.looked_ns = boottime_ns();
         pending
     }

@@ -46,6 +46,18 @@ pub struct Task {
     pub sources: Vec<WitnessName>,
 }
 
+impl Task {
+    /// One that the daemon is fit without, and no source needs.
+    pub const fn optional(name: &'static str, silence: Duration) -> Self {
+        Self {
+            name,
+            needed: false,
+            silence: Some(silence),
+            sources: Vec::new(),
+        }
+    }
+}
+
 /// A task failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {

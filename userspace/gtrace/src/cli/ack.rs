@@ -1,5 +1,6 @@
 //! `gtrace ack`: somebody took note of an event. Adds a record; nothing is deleted.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use gtrace_api::AckRequest;
@@ -9,9 +10,9 @@ use gtrace_http::{Archive, EventQuery, MAX_LIMIT};
 use gtrace_store::{Options, Store};
 use nix::unistd::{Uid, User};
 
-use super::ids::{Failure, find};
+use super::ids::find;
 use super::other_host::ReadPlace;
-use super::shared::{self, Exit, Instance};
+use super::shared::{self, Exit, Failure, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Acknowledge an event.
@@ -40,16 +41,10 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside.
+/// Why it is not done; what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let instance = args.place.resolve()?;
-    let event = match acknowledge(&args, &instance) {
-        Ok(event) => event,
-        Err(Failure(exit, why)) => {
-            shared::say(&why);
-            return Ok(exit.into());
-        }
-    };
+    let event = acknowledge(&args, &instance)?;
     let text = match event.acks.last() {
         Some(ack) if !args.json => render::ack(&event, ack, &Style::of_stdout(args.color)),
         _ => shared::json_line(&event)?,
@@ -59,10 +54,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn acknowledge(args: &Args, instance: &Instance) -> Result<Event, Failure> {
-    let by = args.by.clone().unwrap_or_else(user_name);
-    if by.trim().is_empty() {
-        return Err(Failure(Exit::Usage, "--by must not be empty".to_owned()));
-    }
+    let by = named(args.by.clone())?;
     if instance.store().is_ok() && !instance.is_together() {
         return by_hand(args, instance, by);
     }
@@ -76,6 +68,15 @@ fn acknowledge(args: &Args, instance: &Instance) -> Result<Event, Failure> {
             instance.say_daemon(&client);
             event
         }
+    }
+}
+
+/// Whom `--by` names, or else who runs this.
+pub(super) fn named(by: Option<String>) -> Result<String, Failure> {
+    let by = by.unwrap_or_else(user_name);
+    match by.trim().is_empty() {
+        true => Err(Failure::usage("--by must not be empty")),
+        false => Ok(by),
     }
 }
 
@@ -142,16 +143,20 @@ fn by_hand(args: &Args, instance: &Instance, by: String) -> Result<Event, Failur
         by,
         note: args.note.clone(),
     };
-    let mut store = Store::open(path, Options::default()).map_err(Failure::not_possible)?;
-    if let Some(moved) = store.moved_aside().cloned() {
-        // The new file records it, and has no event to acknowledge.
-        store.append(&[], &[]).map_err(Failure::not_possible)?;
-        return Err(Failure::not_possible(moved));
-    }
-    store
-        .append(&[Record::Ack(ack.clone())], &[])
-        .map_err(Failure::not_possible)?;
+    append(path, Record::Ack(ack.clone()))?;
     event.acks.push(ack);
     instance.say_store(path);
     Ok(event)
+}
+
+/// Appends to the store, as its one writer.
+pub(super) fn append(path: &Path, record: Record) -> Result<(), Failure> {
+    let mut store = Store::open(path, Options::default()).map_err(Failure::not_possible)?;
+    if let Some(moved) = store.moved_aside().cloned() {
+        // The new file records it, and has nothing that the record could be about.
+        store.append(&[], &[]).map_err(Failure::not_possible)?;
+        return Err(Failure::not_possible(moved));
+    }
+    let appended = store.append(&[record], &[]);
+    appended.map(drop).map_err(Failure::not_possible)
 }

@@ -19,7 +19,7 @@ use gtrace_http::Archive;
 use tokio::sync::{Notify, watch};
 
 use super::nats::{NatsArgs, nats_of};
-use super::shared::{self, Exit, StorePlace, signalled};
+use super::shared::{self, Exit, Failure, StorePlace, signalled};
 
 /// Take this host into a fleet, or ship its records to the head.
 #[derive(Clone, Debug, clap::Args)]
@@ -158,7 +158,7 @@ fn site(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside; a configuration that is refused.
+/// Why it is not done; what standard output says, a closed pipe aside; a configuration that is refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.command {
         What::Enroll {
@@ -183,12 +183,12 @@ fn join(
     let folder = file
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    if let Err(cause) = tempfile::tempfile_in(folder.unwrap_or(Path::new("."))) {
-        return Ok(failed(&EnrollError::File {
+    tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map_err(|cause| {
+        failed(EnrollError::File {
             path: file.to_owned(),
             cause,
-        }));
-    }
+        })
+    })?;
     let request = EnrollRequest {
         token,
         host: host.unwrap_or_else(gtrace_engine::host::name),
@@ -201,26 +201,21 @@ fn join(
     let done = runtime
         .block_on(enroll(head, ca, &request))
         .and_then(|enrolled| enrolled.write(file));
-    Ok(match done {
-        Ok(()) => {
-            let file = file.display();
-            shared::print(&format!(
-                "{} is in the fleet of {head}; its credential is in {file}\n",
-                request.host
-            ))?;
-            Exit::Success.into()
-        }
-        Err(error) => failed(&error),
-    })
+    done.map_err(failed)?;
+    let file = file.display();
+    shared::print(&format!(
+        "{} is in the fleet of {head}; its credential is in {file}\n",
+        request.host
+    ))?;
+    Ok(Exit::Success.into())
 }
 
-fn failed(error: &EnrollError) -> ExitCode {
-    shared::say(&error.to_string());
-    let refused = matches!(error, EnrollError::Head(error) if error.is_final());
-    match refused {
-        true => Exit::Problem.into(),
-        false => Exit::NotPossible.into(),
-    }
+fn failed(error: EnrollError) -> Failure {
+    let exit = match &error {
+        EnrollError::Head(error) if error.is_final() => Exit::Problem,
+        _ => Exit::NotPossible,
+    };
+    Failure(exit, error.to_string())
 }
 
 fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
@@ -238,34 +233,18 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
     if !matches!(head, Some(HeadUrl::Nats(_)))
         && let Some(why) = nats.without_servers("--head nats://HOST")
     {
-        shared::say(&why);
-        return Ok(Exit::Usage.into());
+        return Err(Failure::usage(why).into());
     }
     super::run::init_log();
     let instance = place.resolve()?;
-    let store = match instance.store() {
-        Ok(store) => store.to_owned(),
-        Err(why) => {
-            shared::say(&why);
-            return Ok(Exit::NotPossible.into());
-        }
-    };
-    let enrolled = match Enrolled::read(&file.credential) {
-        Ok(enrolled) => enrolled,
-        Err(error) => return Ok(failed(&error)),
-    };
+    let store = instance.store().map_err(Failure::not_possible)?.to_owned();
+    let enrolled = Enrolled::read(&file.credential).map_err(failed)?;
     let access = |url| NatsAccess {
         access: nats.access(url),
         site,
     };
     let nats = match &head {
-        Some(head) => match nats_of(head, &enrolled, access) {
-            Ok(nats) => nats,
-            Err(error) => {
-                shared::say(&format!("{error:#}"));
-                return Ok(Exit::NotPossible.into());
-            }
-        },
+        Some(head) => nats_of(head, &enrolled, access)?,
         None => None,
     };
     let to = match &nats {

@@ -162,11 +162,7 @@ fn check(common: Common, json: bool) -> anyhow::Result<ExitCode> {
         .collect();
     let differ = parts.iter().any(|part| !part.differences.is_empty());
     let compared = parts.iter().any(|part| !part.same.is_empty());
-    let text = match json {
-        true => shared::json_line(&parts)?,
-        false => parts.iter().map(lines).collect(),
-    };
-    shared::print(&text)?;
+    shared::show(json, &parts, || parts.iter().map(lines).collect())?;
     Ok(match (differ, compared) {
         (true, _) => Exit::Problem,
         (false, true) => Exit::Success,

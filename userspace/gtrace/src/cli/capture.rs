@@ -7,9 +7,9 @@ use gtrace_api::CaptureRequest;
 use gtrace_api::client::{Client, ClientError};
 use gtrace_event::Incident;
 
-use super::ack::user_name;
+use super::ack::named;
 use super::other_host::DaemonPlace;
-use super::shared::{self, Exit};
+use super::shared::{self, Exit, Failure};
 
 /// Between two looks at the incident.
 const EVERY: Duration = Duration::from_millis(500);
@@ -43,37 +43,23 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside, and a configuration that is refused.
+/// Why it is not done; what standard output says, a closed pipe aside, and a configuration that is refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let by = args.by.clone().unwrap_or_else(user_name);
-    if by.trim().is_empty() {
-        shared::say("--by must not be empty");
-        return Ok(Exit::Usage.into());
-    }
+    let by = named(args.by.clone())?;
     let instance = args.place.resolve()?;
     let client = instance.client();
     let request = CaptureRequest {
         by,
         note: args.note,
     };
-    let captured: Result<Incident, ClientError> = client.post("/api/v1/capture", &request);
-    let incident = match captured {
-        Ok(incident) => incident,
-        Err(error) => {
-            shared::say(&error.to_string());
-            return Ok(Exit::NotPossible.into());
-        }
-    };
+    let captured = client.post("/api/v1/capture", &request);
+    let incident: Incident = captured.map_err(Failure::not_possible)?;
     instance.say_daemon(&client);
     let (incident, exit) = match args.wait {
         true => complete(&client, incident)?,
         false => (incident, Exit::Success),
     };
-    let text = match args.json {
-        true => shared::json_line(&incident)?,
-        false => format!("{}\n", incident.id),
-    };
-    shared::print(&text)?;
+    shared::show(args.json, &incident, || format!("{}\n", incident.id))?;
     Ok(exit.into())
 }
 

@@ -107,6 +107,9 @@ pub(super) enum Command {
         /// Control group to enter first.
         #[arg(long)]
         cgroup: Option<PathBuf>,
+        /// Process id of the daemon, with which the plugin ends.
+        #[arg(long)]
+        parent: i32,
         /// The plugin.
         path: PathBuf,
     },
@@ -167,8 +170,12 @@ pub fn main() -> ExitCode {
         Command::Completions(args) => completions::run(args, Cli::command()),
         Command::Man(args) => man::run(args, Cli::command()),
         Command::NvmlChild { library } => return gtrace_devices::child_main(library),
-        Command::PluginChild { cgroup, path } => {
-            return match gtrace_plugins::launch::exec(&path, cgroup.as_deref()) {
+        Command::PluginChild {
+            cgroup,
+            parent,
+            path,
+        } => {
+            return match gtrace_plugins::launch::exec(&path, cgroup.as_deref(), parent) {
                 Ok(never) => match never {},
                 Err(error) => {
                     say!("{} cannot be run: {error}", path.display());
@@ -206,7 +213,10 @@ fn explained(error: &clap::Error) -> ExitCode {
         }
         false => match shared::written(error.print()) {
             Ok(_) => Exit::Success.into(),
-            Err(error) => super::not_possible(&error),
+            Err(error) => {
+                say!("{error:#}");
+                Exit::NotPossible.into()
+            }
         },
     }
 }

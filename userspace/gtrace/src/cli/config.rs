@@ -8,7 +8,7 @@ use gtrace_engine::config::{Config, DEFAULT_FILE, Keys};
 use gtrace_engine::daemon::{catalogue, triggers};
 use gtrace_engine::{alertmanager, baseline, health_rules, otlp};
 
-use crate::cli::{PROBLEM, shared};
+use crate::cli::shared::{self, Exit};
 
 /// Check or show the configuration.
 #[derive(clap::Args, Debug)]
@@ -52,7 +52,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Ok(_) => format!("{read}: the configuration is accepted\n"),
         Err(error) => {
             say!("{error:#}");
-            return Ok(ExitCode::from(PROBLEM));
+            return Ok(Exit::Problem.into());
         }
     };
     shared::print(&text)?;

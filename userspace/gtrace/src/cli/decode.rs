@@ -16,7 +16,7 @@ use gtrace_decoder::{DriverVersion, Options};
 use gtrace_event::{PciAddress, Severity, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
-use super::shared::{self, say};
+use super::shared::{self, Exit, say};
 use crate::render::{ColorChoice, Style};
 use report::{Filter, Report};
 
@@ -88,7 +88,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         };
         if let Err(error) = catalogue.load_site_policy(&policy) {
             say(&format!("{}: {error}", path.display()));
-            return Ok(ExitCode::from(super::USAGE));
+            return Ok(Exit::Usage.into());
         }
     }
     let opened = match args.file == Path::new("-") {
@@ -144,7 +144,7 @@ fn decode(
         {
             let remedy = remedy.replace("FILE", &args.file.display().to_string());
             say(&format!("{}: this is {what}; {remedy}", name(&args.file)));
-            return Ok(ExitCode::from(super::NOT_POSSIBLE));
+            return Ok(Exit::NotPossible.into());
         }
         log.feed_bytes(piece, &mut found);
         report.take(&mut found);
@@ -183,7 +183,7 @@ fn unreadable(path: &Path, error: &io::Error) -> ExitCode {
         _ => "check the file and its disk",
     };
     say(&format!("cannot read {}: {error}; {remedy}", name(path)));
-    ExitCode::from(super::NOT_POSSIBLE)
+    Exit::NotPossible.into()
 }
 
 #[cfg(test)]

@@ -330,7 +330,7 @@ impl Show {
         })?;
         let config = self.folder.join("gtrace.toml");
         let report = report::of_incident(&config, incident.id, &self.log.path, self.out.clone());
-        let report = report.map_err(|super::ids::Failure(_, why)| anyhow::anyhow!(why))?;
+        let report = report.map_err(|shared::Failure(_, why)| anyhow::anyhow!(why))?;
         let config = config.display();
         let mut said = format!(
             "\nreport    {}   (open it in a browser; gtrace report verify checks its seal)\n",

@@ -15,8 +15,7 @@ use gtrace_link::Target;
 use super::exec::connection::Connection;
 use super::exec::libraries::CLIENT;
 use super::run::init_log;
-use super::shared::signalled;
-use super::{NOT_POSSIBLE, USAGE};
+use super::shared::{Failure, signalled};
 
 /// Argument that makes this binary the child that asks a server for its GPUs.
 const LIST: &str = "remote-gpus";
@@ -114,16 +113,14 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             Err(error) => Some(error.to_string()),
         };
         if let Some(wrong) = wrong {
-            say!("{wrong}");
-            return Ok(ExitCode::from(USAGE));
+            return Err(Failure::usage(wrong).into());
         }
     }
     if !args.kubelet_dir.is_dir() {
-        say!(
+        bail!(
             "there is no folder {}: a kubelet makes it; name it with --kubelet-dir, and in a pod mount it",
             args.kubelet_dir.display()
         );
-        return Ok(ExitCode::from(NOT_POSSIBLE));
     }
     let options = options(&args)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -132,10 +129,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     runtime.block_on(async {
         tokio::select! {
             ended = gtrace_device_plugin::run(options) => match ended {
-                Err(error) => {
-                    say!("{error}");
-                    Ok(ExitCode::from(NOT_POSSIBLE))
-                }
+                Err(error) => Err(anyhow::Error::new(Failure::not_possible(error))),
                 Ok(never) => match never {},
             },
             signal = signalled() => signal.map(|()| ExitCode::SUCCESS),

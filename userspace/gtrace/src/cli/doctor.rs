@@ -20,7 +20,7 @@ use gtrace_engine::sources::table::{set_state, state_of};
 use gtrace_event::WitnessName;
 use serde::Serialize;
 
-use super::{PROBLEM, shared};
+use super::shared::{self, Exit};
 
 /// Look at this host.
 #[derive(clap::Args, Debug)]
@@ -71,10 +71,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         status.is_some_and(|s| s.state == SourceState::Active)
     };
     let fine = works(WitnessName::PrintkConsole) && works(WitnessName::Kmsg);
-    Ok(if fine {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::from(PROBLEM)
+    Ok(match fine {
+        true => ExitCode::SUCCESS,
+        false => Exit::Problem.into(),
     })
 }
 

@@ -9,9 +9,8 @@ use gtrace_api::{Gap, Published, ShownProvisional, Status};
 use gtrace_event::{Event, Kind, Provenance, Record, Severity, Timestamp};
 use gtrace_http::{EventQuery, GpuSelector};
 
-use super::ids::Failure;
 use super::other_host::ReadPlace;
-use super::shared::{self, Exit, Instance};
+use super::shared::{self, Exit, Failure, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Show events: from the store, or with --follow as they happen. `events show ID` has all of one.
@@ -92,15 +91,12 @@ impl Args {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside.
+/// Why it is not done; what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(What::Show(one)) = &args.what {
         return show::run(one);
     }
-    if let Some(why) = shared::no_time(args.since, args.until) {
-        say!("{why}");
-        return Ok(Exit::Usage.into());
-    }
+    shared::check_time(args.since, args.until)?;
     let instance = args.place.resolve()?;
     let exit = if args.verify {
         verify(&args, &instance)?
@@ -114,22 +110,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn list(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
     let query = args.query();
-    let events = match read(instance, &query) {
-        Ok(events) => events,
-        Err(Failure(exit, why)) => {
-            shared::say(&why);
-            return Ok(exit);
-        }
-    };
+    let events = read(instance, &query)?;
     let style = Style::of_stdout(args.color);
     let now = Timestamp::now();
     for event in &events {
-        let text = if args.json {
-            shared::json_line(event)?
-        } else {
-            render::event(event, &style, now)
-        };
-        if !shared::print(&text)? {
+        if !shared::show(args.json, event, || render::event(event, &style, now))? {
             return Ok(Exit::Success);
         }
     }
@@ -194,34 +179,23 @@ pub(super) fn read(instance: &Instance, query: &EventQuery) -> Result<Vec<Event>
 }
 
 fn verify(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
-    let store = match instance.store() {
-        Ok(store) => store,
-        Err(why) => {
-            say!("{why}");
-            return Ok(Exit::Usage);
-        }
-    };
-    let report = match instance.open_store(store).and_then(|a| a.verify()) {
-        Ok(report) => report,
-        Err(error) => {
-            say!("cannot check the store: {error}");
-            return Ok(Exit::NotPossible);
-        }
-    };
+    let store = instance.store().map_err(Failure::usage)?;
+    let report = instance.open_store(store).and_then(|a| a.verify());
+    let failed = |error| Failure::not_possible(format!("cannot check the store: {error}"));
+    let report = report.map_err(failed)?;
     instance.say_store(store);
     let fault = report.fault.as_ref().map(ToString::to_string);
-    let text = if args.json {
-        shared::json_line(&serde_json::json!({
-            "ok": report.is_ok(),
-            "days": report.days,
-            "records": report.records,
-            "removed": report.removed,
-            "first_seq": report.first_seq,
-            "last_seq": report.last_seq,
-            "last_hash": report.last_hash.to_string(),
-            "fault": fault,
-        }))?
-    } else {
+    let found = serde_json::json!({
+        "ok": report.is_ok(),
+        "days": report.days,
+        "records": report.records,
+        "removed": report.removed,
+        "first_seq": report.first_seq,
+        "last_seq": report.last_seq,
+        "last_hash": report.last_hash.to_string(),
+        "fault": fault,
+    });
+    shared::show(args.json, &found, || {
         let end = format!(
             "{} records, {} to {}, {} removed as records of the chain say, last hash {}",
             report.records, report.first_seq, report.last_seq, report.removed, report.last_hash
@@ -230,12 +204,10 @@ fn verify(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
             None => format!("the chain is whole: {end}\n"),
             Some(fault) => format!("THE CHAIN IS BROKEN: {fault}\ngood up to there: {end}\n"),
         }
-    };
-    shared::print(&text)?;
-    Ok(if report.is_ok() {
-        Exit::Success
-    } else {
-        Exit::Problem
+    })?;
+    Ok(match report.is_ok() {
+        true => Exit::Success,
+        false => Exit::Problem,
     })
 }
 

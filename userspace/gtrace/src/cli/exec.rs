@@ -16,7 +16,7 @@ use gtrace_link::{LinkError, Target};
 use gtrace_protocol::{Flags, HEADER_LEN, Header, control};
 
 use self::connection::Connection;
-use super::{NOT_POSSIBLE, USAGE, shared};
+use super::shared::{self, Exit, Failure};
 
 /// The program exists and cannot be run: the exit status that shells use.
 const CANNOT_RUN: u8 = 126;
@@ -102,30 +102,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let found = environment.iter().find(|(n, _)| *n == name);
         found.map(|(_, value)| value.clone())
     };
-    let target = match Target::from_variables(lookup) {
-        Ok(target) => target,
-        Err(error) => {
-            say!("{error}");
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
-    if let Err(error) = probe(&target, args.strict) {
-        say!("{error}");
-        return Ok(ExitCode::from(NOT_POSSIBLE));
-    }
+    let target = Target::from_variables(lookup).map_err(Failure::usage)?;
+    probe(&target, args.strict).map_err(Failure::not_possible)?;
     let folder = libraries::CLIENT.unpack()?;
     environment.push(("LD_LIBRARY_PATH", search_path(&folder)));
     if args.print_env {
-        for (name, value) in &environment {
-            let mut line = format!("export {name}=").into_bytes();
-            line.extend(quoted(value));
-            line.push(b'\n');
-            shared::print_bytes(&line)?;
-        }
-        return Ok(ExitCode::SUCCESS);
+        return print(&environment);
     }
     let Some((program, arguments)) = args.program.split_first() else {
-        return Ok(ExitCode::from(USAGE));
+        return Ok(Exit::Usage.into());
     };
     let mut command = match &args.trace {
         Some(trace) => {
@@ -231,8 +216,19 @@ pub(super) fn search_path(folder: &std::path::Path) -> OsString {
     path
 }
 
+/// Prints variables for a shell to take over.
+pub(super) fn print(environment: &[(&'static str, OsString)]) -> anyhow::Result<ExitCode> {
+    for (name, value) in environment {
+        let mut line = format!("export {name}=").into_bytes();
+        line.extend(quoted(value));
+        line.push(b'\n');
+        shared::print_bytes(&line)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// A word of the shell.
-pub(super) fn quoted(word: &OsStr) -> Vec<u8> {
+fn quoted(word: &OsStr) -> Vec<u8> {
     let bytes = word.as_bytes();
     let plain = |b: &u8| b.is_ascii_alphanumeric() || b"_-./:,=@%+".contains(b);
     if !bytes.is_empty() && bytes.iter().all(plain) {

@@ -13,7 +13,7 @@ use gtrace_event::{
 use gtrace_incident::Rules;
 use serde::Serialize;
 
-use super::shared::{self, Exit};
+use super::shared::{self, Exit, Failure};
 
 /// NVIDIA's SXids begin here; Xids end long before.
 const FIRST_SXID: u32 = 10_000;
@@ -243,19 +243,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.site_policy {
         let policy = std::fs::read_to_string(path)
             .with_context(|| format!("{} cannot be read", path.display()))?;
-        if let Err(error) = catalogue.load_site_policy(&policy) {
-            say!("{}: {error}", path.display());
-            return Ok(Exit::Usage.into());
-        }
+        let loaded = catalogue.load_site_policy(&policy);
+        loaded.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
     }
     let Some(subject) = Subject::parse(&args.subject) else {
         let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-        say!(
+        let why = format!(
             "`{}` is no code and no kind of event; give `xid CODE`, `sxid CODE` or one of: {}",
             args.subject.join(" "),
             kinds.join(", ")
         );
-        return Ok(Exit::Usage.into());
+        return Err(Failure::usage(why).into());
     };
     let explanation = Explanation::of(subject, &catalogue)?;
     let text = match args.json {

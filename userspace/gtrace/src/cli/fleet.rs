@@ -20,9 +20,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::ack::user_name;
-use super::ids::Failure;
 use super::other_host::HeadPlace;
-use super::shared::{self, Exit, UsageError};
+use super::shared::{self, Exit, Failure};
 use crate::render::{self, ColorChoice, Style};
 
 /// Ask the head of a fleet about its hosts, their events and incidents.
@@ -172,10 +171,9 @@ enum What {
 /// Why a head did not answer, and the exit code for it.
 pub(super) fn failure(error: ClientError) -> Failure {
     match error {
-        ClientError::NoDaemon { endpoint, cause } => Failure(
-            Exit::NotPossible,
-            format!("no head answers on {endpoint} ({cause}): start it with `gtrace head`"),
-        ),
+        ClientError::NoDaemon { endpoint, cause } => Failure::not_possible(format!(
+            "no head answers on {endpoint} ({cause}): start it with `gtrace head`"
+        )),
         ClientError::Refused {
             status: 400..=499,
             body,
@@ -183,7 +181,7 @@ pub(super) fn failure(error: ClientError) -> Failure {
             Exit::Problem,
             format!("{}: {}; {}", body.error, body.cause, body.remedy),
         ),
-        error => Failure(Exit::NotPossible, error.to_string()),
+        error => Failure::not_possible(error),
     }
 }
 
@@ -193,8 +191,13 @@ impl Asked {
         Self { head, json: false }
     }
 
-    pub(super) fn client(&self) -> Result<Client, UsageError> {
+    pub(super) fn client(&self) -> Result<Client, Failure> {
         self.head.client()
+    }
+
+    /// What the head has there.
+    pub(super) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        self.client()?.get(path).map_err(failure)
     }
 }
 
@@ -202,9 +205,9 @@ impl Asked {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside.
+/// Why it is not done; what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let done = match args.command {
+    let exit = match args.command {
         What::Hosts { bad, asked } => hosts(bad, &asked),
         What::Events {
             since,
@@ -260,53 +263,26 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         What::Audit { asked } => audit(&asked),
         What::Revoke { host, asked } => revoke(&host, &asked),
     }?;
-    let exit = done.unwrap_or_else(|Failure(exit, why)| {
-        shared::say(&why);
-        exit
-    });
     Ok(exit.into())
 }
 
-type Done = anyhow::Result<Result<Exit, Failure>>;
-
-/// Prints each of `found`; false once nobody reads any more.
-fn print_each<T: Serialize>(
-    found: &[T],
-    json: bool,
-    text: impl Fn(&T) -> String,
-) -> anyhow::Result<()> {
-    for one in found {
-        let line = match json {
-            true => shared::json_line(one)?,
-            false => text(one),
-        };
-        if !shared::print(&line)? {
-            break;
-        }
-    }
-    Ok(())
-}
-
-fn hosts(bad: bool, asked: &Asked) -> Done {
-    let mut found: Vec<HostView> = match asked.client()?.get("/fleet/v1/hosts") {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+fn hosts(bad: bool, asked: &Asked) -> anyhow::Result<Exit> {
+    let mut found: Vec<HostView> = asked.get("/fleet/v1/hosts")?;
     let attention = found.iter().filter(|host| host.needs_attention()).count();
     if bad {
         found.retain(HostView::needs_attention);
     }
-    print_each(&found, asked.json, host_lines)?;
+    shared::show_each(asked.json, &found, host_lines)?;
     if found.is_empty() && !asked.json {
         shared::say(match bad {
             true => "no host needs attention",
             false => "no hosts are in the fleet; `gtrace head token` makes a token for one",
         });
     }
-    Ok(Ok(match attention {
+    Ok(match attention {
         0 => Exit::Success,
         _ => Exit::Problem,
-    }))
+    })
 }
 
 fn host_lines(host: &HostView) -> String {
@@ -343,51 +319,34 @@ fn host_lines(host: &HostView) -> String {
     text
 }
 
-fn events(pairs: &[(&str, String)], asked: &Asked) -> Done {
-    let found: Vec<FleetEvent> = match asked.client()?.get(&target("/fleet/v1/events", pairs)) {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+fn events(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
+    let found: Vec<FleetEvent> = asked.get(&target("/fleet/v1/events", pairs))?;
     let style = Style::of_stdout(ColorChoice::Auto);
-    print_each(&found, asked.json, |one| event_line(one, &style))?;
+    shared::show_each(asked.json, &found, |one| event_line(one, &style))?;
     if found.is_empty() && !asked.json {
         shared::say("no events match");
     }
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
-fn incidents(pairs: &[(&str, String)], asked: &Asked) -> Done {
-    let client = asked.client()?;
-    let found = client
-        .get::<Vec<FleetIncident>>(&target("/fleet/v1/incidents", pairs))
-        .and_then(|found| {
-            Ok((
-                found,
-                client.get::<Vec<Outbreak>>(&target("/fleet/v1/outbreaks", pairs))?,
-            ))
-        });
-    let (found, outbreaks) = match found {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+fn incidents(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
+    let found: Vec<FleetIncident> = asked.get(&target("/fleet/v1/incidents", pairs))?;
+    let outbreaks: Vec<Outbreak> = asked.get(&target("/fleet/v1/outbreaks", pairs))?;
     let style = Style::of_stdout(ColorChoice::Auto);
     if !asked.json {
-        print_each(&outbreaks, false, outbreak_line)?;
+        shared::show_each(false, &outbreaks, outbreak_line)?;
     }
-    print_each(&found, asked.json, |one| incident_line(one, &style))?;
+    shared::show_each(asked.json, &found, |one| incident_line(one, &style))?;
     if found.is_empty() && !asked.json {
         shared::say("no incidents match");
     }
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
-fn outbreaks(pairs: &[(&str, String)], asked: &Asked) -> Done {
+fn outbreaks(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
     let path = target("/fleet/v1/outbreaks", pairs);
-    let found: Vec<Outbreak> = match asked.client()?.get(&path) {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
-    print_each(&found, asked.json, |one| {
+    let found: Vec<Outbreak> = asked.get(&path)?;
+    shared::show_each(asked.json, &found, |one| {
         let mut text = outbreak_line(one);
         let (shown, more) = one.hosts.split_at(one.hosts.len().min(12));
         text += &format!("    hosts: {}", shown.join(", "));
@@ -407,10 +366,10 @@ fn outbreaks(pairs: &[(&str, String)], asked: &Asked) -> Done {
         shared::say("no outbreak: chance explains what happens on several hosts at a time");
     }
     let is_trouble = |one: &Outbreak| !one.drill && !one.is_of_one_job();
-    Ok(Ok(match found.iter().any(is_trouble) {
+    Ok(match found.iter().any(is_trouble) {
         true => Exit::Problem,
         false => Exit::Success,
-    }))
+    })
 }
 
 /// How many are expected.
@@ -456,22 +415,15 @@ fn follow<T: Serialize + DeserializeOwned>(
     pairs: &[(&str, String)],
     asked: &Asked,
     line: impl Fn(&T, &Style) -> String,
-) -> Done {
+) -> anyhow::Result<Exit> {
     shared::end_cleanly_on_signals()?;
     let style = Style::of_stdout(ColorChoice::Auto);
-    let mut stream = match asked.client()?.stream(&target(path, pairs), None) {
-        Ok(stream) => stream,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+    let path = target(path, pairs);
+    let mut stream = asked.client()?.stream(&path, None).map_err(failure)?;
     loop {
-        let message = match stream.next_message() {
-            Ok(Some(message)) => message,
-            Ok(None) => {
-                let why = "the head ended the stream: it is stopped";
-                return Ok(Err(Failure(Exit::NotPossible, why.to_owned())));
-            }
-            Err(error) => return Ok(Err(failure(error))),
-        };
+        let message = stream.next_message().map_err(failure)?;
+        let ended = || Failure::not_possible("the head ended the stream: it is stopped");
+        let message = message.ok_or_else(ended)?;
         if message.event == "gap" {
             shared::say(
                 "some did not come: this reader was too slow, or the head was without its database; without --follow it has all",
@@ -481,12 +433,8 @@ fn follow<T: Serialize + DeserializeOwned>(
         let Ok(found) = serde_json::from_str::<T>(&message.data) else {
             continue;
         };
-        let text = match asked.json {
-            true => shared::json_line(&found)?,
-            false => line(&found, &style),
-        };
-        if !shared::print(&text)? {
-            return Ok(Ok(Exit::Success));
+        if !shared::show(asked.json, &found, || line(&found, &style))? {
+            return Ok(Exit::Success);
         }
     }
 }
@@ -494,23 +442,20 @@ fn follow<T: Serialize + DeserializeOwned>(
 /// So probable it has to be that a unit is worse than its peers.
 const SURE: f64 = 0.95;
 
-fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
-    let found: Ranking = match asked.client()?.get(&target("/fleet/v1/lemons", pairs)) {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+fn lemons(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
+    let found: Ranking = asked.get(&target("/fleet/v1/lemons", pairs))?;
     let worse = found.units.iter().any(|unit| unit.worse >= SURE);
     let exit = if worse { Exit::Problem } else { Exit::Success };
     if asked.json {
         shared::print(&shared::json_line(&found)?)?;
-        return Ok(Ok(exit));
+        return Ok(exit);
     }
     if found.units.is_empty() {
         let (hours, failures) = (found.hours, found.failures);
         shared::say(&format!(
             "nothing to rank: {failures} failures in {hours:.0} GPU-hours; agents within daemons say which GPUs there are"
         ));
-        return Ok(Ok(exit));
+        return Ok(exit);
     }
     let mut text = format!(
         "{} failures in {:.0} GPU-hours: {:.3} in 1000 h\n{:<44} {:>8} {:>10} {:>8} {:>17} {:>6} {:>7} {:>11} {:>12} {:>14}\n",
@@ -544,19 +489,17 @@ fn lemons(pairs: &[(&str, String)], asked: &Asked) -> Done {
         );
     }
     shared::print(&text)?;
-    Ok(Ok(exit))
+    Ok(exit)
 }
 
-fn verify(host: Option<String>, asked: &Asked) -> Done {
+fn verify(host: Option<String>, asked: &Asked) -> anyhow::Result<Exit> {
     let pairs: Vec<(&str, String)> = host.map(|host| ("host", host)).into_iter().collect();
     let client = asked
         .client()?
         .with_deadline(std::time::Duration::from_secs(600));
-    let found: Vec<ChainReport> = match client.get(&target("/fleet/v1/verify", &pairs)) {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
-    print_each(&found, asked.json, |report| {
+    let path = target("/fleet/v1/verify", &pairs);
+    let found: Vec<ChainReport> = client.get(&path).map_err(failure)?;
+    shared::show_each(asked.json, &found, |report| {
         let mut text = match report.is_whole() {
             true => format!(
                 "{}: the chain is whole: {} records\n",
@@ -576,18 +519,15 @@ fn verify(host: Option<String>, asked: &Asked) -> Done {
         }
         text
     })?;
-    Ok(Ok(match found.iter().all(ChainReport::is_whole) {
+    Ok(match found.iter().all(ChainReport::is_whole) {
         true => Exit::Success,
         false => Exit::Problem,
-    }))
+    })
 }
 
-fn audit(asked: &Asked) -> Done {
-    let found: Vec<AuditLine> = match asked.client()?.get("/fleet/v1/audit") {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
-    print_each(&found, asked.json, |line| {
+fn audit(asked: &Asked) -> anyhow::Result<Exit> {
+    let found: Vec<AuditLine> = asked.get("/fleet/v1/audit")?;
+    shared::show_each(asked.json, &found, |line| {
         format!(
             "{:.0}  {}  {}\n",
             line.time,
@@ -595,13 +535,12 @@ fn audit(asked: &Asked) -> Done {
             render::clean(&line.what)
         )
     })?;
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
-fn revoke(host: &str, asked: &Asked) -> Done {
+fn revoke(host: &str, asked: &Asked) -> anyhow::Result<Exit> {
     let path = target(&format!("/fleet/v1/hosts/{host}/revoke"), &[("", ""); 0]);
-    match asked.client()?.post::<()>(&path, &By { by: user_name() }) {
-        Ok(()) => Ok(Ok(Exit::Success)),
-        Err(error) => Ok(Err(failure(error))),
-    }
+    let by = By { by: user_name() };
+    asked.client()?.post::<()>(&path, &by).map_err(failure)?;
+    Ok(Exit::Success)
 }

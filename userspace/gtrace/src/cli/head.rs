@@ -20,10 +20,9 @@ use tokio::sync::watch;
 
 use super::ack::user_name;
 use super::duration::seconds;
-use super::ids::Failure;
 use super::nats::NatsArgs;
 use super::other_host::HEAD_SOCKET;
-use super::shared::{self, Exit, signalled};
+use super::shared::{self, Exit, Failure, signalled};
 
 /// Open files: the connections that a head takes, and its own.
 const FILES: u64 = 21_000;
@@ -168,7 +167,7 @@ struct Token {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside; why the head cannot serve.
+/// Why it is not done; what standard output says, a closed pipe aside; why the head cannot serve.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match &args.command {
         Some(What::Token(asked)) => token(asked),
@@ -184,17 +183,10 @@ fn token(asked: &Token) -> anyhow::Result<ExitCode> {
         by: user_name(),
     };
     let client = Client::unix(&asked.socket);
-    match client.post::<TokenAnswer>("/fleet/v1/tokens", &request) {
-        Ok(answer) => {
-            shared::print(&format!("{}\n", answer.token))?;
-            Ok(Exit::Success.into())
-        }
-        Err(error) => {
-            let Failure(exit, why) = super::fleet::failure(error);
-            shared::say(&why);
-            Ok(exit.into())
-        }
-    }
+    let answer = client.post::<TokenAnswer>("/fleet/v1/tokens", &request);
+    let answer = answer.map_err(super::fleet::failure)?;
+    shared::print(&format!("{}\n", answer.token))?;
+    Ok(Exit::Success.into())
 }
 
 /// Each agent is a connection, which is a file: a shell lets a program open 1024, and more where it asks.
@@ -232,8 +224,7 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
     if args.nats.is_none()
         && let Some(why) = args.nats_files.without_servers("--nats nats://HOST")
     {
-        shared::say(&why);
-        return Ok(Exit::Usage.into());
+        return Err(Failure::usage(why).into());
     }
     // Before other threads start. What one of them frees is of use to the next agent.
     gtrace_engine::memory::few_arenas();

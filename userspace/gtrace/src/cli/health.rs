@@ -5,9 +5,8 @@ use std::process::ExitCode;
 use gtrace_api::client::ClientError;
 use gtrace_event::{HealthReport, HealthState, SubjectHealth, SubjectKind, Timestamp};
 
-use super::ids::Failure;
 use super::other_host::ReadPlace;
-use super::shared::{self, Exit, Instance};
+use super::shared::{self, Exit, Failure, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Say whether this host is fit for work: the state of the host and of each GPU, NVSwitch, port and component, why, and
@@ -38,7 +37,7 @@ pub struct Args {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside.
+/// Why it is not done; what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let instance = args.place.resolve()?;
     let report = match read(&instance) {
@@ -47,10 +46,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             shared::print(&format!("unknown: {why}\n"))?;
             return Ok(npd(HealthState::Unknown));
         }
-        Err(Failure(exit, why)) => {
-            shared::say(&why);
-            return Ok(exit.into());
-        }
+        Err(failure) => return Err(failure.into()),
     };
     let Some(part) = &args.part else {
         return show(&args, &report);
@@ -73,11 +69,9 @@ fn show(args: &Args, report: &HealthReport) -> anyhow::Result<ExitCode> {
         shared::print(&format!("{}\n", render::health_line(report)))?;
         return Ok(npd(report.state));
     }
-    let text = match args.json {
-        true => shared::json_line(report)?,
-        false => render::health(report, &Style::of_stdout(args.color), Timestamp::now()),
-    };
-    shared::print(&text)?;
+    shared::show(args.json, report, || {
+        render::health(report, &Style::of_stdout(args.color), Timestamp::now())
+    })?;
     Ok(exit(report.state).into())
 }
 
@@ -94,11 +88,9 @@ fn show_part(
         };
         return show(args, &only);
     }
-    let text = match args.json {
-        true => shared::json_line(known)?,
-        false => render::subject_health(known, &Style::of_stdout(args.color), Timestamp::now()),
-    };
-    shared::print(&text)?;
+    shared::show(args.json, known, || {
+        render::subject_health(known, &Style::of_stdout(args.color), Timestamp::now())
+    })?;
     Ok(exit(known.state).into())
 }
 
@@ -170,21 +162,15 @@ fn find<'a>(report: &'a HealthReport, text: &str) -> Result<&'a SubjectHealth, F
     let found: Vec<&SubjectHealth> = report.subjects.iter().filter(is).collect();
     match found.as_slice() {
         [one] => Ok(one),
-        [] => Err(Failure(
-            Exit::NotPossible,
-            format!(
-                "nothing is known of `{}`; `gtrace health` lists what is",
-                render::clean(text)
-            ),
-        )),
-        many => Err(Failure(
-            Exit::Usage,
-            format!(
-                "`{}` fits {} parts: give more of it",
-                render::clean(text),
-                many.len()
-            ),
-        )),
+        [] => Err(Failure::not_possible(format!(
+            "nothing is known of `{}`; `gtrace health` lists what is",
+            render::clean(text)
+        ))),
+        many => Err(Failure::usage(format!(
+            "`{}` fits {} parts: give more of it",
+            render::clean(text),
+            many.len()
+        ))),
     }
 }
 

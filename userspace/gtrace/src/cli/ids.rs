@@ -1,39 +1,12 @@
-//! Ids as people type them, and why what they ask for was not done.
+//! Ids as people type them.
 
 use std::fmt;
 
-use gtrace_api::client::ClientError;
-
-use super::shared::Exit;
+use super::shared::{Exit, Failure};
 use crate::render;
 
 /// Shortest part of an id that may stand for it.
 const SHORTEST_PART: usize = 6;
-
-/// Why something was not done.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Failure(pub(super) Exit, pub(super) String);
-
-impl Failure {
-    pub(super) fn not_possible(why: impl ToString) -> Self {
-        Self(Exit::NotPossible, why.to_string())
-    }
-}
-
-impl From<ClientError> for Failure {
-    fn from(error: ClientError) -> Self {
-        let ClientError::Refused { status, body } = error else {
-            return Self::not_possible(error);
-        };
-        let exit = match status {
-            404 => Exit::Problem,
-            400 => Exit::Usage,
-            _ => Exit::NotPossible,
-        };
-        let why = format!("{}: {}; {}", body.error, body.cause, body.remedy);
-        Self(exit, why)
-    }
-}
 
 /// The one of `ids` that begins or ends with `part`. `of`: what they are ids of, such as `event`.
 pub(super) fn find<Id: Copy + Eq + fmt::Display>(

@@ -6,12 +6,12 @@ use gtrace_api::IncidentRequest;
 use gtrace_api::client::{Client, ClientError, target};
 use gtrace_event::{Event, Incident, IncidentId, IncidentState, Record, StateChange, Timestamp};
 use gtrace_http::Archive;
-use gtrace_store::{IncidentFilter, Options, Store};
+use gtrace_store::IncidentFilter;
 
-use super::ack::user_name;
-use super::ids::{Failure, find};
+use super::ack::{append, named};
+use super::ids::find;
 use super::other_host::ReadPlace;
-use super::shared::{self, Exit, Instance};
+use super::shared::{self, Exit, Failure, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Most incidents that are searched for a part of an id.
@@ -91,9 +91,9 @@ struct Change {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside.
+/// Why it is not done; what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let done = match &args.change {
+    let exit = match &args.change {
         None => list(&args),
         Some(What::Show(one)) => show(one),
         Some(What::Ack(to)) => change(to, IncidentState::Acknowledged),
@@ -101,20 +101,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(What::Resolve(to)) => change(to, IncidentState::Resolved),
         Some(What::Reopen(to)) => change(to, IncidentState::Open),
     }?;
-    let exit = done.unwrap_or_else(|Failure(exit, why)| {
-        shared::say(&why);
-        exit
-    });
     Ok(exit.into())
 }
 
-/// What was done, or why not; the outer error is one of standard output or of the configuration.
-type Done = anyhow::Result<Result<Exit, Failure>>;
-
-fn list(args: &Args) -> Done {
-    if let Some(why) = shared::no_time(args.since, args.until) {
-        return Ok(Err(Failure(Exit::Usage, why.to_owned())));
-    }
+fn list(args: &Args) -> anyhow::Result<Exit> {
+    shared::check_time(args.since, args.until)?;
     let instance = args.shown.place.resolve()?;
     let filter = IncidentFilter {
         since: args.since,
@@ -122,24 +113,15 @@ fn list(args: &Args) -> Done {
         unresolved: args.open,
         limit: Some(args.limit as usize),
     };
-    let found = match read(&instance, &filter) {
-        Ok(found) => found,
-        Err(failure) => return Ok(Err(failure)),
-    };
+    let found = read(&instance, &filter)?;
     let style = Style::of_stdout(args.shown.color);
-    for incident in &found {
-        let text = match args.shown.json {
-            true => shared::json_line(incident)?,
-            false => render::incident_line(incident, &style),
-        };
-        if !shared::print(&text)? {
-            return Ok(Ok(Exit::Success));
-        }
-    }
+    shared::show_each(args.shown.json, &found, |incident| {
+        render::incident_line(incident, &style)
+    })?;
     if found.is_empty() && !args.shown.json {
         shared::say("no incidents match");
     }
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
 /// Asks the daemon, which knows more than its store does; where none answers, reads the store.
@@ -187,31 +169,15 @@ fn from_store<T>(
     Ok(found)
 }
 
-fn show(one: &One) -> Done {
+fn show(one: &One) -> anyhow::Result<Exit> {
     let instance = one.shown.place.resolve()?;
-    let found = lookup(&one.incident, &instance).map(|incident| {
-        let events = match one.shown.json {
-            true => Vec::new(),
-            false => events_of(&incident, &instance),
-        };
-        (incident, events)
-    });
-    match found {
-        Ok((incident, events)) => print(one, &incident, &events),
-        Err(failure) => Ok(Err(failure)),
-    }
-}
-
-fn print(one: &One, incident: &Incident, events: &[Event]) -> Done {
-    let text = match one.shown.json {
-        true => shared::json_line(incident)?,
-        false => {
-            let style = Style::of_stdout(one.shown.color);
-            render::incident(incident, events, &style, Timestamp::now())
-        }
-    };
-    shared::print(&text)?;
-    Ok(Ok(Exit::Success))
+    let incident = lookup(&one.incident, &instance)?;
+    shared::show(one.shown.json, &incident, || {
+        let events = events_of(&incident, &instance);
+        let style = Style::of_stdout(one.shown.color);
+        render::incident(&incident, &events, &style, Timestamp::now())
+    })?;
+    Ok(Exit::Success)
 }
 
 /// The incident whose id is `text`, or begins or ends with it.
@@ -258,31 +224,20 @@ pub(super) fn events_of(incident: &Incident, instance: &Instance) -> Vec<Event> 
     from_store().unwrap_or_else(from_daemon)
 }
 
-fn change(to: &Change, state: IncidentState) -> Done {
+fn change(to: &Change, state: IncidentState) -> anyhow::Result<Exit> {
     let instance = to.one.shown.place.resolve()?;
-    let by = to.by.clone().unwrap_or_else(user_name);
-    if by.trim().is_empty() {
-        return Ok(Err(Failure(
-            Exit::Usage,
-            "--by must not be empty".to_owned(),
-        )));
-    }
+    let by = named(to.by.clone())?;
     let request = IncidentRequest {
         state,
         by,
         note: to.note.clone(),
     };
-    let changed = lookup(&to.one.incident, &instance)
-        .and_then(|incident| apply(incident.id, request, &instance));
-    match changed {
-        Ok(incident) if to.one.shown.json => print(&to.one, &incident, &[]),
-        Ok(incident) => {
-            let style = Style::of_stdout(to.one.shown.color);
-            shared::print(&render::incident_line(&incident, &style))?;
-            Ok(Ok(Exit::Success))
-        }
-        Err(failure) => Ok(Err(failure)),
-    }
+    let incident = lookup(&to.one.incident, &instance)?;
+    let incident = apply(incident.id, request, &instance)?;
+    shared::show(to.one.shown.json, &incident, || {
+        render::incident_line(&incident, &Style::of_stdout(to.one.shown.color))
+    })?;
+    Ok(Exit::Success)
 }
 
 fn apply(
@@ -324,14 +279,6 @@ fn by_hand(
         note,
     });
     let path = instance.store().map_err(Failure::not_possible)?;
-    let mut store = Store::open(path, Options::default()).map_err(Failure::not_possible)?;
-    if let Some(moved) = store.moved_aside().cloned() {
-        // The new file records it, and has no incident to change.
-        store.append(&[], &[]).map_err(Failure::not_possible)?;
-        return Err(Failure::not_possible(moved));
-    }
-    store
-        .append(&[Record::Incident(Box::new(incident.clone()))], &[])
-        .map_err(Failure::not_possible)?;
+    append(path, Record::Incident(Box::new(incident.clone())))?;
     Ok(incident)
 }

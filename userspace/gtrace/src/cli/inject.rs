@@ -14,7 +14,7 @@ use gtrace_engine::host;
 use gtrace_engine::sources::kmsg;
 use gtrace_event::PciAddress;
 
-use super::shared::{self, Exit};
+use super::shared::{self, Failure};
 
 /// What an injected line begins with.
 pub const MARK: &str = "gtrace-inject: ";
@@ -108,13 +108,7 @@ const MAX_LINE: usize = 976;
 
 /// Runs the command.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let text = match line(&args.what) {
-        Ok(text) => text,
-        Err(error) => {
-            say!("{error}");
-            return Ok(Exit::Usage.into());
-        }
-    };
+    let text = line(&args.what).map_err(Failure::usage)?;
     write(&text)?;
     shared::print(&format!("injected: {text}\n"))?;
     Ok(ExitCode::SUCCESS)

@@ -6,10 +6,10 @@ use std::time::Duration;
 use gtrace_api::MaintenanceRequest;
 use gtrace_event::{HealthReport, MaintenanceWindow, Timestamp};
 
-use super::ack::user_name;
+use super::ack::named;
 use super::duration;
 use super::other_host::DaemonPlace;
-use super::shared::{self, Exit};
+use super::shared::{self, Exit, Failure};
 
 /// Tell alerts that people work on this host: states and records go on, alerts carry the label `maintenance="true"`.
 #[derive(Clone, Debug, clap::Args)]
@@ -61,7 +61,7 @@ struct Common {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside, and a configuration that is refused.
+/// Why it is not done; what standard output says, a closed pipe aside, and a configuration that is refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
         What::Start { length, common } => change(common, length.as_secs().max(1)),
@@ -71,11 +71,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn change(common: Common, for_s: u64) -> anyhow::Result<ExitCode> {
-    let by = common.by.unwrap_or_else(user_name);
-    if by.trim().is_empty() {
-        shared::say("--by must not be empty");
-        return Ok(Exit::Usage.into());
-    }
+    let by = named(common.by)?;
     let instance = common.place.resolve()?;
     let client = instance.client();
     let known = client.get::<HealthReport>("/api/v1/health");
@@ -93,41 +89,27 @@ fn change(common: Common, for_s: u64) -> anyhow::Result<ExitCode> {
         by,
         note: common.note,
     };
-    let window: MaintenanceWindow = match client.post("/api/v1/maintenance", &request) {
-        Ok(window) => window,
-        Err(error) => {
-            shared::say(&error.to_string());
-            return Ok(Exit::NotPossible.into());
-        }
-    };
+    let made = client.post("/api/v1/maintenance", &request);
+    let window: MaintenanceWindow = made.map_err(Failure::not_possible)?;
     instance.say_daemon(&client);
-    let text = match common.json {
-        true => shared::json_line(&window)?,
-        false if for_s == 0 => "the maintenance window has ended\n".to_owned(),
-        false => line(&window),
-    };
-    shared::print(&text)?;
+    shared::show(common.json, &window, || match for_s {
+        0 => "the maintenance window has ended\n".to_owned(),
+        _ => line(&window),
+    })?;
     Ok(Exit::Success.into())
 }
 
 fn show(json: bool, place: &DaemonPlace) -> anyhow::Result<ExitCode> {
     let instance = place.resolve()?;
     let client = instance.reading_client();
-    let report: HealthReport = match client.get("/api/v1/health") {
-        Ok(report) => report,
-        Err(error) => {
-            shared::say(&error.to_string());
-            return Ok(Exit::NotPossible.into());
-        }
-    };
+    let report = client.get("/api/v1/health");
+    let report: HealthReport = report.map_err(Failure::not_possible)?;
     instance.say_daemon(&client);
     let window = report.maintenance.filter(|w| w.is_on(Timestamp::now()));
-    let text = match (&window, json) {
-        (window, true) => shared::json_line(window)?,
-        (Some(window), false) => line(window),
-        (None, false) => "no maintenance window is on\n".to_owned(),
-    };
-    shared::print(&text)?;
+    shared::show(json, &window, || match &window {
+        Some(window) => line(window),
+        None => "no maintenance window is on\n".to_owned(),
+    })?;
     Ok(Exit::Success.into())
 }
 

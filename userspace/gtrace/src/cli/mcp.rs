@@ -15,7 +15,6 @@ use gtrace_mcp::{Query, Refusal, Source};
 use gtrace_report::Report;
 use gtrace_store::{IncidentFilter, Reader};
 
-use super::ids::Failure;
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Instance};
 use super::{events, health, incidents, runbook, samples};
@@ -76,12 +75,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 struct Known {
     instance: Instance,
     catalogue: Catalogue,
-}
-
-impl From<Failure> for Refusal {
-    fn from(Failure(_, why): Failure) -> Self {
-        Self(why)
-    }
 }
 
 fn pairs(query: &Query) -> impl Iterator<Item = (&str, &str)> {

@@ -49,19 +49,4 @@ pub mod top;
 pub mod trace;
 mod usage;
 
-use std::process::ExitCode;
-
 pub use self::command::{Cli, main};
-
-/// Problem found: the exit code of a command that works and reports trouble.
-pub const PROBLEM: u8 = 1;
-/// Wrong usage.
-pub const USAGE: u8 = 2;
-/// Not possible on this host, or for this user.
-pub const NOT_POSSIBLE: u8 = 3;
-
-/// Prints on stderr why something is not possible here, and gives the exit code for it.
-pub fn not_possible(error: &anyhow::Error) -> ExitCode {
-    say!("{error:#}");
-    ExitCode::from(NOT_POSSIBLE)
-}

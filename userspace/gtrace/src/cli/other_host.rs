@@ -7,7 +7,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 use gtrace_api::client::{Client, Endpoint, HttpsEndpoint, HttpsUrl};
 
-use super::shared::{Instance, Place, StorePlace, UsageError};
+use super::shared::{Failure, Instance, Place, StorePlace};
 
 /// Where the head's Unix socket is unless it is named.
 pub(super) const HEAD_SOCKET: &str = "/run/gtrace-head/head.sock";
@@ -161,17 +161,17 @@ pub(super) struct HeadPlace {
 impl OtherHost {
     /// The client, where another host's daemon is meant: what the command line says goes before the environment. `here`:
     /// options that name what is on this host.
-    fn client(&self, typed: &Typed, here: &[&str]) -> Result<Option<Client>, UsageError> {
+    fn client(&self, typed: &Typed, here: &[&str]) -> Result<Option<Client>, Failure> {
         let Some(url) = &self.url else {
             return match typed.first(&FILES) {
-                Some(option) => Err(UsageError(format!(
+                Some(option) => Err(Failure::usage(format!(
                     "{option} is for a daemon on another host: name it with --url, or leave {option} out"
                 ))),
                 None => Ok(None),
             };
         };
         match (typed.first(here), typed.has("--url")) {
-            (Some(option), true) => Err(UsageError(format!(
+            (Some(option), true) => Err(Failure::usage(format!(
                 "{option} names what is on this host, and {url} is another: leave one of them out"
             ))),
             (Some(_), false) => Ok(None),
@@ -193,7 +193,7 @@ impl DaemonPlace {
     ///
     /// # Errors
     ///
-    /// As [`Place::resolve`], and [`UsageError`] where two daemons are named.
+    /// As [`Place::resolve`], and [`Failure`] where two daemons are named.
     pub(super) fn resolve(&self) -> anyhow::Result<Instance> {
         match self.other_host.client(&self.typed, &PLACE)? {
             Some(client) => Ok(Instance::remote(client)),
@@ -212,7 +212,7 @@ impl ReadPlace {
     ///
     /// # Errors
     ///
-    /// As [`StorePlace::resolve`], and [`UsageError`] where two daemons, or a daemon there and a store here, are named.
+    /// As [`StorePlace::resolve`], and [`Failure`] where two daemons, or a daemon there and a store here, are named.
     pub(super) fn resolve(&self) -> anyhow::Result<Instance> {
         match self.other_host.client(&self.typed, &STORE_PLACE)? {
             Some(client) => Ok(Instance::remote(client)),
@@ -226,12 +226,12 @@ impl HeadPlace {
     ///
     /// # Errors
     ///
-    /// [`UsageError`] where it is no place or a URL of something else, or what a client shows is given to a head on this host.
-    pub(super) fn client(&self) -> Result<Client, UsageError> {
+    /// [`Failure`] where it is no place or a URL of something else, or what a client shows is given to a head on this host.
+    pub(super) fn client(&self) -> Result<Client, Failure> {
         if self.head.contains("://") {
             let url = self.head.parse::<HttpsUrl>();
             let endpoint = HttpsEndpoint {
-                url: url.map_err(|error| UsageError(error.to_string()))?,
+                url: url.map_err(Failure::usage)?,
                 token_file: self.token_file.clone(),
                 ca: self.ca.clone(),
                 identity: self.cert.clone().zip(self.key.clone()),
@@ -239,7 +239,7 @@ impl HeadPlace {
             return Ok(self.typed.client(endpoint, "--head", "GTRACE_HEAD"));
         }
         if let Some(option) = self.typed.first(&FILES) {
-            return Err(UsageError(format!(
+            return Err(Failure::usage(format!(
                 "{option} is for a head at https://HOST:PORT, and {} is on this host: name the other with --head, or leave \
                  {option} out",
                 self.head
@@ -250,7 +250,7 @@ impl HeadPlace {
         }
         let path = self.head.strip_prefix("unix:").unwrap_or(&self.head);
         if path == self.head && path.contains(':') && !path.contains('/') {
-            return Err(UsageError(format!(
+            return Err(Failure::usage(format!(
                 "{path} is no head's place: name its Unix socket as a path, its address on this host as 127.0.0.1:7480, or a \
                  head on another host as https://HOST:PORT"
             )));

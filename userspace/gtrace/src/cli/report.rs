@@ -13,8 +13,8 @@ use gtrace_report::{Material, Report, Verified, Window, sign};
 use gtrace_store::{IncidentFilter, Reader};
 
 use super::duration;
-use super::ids::{Failure, find};
-use super::shared::{self, Exit, Instance, StorePlace};
+use super::ids::find;
+use super::shared::{self, Exit, Failure, Instance, StorePlace};
 use crate::render;
 
 /// How times are said.
@@ -110,23 +110,14 @@ struct Open {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside, and a configuration that is refused.
+/// Why it is not done; what standard output says, a closed pipe aside, and a configuration that is refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let done = match &args.what {
+    let (exit, text) = match &args.what {
         None => write(&args, &args.place.resolve()?),
         Some(What::Verify(verify)) => self::verify(verify),
         Some(What::Open(open)) => self::open(open),
-    };
-    let exit = match done {
-        Ok((exit, text)) => {
-            shared::print(&text)?;
-            exit
-        }
-        Err(Failure(exit, why)) => {
-            shared::say(&why);
-            exit
-        }
-    };
+    }?;
+    shared::print(&text)?;
     Ok(exit.into())
 }
 
@@ -280,10 +271,7 @@ fn subject(args: &Args, reader: &Reader) -> Result<(Option<Incident>, Window), F
     if let Some(from) = args.since {
         let to = args.until.unwrap_or_else(Timestamp::now);
         if to <= from {
-            return Err(Failure(
-                Exit::Usage,
-                "--until is not later than --since".to_owned(),
-            ));
+            return Err(Failure::usage("--until is not later than --since"));
         }
         return Ok((None, Window { from, to }));
     }

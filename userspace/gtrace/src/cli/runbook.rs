@@ -6,10 +6,9 @@ use gtrace_catalogue::Catalogue;
 use gtrace_event::{Event, FailureClass, Incident, Kind, PciAddress};
 
 use super::explain::{Explanation, Subject};
-use super::ids::Failure;
 use super::incidents;
 use super::other_host::ReadPlace;
-use super::shared::{self, Exit};
+use super::shared::{self, Exit, Failure};
 use crate::render::{self, ColorChoice, Style};
 
 /// Print the steps for a class of failure (such as pcie), a kind of event (such as xid), a code (xid 79) or an incident.
@@ -66,7 +65,7 @@ pub(super) fn known(name: &str) -> Option<&'static str> {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside.
+/// Why it is not done; what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some(subject) = args.subject.first() else {
         let lines = FailureClass::ALL
@@ -85,20 +84,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
         return Ok(Exit::Usage.into());
     }
-    let found = match known(subject) {
-        Some(text) => Ok(text.to_owned()),
-        None => of_incident(subject, &args),
+    let text = match known(subject) {
+        Some(text) => text.to_owned(),
+        None => of_incident(subject, &args)?,
     };
-    Ok(match found {
-        Ok(text) => {
-            shared::print(&laid_out(&text, args.color))?;
-            Exit::Success.into()
-        }
-        Err(Failure(exit, why)) => {
-            shared::say(&why);
-            exit.into()
-        }
-    })
+    shared::print(&laid_out(&text, args.color))?;
+    Ok(Exit::Success.into())
 }
 
 /// The page for a terminal; for a pipe or a file as it is.

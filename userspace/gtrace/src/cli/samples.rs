@@ -12,9 +12,8 @@ use gtrace_http::{GpuSelector, MAX_POINTS, SampleQuery, SamplesError, read_sampl
 use jiff::tz::TimeZone;
 
 use super::duration;
-use super::ids::Failure;
 use super::other_host::ReadPlace;
-use super::shared::{self, Exit, Instance};
+use super::shared::{self, Exit, Failure, Instance};
 use crate::render;
 
 /// Rows of a table; `--json` and `--csv` give every point.
@@ -66,12 +65,9 @@ fn whole_seconds(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside, and a configuration that is named and refused.
+/// Why it is not done; what standard output says, a closed pipe aside, and a configuration that is named and refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    if let Some(why) = shared::no_time(args.since, args.until) {
-        say!("{why}");
-        return Ok(Exit::Usage.into());
-    }
+    shared::check_time(args.since, args.until)?;
     let instance = args.place.resolve()?;
     let query = SampleQuery {
         metrics: args.metrics.iter().map(|name| full_name(name)).collect(),
@@ -82,13 +78,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         step_s: args.step.map(|step| step.as_secs()),
         limit: Some(args.limit as usize),
     };
-    let found = match read(&instance, &query) {
-        Ok(found) => found,
-        Err(Failure(exit, why)) => {
-            shared::say(&why);
-            return Ok(exit.into());
-        }
-    };
+    let found = read(&instance, &query)?;
     let text = match (args.json, args.csv) {
         (true, _) => shared::json_line(&found)?,
         (_, true) => csv(&found),

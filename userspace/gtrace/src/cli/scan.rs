@@ -52,10 +52,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             shared::say(&format!("looking at {step}"));
         }
     })?;
-    let text = match args.json {
-        true => shared::json_line(&report)?,
-        false => render::health(&report, &Style::of_stdout(args.color), Timestamp::now()),
-    };
-    shared::print(&text)?;
+    shared::show(args.json, &report, || {
+        render::health(&report, &Style::of_stdout(args.color), Timestamp::now())
+    })?;
     Ok(exit(report.state).into())
 }

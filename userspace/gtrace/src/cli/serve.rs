@@ -15,7 +15,7 @@ use gtrace_server::{
 
 use super::exec::libraries::SOFTGPU;
 use super::run::{init_log, init_log_to};
-use super::{NOT_POSSIBLE, USAGE};
+use super::shared::Failure;
 
 /// Where clients of this host find the server.
 const SOCKET: &str = "/run/gtrace/serve.sock";
@@ -145,17 +145,8 @@ fn octal(text: &str) -> Result<u32, String> {
 /// Why it cannot serve here, with the remedy.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     init_log();
-    let options = match options(&args) {
-        Ok(options) => options,
-        Err(error) => {
-            say!("{error:#}");
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
-    if let Err(reason) = options.check() {
-        say!("{reason}");
-        return Ok(ExitCode::from(USAGE));
-    }
+    let options = options(&args).map_err(|error| Failure::usage(format!("{error:#}")))?;
+    options.check().map_err(Failure::usage)?;
     gtrace_server::protect_process()?;
     let softgpu = args.softgpu.then(softgpu_library).transpose()?;
     let options = Options {
@@ -164,13 +155,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         ..options
     };
     let started = Supervisor::start(options, WorkerCommand::this_program(&[WORKER]));
-    let supervisor = match started {
-        Ok(supervisor) => supervisor,
-        Err(error) => {
-            say!("{error}");
-            return Ok(ExitCode::from(NOT_POSSIBLE));
-        }
-    };
+    let supervisor = started.map_err(Failure::not_possible)?;
     supervisor.obey_signals()?;
     if std::io::stderr().is_terminal() {
         for address in supervisor.addresses() {

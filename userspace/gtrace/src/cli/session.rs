@@ -14,7 +14,6 @@ use gtrace_head::{By, SessionRequest, SessionView};
 use super::ack::user_name;
 use super::duration::seconds;
 use super::fleet::{Asked, failure};
-use super::ids::Failure;
 use super::other_host::HeadPlace;
 use super::shared::{self, Exit};
 use crate::render;
@@ -99,15 +98,13 @@ pub(super) fn interval(text: &str) -> Result<u32, String> {
     }
 }
 
-type Done = anyhow::Result<Result<Exit, Failure>>;
-
 /// Runs the command.
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside; what the file of an export says.
+/// Why it is not done; what standard output says, a closed pipe aside; what the file of an export says.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let done = match args.command {
+    let exit = match args.command {
         What::Start {
             name,
             hosts,
@@ -144,10 +141,6 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             )
         }
     }?;
-    let exit = done.unwrap_or_else(|Failure(exit, why)| {
-        shared::say(&why);
-        exit
-    });
     Ok(exit.into())
 }
 
@@ -158,50 +151,28 @@ fn path(name: &str, below: &str) -> String {
     format!("/fleet/v1/sessions/{name}{below}")
 }
 
-fn start(request: &SessionRequest, asked: &Asked) -> Done {
-    let session: Session = match asked.client()?.post("/fleet/v1/sessions", request) {
-        Ok(session) => session,
-        Err(error) => return Ok(Err(failure(error))),
-    };
-    shared::print(&match asked.json {
-        true => shared::json_line(&session)?,
-        false => line(&session),
-    })?;
-    Ok(Ok(Exit::Success))
+fn start(request: &SessionRequest, asked: &Asked) -> anyhow::Result<Exit> {
+    let path = "/fleet/v1/sessions";
+    let session: Session = asked.client()?.post(path, request).map_err(failure)?;
+    shared::show(asked.json, &session, || line(&session))?;
+    Ok(Exit::Success)
 }
 
-fn stop(name: &str, asked: &Asked) -> Done {
+fn stop(name: &str, asked: &Asked) -> anyhow::Result<Exit> {
     let stop = target(&path(name, "/stop"), &[("", ""); 0]);
     let by = By { by: user_name() };
-    let session: Session = match asked.client()?.post(&stop, &by) {
-        Ok(session) => session,
-        Err(error) => return Ok(Err(failure(error))),
-    };
-    shared::print(&match asked.json {
-        true => shared::json_line(&session)?,
-        false => line(&session),
-    })?;
-    Ok(Ok(Exit::Success))
+    let session: Session = asked.client()?.post(&stop, &by).map_err(failure)?;
+    shared::show(asked.json, &session, || line(&session))?;
+    Ok(Exit::Success)
 }
 
-fn list(asked: &Asked) -> Done {
-    let found: Vec<Session> = match asked.client()?.get("/fleet/v1/sessions") {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
-    for session in &found {
-        let text = match asked.json {
-            true => shared::json_line(session)?,
-            false => line(session),
-        };
-        if !shared::print(&text)? {
-            break;
-        }
-    }
+fn list(asked: &Asked) -> anyhow::Result<Exit> {
+    let found: Vec<Session> = asked.get("/fleet/v1/sessions")?;
+    shared::show_each(asked.json, &found, line)?;
     if found.is_empty() && !asked.json {
         shared::say("there are no sessions; `gtrace session start` begins one");
     }
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
 fn line(session: &Session) -> String {
@@ -225,14 +196,11 @@ fn line(session: &Session) -> String {
     )
 }
 
-fn show(name: &str, asked: &Asked) -> Done {
-    let view: SessionView = match asked.client()?.get(&path(name, "")) {
-        Ok(view) => view,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+fn show(name: &str, asked: &Asked) -> anyhow::Result<Exit> {
+    let view: SessionView = asked.get(&path(name, ""))?;
     if asked.json {
         shared::print(&shared::json_line(&view)?)?;
-        return Ok(Ok(Exit::Success));
+        return Ok(Exit::Success);
     }
     let mut text = line(&view.session);
     for host in &view.hosts {
@@ -255,7 +223,7 @@ fn show(name: &str, asked: &Asked) -> Done {
         text += "      no host of the fleet takes part\n";
     }
     shared::print(&text)?;
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
 #[cfg(test)]

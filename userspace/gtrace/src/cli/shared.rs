@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use gtrace_api::DEFAULT_SOCKET;
-use gtrace_api::client::{Client, Endpoint};
+use gtrace_api::client::{Client, ClientError, Endpoint};
 use gtrace_engine::config::{Config, ConfigError, Keys};
 use gtrace_event::Timestamp;
 use gtrace_http::{Archive, ArchiveError};
@@ -64,23 +64,49 @@ pub(super) struct StorePlace {
     pub store: Option<PathBuf>,
 }
 
-/// What is wrong with a command line that clap takes.
-#[derive(Debug)]
-pub(super) struct UsageError(pub(super) String);
+/// Why something was not done.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Failure(pub(super) Exit, pub(super) String);
 
-impl fmt::Display for UsageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+impl Failure {
+    pub(super) fn usage(why: impl ToString) -> Self {
+        Self(Exit::Usage, why.to_string())
+    }
+
+    pub(super) fn not_possible(why: impl ToString) -> Self {
+        Self(Exit::NotPossible, why.to_string())
     }
 }
 
-impl std::error::Error for UsageError {}
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.1)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl From<ClientError> for Failure {
+    fn from(error: ClientError) -> Self {
+        let ClientError::Refused { status, body } = error else {
+            return Self::not_possible(error);
+        };
+        let exit = match status {
+            404 => Exit::Problem,
+            400 => Exit::Usage,
+            _ => Exit::NotPossible,
+        };
+        let why = format!("{}: {}; {}", body.error, body.cause, body.remedy);
+        Self(exit, why)
+    }
+}
 
 /// How a command ends that `error` ended.
 pub(super) fn exit_of(error: &anyhow::Error) -> Exit {
-    match error.is::<ConfigError>() || error.is::<UsageError>() {
-        true => Exit::Usage,
-        false => Exit::NotPossible,
+    match error.downcast_ref::<Failure>() {
+        Some(Failure(exit, _)) => *exit,
+        None if error.is::<ConfigError>() => Exit::Usage,
+        None => Exit::NotPossible,
     }
 }
 
@@ -326,6 +352,40 @@ pub(super) fn json_line(value: &impl serde::Serialize) -> anyhow::Result<String>
     Ok(line)
 }
 
+/// Prints `value` as one line of JSON, or its text. False once the reader has gone.
+///
+/// # Errors
+///
+/// As [`print`].
+pub(super) fn show(
+    json: bool,
+    value: &impl serde::Serialize,
+    text: impl FnOnce() -> String,
+) -> anyhow::Result<bool> {
+    match json {
+        true => print(&json_line(value)?),
+        false => print(&text()),
+    }
+}
+
+/// The same of each of `found`, until the reader has gone.
+///
+/// # Errors
+///
+/// As [`print`].
+pub(super) fn show_each<T: serde::Serialize>(
+    json: bool,
+    found: &[T],
+    text: impl Fn(&T) -> String,
+) -> anyhow::Result<()> {
+    for one in found {
+        if !show(json, one, || text(one))? {
+            break;
+        }
+    }
+    Ok(())
+}
+
 /// Ends the process with status 0 on SIGINT and SIGTERM, between two writes to standard output.
 ///
 /// # Errors
@@ -438,13 +498,17 @@ fn local_time(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, 
         })
 }
 
-/// What is wrong with a stretch of time that ends before it begins, or has not begun.
-pub(super) fn no_time(since: Option<Timestamp>, until: Option<Timestamp>) -> Option<&'static str> {
-    match (since, until) {
-        (Some(since), Some(until)) if until <= since => Some("--until is not later than --since"),
-        (Some(since), _) if since > Timestamp::now() => Some("--since is in the future"),
-        _ => None,
-    }
+/// Refuses a stretch of time that ends before it begins, or has not begun.
+pub(super) fn check_time(
+    since: Option<Timestamp>,
+    until: Option<Timestamp>,
+) -> Result<(), Failure> {
+    let why = match (since, until) {
+        (Some(since), Some(until)) if until <= since => "--until is not later than --since",
+        (Some(since), _) if since > Timestamp::now() => "--since is in the future",
+        _ => return Ok(()),
+    };
+    Err(Failure::usage(why))
 }
 
 /// Waits a little before the next attempt to reach the daemon.

@@ -10,7 +10,7 @@ use gtrace_event::Timestamp;
 use gtrace_tls::{FileError, GpuShare, NewToken, Role, TokenEntry};
 use jiff::SignedDuration;
 
-use super::shared::{self, Exit};
+use super::shared::{self, Exit, Failure};
 
 /// Longest time for which a token is good: 100 years.
 const EXPIRY_MAX_DAYS: i64 = 36_525;
@@ -100,7 +100,7 @@ impl File {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside, and a configuration that is refused.
+/// Why it is not done; what standard output says, a closed pipe aside, and a configuration that is refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let now = Timestamp::now();
     match args.what {
@@ -116,8 +116,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             file,
         } => {
             if !(0..=EXPIRY_MAX_DAYS).contains(&expires) {
-                shared::say(&format!("--expires takes 0 to {EXPIRY_MAX_DAYS} days"));
-                return Ok(Exit::Usage.into());
+                let why = format!("--expires takes 0 to {EXPIRY_MAX_DAYS} days");
+                return Err(Failure::usage(why).into());
             }
             let until = now.saturating_add(SignedDuration::from_hours(24 * expires))?;
             let token = NewToken {
@@ -133,37 +133,25 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 hosts,
             };
             let path = file.path()?;
-            match gtrace_tls::new_token(&path, &token, now) {
-                Ok(secret) => {
-                    shared::print(&format!("{}\n", secret.expose()))?;
-                    shared::say(&format!(
-                        "this is the only time that the secret is shown; {} has a hash of it",
-                        path.display()
-                    ));
-                    Ok(Exit::Success.into())
-                }
-                Err(error) => Ok(refused(&error)),
-            }
+            let secret = gtrace_tls::new_token(&path, &token, now);
+            let secret = secret.map_err(Failure::not_possible)?;
+            shared::print(&format!("{}\n", secret.expose()))?;
+            shared::say(&format!(
+                "this is the only time that the secret is shown; {} has a hash of it",
+                path.display()
+            ));
         }
-        What::List { json, file } => match listed(&file.path()?) {
-            Ok(entries) => {
-                let text = match json {
-                    true => shared::json_line(&entries)?,
-                    false => table(&entries, now),
-                };
-                shared::print(&text)?;
-                Ok(Exit::Success.into())
-            }
-            Err(error) => Ok(refused(&error)),
-        },
-        What::Revoke { name, file } => match gtrace_tls::revoke_token(&file.path()?, &name, now) {
-            Ok(()) => {
-                shared::print(&format!("{name} is revoked\n"))?;
-                Ok(Exit::Success.into())
-            }
-            Err(error) => Ok(refused(&error)),
-        },
+        What::List { json, file } => {
+            let entries = listed(&file.path()?).map_err(Failure::not_possible)?;
+            shared::show(json, &entries, || table(&entries, now))?;
+        }
+        What::Revoke { name, file } => {
+            let revoked = gtrace_tls::revoke_token(&file.path()?, &name, now);
+            revoked.map_err(Failure::not_possible)?;
+            shared::print(&format!("{name} is revoked\n"))?;
+        }
     }
+    Ok(Exit::Success.into())
 }
 
 /// The tokens; none where there is no file yet.
@@ -177,11 +165,6 @@ fn listed(path: &Path) -> Result<Vec<TokenEntry>, FileError> {
 /// A size, as it is written into the file.
 fn size(text: &str) -> Result<String, String> {
     gtrace_tls::parse_size(text).map(|_| text.to_owned())
-}
-
-fn refused(error: &FileError) -> ExitCode {
-    shared::say(&error.to_string());
-    Exit::NotPossible.into()
 }
 
 fn table(entries: &[TokenEntry], now: Timestamp) -> String {

@@ -16,7 +16,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use serde_json::json;
 
 use super::other_host::DaemonPlace;
-use super::shared::{self, Exit};
+use super::shared::{self, Exit, Failure};
 use crate::render::{ColorChoice, Style};
 
 /// Events in a snapshot.
@@ -63,8 +63,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         return once(&args).map(Into::into);
     }
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
-        shared::say("top needs a terminal; use --once, or --once --json, for a snapshot");
-        return Ok(Exit::Usage.into());
+        let why = "top needs a terminal; use --once, or --once --json, for a snapshot";
+        return Err(Failure::usage(why).into());
     }
     let variable = |name: &str| std::env::var(name).ok();
     let terminal = variable("TERM").unwrap_or_default();
@@ -167,13 +167,7 @@ fn fulfil(wish: Wish, client: &Client, updates: &Sender<Update>) -> std::io::Res
 fn once(args: &Args) -> anyhow::Result<Exit> {
     let instance = args.place.resolve()?;
     let client = instance.reading_client();
-    let readings = match feed::read(&client) {
-        Ok(readings) => readings,
-        Err(error) => {
-            shared::say(&error.to_string());
-            return Ok(Exit::NotPossible);
-        }
-    };
+    let readings = feed::read(&client).map_err(Failure::not_possible)?;
     instance.say_daemon(&client);
     let events = client.get(&format!("/api/v1/events?limit={SNAPSHOT_EVENTS}"));
     // A store that cannot be read is reported by the status.

@@ -15,8 +15,7 @@ use gtrace_abi::DeviceFilter;
 use gtrace_engine::config;
 use gtrace_timeline::live::{Output, Shown, Target, Tracer, show};
 
-use super::shared::{self, on_signals};
-use super::{USAGE, not_possible};
+use super::shared::{self, Exit, Failure, on_signals};
 
 /// Record the CUDA calls of a program or process, or print its driver calls live.
 ///
@@ -68,21 +67,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             );
         }
         _ => {
-            say!(
-                "say what to trace: `-- PROGRAM` (its calls of the CUDA driver), --pid PID \
+            let why = "say what to trace: `-- PROGRAM` (its calls of the CUDA driver), --pid PID \
                  --output FILE.pftrace or --ring TIME (calls of a running process), or --driver --pid PID (its calls into the \
-                 kernel's driver, as they happen)"
-            );
-            return Ok(ExitCode::from(USAGE));
+                 kernel's driver, as they happen)";
+            return Err(Failure::usage(why).into());
         }
     };
     let Some((target, devices)) = meant(pid, &args.devices) else {
-        return Ok(ExitCode::from(USAGE));
+        return Ok(Exit::Usage.into());
     };
-    let mut tracer = match Tracer::start(pid, devices) {
-        Ok(tracer) => tracer,
-        Err(error) => return Ok(not_possible(&error)),
-    };
+    let mut tracer = Tracer::start(pid, devices)?;
     let end = Arc::new(AtomicBool::new(false));
     // The summary is printed then too.
     let asked = Arc::clone(&end);

@@ -9,7 +9,6 @@ use gtrace_event::{Kind, WitnessName};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::harness::*;
-use crate::needs_root;
 
 const LINES: usize = 10_000;
 const XIDS: usize = 1_000;
@@ -52,8 +51,7 @@ fn newest_seq() -> u64 {
 
 #[test]
 fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_reported_exactly() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&["--nvml-interval-s", "0"]);
     let gpu = fresh_gpu();
     let mut log = KernelLog::open();

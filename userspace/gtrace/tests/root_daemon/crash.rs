@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use crate::harness::*;
-use crate::needs_root;
 
 /// Rounds; a hundred with GTRACE_TEST_LONG set.
 fn rounds() -> u32 {
@@ -18,8 +17,7 @@ fn rounds() -> u32 {
 
 #[test]
 fn root_killed_under_load_nothing_is_missing_or_doubled_after_a_restart() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let gpu = fresh_gpu();
     let stop = AtomicBool::new(false);
@@ -73,8 +71,7 @@ fn root_killed_under_load_nothing_is_missing_or_doubled_after_a_restart() {
 /// Each daemon answers for the first time, and is asked to end.
 #[test]
 fn root_sigterm_ends_a_daemon_in_order_from_its_first_answer_on() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     for _ in 0..6 {
         Daemon::start(&[]).stop();
     }

@@ -13,7 +13,6 @@ use gtrace_fleet::Metric;
 
 use crate::caller::{self, Caller};
 use crate::harness::*;
-use crate::needs_root;
 
 /// Run statistics off, so that the daemon has no reason to keep CAP_SYS_ADMIN; calls at any cost.
 const EXACT: [&str; 5] = [
@@ -73,8 +72,7 @@ fn capabilities(daemon: &Daemon) -> u64 {
 
 #[test]
 fn root_cuda_calls_are_off_unless_asked_for() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     assert_eq!(report(&daemon).state, CudaState::Off);
     let metrics = daemon.client().get_text("/metrics").unwrap();
@@ -89,8 +87,7 @@ fn root_cuda_calls_are_off_unless_asked_for() {
 
 #[test]
 fn root_cuda_calls_of_a_program_that_starts_later_are_rows_sums_and_a_ledger() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&EXACT);
     eventually("calls are counted", || {
         (report(&daemon).state == CudaState::Active).then_some(())
@@ -208,8 +205,7 @@ fn root_cuda_calls_of_a_program_that_starts_later_are_rows_sums_and_a_ledger() {
 
 #[test]
 fn root_cuda_calls_in_a_container_and_of_a_library_that_was_deleted_are_counted() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&EXACT);
     let dir = tempfile::tempdir().unwrap();
     let (library, built) = (caller::library(dir.path()), caller::compile(dir.path()));
@@ -241,8 +237,7 @@ fn root_cuda_calls_in_a_container_and_of_a_library_that_was_deleted_are_counted(
 
 #[test]
 fn root_a_pause_takes_the_probes_on_cuda_calls_away_and_a_resumption_brings_them_back() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&EXACT);
     let dir = tempfile::tempdir().unwrap();
     let library = caller::library(dir.path());

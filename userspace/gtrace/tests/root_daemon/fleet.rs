@@ -12,13 +12,11 @@ use gtrace_head::{HostView, TokenAnswer, TokenRequest};
 
 use crate::caller::{self, Caller, Running};
 use crate::harness::*;
-use crate::needs_root;
 use crate::pftrace::{ask, read};
 
 #[test]
 fn root_a_daemon_ships_its_events_and_its_state_to_its_head() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     let head = Command::new(GTRACE)

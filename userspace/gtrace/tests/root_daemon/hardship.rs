@@ -112,8 +112,7 @@ fn root_doctor_advises_what_the_reason_asks_for() {
 
 #[test]
 fn root_tracefs_that_nobody_mounted_is_mounted() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("log"), "").unwrap();
     let unmount = "umount /sys/kernel/tracing && \
@@ -134,8 +133,7 @@ fn root_tracefs_that_nobody_mounted_is_mounted() {
 
 #[test]
 fn root_without_tracefs_the_log_device_alone_serves_and_it_says_so() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("log"), "").unwrap();
     let hide = "mount -t tmpfs none /sys/kernel/tracing && \
@@ -172,8 +170,7 @@ fn root_without_tracefs_the_log_device_alone_serves_and_it_says_so() {
 
 #[test]
 fn root_without_btf_only_what_follows_descriptors_is_missing() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let mut command = in_own_mounts(dir.path(), "mount -t tmpfs none /sys/kernel/btf", &[]);
     let daemon = Daemon::wait_ready(dir.path(), command.spawn().unwrap());
@@ -212,8 +209,7 @@ fn root_under_lockdown_doctor_names_it_and_the_remedy() {
 
 #[test]
 fn root_a_full_disk_is_said_and_nothing_is_lost_once_there_is_room() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state");
     fs::create_dir(&state).unwrap();
@@ -261,8 +257,7 @@ fn root_a_full_disk_is_said_and_nothing_is_lost_once_there_is_room() {
 
 #[test]
 fn root_a_store_damaged_after_an_orderly_end_is_moved_aside_and_reported() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let daemon = Daemon::start_in(dir.path(), &[]);
     let gpu = fresh_gpu();
@@ -320,8 +315,7 @@ impl Drop for Unmount {
 
 #[test]
 fn root_what_cannot_work_is_refused_with_cause_remedy_and_exit_code() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("log");
     let expect = |args: &[&str], code: i32, hints: &[&str]| {

@@ -36,17 +36,22 @@ pub struct Turn {
 }
 
 impl Turn {
-    pub fn take() -> Self {
+    /// `None` without root, which is said.
+    pub fn take() -> Option<Self> {
+        if !gtrace_engine::host::is_root() {
+            eprintln!("skipped: needs root");
+            return None;
+        }
         let path = std::env::temp_dir().join("gtrace-root-tests.lock");
         let lock = File::create(path).unwrap();
         rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).unwrap();
         let devkmsg = fs::read_to_string(DEVKMSG).unwrap();
         // The kernel wants the newline.
         fs::write(DEVKMSG, "on\n").unwrap();
-        Self {
+        Some(Self {
             _lock: lock,
             devkmsg,
-        }
+        })
     }
 }
 

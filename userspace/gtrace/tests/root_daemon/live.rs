@@ -6,12 +6,10 @@ use std::process::{Child, Command, Stdio};
 use gtrace_event::{Event, Provenance, WitnessName};
 
 use crate::harness::*;
-use crate::needs_root;
 
 #[test]
 fn root_a_drill_comes_through_marked_explained_and_with_both_witnesses() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     read_history(&daemon);
     let before = [counted(&daemon, "injected"), drills(&daemon)];
@@ -119,8 +117,7 @@ fn daemon_stops_and_store_survives(
 
 #[test]
 fn root_who_wrote_a_line_is_reported_and_a_forged_one_is_no_kernel_event() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     let gpu = fresh_gpu();
     KernelLog::open().write(&format!("<3>NVRM: Xid (PCI:{gpu}): 48, DBE"));
@@ -132,8 +129,7 @@ fn root_who_wrote_a_line_is_reported_and_a_forged_one_is_no_kernel_event() {
 
 #[test]
 fn root_a_forged_line_without_a_newline_never_pages() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     read_history(&daemon);
     let counts = || ["userspace", "kernel", "unknown"].map(|p| counted(&daemon, p));
@@ -179,8 +175,7 @@ fn root_a_forged_line_without_a_newline_never_pages() {
 
 #[test]
 fn root_a_record_with_an_inner_newline_is_one_event() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     let gpu = fresh_gpu();
     let text = format!(
@@ -197,8 +192,7 @@ fn root_a_record_with_an_inner_newline_is_one_event() {
 
 #[test]
 fn root_follow_prints_history_then_what_comes_and_ends_with_the_reader() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     let gpu = fresh_gpu();
     let mut log = KernelLog::open();
@@ -230,8 +224,7 @@ fn root_follow_prints_history_then_what_comes_and_ends_with_the_reader() {
 
 #[test]
 fn root_history_from_before_the_start_is_taken_up_once() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let gpu = fresh_gpu();
     KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 62, before the start"));
     let dir = tempfile::tempdir().unwrap();
@@ -246,8 +239,7 @@ fn root_history_from_before_the_start_is_taken_up_once() {
 
 #[test]
 fn root_the_daemon_gives_up_every_privilege_that_it_does_not_need() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     for interval in ["0", "60"] {
         let daemon = Daemon::start(&["--probe-cost-interval-s", interval]);
         let threads = format!("/proc/{}/task", daemon.child.id());
@@ -304,8 +296,7 @@ fn root_the_cost_of_probes_is_measured_without_privileges_where_the_kernel_count
             let _ = std::fs::write(SYSCTL, &self.0);
         }
     }
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let _restore = Restore(std::fs::read_to_string(SYSCTL).unwrap());
     std::fs::write(SYSCTL, "1").unwrap();
     let daemon = Daemon::start(&["--probe-cost-interval-s", "1"]);
@@ -319,8 +310,7 @@ fn root_the_cost_of_probes_is_measured_without_privileges_where_the_kernel_count
 
 #[test]
 fn root_systemd_is_told_when_it_is_ready_that_it_lives_and_that_it_stops() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("notify");
     let socket = std::os::unix::net::UnixDatagram::bind(&path).unwrap();
@@ -346,8 +336,7 @@ fn root_systemd_is_told_when_it_is_ready_that_it_lives_and_that_it_stops() {
 
 #[test]
 fn root_the_probes_say_what_they_do_when_asked_to() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let mut command = run_command(dir.path(), &["--probe-log"]);
     command.env("GTRACE_LOG", "debug");

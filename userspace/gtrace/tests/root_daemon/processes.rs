@@ -14,7 +14,6 @@ use gtrace_event::{Kind, ProcessEnds, WitnessName};
 use gtrace_profile::DailyCalls;
 
 use crate::harness::*;
-use crate::needs_root;
 
 const DEVICE: &str = "/dev/urandom";
 const DEVICES: [&str; 2] = ["--devices", "1:9"];
@@ -32,8 +31,7 @@ fn shell(script: &str) -> (u32, ExitStatus) {
 
 #[test]
 fn root_exits_of_processes_with_the_device_open_tell_status_and_signal() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&DEVICES);
     let (exited, status) = shell(&format!("exec 9<{DEVICE}; exit 7"));
     assert_eq!(status.code(), Some(7));
@@ -68,8 +66,7 @@ fn root_exits_of_processes_with_the_device_open_tell_status_and_signal() {
 
 #[test]
 fn root_ends_with_status_0_are_counted_and_stored_on_request_only() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     for stored in [false, true] {
         let request: &[&str] = if stored { &["--successful-exits"] } else { &[] };
         let daemon = Daemon::start(&[&DEVICES[..], request].concat());
@@ -95,8 +92,7 @@ fn root_ends_with_status_0_are_counted_and_stored_on_request_only() {
 
 #[test]
 fn root_a_process_that_had_the_device_open_before_the_start_is_known() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     // Descriptor 600 lies past the part of the table that the exit probe reads.
     let script = format!("exec 600<>{DEVICE}; read line; exit 5");
     let mut child = Command::new("bash")
@@ -124,8 +120,7 @@ fn root_a_process_that_had_the_device_open_before_the_start_is_known() {
 
 #[test]
 fn root_driver_calls_of_four_threads_are_counted_exactly_and_others_not_at_all() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&DEVICES);
     const CALLS: usize = 25_000;
     let watched = File::open(DEVICE).unwrap();
@@ -155,8 +150,7 @@ fn root_driver_calls_of_four_threads_are_counted_exactly_and_others_not_at_all()
 
 #[test]
 fn root_driver_calls_of_a_program_are_complete_as_soon_as_it_has_ended() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let program = ioctls(dir.path());
     let daemon = Daemon::start(&DEVICES);
@@ -183,8 +177,7 @@ fn root_driver_calls_of_a_program_are_complete_as_soon_as_it_has_ended() {
 /// /dev/null is the device here: workers have it open, as they have a GPU's.
 #[test]
 fn root_the_worker_of_a_server_ends_by_itself_and_has_a_name() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&["--devices", "1:3", "--successful-exits"]);
     let dir = tempfile::tempdir().unwrap();
     let socket = dir.path().join("gpu.sock");
@@ -249,8 +242,7 @@ fn by_command(daemon: &Daemon) -> BTreeMap<Option<String>, u64> {
 
 #[test]
 fn root_driver_calls_of_many_short_programs_keep_their_process_and_their_command() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let program = ioctls(dir.path());
     let daemon = Daemon::start(&DEVICES);
@@ -278,8 +270,7 @@ fn root_driver_calls_of_many_short_programs_keep_their_process_and_their_command
 
 #[test]
 fn root_driver_calls_of_more_programs_than_the_table_has_room_for_keep_their_command() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let program = ioctls(dir.path());
     let daemon = Daemon::start(&DEVICES);
@@ -381,8 +372,7 @@ impl Drop for JobGroup {
 
 #[test]
 fn root_ends_of_a_jobs_processes_are_counted_however_short_they_live() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let Some(group) = JobGroup::new(4711) else {
         eprintln!("skipped: no control group of version 2 can be made here");
         return;
@@ -409,8 +399,7 @@ fn root_ends_of_a_jobs_processes_are_counted_however_short_they_live() {
 
 #[test]
 fn root_a_process_killed_for_lack_of_memory_is_one_event_of_all_witnesses() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let Some(group) = MemoryGroup::new() else {
         eprintln!("skipped: no memory control group can be made here");
         return;
@@ -453,8 +442,7 @@ fn root_a_process_killed_for_lack_of_memory_is_one_event_of_all_witnesses() {
 
 #[test]
 fn root_pause_and_the_kill_switch_detach_every_probe() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     let gpu = fresh_gpu();
     let socket = daemon.socket();

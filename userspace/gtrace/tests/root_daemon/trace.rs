@@ -67,10 +67,39 @@ fn compile(dir: &Path) -> std::path::PathBuf {
     built
 }
 
+/// An event of the kernel's log while calls are traced.
+fn log_an_xid(daemon: &Daemon) {
+    let gpu = fresh_gpu();
+    KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 79, while it is traced"));
+    daemon.wait_events(&["--gpu", &gpu], |events| !events.is_empty());
+}
+
+/// Calls of a name, on tracks of threads.
+fn named<'a>(seen: &'a [Seen], name: &str) -> Vec<&'a Seen> {
+    let on_thread = |one: &&Seen| one.name == name && !one.track.starts_with("stream ");
+    seen.iter().filter(on_thread).collect()
+}
+
+/// Calls of the program into the driver; the kernel's log is there too.
+fn driver_calls(seen: &[Seen]) -> Vec<&Seen> {
+    let log = seen.iter().find(|one| one.name.contains("Xid 79"));
+    assert!(
+        log.is_some_and(|one| one.track.contains("kernel log")),
+        "{seen:?}"
+    );
+    let of_driver = |one: &&Seen| one.name.starts_with("RM_CONTROL");
+    let driver: Vec<&Seen> = seen.iter().filter(of_driver).collect();
+    assert_eq!(driver.len(), 5, "{seen:?}");
+    assert!(
+        driver[0].track.ends_with(": calls into the driver"),
+        "{driver:?}"
+    );
+    driver
+}
+
 #[test]
 fn root_a_trace_of_a_running_process_has_calls_streams_kernels_driver_calls_and_the_kernels_log() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     let dir = tempfile::tempdir().unwrap();
     let mut command = Command::new(compile(dir.path()));
@@ -81,9 +110,7 @@ fn root_a_trace_of_a_running_process_has_calls_streams_kernels_driver_calls_and_
     let tracing = Tracing::start(program.pid(), &out, &daemon.socket(), &[]);
     program.go_on();
     program.until("called");
-    let gpu = fresh_gpu();
-    KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 79, while it is traced"));
-    daemon.wait_events(&["--gpu", &gpu], |events| !events.is_empty());
+    log_an_xid(&daemon);
     program.go_on();
     program.until("held");
     let stat = format!("/proc/{0}/task/{0}/syscall", program.pid());
@@ -103,11 +130,7 @@ fn root_a_trace_of_a_running_process_has_calls_streams_kernels_driver_calls_and_
     assert!(!stderr.contains("lost"), "{stderr}");
 
     let seen = read(&out);
-    let of = |name: &str| -> Vec<&Seen> {
-        let calls = seen.iter();
-        let on_thread = |one: &&Seen| one.name == name && !one.track.starts_with("stream ");
-        calls.filter(on_thread).collect()
-    };
+    let of = |name: &str| named(&seen, name);
     let copies = of("cuMemcpyHtoDAsync_v2");
     assert_eq!(copies.len(), 10);
     assert!(
@@ -162,32 +185,18 @@ fn root_a_trace_of_a_running_process_has_calls_streams_kernels_driver_calls_and_
     );
     let second = of("cuMemcpyDtoH_v2");
     assert_eq!((second.len(), second[0].track.as_str()), (3, "second"));
-    let driver: Vec<&Seen> = seen
-        .iter()
-        .filter(|one| one.name.starts_with("RM_CONTROL"))
-        .collect();
-    assert_eq!(driver.len(), 5);
-    assert!(
-        driver[0].track.ends_with(": calls into the driver"),
-        "{driver:?}"
-    );
+    let driver = driver_calls(&seen);
     // They came after the last launch and before the thread.
     assert!(driver.iter().all(|one| {
         one.start >= launches[9].end && one.end <= second[0].start && one.start < one.end
     }));
-    let log = seen.iter().find(|one| one.name.contains("Xid 79"));
-    assert!(
-        log.is_some_and(|one| one.track.contains("kernel log")),
-        "{seen:?}"
-    );
     daemon.stop();
 }
 
 /// The probes are there before the program begins, so that not one of its driver calls is missing.
 #[test]
 fn root_a_trace_of_a_program_has_its_driver_calls_from_the_first_on_and_the_kernels_log() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let daemon = Daemon::start(&[]);
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("x.pftrace");
@@ -205,38 +214,19 @@ fn root_a_trace_of_a_program_has_its_driver_calls_from_the_first_on_and_the_kern
     program.until("open");
     program.go_on();
     program.until("called");
-    let gpu = fresh_gpu();
-    KernelLog::open().write(&format!("NVRM: Xid (PCI:{gpu}): 79, while it is traced"));
-    daemon.wait_events(&["--gpu", &gpu], |events| !events.is_empty());
+    log_an_xid(&daemon);
     assert!(program.end().success());
 
     let seen = read(&out);
-    let driver: Vec<&Seen> = seen
-        .iter()
-        .filter(|one| one.name.starts_with("RM_CONTROL"))
-        .collect();
-    assert_eq!(driver.len(), 5, "{seen:?}");
-    assert!(
-        driver[0].track.ends_with(": calls into the driver"),
-        "{driver:?}"
-    );
-    let named = |name: &str| -> Vec<&Seen> {
-        let of = seen.iter();
-        let on_thread = |one: &&Seen| one.name == name && !one.track.starts_with("stream ");
-        of.filter(on_thread).collect()
-    };
-    let (launches, threads) = (named("cuLaunchKernel"), named("cuMemcpyDtoH_v2"));
+    driver_calls(&seen);
+    let of = |name: &str| named(&seen, name);
+    let (launches, threads) = (of("cuLaunchKernel"), of("cuMemcpyDtoH_v2"));
     assert_eq!((launches.len(), threads.len()), (10, 3));
     // What the GPU did, on the tracks of two streams.
     let on_the_gpu = |one: &&Seen| one.track.ends_with(", on the GPU");
     let work: Vec<&Seen> = seen.iter().filter(on_the_gpu).collect();
     let kernels = work.iter().filter(|one| one.name == "axpy").count();
     assert_eq!((kernels, work.len()), (10, 20), "{work:?}");
-    let log = seen.iter().find(|one| one.name.contains("Xid 79"));
-    assert!(
-        log.is_some_and(|one| one.track.contains("kernel log")),
-        "{seen:?}"
-    );
     daemon.stop();
 }
 
@@ -282,8 +272,10 @@ fn captured_calls(dir: &Path, socket: &Path) -> String {
     id
 }
 
-/// What the trace in the report of an incident has.
-fn trace_of_report(dir: &Path, id: &str, store: &Path) -> Vec<Seen> {
+/// The trace in the report of an incident has the program's launches.
+fn launches_are_in_the_report(dir: &Path, id: &str, daemon: Daemon) {
+    let store = daemon.store();
+    daemon.stop();
     let report = |args: &[&str]| {
         let mut command = Command::new(GTRACE);
         let output = command.arg("report").args(args).current_dir(dir);
@@ -295,15 +287,15 @@ fn trace_of_report(dir: &Path, id: &str, store: &Path) -> Vec<Seen> {
     report(&["--incident", id, "--store", store, "--out", "r.html"]);
     report(&["verify", "r.html"]);
     report(&["open", "r.html", "--to", "parts"]);
-    let trace = dir.join("parts/trace.pftrace");
-    read(&trace)
+    let seen = read(&dir.join("parts/trace.pftrace"));
+    let launches = seen.iter().filter(|one| one.name == "cuLaunchKernel");
+    assert_eq!(launches.count(), 10, "{seen:?}");
 }
 
 /// Of a ring: the calls of before an incident are evidence of it, and in the trace of its report.
 #[test]
 fn root_the_last_calls_of_a_program_are_evidence_of_an_incident_that_opens() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let daemon = Daemon::start_in(dir.path(), &["--recording-after-s", "10"]);
     let socket = daemon.socket();
@@ -320,18 +312,13 @@ fn root_the_last_calls_of_a_program_are_evidence_of_an_incident_that_opens() {
     program.until("called");
     let id = captured_calls(dir.path(), &socket);
     assert!(program.end().success());
-    let store = daemon.store();
-    daemon.stop();
-    let seen = trace_of_report(dir.path(), &id, &store);
-    let launches = seen.iter().filter(|one| one.name == "cuLaunchKernel");
-    assert_eq!(launches.count(), 10, "{seen:?}");
+    launches_are_in_the_report(dir.path(), &id, daemon);
 }
 
 /// The same of a process that runs already, by uprobes: nothing is written until an incident opens, and no file is named.
 #[test]
 fn root_the_last_calls_of_a_running_process_are_evidence_of_an_incident_that_opens() {
-    needs_root!();
-    let _turn = Turn::take();
+    let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let daemon = Daemon::start_in(dir.path(), &["--recording-after-s", "10"]);
     let socket = daemon.socket();
@@ -349,11 +336,7 @@ fn root_the_last_calls_of_a_running_process_are_evidence_of_an_incident_that_ope
     drop(program);
     let said = tracing.end();
     assert!(said.contains("calls"), "{said}");
-    let store = daemon.store();
-    daemon.stop();
-    let seen = trace_of_report(dir.path(), &id, &store);
-    let launches = seen.iter().filter(|one| one.name == "cuLaunchKernel");
-    assert_eq!(launches.count(), 10, "{seen:?}");
+    launches_are_in_the_report(dir.path(), &id, daemon);
 }
 
 #[test]

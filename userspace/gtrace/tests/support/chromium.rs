@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A browser that lasts longer is killed: whoever waits for it, in a write too, then learns that it is gone.
 const LIFETIME: Duration = Duration::from_secs(900);
 
+/// Name of a view, its address, and what is true once it is drawn.
+pub type View = (&'static str, String, String);
+
 /// A browser with one page.
 pub struct Chromium {
     child: Child,
@@ -226,8 +229,12 @@ impl Chromium {
         }
     }
 
-    /// Writes what is shown as PNG.
-    pub fn picture(&mut self, file: &Path) {
+    /// Writes what is shown as PNG to the folder of the variable GTRACE_PAGE_PICTURES, for docs/page, where somebody asks for it.
+    pub fn picture(&mut self, name: &str) {
+        let Some(folder) = std::env::var_os("GTRACE_PAGE_PICTURES") else {
+            return;
+        };
+        let file = Path::new(&folder).join(name);
         let shot = self.call("Page.captureScreenshot", json!({ "format": "png" }));
         let encoded = file.with_extension("base64");
         fs::write(&encoded, shot["data"].as_str().unwrap()).unwrap();
@@ -240,6 +247,62 @@ impl Chromium {
         assert!(decoded.unwrap().success());
         fs::remove_file(encoded).unwrap();
     }
+
+    /// Draws every view, wide and on a phone, light and dark: none is too wide, has a serious fault of accessibility, complains, or
+    /// asks elsewhere. Pictures have names with a prefix.
+    pub fn draws(&mut self, base: &str, views: &[View], prefix: &str) {
+        let axe = axe();
+        if axe.is_none() {
+            eprintln!("accessibility is not checked: cargo xtask page fetches axe-core");
+        }
+        let mut faults = Vec::new();
+        for (width, height, scheme, form) in [
+            (1440, 900, "light", "wide"),
+            (1440, 900, "dark", "wide-dark"),
+            (390, 844, "light", "phone"),
+            (390, 844, "dark", "phone-dark"),
+        ] {
+            self.window(width, height, scheme);
+            for (name, address, drawn) in views {
+                self.open(&format!("{base}{address}"));
+                let took = self.wait(&format!("{name}, {form}"), drawn);
+                eprintln!("{name}, {form}: drawn after {} ms", took.as_millis());
+                self.picture(&format!("{prefix}{name}-{form}.png"));
+                let beyond = self.value("document.documentElement.scrollWidth - innerWidth");
+                let beyond = beyond.as_i64().unwrap();
+                if beyond > 0 {
+                    faults.push(format!("{name}, {form}: {beyond} pixels too wide"));
+                }
+                if let Some(axe) = &axe
+                    && width > 400
+                {
+                    let found = self.serious(axe).into_iter();
+                    faults.extend(found.map(|one| format!("{name}, {form}: {one}")));
+                }
+            }
+        }
+        assert!(faults.is_empty(), "{}", faults.join("\n"));
+        assert_eq!(self.complaints, Vec::<String>::new());
+        let elsewhere = |url: &&String| !url.starts_with(base) && !url.starts_with("about:");
+        let elsewhere: Vec<&String> = self.requests.iter().filter(elsewhere).collect();
+        assert_eq!(elsewhere, Vec::<&String>::new());
+    }
+
+    /// Faults that the checker of accessibility calls serious or worse.
+    fn serious(&mut self, script: &str) -> Vec<String> {
+        self.value(&format!("{script}\n;0"));
+        let run = "axe.run(document, { runOnly: ['wcag2a', 'wcag2aa'] }).then((found) => found.violations\
+            .filter((one) => ['serious', 'critical'].includes(one.impact))\
+            .flatMap((one) => one.nodes.slice(0, 3).map((node) => `${one.id}: ${node.html.slice(0, 160)} ${node.failureSummary}`)))";
+        serde_json::from_value(self.value(run)).unwrap()
+    }
+}
+
+/// The checker of accessibility, where `cargo xtask page` has fetched it.
+fn axe() -> Option<String> {
+    let test = std::env::current_exe().unwrap();
+    let target = test.ancestors().nth(3).unwrap();
+    fs::read_to_string(target.join("page/node_modules/axe-core/axe.min.js")).ok()
 }
 
 impl Drop for Chromium {

@@ -143,11 +143,12 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use gtrace_event::{Epoch, IncidentId, Record, Timestamp};
-    use gtrace_fleet::{Batch, Carried, EnrollRequest};
+    use gtrace_fleet::{Batch, Carried};
     use gtrace_store::Hash;
 
     use super::*;
-    use crate::db::{Arrived, NewState, Place, Placed};
+    use crate::db::tests::{bare_state, enrolled, with_hosts};
+    use crate::db::{Arrived, NewState, Placed};
 
     const PCI: &str = "0000:3b:00.0";
 
@@ -171,21 +172,8 @@ mod tests {
 
     #[test]
     fn failures_and_hours_are_those_of_the_version_that_a_host_had_then() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut db = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
-        let hosts: Vec<i64> = ["a", "b"]
-            .iter()
-            .map(|name| {
-                db.add_token(name, None, Timestamp::MAX, 1, "test").unwrap();
-                let request = EnrollRequest {
-                    token: (*name).to_owned(),
-                    host: (*name).to_owned(),
-                    machine_id: None,
-                    simulated: true,
-                };
-                db.enroll(&request, "secret", at(0)).unwrap()
-            })
-            .collect();
+        let (_dir, mut db) = with_hosts(&[]);
+        let hosts = ["a", "b"].map(|name| enrolled(&mut db, name, at(0)));
         // The driver of `a` is changed after an hour; that of `b` stays. Both keep their VBIOS.
         let mut say = |host: i64, minutes: std::ops::RangeInclusive<i64>, driver: &str| {
             for minute in minutes {
@@ -195,20 +183,15 @@ mod tests {
                     ..Versions::default()
                 };
                 let state = NewState {
-                    usage: Vec::new(),
-                    ends: Vec::new(),
-                    latency: Vec::new(),
-                    host,
                     state:
                         r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"image":"i1"}}"#
                             .to_owned(),
-                    tip: 0,
                     gpus: vec![Placed {
                         pci: PCI.to_owned(),
                         uuid: String::new(),
                         versions: versions.text(),
                     }],
-                    seen: at(minute),
+                    ..bare_state(host, at(minute))
                 };
                 db.put_states(&[state], at(minute)).unwrap();
             }

@@ -146,12 +146,13 @@ mod tests {
         Epoch, FailureClass, Gpu, HealthNews, HealthRecord, HealthSubject, IncidentId, Occasion,
         PciAddress, Record, SubjectKind,
     };
-    use gtrace_fleet::{Batch, Carried, EnrollRequest};
+    use gtrace_fleet::{Batch, Carried};
     use gtrace_store::Hash;
 
     use super::super::tallies::{RESETS_MAX, note_reset, place_of};
     use super::*;
-    use crate::db::{Arrived, NewState, Place as Where};
+    use crate::db::tests::{bare_state, enrolled, with_hosts};
+    use crate::db::{Arrived, NewState};
 
     fn incident(at: Timestamp, class: FailureClass, drill: bool, pci: &str) -> Record {
         let incident = serde_json::from_value(serde_json::json!({
@@ -164,35 +165,21 @@ mod tests {
 
     #[test]
     fn failures_that_come_again_after_a_reset_a_reboot_or_an_exchange_are_counted() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut db = Database::open(&Where::File(dir.path().join("fleet.db"))).unwrap();
+        let (_dir, mut db) = with_hosts(&[]);
         let at = |minutes: i64| Timestamp::from_second(1_780_000_000 + minutes * 60).unwrap();
-        db.add_token("a", None, Timestamp::MAX, 1, "test").unwrap();
-        let request = EnrollRequest {
-            token: "a".to_owned(),
-            host: "a".to_owned(),
-            machine_id: None,
-            simulated: true,
-        };
-        let host = db.enroll(&request, "secret", at(0)).unwrap();
+        let host = enrolled(&mut db, "a", at(0));
         let slot = "0000:3b:00.0";
         // A GPU fails in one boot, after a reset, again without one, and after a reboot with a reset; the next one in its slot fails
         // too.
         for (minutes, uuid) in [(0..=60, "GPU-1"), (61..=120, "GPU-2")] {
             for minute in minutes {
                 let state = NewState {
-                    usage: Vec::new(),
-                    ends: Vec::new(),
-                    latency: Vec::new(),
-                    host,
-                    state: "{}".to_owned(),
-                    tip: 0,
                     gpus: vec![Placed {
                         pci: slot.to_owned(),
                         uuid: uuid.to_owned(),
                         versions: String::new(),
                     }],
-                    seen: at(minute),
+                    ..bare_state(host, at(minute))
                 };
                 db.put_states(&[state], at(minute)).unwrap();
             }
@@ -303,16 +290,9 @@ mod tests {
 
     #[test]
     fn a_host_has_so_many_places_and_old_ones_go_with_their_failures() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut db = Database::open(&Where::File(dir.path().join("fleet.db"))).unwrap();
+        let (_dir, mut db) = with_hosts(&[]);
         let day = |day: i64| Timestamp::from_second(day * 86_400 + 60).unwrap();
         let state = |first: i64, seen: Timestamp| NewState {
-            usage: Vec::new(),
-            ends: Vec::new(),
-            latency: Vec::new(),
-            host: 1,
-            state: "{}".to_owned(),
-            tip: 0,
             gpus: (first..first + 256)
                 .map(|n| Placed {
                     pci: PciAddress {
@@ -326,7 +306,7 @@ mod tests {
                     versions: String::new(),
                 })
                 .collect(),
-            seen,
+            ..bare_state(1, seen)
         };
         let count = |db: &mut Database| {
             let rows = "SELECT count(*) FROM placements WHERE host = 1";
@@ -346,39 +326,21 @@ mod tests {
 
     #[test]
     fn a_gpu_takes_its_hours_and_failures_along_and_a_slot_keeps_them() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut db = Database::open(&Where::File(dir.path().join("fleet.db"))).unwrap();
+        let (_dir, mut db) = with_hosts(&[]);
         let at = |minutes: i64| Timestamp::from_second(1_780_000_000 + minutes * 60).unwrap();
-        let ids: Vec<i64> = ["a", "b"]
-            .iter()
-            .map(|name| {
-                db.add_token(name, None, Timestamp::MAX, 1, "test").unwrap();
-                let request = EnrollRequest {
-                    token: (*name).to_owned(),
-                    host: (*name).to_owned(),
-                    machine_id: None,
-                    simulated: true,
-                };
-                db.enroll(&request, "secret", at(0)).unwrap()
-            })
-            .collect();
+        let ids = ["a", "b"].map(|name| enrolled(&mut db, name, at(0)));
         let mut seen = |host: i64, minutes: std::ops::RangeInclusive<i64>, uuid: &str| {
             for minute in minutes {
                 let state = NewState {
-                    usage: Vec::new(),
-                    ends: Vec::new(),
-                    latency: Vec::new(),
-                    host,
                     state:
                         r#"{"time":"2026-01-01T00:00:00Z","version":"x","labels":{"rack":"r1"}}"#
                             .to_owned(),
-                    tip: 0,
                     gpus: vec![Placed {
                         pci: "0000:3b:00.0".to_owned(),
                         uuid: uuid.to_owned(),
                         versions: String::new(),
                     }],
-                    seen: at(minute),
+                    ..bare_state(host, at(minute))
                 };
                 db.put_states(&[state], at(minute)).unwrap();
             }

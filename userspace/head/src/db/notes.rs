@@ -155,12 +155,11 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::Place;
+    use crate::db::tests::with_hosts;
 
     #[test]
     fn an_answer_is_fetched_once_by_the_head_that_asked_and_goes_where_that_has_ended() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut db = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
+        let (_dir, mut db) = with_hosts(&[]);
         let of = |head: &str, id| ReadOf {
             head: head.to_owned(),
             host: 7,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::{Stream, stream};
 use gtrace_tls::refusal::{self, Parties};
-use gtrace_tls::{ClientFiles, client_config, system_authorities};
+use gtrace_tls::{ClientFiles, client_config, is_loopback, system_authorities};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
@@ -199,13 +199,6 @@ fn split_tls_parameters(url: &str) -> Result<(String, TlsParameters), String> {
         }
     }
     Ok((format!("{server}?{}", rest.join("&")), asked))
-}
-
-fn is_loopback(name: &str) -> bool {
-    name == "localhost"
-        || name
-            .parse::<std::net::IpAddr>()
-            .is_ok_and(|at| at.is_loopback())
 }
 
 fn messages<T>(mut connection: Connection<Socket, T>) -> Messages

@@ -446,12 +446,11 @@ fn by_number(sql: &mut dyn Sql, id: i64) -> Result<Option<Session>, DbError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::Place;
+    use crate::db::tests::with_hosts;
 
     #[test]
     fn a_host_takes_part_in_eight_sessions_and_is_free_again_once_one_has_ended() {
-        let dir = tempfile::tempdir().unwrap();
-        let mut db = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
+        let (_dir, mut db) = with_hosts(&[]);
         let start = |db: &mut Database, name: &str, hosts: &[&str]| {
             let new = NewSession {
                 name: name.to_owned(),

@@ -1,9 +1,10 @@
 //! What is kept between questions is what reading everything gives.
 
 use gtrace_event::{Epoch, IncidentId, Record, Timestamp};
-use gtrace_fleet::{Batch, Carried, EnrollRequest};
+use gtrace_fleet::{Batch, Carried};
 use gtrace_store::Hash;
 
+use super::tests::{bare_state, enrolled};
 use super::{
     Arrived, DAY_NS, Database, Factor, NewState, Place as Where, Placed, Tallies, Unit, Versions,
     nanos,
@@ -24,16 +25,7 @@ impl History {
         let mut db = Database::open(&Where::File(dir.join("fleet.db"))).unwrap();
         let mut hosts = Vec::new();
         for name in ["a", "b", "c"] {
-            db.add_token(name, None, Timestamp::MAX, 1, "test").unwrap();
-            let request = EnrollRequest {
-                token: name.to_owned(),
-                host: name.to_owned(),
-                machine_id: None,
-                simulated: true,
-            };
-            let id = db
-                .enroll(&request, "secret", Timestamp::UNIX_EPOCH)
-                .unwrap();
+            let id = enrolled(&mut db, name, Timestamp::UNIX_EPOCH);
             hosts.push((id, Hash::GENESIS, 0));
         }
         Self {
@@ -69,17 +61,11 @@ impl History {
                 versions: versions.text(),
             });
         }
-        let state = NewState {
-            usage: Vec::new(),
-            ends: Vec::new(),
-            latency: Vec::new(),
-            host: self.hosts[host].0,
-            state: "{}".to_owned(),
-            tip: 0,
-            gpus,
-            seen: self.now(),
-        };
         let now = self.now();
+        let state = NewState {
+            gpus,
+            ..bare_state(self.hosts[host].0, now)
+        };
         self.db.put_states(&[state], now).unwrap();
     }
 

@@ -71,7 +71,34 @@ fn turn(database: &mut Database, hosts: &[&str]) {
     assert_eq!(remediate(database, &wishes), Turned::default());
 }
 
-fn with_hosts(names: &[&str]) -> (tempfile::TempDir, Database) {
+/// A host that is taken into the fleet; its number.
+pub(super) fn enrolled(database: &mut Database, name: &str, now: Timestamp) -> i64 {
+    let token = database.add_token(name, None, Timestamp::MAX, 1, "test");
+    token.unwrap();
+    let request = gtrace_fleet::EnrollRequest {
+        token: name.to_owned(),
+        host: name.to_owned(),
+        machine_id: None,
+        simulated: true,
+    };
+    database.enroll(&request, "secret", now).unwrap()
+}
+
+/// The state of a host of which nothing is known.
+pub(super) fn bare_state(host: i64, seen: Timestamp) -> NewState {
+    NewState {
+        host,
+        state: "{}".to_owned(),
+        tip: 0,
+        gpus: Vec::new(),
+        usage: Vec::new(),
+        ends: Vec::new(),
+        latency: Vec::new(),
+        seen,
+    }
+}
+
+pub(super) fn with_hosts(names: &[&str]) -> (tempfile::TempDir, Database) {
     let dir = tempfile::tempdir().unwrap();
     let mut database = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
     for (n, name) in names.iter().enumerate() {
@@ -310,14 +337,9 @@ fn what_comes_late_makes_no_host_newer_and_replaces_no_newer_state() {
     let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
     let mut say = |tip: u64, seen: i64, now: i64| {
         let state = NewState {
-            usage: Vec::new(),
-            ends: Vec::new(),
-            latency: Vec::new(),
-            host: 0,
             state: r#"{"time":"2026-01-01T00:00:00Z","version":"x"}"#.to_owned(),
             tip,
-            gpus: Vec::new(),
-            seen: at(seen),
+            ..bare_state(0, at(seen))
         };
         database.put_states(&[state], at(now)).unwrap();
         let row = database.hosts().unwrap().remove(0);
@@ -596,14 +618,8 @@ fn hosts_are_locked_by_number_and_answered_in_the_order_in_which_they_came() {
     assert_eq!(taken, [3, 1, 2]);
     assert_eq!(order(&mut database)[..3], [0, 1, 2]);
     let states = [2, 0, 1].map(|host| NewState {
-        host,
-        state: "{}".to_owned(),
         tip: 1,
-        gpus: Vec::new(),
-        usage: Vec::new(),
-        ends: Vec::new(),
-        latency: Vec::new(),
-        seen: now,
+        ..bare_state(host, now)
     });
     database.put_states(&states, now).unwrap();
     assert!(order(&mut database).is_sorted());

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
-use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,7 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gtrace_event::Timestamp;
-use gtrace_tls::{Credential, Guard, RateLimiter, Role};
+use gtrace_tls::{Credential, Guard, RateLimiter, Role, is_loopback_host};
 use serde::{Deserialize, Serialize};
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
@@ -363,18 +362,7 @@ pub(super) fn is_own_host(request: &Request) -> bool {
         .get(header::HOST)
         .and_then(|host| host.to_str().ok())
         .or_else(|| request.uri().authority().map(|a| a.as_str()));
-    host.is_some_and(is_loopback)
-}
-
-fn is_loopback(host: &str) -> bool {
-    let name = match host.strip_prefix('[') {
-        Some(rest) => rest.split(']').next().unwrap_or(rest),
-        None => host.rsplit_once(':').map_or(host, |(name, _)| name),
-    };
-    name.eq_ignore_ascii_case("localhost")
-        || name
-            .parse::<IpAddr>()
-            .is_ok_and(|address| address.is_loopback())
+    host.is_some_and(is_loopback_host)
 }
 
 #[cfg(test)]

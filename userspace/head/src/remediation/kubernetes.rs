@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
+use gtrace_api::client::encoded;
 use gtrace_fleet::machine_id;
 use gtrace_fleet::remedy::{Effect, Outcome, Service};
 use gtrace_outgoing as outgoing;
@@ -509,16 +510,4 @@ impl Kubernetes {
             n => format!("{n} pods are still there: {}", shown.join("; ")),
         })
     }
-}
-
-/// As a value of a query.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            true => out.push(char::from(byte)),
-            false => out.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    out
 }

@@ -13,6 +13,7 @@ pub mod nats;
 mod postgres;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use gtrace_event::{
     Amendment, Event, FailureClass, Incident, Kind, Occurrence, Provenance, Record, Severity,
@@ -20,6 +21,18 @@ use gtrace_event::{
 };
 use gtrace_store::{Options, Store};
 pub use postgres::{Postgres, Secured};
+
+/// What is found at last, within so many seconds.
+pub fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + Duration::from_secs(seconds);
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(Instant::now() < until, "{what} did not come");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
 
 /// An event of `host`.
 pub fn event(host: &str, xid: u32, time: Timestamp) -> Event {

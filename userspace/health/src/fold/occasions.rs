@@ -46,6 +46,7 @@ impl Fold {
         if self.boot.as_deref() == Some(boot) {
             return;
         }
+        self.began = None;
         if self.boot.replace(boot.to_owned()).is_none() {
             // It is learned which boot this is; none has ended.
             return;

@@ -6,6 +6,7 @@ use gtrace_event::{
     Event, EventId, HealthReason, HealthSnapshot, HealthState, HealthSubject, ReasonStatus,
     SubjectHealth, Timestamp,
 };
+use jiff::SignedDuration;
 
 use crate::reason;
 use crate::rules::Rule;
@@ -202,6 +203,21 @@ impl Table {
             self.count_events();
         }
         self.bound(subject);
+    }
+
+    /// The wall clock was set back by `step`, a negative one: what it said since `from` is moved with it.
+    pub(super) fn set_back(&mut self, from: Timestamp, step: SignedDuration) {
+        let shift = |time: &mut Timestamp| {
+            if *time >= from {
+                *time = time.checked_add(step).unwrap_or(*time);
+            }
+        };
+        for known in self.subjects.values_mut() {
+            shift(&mut known.since);
+            for reason in known.reasons.iter_mut().chain(&mut known.past) {
+                reason::change_times(reason, shift);
+            }
+        }
     }
 
     /// Lets go of reasons beyond the bound: those that are over first, then the mildest.

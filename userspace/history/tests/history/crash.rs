@@ -204,6 +204,49 @@ fn a_bit_that_has_flipped_costs_one_block_of_one_resolution() {
 }
 
 #[test]
+fn a_bit_that_has_flipped_in_a_header_costs_no_other_file() {
+    let original = history();
+    let whole = points(&query(original.path(), &everything()), "temperature");
+    let in_blocks = whole.iter().filter(|(t, _)| *t < START + 10 * MINUTE);
+    let in_blocks: Vec<_> = in_blocks.copied().collect();
+    assert!(!in_blocks.is_empty() && in_blocks.len() < whole.len());
+    let journal = fs::read(original.path().join("journal")).unwrap();
+    let segment = fs::read(&segments(original.path())[0]).unwrap();
+    for bit in 0..24 * 8 {
+        let flipped = |bytes: &[u8]| {
+            let mut bytes = bytes.to_vec();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            bytes
+        };
+        assert!(decode_segment(&flipped(&segment)).is_err(), "{bit}");
+        let dir = copy(original.path());
+        fs::write(dir.path().join("journal"), flipped(&journal)).unwrap();
+        let found = || points(&query(dir.path(), &everything()), "temperature");
+        assert_eq!(found(), in_blocks, "{bit}");
+        // A writer takes no block for one that the journal still has.
+        assert_eq!(open(dir.path()).dropped().torn, 1);
+        assert_eq!(found(), in_blocks, "{bit}");
+    }
+}
+
+#[test]
+fn files_whose_headers_have_no_crc_are_read() {
+    let dir = history();
+    let whole = points(&query(dir.path(), &everything()), "temperature");
+    let mut files = segments(dir.path());
+    files.push(dir.path().join("journal"));
+    for path in files {
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[12..16].fill(0);
+        fs::write(path, bytes).unwrap();
+    }
+    let found = || points(&query(dir.path(), &everything()), "temperature");
+    assert_eq!(found(), whole);
+    assert_eq!(open(dir.path()).dropped().torn, 0);
+    assert_eq!(found(), whole);
+}
+
+#[test]
 fn a_second_writer_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let _writer = open(dir.path());

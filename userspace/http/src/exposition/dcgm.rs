@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use gtrace_devices::{GpuBoard, GpuInfo, GpuSample, MigInstance, SpareRows};
+use gtrace_devices::{Activity, GpuBoard, GpuInfo, GpuMemory, GpuSample, MigInstance, SpareRows};
 use gtrace_event::PciAddress;
 
 use super::Format;
@@ -20,6 +20,8 @@ type Read = fn(&GpuSample) -> Option<f64>;
 #[derive(Clone, Copy)]
 enum Source {
     Sample(Read),
+    /// What each GPU instance has in MIG mode, in place of the GPU.
+    Divided(fn(&GpuMemory, &Activity) -> Option<f64>),
     /// What does not change.
     Board(fn(&GpuBoard) -> Option<f64>),
     /// The last Xid, which no sample has.
@@ -31,39 +33,19 @@ struct Field {
     kind: &'static str,
     help: &'static str,
     read: Source,
-    /// What each GPU instance has of it in MIG mode, in place of the GPU.
-    of_instance: Option<fn(&MigInstance) -> Option<f64>>,
+}
+
+const fn from(name: &'static str, help: &'static str, read: Source) -> Field {
+    Field {
+        name,
+        kind: "gauge",
+        help,
+        read,
+    }
 }
 
 const fn gauge(name: &'static str, help: &'static str, read: Read) -> Field {
-    Field {
-        name,
-        kind: "gauge",
-        help,
-        read: Source::Sample(read),
-        of_instance: None,
-    }
-}
-
-const fn limit(
-    name: &'static str,
-    help: &'static str,
-    read: fn(&GpuBoard) -> Option<f64>,
-) -> Field {
-    Field {
-        name,
-        kind: "gauge",
-        help,
-        read: Source::Board(read),
-        of_instance: None,
-    }
-}
-
-const fn also_of_instances(field: Field, read: fn(&MigInstance) -> Option<f64>) -> Field {
-    Field {
-        of_instance: Some(read),
-        ..field
-    }
+    from(name, help, Source::Sample(read))
 }
 
 const fn counter(name: &'static str, help: &'static str, read: Read) -> Field {
@@ -116,24 +98,20 @@ const FIELDS: &[Field] = &[
     gauge("DCGM_FI_DEV_DEC_UTIL", "Decoder utilisation, %", |s| {
         s.utilization.decoder.map(f64::from)
     }),
-    Field {
-        name: "DCGM_FI_DEV_XID_ERRORS",
-        kind: "gauge",
-        help: "Newest Xid since the daemon was started, without drills; 0: none",
-        read: Source::LastXid,
-        of_instance: None,
-    },
-    also_of_instances(
-        gauge("DCGM_FI_DEV_FB_FREE", "Free device memory, MiB", |s| {
-            s.memory.free.map(mebibytes)
-        }),
-        |i| i.memory.free.map(mebibytes),
+    from(
+        "DCGM_FI_DEV_XID_ERRORS",
+        "Newest Xid since the daemon was started, without drills; 0: none",
+        Source::LastXid,
     ),
-    also_of_instances(
-        gauge("DCGM_FI_DEV_FB_USED", "Device memory in use, MiB", |s| {
-            s.memory.used.map(mebibytes)
-        }),
-        |i| i.memory.used.map(mebibytes),
+    from(
+        "DCGM_FI_DEV_FB_FREE",
+        "Free device memory, MiB",
+        Source::Divided(|memory, _| memory.free.map(mebibytes)),
+    ),
+    from(
+        "DCGM_FI_DEV_FB_USED",
+        "Device memory in use, MiB",
+        Source::Divided(|memory, _| memory.used.map(mebibytes)),
     ),
     counter(
         "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
@@ -168,69 +146,45 @@ const FIELDS: &[Field] = &[
             Some(both as f64 / MB)
         },
     ),
-    also_of_instances(
-        gauge(
-            "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
-            "Share of time with the graphics engine active",
-            |s| s.activity.graphics,
-        ),
-        |i| i.activity.graphics,
+    from(
+        "DCGM_FI_PROF_GR_ENGINE_ACTIVE",
+        "Share of time with the graphics engine active",
+        Source::Divided(|_, activity| activity.graphics),
     ),
-    also_of_instances(
-        gauge(
-            "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
-            "Share of time with the tensor pipe active",
-            |s| s.activity.tensor,
-        ),
-        |i| i.activity.tensor,
+    from(
+        "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE",
+        "Share of time with the tensor pipe active",
+        Source::Divided(|_, activity| activity.tensor),
     ),
-    also_of_instances(
-        gauge(
-            "DCGM_FI_PROF_DRAM_ACTIVE",
-            "Share of the bandwidth of device memory in use",
-            |s| s.activity.dram,
-        ),
-        |i| i.activity.dram,
+    from(
+        "DCGM_FI_PROF_DRAM_ACTIVE",
+        "Share of the bandwidth of device memory in use",
+        Source::Divided(|_, activity| activity.dram),
     ),
-    also_of_instances(
-        gauge(
-            "DCGM_FI_PROF_SM_ACTIVE",
-            "Share of time with a warp on a multiprocessor",
-            |s| s.activity.sm,
-        ),
-        |i| i.activity.sm,
+    from(
+        "DCGM_FI_PROF_SM_ACTIVE",
+        "Share of time with a warp on a multiprocessor",
+        Source::Divided(|_, activity| activity.sm),
     ),
-    also_of_instances(
-        gauge(
-            "DCGM_FI_PROF_SM_OCCUPANCY",
-            "Warps of the most that multiprocessors can have",
-            |s| s.activity.sm_occupancy,
-        ),
-        |i| i.activity.sm_occupancy,
+    from(
+        "DCGM_FI_PROF_SM_OCCUPANCY",
+        "Warps of the most that multiprocessors can have",
+        Source::Divided(|_, activity| activity.sm_occupancy),
     ),
-    also_of_instances(
-        gauge(
-            "DCGM_FI_PROF_PIPE_FP64_ACTIVE",
-            "Share of time with the pipe of 64-bit floating point active",
-            |s| s.activity.fp64,
-        ),
-        |i| i.activity.fp64,
+    from(
+        "DCGM_FI_PROF_PIPE_FP64_ACTIVE",
+        "Share of time with the pipe of 64-bit floating point active",
+        Source::Divided(|_, activity| activity.fp64),
     ),
-    also_of_instances(
-        gauge(
-            "DCGM_FI_PROF_PIPE_FP32_ACTIVE",
-            "Share of time with the pipe of 32-bit floating point active",
-            |s| s.activity.fp32,
-        ),
-        |i| i.activity.fp32,
+    from(
+        "DCGM_FI_PROF_PIPE_FP32_ACTIVE",
+        "Share of time with the pipe of 32-bit floating point active",
+        Source::Divided(|_, activity| activity.fp32),
     ),
-    also_of_instances(
-        gauge(
-            "DCGM_FI_PROF_PIPE_FP16_ACTIVE",
-            "Share of time with the pipe of 16-bit floating point active",
-            |s| s.activity.fp16,
-        ),
-        |i| i.activity.fp16,
+    from(
+        "DCGM_FI_PROF_PIPE_FP16_ACTIVE",
+        "Share of time with the pipe of 16-bit floating point active",
+        Source::Divided(|_, activity| activity.fp16),
     ),
     gauge(
         "DCGM_FI_PROF_PCIE_TX_BYTES",
@@ -268,20 +222,20 @@ const FIELDS: &[Field] = &[
         "Power limit that was set, W",
         |s| s.power.requested_limit_w,
     ),
-    limit(
+    from(
         "DCGM_FI_DEV_POWER_MGMT_LIMIT_MIN",
         "Lowest power limit, W",
-        |b| b.power_limit_min_w,
+        Source::Board(|b| b.power_limit_min_w),
     ),
-    limit(
+    from(
         "DCGM_FI_DEV_POWER_MGMT_LIMIT_MAX",
         "Highest power limit, W",
-        |b| b.power_limit_max_w,
+        Source::Board(|b| b.power_limit_max_w),
     ),
-    limit(
+    from(
         "DCGM_FI_DEV_POWER_MGMT_LIMIT_DEF",
         "Default power limit, W",
-        |b| b.power_limit_default_w,
+        Source::Board(|b| b.power_limit_default_w),
     ),
     gauge("DCGM_FI_DEV_BAR1_TOTAL", "BAR1, MiB", |s| {
         s.bar1.total.map(mebibytes)
@@ -368,22 +322,22 @@ fn series(
     let (Some(sample), Some(of_gpu)) = (&gpu.sample, labels(gpu, host)) else {
         return Vec::new();
     };
-    match (field.of_instance, field.read) {
-        (_, Source::Sample(_)) if gpu.stale => Vec::new(),
-        (Some(read), _) if !sample.mig_instances.is_empty() => {
+    let value = match field.read {
+        Source::Board(read) => read(&gpu.board),
+        Source::LastXid => Some(last_xid(gpu.pci).map_or(0.0, f64::from)),
+        _ if gpu.stale => None,
+        Source::Sample(read) => read(sample),
+        Source::Divided(read) if sample.mig_instances.is_empty() => {
+            read(&sample.memory, &sample.activity)
+        }
+        Source::Divided(read) => {
+            let read = |i: &MigInstance| read(&i.memory, &i.activity);
             let instances = sample.gpu_instances();
             let values = instances.filter_map(|i| Some((of_mig(&of_gpu, i), read(i)?)));
-            values.collect()
+            return values.collect();
         }
-        (_, read) => {
-            let value = match read {
-                Source::Sample(read) => read(sample),
-                Source::Board(read) => read(&gpu.board),
-                Source::LastXid => Some(last_xid(gpu.pci).map_or(0.0, f64::from)),
-            };
-            value.map(|value| (of_gpu, value)).into_iter().collect()
-        }
-    }
+    };
+    value.map(|value| (of_gpu, value)).into_iter().collect()
 }
 
 /// The labels of a GPU instance in MIG mode.

@@ -19,7 +19,12 @@ const LONGEST_S: u64 = 30 * 86_400;
 pub(in super::super) async fn report(
     State(state): State<AppState>,
 ) -> Result<Json<HealthReport>, Problem> {
-    health::report(&state.hub).map(Json).ok_or_else(|| {
+    known(&state).map(Json)
+}
+
+/// The health of the host, once something is known of it.
+pub(in super::super) fn known(state: &AppState) -> Result<HealthReport, Problem> {
+    health::report(&state.hub).ok_or_else(|| {
         Problem::unavailable(
             "no health is known",
             "the daemon has only just started",

@@ -5,11 +5,10 @@ use std::fmt::Write as _;
 
 use gtrace_abi::bucket_range;
 
-use crate::table::label;
-use crate::{Counts, Histogram, Key, Profile, Span};
+use crate::{Counts, Key, Profile, Span};
 
 use super::percentiles::largest;
-use super::{LETTER, Picture, Scale, shortened};
+use super::{LETTER, Picture, Scale, shortened, title};
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 84.0;
@@ -132,14 +131,7 @@ fn map(picture: &mut Picture, profile: &Profile, whole: Span, row: (&Key, &Count
     }
     picture.line("axis", [LEFT, top], [LEFT, top + MAP]);
     picture.line("axis", [LEFT, top + MAP], [right, top + MAP]);
-    let text = format!(
-        "{} {}, {} {}: {} calls",
-        key.layer.name(),
-        label(key),
-        key.process.pid,
-        key.process.comm,
-        Histogram::count(histogram)
-    );
+    let text = title(key, counts);
     let text = shortened(&text, (plot() / (12.0 * LETTER)) as usize);
     picture.label(LEFT, top - 8.0, "start", "", &text);
     picture.upright(20.0, top + MAP / 2.0, "latency");

@@ -8,6 +8,9 @@ pub use percentiles::percentiles;
 
 use std::fmt::Write as _;
 
+use crate::table::label;
+use crate::{Counts, Key};
+
 /// Most rows in one picture.
 pub const ROWS: usize = 8;
 
@@ -109,6 +112,18 @@ fn escaped(text: &str) -> String {
         }
     }
     out
+}
+
+/// What a row is called.
+fn title(key: &Key, counts: &Counts) -> String {
+    format!(
+        "{} {}, {} {}: {} calls",
+        key.layer.name(),
+        label(key),
+        key.process.pid,
+        key.process.comm,
+        counts.histogram.count()
+    )
 }
 
 /// At most `most` letters, with an ellipsis where some are left out.

@@ -2,10 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::table::label;
 use crate::{Counts, Histogram, Key, Profile};
 
-use super::{COLOURS, DASHES, LETTER, Picture, ROWS, Scale, shortened};
+use super::{COLOURS, DASHES, LETTER, Picture, ROWS, Scale, shortened, title};
 
 const WIDTH: f64 = 960.0;
 /// Height of the plot itself.
@@ -142,14 +141,7 @@ fn legend(picture: &mut Picture, key: &Key, counts: &Counts, y: f64, at: usize) 
         picture.text,
         "<path class=\"line\" {style} d=\"M{LEFT:.1} {y:.1}h36\"/>"
     );
-    let text = format!(
-        "{} {}, {} {}: {} calls",
-        key.layer.name(),
-        label(key),
-        key.process.pid,
-        key.process.comm,
-        counts.histogram.count()
-    );
+    let text = title(key, counts);
     let most = ((WIDTH - LEFT - 60.0) / (12.0 * LETTER)) as usize;
     let text = shortened(&text, most);
     picture.label(LEFT + 44.0, y + 4.0, "start", "", &text);

@@ -129,23 +129,34 @@ static void say(struct deeds *all) {
     fflush(stdout);
 }
 
-static void many(void) {
-    pthread_t workers[64];
-    static struct deeds deeds[64], all;
+static pthread_t workers[64];
+static struct deeds of_worker[64];
+
+static void start(void *(*job)(void *)) {
     for (int i = 0; i < threads; i++)
-        if (pthread_create(&workers[i], NULL, work, &deeds[i]))
+        if (pthread_create(&workers[i], NULL, job, &of_worker[i]))
             fail("no thread");
+}
+
+// Adds up what all have done once they have ended.
+static void join(struct deeds *all) {
     for (int i = 0; i < threads; i++)
         pthread_join(workers[i], NULL);
+    for (int i = 0; i < threads; i++)
+        for (size_t word = 0; word < sizeof *all / 8; word++)
+            ((uint64_t *)all)[word] += ((uint64_t *)&of_worker[i])[word];
+}
+
+static void many(void) {
+    static struct deeds all;
+    start(work);
+    join(&all);
     for (int i = 0; i < 8; i++)
         if (!CALL(&all, FREE, 0, early[i]))
             all.unknown++;
     // Freed before: it fails.
     if (CALL(&all, FREE, 0, early[0]))
         all.failed_frees++;
-    for (int i = 0; i < threads; i++)
-        for (size_t word = 0; word < sizeof all / 8; word++)
-            ((uint64_t *)&all)[word] += ((uint64_t *)&deeds[i])[word];
     say(&all);
 }
 
@@ -158,16 +169,9 @@ static void *spin(void *argument) {
 }
 
 static void spinning(void) {
-    pthread_t workers[64];
-    static struct deeds deeds[64], all;
-    for (int i = 0; i < threads; i++)
-        if (pthread_create(&workers[i], NULL, spin, &deeds[i]))
-            fail("no thread");
-    for (int i = 0; i < threads; i++)
-        pthread_join(workers[i], NULL);
-    for (int i = 0; i < threads; i++)
-        for (size_t word = 0; word < sizeof all / 8; word++)
-            ((uint64_t *)&all)[word] += ((uint64_t *)&deeds[i])[word];
+    static struct deeds all;
+    start(spin);
+    join(&all);
     say(&all);
 }
 
@@ -182,18 +186,11 @@ static void *spin_on(void *argument) {
 
 // The same until a line orders it to end.
 static void spinning_until_told(void) {
-    pthread_t workers[64];
-    static struct deeds deeds[64], all;
-    for (int i = 0; i < threads; i++)
-        if (pthread_create(&workers[i], NULL, spin_on, &deeds[i]))
-            fail("no thread");
+    static struct deeds all;
+    start(spin_on);
     wait_for_line("spinning");
     signalled = 1;
-    for (int i = 0; i < threads; i++)
-        pthread_join(workers[i], NULL);
-    for (int i = 0; i < threads; i++)
-        for (size_t word = 0; word < sizeof all / 8; word++)
-            ((uint64_t *)&all)[word] += ((uint64_t *)&deeds[i])[word];
+    join(&all);
     say(&all);
 }
 

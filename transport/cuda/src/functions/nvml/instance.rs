@@ -15,40 +15,47 @@ crate::describe! {
     waiting nvmlDeviceGetGpuInstanceById(
         device: handle(NvmlDevice), id: value, gpuInstance: known(NvmlGpuInstance),
     );
-    waiting nvmlDeviceGetGpuInstanceProfileInfoByIdV(
+    // The client keeps how many instances a profile can have: lists of them have room for as many.
+    waiting(client) nvmlDeviceGetGpuInstanceProfileInfoByIdV(
         device: handle(NvmlDevice), profileId: value, info: versioned,
     );
     waiting nvmlDeviceGetGpuInstanceId(device: handle(NvmlDevice), id: out);
     // NVML does not ask how many the list has room for.
-    waiting(server) nvmlDeviceGetGpuInstancePossiblePlacements_v2(
-        device: handle(NvmlDevice), profileId: value, placements: out[*count]?, count: inout,
+    waiting(by_hand) nvmlDeviceGetGpuInstancePossiblePlacements_v2(
+        device: special, profileId: special, placements: special, count: special,
     );
-    waiting nvmlDeviceGetGpuInstanceProfileInfo(
+    waiting(client) nvmlDeviceGetGpuInstanceProfileInfo(
         device: handle(NvmlDevice), profile: value, info: out,
     );
-    waiting nvmlDeviceGetGpuInstanceProfileInfoV(
+    waiting(client) nvmlDeviceGetGpuInstanceProfileInfoV(
         device: handle(NvmlDevice), profile: value, info: versioned,
     );
     waiting nvmlDeviceGetGpuInstanceRemainingCapacity(
         device: handle(NvmlDevice), profileId: value, count: out,
+    );
+    // Nor here.
+    waiting(by_hand) nvmlDeviceGetGpuInstances(
+        device: special, profileId: special, gpuInstances: special, count: special,
     );
     waiting nvmlDeviceGetMaxMigDeviceCount(device: handle(NvmlDevice), count: out);
     waiting nvmlGpuInstanceGetComputeInstanceById(
         gpuInstance: handle(NvmlGpuInstance), id: value,
         computeInstance: known(NvmlComputeInstance),
     );
-    waiting(server) nvmlGpuInstanceGetComputeInstancePossiblePlacements(
-        gpuInstance: handle(NvmlGpuInstance), profileId: value, placements: out[*count]?,
-        count: inout,
+    waiting(by_hand) nvmlGpuInstanceGetComputeInstancePossiblePlacements(
+        gpuInstance: special, profileId: special, placements: special, count: special,
     );
-    waiting nvmlGpuInstanceGetComputeInstanceProfileInfo(
+    waiting(client) nvmlGpuInstanceGetComputeInstanceProfileInfo(
         gpuInstance: handle(NvmlGpuInstance), profile: value, engProfile: value, info: out,
     );
-    waiting nvmlGpuInstanceGetComputeInstanceProfileInfoV(
+    waiting(client) nvmlGpuInstanceGetComputeInstanceProfileInfoV(
         gpuInstance: handle(NvmlGpuInstance), profile: value, engProfile: value, info: versioned,
     );
     waiting nvmlGpuInstanceGetComputeInstanceRemainingCapacity(
         gpuInstance: handle(NvmlGpuInstance), profileId: value, count: out,
+    );
+    waiting(by_hand) nvmlGpuInstanceGetComputeInstances(
+        gpuInstance: special, profileId: special, computeInstances: special, count: special,
     );
     waiting(server) nvmlGpuInstanceGetInfo(gpuInstance: handle(NvmlGpuInstance), info: out);
 }

@@ -8,8 +8,6 @@ pub enum Refusal {
     NoPermission,
     /// NVML_ERROR_NOT_SUPPORTED, as a driver answers where the device does not have it.
     NotSupported,
-    /// NVML_ERROR_INVALID_ARGUMENT, as a driver answers for a unit where there is none.
-    NoUnit,
 }
 
 impl Refusal {
@@ -18,7 +16,6 @@ impl Refusal {
         match self {
             Self::NoPermission => "NVML_ERROR_NO_PERMISSION",
             Self::NotSupported => "NVML_ERROR_NOT_SUPPORTED",
-            Self::NoUnit => "NVML_ERROR_INVALID_ARGUMENT",
         }
     }
 }
@@ -26,11 +23,10 @@ impl Refusal {
 const CHANGES: &str = "it changes the device, which is the server's, and others use it too";
 const AFFINITY: &str = "it binds a thread, which is on the program's machine, to processors near the device, which is not";
 const WINDOWS: &str = "only Windows has driver models";
-const VIRTUAL: &str = "virtual GPUs are the business of the server's hypervisor";
-const UNBOUNDED: &str = "its caller does not say how many it has room for: instances are there one by one, by their number";
-const SYSTEM_EVENTS: &str =
-    "events of the system (GPUs that are bound and unbound) are not forwarded";
-const UNITS: &str = "units (S-class chassis) are not forwarded";
+const MIGRATION: &str =
+    "it is for hypervisors that move virtual GPUs, in structures whose sizes differ by driver";
+const PLACEMENTS: &str = "its structure with a list has several versions";
+const LENGTH: &str = "it does not say whether the length of its text counts the zero at the end";
 const OLDER: &str = "its structure is an older one; the newest version of the function is there";
 const REGISTERS: &str = "it reads registers of the device, which is the server's";
 
@@ -72,42 +68,39 @@ const REFUSALS: &[(&str, Refusal, &str)] = &[
     ("nvmlSystemSet", Refusal::NoPermission, CHANGES),
     ("nvmlVgpuInstanceClear", Refusal::NoPermission, CHANGES),
     ("nvmlVgpuInstanceSet", Refusal::NoPermission, CHANGES),
-    ("nvmlUnit", Refusal::NoUnit, UNITS),
-    ("nvmlVgpuInstance", Refusal::NotSupported, VIRTUAL),
-    ("nvmlGetVgpu", Refusal::NotSupported, VIRTUAL),
-    ("nvmlDeviceGetVgpu", Refusal::NotSupported, VIRTUAL),
-    ("nvmlDeviceGetPgpu", Refusal::NotSupported, VIRTUAL),
+    ("nvmlUnitSet", Refusal::NoPermission, CHANGES),
+    ("nvmlVgpuInstanceGetGpuPciId", Refusal::NotSupported, LENGTH),
     (
-        "nvmlGpuInstanceGetActiveVgpus",
-        Refusal::NotSupported,
-        VIRTUAL,
-    ),
-    (
-        "nvmlGpuInstanceGetCreatableVgpus",
-        Refusal::NotSupported,
-        VIRTUAL,
-    ),
-    ("nvmlGpuInstanceGetVgpu", Refusal::NotSupported, VIRTUAL),
-    (
-        "nvmlDeviceGetGpuInstancePossiblePlacements",
+        "nvmlVgpuInstanceGetLicenseInfo",
         Refusal::NotSupported,
         OLDER,
     ),
     (
-        "nvmlDeviceGetGpuInstances",
+        "nvmlVgpuInstanceGetMetadata",
         Refusal::NotSupported,
-        UNBOUNDED,
+        MIGRATION,
+    ),
+    ("nvmlGetVgpuCompatibility", Refusal::NotSupported, MIGRATION),
+    (
+        "nvmlDeviceGetVgpuMetadata",
+        Refusal::NotSupported,
+        MIGRATION,
     ),
     (
-        "nvmlGpuInstanceGetComputeInstances",
+        "nvmlDeviceGetVgpuTypeCreatablePlacements",
         Refusal::NotSupported,
-        UNBOUNDED,
+        PLACEMENTS,
     ),
-    ("nvmlSystemEventSet", Refusal::NotSupported, SYSTEM_EVENTS),
     (
-        "nvmlSystemRegisterEvents",
+        "nvmlDeviceGetVgpuTypeSupportedPlacements",
         Refusal::NotSupported,
-        SYSTEM_EVENTS,
+        PLACEMENTS,
+    ),
+    ("nvmlDeviceGetPgpu", Refusal::NotSupported, LENGTH),
+    (
+        "nvmlDeviceGetGpuInstancePossiblePlacements",
+        Refusal::NotSupported,
+        OLDER,
     ),
     (
         "nvmlDeviceGetGridLicensableFeatures",

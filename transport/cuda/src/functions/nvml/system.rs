@@ -1,4 +1,5 @@
-//! The library, the driver and the host, which are the server's.
+//! The library, the driver and the host, which are the server's, and units (S-class chassis), of which a server without any
+//! counts none.
 
 use crate::signatures::NVML as SIGNATURES;
 
@@ -11,7 +12,6 @@ crate::describe! {
     local nvmlInit();
     local nvmlInitWithFlags(flags: special);
     local nvmlErrorString(result: special);
-    waiting nvmlUnitGetCount(unitCount: out);
     waiting nvmlGetExcludedDeviceCount(deviceCount: out);
     waiting nvmlGetExcludedDeviceInfoByIndex(index: value, info: out);
     waiting nvmlSystemGetConfComputeCapabilities(capabilities: out);
@@ -30,6 +30,18 @@ crate::describe! {
         cpuNumber: value, count: inout, deviceArray: out_handles(NvmlDevice)[*count]?,
     );
 
+    waiting nvmlUnitGetCount(unitCount: out);
+    waiting nvmlUnitGetHandleByIndex(index: value, unit: known(NvmlUnit));
+    waiting nvmlUnitGetDevices(
+        unit: handle(NvmlUnit), deviceCount: inout,
+        devices: out_handles(NvmlDevice)[*deviceCount]?,
+    );
+    waiting nvmlUnitGetFanSpeedInfo(unit: handle(NvmlUnit), fanSpeeds: out);
+    waiting nvmlUnitGetLedState(unit: handle(NvmlUnit), state: out);
+    waiting nvmlUnitGetPsuInfo(unit: handle(NvmlUnit), psu: out);
+    waiting nvmlUnitGetTemperature(unit: handle(NvmlUnit), type_: value, temp: out);
+    waiting nvmlUnitGetUnitInfo(unit: handle(NvmlUnit), info: out);
+
     waiting nvmlEventSetCreate(set: mint(NvmlEventSet));
     waiting nvmlEventSetFree(set: destroy(NvmlEventSet));
     // The structure without the instances of MIG mode.
@@ -39,4 +51,10 @@ crate::describe! {
     waiting nvmlDeviceRegisterEvents(
         device: handle(NvmlDevice), eventTypes: value, set: handle(NvmlEventSet),
     );
+
+    // Requests are structures with a handle of a set in them, one with a list too.
+    waiting(by_hand, creates) nvmlSystemEventSetCreate(request: special);
+    waiting(by_hand) nvmlSystemEventSetFree(request: special);
+    waiting(by_hand) nvmlSystemEventSetWait(request: special);
+    waiting(by_hand) nvmlSystemRegisterEvents(request: special);
 }

@@ -10,6 +10,7 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous, munmap};
 
 use super::{BREAKS, Break, PATIENCE, Pair};
 use crate::conformance::traffic::{Bytes, Kept};
+use crate::link::Link;
 use crate::pinned::PinnedRegion;
 
 /// More than a ring has.
@@ -21,6 +22,15 @@ fn body(seed: u64, len: usize) -> Vec<u8> {
     let mut body = vec![0; len];
     Bytes::new(seed).fill(&mut body);
     body
+}
+
+/// Tends the link until a thread has ended; what that gives.
+fn tended<T>(link: &mut Link, other: thread::JoinHandle<T>) -> T {
+    while !other.is_finished() {
+        link.tx.poll_completions().unwrap();
+        thread::sleep(Duration::from_millis(1));
+    }
+    other.join().unwrap()
 }
 
 #[test]
@@ -102,12 +112,8 @@ fn what_is_given_back_is_sent_again_as_it_was() {
             server.rx.read(&mut got).unwrap();
             got
         });
-        while !reader.is_finished() {
-            client.tx.poll_completions().unwrap();
-            thread::sleep(Duration::from_millis(1));
-        }
         let wanted = [&body(4, FITS)[..], b"end"].concat();
-        assert!(reader.join().unwrap() == wanted, "after {left}");
+        assert!(tended(&mut client, reader) == wanted, "after {left}");
         assert_eq!(client.info.changes.failovers(), 1);
     }
 }
@@ -148,11 +154,7 @@ fn newer_bytes_in_the_place_of_what_was_read_stay() {
             server.rx.read(&mut got[read..]).unwrap();
             assert!(got == wanted, "lost: {lost}");
         });
-        while !reader.is_finished() {
-            client.tx.poll_completions().unwrap();
-            thread::sleep(Duration::from_millis(1));
-        }
-        reader.join().unwrap();
+        tended(&mut client, reader);
         assert_eq!(client.info.changes.failovers(), u64::from(lost));
         kept.release(&mut *client.tx).unwrap();
     }
@@ -231,11 +233,7 @@ fn whatever_is_given_back_or_lost_all_comes_in_order() {
         }
         client.tx.flush().unwrap();
         drop(send_imm);
-        while !reader.is_finished() {
-            client.tx.poll_completions().unwrap();
-            thread::sleep(Duration::from_millis(1));
-        }
-        assert_eq!(reader.join().unwrap(), sent, "seed {seed}");
+        assert_eq!(tended(&mut client, reader), sent, "seed {seed}");
         for mut one in kept {
             one.release(&mut *client.tx).unwrap();
         }
@@ -343,11 +341,7 @@ fn memory_that_is_gone_after_its_bytes_were_read_is_missed_by_nobody() {
     pair.to_server.break_after(0, Break::Lost);
     client.tx.bulk(b"then").unwrap();
     let server = thread::spawn(move || server.rx.peek(4, None).unwrap().to_vec());
-    while !server.is_finished() {
-        client.tx.poll_completions().unwrap();
-        thread::sleep(Duration::from_millis(1));
-    }
-    assert_eq!(server.join().unwrap(), b"then");
+    assert_eq!(tended(&mut client, server), b"then");
     assert_eq!(client.info.changes.failovers(), 1);
 }
 

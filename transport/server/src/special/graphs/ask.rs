@@ -9,8 +9,8 @@ use std::slice;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{
-    Attributes, EDGE, Extent, KernelNode, Launch, PARAMETERS_MAX, POOL_PROPERTIES, Payload as _,
-    Pitched, Side, SideKind,
+    Attributes, EDGE, KernelNode, Launch, PARAMETERS_MAX, POOL_PROPERTIES, Payload as _, Pitched,
+    SideKind,
 };
 use gtrace_cuda::types::driver::{
     CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
@@ -21,7 +21,7 @@ use gtrace_protocol::{Reader, Writer};
 
 use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, functions, launch};
 use super::known_node;
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{CallError, Called, Code, Exec};
 
 /// The node that is asked about, in the driver's name.
 fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<(u64, CUgraphNode), Code>, CallError> {
@@ -32,16 +32,12 @@ fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<(u64, CUgraphNode),
 }
 
 /// Answers with what `ask` writes.
-fn answer(outcome: Result<(), Code>) -> Result<Code, CallError> {
+fn answer(outcome: Result<(), Code>) -> Called {
     Ok(outcome.err().unwrap_or(SUCCESS))
 }
 
 /// What a node launches.
-pub(crate) fn graph_kernel(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn graph_kernel(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| kernel(exec, node, w)))
 }
@@ -121,11 +117,7 @@ fn packed(
 }
 
 /// What a node copies.
-pub(crate) fn graph_copy(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn graph_copy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| {
         // SAFETY: zeros are a value.
@@ -142,51 +134,22 @@ pub(crate) fn graph_copy(
 }
 
 fn pitched(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
-    let side = |kind: u32, host: u64, device: u64, array| match kind {
+    let side = |kind: u32, device: u64, array| match kind {
         // No node has memory of this process.
-        CU_MEMORYTYPE_HOST => (SideKind::Client, host),
+        CU_MEMORYTYPE_HOST => (SideKind::Client, 0),
         CU_MEMORYTYPE_ARRAY => (SideKind::Array, exec.handles.known(Kind::Array, array)),
         _ => (SideKind::Device, device),
     };
-    let from = side(copy.srcMemoryType, 0, copy.srcDevice, copy.srcArray.cast());
-    let to = side(copy.dstMemoryType, 0, copy.dstDevice, copy.dstArray.cast());
+    let from = side(copy.srcMemoryType, copy.srcDevice, copy.srcArray.cast());
+    let to = side(copy.dstMemoryType, copy.dstDevice, copy.dstArray.cast());
     Pitched {
-        from: Side {
-            kind: from.0,
-            place: from.1,
-            x: copy.srcXInBytes as u64,
-            y: copy.srcY as u64,
-            z: copy.srcZ as u64,
-            lod: copy.srcLOD as u64,
-            pitch: copy.srcPitch as u64,
-            height: copy.srcHeight as u64,
-        },
-        to: Side {
-            kind: to.0,
-            place: to.1,
-            x: copy.dstXInBytes as u64,
-            y: copy.dstY as u64,
-            z: copy.dstZ as u64,
-            lod: copy.dstLOD as u64,
-            pitch: copy.dstPitch as u64,
-            height: copy.dstHeight as u64,
-        },
-        extent: Extent {
-            width: copy.WidthInBytes as u64,
-            height: copy.Height as u64,
-            depth: copy.Depth as u64,
-        },
-        chunk: 0,
         stream: 0,
+        ..Pitched::described(copy, from, to)
     }
 }
 
 /// Which function of the client a node calls.
-pub(crate) fn graph_host(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn graph_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| {
         // SAFETY: zeros are a value.
@@ -200,11 +163,7 @@ pub(crate) fn graph_host(
 }
 
 /// What a node allocates.
-pub(crate) fn graph_memory(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn graph_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
     answer(node.and_then(|(_, node)| {
         // SAFETY: zeros are a value.
@@ -275,11 +234,7 @@ fn info(exec: &Exec, stream: CUstream) -> Result<Info, Code> {
 }
 
 /// What a stream captures.
-pub(crate) fn capture_info(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn capture_info(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let stream = r.u64()?;
     r.end()?;
     let asked = exec

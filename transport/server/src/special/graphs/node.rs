@@ -16,15 +16,14 @@ use gtrace_cuda::types::driver::{
     CU_GRAPH_NODE_TYPE_MEMSET, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
     CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT,
     CUDA_CHILD_GRAPH_NODE_PARAMS, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
-    CUDA_KERNEL_NODE_PARAMS_v1, CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS,
-    CUDA_MEM_ALLOC_NODE_PARAMS_v2, CUDA_MEM_FREE_NODE_PARAMS, CUDA_MEMCPY3D,
-    CUDA_MEMSET_NODE_PARAMS, CUgraph, CUgraphEdgeData, CUgraphExec, CUgraphNode, CUgraphNodeParams,
-    CUmemAccessDesc,
+    CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEM_ALLOC_NODE_PARAMS_v2,
+    CUDA_MEM_FREE_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUgraph, CUgraphEdgeData,
+    CUgraphExec, CUgraphNode, CUgraphNodeParams, CUmemAccessDesc,
 };
 use gtrace_protocol::{Reader, Writer};
 
 use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, hosts, launch, pitched};
-use crate::exec::{CallError, Code, Exec};
+use crate::exec::{Called, Code, Exec};
 use crate::worker::objects::Object;
 
 /// Where a node is, with the driver's names.
@@ -220,20 +219,8 @@ fn kernel_plain(
     target: &mut Target<'_>,
     params: &CUDA_KERNEL_NODE_PARAMS,
 ) -> Result<(), Code> {
-    // Drivers before CUDA 12 have only the older form, for functions of the current context.
-    let older = CUDA_KERNEL_NODE_PARAMS_v1 {
-        func: params.func,
-        gridDimX: params.gridDimX,
-        gridDimY: params.gridDimY,
-        gridDimZ: params.gridDimZ,
-        blockDimX: params.blockDimX,
-        blockDimY: params.blockDimY,
-        blockDimZ: params.blockDimZ,
-        sharedMemBytes: params.sharedMemBytes,
-        kernelParams: params.kernelParams,
-        extra: params.extra,
-    };
-    let old = (&raw const older).cast::<CUDA_KERNEL_NODE_PARAMS>();
+    // Drivers before CUDA 12 have only the older form, for functions of the current context: the older structure is the
+    // beginning of the newer one.
     match target.place {
         Place::Add { graph, after, .. } if exec.driver.cuGraphAddKernelNode_v2.is_some() => by!(
             exec,
@@ -251,16 +238,18 @@ fn kernel_plain(
             *graph,
             after.as_ptr(),
             after.len(),
-            old
+            params
         ),
         Place::Set(node) if exec.driver.cuGraphKernelNodeSetParams_v2.is_some() => {
             by!(exec, cuGraphKernelNodeSetParams_v2, *node, params)
         }
-        Place::Set(node) => by!(exec, cuGraphKernelNodeSetParams, *node, old),
+        Place::Set(node) => by!(exec, cuGraphKernelNodeSetParams, *node, params),
         Place::SetExec(of, node) if exec.driver.cuGraphExecKernelNodeSetParams_v2.is_some() => {
             by!(exec, cuGraphExecKernelNodeSetParams_v2, *of, *node, params)
         }
-        Place::SetExec(of, node) => by!(exec, cuGraphExecKernelNodeSetParams, *of, *node, old),
+        Place::SetExec(of, node) => {
+            by!(exec, cuGraphExecKernelNodeSetParams, *of, *node, params)
+        }
     }
 }
 
@@ -588,11 +577,7 @@ fn conditional(
 }
 
 /// Adds or changes a node.
-pub(crate) fn graph_node(
-    exec: &mut Exec,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-) -> Result<Code, CallError> {
+pub(crate) fn graph_node(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let call = NodeCall::read(r)?;
     r.end()?;
     let made = place(exec, &call.place).and_then(|place| {

@@ -1,5 +1,6 @@
 //! The functions of every device: vprintf, __assertfail, malloc, free, cudaGraphSetConditional.
 
+use std::iter::Peekable;
 use std::sync::Arc;
 
 use super::super::alu::{Regs, each};
@@ -166,6 +167,22 @@ impl Reader<'_, '_, '_> {
         Ok(value)
     }
 
+    /// A width or precision: a number of the format, or `*` for the next argument.
+    fn number(
+        &mut self,
+        format: &mut Peekable<impl Iterator<Item = u8>>,
+        at: &mut u64,
+    ) -> Result<usize, Trouble> {
+        if format.next_if_eq(&b'*').is_some() {
+            return Ok(self.value(at, 4)? as usize & 0xffff);
+        }
+        let mut value = 0_usize;
+        while let Some(digit) = format.next_if(u8::is_ascii_digit) {
+            value = (value * 10 + usize::from(digit - b'0')) & 0xffff;
+        }
+        Ok(value)
+    }
+
     fn format(&mut self, format: u64, values: u64) -> Result<(Vec<u8>, u32), Trouble> {
         let format = self.text(format)?;
         let (mut out, mut at, mut count) = (Vec::new(), values, 0);
@@ -185,29 +202,9 @@ impl Reader<'_, '_, '_> {
                     _ => spec.zero = true,
                 }
             }
-            let mut number = |at: &mut u64, this: &mut Self| -> Result<usize, Trouble> {
-                if bytes.next_if_eq(&b'*').is_some() {
-                    return Ok(this.value(at, 4)? as usize & 0xffff);
-                }
-                let mut value = 0_usize;
-                while let Some(digit) = bytes.next_if(u8::is_ascii_digit) {
-                    value = (value * 10 + usize::from(digit - b'0')) & 0xffff;
-                }
-                Ok(value)
-            };
-            spec.width = number(&mut at, self)?;
+            spec.width = self.number(&mut bytes, &mut at)?;
             if bytes.next_if_eq(&b'.').is_some() {
-                let mut number = |at: &mut u64, this: &mut Self| -> Result<usize, Trouble> {
-                    if bytes.next_if_eq(&b'*').is_some() {
-                        return Ok(this.value(at, 4)? as usize & 0xffff);
-                    }
-                    let mut value = 0_usize;
-                    while let Some(digit) = bytes.next_if(u8::is_ascii_digit) {
-                        value = (value * 10 + usize::from(digit - b'0')) & 0xffff;
-                    }
-                    Ok(value)
-                };
-                spec.precision = Some(number(&mut at, self)?);
+                spec.precision = Some(self.number(&mut bytes, &mut at)?);
             }
             while let Some(length) = bytes.next_if(|byte| b"hlqjzt".contains(byte)) {
                 spec.wide |= matches!(length, b'l' | b'q' | b'j' | b'z' | b't');

@@ -120,12 +120,14 @@ impl<'m> Lower<'m> {
         })
     }
 
-    /// Vector length, type, ordering of an ld or st.
-    fn shape(
+    /// An ld or st but for its registers: the access, the slot of the address's base, the type, and the operands that are
+    /// loaded or stored. The address is operand `at`.
+    fn access(
         &mut self,
         instruction: &'m Instruction,
         modifiers: &mut Modifiers<'_>,
-    ) -> Result<(Space, u32, Type, Element, bool), PtxError> {
+        at: usize,
+    ) -> Result<(Access, u32, Type, &'m [Operand]), PtxError> {
         modifiers.drop_hints();
         let space = modifiers.space().unwrap_or(Space::Generic);
         let count = match modifiers.any(&["v2", "v4", "v8"]) {
@@ -145,7 +147,25 @@ impl<'m> Lower<'m> {
             .ok_or_else(|| self.unsupported(instruction, "no type"))?;
         let element = element(ty)
             .ok_or_else(|| self.unsupported(instruction, &format!("memory of type {ty:?}")))?;
-        Ok((space, count, ty, element, ordered))
+        let address = self.address(self.operand(instruction, at)?, space)?;
+        let parts = match self.operand(instruction, 1 - at)? {
+            Operand::Vector(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        };
+        if parts.len() != count as usize {
+            return Err(self.unsupported(instruction, "as many registers as elements are needed"));
+        }
+        let access = Access {
+            place: address.place,
+            element,
+            count,
+            slots: [NONE; 8],
+            offset: address.offset,
+            base: address.class,
+            fixed: address.fixed,
+            ordered,
+        };
+        Ok((access, address.base, ty, parts))
     }
 
     fn load(
@@ -153,29 +173,21 @@ impl<'m> Lower<'m> {
         instruction: &'m Instruction,
         modifiers: &mut Modifiers<'_>,
     ) -> Result<(), PtxError> {
-        let (space, count, ty, element, ordered) = self.shape(instruction, modifiers)?;
-        let Address {
-            base,
-            class,
-            fixed,
-            offset,
-            place,
-        } = self.address(self.operand(instruction, 1)?, space)?;
-        let mut slots = [NONE; 8];
-        let target = self.operand(instruction, 0)?;
-        let parts = match target {
-            Operand::Vector(parts) => parts.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        if parts.len() != count as usize {
-            return Err(self.unsupported(instruction, "as many registers as elements are needed"));
-        }
-        for (slot, part) in slots.iter_mut().zip(parts) {
+        let (mut access, base, ty, parts) = self.access(instruction, modifiers, 1)?;
+        for (slot, part) in access.slots.iter_mut().zip(parts) {
             if !matches!(part, Operand::Name(name) if name == "_") {
                 *slot = self.destination_of(part, ty)?;
             }
         }
-        if place == Place::Param && fixed && self.is_param(offset, element.size() * count) {
+        let Access {
+            element,
+            count,
+            slots,
+            offset,
+            ..
+        } = access;
+        let of_param = access.place == Place::Param && access.fixed;
+        if of_param && self.is_param(offset, element.size() * count) {
             // Nobody writes them while the kernel runs: they stand in registers from its start on.
             for (part, slot) in (0..count).zip(slots).filter(|(_, slot)| *slot != NONE) {
                 let at = offset as u32 + part * element.size();
@@ -184,16 +196,6 @@ impl<'m> Lower<'m> {
             }
             return Ok(());
         }
-        let access = Access {
-            place,
-            element,
-            count,
-            slots,
-            offset,
-            base: class,
-            fixed,
-            ordered,
-        };
         self.emit(
             Op::Load(Box::new(access)),
             Operands {
@@ -216,39 +218,13 @@ impl<'m> Lower<'m> {
         instruction: &'m Instruction,
         modifiers: &mut Modifiers<'_>,
     ) -> Result<(), PtxError> {
-        let (space, count, ty, element, ordered) = self.shape(instruction, modifiers)?;
-        let Address {
-            base,
-            class,
-            fixed,
-            offset,
-            place,
-        } = self.address(self.operand(instruction, 0)?, space)?;
-        if place == Place::Param {
+        let (mut access, base, ty, parts) = self.access(instruction, modifiers, 0)?;
+        if access.place == Place::Param {
             return Err(self.unsupported(instruction, "kernels cannot write their parameters"));
         }
-        let source = self.operand(instruction, 1)?;
-        let parts = match source {
-            Operand::Vector(parts) => parts.as_slice(),
-            single => std::slice::from_ref(single),
-        };
-        if parts.len() != count as usize {
-            return Err(self.unsupported(instruction, "as many registers as elements are needed"));
-        }
-        let mut slots = [NONE; 8];
-        for (slot, part) in slots.iter_mut().zip(parts) {
+        for (slot, part) in access.slots.iter_mut().zip(parts) {
             *slot = self.source_of(part, ty)?;
         }
-        let access = Access {
-            place,
-            element,
-            count,
-            slots,
-            offset,
-            base: class,
-            fixed,
-            ordered,
-        };
         self.emit(
             Op::Store(Box::new(access)),
             Operands {

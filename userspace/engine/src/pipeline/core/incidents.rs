@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::time::Instant;
 
 use gtrace_event::{Event, Incident, IncidentState, Timestamp};
+use gtrace_incident::RESOLVED_FOR;
 use gtrace_store::{IncidentFilter, Reader, StoreError};
 
 use super::State;
@@ -56,7 +57,7 @@ impl State {
         }
     }
 
-    /// Takes up what earlier runs left unresolved.
+    /// Takes up what earlier runs left unresolved, and what was resolved a short while ago.
     pub(super) fn adopt_incidents(&mut self) {
         match self.read_incidents() {
             Ok(()) => self.hub.set_incidents_taken_up(),
@@ -69,11 +70,10 @@ impl State {
 
     fn read_incidents(&mut self) -> Result<(), StoreError> {
         let reader = Reader::open(&self.store_path)?;
-        let filter = IncidentFilter {
-            unresolved: true,
-            ..IncidentFilter::default()
-        };
-        let mut found = reader.incidents(&filter)?;
+        let all = reader.incidents(&IncidentFilter::default())?;
+        let is_resolved = |incident: &Incident| incident.state == IncidentState::Resolved;
+        let (resolved, mut found): (Vec<_>, Vec<_>) = all.into_iter().partition(is_resolved);
+        self.adopt_resolved(&reader, resolved)?;
         // The worst first, of these the newest: beyond what the hub keeps none is shown and reported.
         found.sort_by_key(|incident| Reverse((incident.severity, incident.opened, incident.id)));
         let left_out = found.len().saturating_sub(INCIDENTS_MAX);
@@ -89,14 +89,38 @@ impl State {
         }
         found.truncate(INCIDENTS_MAX);
         for incident in found {
-            debug_assert!(incident.state != IncidentState::Resolved);
-            let mut events = Vec::new();
-            for id in incident.events.iter().take(ADOPTED_EVENTS) {
-                events.extend(reader.event(*id)?);
-            }
+            let events = events_of(&reader, &incident)?;
             self.hub.set_incident(incident.clone());
             self.incidents.correlator.adopt(incident, &events);
         }
         Ok(())
     }
+
+    /// Takes up those of which more can become known. An event that has happened again since is of one that is not resolved, which is
+    /// taken up after these.
+    fn adopt_resolved(
+        &mut self,
+        reader: &Reader,
+        mut resolved: Vec<Incident>,
+    ) -> Result<(), StoreError> {
+        let now = Timestamp::now();
+        let is_known = |at| now.duration_since(at) <= RESOLVED_FOR;
+        resolved.retain(|incident| incident.closed.is_some_and(is_known));
+        resolved.sort_by_key(|incident| incident.closed);
+        let surplus = resolved.len().saturating_sub(INCIDENTS_MAX);
+        for incident in resolved.into_iter().skip(surplus) {
+            let events = events_of(reader, &incident)?;
+            self.incidents.correlator.adopt(incident, &events);
+        }
+        Ok(())
+    }
+}
+
+/// The first events of an incident, as the store has them.
+fn events_of(reader: &Reader, incident: &Incident) -> Result<Vec<Event>, StoreError> {
+    let mut events = Vec::new();
+    for id in incident.events.iter().take(ADOPTED_EVENTS) {
+        events.extend(reader.event(*id)?);
+    }
+    Ok(events)
 }

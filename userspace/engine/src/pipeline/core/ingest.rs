@@ -157,7 +157,7 @@ impl State {
             }
         }
         if let Some(at_ns) = self.confirmations.open_record(now) {
-            self.end_record.ask(at_ns);
+            self.log_request.end_record(at_ns);
         }
         for line in self.confirmations.overdue(now) {
             self.ingest_one(WitnessName::PrintkConsole, line, 1);

@@ -19,7 +19,7 @@ fn a_line_that_nobody_has_confirmed_is_no_fault_until_dev_kmsg_shows_who_wrote_i
         assert_eq!(world.counted(), [0; 4], "nobody knows yet as what");
         let unconfirmed = ("fatal".to_owned(), "unknown".to_owned(), 1);
         assert_eq!(open(&world), [unconfirmed]);
-        assert_eq!(world.end_record.take(), Some(at_ns), "it may be open");
+        assert_eq!(world.log_request.take(), Some(at_ns), "it may be open");
 
         world.ingest_one(KMSG, xid_79(Some(facility), at_ns));
         let mut event = world.next_event();
@@ -34,25 +34,34 @@ fn a_line_that_nobody_has_confirmed_is_no_fault_until_dev_kmsg_shows_who_wrote_i
     }
 }
 
+/// The event of which the console's line and another observation are told, in this order or the other.
+fn seen_by_two(
+    world: &mut World,
+    (witness, occurrence): (WitnessName, Occurrence),
+    at_ns: u64,
+    line_first: bool,
+) -> Event {
+    let mut observations = [(CONSOLE, xid_79(None, at_ns)), (witness, occurrence)];
+    if !line_first {
+        observations.reverse();
+    }
+    for (witness, occurrence) in observations {
+        world.ingest_one(witness, occurrence);
+    }
+    let mut event = world.next_event();
+    while event.witnesses.len() < 2 {
+        event = world.next_event();
+    }
+    event
+}
+
 #[test]
 fn a_forged_line_never_pages_whoever_shows_it_first() {
     for console_first in [true, false] {
         let mut world = World::with_kmsg();
         let at_ns = clock::boottime_ns();
-        let mut observations = [
-            (CONSOLE, xid_79(None, at_ns)),
-            (KMSG, xid_79(Some(1), at_ns)),
-        ];
-        if !console_first {
-            observations.reverse();
-        }
-        for (witness, occurrence) in observations {
-            world.ingest_one(witness, occurrence);
-        }
-        let mut event = world.next_event();
-        while event.witnesses.len() < 2 {
-            event = world.next_event();
-        }
+        let record = (KMSG, xid_79(Some(1), at_ns));
+        let event = seen_by_two(&mut world, record, at_ns, console_first);
         assert_eq!(event.provenance, Provenance::Userspace);
         assert_eq!(world.counted(), [0, 1, 0, 0]);
     }
@@ -83,20 +92,8 @@ fn a_report_of_the_driver_confirms_a_line_whichever_comes_first() {
     for line_first in [true, false] {
         let mut world = World::with_kmsg();
         let at_ns = clock::boottime_ns();
-        let mut observations = [
-            (CONSOLE, xid_79(None, at_ns)),
-            (WitnessName::ReportError, reported_79(at_ns)),
-        ];
-        if !line_first {
-            observations.reverse();
-        }
-        for (witness, occurrence) in observations {
-            world.ingest_one(witness, occurrence);
-        }
-        let mut event = world.next_event();
-        while event.witnesses.len() < 2 {
-            event = world.next_event();
-        }
+        let report = (WitnessName::ReportError, reported_79(at_ns));
+        let event = seen_by_two(&mut world, report, at_ns, line_first);
         assert_eq!(
             (event.provenance, action(&event)),
             (Provenance::Kernel, Some(Action::Page))

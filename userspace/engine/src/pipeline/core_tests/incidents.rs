@@ -23,8 +23,17 @@ impl World {
         id: gtrace_event::IncidentId,
         state: IncidentState,
     ) -> Result<gtrace_event::Incident, String> {
+        self.change_incident_at(Timestamp::now(), id, state)
+    }
+
+    fn change_incident_at(
+        &self,
+        time: Timestamp,
+        id: gtrace_event::IncidentId,
+        state: IncidentState,
+    ) -> Result<gtrace_event::Incident, String> {
         let change = StateChange {
-            time: Timestamp::now(),
+            time,
             state,
             by: "me".to_owned(),
             note: String::new(),
@@ -133,14 +142,15 @@ fn what_is_resolved_is_opened_again_before_anything_else_and_lives_then() {
     };
     world.ingest_one(KMSG, fallen());
     let opened = world.incident();
+    let long_ago = Timestamp::now() - jiff::SignedDuration::from_hours(2);
     world
-        .change_incident(opened.id, IncidentState::Resolved)
+        .change_incident_at(long_ago, opened.id, IncidentState::Resolved)
         .unwrap();
     let again = world.change_incident(opened.id, IncidentState::Resolved);
     assert!(again.unwrap_err().contains("resolved already, by me"));
     let acked = world.change_incident(opened.id, IncidentState::Acknowledged);
     assert!(acked.unwrap_err().contains("incidents reopen"));
-    // After a restart the correlator has let go of it, as an hour after it was resolved.
+    // An hour after it was resolved the correlator has let go of it.
     let world = world.restart(PciTree::default());
     let reopened = world
         .change_incident(opened.id, IncidentState::Open)
@@ -158,6 +168,30 @@ fn what_is_resolved_is_opened_again_before_anything_else_and_lives_then() {
     let incidents = world.hub.incidents();
     assert_eq!(incidents.len(), 1, "{incidents:#?}");
     assert!(incidents[0].occurrences > reopened.occurrences);
+}
+
+#[test]
+fn a_repeat_after_a_restart_of_what_was_resolved_opens_another_that_begins_then() {
+    let world = World::new(PciTree::default());
+    world.ingest_one(KMSG, fallen(Provenance::Kernel));
+    let opened = world.incident();
+    let resolved = world
+        .change_incident(opened.id, IncidentState::Resolved)
+        .unwrap();
+    let world = world.restart(PciTree::default());
+    assert!(world.hub.incidents().is_empty());
+    let mut again = fallen(Provenance::Kernel);
+    again.boottime_ns = Some(clock::boottime_ns());
+    world.ingest_one(KMSG, again);
+    let new = world.incident();
+    assert_ne!(new.id, opened.id);
+    assert!(
+        resolved.closed.is_some_and(|closed| new.opened >= closed),
+        "{new:#?}"
+    );
+    let stored = world.stored_incidents();
+    assert_eq!(stored.len(), 2);
+    assert!(stored.contains(&resolved), "{stored:#?}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ pub(super) struct Live {
     /// By witness, the occurrence that it would report next.
     pub(super) next: HashMap<WitnessName, u64>,
     pub(super) last_ns: u64,
+    /// When it was taken up from an earlier run, since boot; 0 for an event of this run.
+    pub(super) adopted_ns: u64,
 }
 
 impl Live {

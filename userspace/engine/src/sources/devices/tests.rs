@@ -82,20 +82,28 @@ impl Drop for Watcher {
     }
 }
 
+/// Of a host with that sysfs, no processes, and no NVML but what `keys` name.
+fn config(sys: &FakeSysfs, keys: Keys) -> Config {
+    let keys = Keys {
+        sysfs_root: Some(sys.root().0),
+        proc_root: Some("/nonexistent".into()),
+        ..keys
+    };
+    Config::load(Some("/dev/null".as_ref()), keys).unwrap()
+}
+
 fn watcher(
     sys: &FakeSysfs,
     pci_interval_s: u64,
     nvml_interval_s: u64,
 ) -> (Watcher, Arc<Hub>, Receiver<Input>, poll::PollRequest) {
     let keys = Keys {
-        sysfs_root: Some(sys.root().0),
-        proc_root: Some("/nonexistent".into()),
         nvml_library: Some("/nonexistent".into()),
         pci_interval_s: Some(pci_interval_s),
         nvml_interval_s: Some(nvml_interval_s),
         ..Keys::default()
     };
-    let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+    let config = config(sys, keys);
     let (hub, _commands) = Hub::new(gtrace_api::Status::default());
     let (sender, inputs) = sync_channel(64);
     let (poll_soon, _) = poll::channel();
@@ -119,12 +127,10 @@ fn that_a_host_has_no_gpu_is_told_once() {
     let sys = FakeSysfs::with_gpu();
     sys.remove_gpu();
     let keys = Keys {
-        sysfs_root: Some(sys.root().0),
-        proc_root: Some("/nonexistent".into()),
         nvml_library: Some("/nonexistent".into()),
         ..Keys::default()
     };
-    let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+    let config = config(&sys, keys);
     let (hub, _commands) = Hub::new(gtrace_api::Status::default());
     let (sender, inputs) = sync_channel(64);
     let hold = Arc::new(DriverHold::default());
@@ -173,12 +179,7 @@ fn pci_is_looked_at_in_its_own_time_however_often_nvml_is_asked() {
 #[test]
 fn nvml_that_never_worked_is_one_event_and_asked_again_when_a_card_comes_or_goes() {
     let sys = FakeSysfs::with_gpu();
-    let keys = Keys {
-        sysfs_root: Some(sys.root().0),
-        proc_root: Some("/nonexistent".into()),
-        ..Keys::default()
-    };
-    let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+    let config = config(&sys, Keys::default());
     let (hub, _commands) = Hub::new(gtrace_api::Status::default());
     let (sender, inputs) = sync_channel(64);
     let hold = Arc::new(DriverHold::default());
@@ -217,12 +218,10 @@ fn nvml_that_never_worked_is_one_event_and_asked_again_when_a_card_comes_or_goes
 fn what_nvml_read_is_a_sample_of_nvml_and_gone_once_it_reads_nothing() {
     let sys = FakeSysfs::with_gpu();
     let keys = Keys {
-        sysfs_root: Some(sys.root().0),
-        proc_root: Some("/nonexistent".into()),
         nvml_library: Some("/nonexistent".into()),
         ..Keys::default()
     };
-    let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+    let config = config(&sys, keys);
     let (hub, _commands) = Hub::new(gtrace_api::Status::default());
     let (sender, _inputs) = sync_channel(64);
     let hold = Arc::new(DriverHold::default());
@@ -255,13 +254,11 @@ fn a_source_that_is_off_has_no_samples() {
     sys.corrected(GPU, 1);
     let sampled = |disabled: &str| {
         let keys = Keys {
-            sysfs_root: Some(sys.root().0),
-            proc_root: Some("/nonexistent".into()),
             nvml_interval_s: Some(0),
             disabled_sources: Some(disabled.to_owned()),
             ..Keys::default()
         };
-        let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+        let config = config(&sys, keys);
         let (hub, _commands) = Hub::new(gtrace_api::Status::default());
         hub.update_status(|status| status.sources = component::initial());
         let (sender, _inputs) = sync_channel(64);
@@ -300,13 +297,11 @@ fn a_port_that_goes_down_is_an_event_a_metric_and_in_the_status() {
     set("4: ACTIVE\n", "5: LinkUp\n");
     std::fs::write(port.join("rate"), "400 Gb/sec (4X NDR)\n").unwrap();
     let keys = Keys {
-        sysfs_root: Some(sys.root().0),
-        proc_root: Some("/nonexistent".into()),
         pci_interval_s: Some(1),
         nvml_interval_s: Some(0),
         ..Keys::default()
     };
-    let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+    let config = config(&sys, keys);
     let (hub, _commands) = Hub::new(gtrace_api::Status::default());
     hub.update_status(|status| status.sources = component::initial());
     let (sender, inputs) = sync_channel(64);
@@ -356,13 +351,11 @@ fn a_port_that_goes_down_is_an_event_a_metric_and_in_the_status() {
 fn a_vanished_gpu_is_seen_at_once_when_somebody_asks_and_long_before_the_next_poll() {
     let sys = FakeSysfs::with_gpu();
     let keys = Keys {
-        sysfs_root: Some(sys.root().0),
-        proc_root: Some("/nonexistent".into()),
         pci_interval_s: Some(3600),
         nvml_interval_s: Some(0),
         ..Keys::default()
     };
-    let config = Config::load(Some("/dev/null".as_ref()), keys).unwrap();
+    let config = config(&sys, keys);
     let (hub, _commands) = Hub::new(gtrace_api::Status::default());
     let (sender, inputs) = sync_channel(64);
     let (poll_soon, _) = poll::channel();

@@ -13,7 +13,7 @@ use gtrace_measure::{Outcome, Plan};
 use gtrace_profile::Row;
 
 use crate::cli::exec::{VARIABLES, libraries, search_path};
-use crate::cli::{PROBLEM, USAGE, shared};
+use crate::cli::shared::{self, Exit};
 
 /// Longest answer of a child, bytes.
 const ANSWER: u64 = 16 << 20;
@@ -27,7 +27,7 @@ pub fn client(plan: &Path) -> ExitCode {
         Ok(plan) => plan,
         Err(error) => {
             say!("{} is no plan of a measurement: {error}", plan.display());
-            return ExitCode::from(USAGE);
+            return Exit::Usage.into();
         }
     };
     let printed = gtrace_measure::run(&plan)
@@ -40,7 +40,7 @@ pub fn client(plan: &Path) -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             say!("{}: {error:#}", plan.case);
-            ExitCode::from(PROBLEM)
+            Exit::Problem.into()
         }
     }
 }

@@ -12,7 +12,7 @@ use super::args::Args;
 use super::child::Children;
 use super::links::{self, Way};
 use super::server::OwnServer;
-use crate::cli::{NOT_POSSIBLE, USAGE, shared};
+use crate::cli::shared::{self, Failure};
 use gtrace_measure::remote::output::{self, Profiles};
 use gtrace_measure::remote::report::{
     Client, FORM, Link, Machine, Measurement, Raw, Report, Schedule, Server, Times,
@@ -31,26 +31,16 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (steps, recorded) = match args.replay.as_deref().map(recorded::read) {
         None => (Vec::new(), None),
         Some(Ok((steps, recorded))) => (steps, Some(recorded)),
-        Some(Err(error)) => {
-            say!("{error:#}");
-            return Ok(ExitCode::from(USAGE));
-        }
+        Some(Err(error)) => return Err(Failure::usage(format!("{error:#}")).into()),
     };
     let own = match args.remote {
         Some(_) => None,
         None => Some(OwnServer::start()?),
     };
-    let ways = match links::find(args, own.as_ref()) {
-        Ok(ways) => ways,
-        Err(error) => {
-            say!("{error}");
-            let code = match error {
-                LinkError::Usage(_) => USAGE,
-                _ => NOT_POSSIBLE,
-            };
-            return Ok(ExitCode::from(code));
-        }
-    };
+    let ways = links::find(args, own.as_ref()).map_err(|error| match error {
+        LinkError::Usage(_) => Failure::usage(error),
+        _ => Failure::not_possible(error),
+    })?;
     let mut bench = Bench {
         extent: Extent::new(args.short, args.full, args.rate),
         steps,

@@ -11,8 +11,7 @@ use gtrace_event::{Advice, Kind, Occurrence, PciAddress, Provenance, Severity, T
 use serde::Serialize;
 
 use super::fold::{Group, Groups, Moment};
-use crate::cli::PROBLEM;
-use crate::cli::shared::{self, say};
+use crate::cli::shared::{self, Exit, say};
 use crate::render;
 
 /// One line of `--json`.
@@ -250,10 +249,9 @@ impl<W: Write> Report<W> {
 
     /// How the command ends.
     pub(super) fn exit(&self) -> ExitCode {
-        if self.problems > 0 {
-            ExitCode::from(PROBLEM)
-        } else {
-            ExitCode::SUCCESS
+        match self.problems {
+            0 => ExitCode::SUCCESS,
+            _ => Exit::Problem.into(),
         }
     }
 

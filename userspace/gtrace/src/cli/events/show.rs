@@ -12,10 +12,10 @@ use gtrace_store::IncidentFilter;
 use serde::Serialize;
 
 use crate::cli::explain::{Explanation, Subject};
-use crate::cli::ids::{Failure, find};
+use crate::cli::ids::find;
 use crate::cli::incidents;
 use crate::cli::other_host::ReadPlace;
-use crate::cli::shared::{self, Exit, Instance};
+use crate::cli::shared::{self, Exit, Failure, Instance};
 use crate::render::{self, ColorChoice, Style};
 
 /// Incidents that are searched for the one of the event, at most: the newest.
@@ -61,13 +61,7 @@ struct Belongs<'a> {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let instance = args.place.resolve()?;
-    let event = match lookup(&args.event, &instance) {
-        Ok(event) => event,
-        Err(Failure(exit, why)) => {
-            shared::say(&why);
-            return Ok(exit.into());
-        }
-    };
+    let event = lookup(&args.event, &instance)?;
     let incident = match incident_of(event.id, &instance.quiet()) {
         Ok(incident) => incident,
         Err(Failure(_, why)) => {
@@ -76,29 +70,26 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         }
     };
     let explanation = Explanation::of(subject(&event), &Catalogue::builtin())?;
-    let text = match args.json {
-        true => shared::json_line(&Shown {
-            event: &event,
-            explanation: &explanation,
-            incident: incident.as_ref().map(|incident| Belongs {
-                id: incident.id,
-                state: incident.state,
-                class: incident.class,
-                severity: incident.severity,
-                title: &incident.title,
-            }),
-        })?,
-        false => {
-            let style = Style::of_stdout(args.color);
-            let whole = render::EventWhole {
-                event: &event,
-                incident: incident.as_ref(),
-                more: &explanation.commands(),
-            };
-            render::event_whole(&whole, &style, Timestamp::now())
-        }
+    let shown = Shown {
+        event: &event,
+        explanation: &explanation,
+        incident: incident.as_ref().map(|incident| Belongs {
+            id: incident.id,
+            state: incident.state,
+            class: incident.class,
+            severity: incident.severity,
+            title: &incident.title,
+        }),
     };
-    shared::print(&text)?;
+    shared::show(args.json, &shown, || {
+        let style = Style::of_stdout(args.color);
+        let whole = render::EventWhole {
+            event: &event,
+            incident: incident.as_ref(),
+            more: &explanation.commands(),
+        };
+        render::event_whole(&whole, &style, Timestamp::now())
+    })?;
     Ok(Exit::Success.into())
 }
 

@@ -10,8 +10,7 @@ use gtrace_api::client::Client;
 use gtrace_fleet::RequestState;
 use gtrace_head::db::Request;
 
-use super::super::ids::Failure;
-use super::super::shared::{self, Exit};
+use super::super::shared::{self, Exit, Failure};
 use super::failure;
 
 /// Between two questions whether the host has answered.
@@ -71,11 +70,7 @@ pub(super) fn fetch(
         .and_then(|mut file| file.write_all(&bytes));
     let shown = output.display();
     written.map_err(|e| Failure::not_possible(format!("{shown} cannot be written: {e}")))?;
-    let line = match wanted.json {
-        true => shared::json_line(&request),
-        false => Ok(format!("{shown}\n")),
-    };
-    line.and_then(|line| shared::print(&line))
+    shared::show(wanted.json, &request, || format!("{shown}\n"))
         .map(drop)
         .map_err(Failure::not_possible)
 }

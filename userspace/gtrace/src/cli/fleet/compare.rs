@@ -3,9 +3,8 @@
 use gtrace_api::client::target;
 use gtrace_fleet::cohort::{Cohort, Comparison, Verdict};
 
-use super::super::ids::Failure;
-use super::super::shared::{self, Exit};
-use super::{Asked, Done, failure};
+use super::super::shared::{self, Exit, Failure};
+use super::{Asked, failure};
 use crate::render;
 
 /// Which versions are compared.
@@ -26,7 +25,7 @@ pub(super) struct Compare {
     asked: Asked,
 }
 
-pub(super) fn run(compare: Compare) -> Done {
+pub(super) fn run(compare: Compare) -> anyhow::Result<Exit> {
     let Compare {
         by,
         old,
@@ -44,22 +43,19 @@ pub(super) fn run(compare: Compare) -> Done {
     }
 }
 
-fn list(by: &str, asked: &Asked) -> Done {
+fn list(by: &str, asked: &Asked) -> anyhow::Result<Exit> {
     let path = target("/fleet/v1/cohorts", &[("by", by)]);
-    let found: Vec<Cohort> = match asked.client()?.get(&path) {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+    let found: Vec<Cohort> = asked.get(&path)?;
     if !asked.json && !found.is_empty() {
         shared::print(&header())?;
     }
-    super::print_each(&found, asked.json, line)?;
+    shared::show_each(asked.json, &found, line)?;
     if found.is_empty() && !asked.json {
         shared::say(
             "no version is known: agents within daemons say which GPUs there are, and what runs them",
         );
     }
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
 fn header() -> String {
@@ -80,26 +76,18 @@ fn line(cohort: &Cohort) -> String {
     )
 }
 
-fn gate(pairs: &[(&str, String)], asked: &Asked) -> Done {
-    let found: Comparison = match asked.client()?.get(&target("/fleet/v1/compare", pairs)) {
-        Ok(found) => found,
-        Err(error) => {
-            // 1 says that the new version is worse: a version that no host had is not that.
-            let Failure(_, why) = failure(error);
-            return Ok(Err(Failure(Exit::NotPossible, why)));
-        }
-    };
+fn gate(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
+    let path = target("/fleet/v1/compare", pairs);
+    // 1 says that the new version is worse: a version that no host had is not that.
+    let not_possible = |error| Failure::not_possible(failure(error));
+    let found: Comparison = asked.client()?.get(&path).map_err(not_possible)?;
     let exit = match found.verdict {
         Verdict::NotWorse => Exit::Success,
         Verdict::Worse => Exit::Problem,
         Verdict::Undecided => Exit::NotPossible,
     };
-    let text = match asked.json {
-        true => shared::json_line(&found)?,
-        false => described(&found),
-    };
-    shared::print(&text)?;
-    Ok(Ok(exit))
+    shared::show(asked.json, &found, || described(&found))?;
+    Ok(exit)
 }
 
 fn described(found: &Comparison) -> String {

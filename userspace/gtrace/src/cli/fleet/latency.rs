@@ -6,9 +6,8 @@ use gtrace_head::db::{LatencyLine, LatencyReport};
 use gtrace_profile::Layer;
 use gtrace_profile::text::duration;
 
-use super::super::ids::Failure;
-use super::super::shared::{self, Exit};
-use super::{Asked, Done, failure};
+use super::super::shared::{self, Exit, Failure};
+use super::Asked;
 use crate::render;
 
 /// Which calls, and how they are added up.
@@ -75,13 +74,13 @@ impl Sort {
     }
 }
 
-pub(super) fn run(latency: Latency) -> Done {
+pub(super) fn run(latency: Latency) -> anyhow::Result<Exit> {
     if latency.by != "call" && latency.call.is_none() {
         let by = render::clean(&latency.by);
         let why = format!(
             "durations of different calls together say nothing: name one with --call; without `--by {by}` they are listed"
         );
-        return Ok(Err(Failure(Exit::Usage, why)));
+        return Err(Failure::usage(why).into());
     }
     let layer = latency.layer.map(|layer| match layer {
         At::Driver => Layer::Driver,
@@ -96,10 +95,7 @@ pub(super) fn run(latency: Latency) -> Done {
     pairs.extend(layer.map(|layer| ("layer", layer.name().to_owned())));
     pairs.extend(latency.host.map(|host| ("host", host)));
     let path = target("/fleet/v1/latency", &pairs);
-    let mut found: LatencyReport = match latency.asked.client()?.get(&path) {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+    let mut found: LatencyReport = latency.asked.get(&path)?;
     found
         .lines
         .sort_by_key(|line| std::cmp::Reverse(latency.sort.of(line)));
@@ -122,7 +118,7 @@ pub(super) fn run(latency: Latency) -> Done {
             shared::say(&format!("{more} more: --limit shows them"));
         }
     }
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
 fn table(found: &LatencyReport, by: &str, call: Option<&str>) -> String {

@@ -5,9 +5,8 @@ use gtrace_fleet::remedy::{Mode, Plan, PlanState, StepState};
 use gtrace_head::{By, RemediationView};
 
 use super::super::ack::user_name;
-use super::super::ids::Failure;
 use super::super::shared::{self, Exit};
-use super::{Asked, Done, failure};
+use super::{Asked, failure};
 use crate::render;
 
 /// What is done with plans.
@@ -43,15 +42,13 @@ pub(super) struct One {
     asked: Asked,
 }
 
-pub(super) fn run(what: What) -> Done {
+pub(super) fn run(what: What) -> anyhow::Result<Exit> {
     match what {
         What::List { all, asked } => list(all, &asked),
         What::Show(one) => {
             let path = format!("/fleet/v1/remediation/{}", one.plan);
-            match one.asked.client()?.get(&path) {
-                Ok(plan) => show(&plan, &one.asked),
-                Err(error) => Ok(Err(failure(error))),
-            }
+            let plan = one.asked.get(&path)?;
+            show(&plan, &one.asked)
         }
         What::Approve(one) => change(&one, "approve"),
         What::Refuse(one) => change(&one, "refuse"),
@@ -59,12 +56,9 @@ pub(super) fn run(what: What) -> Done {
     }
 }
 
-fn list(all: bool, asked: &Asked) -> Done {
+fn list(all: bool, asked: &Asked) -> anyhow::Result<Exit> {
     let path = target("/fleet/v1/remediation", &[("all", all.to_string())]);
-    let found: RemediationView = match asked.client()?.get(&path) {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+    let found: RemediationView = asked.get(&path)?;
     if !asked.json {
         match (found.mode, &found.problem) {
             (_, Some(problem)) => shared::say(&format!("remediation: {}", render::clean(problem))),
@@ -77,7 +71,7 @@ fn list(all: bool, asked: &Asked) -> Done {
             (Some(Mode::Act), None) => {}
         }
     }
-    super::print_each(&found.plans, asked.json, line)?;
+    shared::show_each(asked.json, &found.plans, line)?;
     for unreadable in &found.unreadable {
         let host = unreadable.host.as_deref().unwrap_or("an unknown host");
         shared::say(&format!(
@@ -101,7 +95,7 @@ fn list(all: bool, asked: &Asked) -> Done {
     let wrong = found.problem.is_some()
         || !found.unreadable.is_empty()
         || found.plans.iter().any(needs_somebody);
-    Ok(Ok(if wrong { Exit::Problem } else { Exit::Success }))
+    Ok(if wrong { Exit::Problem } else { Exit::Success })
 }
 
 fn line(plan: &Plan) -> String {
@@ -125,10 +119,10 @@ fn line(plan: &Plan) -> String {
     text
 }
 
-fn show(plan: &Plan, asked: &Asked) -> Done {
+fn show(plan: &Plan, asked: &Asked) -> anyhow::Result<Exit> {
     if asked.json {
         shared::print(&shared::json_line(plan)?)?;
-        return Ok(Ok(Exit::Success));
+        return Ok(Exit::Success);
     }
     let mut text = line(plan);
     for step in &plan.steps {
@@ -156,22 +150,13 @@ fn show(plan: &Plan, asked: &Asked) -> Done {
         );
     }
     shared::print(&text)?;
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
-fn change(one: &One, what: &str) -> Done {
+fn change(one: &One, what: &str) -> anyhow::Result<Exit> {
     let path = format!("/fleet/v1/remediation/{}/{what}", one.plan);
     let by = By { by: user_name() };
-    let changed: Result<Plan, Failure> = one.asked.client()?.post(&path, &by).map_err(failure);
-    match changed {
-        Ok(plan) if one.asked.json => {
-            shared::print(&shared::json_line(&plan)?)?;
-            Ok(Ok(Exit::Success))
-        }
-        Ok(plan) => {
-            shared::print(&line(&plan))?;
-            Ok(Ok(Exit::Success))
-        }
-        Err(failed) => Ok(Err(failed)),
-    }
+    let plan: Plan = one.asked.client()?.post(&path, &by).map_err(failure)?;
+    shared::show(one.asked.json, &plan, || line(&plan))?;
+    Ok(Exit::Success)
 }

@@ -9,10 +9,10 @@ use gtrace_head::By;
 use gtrace_head::db::FleetIncident;
 
 use super::super::ack::user_name;
-use super::super::ids::{Failure, find};
-use super::super::shared::Exit;
+use super::super::ids::find;
+use super::super::shared::{Exit, Failure};
 use super::answer::{self, Wanted};
-use super::{Asked, Done, failure};
+use super::{Asked, failure};
 
 /// How long the host is waited for: longer than the head waits.
 const PATIENCE: Duration = Duration::from_secs(130);
@@ -33,9 +33,10 @@ pub(super) struct Report {
     asked: Asked,
 }
 
-pub(super) fn run(report: Report) -> Done {
+pub(super) fn run(report: Report) -> anyhow::Result<Exit> {
     let client = report.asked.client()?;
-    Ok(fetch(&client, &report).map(|()| Exit::Success))
+    fetch(&client, &report)?;
+    Ok(Exit::Success)
 }
 
 fn fetch(client: &Client, report: &Report) -> Result<(), Failure> {

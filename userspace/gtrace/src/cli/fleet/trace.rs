@@ -8,10 +8,9 @@ use gtrace_fleet::TraceOrder;
 use gtrace_head::TraceRequest;
 
 use super::super::ack::user_name;
-use super::super::ids::Failure;
-use super::super::shared::Exit;
+use super::super::shared::{Exit, Failure};
 use super::answer::{self, Wanted};
-use super::{Asked, Done, failure};
+use super::{Asked, failure};
 
 /// How long the host is waited for beyond the trace: to begin, to write it and to send it.
 const PATIENCE: Duration = Duration::from_secs(250);
@@ -37,7 +36,7 @@ pub(super) struct Trace {
     asked: Asked,
 }
 
-pub(super) fn run(trace: Trace) -> Done {
+pub(super) fn run(trace: Trace) -> anyhow::Result<Exit> {
     let order = TraceOrder {
         pid: trace.pid,
         // A part of a second is one.
@@ -45,10 +44,9 @@ pub(super) fn run(trace: Trace) -> Done {
         calls: trace.max_calls,
     };
     let client = trace.asked.client()?;
-    if let Err(why) = order.check() {
-        return Ok(Err(Failure(Exit::Usage, why)));
-    }
-    Ok(fetch(&client, &trace, order).map(|()| Exit::Success))
+    order.check().map_err(Failure::usage)?;
+    fetch(&client, &trace, order)?;
+    Ok(Exit::Success)
 }
 
 fn fetch(client: &Client, trace: &Trace, order: TraceOrder) -> Result<(), Failure> {

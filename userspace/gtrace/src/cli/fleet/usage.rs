@@ -8,9 +8,8 @@ use gtrace_event::Timestamp;
 use gtrace_head::db::{UsageLine, UsageReport};
 use serde::{Deserialize, Serialize};
 
-use super::super::ids::Failure;
-use super::super::shared::{self, Exit};
-use super::{Asked, Done, failure};
+use super::super::shared::{self, Exit, Failure};
+use super::Asked;
 use crate::render;
 
 /// Which usage, and how it is added up.
@@ -59,10 +58,7 @@ impl Prices {
         let wrong = |cause: String| {
             let remedy =
                 "it has `currency = \"EUR\"` and a table [gpu_hour] of lines as \"H100\" = 2.5";
-            Failure(
-                Exit::Usage,
-                format!("{}: {cause}; {remedy}", path.display()),
-            )
+            Failure::usage(format!("{}: {cause}; {remedy}", path.display()))
         };
         let text = std::fs::read_to_string(path).map_err(|e| wrong(e.to_string()))?;
         let prices: Self = toml::from_str(&text).map_err(|e| wrong(e.message().to_owned()))?;
@@ -108,11 +104,8 @@ struct Priced<'a> {
     currency: Option<&'a str>,
 }
 
-pub(super) fn run(usage: Usage) -> Done {
-    let prices = match usage.prices.as_deref().map(Prices::read).transpose() {
-        Ok(prices) => prices,
-        Err(why) => return Ok(Err(why)),
-    };
+pub(super) fn run(usage: Usage) -> anyhow::Result<Exit> {
+    let prices = usage.prices.as_deref().map(Prices::read).transpose()?;
     let mut pairs = vec![("by", usage.by.clone()), ("since", usage.since.to_string())];
     pairs.extend(usage.until.map(|time| ("until", time.to_string())));
     let filters = [
@@ -126,10 +119,7 @@ pub(super) fn run(usage: Usage) -> Done {
             .filter_map(|(name, value)| Some((name, value?))),
     );
     let path = target("/fleet/v1/usage", &pairs);
-    let found: UsageReport = match usage.asked.client()?.get(&path) {
-        Ok(found) => found,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+    let found: UsageReport = usage.asked.get(&path)?;
     let lines = &found.lines[..found.lines.len().min(usage.limit)];
     if usage.asked.json {
         for line in lines {
@@ -157,7 +147,7 @@ pub(super) fn run(usage: Usage) -> Done {
             ));
         }
     }
-    Ok(Ok(Exit::Success))
+    Ok(Exit::Success)
 }
 
 /// A share of hours, where there are any.

@@ -19,8 +19,7 @@ use gtrace_event::Timestamp;
 use self::drills::{DRILLS, Drill};
 use self::round::Round;
 use self::verdict::Summary;
-use super::ids::Failure;
-use super::shared::{self, Exit, Place};
+use super::shared::{self, Exit, Failure, Place};
 use super::{ack, inject};
 
 /// From the announcement to the first drill.
@@ -73,32 +72,18 @@ impl Args {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside, and a configuration that is refused.
+/// Why it is not done; what standard output says, a closed pipe aside, and a configuration that is refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let drills = args.drills();
     if args.list {
-        let text = match args.json {
-            true => shared::json_line(&drills)?,
-            false => show::list(&drills),
-        };
-        shared::print(&text)?;
+        shared::show(args.json, &drills, || show::list(&drills))?;
         return Ok(Exit::Success.into());
     }
     let instance = args.place.resolve()?;
     let client = instance.client();
-    let status: Status = match client.get("/api/v1/status") {
-        Ok(status) => status,
-        Err(error) => {
-            let Failure(exit, why) = error.into();
-            say!("{why}");
-            return Ok(exit.into());
-        }
-    };
+    let status: Status = client.get("/api/v1/status").map_err(Failure::from)?;
     instance.say_daemon(&client);
-    if let Err(error) = inject::check() {
-        say!("{error:#}");
-        return Ok(Exit::NotPossible.into());
-    }
+    inject::check()?;
     let abort = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&abort);
     shared::on_signals(move || asked.store(true, Ordering::Relaxed))?;
@@ -120,13 +105,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         if abort.load(Ordering::Relaxed) {
             break;
         }
-        let outcome = match round.play(drill) {
-            Ok(outcome) => outcome,
-            Err(Failure(exit, why)) => {
-                say!("{}: {why}; the game day ends here", drill.name);
-                return Ok(exit.into());
-            }
+        let ended = |Failure(exit, why): Failure| {
+            let why = format!("{}: {why}; the game day ends here", drill.name);
+            Failure(exit, why)
         };
+        let outcome = round.play(drill).map_err(ended)?;
         // Who closed standard output wants no more of it.
         if !args.json && !shared::print(&show::row(&outcome))? {
             abort.store(true, Ordering::Relaxed);
@@ -134,11 +117,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         summary.drills.push(outcome);
     }
     summary.conclude(abort.load(Ordering::Relaxed));
-    let text = match args.json {
-        true => shared::json_line(&summary)?,
-        false => show::end(&summary),
-    };
-    shared::print(&text)?;
+    shared::show(args.json, &summary, || show::end(&summary))?;
     Ok(exit_of(&summary).into())
 }
 

@@ -10,8 +10,8 @@ use gtrace_event::{
     Event, FailureClass, Incident, IncidentState, Severity, Timestamp, WitnessName,
 };
 
-use super::super::ids::Failure;
 use super::super::inject;
+use super::super::shared::Failure;
 use super::alerts;
 use super::drills::{Drill, Target};
 use super::verdict::{Observed, Outcome, witnesses};

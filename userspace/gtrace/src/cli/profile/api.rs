@@ -9,7 +9,7 @@ use gtrace_render::cuda_calls;
 use gtrace_uprobes::Settings;
 
 use super::record;
-use crate::cli::{NOT_POSSIBLE, not_possible, shared};
+use crate::cli::shared::{self, Exit};
 
 /// What `profile` asks for besides the process.
 #[derive(Clone, Debug, clap::Args)]
@@ -51,21 +51,17 @@ pub(super) fn run(args: &super::Args) -> anyhow::Result<ExitCode> {
     // Before it prints that it counts: who reads that may end it at once, and wants to know what was counted.
     let stopped = record::until_signal()?;
     let mut calls = Calls::new(args.pid, args.probes.settings(), shared::say);
-    if let Err(error) = calls.start() {
-        return Ok(not_possible(&error));
-    }
+    calls.start()?;
     let start = Instant::now();
     let due = args.duration.map(|duration| start + duration);
     wait(&mut [&mut calls], &stopped, due)?;
     let report = calls.end(start.elapsed())?;
-    if args.json {
-        shared::print(&shared::json_line(&report)?)?;
-    } else {
-        shared::print(&cuda_calls::text(&report, args.sort.into(), args.limit))?;
-    }
+    shared::show(args.json, &report, || {
+        cuda_calls::text(&report, args.sort.into(), args.limit)
+    })?;
     Ok(match report.libraries.is_empty() && args.pid.is_some() {
         // Nothing could be seen, which is not the same as no calls.
-        true => ExitCode::from(NOT_POSSIBLE),
+        true => Exit::NotPossible.into(),
         false => ExitCode::SUCCESS,
     })
 }

@@ -9,30 +9,21 @@ use gtrace_collect::inactive_reason;
 use gtrace_render::driver_calls::{sort, table};
 
 use super::Args;
-use crate::cli::NOT_POSSIBLE;
-use crate::cli::shared;
+use crate::cli::shared::{self, Exit, Failure};
 
 /// Shows them.
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside.
+/// Why it is not done; what standard output says, a closed pipe aside.
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let instance = args.place.resolve()?;
     let client = instance.reading_client();
-    let asked = client
-        .get::<Vec<CallStats>>("/api/v1/histograms")
-        .and_then(|calls| Ok((calls, client.get::<Vec<SourceStatus>>("/api/v1/sources")?)));
-    let (mut calls, sources) = match asked {
-        Ok(asked) => {
-            instance.say_daemon(&client);
-            asked
-        }
-        Err(error) => {
-            say!("{error}");
-            return Ok(ExitCode::from(NOT_POSSIBLE));
-        }
-    };
+    let calls = client.get("/api/v1/histograms");
+    let mut calls: Vec<CallStats> = calls.map_err(Failure::not_possible)?;
+    let sources = client.get("/api/v1/sources");
+    let sources: Vec<SourceStatus> = sources.map_err(Failure::not_possible)?;
+    instance.say_daemon(&client);
     calls.retain(|call| args.pid.is_none_or(|pid| call.pid == pid));
     sort(&mut calls, args.sort.into());
     if args.json {
@@ -49,7 +40,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ));
     }
     Ok(match inactive_reason {
-        Some(_) if calls.is_empty() => ExitCode::from(NOT_POSSIBLE),
+        Some(_) if calls.is_empty() => Exit::NotPossible.into(),
         _ => ExitCode::SUCCESS,
     })
 }

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 use gtrace_collect::profile_file;
 use gtrace_profile::diff::{Options, compare, text};
 
-use super::NOT_POSSIBLE;
 use crate::cli::shared::{self, Exit};
 
 /// Say which shift between two profiles is real, and how large. Ends with 1 if something is really slower.
@@ -48,24 +47,14 @@ fn effect(text: &str) -> Result<f64, String> {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let profiles = profile_file::read(&args.before)
-        .and_then(|before| Ok((before, profile_file::read(&args.after)?)));
-    let (before, after) = match profiles {
-        Ok(profiles) => profiles,
-        Err(error) => {
-            say!("{error:#}");
-            return Ok(ExitCode::from(NOT_POSSIBLE));
-        }
-    };
+    let before = profile_file::read(&args.before)?;
+    let after = profile_file::read(&args.after)?;
     let options = Options {
         confidence: args.confidence / 100.0,
         least_effect: args.min_effect / 100.0,
     };
     let report = compare(&before, &after, options);
-    shared::print(&match args.json {
-        true => shared::json_line(&report)?,
-        false => text(&report, args.limit),
-    })?;
+    shared::show(args.json, &report, || text(&report, args.limit))?;
     Ok(match report.regressed() {
         true => Exit::Problem.into(),
         false => Exit::Success.into(),

@@ -16,8 +16,7 @@ use gtrace_profile::{Profile, table};
 use gtrace_timeline::live::Target;
 
 use super::other_host::DaemonPlace;
-use super::shared;
-use super::{NOT_POSSIBLE, USAGE};
+use super::shared::{self, Failure};
 
 /// What the rows are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -165,7 +164,7 @@ impl Args {
 ///
 /// # Errors
 ///
-/// What standard output says, a closed pipe aside.
+/// Why it is not done; what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let output = match &args.command {
         Some(Saved::Diff(_)) => None,
@@ -174,10 +173,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         // --json is a format too.
         None => Some(&args.output).filter(|_| !args.json),
     };
-    if let Some(Err(error)) = output.map(Output::check_format) {
-        say!("{error}");
-        return Ok(ExitCode::from(USAGE));
-    }
+    let checked = output.map_or(Ok(()), Output::check_format);
+    checked.map_err(Failure::usage)?;
     match &args.command {
         Some(Saved::Diff(args)) => return diff::run(args),
         Some(Saved::Show(args)) => return show::show(args),
@@ -185,21 +182,16 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         None => {}
     }
     if !args.driver && args.place.is_url_typed() {
-        say!(
-            "--url is for --driver: other calls are counted on this host; run `gtrace profile` there"
-        );
-        return Ok(ExitCode::from(USAGE));
+        let why = "--url is for --driver: other calls are counted on this host; run `gtrace profile` there";
+        return Err(Failure::usage(why).into());
     }
     let printed = args.output.out.is_none() && args.output.format.is_none();
     if args.driver && !args.remote && !args.api && printed && args.duration.is_none() {
         return calls::run(&args);
     }
     if args.counts_api() {
-        if let Some(pid) = args.pid
-            && let Err(error) = Target::find(Path::new("/proc"), pid)
-        {
-            say!("{error}");
-            return Ok(ExitCode::from(USAGE));
+        if let Some(pid) = args.pid {
+            Target::find(Path::new("/proc"), pid).map_err(Failure::usage)?;
         }
         if !args.driver && !args.remote && printed && args.interval.is_none() {
             return api::run(&args);
@@ -207,17 +199,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     }
     let collectors = collect::collectors(&args)?;
     if collectors.is_empty() {
-        say!(
-            "say what to profile: --pid N or --all (CUDA calls of running processes), --driver (calls into the NVIDIA driver), --remote (calls on a GPU \
-             of another machine), --api (CUDA calls, beside the others), or several"
-        );
-        return Ok(ExitCode::from(USAGE));
+        let why = "say what to profile: --pid N or --all (CUDA calls of running processes), --driver (calls into the NVIDIA driver), --remote (calls on a GPU \
+             of another machine), --api (CUDA calls, beside the others), or several";
+        return Err(Failure::usage(why).into());
     }
-    match record::run(&args, collectors) {
-        Ok(code) => Ok(code),
-        Err(error) => {
-            say!("{error:#}");
-            Ok(ExitCode::from(NOT_POSSIBLE))
-        }
-    }
+    record::run(&args, collectors)
 }

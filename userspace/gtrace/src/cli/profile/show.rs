@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use gtrace_collect::profile_file::{self, View};
 use gtrace_profile::{Profile, table};
 
-use super::{NOT_POSSIBLE, Output, Sort};
+use super::{Output, Sort};
 
 /// Show a saved profile, or write it in another form.
 #[derive(Clone, Debug, clap::Args)]
@@ -40,40 +40,29 @@ pub(super) struct MergeArgs {
 }
 
 pub(super) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
-    let shown = profile_file::read(&args.file).and_then(|mut profile| {
-        profile.retain(|key| {
-            let pid = args.pid.is_none_or(|pid| key.process.pid == pid);
-            let text = args.function.as_deref();
-            pid && text.is_none_or(|text| key.function.contains(text))
-        });
-        let view = View {
-            order: args.sort.into(),
-            limit: args.limit,
-        };
-        args.output.put(&profile, view)
+    let mut profile = profile_file::read(&args.file)?;
+    profile.retain(|key| {
+        let pid = args.pid.is_none_or(|pid| key.process.pid == pid);
+        let text = args.function.as_deref();
+        pid && text.is_none_or(|text| key.function.contains(text))
     });
-    Ok(ended(shown))
+    let view = View {
+        order: args.sort.into(),
+        limit: args.limit,
+    };
+    args.output.put(&profile, view)?;
+    Ok(ExitCode::SUCCESS)
 }
 
 pub(super) fn merge(args: &MergeArgs) -> anyhow::Result<ExitCode> {
     let mut sum = Profile::default();
-    let read = args.files.iter().try_for_each(|path| {
+    for path in &args.files {
         sum.merge(&profile_file::read(path)?);
-        anyhow::Ok(())
-    });
+    }
     let view = View {
         order: table::Order::Time,
         limit: 40,
     };
-    Ok(ended(read.and_then(|()| args.output.put(&sum, view))))
-}
-
-fn ended(result: anyhow::Result<()>) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            say!("{error:#}");
-            ExitCode::from(NOT_POSSIBLE)
-        }
-    }
+    args.output.put(&sum, view)?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -19,7 +19,6 @@ use serde::Serialize;
 
 use super::super::fleet::failure;
 use super::super::shared::{self, Exit};
-use super::Done;
 
 /// Frames of a page.
 const PAGE: u32 = 2000;
@@ -42,11 +41,13 @@ pub(super) enum Format {
 }
 
 /// Writes what `path` of the head has, the session, to `output` or standard output.
-pub(super) fn export(client: &Client, path: &str, format: Format, output: Option<&Path>) -> Done {
-    let view: SessionView = match client.get(path) {
-        Ok(view) => view,
-        Err(error) => return Ok(Err(failure(error))),
-    };
+pub(super) fn export(
+    client: &Client,
+    path: &str,
+    format: Format,
+    output: Option<&Path>,
+) -> anyhow::Result<Exit> {
+    let view: SessionView = client.get(path).map_err(failure)?;
     // Another session of this name may begin meanwhile.
     let path = format!("/fleet/v1/sessions/{}/frames", view.session.id);
     let pages = Pages {
@@ -60,11 +61,11 @@ pub(super) fn export(client: &Client, path: &str, format: Format, output: Option
         None => written(BufWriter::new(io::stdout()), format, &view, pages),
     };
     match done {
-        Ok(()) => Ok(Ok(Exit::Success)),
-        Err(Failed::Head(error)) => Ok(Err(failure(error))),
+        Ok(()) => Ok(Exit::Success),
+        Err(Failed::Head(error)) => Err(failure(error).into()),
         Err(Failed::Output(error)) if output.is_none() => {
             shared::written(Err(error))?;
-            Ok(Ok(Exit::Success))
+            Ok(Exit::Success)
         }
         Err(Failed::Output(error)) => Err(error).with_context(|| {
             let file = output.unwrap_or(Path::new("")).display();

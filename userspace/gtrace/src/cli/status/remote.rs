@@ -14,12 +14,8 @@ use crate::cli::shared::{self, Exit};
 pub(super) fn run(path: Option<&Path>, json: bool) -> anyhow::Result<ExitCode> {
     let path = path.map_or_else(remote::to_ask, Path::to_path_buf);
     match ServerStatus::ask(&path) {
-        Ok(status) if json => {
-            shared::print(&shared::json_line(&status)?)?;
-            Ok(Exit::Success.into())
-        }
         Ok(status) => {
-            shared::print(&text(&status))?;
+            shared::show(json, &status, || text(&status))?;
             Ok(Exit::Success.into())
         }
         Err(error) => {

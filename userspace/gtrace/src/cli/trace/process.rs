@@ -10,8 +10,7 @@ use gtrace_timeline::live::{Daemon, DriverCalls, Freezer, Running};
 use gtrace_timeline::{self as timeline, Clock, Recorded};
 
 use super::{Args, unwritten};
-use crate::cli::shared::{on_signals, say};
-use crate::cli::{NOT_POSSIBLE, USAGE, not_possible};
+use crate::cli::shared::{Exit, on_signals, say};
 
 /// Runs the command.
 ///
@@ -20,14 +19,11 @@ use crate::cli::{NOT_POSSIBLE, USAGE, not_possible};
 /// What keeps the trace from being written.
 pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     let Some((target, devices)) = super::meant(pid, &args.devices) else {
-        return Ok(ExitCode::from(USAGE));
+        return Ok(Exit::Usage.into());
     };
     let instance = args.traced.place.resolve()?;
     let mut spool = args.traced.spool()?;
-    let mut trace = match Running::start(pid, args.traced.buffer, say) {
-        Ok(trace) => trace,
-        Err(error) => return Ok(not_possible(&error.into())),
-    };
+    let mut trace = Running::start(pid, args.traced.buffer, say)?;
     let end = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&end);
     on_signals(move || asked.store(true, Ordering::Relaxed))?;
@@ -76,7 +72,7 @@ pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
     }
     Ok(match traced_nothing {
         // Nothing could be seen, which is not the same as no calls.
-        true => ExitCode::from(NOT_POSSIBLE),
+        true => Exit::NotPossible.into(),
         false => ExitCode::SUCCESS,
     })
 }

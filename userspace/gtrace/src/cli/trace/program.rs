@@ -15,9 +15,8 @@ use gtrace_timeline::Spool;
 use gtrace_timeline::live::{Daemon, Freezer, Held, Session, libcuda};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::super::exec::{libraries, not_started, quoted, search_path, stats};
-use super::super::shared::{self, Place, on_signals, say};
-use super::super::{USAGE, not_possible};
+use super::super::exec::{libraries, not_started, print, search_path, stats};
+use super::super::shared::{self, Exit, Failure, Place, on_signals, say};
 use super::unwritten;
 
 /// Events that a thread's buffer has room for.
@@ -113,24 +112,15 @@ pub(super) fn run(
         return Ok(wait(path, &args.program));
     }
     let json = match json {
-        Some(None) => {
-            say!("--json needs a file here: --json FILE");
-            return Ok(ExitCode::from(USAGE));
-        }
+        Some(None) => return Err(Failure::usage("--json needs a file here: --json FILE").into()),
         Some(file) => file,
         None => None,
     };
     if args.gpu_time && args.output.is_none() && !args.print_env {
-        say!("--gpu-time needs a trace to write the times to: --output FILE.pftrace");
-        return Ok(ExitCode::from(USAGE));
+        let why = "--gpu-time needs a trace to write the times to: --output FILE.pftrace";
+        return Err(Failure::usage(why).into());
     }
-    let devices = match gtrace_engine::config::parse_devices(devices) {
-        Ok(devices) => devices,
-        Err(error) => {
-            say!("{error}");
-            return Ok(ExitCode::from(USAGE));
-        }
-    };
+    let devices = gtrace_engine::config::parse_devices(devices).map_err(Failure::usage)?;
     let trace = libraries::TRACE.unpack()?;
     let mut folders = vec![trace.clone()];
     let libcuda = match (&args.libcuda, args.softgpu) {
@@ -140,10 +130,7 @@ pub(super) fn run(
             folders.push(softgpu.clone());
             softgpu.join(libcuda::NAME)
         }
-        (None, false) => match libcuda::find(&trace) {
-            Ok(path) => path,
-            Err(error) => return Ok(not_possible(&error.into())),
-        },
+        (None, false) => libcuda::find(&trace)?,
     };
     let variables = Variables {
         socket: None,
@@ -186,7 +173,7 @@ pub(super) fn run(
         return Ok(ExitCode::SUCCESS);
     }
     let Some((program, arguments)) = args.program.split_first() else {
-        return Ok(ExitCode::from(USAGE));
+        return Ok(Exit::Usage.into());
     };
     let held = session.hold(devices.is_some()).unwrap_or_else(|error| {
         say!("no driver calls in the trace: {error}");
@@ -237,7 +224,7 @@ pub(super) fn run(
         .or_else(|| status.signal().map(|signal| 128 + signal));
     let written = collected.and_then(|()| report(session, args, json, code));
     Ok(match (written, code) {
-        (Err(error), Some(0)) => not_possible(&error),
+        (Err(error), Some(0)) => return Err(error),
         (written, code) => {
             // Why the program failed matters more than that its trace is missing.
             if let Err(error) = written {
@@ -262,21 +249,11 @@ fn environment(variables: &Variables, folders: &[PathBuf]) -> Vec<(&'static str,
     set
 }
 
-fn print(environment: &[(&'static str, OsString)]) -> anyhow::Result<ExitCode> {
-    for (name, value) in environment {
-        let mut line = format!("export {name}=").into_bytes();
-        line.extend(quoted(value));
-        line.push(b'\n');
-        shared::print_bytes(&line)?;
-    }
-    Ok(ExitCode::SUCCESS)
-}
-
 /// Waits at `path`, then becomes the program.
 fn wait(path: &Path, program: &[OsString]) -> ExitCode {
     Held::wait(path);
     let Some((name, arguments)) = program.split_first() else {
-        return ExitCode::from(USAGE);
+        return Exit::Usage.into();
     };
     let error = Command::new(name).args(arguments).exec();
     not_started(name, &error)
