@@ -36,24 +36,6 @@ impl Daemon {
         Self::start_in(Scratch::new(context)?, context, None, &more)
     }
 
-    /// As [`Self::start`], with one more key of the configuration.
-    pub(crate) fn start_with(context: &Context, key: &str, more: &[&str]) -> anyhow::Result<Self> {
-        let dir = Scratch::new(context)?;
-        let file = dir.join("config.toml");
-        std::fs::write(&file, key)?;
-        let file = file.to_string_lossy();
-        let alone = [
-            "--listen",
-            "off",
-            "--nvml-interval-s",
-            "0",
-            "--config",
-            &*file,
-        ];
-        let more = [&alone, more].concat();
-        Self::start_in(dir, context, None, &more)
-    }
-
     /// As [`Self::start`], in a directory that may have a store, with `gpus`, and with TCP and NVML as `options` say.
     pub(crate) fn start_in(
         dir: Scratch,

@@ -9,7 +9,7 @@ use crate::stats::{Samples, number};
 /// The result of one benchmark.
 #[derive(Clone, Debug)]
 pub(crate) struct Report {
-    name: &'static str,
+    name: String,
     /// What was measured, in a line.
     what: String,
     figures: Vec<Figure>,
@@ -146,9 +146,9 @@ fn plain(name: &str, value: f64) -> String {
 }
 
 impl Report {
-    pub(crate) fn new(name: &'static str, what: impl Into<String>) -> Self {
+    pub(crate) fn new(name: impl Into<String>, what: impl Into<String>) -> Self {
         Self {
-            name,
+            name: name.into(),
             what: what.into(),
             figures: Vec::new(),
             notes: Vec::new(),

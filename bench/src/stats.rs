@@ -48,6 +48,13 @@ impl FromIterator<f64> for Samples {
     }
 }
 
+/// Median over the rounds of what was added to the bare call of the same round.
+pub(crate) fn added(with: &[f64], bare: &[f64]) -> f64 {
+    let pairs = with.iter().zip(bare);
+    let added: Samples = pairs.map(|(with, bare)| with - bare).collect();
+    added.median()
+}
+
 /// A number with three significant digits and no exponent.
 pub(crate) fn number(value: f64) -> String {
     if !value.is_finite() {

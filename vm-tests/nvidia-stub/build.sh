@@ -9,7 +9,6 @@
 #   information.
 # Environment:
 #   MODULE_CC=gcc compiles with that instead of the compiler that the headers name.
-#   NVIDIA_STUB_RM_TRACED=y builds rm_ioctl with the kernel's function tracing (README.md).
 set -eu
 
 stub=$(cd "$(dirname "$0")" && pwd)
@@ -29,8 +28,7 @@ for generation in current frontend; do
     mkdir "$scratch/$generation"
     cp -R "$stub/Kbuild" "$stub/include" "$stub/nvidia" "$stub/nvidia-uvm" "$scratch/$generation/"
     make -C "$scratch/headers" "M=$scratch/$generation" "NVIDIA_STUB_GENERATION=$generation" \
-        "NVIDIA_STUB_RM_TRACED=${NVIDIA_STUB_RM_TRACED:-n}" ${MODULE_CC:+"CC=$MODULE_CC"} \
-        modules >"$scratch/log" 2>&1 || {
+        ${MODULE_CC:+"CC=$MODULE_CC"} modules >"$scratch/log" 2>&1 || {
         cat "$scratch/log" >&2
         die "building $generation for $headers failed"
     }

@@ -12,6 +12,7 @@ mod sys;
 use std::process::ExitCode;
 
 use anyhow::bail;
+use gtrace_vm_tests::protocol::ListedCase;
 
 fn main() -> ExitCode {
     if std::process::id() == 1 {
@@ -38,12 +39,16 @@ fn main() -> ExitCode {
     }
 }
 
-/// Name, scenario, seconds of patience, and `core` or `rotating` of every case, one a line.
+/// Every case, one a line.
 fn list() -> anyhow::Result<()> {
     for case in cases::all() {
-        let patience = case.patience.as_secs();
-        let set = if case.core { "core" } else { "rotating" };
-        println!("{} {} {patience} {set}", case.name, case.scenario);
+        let listed = ListedCase {
+            name: case.name.to_owned(),
+            scenario: case.scenario,
+            patience: case.patience,
+            core: case.core,
+        };
+        println!("{}", serde_json::to_string(&listed)?);
     }
     Ok(())
 }

@@ -3,10 +3,13 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// A kind of virtual machine: its devices, its kernel command line and what is loaded at boot.
 ///
 /// One boot runs all cases of one scenario on one kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Scenario {
     /// A network card behind a root port, `0000:01:00.0`, without a driver: the stub of the
     /// NVIDIA driver can adopt it as a GPU.

@@ -13,6 +13,7 @@ use gtrace_e2e::case;
 use serde_json::Value;
 
 use crate::context::Context;
+use crate::folders;
 
 const FILE: &str = "transport/e2e/calls.txt";
 const FOLDER: &str = "e2e-calls";
@@ -33,13 +34,7 @@ fn folder(context: &Context) -> PathBuf {
 /// An empty folder for the statistics of a run, and the variable that gives it to the tests.
 pub(crate) fn prepare(context: &Context) -> Result<(&'static str, PathBuf)> {
     let folder = folder(context);
-    match fs::remove_dir_all(&folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            return Err(error).with_context(|| folder.display().to_string());
-        }
-        _ => {}
-    }
-    fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
+    folders::empty(&folder)?;
     Ok((case::CALLS, folder))
 }
 

@@ -56,45 +56,9 @@ pub(crate) enum Cli {
         dev: bool,
     },
     /// Check and test everything; the last line is `N passed, N failed, N skipped`
-    Test {
-        /// Leave out what needs root
-        #[arg(long)]
-        no_root: bool,
-        /// Leave out what runs in virtual machines
-        #[arg(long, conflicts_with = "all")]
-        no_vm: bool,
-        /// Run every case in virtual machines on every kernel; without it, the core set and the part of the others that
-        /// falls to the commit
-        #[arg(long)]
-        all: bool,
-        /// Repeat a hundred times what is else repeated a few times
-        #[arg(long)]
-        long: bool,
-        /// Fetch what is large from PyPI, and run the tests that need it: PyTorch and others,
-        /// programs in CUDA C++
-        #[arg(long)]
-        frameworks: bool,
-        /// Run only the tests whose names contain this; checks and demonstration are left out
-        filter: Option<String>,
-    },
+    Test(test::Scope),
     /// Test on Debian's kernels in emulated machines, with a stub of the NVIDIA driver and with the real one: every case
-    VmTest {
-        /// A line of kernels, of which the newest is fetched; may be repeated [default: 6.1, 6.12]
-        #[arg(long = "kernel", value_name = "LINE")]
-        kernels: Vec<String>,
-        /// A series of NVIDIA's driver for the cases that run it, 550 for instance, or 535:proprietary for that flavour; may be
-        /// repeated [default: 535]
-        #[arg(long = "driver", value_name = "SERIES")]
-        drivers: Vec<String>,
-        /// Test gtrace as users install it: optimised
-        #[arg(long)]
-        release: bool,
-        /// Repeat a hundred times what is else repeated a few times
-        #[arg(long)]
-        long: bool,
-        /// Run only the cases whose names contain this
-        filter: Option<String>,
-    },
+    VmTest(vm::Options),
     /// Fetch the programs of docs/programs.md, run each on the CPU emulator and over links, and write that page
     Programs {
         /// Only those, by their names in the page's source: the rows of those that work are written anew
@@ -131,24 +95,8 @@ pub(crate) enum Cli {
         /// and no network, and run nothing
         #[arg(long, value_name = "FILE", conflicts_with_all = ["softgpu", "out", "libcuda", "libnvml", "python"])]
         pack: Option<PathBuf>,
-        /// Rehearse with the CPU emulator for a GPU; wants --out
-        #[arg(long, requires = "out", conflicts_with_all = ["libcuda", "libnvml"])]
-        softgpu: bool,
-        /// Where the results go, instead of docs/gpu-results.md
-        #[arg(long, value_name = "DIR")]
-        out: Option<PathBuf>,
-        /// The driver's libcuda.so.1, if it is not where it is looked for
-        #[arg(long, value_name = "PATH")]
-        libcuda: Option<PathBuf>,
-        /// Its libnvidia-ml.so.1, likewise
-        #[arg(long, value_name = "PATH")]
-        libnvml: Option<PathBuf>,
-        /// The Python interpreter that has PyTorch; python3 if not given
-        #[arg(long, value_name = "FILE")]
-        python: Option<PathBuf>,
-        /// Measure and work at random for a shorter time
-        #[arg(long)]
-        short: bool,
+        #[command(flatten)]
+        options: gpu_check::Options,
     },
     /// Build the documents as a site with search, by mdBook, after checking every link
     Book,
@@ -163,24 +111,8 @@ pub(crate) enum Cli {
         /// Pack a build of the dev profile, to try the packages
         #[arg(long)]
         dev: bool,
-        /// Pack this program, which was built before
-        #[arg(long, value_name = "FILE", conflicts_with = "dev")]
-        binary: Option<PathBuf>,
-        /// Check the packages: lintian, rpmlint, and life with systemd in virtual machines with Debian 12 and 13
-        #[arg(long)]
-        check: bool,
-        /// Of the machines of --check, boot only those whose names contain this, and leave out what needs none
-        #[arg(long, value_name = "TEXT", requires = "check")]
-        only: Option<String>,
-        /// Make container images too: the daemon, the server of GPUs, and a layer for clients
-        #[arg(long)]
-        images: bool,
-        /// Build a second time, from nothing and in a clone with another path, and compare all packages byte by byte
-        #[arg(long, conflicts_with_all = ["dev", "binary", "only", "images"])]
-        rebuild: bool,
-        /// Sign the checksums with this private key of OpenSSH
-        #[arg(long, value_name = "KEY")]
-        sign: Option<PathBuf>,
+        #[command(flatten)]
+        options: dist::Options,
     },
 }
 
@@ -208,43 +140,10 @@ impl Cli {
             Self::Run { args } => run::exec(&context, &args)?,
             Self::Demo { dev } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };
-                return demo::command(&context, profile);
+                demo::run(&context, profile)?;
             }
-            Self::Test {
-                no_root,
-                no_vm,
-                all,
-                long,
-                frameworks,
-                filter,
-            } => {
-                let scope = test::Scope {
-                    no_root,
-                    no_vm,
-                    all,
-                    long,
-                    frameworks,
-                    filter,
-                };
-                return test::command(context, &scope);
-            }
-            Self::VmTest {
-                kernels,
-                drivers,
-                release,
-                long,
-                filter,
-            } => {
-                let options = vm::Options {
-                    kernels,
-                    drivers,
-                    long,
-                    filter,
-                    selection: vm::Selection::All,
-                    release,
-                };
-                return vm::command(&context, &options);
-            }
+            Self::Test(scope) => return test::command(context, &scope),
+            Self::VmTest(options) => return vm::command(&context, &options),
             Self::Programs { ids } => return e2e::programs(&context, &ids),
             Self::Lint => return lint::command(context),
             Self::Bench {
@@ -267,49 +166,17 @@ impl Cli {
                 bench::run(&context, all)?;
             }
             Self::Fuzz { target, seconds } => fuzz::run(&context, target, seconds)?,
-            Self::GpuCheck {
-                pack,
-                softgpu,
-                out,
-                libcuda,
-                libnvml,
-                python,
-                short,
-            } => {
+            Self::GpuCheck { pack, options } => {
                 if let Some(archive) = pack {
                     gpu_check::pack(&context, &archive)?;
                     return Ok(ExitCode::SUCCESS);
                 }
-                let options = gpu_check::Options {
-                    softgpu,
-                    out,
-                    libcuda,
-                    libnvml,
-                    python,
-                    short,
-                };
                 return gpu_check::run(&context, &options);
             }
             Self::Book => drop(book::command(&context)?),
             Self::Kubernetes { check } => kubernetes::command(&context, check)?,
-            Self::Dist {
-                dev,
-                binary,
-                check,
-                only,
-                images,
-                rebuild,
-                sign,
-            } => {
+            Self::Dist { dev, options } => {
                 let profile = if dev { Profile::Dev } else { Profile::Release };
-                let options = dist::Options {
-                    binary,
-                    check,
-                    only,
-                    images,
-                    rebuild,
-                    sign,
-                };
                 return dist::command(&context, profile, &options);
             }
         }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
@@ -16,12 +16,6 @@ use crate::shell::{self, step};
 
 const START_LIMIT: Duration = Duration::from_secs(30);
 const STOP_LIMIT: Duration = Duration::from_secs(15);
-
-/// `cargo xtask demo`: as [`run`], an exit code instead of an error for a drill that was lost.
-pub(crate) fn command(context: &Context, profile: Profile) -> Result<ExitCode> {
-    run(context, profile)?;
-    Ok(ExitCode::SUCCESS)
-}
 
 /// Builds gtrace and runs a game day, which checks that each drill comes through.
 pub(crate) fn run(context: &Context, profile: Profile) -> Result<()> {

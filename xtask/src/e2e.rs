@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 
 use crate::context::Context;
 use crate::packages;
@@ -293,23 +293,7 @@ fn unpack_debian(
         .tempdir_in(&context.target)?;
     let version = packages.first().map_or("", |package| &package.version);
     step(format!("fetching {} {version} of Debian", names[0]));
-    apt.download(&packages, part.path())?;
-    let files: Vec<_> = fs::read_dir(part.path())?.flatten().collect();
-    ensure!(
-        files.len() == names.len(),
-        "apt-get brought {} of {} packages",
-        files.len(),
-        names.len()
-    );
-    for deb in files.iter().map(fs::DirEntry::path) {
-        shell::run(
-            Command::new("dpkg-deb")
-                .arg("-x")
-                .arg(&deb)
-                .arg(part.path()),
-        )?;
-        fs::remove_file(deb)?;
-    }
+    apt.unpack(&packages, part.path())?;
     // Under its name only once it is whole.
     fs::rename(part.keep(), &whole).context("the unpacked package")
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
 use gtrace_e2e::gpu_check::pack::{Built, By, assemble, newest_glibc};
 use gtrace_e2e::gpu_check::place::Libraries;
 use serde_json::Value;
@@ -33,18 +34,25 @@ const OF_GLIBC: [&str; 8] = [
 ];
 
 /// What is asked for, other than an archive.
+#[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Rehearse with the CPU emulator.
+    /// Rehearse with the CPU emulator for a GPU; wants --out
+    #[arg(long, requires = "out", conflicts_with_all = ["libcuda", "libnvml"])]
     pub(crate) softgpu: bool,
-    /// Where the results go instead of the documentation.
+    /// Where the results go, instead of docs/gpu-results.md
+    #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The driver, if it is not where it is looked for.
+    /// The driver's libcuda.so.1, if it is not where it is looked for
+    #[arg(long, value_name = "PATH")]
     pub(crate) libcuda: Option<PathBuf>,
-    /// The driver's NVML, likewise.
+    /// Its libnvidia-ml.so.1, likewise
+    #[arg(long, value_name = "PATH")]
     pub(crate) libnvml: Option<PathBuf>,
-    /// The interpreter that has PyTorch, if it is not `python3`.
+    /// The Python interpreter that has PyTorch; python3 if not given
+    #[arg(long, value_name = "FILE")]
     pub(crate) python: Option<PathBuf>,
-    /// Shorter.
+    /// Measure and work at random for a shorter time
+    #[arg(long)]
     pub(crate) short: bool,
 }
 

@@ -13,6 +13,7 @@ mod deny;
 mod dist;
 mod e2e;
 mod ebpf;
+mod folders;
 mod fuzz;
 mod gpu_check;
 mod kubernetes;

@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::context::Context;
+use crate::folders;
 use crate::report::Report;
 use crate::shell::{self, step};
 
@@ -38,10 +39,13 @@ pub(crate) fn command(context: &Context, check: bool) -> Result<()> {
             .with_context(|| format!("{SOURCES}/{file}"))?;
     }
     let copy = work.join("src");
-    if copy.exists() {
-        fs::remove_dir_all(&copy).with_context(|| copy.display().to_string())?;
-    }
-    copy_folder(&sources.join("src"), &copy)?;
+    folders::remove(&copy)?;
+    shell::run(
+        Command::new("cp")
+            .arg("-r")
+            .arg(sources.join("src"))
+            .arg(&copy),
+    )?;
     install(&work)?;
     step("checking the types of the page");
     shell::run(npx(&work).args(["tsc", "--noEmit"]))?;
@@ -102,22 +106,6 @@ fn npx(work: &Path) -> Command {
     let mut npx = Command::new("npx");
     npx.current_dir(work).arg("--no-install");
     npx
-}
-
-fn copy_folder(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).with_context(|| to.display().to_string())?;
-    for entry in fs::read_dir(from).with_context(|| from.display().to_string())? {
-        let path = entry?.path();
-        let Some(name) = path.file_name() else {
-            continue;
-        };
-        if path.is_dir() {
-            copy_folder(&path, &to.join(name))?;
-        } else {
-            fs::copy(&path, to.join(name)).with_context(|| path.display().to_string())?;
-        }
-    }
-    Ok(())
 }
 
 /// The files of a folder, by name.

@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow};
+use clap::Args;
 
 use crate::context::{Context, Profile};
 use crate::packages::Privilege;
@@ -22,19 +23,26 @@ use crate::{bench, book, calls, demo, deny, dist, e2e, ebpf, kubernetes, lint, s
 const NEEDS_ROOT: &str = "root_";
 
 /// What to test.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Scope {
-    /// Whether what needs root is left out.
+    /// Leave out what needs root
+    #[arg(long)]
     pub(crate) no_root: bool,
-    /// Whether what runs in virtual machines is left out.
+    /// Leave out what runs in virtual machines
+    #[arg(long, conflicts_with = "all")]
     pub(crate) no_vm: bool,
-    /// Whether every case in virtual machines is run on every kernel.
+    /// Run every case in virtual machines on every kernel; without it, the core set and the part of the others that
+    /// falls to the commit
+    #[arg(long)]
     pub(crate) all: bool,
-    /// Whether to repeat a hundred times what is else repeated a few times.
+    /// Repeat a hundred times what is else repeated a few times
+    #[arg(long)]
     pub(crate) long: bool,
-    /// Whether what is large is fetched for tests that need it.
+    /// Fetch what is large from PyPI, and run the tests that need it: PyTorch and others,
+    /// programs in CUDA C++
+    #[arg(long)]
     pub(crate) frameworks: bool,
-    /// Only tests whose names contain this.
+    /// Run only the tests whose names contain this; checks and demonstration are left out
     pub(crate) filter: Option<String>,
 }
 

@@ -14,7 +14,7 @@ use crate::bpftrace::Bpftrace;
 use crate::ioctl_load::time_each;
 use crate::process::Process;
 use crate::report::{Figure, Report};
-use crate::stats::Samples;
+use crate::stats::{self, Samples};
 use crate::sys;
 
 const BUDGET_RATIO: f64 = 0.7;
@@ -238,13 +238,8 @@ impl Rounds {
         }
     }
 
-    /// Median over the rounds of what was added to the bare call of the same round.
     fn added(&self, with: &[f64]) -> f64 {
-        let pairs = with.iter().zip(&self.bare);
-        pairs
-            .map(|(with, bare)| with - bare)
-            .collect::<Samples>()
-            .median()
+        stats::added(with, &self.bare)
     }
 }
 

@@ -71,10 +71,10 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
 /// What the flight recorder adds: the difference of two daemons that see the same at the same time.
 fn recorder(context: &Context, times: [Duration; 2], report: &mut Report) -> anyhow::Result<()> {
     context.say("gtrace with and without the flight recorder");
-    let options = ["--devices", TRACED];
+    let without = ["--devices", TRACED, "--flight-recorder", "false"];
     let daemons = [
-        Daemon::start(context, &options)?,
-        Daemon::start_with(context, "flight_recorder = false\n", &options)?,
+        Daemon::start(context, &["--devices", TRACED])?,
+        Daemon::start(context, &without)?,
     ];
     let usage = || -> anyhow::Result<[Usage; 2]> {
         Ok([daemons[0].process.usage()?, daemons[1].process.usage()?])

@@ -58,20 +58,20 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let busy = Busy::begin();
     let alone = pass("lone, gtrace alone").run(&mut log, Pace::Lone, false, false)?;
     report.note(format!("during the pass with gtrace alone: {}", busy.end()));
-    for figure in alone.figures {
+    for figure in alone {
         report.push(figure.budget(BUDGET_MS));
     }
     let confirmed = pass("lone, lines without a drill's prefix").confirmed(&mut log)?;
-    for figure in confirmed.figures {
+    for figure in confirmed {
         report.push(figure.budget(BUDGET_MS));
     }
     let split = pass("lone, all readers at once").run(&mut log, Pace::Lone, true, dmesg)?;
     let hot = pass("hot, all readers at once").run(&mut log, Pace::Hot, true, dmesg)?;
-    for figure in split.figures.into_iter().chain(hot.figures) {
+    for figure in split.into_iter().chain(hot) {
         report.push(figure);
     }
     let opened = pass("a line opens an incident").incidents(&mut log)?;
-    for figure in opened.figures {
+    for figure in opened {
         report.push(figure.budget(INCIDENT_MS));
     }
     Ok(report)
@@ -89,24 +89,24 @@ struct Pass<'a> {
     lines: usize,
 }
 
-struct Passed {
-    figures: Vec<Figure>,
-}
-
 impl Pass<'_> {
+    fn begin(&self) -> Watch {
+        self.context.say(self.what);
+        Watch {
+            marker: Marker::new(),
+            epoch: Instant::now(),
+            lines: WARM_UP + self.lines,
+        }
+    }
+
     fn run(
         &self,
         log: &mut KernelLog,
         pace: Pace,
         stream: bool,
         dmesg: bool,
-    ) -> anyhow::Result<Passed> {
-        self.context.say(self.what);
-        let watch = Watch {
-            marker: Marker::new(),
-            epoch: Instant::now(),
-            lines: WARM_UP + self.lines,
-        };
+    ) -> anyhow::Result<Vec<Figure>> {
+        let watch = self.begin();
         let mut watchers = vec![Watcher::follower(
             &self.context.gtrace,
             self.daemon,
@@ -123,13 +123,8 @@ impl Pass<'_> {
     }
 
     /// Each line waits for /dev/kmsg to say who wrote it, as a true fault's does.
-    fn confirmed(&self, log: &mut KernelLog) -> anyhow::Result<Passed> {
-        self.context.say(self.what);
-        let watch = Watch {
-            marker: Marker::new(),
-            epoch: Instant::now(),
-            lines: WARM_UP + self.lines,
-        };
+    fn confirmed(&self, log: &mut KernelLog) -> anyhow::Result<Vec<Figure>> {
+        let watch = self.begin();
         let gtrace = &self.context.gtrace;
         let watchers = [Watcher::follower(gtrace, self.daemon, &watch)?];
         let line = |n| watch.marker.plain_xid(n);
@@ -137,13 +132,8 @@ impl Pass<'_> {
     }
 
     /// Each line is of a GPU of its own, and so of an incident of its own.
-    fn incidents(&self, log: &mut KernelLog) -> anyhow::Result<Passed> {
-        self.context.say(self.what);
-        let watch = Watch {
-            marker: Marker::new(),
-            epoch: Instant::now(),
-            lines: WARM_UP + self.lines,
-        };
+    fn incidents(&self, log: &mut KernelLog) -> anyhow::Result<Vec<Figure>> {
+        let watch = self.begin();
         let watchers = [Watcher::incidents(self.daemon, &watch)?];
         let line = |n| watch.marker.loss(n);
         self.measure(log, &watch, &watchers, Pace::Lone, line)
@@ -156,7 +146,7 @@ impl Pass<'_> {
         watchers: &[Watcher],
         pace: Pace,
         line: impl Fn(usize) -> String,
-    ) -> anyhow::Result<Passed> {
+    ) -> anyhow::Result<Vec<Figure>> {
         warm_up(log, &line, watchers)?;
         let sent = send(log, watch, &line, pace, self.lines)?;
         let until = Instant::now() + GIVE_UP;
@@ -164,9 +154,7 @@ impl Pass<'_> {
         while Instant::now() < until && !watchers.iter().all(all) {
             std::thread::sleep(Duration::from_millis(20));
         }
-        Ok(Passed {
-            figures: self.figures(watchers, &sent),
-        })
+        Ok(self.figures(watchers, &sent))
     }
 
     fn figures(&self, watchers: &[Watcher], sent: &[u64]) -> Vec<Figure> {

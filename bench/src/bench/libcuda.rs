@@ -14,7 +14,7 @@ use super::Context;
 use crate::bpftrace::Bpftrace;
 use crate::ioctl_load::time_each;
 use crate::report::{Figure, Report};
-use crate::stats::Samples;
+use crate::stats::{Samples, added};
 
 /// Names the library.
 const VARIABLE: &str = "GTRACE_LIBCUDA";
@@ -164,21 +164,14 @@ impl Rounds {
         let samples = |values: &[f64]| values.iter().copied().collect::<Samples>();
         let bare = samples(&self.bare).median();
         report.push(Figure::new(format!("{name}, bare"), bare, "ns"));
-        let added = |with: &[f64]| {
-            let pairs = with.iter().zip(&self.bare);
-            pairs
-                .map(|(with, bare)| with - bare)
-                .collect::<Samples>()
-                .median()
-        };
-        let gtrace = added(&self.gtrace);
+        let gtrace = added(&self.gtrace, &self.bare);
         report.push(Figure::new(
             format!("{name}, added by gtrace"),
             gtrace,
             "ns",
         ));
         if !self.bpftrace.is_empty() {
-            let other = added(&self.bpftrace);
+            let other = added(&self.bpftrace, &self.bare);
             report.push(Figure::new(
                 format!("{name}, added by bpftrace"),
                 other,

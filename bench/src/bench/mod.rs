@@ -66,26 +66,10 @@ pub(crate) enum Name {
 }
 
 impl Name {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Latency => "latency",
-            Self::Footprint => "footprint",
-            Self::FootprintGpus => "footprint-gpus",
-            Self::IoctlCost => "ioctl-cost",
-            Self::ApiCost => "api-cost",
-            Self::Libcuda => "libcuda",
-            Self::Decode => "decode",
-            Self::Emulator => "emulator",
-            Self::Store => "store",
-            Self::Fleet => "fleet",
-            Self::Report => "report",
-            Self::Page => "page",
-            Self::Burst => "burst",
-            Self::Remote => "remote",
-            Self::PassThrough => "pass-through",
-            Self::Pytorch => "pytorch",
-            Self::Startup => "startup",
-        }
+    /// As it is on the command line.
+    fn name(self) -> String {
+        let value = self.to_possible_value();
+        value.map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     fn needs_root(self) -> bool {

@@ -21,8 +21,8 @@ use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
 ///
 /// Before a name stands its class: `local`, `one_way`, `waiting`; in parentheses behind it what is written by
 /// hand (`client`, `server`, `by_hand` for both), and its [`Attributes`](crate::Attributes):
-/// `sync` (waits for the device), `loads_code`, `no_context`, `uses_memory`, `idle`, `creates`, what it changes of memory
-/// (`allocates`, `frees` and others) and of contexts (`destroys_context` and others).
+/// `sync` (waits for the device), `loads_code`, `no_context`, `uses_memory`, `idle`, `creates`, `ends`, what it changes of
+/// memory (`allocates`, `frees` and others) and of contexts (`destroys_context` and others).
 ///
 /// Behind an argument stands how it travels ([`Pass`]), in brackets its length, and `?` if null is
 /// allowed. A length is another argument (`[len]`), less a number (`[rank - 1]`), in bytes
@@ -142,6 +142,7 @@ macro_rules! describe {
     (@mark no_context) => { $crate::Mark::NeedsNoContext };
     (@mark uses_memory) => { $crate::Mark::UsesMemory };
     (@mark creates) => { $crate::Mark::Creates };
+    (@mark ends) => { $crate::Mark::Ends };
     (@mark idle) => { $crate::Mark::Idle };
     (@mark allocates) => { $crate::Mark::Memory($crate::MemoryChange::Allocate) };
     (@mark allocates_pitched) => { $crate::Mark::Memory($crate::MemoryChange::AllocatePitched) };
@@ -210,13 +211,17 @@ pub const fn signed(mut function: Function, table: &[Signature]) -> Function {
         if matches!(function.class, Class::Waiting) && matches!(argument.pass, Pass::Mint(_)) {
             function.attributes.creates = true;
         }
+        if matches!(function.class, Class::OneWay) && matches!(argument.pass, Pass::Destroy(_)) {
+            function.attributes.ends = true;
+        }
         at += 1;
     }
-    if let Some(change) = function.attributes.memory
-        && matches!(function.class, Class::Waiting)
-        && change.takes()
-    {
-        function.attributes.creates = true;
+    if let Some(change) = function.attributes.memory {
+        match function.class {
+            Class::Waiting if change.takes() => function.attributes.creates = true,
+            Class::OneWay if !change.takes() => function.attributes.ends = true,
+            _ => {}
+        }
     }
     function
 }

@@ -21,9 +21,13 @@ pub struct Attributes {
     pub uses_memory: bool,
     /// It is one-way and gives the device nothing to do.
     pub idle: bool,
-    /// It is awaited and makes something that the program has to end: if it succeeds it must say so, as the program
-    /// would not end what it believes not to exist. An earlier call's error waits for the next call.
+    /// It is awaited and makes or begins something that the program has to end: if it succeeds it must say so, as the
+    /// program would not end what it believes not to exist. So must what changes something of which the client keeps account. An
+    /// earlier call's error waits for the next call.
     pub creates: bool,
+    /// It is one-way and ends something: it is sent whatever an earlier call did, as the program would not end that again. It
+    /// answers an earlier call's error.
+    pub ends: bool,
     /// What it changes of the memory that is allocated.
     pub memory: Option<MemoryChange>,
     /// What it changes of contexts that hold memory and events.
@@ -94,6 +98,7 @@ impl Attributes {
         uses_memory: false,
         idle: false,
         creates: false,
+        ends: false,
         memory: None,
         context: None,
     };
@@ -136,6 +141,8 @@ pub enum Mark {
     Idle,
     /// [`Attributes::creates`], where no handle that is minted and no change of memory says so.
     Creates,
+    /// [`Attributes::ends`], where no handle that is destroyed and no change of memory says so.
+    Ends,
     /// [`Attributes::memory`]
     Memory(MemoryChange),
     /// [`Attributes::context`]
@@ -163,13 +170,14 @@ pub const fn marked(class: Class, marks: &[Mark]) -> (Hand, Attributes) {
             Mark::Synchronising => attributes.synchronising = true,
             Mark::LoadsCode => attributes.loads_code = true,
             Mark::NeedsNoContext => attributes.needs_no_context = true,
-            Mark::UsesMemory | Mark::Idle if !one_way => {
+            Mark::UsesMemory | Mark::Idle | Mark::Ends if !one_way => {
                 panic!("only one-way calls have this mark")
             }
             Mark::UsesMemory => attributes.uses_memory = true,
             Mark::Idle => attributes.idle = true,
             Mark::Creates if one_way => panic!("a one-way call says nothing about what it creates"),
             Mark::Creates => attributes.creates = true,
+            Mark::Ends => attributes.ends = true,
             Mark::Memory(_) if attributes.memory.is_some() => panic!("two changes of memory"),
             Mark::Memory(change) => attributes.memory = Some(change),
             Mark::Context(_) if attributes.context.is_some() => panic!("two changes of contexts"),
@@ -258,6 +266,10 @@ const OWN: &[Operation] = &[
     },
     Operation {
         id: payload::GRAPH_INSTANTIATE,
+        attributes: CREATES,
+    },
+    Operation {
+        id: payload::GRAPH_UPDATE,
         attributes: CREATES,
     },
 ];
@@ -402,7 +414,16 @@ mod tests {
     #[test]
     fn what_creates_something_is_known() {
         let words = [
-            "Create", "Alloc", "Open", "Reserve", "Retain", "Clone", "LoadData",
+            "Create",
+            "Alloc",
+            "Open",
+            "Reserve",
+            "Retain",
+            "Clone",
+            "LoadData",
+            "BeginCapture",
+            "EndCapture",
+            "CaptureMode",
         ];
         // They ask about something that there is.
         let asks = [
@@ -420,9 +441,34 @@ mod tests {
                 assert!(function.attributes.creates, "{}", function.name);
             }
         }
+        // The client keeps account of what they set.
+        for name in [
+            "cuDevicePrimaryCtxSetFlags_v2",
+            "cuCtxSetFlags",
+            "cuDeviceSetMemPool",
+            "cuMemSetMemPool",
+            "cuFuncSetAttribute",
+            "cuKernelSetAttribute",
+        ] {
+            assert!(attributes(op_id(name)).creates, "{name}");
+        }
         assert!(attributes(payload::GRAPH_INSTANTIATE).creates);
+        assert!(attributes(payload::GRAPH_UPDATE).creates);
         assert!(!attributes(op_id("cuMemFree_v2")).creates);
         assert!(!attributes(op_id("cuCtxSynchronize")).creates);
+    }
+
+    #[test]
+    fn what_ends_something_is_known() {
+        let words = ["Destroy", "Free", "Release", "Unload", "Close"];
+        for function in functions::all(Api::Driver) {
+            let named = words.iter().any(|word| function.name.contains(word));
+            let ends = function.class == Class::OneWay && named;
+            assert_eq!(function.attributes.ends, ends, "{}", function.name);
+        }
+        assert!(attributes(op_id("cuStreamDestroy_v2")).ends);
+        assert!(attributes(op_id("cuMemFreeAsync")).ends);
+        assert!(!attributes(op_id("cuMemFree_v2")).ends, "it is awaited");
     }
 
     #[test]

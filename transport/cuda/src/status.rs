@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn every_result_has_its_name_and_a_text() {
-        let results = constants(include_str!("types/driver.rs"), "cudaError_enum");
+        let results = constants(include_str!("types/driver.rs"), "CUresult");
         assert!(results.len() > 100);
         for (constant, code) in &results {
             let (name, text) = driver(*code).unwrap();
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn every_result_of_nvml_has_a_text() {
-        let results = constants(include_str!("types/nvml.rs"), "nvmlReturn_enum");
+        let results = constants(include_str!("types/nvml.rs"), "nvmlReturn_t");
         assert!(results.len() > 30);
         for (constant, code) in &results {
             assert!(NVML.iter().any(|(known, _)| known == code), "{constant}");

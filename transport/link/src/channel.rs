@@ -5,20 +5,14 @@ use std::time::Instant;
 
 use rustix::event::PollFlags;
 
-use crate::buffer::{InBuffer, OutBuffer};
-use crate::link::{Endable, Ender, Link, LinkError, LinkInfo, Rx, Tx};
+use crate::ahead::{AheadRx, Incoming};
+use crate::buffer::OutBuffer;
+use crate::link::{Endable, Ender, Link, LinkError, LinkInfo, Tx};
 use crate::socket::Socket;
 use crate::spin::Spin;
 
-/// Memory for what was received.
-pub(crate) const IN_BUFFER: usize = 256 << 10;
-/// What a wait for a header takes along at most. More would be the body of a bulk copy, which `read`
-/// puts to its destination without this detour.
-pub(crate) const AHEAD: usize = 16 << 10;
 /// Committed bytes beyond which they are sent without a flush.
 pub(crate) const OUT_MOST: usize = 256 << 10;
-/// Below, reading ahead costs less than another system call.
-const DIRECT: usize = 4 << 10;
 
 /// Takes and gives bytes without waiting. Both halves of a link share it.
 pub(crate) trait Channel: Endable + 'static {
@@ -47,11 +41,10 @@ pub(crate) fn link<C: Channel>(channel: Arc<C>, info: LinkInfo) -> Link {
         }),
         end: Ender::new(&channel),
         channel: Some(Arc::clone(&channel) as Arc<dyn Channel>),
-        rx: Box::new(ChannelRx {
+        rx: Box::new(AheadRx::new(ChannelBytes {
             channel,
-            buffer: InBuffer::new(IN_BUFFER),
             spin: Spin::new(host),
-        }),
+        })),
         info,
     }
 }
@@ -139,91 +132,21 @@ impl<C: Channel> Tx for ChannelTx<C> {
     }
 }
 
-struct ChannelRx<C> {
+/// What a channel receives.
+struct ChannelBytes<C> {
     channel: Arc<C>,
-    buffer: InBuffer,
     spin: Spin,
 }
 
-impl<C: Channel> ChannelRx<C> {
-    /// Waits until `total` bytes are unread; takes at most `most` along.
-    fn fill(
-        &mut self,
-        total: usize,
-        most: usize,
-        deadline: Option<Instant>,
-    ) -> Result<(), LinkError> {
-        while self.buffer.len() < total {
-            let most = most.max(total) - self.buffer.len();
-            let space = self.buffer.space(total);
-            let space = match space.split_at_mut_checked(most) {
-                Some((space, _)) => space,
-                None => space,
-            };
-            let received = self
-                .channel
-                .socket()
-                .wait(PollFlags::IN, deadline)
-                .until(&mut self.spin, || self.channel.receive(space))?;
-            self.buffer.filled(received);
-        }
-        Ok(())
-    }
-}
-
-impl<C: Channel> Rx for ChannelRx<C> {
-    #[inline]
-    fn peek(&mut self, len: usize, deadline: Option<Instant>) -> Result<&[u8], LinkError> {
-        if self.buffer.len() < len {
-            self.fill(len, AHEAD, deadline)?;
-        }
-        Ok(&self.buffer.unread()[..len])
+impl<C: Channel> Incoming for ChannelBytes<C> {
+    fn receive(&mut self, into: &mut [u8], deadline: Option<Instant>) -> Result<usize, LinkError> {
+        self.channel
+            .socket()
+            .wait(PollFlags::IN, deadline)
+            .until(&mut self.spin, || self.channel.receive(into))
     }
 
-    fn ready(&mut self, len: usize) -> Result<bool, LinkError> {
-        if self.buffer.len() < len {
-            let most = AHEAD.max(len) - self.buffer.len();
-            let space = self.buffer.space(len);
-            let most = most.min(space.len());
-            if let Some(received) = self.channel.receive(&mut space[..most])? {
-                self.buffer.filled(received);
-            }
-        }
-        Ok(self.buffer.len() >= len)
-    }
-
-    #[inline]
-    fn consume(&mut self, len: usize) {
-        self.buffer.consume(len);
-    }
-
-    fn read(&mut self, into: &mut [u8]) -> Result<(), LinkError> {
-        let mut at = self.buffer.take(into);
-        while at < into.len() {
-            if into.len() - at < DIRECT {
-                self.fill(into.len() - at, AHEAD, None)?;
-                at += self.buffer.take(&mut into[at..]);
-            } else {
-                let space = &mut into[at..];
-                at += self
-                    .channel
-                    .socket()
-                    .wait(PollFlags::IN, None)
-                    .until(&mut self.spin, || self.channel.receive(space))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn some(&mut self, max: usize) -> Result<&[u8], LinkError> {
-        if self.buffer.len() == 0 {
-            self.fill(1, max.min(IN_BUFFER), None)?;
-        }
-        let unread = self.buffer.unread();
-        Ok(&unread[..max.min(unread.len())])
-    }
-
-    fn into_unread(self: Box<Self>) -> Vec<u8> {
-        self.buffer.unread().to_vec()
+    fn receive_now(&mut self, into: &mut [u8]) -> Result<Option<usize>, LinkError> {
+        self.channel.receive(into)
     }
 }

@@ -8,6 +8,7 @@
 #[cfg(test)]
 extern crate self as gtrace_link;
 
+mod ahead;
 mod auth;
 mod buffer;
 mod changes;

@@ -55,6 +55,10 @@ pub(crate) struct Allocation {
     pub(crate) flags: u32,
     /// Memory pool that it is from; 0 for none.
     pub(crate) pool: u64,
+    /// Operations with it are to be synchronous (`CU_POINTER_ATTRIBUTE_SYNC_MEMOPS`).
+    pub(crate) synchronous: bool,
+    /// Module or library whose variable it is.
+    pub(crate) owner: Option<u64>,
 }
 
 /// All allocations.
@@ -86,6 +90,13 @@ impl Allocations {
         self.by_base.remove(&base)
     }
 
+    /// Notes whether operations with what begins at `base` are to be synchronous.
+    pub(crate) fn set_synchronous(&mut self, base: u64, synchronous: bool) {
+        if let Some(found) = self.by_base.get_mut(&base) {
+            found.synchronous = synchronous;
+        }
+    }
+
     /// The allocation that begins at `base`.
     pub(crate) fn at(&self, base: u64) -> Option<Allocation> {
         self.by_base.get(&base).copied()
@@ -95,6 +106,11 @@ impl Allocations {
     pub(crate) fn find(&self, address: u64) -> Option<Allocation> {
         let (_, found) = self.by_base.range(..=address).next_back()?;
         (address - found.base < found.size).then_some(*found)
+    }
+
+    /// Forgets the variables of a module or library that is gone.
+    pub(crate) fn forget_owner(&mut self, owner: u64) {
+        self.by_base.retain(|_, a| a.owner != Some(owner));
     }
 
     /// Forgets the device memory of a context that is gone.
@@ -118,6 +134,8 @@ mod tests {
             id: 0,
             flags: 0,
             pool: 0,
+            synchronous: false,
+            owner: None,
         }
     }
 
@@ -143,6 +161,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_set_for_an_allocation_goes_with_it() {
+        let mut all = Allocations::default();
+        all.add(allocation(0x1000, 0x100, 1));
+        all.set_synchronous(0x1000, true);
+        assert!(all.find(0x1080).unwrap().synchronous);
+        all.remove(0x1000);
+        all.add(allocation(0x1000, 0x100, 1));
+        assert!(!all.find(0x1080).unwrap().synchronous);
+    }
+
+    #[test]
     fn an_allocation_takes_the_place_of_what_was_there() {
         let mut all = Allocations::default();
         all.add(allocation(0x1000, 0x1000, 1));
@@ -151,6 +180,21 @@ mod tests {
         assert_eq!(all.find(0x1000), None);
         assert_eq!(all.find(0x2900), None);
         assert_eq!(all.find(0x1800).map(|a| a.size), Some(0x1000));
+    }
+
+    #[test]
+    fn a_module_takes_its_variables_with_it() {
+        let mut all = Allocations::default();
+        all.add(allocation(0x1000, 0x100, 1));
+        for (base, owner) in [(0x2000, 7), (0x3000, 8)] {
+            all.add(Allocation {
+                owner: Some(owner),
+                ..allocation(base, 0x10, 1)
+            });
+        }
+        all.forget_owner(7);
+        assert_eq!(all.at(0x2000), None);
+        assert!(all.at(0x1000).is_some() && all.at(0x3000).is_some());
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::ptr::{null, null_mut, without_provenance_mut};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread::{self, ThreadId};
 
 use gtrace_cuda::payload::{CAPTURE_INFO, EDGE};
 use gtrace_cuda::types::driver::{
@@ -19,7 +20,7 @@ use gtrace_protocol::{DecodeError, Flags};
 
 use crate::context::{put, put_wanted};
 use crate::copy::stream as number;
-use crate::entry::{check, done, exchange};
+use crate::entry::{check, done, exchange, holding_back};
 use crate::generated::driver::remote;
 use crate::graph::Held;
 use crate::session::{self, Session, with_lane};
@@ -35,10 +36,24 @@ struct Capture {
     graph: u64,
     /// The graph is the program's.
     into: bool,
-    /// Streams that are known to take part, the one that it began in first. The stream of a thread is
-    /// known by its own number only.
+    /// Streams that are known to take part, the one that it began in first.
     streams: Vec<u64>,
+    /// The thread in which it began: the default stream of a thread has the same number in each.
+    thread: ThreadId,
     held: Held,
+}
+
+impl Capture {
+    /// Whether this thread's `stream` is known to take part.
+    fn has(&self, stream: u64) -> bool {
+        self.streams.contains(&stream)
+            && (stream != STREAM_PER_THREAD || self.thread == thread::current().id())
+    }
+
+    /// Whether it began in this thread's `stream`.
+    fn began_in(&self, stream: u64) -> bool {
+        self.streams.first() == Some(&stream) && self.has(stream)
+    }
 }
 
 /// The captures of the process.
@@ -136,9 +151,7 @@ fn known(session: &Session, stream: u64) -> Option<(u64, u64)> {
         return None;
     }
     let all = lock(&session.state.captures.all);
-    let own = all
-        .iter()
-        .find(|capture| capture.streams.contains(&stream))?;
+    let own = all.iter().find(|capture| capture.has(stream))?;
     Some((own.id, own.graph))
 }
 
@@ -157,7 +170,7 @@ fn is_free(session: &Session, stream: u64) -> bool {
     let special = stream <= STREAM_LEGACY || stream == STREAM_PER_THREAD;
     let takes_part = lock(&captures.all)
         .iter()
-        .any(|capture| capture.streams.contains(&stream));
+        .any(|capture| capture.has(stream));
     !special && !takes_part && !lock(&captures.maybe).contains(&stream)
 }
 
@@ -317,12 +330,13 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v3(
 fn begun(session: &'static Session, stream: CUstream, into: bool) -> Result<(), CUresult> {
     let captures = &session.state.captures;
     captures.count.fetch_add(1, Ordering::Relaxed);
-    let info = ask(session, number(stream))?;
+    let info = holding_back(session, || ask(session, number(stream)))?;
     lock(&captures.all).push(Capture {
         id: info.id,
         graph: info.graph,
         into,
         streams: vec![number(stream)],
+        thread: thread::current().id(),
         held: Held::default(),
     });
     Ok(())
@@ -396,9 +410,7 @@ pub(crate) unsafe fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph
 /// Whether the capture that began in `stream` puts its nodes into a graph that there was before.
 fn is_into_graph(session: &Session, stream: u64) -> bool {
     let all = lock(&session.state.captures.all);
-    let own = all
-        .iter()
-        .find(|capture| capture.streams.first() == Some(&stream));
+    let own = all.iter().find(|capture| capture.began_in(stream));
     own.is_some_and(|capture| capture.into)
 }
 
@@ -406,9 +418,7 @@ fn is_into_graph(session: &Session, stream: u64) -> bool {
 fn over(session: &Session, stream: u64) -> Option<Capture> {
     let captures = &session.state.captures;
     let mut all = lock(&captures.all);
-    let at = all
-        .iter()
-        .position(|capture| capture.streams.first() == Some(&stream))?;
+    let at = all.iter().position(|capture| capture.began_in(stream))?;
     let own = all.remove(at);
     captures.count.fetch_sub(1, Ordering::Relaxed);
     if all.is_empty() {
@@ -495,4 +505,30 @@ pub(crate) fn relaxed<T>(
     // SAFETY: as above; the mode is the one before.
     check(unsafe { remote::cuThreadExchangeStreamCaptureMode(&raw mut mode) })?;
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_stream_of_a_thread_is_another_in_each() {
+        const OTHER: u64 = 7;
+        let own = Capture {
+            id: 1,
+            graph: 2,
+            into: false,
+            streams: vec![STREAM_PER_THREAD, OTHER],
+            thread: thread::current().id(),
+            held: Held::default(),
+        };
+        assert!(own.has(STREAM_PER_THREAD) && own.has(OTHER));
+        assert!(own.began_in(STREAM_PER_THREAD) && !own.began_in(OTHER));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                assert!(!own.has(STREAM_PER_THREAD) && own.has(OTHER));
+                assert!(!own.began_in(STREAM_PER_THREAD));
+            });
+        });
+    }
 }

@@ -19,6 +19,7 @@ use crate::device_idle;
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::session::{self, Session};
+use crate::set_launch;
 use crate::state::{lock, write};
 use crate::stats::local;
 use crate::tables;
@@ -145,7 +146,9 @@ pub(crate) unsafe fn put_wanted<T>(to: *mut T, value: T) {
 fn forget(session: &Session, handle: u64) {
     write(&session.state.allocations).forget_context(handle);
     crate::managed::forget_context(handle);
-    lock(&session.state.functions).forget_context(handle);
+    let gone = lock(&session.state.functions).forget_context(handle);
+    set_launch::forget_set_launches(&gone);
+    session.state.graphs.forget_context(handle);
     session.state.events.forget();
     tables::context_ended(handle);
 }

@@ -81,7 +81,7 @@ pub(crate) fn still(lane: &Lane, seq: u64) {
 ///
 /// # Errors
 ///
-/// [`crate::status::LOST`], or the failure of an earlier call.
+/// [`crate::status::LOST`], or the failure of an earlier call, which does not keep this one from being sent.
 pub(crate) fn send_if_idle(
     session: &'static Session,
     op: OpId,
@@ -92,7 +92,7 @@ pub(crate) fn send_if_idle(
     }
     crate::session::with_lane(session, |lane| {
         let began = clock::now();
-        entry::check(lane.take_sticky())?;
+        let earlier = entry::check(lane.take_sticky());
         let write = |w: &mut Writer| {
             w.u64(argument);
             Ok(())
@@ -101,6 +101,6 @@ pub(crate) fn send_if_idle(
             send_one_way_with(lane, op, Flags::ONE_WAY, small, Bulk::default(), began)
         })?;
         still(lane, seq);
-        Ok(true)
+        earlier.map(|()| true)
     })
 }

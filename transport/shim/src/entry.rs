@@ -84,6 +84,38 @@ pub(crate) fn done(action: impl FnOnce() -> Result<(), CUresult>) -> CUresult {
     action().err().unwrap_or(cuda::CUDA_SUCCESS)
 }
 
+/// Does `action`, whose calls answer this library and not the program: an earlier call's error waits for a call of the
+/// program, and is not taken for one of these.
+pub(crate) fn holding_back<T>(session: &'static Session, action: impl FnOnce() -> T) -> T {
+    struct Back(&'static Session, Result<bool, CUresult>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            if let Ok(before) = self.1 {
+                let _ = hold(self.0, before);
+            }
+        }
+    }
+    fn hold(session: &'static Session, holds: bool) -> Result<bool, CUresult> {
+        with_lane(session, |lane| Ok(lane.hold_back(holds)))
+    }
+    let _back = Back(session, hold(session, true));
+    action()
+}
+
+/// Has the server end something by `call`. The failure of an earlier call, to be answered once what the client knows of it is
+/// forgotten.
+///
+/// # Errors
+///
+/// The call's own: nothing has ended.
+pub(crate) fn ending(
+    session: &'static Session,
+    call: impl FnOnce() -> CUresult,
+) -> Result<Result<(), CUresult>, CUresult> {
+    check(holding_back(session, call))?;
+    Ok(with_lane(session, |lane| check(lane.take_sticky())))
+}
+
 /// A CUresult as a result.
 #[inline]
 pub(crate) fn check(code: CUresult) -> Result<(), CUresult> {
@@ -161,9 +193,9 @@ fn one_way_in(
     }
     with_lane(session, |lane| {
         let began = clock::now();
-        match lane.take_sticky() {
-            0 => {}
-            code => return Err(code),
+        let earlier = check(lane.take_sticky());
+        if !op.attributes.ends {
+            earlier?;
         }
         let device_idle = op.attributes.idle && device_idle::is(session);
         let seq = written(lane, write, |lane, small| {
@@ -172,7 +204,7 @@ fn one_way_in(
         if device_idle {
             device_idle::still(lane, seq);
         }
-        Ok(())
+        earlier
     })
 }
 

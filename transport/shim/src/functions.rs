@@ -23,13 +23,13 @@ use crate::generated::driver::remote;
 use crate::managed;
 use crate::session::{self, Session, with_lane};
 use crate::set_launch;
-use crate::state::lock;
+use crate::state::{lock, write};
 use crate::stats::local;
 
 pub(crate) use attributes::{
     cuFuncGetAttribute, cuFuncSetAttribute, cuKernelGetAttribute, cuKernelSetAttribute,
 };
-use record::{ATTRIBUTES, keep};
+use record::{ATTRIBUTES, NO_OWNER, keep};
 pub(crate) use record::{Functions, Record, any_record, record};
 
 fn number<T>(handle: *mut T) -> u64 {
@@ -143,12 +143,22 @@ pub(crate) unsafe fn cuLibraryGetKernel(
     })
 }
 
+/// A module or library is about to be gone, with its functions and variables.
+fn forget(session: &Session, owner: u64) {
+    // A null handle is refused. What is of no module, such as managed memory that was allocated, has it as its owner.
+    if owner == NO_OWNER {
+        return;
+    }
+    let gone = lock(&session.state.functions).forget_owner(owner);
+    set_launch::forget_set_launches(&gone);
+    managed::forget_variables(owner);
+    write(&session.state.allocations).forget_owner(owner);
+}
+
 pub(crate) unsafe fn cuModuleUnload(hmod: CUmodule) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        let gone = lock(&session.state.functions).forget_owner(number(hmod));
-        set_launch::forget_set_launches(&gone);
-        managed::forget_variables(number(hmod));
+        forget(session, number(hmod));
         // SAFETY: a handle.
         check(unsafe { remote::cuModuleUnload(hmod) })
     })
@@ -157,9 +167,7 @@ pub(crate) unsafe fn cuModuleUnload(hmod: CUmodule) -> CUresult {
 pub(crate) unsafe fn cuLibraryUnload(library: CUlibrary) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        let gone = lock(&session.state.functions).forget_owner(number(library));
-        set_launch::forget_set_launches(&gone);
-        managed::forget_variables(number(library));
+        forget(session, number(library));
         // SAFETY: a handle.
         check(unsafe { remote::cuLibraryUnload(library) })
     })
@@ -204,7 +212,13 @@ fn name_of(handle: u64) -> Result<*const c_char, CUresult> {
     if Kind::Function.accepts(handle) && handle & SERVER_MINTED != 0 {
         return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
     }
-    Ok(any_record(session, handle)?.name.as_ptr())
+    let record = any_record(session, handle)?;
+    match record.name.is_empty() {
+        // Of a kernel of the server's.
+        true => Err(cuda::CUDA_ERROR_NOT_SUPPORTED),
+        // It stays where it is until the module or library is unloaded.
+        false => Ok(record.name.as_ptr()),
+    }
 }
 
 pub(crate) unsafe fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) -> CUresult {
@@ -223,10 +237,12 @@ pub(crate) unsafe fn cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) 
     })
 }
 
-/// The layout of a function or kernel.
-fn layout(handle: u64) -> Result<&'static [Parameter], CUresult> {
-    let layout = any_record(session::cuda()?, handle)?.layout()?;
-    Ok(&layout.parameters)
+/// Does `action` with the layout of a function or kernel.
+fn layout<T>(
+    handle: u64,
+    action: impl FnOnce(&[Parameter]) -> Result<T, CUresult>,
+) -> Result<T, CUresult> {
+    action(&any_record(session::cuda()?, handle)?.layout()?.parameters)
 }
 
 unsafe fn parameter(
@@ -235,9 +251,8 @@ unsafe fn parameter(
     offset: *mut usize,
     size: *mut usize,
 ) -> Result<(), CUresult> {
-    let parameter = layout(handle)?
-        .get(at)
-        .ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let invalid = cuda::CUDA_ERROR_INVALID_VALUE;
+    let parameter = layout(handle, |all| all.get(at).copied().ok_or(invalid))?;
     // SAFETY: pointers of the program.
     unsafe {
         put(offset, parameter.offset as usize)?;
@@ -248,12 +263,12 @@ unsafe fn parameter(
 
 pub(crate) unsafe fn cuFuncGetParamCount(func: CUfunction, paramCount: *mut usize) -> CUresult {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { put(paramCount, layout(number(func))?.len()) })
+    done(|| unsafe { put(paramCount, layout(number(func), |all| Ok(all.len()))?) })
 }
 
 pub(crate) unsafe fn cuKernelGetParamCount(kernel: CUkernel, paramCount: *mut usize) -> CUresult {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { put(paramCount, layout(number(kernel))?.len()) })
+    done(|| unsafe { put(paramCount, layout(number(kernel), |all| Ok(all.len()))?) })
 }
 
 pub(crate) unsafe fn cuFuncGetParamInfo(

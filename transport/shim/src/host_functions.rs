@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use gtrace_cuda::payload::{
@@ -35,9 +35,34 @@ struct Pending {
     function: Function,
     stream: usize,
     user: usize,
-    /// Of a node of a graph: it runs at each launch. Such are kept for ever, as a launch may be under
-    /// way when its graph is destroyed.
+    /// Of a node of a graph: it runs at each launch. It stays as long as its [`Kept`].
     stays: bool,
+}
+
+/// A function of nodes of graphs. It can be called as long as this lives, and then until no function is still to run: a launch may
+/// be under way when its graph is destroyed.
+#[derive(Debug)]
+pub(crate) struct Kept(u64);
+
+impl Kept {
+    /// Its number.
+    pub(crate) const fn ticket(&self) -> u64 {
+        self.0
+    }
+
+    /// One that there is not.
+    #[cfg(test)]
+    pub(crate) fn numbered(ticket: u64) -> Arc<Self> {
+        Arc::new(Self(ticket))
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(session) = session::current() {
+            session.state.host_functions.forget(self.0);
+        }
+    }
 }
 
 /// Functions for which streams of the server may wait.
@@ -52,6 +77,8 @@ struct Awaited {
 #[derive(Default)]
 pub(crate) struct HostFunctions {
     pending: Mutex<HashMap<u64, Pending>>,
+    /// Functions that no graph has any more, of which a launch under way may call some.
+    gone: Mutex<Vec<u64>>,
     tickets: AtomicU64,
     started: AtomicBool,
     /// Asked for and not yet done.
@@ -103,6 +130,25 @@ impl HostFunctions {
         let _ = self
             .outstanding
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, less);
+        self.forget_gone();
+    }
+
+    /// No graph has this function any more.
+    fn forget(&self, ticket: u64) {
+        lock(&self.gone).push(ticket);
+        self.forget_gone();
+    }
+
+    fn forget_gone(&self) {
+        let mut gone = lock(&self.gone);
+        // Whoever has put one there has launched its graph before.
+        if gone.is_empty() || self.are_outstanding() {
+            return;
+        }
+        let mut pending = lock(&self.pending);
+        for ticket in gone.drain(..) {
+            pending.remove(&ticket);
+        }
     }
 
     /// The server has been sent that so many have returned.
@@ -177,7 +223,7 @@ fn past_calls(
     session: &'static Session,
     copies: impl FnOnce() -> Result<(), CUresult>,
 ) -> Result<(), CUresult> {
-    // A function that a launch calls more often than it has nodes for it is not awaited.
+    // No call is halted for a function.
     let Some(before) = session.state.host_functions.awaited() else {
         return copies();
     };
@@ -282,7 +328,7 @@ fn next(session: &'static Session) -> Result<HostReached, CUresult> {
     })
 }
 
-/// Keeps a function of a node for all its launches; its number.
+/// Keeps a function of a node for all its launches.
 ///
 /// # Errors
 ///
@@ -290,15 +336,16 @@ fn next(session: &'static Session) -> Result<HostReached, CUresult> {
 pub(crate) fn keep(
     function: unsafe extern "C" fn(*mut c_void),
     user: *mut c_void,
-) -> Result<u64, CUresult> {
+) -> Result<Arc<Kept>, CUresult> {
     let session = session::cuda()?;
     session.state.host_functions.start(session)?;
-    Ok(session.state.host_functions.put(Pending {
+    let ticket = session.state.host_functions.put(Pending {
         function: Function::Host(function),
         stream: 0,
         user: user.expose_provenance(),
         stays: true,
-    }))
+    });
+    Ok(Arc::new(Kept(ticket)))
 }
 
 /// A function that was kept, and its argument.
@@ -355,7 +402,12 @@ fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Res
         )
     });
     if let Some(id) = capture {
-        capture::hold(session, id, |held| held.functions.push(ticket));
+        let mut kept = Some(Arc::new(Kept(ticket)));
+        if sent.is_ok() {
+            capture::hold(session, id, |held| held.functions.extend(kept.take()));
+            // The graph of a capture that is not known here has it for ever.
+            std::mem::forget(kept);
+        }
     } else if sent.is_err() && lock(&functions.pending).remove(&ticket).is_some() {
         functions.expect_no_more(1);
     }
@@ -399,4 +451,32 @@ pub(crate) unsafe fn cuStreamAddCallback(
         }
         add(OP, hStream, Function::Callback(function), userData)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_of_nodes_stay_while_a_launch_may_call_them() {
+        unsafe extern "C" fn nothing(_: *mut c_void) {}
+        let functions = HostFunctions::default();
+        let put = || {
+            functions.put(Pending {
+                function: Function::Host(nothing),
+                stream: 0,
+                user: 0,
+                stays: true,
+            })
+        };
+        let (one, two) = (put(), put());
+        functions.forget(one);
+        assert!(functions.find(one).is_none());
+        assert!(functions.find(two).is_some());
+        functions.outstanding.store(1, Ordering::Release);
+        functions.forget(two);
+        assert!(functions.find(two).is_some());
+        functions.returned(1);
+        assert!(functions.find(two).is_none());
+    }
 }

@@ -16,7 +16,7 @@ use gtrace_cuda::types::driver::{
 
 use crate::allocations::Place;
 use crate::context::put;
-use crate::entry::{check, done, exchange};
+use crate::entry::{check, done, ending, exchange, holding_back};
 use crate::events;
 use crate::generated::driver::remote;
 use crate::log;
@@ -30,13 +30,16 @@ pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
     Flags: c_uint,
 ) -> CUresult {
     done(|| {
+        let session = session::cuda()?;
         let (mut base, mut start, mut size) = (0, 0, 0);
         // SAFETY: the pointer is writable.
         check(unsafe { remote::cuIpcOpenMemHandle_v2(&raw mut base, handle, Flags) })?;
         // How much there is only the driver knows.
-        // SAFETY: the pointers are writable.
-        check(unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, &raw mut size, base) })?;
-        note(session::cuda()?, start, size as u64, Place::Opened, 0);
+        check(holding_back(session, || {
+            // SAFETY: the pointers are writable.
+            unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, &raw mut size, base) }
+        }))?;
+        note(session, start, size as u64, Place::Opened, 0);
         // SAFETY: a pointer of the program.
         unsafe { put(pdptr, base) }
     })
@@ -46,7 +49,7 @@ pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuIpcCloseMemHandle(dptr) })?;
+        let earlier = ending(session, || unsafe { remote::cuIpcCloseMemHandle(dptr) })?;
         let mut start = 0;
         // It may have been opened more than once.
         // SAFETY: the pointer is writable, and the other result is not wanted.
@@ -55,7 +58,7 @@ pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
         if check(still).is_err() {
             write(&session.state.allocations).remove(dptr);
         }
-        Ok(())
+        earlier
     })
 }
 

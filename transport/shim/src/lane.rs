@@ -4,28 +4,27 @@
 //! this lane, can send what lies in it. The receiving half is the thread's own.
 
 mod lanes;
+mod outgoing;
 
-use std::collections::HashSet;
 use std::mem::ManuallyDrop;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use gtrace_cuda::attributes;
 use gtrace_cuda::payload::HOST_DONE;
 use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstreamCaptureMode};
-use gtrace_link::{
-    End, Ended, Ender, Link, LinkError, LinkInfo, LinkKind, PinnedRegion, Rx, Tx, printable,
-};
+use gtrace_link::{End, Ended, Link, LinkError, LinkKind, PinnedRegion, Rx, Tx, printable};
 use gtrace_protocol::{
     After, BULK_MAX, DecodeError, FirstCall, Flags, FrameError, HEADER_LEN, Header, OpId, Reader,
     SMALL_MAX, Writer, control, op_id,
 };
 
 pub(crate) use self::lanes::Lanes;
+pub(crate) use self::outgoing::Outgoing;
 use crate::entry::Call;
 use crate::events::Mark;
 use crate::session::Session;
-use crate::{clock, context, fork, log, output, stats, status, times};
+use crate::{clock, context, fork, log, output, status, times};
 
 /// Frames that may lie unsent: a send over loopback costs some 4 us, whatever their number.
 const FRAMES: u32 = 128;
@@ -37,179 +36,6 @@ const IDLE_NS: u64 = 50_000;
 /// lines of the cache that go to and fro.
 const SHARED_FRAMES: u32 = 16;
 const SHARED_IDLE_NS: u64 = 5_000;
-
-/// The sending half.
-pub(crate) struct Outgoing {
-    session: &'static Session,
-    number: u16,
-    /// Up to which of its frames the records of events are complete, as the server reported last.
-    watermark: AtomicU64,
-    /// Another thread's call waits for what lies here.
-    hurry: AtomicBool,
-    end: Ender,
-    /// What its link is, and what became of it.
-    info: LinkInfo,
-    sending: Mutex<Sending>,
-    /// Memories of the program that the link was given bytes of, and may know.
-    memories: Mutex<HashSet<PinnedRegion>>,
-}
-
-struct Sending {
-    tx: Box<dyn Tx>,
-    seq: u64,
-    frames: u32,
-    flushed_ns: u64,
-    open: bool,
-    left: stats::Left,
-}
-
-impl Sending {
-    /// Sends a word of which nobody waits for an answer. If the link is at its end already, the other side knows.
-    fn say(&mut self, op: OpId) {
-        self.seq += 1;
-        let header = Header {
-            length: HEADER_LEN as u32,
-            op,
-            seq: self.seq,
-            sent_ns: clock::now(),
-            flags: Flags::ONE_WAY,
-            ..Header::default()
-        };
-        if let Ok(room) = self.tx.reserve(HEADER_LEN) {
-            room[..HEADER_LEN].copy_from_slice(&header.to_bytes());
-            self.tx.commit(HEADER_LEN);
-            let _ = self.flush();
-        }
-    }
-
-    /// As [`Sending::flush`], without waiting for the server; what is left is sent with what comes next, or by another call.
-    fn flush_some(&mut self) -> Result<(), LinkError> {
-        self.left.publish();
-        if self.tx.flush_some()? {
-            self.frames = 0;
-            self.flushed_ns = clock::now();
-        }
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), LinkError> {
-        self.frames = 0;
-        self.flushed_ns = clock::now();
-        self.left.publish();
-        self.tx.flush()
-    }
-}
-
-impl Outgoing {
-    fn lock(&self) -> MutexGuard<'_, Sending> {
-        self.sending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Sends what lies here, unless the owner is about to. It does not wait for a server that reads nothing: other lanes would
-    /// wait too.
-    ///
-    /// True if something lay here or may come at once.
-    pub(crate) fn flush_from_outside(&self) -> bool {
-        let mut sending = match self.sending.try_lock() {
-            Ok(sending) => sending,
-            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
-            Err(TryLockError::WouldBlock) => {
-                // The owner may wait for room in there, so waiting for it could take for ever.
-                self.hurry.store(true, Ordering::Relaxed);
-                return true;
-            }
-        };
-        if sending.frames == 0 || !sending.open || sending.tx.failover_pending() {
-            sending.left.publish();
-            return false;
-        }
-        let flushed = sending.flush_some();
-        drop(sending);
-        self.lost_if(flushed);
-        true
-    }
-
-    /// Has the flusher look after what is left.
-    fn arm_flusher(&self) {
-        self.session.flusher.arm();
-    }
-
-    /// A lane on which nothing can be sent has lost calls that other threads may rely on, and its own thread may never
-    /// call again.
-    fn lost_if(&self, sent: Result<(), LinkError>) {
-        if let Err(error) = sent {
-            self.session.lose(&error);
-        }
-    }
-
-    /// Tells the server that the process ends, so that it waits for no connection that closes from here on. Not in the
-    /// middle of a frame.
-    fn say_ending(&self) {
-        if let Ok(mut sending) = self.sending.try_lock()
-            && sending.open
-            && !sending.tx.failover_pending()
-        {
-            sending.say(control::ENDING);
-        }
-    }
-
-    /// Whether it has no connection at the moment.
-    fn is_severed(&self) -> bool {
-        let changes = &self.info.changes;
-        changes.severances() > changes.resumptions()
-    }
-
-    /// Polls completions of what was sent, unless the owner is about to.
-    fn poll_completions(&self) {
-        if let Ok(mut sending) = self.sending.try_lock()
-            && sending.open
-        {
-            let polled = sending.tx.poll_completions();
-            drop(sending);
-            self.lost_if(polled);
-        }
-    }
-
-    fn memories(&self) -> MutexGuard<'_, HashSet<PinnedRegion>> {
-        self.memories.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Takes nothing from `memory` any more. A lane that never did is left alone: its owner may be sending, and wait for
-    /// what comes after this.
-    fn release(&self, memory: &PinnedRegion) {
-        if self.memories().remove(memory) {
-            // Of a lane that is at its end nothing is taken either.
-            let released = self.lock().tx.release(Some(memory));
-            self.lost_if(released);
-        }
-    }
-
-    /// What its link is, and what became of it.
-    pub(crate) const fn info(&self) -> &LinkInfo {
-        &self.info
-    }
-
-    /// Its number in the session.
-    pub(crate) const fn number(&self) -> u16 {
-        self.number
-    }
-
-    /// Up to which of its frames the records of events are complete.
-    #[inline]
-    pub(crate) fn watermark(&self) -> u64 {
-        self.watermark.load(Ordering::Acquire)
-    }
-
-    /// A frame of the server has come.
-    #[inline]
-    fn received(&self, header: &Header) {
-        // A server of an earlier version says nothing. The lane's thread alone writes it.
-        let complete = After(header.after).seq();
-        if complete > self.watermark.load(Ordering::Relaxed) {
-            self.watermark.store(complete, Ordering::Release);
-        }
-    }
-}
 
 /// The bulk part of a frame.
 #[derive(Clone, Copy, Default)]
@@ -284,6 +110,8 @@ pub(crate) struct Lane {
     scratch: Vec<u8>,
     /// An error of a one-way call that the program has not got; 0 for none.
     sticky: CUresult,
+    /// It waits, as what is called now answers this library and not the program.
+    holds_back: bool,
     /// The last frame of another lane that was hurried on.
     hurried: u64,
     /// Number of the last frame.
@@ -329,23 +157,8 @@ impl Lane {
     }
 
     pub(crate) fn new(session: &'static Session, link: Link, number: u16, credits: u32) -> Self {
-        let out = Arc::new(Outgoing {
-            session,
-            number,
-            watermark: AtomicU64::new(0),
-            hurry: AtomicBool::new(false),
-            end: link.end,
-            info: link.info.clone(),
-            sending: Mutex::new(Sending {
-                tx: link.tx,
-                seq: 0,
-                frames: 0,
-                flushed_ns: 0,
-                open: true,
-                left: stats::Left::default(),
-            }),
-            memories: Mutex::default(),
-        });
+        let info = link.info.clone();
+        let out = Arc::new(Outgoing::new(session, number, link.tx, link.end, info));
         session.lanes.add(Arc::clone(&out));
         let (most_frames, idle_ns) = match link.info.kind {
             LinkKind::SharedMemory => (SHARED_FRAMES, SHARED_IDLE_NS),
@@ -359,6 +172,7 @@ impl Lane {
             credits,
             scratch: Vec::with_capacity(4096),
             sticky: 0,
+            holds_back: false,
             hurried: 0,
             sent: 0,
             before: 0,
@@ -400,6 +214,7 @@ impl Lane {
     ///
     /// [`status::LOST`].
     pub(crate) fn begin_anew(&mut self) -> Result<(), CUresult> {
+        self.holds_back = false;
         if !std::mem::take(&mut self.captures_otherwise) {
             return Ok(());
         }
@@ -768,7 +583,7 @@ impl Lane {
                 // Once a capture was reported as invalidated, its reason is not reported later.
                 let ended = code == cuda::CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                     && is_of_captures(self.sticky);
-                if self.sticky == code || ended {
+                if !self.holds_back && (self.sticky == code || ended) {
                     self.sticky = 0;
                 }
                 code
@@ -793,9 +608,15 @@ impl Lane {
         self.sticky != 0 || self.session.broken() != 0
     }
 
+    /// Whether errors of earlier calls wait from here on. Whether they did before.
+    pub(crate) fn hold_back(&mut self, holds: bool) -> bool {
+        std::mem::replace(&mut self.holds_back, holds)
+    }
+
     /// The error of an earlier one-way call that must be reported to the program now, or 0.
     pub(crate) fn take_sticky(&mut self) -> CUresult {
         match self.session.broken() {
+            _ if self.holds_back => 0,
             0 => std::mem::take(&mut self.sticky),
             code => code,
         }

@@ -90,7 +90,8 @@ fn registers_of(each: u64, threads: u64) -> u64 {
 /// Whether the blocks of a cooperative launch run at the same time, which CUDA checks at the launch.
 fn check_together(f: CUfunction, launch: &Launch<'_>) -> Result<(), CUresult> {
     let session = session::cuda()?;
-    check_limits(session, any_record(session, launch.function)?, launch)?;
+    let record = any_record(session, launch.function)?;
+    check_limits(session, &record, launch)?;
     // The limits keep both products small enough.
     let threads = launch.block.iter().product::<u32>();
     let blocks = launch.grid.iter().map(|n| u64::from(*n)).product::<u64>();
@@ -258,7 +259,8 @@ unsafe fn launch(
     arguments: Arguments,
 ) -> Result<(), CUresult> {
     let session = session::cuda()?;
-    let record = any_record(session, launch.function)?;
+    let held = any_record(session, launch.function)?;
+    let record: &Record = &held;
     check_limits(session, record, launch)?;
     // SAFETY: the caller's promise.
     let len = unsafe { len(record, arguments) }?;

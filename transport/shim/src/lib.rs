@@ -52,7 +52,6 @@ mod reserve;
 mod session;
 mod set_launch;
 mod settings;
-mod slots;
 mod state;
 mod stats;
 mod status;

@@ -16,6 +16,7 @@
 mod api;
 mod eager;
 mod holds;
+mod mappings;
 mod page_locked;
 mod pager;
 mod pages;

@@ -15,7 +15,7 @@ use gtrace_protocol::op_id;
 use crate::allocations::{Allocation, Place};
 use crate::context::{self, put_wanted};
 use crate::device_idle;
-use crate::entry::{check, done};
+use crate::entry::{check, done, ending, holding_back};
 use crate::generated::driver::remote;
 use crate::managed;
 use crate::pointer;
@@ -36,6 +36,8 @@ pub(crate) fn allocation(base: u64, size: u64, place: Place) -> Allocation {
         id: 0,
         flags: 0,
         pool: 0,
+        synchronous: false,
+        owner: None,
     }
 }
 
@@ -50,6 +52,13 @@ pub(crate) fn note(session: &Session, base: u64, size: u64, place: Place, pool: 
 pub(crate) fn note_as(session: &Session, (base, size): (u64, u64), place: Place, flags: u32) {
     let made = allocation(base, size, place);
     write(&session.state.allocations).add(Allocation { flags, ..made });
+}
+
+/// Notes a variable of a module or library of the current context, until that is gone.
+pub(crate) fn note_variable(session: &Session, (base, size): (u64, u64), place: Place, owner: u64) {
+    let made = allocation(base, size, place);
+    let owner = Some(owner);
+    write(&session.state.allocations).add(Allocation { owner, ..made });
 }
 
 /// Notes what `dptr` points to after a call that has allocated `size` bytes.
@@ -130,11 +139,11 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
             return Ok(());
         }
         // SAFETY: no pointer of the client.
-        let freed = check(unsafe { remote::cuMemFree_v2(dptr) });
+        let freed = ending(session, || unsafe { remote::cuMemFree_v2(dptr) });
         if let (Err(cuda::CUDA_ERROR_INVALID_VALUE), Some(known)) = (freed, known) {
             write(&session.state.allocations).add(known);
         }
-        freed
+        freed?
     })
 }
 
@@ -178,8 +187,10 @@ pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUr
         if dptr == 0 {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
+        let captured = session.state.captures.any()
+            && holding_back(session, || crate::capture::of(session, hStream))?.is_some();
         // A capture frees nothing yet.
-        if crate::capture::of(session, hStream)?.is_none() {
+        if !captured {
             write(&session.state.allocations).remove(dptr);
             managed::forget(dptr);
         }
@@ -241,7 +252,10 @@ unsafe fn variable(
         if size > 0 && read(&session.state.allocations).find(base).is_none() {
             match managed::is_possible() && is_managed(base, size) {
                 true => managed::take_up_variable(session, (base, size), owner)?,
-                false => note(session, base, size as u64, Place::Device, 0),
+                false => {
+                    reserve(base, size as u64);
+                    note_variable(session, (base, size as u64), Place::Device, owner);
+                }
             }
         }
         // SAFETY: pointers of the program.
@@ -313,9 +327,9 @@ pub(crate) unsafe fn cuMemAddressFree(ptr: CUdeviceptr, size: usize) -> CUresult
     done(|| {
         let session = session::cuda()?;
         // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuMemAddressFree(ptr, size) })?;
+        let earlier = ending(session, || unsafe { remote::cuMemAddressFree(ptr, size) })?;
         write(&session.state.allocations).remove(ptr);
-        Ok(())
+        earlier
     })
 }
 

@@ -3,11 +3,9 @@
 // Writes values of the attribute's type through untyped pointers of the program.
 #![allow(unsafe_code)]
 
-use std::collections::BTreeSet;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::slice;
-use std::sync::Mutex;
 
 use gtrace_cuda::types::driver::{
     self as cuda, CUcontext, CUdeviceptr, CUmemoryPool, CUpointer_attribute, CUresult,
@@ -18,7 +16,7 @@ use crate::device;
 use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::session;
-use crate::state::{lock, read};
+use crate::state::{read, write};
 use crate::stats::local;
 
 /// Whether it is page-locked memory that the device can use.
@@ -82,9 +80,7 @@ unsafe fn attribute(
         cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER if host || found.place == Place::Managed => {
             pointer(without_provenance_mut(ptr as usize));
         }
-        cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => {
-            int(lock(&SYNCHRONOUS).contains(&found.id).into());
-        }
+        cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS => int(found.synchronous.into()),
         cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID => long(found.id),
         cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED => int((found.place == Place::Managed).into()),
         cuda::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL => int(found.device.cast_unsigned()),
@@ -150,9 +146,6 @@ unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) -> Result<(
     }
     Ok(())
 }
-
-/// Memory with which operations are to be synchronous, by the number of its allocation, which is given once.
-static SYNCHRONOUS: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 pub(crate) unsafe fn cuPointerGetAttribute(
     data: *mut c_void,
@@ -222,10 +215,8 @@ pub(crate) unsafe fn cuPointerSetAttribute(
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
         // SAFETY: this attribute is an unsigned integer.
-        match unsafe { value.cast::<c_uint>().read() } {
-            0 => lock(&SYNCHRONOUS).remove(&found.id),
-            _ => lock(&SYNCHRONOUS).insert(found.id),
-        };
+        let synchronous = unsafe { value.cast::<c_uint>().read() } != 0;
+        write(&session.state.allocations).set_synchronous(found.base, synchronous);
         Ok(())
     })
 }

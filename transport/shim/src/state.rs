@@ -11,11 +11,10 @@ use crate::contexts::Contexts;
 use crate::deferred_copies::DeferredCopies;
 use crate::device::LaunchLimits;
 use crate::events::Events;
-use crate::functions::{Functions, Record};
+use crate::functions::Functions;
 use crate::graph::Graphs;
 use crate::host_functions::HostFunctions;
 use crate::linker::Linker;
-use crate::slots::Slots;
 use crate::textures::Objects;
 
 /// State of a session.
@@ -26,10 +25,6 @@ pub(crate) struct State {
     pub(crate) contexts: Mutex<Contexts>,
     pub(crate) allocations: RwLock<Allocations>,
     pub(crate) functions: Mutex<Functions>,
-    /// Functions by the counter of their handle.
-    pub(crate) function_slots: Slots<Record>,
-    /// Kernels by the counter of their handle.
-    pub(crate) kernel_slots: Slots<Record>,
     pub(crate) captures: Captures,
     pub(crate) graphs: Graphs,
     /// Events that were recorded.

@@ -5,8 +5,6 @@
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
-use std::mem;
-use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::Operation;
 use gtrace_cuda::payload::{
@@ -70,51 +68,6 @@ unsafe fn resource(given: *const CUDA_RESOURCE_DESC) -> Result<Resource, CUresul
             _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
         })
     }
-}
-
-/// The description that [`resource`] was made from.
-fn described(resource: &Resource) -> CUDA_RESOURCE_DESC {
-    // SAFETY: zeros are a value.
-    let mut given: CUDA_RESOURCE_DESC = unsafe { mem::zeroed() };
-    match *resource {
-        Resource::Array(handle) => {
-            given.resType = cuda::CU_RESOURCE_TYPE_ARRAY;
-            given.res.array.hArray = without_provenance_mut(handle as usize);
-        }
-        Resource::Mipmapped(handle) => {
-            given.resType = cuda::CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-            given.res.mipmap.hMipmappedArray = without_provenance_mut(handle as usize);
-        }
-        Resource::Linear {
-            address,
-            format,
-            channels,
-            bytes,
-        } => {
-            given.resType = cuda::CU_RESOURCE_TYPE_LINEAR;
-            given.res.linear.devPtr = address;
-            given.res.linear.format = format;
-            given.res.linear.numChannels = channels;
-            given.res.linear.sizeInBytes = bytes as usize;
-        }
-        Resource::Pitched {
-            address,
-            format,
-            channels,
-            width,
-            height,
-            pitch,
-        } => {
-            given.resType = cuda::CU_RESOURCE_TYPE_PITCH2D;
-            given.res.pitch2D.devPtr = address;
-            given.res.pitch2D.format = format;
-            given.res.pitch2D.numChannels = channels;
-            given.res.pitch2D.width = width as usize;
-            given.res.pitch2D.height = height as usize;
-            given.res.pitch2D.pitchInBytes = pitch as usize;
-        }
-    }
-    given
 }
 
 /// Has the server make an object; its number.
@@ -248,7 +201,7 @@ pub(crate) unsafe fn cuTexObjectGetResourceDesc(
     done(|| {
         local!("cuTexObjectGetResourceDesc");
         // SAFETY: a pointer of the program.
-        unsafe { put(pResDesc, described(&known(texObject)?.resource)) }
+        unsafe { put(pResDesc, known(texObject)?.resource.description()) }
     })
 }
 
@@ -276,18 +229,8 @@ pub(crate) unsafe fn cuTexObjectGetResourceViewDesc(
         local!("cuTexObjectGetResourceViewDesc");
         let view = known(texObject)?.view;
         let view = view.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        // SAFETY: zeros are a value.
-        let mut given: CUDA_RESOURCE_VIEW_DESC = unsafe { mem::zeroed() };
-        given.format = view.format;
-        [given.width, given.height, given.depth] = view.size.map(|size| size as usize);
-        [
-            given.firstMipmapLevel,
-            given.lastMipmapLevel,
-            given.firstLayer,
-            given.lastLayer,
-        ] = view.parts;
         // SAFETY: a pointer of the program.
-        unsafe { put(pResViewDesc, given) }
+        unsafe { put(pResViewDesc, view.description()) }
     })
 }
 
@@ -304,6 +247,6 @@ pub(crate) unsafe fn cuSurfObjectGetResourceDesc(
             .copied();
         let resource = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
         // SAFETY: a pointer of the program.
-        unsafe { put(pResDesc, described(&resource)) }
+        unsafe { put(pResDesc, resource.description()) }
     })
 }

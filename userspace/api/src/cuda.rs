@@ -7,29 +7,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::clean;
 
-/// Whether CUDA calls are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CudaState {
-    /// Not asked for.
-    #[default]
-    Off,
-    /// They are counted, in every process that has a driver's library open.
-    Active,
-    /// The probes are detached on request.
-    Paused,
-    /// They should be counted and are not; `reason` says why.
-    Failed,
-}
-
-impl CudaState {
-    /// Every state, with its name in JSON.
-    pub const ALL: [(Self, &'static str); 4] = [
-        (Self::Off, "off"),
-        (Self::Active, "active"),
-        (Self::Paused, "paused"),
-        (Self::Failed, "failed"),
-    ];
+gtrace_event::named_enum! {
+    /// Whether CUDA calls are counted.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum CudaState {
+        /// Not asked for.
+        #[default]
+        Off = "off",
+        /// They are counted, in every process that has a driver's library open.
+        Active = "active",
+        /// The probes are detached on request.
+        Paused = "paused",
+        /// They should be counted and are not; `reason` says why.
+        Failed = "failed",
+    }
 }
 
 /// How much of the calls a figure stands for. Probes have a budget, and give up what exceeds it.

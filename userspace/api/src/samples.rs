@@ -6,16 +6,17 @@ use gtrace_event::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What the values of a series are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SampleKind {
-    /// Goes up and down.
-    Gauge,
-    /// Rises until its source is reset.
-    Counter,
-    /// Durations since the point before.
-    Histogram,
+gtrace_event::named_enum! {
+    /// What the values of a series are.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum SampleKind {
+        /// Goes up and down.
+        Gauge = "gauge",
+        /// Rises until its source is reset.
+        Counter = "counter",
+        /// Durations since the point before.
+        Histogram = "histogram",
+    }
 }
 
 /// Samples of a range of time.

@@ -8,20 +8,21 @@ use gtrace_event::{Timestamp, WitnessName};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether a source works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SourceState {
-    /// Gives all it can.
-    Active,
-    /// Gives less than it could; `reason` says what is missing.
-    Degraded,
-    /// This host does not have it.
-    Absent,
-    /// It should work and does not.
-    Failed,
-    /// Switched off by configuration.
-    Off,
+gtrace_event::named_enum! {
+    /// Whether a source works.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum SourceState {
+        /// Gives all it can.
+        Active = "active",
+        /// Gives less than it could; `reason` says what is missing.
+        Degraded = "degraded",
+        /// This host does not have it.
+        Absent = "absent",
+        /// It should work and does not.
+        Failed = "failed",
+        /// Switched off by configuration.
+        Off = "off",
+    }
 }
 
 /// One source, as `gtrace status`, `/api/v1/sources` and `gtrace doctor` show it.

@@ -1,6 +1,6 @@
-use gtrace_event::{Action, Advice, Kind, Occurrence, Severity};
+use gtrace_event::{Action, Advice, Event, Kind, Occurrence, Severity};
 
-use crate::entry::{KindEntry, SxidEntry, XidEntry};
+use crate::entry::{Category, KindEntry, SxidEntry, XidEntry};
 use crate::policy::{Policy, PolicyError, Ruling};
 use crate::{refine, table};
 
@@ -74,6 +74,16 @@ impl Catalogue {
             Kind::Sxid => self.sxid(occ.detail.fabric.sxid?).map(|e| e.name),
             _ => None,
         }
+    }
+
+    /// Where the cause of `event` is looked for first: by its code where the catalogue has that, else by its kind.
+    pub fn category(&self, event: &Event) -> Category {
+        let of_code = match event.kind {
+            Kind::Xid => event.code().and_then(table::xid).map(|e| e.category),
+            Kind::Sxid => event.code().and_then(table::sxid).map(|e| e.category),
+            _ => None,
+        };
+        of_code.unwrap_or_else(|| table::kind(event.kind).category)
     }
 
     /// The entry of an Xid code.

@@ -1,47 +1,30 @@
 use std::fmt;
 
 use gtrace_event::{Kind, Severity};
+use serde::{Deserialize, Serialize};
 
-/// Where the cause of a code is looked for first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Category {
-    /// The program's own kernels, addresses or API use.
-    Application,
-    /// The driver, its firmware, or a mix of driver and program.
-    Driver,
-    /// GPU memory, caches, ECC, the InfoROM.
-    HardwareMemory,
-    /// NVLink, NVSwitch and chip-to-chip links.
-    Nvlink,
-    /// The PCIe path between host and GPU.
-    Pcie,
-    /// Heat and power delivery.
-    ThermalPower,
-    /// The host: its memory, scheduler, storage, network, or gtrace itself.
-    System,
-    /// Nothing public is known.
-    Unknown,
-}
-
-impl Category {
-    /// The name used in the documentation and in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Application => "application",
-            Self::Driver => "driver",
-            Self::HardwareMemory => "hardware_memory",
-            Self::Nvlink => "nvlink",
-            Self::Pcie => "pcie",
-            Self::ThermalPower => "thermal_power",
-            Self::System => "system",
-            Self::Unknown => "unknown",
-        }
-    }
-}
-
-impl fmt::Display for Category {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+gtrace_event::named_enum! {
+    /// Where the cause of a code is looked for first.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+    )]
+    pub enum Category {
+        /// The program's own kernels, addresses or API use.
+        Application = "application",
+        /// The driver, its firmware, or a mix of driver and program.
+        Driver = "driver",
+        /// GPU memory, caches, ECC, the InfoROM.
+        HardwareMemory = "hardware_memory",
+        /// NVLink, NVSwitch and chip-to-chip links.
+        Nvlink = "nvlink",
+        /// The PCIe path between host and GPU.
+        Pcie = "pcie",
+        /// Heat and power delivery.
+        ThermalPower = "thermal_power",
+        /// The host: its memory, scheduler, storage, network, or gtrace itself.
+        System = "system",
+        /// Nothing public is known.
+        Unknown = "unknown",
     }
 }
 

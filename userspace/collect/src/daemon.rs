@@ -82,9 +82,7 @@ pub fn inactive_reason(sources: &[SourceStatus]) -> Option<String> {
     for source in sources.iter().filter(of_calls) {
         let state = match source.state {
             SourceState::Active | SourceState::Degraded => return None,
-            SourceState::Absent => "absent",
-            SourceState::Failed => "failed",
-            SourceState::Off => "off",
+            other => other.name(),
         };
         let why = source.reason.as_deref();
         let why = why.unwrap_or("switched off by configuration");

@@ -46,52 +46,41 @@ impl<T: fmt::Display> fmt::Display for Expected<T> {
     }
 }
 
-macro_rules! settings {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// What is compared.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-        pub enum Setting {
-            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
-        }
-
-        impl Setting {
-            /// The name used in the file, JSON and metrics.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-        }
-    };
-}
-
-settings! {
-    /// Version of the loaded driver.
-    Driver = "driver",
-    /// How many GPUs PCI shows.
-    Gpus = "gpus",
-    /// How many NVSwitches PCI shows.
-    Nvswitches = "nvswitches",
-    /// How many RDMA ports are active.
-    RdmaPorts = "rdma_ports",
-    /// Product name.
-    Name = "name",
-    /// Version of the VBIOS.
-    Vbios = "vbios",
-    /// Version of the GSP firmware.
-    Firmware = "firmware",
-    /// Enforced power limit.
-    PowerLimit = "power_limit_w",
-    /// Whether ECC is on.
-    Ecc = "ecc",
-    /// Whether MIG mode is on.
-    Mig = "mig",
-    /// Profiles of the instances in MIG mode.
-    MigInstances = "mig_instances",
-    /// Whether persistence mode is on.
-    Persistence = "persistence",
-    /// Whether confidential computing is on and ready.
-    ConfidentialComputing = "confidential_computing",
-    /// How many NVLinks are up.
-    Nvlinks = "nvlinks",
+gtrace_event::named_enum! {
+    /// What is compared.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    )]
+    pub enum Setting {
+        /// Version of the loaded driver.
+        Driver = "driver",
+        /// How many GPUs PCI shows.
+        Gpus = "gpus",
+        /// How many NVSwitches PCI shows.
+        Nvswitches = "nvswitches",
+        /// How many RDMA ports are active.
+        RdmaPorts = "rdma_ports",
+        /// Product name.
+        Name = "name",
+        /// Version of the VBIOS.
+        Vbios = "vbios",
+        /// Version of the GSP firmware.
+        Firmware = "firmware",
+        /// Enforced power limit.
+        PowerLimit = "power_limit_w",
+        /// Whether ECC is on.
+        Ecc = "ecc",
+        /// Whether MIG mode is on.
+        Mig = "mig",
+        /// Profiles of the instances in MIG mode.
+        MigInstances = "mig_instances",
+        /// Whether persistence mode is on.
+        Persistence = "persistence",
+        /// Whether confidential computing is on and ready.
+        ConfidentialComputing = "confidential_computing",
+        /// How many NVLinks are up.
+        Nvlinks = "nvlinks",
+    }
 }
 
 impl Setting {
@@ -101,12 +90,6 @@ impl Setting {
             self,
             Self::Gpus | Self::Nvswitches | Self::RdmaPorts | Self::Nvlinks
         )
-    }
-}
-
-impl fmt::Display for Setting {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -351,29 +351,16 @@ section! {
     }
 }
 
-/// Whether a GPU has been registered with its NVLink fabric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FabricState {
-    /// The fabric manager has not begun.
-    NotStarted,
-    /// It is at it.
-    InProgress,
-    /// It has ended; `status` says how.
-    Completed,
-}
-
-impl FabricState {
-    /// Every state.
-    pub const ALL: [Self; 3] = [Self::NotStarted, Self::InProgress, Self::Completed];
-
-    /// The name used in JSON and metrics.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NotStarted => "not_started",
-            Self::InProgress => "in_progress",
-            Self::Completed => "completed",
-        }
+gtrace_event::named_enum! {
+    /// Whether a GPU has been registered with its NVLink fabric.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum FabricState {
+        /// The fabric manager has not begun.
+        NotStarted = "not_started",
+        /// It is at it.
+        InProgress = "in_progress",
+        /// It has ended; `status` says how.
+        Completed = "completed",
     }
 }
 

@@ -672,8 +672,8 @@ fn a_surplus_port_that_is_down_or_gone_is_reported_and_leaves_the_health_as_it_i
     assert_eq!(watch.poll_now(at(70)).health.state, RdmaState::Unhealthy);
 }
 
-#[test]
-fn a_device_that_does_not_answer_holds_up_no_other_and_is_not_shown_as_it_was() {
+/// Two devices, which are as many as are expected, after the first poll.
+fn two_of_two() -> (Sys, RdmaWatch) {
     let sys = Sys::new();
     sys.add("mlx5_0", 1);
     sys.add("mlx5_1", 1);
@@ -683,6 +683,12 @@ fn a_device_that_does_not_answer_holds_up_no_other_and_is_not_shown_as_it_was() 
     };
     let mut watch = RdmaWatch::new(sys.root(), expected);
     assert_eq!(watch.poll_now(at(0)).health.state, RdmaState::Healthy);
+    (sys, watch)
+}
+
+#[test]
+fn a_device_that_does_not_answer_holds_up_no_other_and_is_not_shown_as_it_was() {
+    let (sys, mut watch) = two_of_two();
     let _counter = Stuck::at(sys.port("mlx5_0", 1).join("hw_counters/packet_seq_err"));
     for second in 1..4 {
         let report = watch.poll_now(at(second));
@@ -707,15 +713,7 @@ fn a_device_that_does_not_answer_holds_up_no_other_and_is_not_shown_as_it_was() 
 
 #[test]
 fn a_port_that_cannot_be_read_is_not_gone_and_stays_as_it_was() {
-    let sys = Sys::new();
-    sys.add("mlx5_0", 1);
-    sys.add("mlx5_1", 1);
-    let expected = RdmaExpected {
-        ports: Some(2),
-        rate_gbps: None,
-    };
-    let mut watch = RdmaWatch::new(sys.root(), expected);
-    assert_eq!(watch.poll_now(at(0)).health.state, RdmaState::Healthy);
+    let (sys, mut watch) = two_of_two();
     // Its reading fails with EIO.
     let state = sys.port("mlx5_0", 1).join("state");
     fs::remove_file(&state).unwrap();

@@ -142,10 +142,12 @@ impl Contention {
 
     /// Takes a reading; what begins with it.
     pub fn observe(&mut self, look: &Look) -> Vec<Occurrence> {
-        let gap = i128::try_from((self.window / GAP).as_nanos()).unwrap_or(i128::MAX);
-        // One sample may lack what is needed.
-        let is_new = |track: &Track| look.time.duration_since(track.last).as_nanos() <= gap;
-        self.gpus.retain(|_, track| is_new(track));
+        // One sample may lack what is needed. A clock that was set back begins a new window too, by however much: else more time has
+        // gone by than it shows.
+        let gap = self.window / GAP;
+        let since = |track: &Track| Duration::try_from(look.time.duration_since(track.last));
+        self.gpus
+            .retain(|_, track| since(track).is_ok_and(|since| since <= gap));
         let mut found = Vec::new();
         for now in &look.gpus {
             let Some(pci) = now.gpu.pci else { continue };

@@ -2,13 +2,14 @@
 //! for a disk.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gtrace_event::{IncidentId, Kind, Occurrence, Timestamp, WitnessName};
 use gtrace_recorder::{Entry, KernelLine, Limits, Ring, What, kernel_line, line};
 
 use crate::clock;
+use crate::lock::lock;
 
 /// What probes saw of one kind that is recorded in one second, such as failed calls; the others are counted.
 const A_SECOND: u64 = 200;
@@ -70,11 +71,6 @@ impl PerSecond {
         }
         (takes, left_out)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // Whole lines and incidents are pushed and taken, so both are right whenever the lock is free.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Recorder {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{Metric, MetricKind};
@@ -11,6 +11,7 @@ use gtrace_event::Timestamp;
 use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Value, Writer, WriterLock};
 
 use crate::hub::Hub;
+use crate::lock::lock;
 use crate::samples::{Batch, Latency, Subscriber};
 use crate::supervise::{self, Task, names};
 
@@ -45,17 +46,12 @@ enum Waiting {
 }
 
 impl Queue {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Waiting>> {
-        // Whole batches are pushed and taken, so the queue is right whenever the lock is free.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn next(&self) -> Option<Waiting> {
-        self.lock().pop_front()
+        lock(&self.waiting).pop_front()
     }
 
     fn add(&self, waiting: Waiting, count: usize) {
-        let mut all = self.lock();
+        let mut all = lock(&self.waiting);
         if all.len() < QUEUE {
             all.push_back(waiting);
         } else {

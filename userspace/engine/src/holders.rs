@@ -5,13 +5,14 @@ mod names;
 mod patient;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{GpuInfo, Metric, MetricKind};
 use gtrace_event::{Event, Gpu, Holder, PciAddress, Process};
 use gtrace_grpc::kubelet::Allocation;
 
+use crate::lock::lock;
 use crate::process::enrich;
 
 pub use self::names::Places;
@@ -142,17 +143,17 @@ pub struct Kept {
 impl Kept {
     /// It.
     pub fn get(&self) -> Arc<Table> {
-        Arc::clone(&self.table.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&lock(&self.table))
     }
 
     /// Another.
     pub fn set(&self, table: Table) {
-        *self.table.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(table);
+        *lock(&self.table) = Arc::new(table);
     }
 
     /// The next reading is to have these processes: they have begun to use CUDA, or have a fault. Which GPU they use need not be known.
     pub fn note_started(&self, pids: &[u32]) {
-        let mut started = self.started.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut started = lock(&self.started);
         started.extend(pids);
         while started.len() > PROCESSES {
             started.pop_first();
@@ -161,7 +162,7 @@ impl Kept {
 
     /// Those since the last time.
     pub fn take_started(&self) -> BTreeSet<u32> {
-        std::mem::take(&mut *self.started.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.started))
     }
 }
 

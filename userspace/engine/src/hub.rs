@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_api::{
@@ -23,6 +23,7 @@ use crate::checks::{Checked, Looked};
 use crate::flight::Recorder;
 use crate::holders;
 use crate::latency::Latencies;
+use crate::lock::lock;
 use crate::metrics::Metrics;
 use crate::samples::{Samples, is_stale};
 use crate::supervise::{self, Outage, Registry, names};
@@ -246,11 +247,6 @@ impl Judged {
         let reason = format!("not checked for {} s", age.as_secs());
         ComponentHealth::now(HealthState::Unknown, [reason])
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while the lock was held leaves plain data behind that is still the newest known.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Hub {

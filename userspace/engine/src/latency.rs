@@ -1,13 +1,14 @@
 //! How long calls took, by day: for a fleet, whose percentiles are those of all its hosts' histograms added up.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use gtrace_event::Timestamp;
 use gtrace_profile::{DailyCalls, Layer};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use crate::lock::lock;
 use crate::samples::{Latency, Subscriber};
 
 /// Rows that are kept; the one whose last call is longest ago goes.
@@ -29,7 +30,7 @@ struct Counted {
 impl Latencies {
     /// Calls from now on are of this version of the driver, if it is known.
     pub fn driver_is(&self, driver: Option<&str>) {
-        let mut counted = self.lock();
+        let mut counted = lock(&self.0);
         if driver.is_some() && counted.driver.as_deref() != driver {
             counted.driver = driver.map(str::to_owned);
         }
@@ -37,16 +38,12 @@ impl Latencies {
 
     /// Rows with a call since `since`, those first that took the most time.
     pub fn rows(&self, since: Timestamp) -> Vec<DailyCalls> {
-        let counted = self.lock();
+        let counted = lock(&self.0);
         let rows = counted.rows.values().filter(|row| row.last >= since);
         let mut rows: Vec<DailyCalls> = rows.cloned().collect();
         drop(counted);
         rows.sort_by_key(|row| std::cmp::Reverse(row.histogram.sum_ns()));
         rows
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Counted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -54,7 +51,7 @@ impl Subscriber for Latencies {
     fn take(&self, _: &crate::samples::Batch) {}
 
     fn take_latency(&self, time: Timestamp, latency: &[Latency]) {
-        let mut counted = self.lock();
+        let mut counted = lock(&self.0);
         for one in latency {
             counted.add(time, one);
         }

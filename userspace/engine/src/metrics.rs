@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_event::{
@@ -16,6 +16,8 @@ use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
+
+use crate::lock::lock;
 
 /// Labels of `gtrace_events`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -160,11 +162,7 @@ impl From<&Event> for Counted {
             kind: event.kind,
             severity: event.severity,
             gpu: event.gpu.as_ref().and_then(|gpu| gpu.pci),
-            code: match event.kind {
-                Kind::Xid => event.detail.xid.xid,
-                Kind::Sxid => event.detail.fabric.sxid,
-                _ => None,
-            },
+            code: event.code(),
         }
     }
 }
@@ -342,7 +340,7 @@ impl Metrics {
     /// address that does not exist gets a label only from the kernel.
     pub fn count_event(&self, event: &Counted, provenance: Provenance, exists: bool, n: u64) {
         let now = Instant::now();
-        let mut labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut labels = lock(&self.labels);
         let (gpu, freed) = match event.gpu {
             Some(pci) => labels.device(pci, exists, provenance, now),
             None => (String::new(), None),
@@ -381,7 +379,7 @@ impl Metrics {
 
     /// The newest Xid of a GPU; drills and lines that a user has written do not count.
     pub fn last_xid(&self, pci: PciAddress) -> Option<u32> {
-        let labels = self.labels.lock().unwrap_or_else(PoisonError::into_inner);
+        let labels = lock(&self.labels);
         labels.last_xid.get(&pci.to_string()).copied()
     }
 
@@ -515,10 +513,7 @@ impl Metrics {
         self.lost
             .get_or_create(&LostLabels { source, what })
             .inc_by(n);
-        let mut by_source = self
-            .lost_by_source
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut by_source = lock(&self.lost_by_source);
         let (count, at) = by_source.entry(source).or_insert((0, Instant::now()));
         *count += n;
         *at = Instant::now();
@@ -562,19 +557,13 @@ impl Metrics {
 
     /// How many records of `source` are lost.
     pub fn lost_of(&self, source: &str) -> u64 {
-        let by_source = self
-            .lost_by_source
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let by_source = lock(&self.lost_by_source);
         by_source.get(source).map_or(0, |(count, _)| *count)
     }
 
     /// How long ago a record of `source` was last lost.
     pub fn last_loss(&self, source: &str) -> Option<Duration> {
-        let by_source = self
-            .lost_by_source
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let by_source = lock(&self.lost_by_source);
         by_source.get(source).map(|(_, at)| at.elapsed())
     }
 }

@@ -2,11 +2,13 @@
 //! sysfs within a second and not at the next poll.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_catalogue::failure_mode;
 use gtrace_event::{Kind, Occurrence, Provenance, WitnessName};
+
+use crate::lock::lock;
 
 /// Two polls are at least this far apart.
 const MIN_GAP: Duration = Duration::from_secs(1);
@@ -25,17 +27,13 @@ impl PollRequest {
     /// Asks; never waits.
     pub fn ask(&self) {
         // Full: a poll is requested already. Closed: nobody polls any more.
-        let _ = self
-            .0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .try_send(());
+        let _ = lock(&self.0).try_send(());
     }
 
     /// A new other end, for a thread that replaces the one that polled before.
     pub fn renew(&self) -> PollScheduler {
         let (sender, scheduler) = ends();
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = sender;
+        *lock(&self.0) = sender;
         scheduler
     }
 

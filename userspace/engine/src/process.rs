@@ -1,9 +1,13 @@
 //! What /proc shows of a process while it lives.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use gtrace_event::Process;
+
+/// Bytes of such a file that are read.
+const MOST: u64 = 64 * 1024;
 
 /// Adds name, control group and container where they are not known and the process still lives.
 pub fn enrich(process: &mut Process) {
@@ -22,17 +26,41 @@ pub fn enrich(process: &mut Process) {
 
 /// Clocks of the kernel's log and of processes may be so far apart.
 const APART_NS: u64 = 10_000_000_000;
+/// The kernel gives the number of a process that is gone to another only when it has given all others: not so soon.
+const REUSED_AFTER_NS: u64 = 100_000_000;
 
-/// Whether process `pid` is there and began before `boottime_ns`: the number of one that is gone may be another's.
-pub fn lives_since(pid: u32, boottime_ns: u64) -> bool {
+/// As [`enrich`] of the process `pid` that was there at `boottime_ns`; false if it is gone. Its number may be another's by now.
+pub fn enrich_since(process: &mut Process, pid: u32, boottime_ns: u64) -> bool {
+    let ago_ns = crate::clock::boottime_ns().saturating_sub(boottime_ns);
+    let is_there = match ago_ns < REUSED_AFTER_NS {
+        // What is known of it already, such as its control group, does not show that.
+        true => PathBuf::from(format!("/proc/{pid}")).exists(),
+        false => lives_since(pid, boottime_ns),
+    };
+    if is_there {
+        enrich(process);
+    }
+    is_there
+}
+
+/// Whether process `pid` is there and began before `boottime_ns`.
+fn lives_since(pid: u32, boottime_ns: u64) -> bool {
     let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second();
     let begun = start_time(pid).map(|ticks| ticks.saturating_mul(tick_ns));
     begun.is_some_and(|begun| begun <= boottime_ns.saturating_add(APART_NS))
 }
 
+/// What a file of /proc has. It has no size, which `fs::read_to_string` asks for first, and then reads in small steps.
+fn read(path: impl AsRef<Path>) -> Option<String> {
+    let mut text = String::with_capacity(4096);
+    let file = File::open(path).ok()?;
+    file.take(MOST).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
 /// When a process began, in ticks since the boot: the 22nd word of its stat, which takes no lock that a process can hold for long.
 pub fn start_time(pid: u32) -> Option<u64> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let stat = read(format!("/proc/{pid}/stat"))?;
     // The name may have anything in it; the last parenthesis ends it.
     let (_, rest) = stat.rsplit_once(") ")?;
     rest.split(' ').nth(19)?.parse().ok()
@@ -53,20 +81,20 @@ pub fn set_cgroup(process: &mut Process, path: Option<String>) {
 pub fn is_in_ioctl(id: u64) -> bool {
     let (tgid, tid) = (id >> 32, id & u64::from(u32::MAX));
     let path = format!("/proc/{tgid}/task/{tid}/syscall");
-    let text = fs::read_to_string(path).unwrap_or_default();
+    let text = read(path).unwrap_or_default();
     let number = text.split(' ').next().and_then(|n| n.parse::<i64>().ok());
     number == Some(libc::SYS_ioctl)
 }
 
 /// The name of a live process.
 pub fn comm(dir: &Path) -> Option<String> {
-    let text = fs::read_to_string(dir.join("comm")).ok()?;
+    let text = read(dir.join("comm"))?;
     Some(text.trim_end_matches('\n').to_owned())
 }
 
 /// The control group of a live process.
 pub(crate) fn cgroup(dir: &Path) -> Option<String> {
-    best_cgroup(&fs::read_to_string(dir.join("cgroup")).ok()?)
+    best_cgroup(&read(dir.join("cgroup"))?)
 }
 
 /// The v2 path if it says something, else the longest of v1.
@@ -114,6 +142,23 @@ mod tests {
             container_of("/user.slice/user-0.slice/session-1.scope"),
             None
         );
+    }
+
+    #[test]
+    fn a_process_of_which_more_is_known_may_be_gone_all_the_same() {
+        let since = |pid: u32| {
+            let mut process = Process {
+                pid: Some(pid),
+                cgroup: Some("/a".to_owned()),
+                ..Process::default()
+            };
+            let is_there = enrich_since(&mut process, pid, crate::clock::boottime_ns());
+            (is_there, process.comm.is_some())
+        };
+        let mut child = std::process::Command::new("true").spawn().unwrap();
+        child.wait().unwrap();
+        assert_eq!(since(child.id()), (false, false));
+        assert_eq!(since(std::process::id()), (true, true));
     }
 
     #[test]

@@ -65,6 +65,15 @@ impl Bench {
         self.commands.borrow_mut().try_recv().ok()
     }
 
+    /// A keeper whose recording of `incident` is at its end.
+    fn recorded(&self, incident: &Incident) -> Keeper<'_> {
+        let mut keeper = self.keeper();
+        self.open(incident);
+        keeper.round();
+        keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+        keeper
+    }
+
     fn open(&self, incident: &Incident) {
         self.hub.set_incident(incident.clone());
         self.hub.recorder.freeze(incident.id);
@@ -176,10 +185,7 @@ fn what_was_found_in_an_old_log_leaves_room_for_what_happens_now() {
 fn what_the_core_had_no_room_for_is_handed_in_again() {
     let bench = Bench::new();
     let incident = incidents(1).remove(0);
-    let mut keeper = bench.keeper();
-    bench.open(&incident);
-    keeper.round();
-    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+    let mut keeper = bench.recorded(&incident);
     // Nobody answers, as of a request that found the core's queue full.
     drop(bench.command().unwrap());
     keeper.settle();
@@ -266,10 +272,7 @@ fn a_recording_that_a_killed_process_left_is_finished_by_the_next() {
 fn a_store_that_fails_for_a_moment_costs_no_recording_nor_the_next_start_its_end() {
     let bench = Bench::new();
     let incident = incidents(1).remove(0);
-    let mut keeper = bench.keeper();
-    bench.open(&incident);
-    keeper.round();
-    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+    let mut keeper = bench.recorded(&incident);
     let failed = Unchanged::Failed("no space left".to_owned());
     answered_with(bench.command().unwrap(), Err(failed));
     keeper.settle();
@@ -292,10 +295,7 @@ fn a_store_that_fails_for_a_moment_costs_no_recording_nor_the_next_start_its_end
 fn what_was_kept_of_an_incident_that_the_store_never_got_goes_with_its_age() {
     let bench = Bench::new();
     let incident = incidents(1).remove(0);
-    let mut keeper = bench.keeper();
-    bench.open(&incident);
-    keeper.round();
-    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+    let mut keeper = bench.recorded(&incident);
     let unknown = Unchanged::NoIncident(incident.id);
     answered_with(bench.command().unwrap(), Err(unknown));
     keeper.settle();
@@ -312,10 +312,7 @@ fn what_was_kept_of_an_incident_that_the_store_never_got_goes_with_its_age() {
 fn a_clock_that_was_just_set_makes_nothing_old() {
     let bench = Bench::new();
     let incident = incidents(1).remove(0);
-    let mut keeper = bench.keeper();
-    bench.open(&incident);
-    keeper.round();
-    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+    let mut keeper = bench.recorded(&incident);
     answered(bench.command().unwrap());
     keeper.settle();
     let kept = keeper.root.join(incident.id.to_string());

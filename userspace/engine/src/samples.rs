@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::Metric;
 use gtrace_event::Timestamp;
 use gtrace_profile::Histogram;
 
+use crate::lock::lock;
 use crate::supervise;
 
 /// The metric of driver calls' durations.
@@ -189,11 +190,6 @@ impl Newest {
 /// Whether something that is taken anew every `interval` and is `age` old is not of now.
 pub fn is_stale(interval: Duration, age: Duration) -> bool {
     age > STALE_AFTER * interval
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // A panic while the lock was held leaves plain data behind that is still the newest known.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

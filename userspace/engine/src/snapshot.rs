@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_event::{Incident, PciAddress, Timestamp};
 use gtrace_recorder::{Part, Snapshot};
 
 use crate::hub::Hub;
+use crate::lock::lock;
 
 /// How long all of it may take.
 const DEADLINE: Duration = Duration::from_secs(5);
@@ -106,13 +107,9 @@ struct Readers(Mutex<Vec<(String, Instant)>>);
 static RUNNING: Readers = Readers(Mutex::new(Vec::new()));
 
 impl Readers {
-    fn lock(&self) -> MutexGuard<'_, Vec<(String, Instant)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Why `what` is not read now, if it is not.
     fn begin(&self, what: &str, now: Instant) -> Result<(), String> {
-        let mut running = self.lock();
+        let mut running = lock(&self.0);
         let stuck = running.iter().find(|(other, since)| {
             other == what && now.saturating_duration_since(*since) >= DEADLINE
         });
@@ -130,7 +127,7 @@ impl Readers {
     }
 
     fn end(&self, what: &str, since: Instant) {
-        let mut running = self.lock();
+        let mut running = lock(&self.0);
         let place = running
             .iter()
             .position(|(other, at)| other == what && *at == since);
@@ -154,11 +151,6 @@ struct Shared {
     parts: Vec<(usize, Part)>,
     /// What is not read yet.
     outstanding: Vec<(usize, String)>,
-}
-
-fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
-    // Whole parts are pushed, so it is right whenever the lock is free.
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 type Reading = Box<dyn FnOnce() -> Part + Send>;
@@ -708,7 +700,7 @@ mod tests {
             "{gpu:?}"
         );
         assert!(named(&snapshot, "host").error.is_none());
-        while running.lock().len() > 1 {
+        while lock(&running.0).len() > 1 {
             std::thread::yield_now();
         }
         // With room for one more, what is known and one part are there, and the others say why not.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gtrace_api::Published;
@@ -18,6 +18,7 @@ use serde::Deserialize;
 use crate::clock;
 use crate::hub::{Hub, News};
 use crate::input::{InputSender, Observation};
+use crate::lock::lock;
 use crate::samples::{Batch, Subscriber, is_stale};
 use crate::supervise::{Task, names};
 
@@ -276,6 +277,15 @@ impl Watching {
         found
     }
 
+    /// What the wall clock shows: it may have been set back.
+    fn set_clock(&mut self, now: Timestamp) {
+        for (rule, known) in &mut self.rules {
+            if let Some(within_s) = rule.within_s {
+                known.forget_ahead(now, within_s);
+            }
+        }
+    }
+
     /// `is_new`: it is the event's first record.
     fn event(&mut self, event: &Event, is_new: bool) -> Vec<Occurrence> {
         let mut found = Vec::new();
@@ -295,11 +305,11 @@ impl Watching {
 }
 
 impl Series {
-    /// Whether it was not sampled for more than three intervals before `batch`.
+    /// Whether it was not sampled for more than three intervals before `batch`, or the clock was set back by more.
     fn is_gone(&self, batch: &Batch) -> bool {
-        let age = self.seen.map(|seen| batch.time.duration_since(seen));
-        let age = age.and_then(|age| Duration::try_from(age).ok());
-        age.is_some_and(|age| is_stale(batch.interval, age))
+        let apart = |seen: Timestamp| batch.time.duration_since(seen).unsigned_abs();
+        self.seen
+            .is_some_and(|seen| is_stale(batch.interval, apart(seen)))
     }
 
     /// Whether the rule has begun to hold for long enough.
@@ -335,6 +345,15 @@ impl Series {
 }
 
 impl Known {
+    /// Forgets what lies ahead of `now` by the time of the rule: it was counted before the clock was set back. What a correction of
+    /// less leaves ahead counts on.
+    fn forget_ahead(&mut self, now: Timestamp, within_s: u32) {
+        // A correction of some milliseconds may be a second more or less.
+        let end = now.as_second().saturating_add(i64::from(within_s.max(2)));
+        self.sum -= self.times.split_off(&end).into_values().sum::<u64>();
+        self.said_at = self.said_at.filter(|at| at.as_second() < end);
+    }
+
     /// Whether events have become too many.
     fn take(&mut self, event: &Event, is_new: bool, count: u64, within_s: u32) -> bool {
         let new = self.new_of(event, is_new);
@@ -346,8 +365,10 @@ impl Known {
         let second = time.as_second();
         *self.times.entry(second).or_default() += new;
         self.sum += new;
+        // It may come later than others that happened after it.
+        let newest = self.times.last_key_value().map_or(second, |(at, _)| *at);
         while let Some(oldest) = self.times.first_entry()
-            && second.saturating_sub(*oldest.key()) >= i64::from(within_s)
+            && newest.saturating_sub(*oldest.key()) >= i64::from(within_s)
         {
             self.sum -= oldest.remove();
         }
@@ -388,16 +409,9 @@ struct Queue {
     dropped: AtomicU64,
 }
 
-impl Queue {
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Batch>> {
-        // Whole batches are pushed and taken, so the queue is right whenever the lock is free.
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 impl Subscriber for Queue {
     fn take(&self, batch: &Batch) {
-        let mut waiting = self.lock();
+        let mut waiting = lock(&self.waiting);
         if waiting.len() < QUEUE {
             waiting.push_back(batch.clone());
         } else {
@@ -423,10 +437,11 @@ pub fn start(hub: &Arc<Hub>, inputs: InputSender, triggers: Triggers) -> std::io
         let mut lost = 0;
         while !pulse.is_stopping() {
             let mut found = Vec::new();
-            let batches = std::mem::take(&mut *queue.lock());
+            let batches = std::mem::take(&mut *lock(&queue.waiting));
             for batch in &batches {
                 found.extend(watching.samples(batch));
             }
+            watching.set_clock(Timestamp::now());
             loop {
                 match live.try_recv() {
                     Ok(News::Event(published)) if is_final(&published) => {
@@ -573,20 +588,66 @@ mod tests {
         assert_eq!([at(40, 0.0), at(50, 10.0), at(60, 40.0)], [0, 0, 1]);
     }
 
+    fn event_of(kind: Kind, second: i64) -> Event {
+        let mut occurrence = Occurrence::new(kind, Severity::Warning, "x");
+        occurrence.provenance = Provenance::Kernel;
+        let witness = Witness {
+            source: WitnessName::Kmsg,
+            count: 1,
+            first_time: at(second),
+        };
+        Event::new(at(second), witness, occurrence)
+    }
+
+    #[test]
+    fn a_clock_that_was_set_back_neither_hides_nor_adds_anything() {
+        let mut hot = watching(HOT);
+        let mut sampled = |second| {
+            let values = [("0000:3b:00.0", 90.0)];
+            hot.samples(&batch(second, MetricKind::Gauge, &values))
+                .len()
+        };
+        assert_eq!([3600, 3610].map(&mut sampled), [0, 0]);
+        assert_eq!([20, 30, 40].map(&mut sampled), [0, 0, 1]);
+        let text = "[[trigger]]\nname = \"xids\"\nkind = \"xid\"\ncount = 3\nwithin_s = 60";
+        let mut xids = watching(text);
+        let mut happened = |second| {
+            xids.set_clock(at(second));
+            xids.event(&event_of(Kind::Xid, second), true).len()
+        };
+        assert_eq!([3600, 3601, 3602].map(&mut happened), [0, 0, 1]);
+        assert_eq!([2, 3, 4].map(&mut happened), [0, 0, 1]);
+    }
+
+    #[test]
+    fn what_comes_late_neither_hides_nor_adds_anything() {
+        let text = "[[trigger]]\nname = \"xids\"\nkind = \"xid\"\ncount = 3\nwithin_s = 10";
+        let mut xids = watching(text);
+        let mut happened = |second| {
+            xids.set_clock(at(102));
+            xids.event(&event_of(Kind::Xid, second), true).len()
+        };
+        assert_eq!([100, 101, 80].map(&mut happened), [0, 0, 0]);
+        assert_eq!([102, 85, 95].map(&mut happened), [1, 0, 0]);
+    }
+
+    #[test]
+    fn a_correction_of_the_clock_by_less_than_a_second_changes_nothing() {
+        let text = "[[trigger]]\nname = \"xids\"\nkind = \"xid\"\ncount = 2\nwithin_s = 1";
+        let mut xids = watching(text);
+        let mut happened = |second| {
+            xids.set_clock(at(second));
+            xids.event(&event_of(Kind::Xid, second), true).len()
+        };
+        // At 100.001 s, from when on the clock is 2 ms slower.
+        assert_eq!([100, 99, 100].map(&mut happened), [0, 0, 1]);
+    }
+
     #[test]
     fn events_are_counted_with_their_repeats_and_drills_are_not() {
         let text = "[[trigger]]\nname = \"calls\"\nkind = \"api_error\"\ncount = 5\nwithin_s = 60";
         let mut watching = watching(text);
-        let event = |second: i64| {
-            let mut occurrence = Occurrence::new(Kind::ApiError, Severity::Warning, "failed");
-            occurrence.provenance = Provenance::Kernel;
-            let witness = Witness {
-                source: WitnessName::DriverIoctl,
-                count: 1,
-                first_time: at(second),
-            };
-            Event::new(at(second), witness, occurrence)
-        };
+        let event = |second: i64| event_of(Kind::ApiError, second);
         let mut first = event(0);
         assert!(watching.event(&first, true).is_empty());
         first.repeats = 3;
@@ -614,17 +675,9 @@ mod tests {
     fn an_old_event_that_is_amended_after_a_restart_is_not_many_new_ones() {
         let text = "[[trigger]]\nname = \"calls\"\nkind = \"xid\"\ncount = 5\nwithin_s = 86400";
         let mut watching = watching(text);
-        let event = |second: i64, repeats: u64| {
-            let mut occurrence = Occurrence::new(Kind::Xid, Severity::Warning, "x");
-            occurrence.provenance = Provenance::Kernel;
-            let witness = Witness {
-                source: WitnessName::Kmsg,
-                count: 1,
-                first_time: at(second),
-            };
-            let mut event = Event::new(at(second), witness, occurrence);
-            event.repeats = repeats;
-            event
+        let event = |second: i64, repeats: u64| Event {
+            repeats,
+            ..event_of(Kind::Xid, second)
         };
         let mut old = event(0, 40);
         assert!(watching.event(&old, false).is_empty(), "nobody knows when");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use gtrace_devices::GpuInfo;
@@ -12,6 +12,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::holders::Table;
+use crate::lock::lock;
 
 /// A reading counts for the time since the one before, if that is no longer ago: a host that slept has used nothing.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -42,12 +43,12 @@ impl Usage {
         now: (Timestamp, Instant),
     ) {
         let holders = gpus.iter().map(|gpu| (gpu, owners(gpu, table, proc_root)));
-        self.lock().observe(holders, now);
+        lock(&self.0).observe(holders, now);
     }
 
     /// Rows that were seen last at `since` or later, by day and GPU.
     pub fn rows(&self, since: Timestamp) -> Vec<GpuUsage> {
-        let counted = self.lock();
+        let counted = lock(&self.0);
         let rows = counted.rows.values().filter(|row| row.last >= since);
         rows.cloned().collect()
     }
@@ -56,7 +57,7 @@ impl Usage {
     pub fn ended(&self, holder: &Holder, failed: bool, time: Timestamp) {
         let day = time.to_zoned(TimeZone::UTC).date();
         let holder = owner(holder);
-        let mut counted = self.lock();
+        let mut counted = lock(&self.0);
         let row = counted
             .ends
             .entry((day, holder.clone()))
@@ -76,13 +77,9 @@ impl Usage {
 
     /// How processes ended, of holders of whom one ended at `since` or later.
     pub fn ends(&self, since: Timestamp) -> Vec<ProcessEnds> {
-        let counted = self.lock();
+        let counted = lock(&self.0);
         let rows = counted.ends.values().filter(|row| row.last >= since);
         rows.cloned().collect()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Counted> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

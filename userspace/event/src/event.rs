@@ -94,6 +94,20 @@ impl Event {
             acks: Vec::new(),
         }
     }
+
+    /// Whether it names a GPU, or a port above one.
+    pub fn names_gpu(&self) -> bool {
+        self.gpu.is_some() || !self.detail.pcie.gpus_below.is_empty()
+    }
+
+    /// The code of an Xid or SXid.
+    pub fn code(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Xid => self.detail.xid.xid,
+            Kind::Sxid => self.detail.fabric.sxid,
+            _ => None,
+        }
+    }
 }
 
 impl From<&Event> for Occurrence {

@@ -2,8 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// Where a PCI device sits: domain, bus, device, function.
 ///
@@ -85,32 +84,11 @@ impl FromStr for PciAddress {
     }
 }
 
-impl Serialize for PciAddress {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for PciAddress {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
-        text.parse().map_err(D::Error::custom)
-    }
-}
-
-impl JsonSchema for PciAddress {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "PciAddress".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string",
-            "description": "PCI address, dddd:bb:ss.f in lower-case hex",
-            "pattern": "^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]$"
-        })
-    }
-}
+text_in_json!(
+    PciAddress,
+    "PCI address, dddd:bb:ss.f in lower-case hex",
+    "^[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\\.[0-7]$"
+);
 
 /// The device that an event is about: a GPU, for SXids an NVSwitch, for mlx5 events the adapter.
 /// What PCIe events name is in [`crate::PcieDetail`].

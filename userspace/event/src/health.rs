@@ -8,40 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Advice, Confidence, EventId, HealthId};
 
-/// How a part of the host is, as far as anybody can judge. Whether a source of gtrace works is another matter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum HealthState {
-    /// All is as it should be.
-    Healthy,
-    /// It works, and worse than it should.
-    Degraded,
-    /// It does not do what it is for.
-    Unhealthy,
-    /// Nobody can say now.
-    #[default]
-    Unknown,
+crate::named_enum! {
+    /// How a part of the host is, as far as anybody can judge. Whether a source of gtrace works is another matter.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+    pub enum HealthState {
+        /// All is as it should be.
+        Healthy = "healthy",
+        /// It works, and worse than it should.
+        Degraded = "degraded",
+        /// It does not do what it is for.
+        Unhealthy = "unhealthy",
+        /// Nobody can say now.
+        #[default]
+        Unknown = "unknown",
+    }
 }
 
 impl HealthState {
-    /// Every state.
-    pub const ALL: [Self; 4] = [
-        Self::Healthy,
-        Self::Degraded,
-        Self::Unhealthy,
-        Self::Unknown,
-    ];
-
-    /// Its name in lists, JSON and metrics.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Healthy => "healthy",
-            Self::Degraded => "degraded",
-            Self::Unhealthy => "unhealthy",
-            Self::Unknown => "unknown",
-        }
-    }
-
     /// The worse of two: what is known to be bad is worse than what nobody knows.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
@@ -63,110 +46,50 @@ impl HealthState {
     }
 }
 
-impl fmt::Display for HealthState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+crate::named_enum! {
+    /// What to do, the mildest first. `drain` includes an inspection of the hardware.
+    #[derive(
+        Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        JsonSchema,
+    )]
+    pub enum HealthAction {
+        /// Nothing.
+        #[default]
+        None = "none",
+        /// Watch whether it gets worse.
+        Watch = "watch",
+        /// Restart the application.
+        RestartApplication = "restart_application",
+        /// Reset the GPU.
+        ResetGpu = "reset_gpu",
+        /// Reboot the host.
+        Reboot = "reboot",
+        /// Take the host out of service and inspect it.
+        Drain = "drain",
+        /// Switch the host off and on.
+        PowerCycle = "power_cycle",
+        /// Replace the part.
+        Replace = "replace",
     }
 }
 
-/// What to do, the mildest first. `drain` includes an inspection of the hardware.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum HealthAction {
-    /// Nothing.
-    #[default]
-    None,
-    /// Watch whether it gets worse.
-    Watch,
-    /// Restart the application.
-    RestartApplication,
-    /// Reset the GPU.
-    ResetGpu,
-    /// Reboot the host.
-    Reboot,
-    /// Take the host out of service and inspect it.
-    Drain,
-    /// Switch the host off and on.
-    PowerCycle,
-    /// Replace the part.
-    Replace,
-}
-
-impl HealthAction {
-    /// Every action.
-    pub const ALL: [Self; 8] = [
-        Self::None,
-        Self::Watch,
-        Self::RestartApplication,
-        Self::ResetGpu,
-        Self::Reboot,
-        Self::Drain,
-        Self::PowerCycle,
-        Self::Replace,
-    ];
-
-    /// The name used in JSON, metrics and rules.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Watch => "watch",
-            Self::RestartApplication => "restart_application",
-            Self::ResetGpu => "reset_gpu",
-            Self::Reboot => "reboot",
-            Self::Drain => "drain",
-            Self::PowerCycle => "power_cycle",
-            Self::Replace => "replace",
-        }
-    }
-}
-
-impl fmt::Display for HealthAction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
-/// What kind of part has a health.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum SubjectKind {
-    /// The host as a whole.
-    Host,
-    /// A GPU.
-    Gpu,
-    /// An NVSwitch.
-    Nvswitch,
-    /// A network adapter or a port of one.
-    Port,
-    /// What a component of gtrace watches.
-    Component,
-}
-
-impl SubjectKind {
-    /// The name used in JSON, metrics and rules.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Gpu => "gpu",
-            Self::Nvswitch => "nvswitch",
-            Self::Port => "port",
-            Self::Component => "component",
-        }
+crate::named_enum! {
+    /// What kind of part has a health.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        JsonSchema,
+    )]
+    pub enum SubjectKind {
+        /// The host as a whole.
+        Host = "host",
+        /// A GPU.
+        Gpu = "gpu",
+        /// An NVSwitch.
+        Nvswitch = "nvswitch",
+        /// A network adapter or a port of one.
+        Port = "port",
+        /// What a component of gtrace watches.
+        Component = "component",
     }
 }
 
@@ -210,43 +133,29 @@ impl fmt::Display for HealthSubject {
     }
 }
 
-/// What ends a reason. Each of `gpu_reset`, `driver_reload` and `reboot` includes those before it.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Clearing {
-    /// The GPU was reset.
-    GpuReset,
-    /// The driver was loaded anew.
-    DriverReload,
-    /// The host was started anew: another boot id.
-    Reboot,
-    /// The device is there again.
-    Found,
-    /// Driver or kernel say that it is over.
-    Recovery,
-    /// It has not happened again for as long as the rule says.
-    Quiet,
-    /// A person has acknowledged one of its events.
-    Acknowledgement,
-    /// Another device is in its place.
-    Replacement,
-}
-
-impl Clearing {
-    /// The name used in JSON and rules.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::GpuReset => "gpu_reset",
-            Self::DriverReload => "driver_reload",
-            Self::Reboot => "reboot",
-            Self::Found => "found",
-            Self::Recovery => "recovery",
-            Self::Quiet => "quiet",
-            Self::Acknowledgement => "acknowledgement",
-            Self::Replacement => "replacement",
-        }
+crate::named_enum! {
+    /// What ends a reason. Each of `gpu_reset`, `driver_reload` and `reboot` includes those before it.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        JsonSchema,
+    )]
+    pub enum Clearing {
+        /// The GPU was reset.
+        GpuReset = "gpu_reset",
+        /// The driver was loaded anew.
+        DriverReload = "driver_reload",
+        /// The host was started anew: another boot id.
+        Reboot = "reboot",
+        /// The device is there again.
+        Found = "found",
+        /// Driver or kernel say that it is over.
+        Recovery = "recovery",
+        /// It has not happened again for as long as the rule says.
+        Quiet = "quiet",
+        /// A person has acknowledged one of its events.
+        Acknowledgement = "acknowledgement",
+        /// Another device is in its place.
+        Replacement = "replacement",
     }
 }
 
@@ -322,26 +231,19 @@ pub struct Cleared {
     pub by: Clearing,
 }
 
-/// Whose rule gave a reason.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RuleOrigin {
-    /// One that comes with gtrace, or a judgement of gtrace's own.
-    #[default]
-    Builtin,
-    /// One of the site's file, or one that comes with gtrace as that file changes it.
-    Site,
+crate::named_enum! {
+    /// Whose rule gave a reason.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    pub enum RuleOrigin {
+        /// One that comes with gtrace, or a judgement of gtrace's own.
+        #[default]
+        Builtin = "builtin",
+        /// One of the site's file, or one that comes with gtrace as that file changes it.
+        Site = "site",
+    }
 }
 
 impl RuleOrigin {
-    /// The name used in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Builtin => "builtin",
-            Self::Site => "site",
-        }
-    }
-
     fn is_builtin(&self) -> bool {
         *self == Self::Builtin
     }
@@ -621,13 +523,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_json_and_bad_is_worse_than_unknown() {
-        for state in HealthState::ALL {
-            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
-        }
-        for action in HealthAction::ALL {
-            assert_eq!(serde_json::to_value(action).unwrap(), action.name());
-        }
+    fn bad_is_worse_than_unknown() {
         let (healthy, unknown) = (HealthState::Healthy, HealthState::Unknown);
         assert_eq!(healthy.worse(unknown), unknown);
         assert_eq!(unknown.worse(HealthState::Degraded), HealthState::Degraded);

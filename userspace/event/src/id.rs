@@ -1,9 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use ulid::Ulid;
 
 /// A text that is no id.
@@ -57,32 +54,11 @@ macro_rules! id {
             }
         }
 
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-                s.collect_str(self)
-            }
-        }
-
-        impl<'de> Deserialize<'de> for $name {
-            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
-                text.parse().map_err(D::Error::custom)
-            }
-        }
-
-        impl JsonSchema for $name {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                stringify!($name).into()
-            }
-
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({
-                    "type": "string",
-                    "description": "ULID: 26 characters of Crockford base 32; ids sort by time",
-                    "pattern": "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
-                })
-            }
-        }
+        text_in_json!(
+            $name,
+            "ULID: 26 characters of Crockford base 32; ids sort by time",
+            "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
+        );
     };
 }
 

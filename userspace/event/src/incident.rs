@@ -135,45 +135,21 @@ impl Incident {
     }
 }
 
-/// What has been done about an incident.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum IncidentState {
-    /// Nothing yet.
-    Open,
-    /// Somebody is on it.
-    Acknowledged,
-    /// Its effects have ended; the cause may be there yet.
-    Mitigated,
-    /// It is over.
-    Resolved,
-}
-
-impl IncidentState {
-    /// Every state, in the order in which they follow each other.
-    pub const ALL: [Self; 4] = [
-        Self::Open,
-        Self::Acknowledged,
-        Self::Mitigated,
-        Self::Resolved,
-    ];
-
-    /// The name used in JSON, metrics and on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Acknowledged => "acknowledged",
-            Self::Mitigated => "mitigated",
-            Self::Resolved => "resolved",
-        }
-    }
-}
-
-impl fmt::Display for IncidentState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+crate::named_enum! {
+    /// What has been done about an incident.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        JsonSchema,
+    )]
+    pub enum IncidentState {
+        /// Nothing yet.
+        Open = "open",
+        /// Somebody is on it.
+        Acknowledged = "acknowledged",
+        /// Its effects have ended; the cause may be there yet.
+        Mitigated = "mitigated",
+        /// It is over.
+        Resolved = "resolved",
     }
 }
 
@@ -287,27 +263,19 @@ impl CausalLink {
     }
 }
 
-/// How sure a conclusion is.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum Confidence {
-    /// They happened close together, no more.
-    Low,
-    /// The usual course.
-    Medium,
-    /// The driver or the kernel says so, or nothing else can be.
-    High,
-}
-
-impl fmt::Display for Confidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-        })
+crate::named_enum! {
+    /// How sure a conclusion is.
+    #[derive(
+        Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+        JsonSchema,
+    )]
+    pub enum Confidence {
+        /// They happened close together, no more.
+        Low = "low",
+        /// The usual course.
+        Medium = "medium",
+        /// The driver or the kernel says so, or nothing else can be.
+        High = "high",
     }
 }
 

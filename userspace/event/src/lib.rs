@@ -9,6 +9,9 @@
 //! (`0x7fabcd1000`), counts and ids integers, driver texts verbatim.
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod text;
+
 mod ack;
 mod action;
 mod advice;
@@ -20,6 +23,7 @@ mod health;
 mod id;
 mod incident;
 mod kind;
+mod named;
 mod occurrence;
 mod process;
 mod provenance;

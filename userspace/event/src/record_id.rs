@@ -1,9 +1,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use schemars::JsonSchema;
-use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use ulid::Ulid;
 
 /// One opening of a store by its writer: a ULID, so it is unique over hosts, stores and boots.
@@ -95,32 +92,11 @@ impl FromStr for RecordId {
     }
 }
 
-impl Serialize for RecordId {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        s.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for RecordId {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(d)?;
-        text.parse().map_err(D::Error::custom)
-    }
-}
-
-impl JsonSchema for RecordId {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "RecordId".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "string",
-            "description": "EPOCH-SEQ: the store's epoch (a ULID) and the record's number in it",
-            "pattern": "^[0-7][0-9A-HJKMNP-TV-Z]{25}-[0-9]+$"
-        })
-    }
-}
+text_in_json!(
+    RecordId,
+    "EPOCH-SEQ: the store's epoch (a ULID) and the record's number in it",
+    "^[0-7][0-9A-HJKMNP-TV-Z]{25}-[0-9]+$"
+);
 
 #[cfg(test)]
 mod tests {

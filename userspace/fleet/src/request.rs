@@ -117,43 +117,27 @@ pub struct HostRequest {
     pub ask: Ask,
 }
 
-/// How far a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RequestState {
-    /// The host has not taken it.
-    Pending,
-    /// The host is at it.
-    Begun,
-    /// The host has done it.
-    Done,
-    /// The host refused it, or it failed.
-    Failed,
-    /// Its time was over.
-    Expired,
+gtrace_event::named_enum! {
+    /// How far a request is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+    pub enum RequestState {
+        /// The host has not taken it.
+        Pending = "pending",
+        /// The host is at it.
+        Begun = "begun",
+        /// The host has done it.
+        Done = "done",
+        /// The host refused it, or it failed.
+        Failed = "failed",
+        /// Its time was over.
+        Expired = "expired",
+    }
 }
 
 impl RequestState {
-    /// Its name in JSON and in the database.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Begun => "begun",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Expired => "expired",
-        }
-    }
-
     /// Whether nothing more comes of it.
     pub fn is_over(self) -> bool {
         !matches!(self, Self::Pending | Self::Begun)
-    }
-}
-
-impl fmt::Display for RequestState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 
@@ -161,16 +145,8 @@ impl std::str::FromStr for RequestState {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        [
-            Self::Pending,
-            Self::Begun,
-            Self::Done,
-            Self::Failed,
-            Self::Expired,
-        ]
-        .into_iter()
-        .find(|state| state.name() == text)
-        .ok_or_else(|| format!("`{text}` is no state of a request"))
+        let found = Self::ALL.into_iter().find(|state| state.name() == text);
+        found.ok_or_else(|| format!("`{text}` is no state of a request"))
     }
 }
 

@@ -1,6 +1,5 @@
 //! Profiling sessions: what a head may ask hosts to measure, and the frames that they answer with.
 
-use std::fmt;
 use std::str::FromStr;
 
 use gtrace_profile::Histogram;
@@ -17,59 +16,32 @@ pub const SESSIONS_MAX: usize = 8;
 const GPUS_MAX: usize = 256;
 const BUCKETS_MAX: usize = 2048;
 
-/// What a session may measure: a closed list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Metric {
-    /// Share of the time in which a kernel ran, and in which device memory was read or written.
-    Utilization,
-    /// Device memory in use.
-    Memory,
-    /// Bytes over PCIe.
-    Pcie,
-    /// Bytes over NVLink.
-    Nvlink,
-    /// Watts.
-    Power,
-    /// Clocks of multiprocessors and memory.
-    Clocks,
-    /// Temperature of the die.
-    Temperature,
-    /// Latency of driver calls, as the daemon of the host counts them.
-    Calls,
-    /// Latency of CUDA calls, where the daemon of the host counts them.
-    CudaCalls,
+gtrace_event::named_enum! {
+    /// What a session may measure: a closed list.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum Metric {
+        /// Share of the time in which a kernel ran, and in which device memory was read or written.
+        Utilization = "utilization",
+        /// Device memory in use.
+        Memory = "memory",
+        /// Bytes over PCIe.
+        Pcie = "pcie",
+        /// Bytes over NVLink.
+        Nvlink = "nvlink",
+        /// Watts.
+        Power = "power",
+        /// Clocks of multiprocessors and memory.
+        Clocks = "clocks",
+        /// Temperature of the die.
+        Temperature = "temperature",
+        /// Latency of driver calls, as the daemon of the host counts them.
+        Calls = "calls",
+        /// Latency of CUDA calls, where the daemon of the host counts them.
+        CudaCalls = "cuda_calls",
+    }
 }
 
 impl Metric {
-    /// All of them.
-    pub const ALL: [Self; 9] = [
-        Self::Utilization,
-        Self::Memory,
-        Self::Pcie,
-        Self::Nvlink,
-        Self::Power,
-        Self::Clocks,
-        Self::Temperature,
-        Self::Calls,
-        Self::CudaCalls,
-    ];
-
-    /// Its name on the command line and in JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Utilization => "utilization",
-            Self::Memory => "memory",
-            Self::Pcie => "pcie",
-            Self::Nvlink => "nvlink",
-            Self::Power => "power",
-            Self::Clocks => "clocks",
-            Self::Temperature => "temperature",
-            Self::Calls => "calls",
-            Self::CudaCalls => "cuda_calls",
-        }
-    }
-
     /// Whether it is a value of a GPU, and not of its host's calls.
     pub fn is_of_gpus(self) -> bool {
         !matches!(self, Self::Calls | Self::CudaCalls)
@@ -78,12 +50,6 @@ impl Metric {
     /// All, as agents of a version without a choice are asked.
     pub fn all() -> Vec<Self> {
         Self::ALL.to_vec()
-    }
-}
-
-impl fmt::Display for Metric {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

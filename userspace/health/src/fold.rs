@@ -105,19 +105,19 @@ impl Fold {
         let event = &*by_clock;
         let at = event.last_time.unwrap_or(event.time).max(event.time);
         let counts = counts(event);
-        if let Some(recovery) = self.rules.recovery_of(event).cloned() {
-            if counts {
-                self.recover(&recovery, event, at, &mut touched);
-            }
-            return self.finish(at, touched);
-        }
-        let rule = self.rules.of(event).filter(|_| counts).cloned();
+        let recovery = self.rules.recovery_of(event).cloned();
+        let is_fault = counts && recovery.is_none();
+        let rule = self.rules.of(event).filter(|_| is_fault).cloned();
         let subjects = match &rule {
             Some(rule) => subject::of(event, rule.part),
             None => Vec::new(),
         };
+        // Rules of the site may have made a recovery of what was a fault.
         if self.table.has_event(event.id) {
             self.retract(event, rule.as_ref(), &subjects, &mut touched);
+        }
+        if let Some(recovery) = recovery.filter(|_| counts) {
+            self.recover(&recovery, event, at, &mut touched);
         }
         if let Some(rule) = rule {
             for subject in subjects {

@@ -65,7 +65,7 @@ impl Pattern {
                 || self
                     .categories
                     .iter()
-                    .any(|name| name == category_of(event).name()))
+                    .any(|name| name == Catalogue::builtin().category(event).name()))
             && self.severity.is_none_or(|least| event.severity >= least)
             && self.at_most.is_none_or(|most| event.severity <= most)
             && (self.recovery_to.is_empty()
@@ -84,7 +84,7 @@ impl Pattern {
                 let found = detail.aer.recovery.as_ref();
                 found.is_some_and(|found| found.contains(wanted.as_str()))
             })
-            && self.gpu.is_none_or(|gpu| gpu == names_gpu(event))
+            && self.gpu.is_none_or(|gpu| gpu == event.names_gpu())
             && among(&self.metrics, sample.metric.as_ref())
             && self
                 .contains
@@ -103,11 +103,6 @@ fn is_corrected(event: &Event) -> bool {
     }
 }
 
-/// Whether it names a GPU, or a port above one.
-pub(crate) fn names_gpu(event: &Event) -> bool {
-    event.gpu.is_some() || !event.detail.pcie.gpus_below.is_empty()
-}
-
 /// The Xid by which the driver logs what it asks for, and which NVML reads besides.
 const RECOVERY_ACTION: u32 = 154;
 
@@ -115,38 +110,10 @@ const RECOVERY_ACTION: u32 = 154;
 pub(crate) fn code_of(event: &Event) -> Option<u32> {
     match event.kind {
         Kind::RecoveryAction => Some(RECOVERY_ACTION),
-        Kind::Xid => event.detail.xid.xid,
-        Kind::Sxid => event.detail.fabric.sxid,
-        _ => None,
+        _ => event.code(),
     }
 }
 
-fn category_of(event: &Event) -> Category {
-    let catalogue = Catalogue::builtin();
-    let code = code_of(event);
-    let of_code = match event.kind {
-        Kind::Xid => code
-            .and_then(|code| catalogue.xid(code))
-            .map(|e| e.category),
-        Kind::Sxid => code
-            .and_then(|code| catalogue.sxid(code))
-            .map(|e| e.category),
-        _ => None,
-    };
-    of_code.unwrap_or_else(|| catalogue.kind(event.kind).category)
-}
-
 pub(crate) fn is_category(name: &str) -> bool {
-    [
-        Category::Application,
-        Category::Driver,
-        Category::HardwareMemory,
-        Category::Nvlink,
-        Category::Pcie,
-        Category::ThermalPower,
-        Category::System,
-        Category::Unknown,
-    ]
-    .iter()
-    .any(|category| category.name() == name)
+    Category::ALL.iter().any(|category| category.name() == name)
 }

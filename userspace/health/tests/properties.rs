@@ -306,6 +306,36 @@ fn history() -> impl Strategy<Value = Vec<(Op, i64)>> {
     prop::collection::vec((op(), gap), 1..80)
 }
 
+#[test]
+fn a_fault_that_a_site_has_made_a_recovery_counts_no_more_once_it_is_a_drill() {
+    let mut player = Player::new();
+    let fault = Op::Event {
+        kind: Kind::Sxid,
+        code: 10004,
+        bus: 2,
+        severity: Severity::Warning,
+        provenance: Provenance::Kernel,
+        late_s: 0,
+        choice: 2,
+    };
+    player.play(&fault, 0, true);
+    let rests_on = |player: &Player| {
+        let report = player.host.fold.report(player.now);
+        let reasons = report.subjects.iter().flat_map(|subject| &subject.reasons);
+        reasons.map(|reason| reason.events.len()).sum::<usize>()
+    };
+    assert!(rests_on(&player) > 0);
+    player.play(&Op::Rules(2), 60, true);
+    let amend = Op::Amend {
+        which: 0,
+        repeats: 1,
+        provenance: Provenance::Injected,
+        bus: None,
+    };
+    player.play(&amend, 60, true);
+    assert_eq!(rests_on(&player), 0);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 

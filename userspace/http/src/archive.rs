@@ -81,6 +81,21 @@ impl Archive {
         self.0.event(id).map_err(failed)
     }
 
+    /// The events `ids` with all their amendments, in this order, without those that the store does not have.
+    ///
+    /// # Errors
+    ///
+    /// [`ArchiveError`] where the store cannot be read.
+    pub fn events(&self, ids: &[EventId]) -> Result<Vec<Event>, ArchiveError> {
+        self.0.events(ids).map_err(failed)
+    }
+
+    /// As [`Self::events`], without those that cannot be read either.
+    pub fn readable_events(&self, ids: &[EventId]) -> Vec<Event> {
+        let all = self.0.events(ids);
+        all.unwrap_or_else(|_| self.0.readable_events(ids))
+    }
+
     /// Incidents that match, the one that began first at the front.
     ///
     /// # Errors
@@ -259,6 +274,38 @@ mod tests {
     use gtrace_store::{Options, Store};
 
     use super::*;
+
+    #[test]
+    fn an_event_that_cannot_be_read_hides_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let mut store = Store::open(&path, Options::default()).unwrap();
+        let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
+        let events = ["the first", "the damaged one", "the last"].map(|message| {
+            let witness = Witness {
+                source: WitnessName::Kmsg,
+                count: 1,
+                first_time: time,
+            };
+            let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, message);
+            Event::new(time, witness, occurrence)
+        });
+        let records = events.clone().map(|event| Record::Event(Box::new(event)));
+        store.append(&records, &[]).unwrap();
+        drop(store);
+        let mut bytes = std::fs::read(&path).unwrap();
+        let text = b"the damaged one";
+        let mut parts = bytes.windows(text.len());
+        let at = parts.position(|part| part == text).unwrap();
+        // Not UTF-8.
+        bytes[at] = 0xff;
+        std::fs::write(&path, bytes).unwrap();
+        let archive = Archive::open(&path).unwrap();
+        let ids = events.each_ref().map(|event| event.id);
+        assert!(archive.events(&ids).is_err());
+        let [first, _, last] = events;
+        assert_eq!(archive.readable_events(&ids), [first, last]);
+    }
 
     #[test]
     fn pages_have_what_the_whole_query_has_whatever_their_size() {

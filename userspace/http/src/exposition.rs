@@ -361,17 +361,13 @@ fn open_incidents(incidents: &[Incident]) -> Family {
 }
 
 fn of_sources(status: &Status) -> [Family; 3] {
-    let states = [
-        (SourceState::Active, "active"),
-        (SourceState::Degraded, "degraded"),
-        (SourceState::Absent, "absent"),
-        (SourceState::Failed, "failed"),
-        (SourceState::Off, "off"),
-    ];
     let sources = &status.sources;
     let state = sources.iter().flat_map(|source| {
-        states.map(|(state, name)| {
-            let labels = vec![("source", source.name.clone()), ("state", name.to_owned())];
+        SourceState::ALL.map(|state| {
+            let labels = vec![
+                ("source", source.name.clone()),
+                ("state", state.name().to_owned()),
+            ];
             (labels, f64::from(state == source.state))
         })
     });

@@ -5,7 +5,7 @@
 //! live stream, so that it does not keep what is published there; once the reader is back, the task fetches
 //! what it missed from the store. History is read a page at a time too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::str::FromStr;
@@ -546,6 +546,13 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError>
     let Some(end) = records.last().map(|(seq, _)| *seq) else {
         return Ok(None);
     };
+    let mut met = HashSet::new();
+    let begun_before = records.iter().filter_map(|(_, record)| {
+        let id = record.event_id().filter(|id| met.insert(*id))?;
+        (!matches!(record, Record::Event(_))).then_some(id)
+    });
+    let stored = archive.events(&begun_before.collect::<Vec<_>>())?;
+    let mut stored: HashMap<EventId, Event> = stored.into_iter().map(|e| (e.id, e)).collect();
     for (seq, record) in records {
         let Some(id) = record.event_id() else {
             match (record, epochs.id_of(seq)) {
@@ -568,9 +575,7 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError>
             }
             (_, Some(_)) => {}
             (_, None) => {
-                if let Some(event) = archive.event(id)? {
-                    events.insert(id, event);
-                }
+                events.extend(stored.remove(&id).map(|event| (id, event)));
             }
         }
         if let (Some(event), Some(id)) = (events.get(&id), epochs.id_of(seq)) {
@@ -583,7 +588,8 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError>
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Amendment, Kind, Occurrence, Severity, Witness, WitnessName};
+    use gtrace_event::{Amendment, Kind, Occurrence, Severity, Timestamp, Witness, WitnessName};
+    use gtrace_store::{Options, Store};
 
     use super::*;
 
@@ -621,5 +627,49 @@ mod tests {
         assert!(history.has(&amended(1)));
         assert!(!history.has(&amended(2)));
         assert!(history.has(&Published::of_history(event)));
+    }
+
+    #[test]
+    fn a_page_has_the_events_that_began_before_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let mut store = Store::open(&path, Options::default()).unwrap();
+        let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
+        let events = ["one", "two", "three"].map(|message| {
+            let witness = Witness {
+                source: WitnessName::Kmsg,
+                count: 1,
+                first_time: time,
+            };
+            let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, message);
+            Event::new(time, witness, occurrence)
+        });
+        let amended = events.clone().map(|event| Event {
+            revision: 1,
+            repeats: 1,
+            ..event
+        });
+        let begun = events.iter().map(|e| Record::Event(Box::new(e.clone())));
+        let changed = events.iter().zip(&amended).map(|(old, new)| {
+            let amendment = Amendment::between(old, new, time).unwrap();
+            Record::Amendment(Box::new(amendment))
+        });
+        let records: Vec<Record> = begun.chain(changed).collect();
+        store.append(&records, &[]).unwrap();
+        let archive = Archive::open(&path).unwrap();
+        // Of the third event the page has the first record too.
+        let page = page_after(&archive, 2).unwrap().unwrap();
+        assert_eq!(page.end, 6);
+        let given: Vec<Event> = page
+            .records
+            .iter()
+            .filter_map(|(_, news)| match news {
+                News::Event(published) => Some(published.event.clone()),
+                _ => None,
+            })
+            .collect();
+        let [first, second, third] = amended;
+        let [_, _, begun] = events;
+        assert_eq!(given, [begun, first, second, third]);
     }
 }

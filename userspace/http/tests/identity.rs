@@ -14,7 +14,7 @@ use gtrace_catalogue::Catalogue;
 use gtrace_engine::config::Compat;
 use gtrace_engine::hub::Hub;
 use gtrace_engine::input::{Input, Observation};
-use gtrace_engine::log_request::LogRequest;
+use gtrace_engine::open_record::EndRecord;
 use gtrace_engine::pipeline::{self, CoreOptions};
 use gtrace_engine::poll;
 use gtrace_event::{Kind, Occurrence, Record, RecordId, Severity, WitnessName};
@@ -79,7 +79,7 @@ fn child_daemon() {
         boot_id: format!("boot of {}", life.parse().unwrap_or(0) / 8),
         tree: gtrace_devices::PciTree::default(),
         poll_soon,
-        log_request: LogRequest::new().unwrap(),
+        end_record: EndRecord::new().unwrap(),
     })
     .unwrap();
     let inputs = core.inputs.clone();

@@ -60,6 +60,8 @@ pub struct Correlator {
     recent: VecDeque<Member>,
     /// Their ids.
     recent_ids: HashSet<EventId>,
+    /// The wall clock at the newest tick.
+    now: Option<Timestamp>,
 }
 
 impl Correlator {
@@ -73,6 +75,7 @@ impl Correlator {
             known: VecDeque::new(),
             recent: VecDeque::new(),
             recent_ids: HashSet::new(),
+            now: None,
         }
     }
 
@@ -85,7 +88,7 @@ impl Correlator {
             let Some(live) = self.live.get_mut(&id) else {
                 return Vec::new();
             };
-            if !live.is_past(&member) {
+            if !live.is_past(&member, self.now) {
                 let changed = live.amend(member, &self.rules);
                 let incident = changed.then(|| live.incident.clone());
                 return incident.into_iter().collect();
@@ -318,6 +321,7 @@ impl Correlator {
 
     /// Resolves what has been quiet for long enough, by its class, and lets go of what was resolved an hour ago.
     pub fn tick(&mut self, now: Timestamp) -> Vec<Incident> {
+        self.now = Some(now);
         let mut changed = Vec::new();
         let mut gone = Vec::new();
         for (id, live) in &mut self.live {

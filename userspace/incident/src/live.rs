@@ -6,6 +6,7 @@ use gtrace_event::{
     Affected, Event, FailureClass, Incident, IncidentId, IncidentState, Process, Severity,
     Timestamp,
 };
+use jiff::SignedDuration;
 
 use crate::chain::chain;
 use crate::member::{Key, Member};
@@ -20,6 +21,8 @@ const EVENTS: usize = 256;
 const AFFECTED: usize = 64;
 /// Things that further events may have in common with it.
 const KEYS: usize = 512;
+/// What was resolved so long after the newest tick was so by a clock that was set back since: ticks come every few seconds.
+const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -131,9 +134,10 @@ impl Live {
         self.is_of_programs() && !known && !member.shares_job(&self.keys)
     }
 
-    /// Whether it was resolved, and one of its events has happened again since.
-    pub(crate) fn is_past(&self, member: &Member) -> bool {
-        let since = |closed: Timestamp| closed < member.last_time;
+    /// Whether it was resolved, and one of its events has happened again since. `now`: when the newest tick was.
+    pub(crate) fn is_past(&self, member: &Member, now: Option<Timestamp>) -> bool {
+        let is_ahead = |closed: Timestamp| now.is_some_and(|at| closed.duration_since(at) > AHEAD);
+        let since = |closed: Timestamp| closed < member.last_time || is_ahead(closed);
         let known = self.members.iter().find(|known| known.id == member.id);
         self.incident.closed.is_some_and(since)
             && known.is_none_or(|known| known.occurrences < member.occurrences)

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use gtrace_catalogue::{Catalogue, Category};
 use gtrace_event::{
     Advice, Event, EventId, FailureClass, Gpu, Holder, Kind, PciAddress, Process, Provenance,
     Severity, Timestamp,
 };
 
 use crate::jobs::job_of;
-use crate::rules::{Rules, code_of, counts};
+use crate::rules::{Rules, counts};
 
 /// Something that two events have in common. Drills have names of their own, so that they never meet real faults.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -221,17 +222,11 @@ fn keys(event: &Event, jobs: &[String]) -> BTreeSet<Key> {
     keys.extend(detail.rdma.rdma_device.clone().map(Key::Named));
     keys.extend(detail.rdma.network_interface.clone().map(Key::Named));
     let is_fabric = matches!(event.kind, Kind::Sxid | Kind::Nvlink)
-        || event.kind == Kind::Xid && is_nvlink(event);
+        || event.kind == Kind::Xid && Catalogue::builtin().category(event) == Category::Nvlink;
     keys.extend(is_fabric.then_some(Key::Fabric));
     let own = matches!(event.kind, Kind::SourceLost | Kind::RecordsRemoved);
     keys.extend(own.then_some(Key::Monitoring));
     keys
-}
-
-fn is_nvlink(event: &Event) -> bool {
-    let catalogue = gtrace_catalogue::Catalogue::builtin();
-    let entry = code_of(event).and_then(|code| catalogue.xid(code));
-    entry.is_some_and(|entry| entry.category == gtrace_catalogue::Category::Nvlink)
 }
 
 /// The title of a rule with what the event says in the places of its words in braces.
@@ -244,13 +239,11 @@ fn fill(title: &str, event: &Event) -> String {
         (_, Some(device)) => format!("device {device}"),
         _ => "a GPU".to_owned(),
     };
-    let code = code_of(event)
-        .map(|code| code.to_string())
-        .unwrap_or_default();
+    let code = event.code().map(|code| code.to_string());
     title
         .replace("{message}", &event.message)
         .replace("{at}", &at)
-        .replace("{code}", &code)
+        .replace("{code}", &code.unwrap_or_default())
         .replace("{who}", &who(event.process.as_ref()))
 }
 

@@ -1,6 +1,6 @@
 //! What the rule files say.
 
-use gtrace_catalogue::Catalogue;
+use gtrace_catalogue::{Catalogue, Category};
 use gtrace_event::{Confidence, Event, FailureClass, Kind, Provenance, Severity};
 use serde::Deserialize;
 
@@ -217,7 +217,7 @@ impl Pattern {
     fn matches(&self, event: &Event) -> bool {
         let detail = &event.detail;
         let among =
-            |codes: &[u32]| codes.is_empty() || code_of(event).is_some_and(|c| codes.contains(&c));
+            |codes: &[u32]| codes.is_empty() || event.code().is_some_and(|c| codes.contains(&c));
         let status = detail.api.status_name.as_deref();
         (self.kinds.is_empty() || self.kinds.contains(&event.kind))
             && among(&self.codes)
@@ -225,7 +225,7 @@ impl Pattern {
                 || self
                     .categories
                     .iter()
-                    .any(|name| name == category_of(event)))
+                    .any(|name| name == Catalogue::builtin().category(event).name()))
             && (self.statuses.is_empty()
                 || status.is_some_and(|status| self.statuses.iter().any(|s| s == status)))
             && self.severity.is_none_or(|least| event.severity >= least)
@@ -233,7 +233,7 @@ impl Pattern {
                 .hung
                 .is_none_or(|hung| hung == (detail.api.returned == Some(false)))
             && self.failed.is_none_or(|failed| failed == has_failed(event))
-            && self.gpu.is_none_or(|gpu| gpu == names_gpu(event))
+            && self.gpu.is_none_or(|gpu| gpu == event.names_gpu())
             && self
                 .corrected
                 .is_none_or(|corrected| corrected == detail.aer.is_corrected())
@@ -248,54 +248,13 @@ impl Pattern {
     }
 }
 
-fn names_gpu(event: &Event) -> bool {
-    event.gpu.is_some() || !event.detail.pcie.gpus_below.is_empty()
-}
-
 fn has_failed(event: &Event) -> bool {
     let exit = &event.detail.process_exit;
     exit.signal.is_some_and(|signal| signal != 0) || exit.exit_code.is_some_and(|code| code != 0)
 }
 
-/// The code of an Xid or SXid.
-pub(crate) fn code_of(event: &Event) -> Option<u32> {
-    match event.kind {
-        Kind::Xid => event.detail.xid.xid,
-        Kind::Sxid => event.detail.fabric.sxid,
-        _ => None,
-    }
-}
-
-fn category_of(event: &Event) -> &'static str {
-    let catalogue = Catalogue::builtin();
-    let of_code = match event.kind {
-        Kind::Xid => code_of(event)
-            .and_then(|code| catalogue.xid(code))
-            .map(|entry| entry.category),
-        Kind::Sxid => code_of(event)
-            .and_then(|code| catalogue.sxid(code))
-            .map(|entry| entry.category),
-        _ => None,
-    };
-    of_code
-        .unwrap_or_else(|| catalogue.kind(event.kind).category)
-        .name()
-}
-
 fn is_category(name: &str) -> bool {
-    use gtrace_catalogue::Category;
-    [
-        Category::Application,
-        Category::Driver,
-        Category::HardwareMemory,
-        Category::Nvlink,
-        Category::Pcie,
-        Category::ThermalPower,
-        Category::System,
-        Category::Unknown,
-    ]
-    .iter()
-    .any(|category| category.name() == name)
+    Category::ALL.iter().any(|category| category.name() == name)
 }
 
 /// Whether `event` counts: what programs wrote into the log, or may have written, opens nothing.

@@ -174,6 +174,15 @@ fn xid(code: u32, seconds: i64) -> Event {
     })
 }
 
+fn resolved_at(time: Timestamp) -> StateChange {
+    StateChange {
+        time,
+        state: IncidentState::Resolved,
+        by: "me".to_owned(),
+        note: String::new(),
+    }
+}
+
 #[test]
 fn the_same_fault_after_it_was_resolved_is_another_incident() {
     let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
@@ -181,12 +190,7 @@ fn the_same_fault_after_it_was_resolved_is_another_incident() {
     let again = correlator.ingest(&xid(48, 3600)).remove(0);
     assert_eq!(again.id, first.id);
     assert_eq!(again.event_count, 2);
-    let resolved = StateChange {
-        time: begin(),
-        state: IncidentState::Resolved,
-        by: "me".to_owned(),
-        note: String::new(),
-    };
+    let resolved = resolved_at(begin());
     let closed = correlator
         .change(first.id, |incident| incident.change_state(resolved))
         .unwrap();
@@ -207,12 +211,7 @@ fn a_repeat_after_it_was_resolved_opens_another_incident() {
     };
     let event = xid(48, 0);
     let first = correlator.ingest(&event).remove(0);
-    let resolved = StateChange {
-        time: after(3600),
-        state: IncidentState::Resolved,
-        by: "me".to_owned(),
-        note: String::new(),
-    };
+    let resolved = resolved_at(after(3600));
     correlator.change(first.id, |incident| incident.change_state(resolved));
     // What happened before is known late.
     let late = correlator.ingest(&repeated(&event, 1, 3599)).remove(0);
@@ -230,17 +229,35 @@ fn a_repeat_after_it_was_resolved_opens_another_incident() {
 }
 
 #[test]
+fn a_repeat_by_a_clock_that_was_set_back_is_of_nothing_that_was_resolved_before() {
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    let event = xid(48, 3000);
+    let first = correlator.ingest(&event).remove(0);
+    correlator.tick(after(3600));
+    let resolved = resolved_at(after(3604));
+    correlator.change(first.id, |incident| incident.change_state(resolved));
+    let repeated = |repeats: u64, seconds: i64| Event {
+        repeats,
+        last_time: Some(after(seconds)),
+        ..event.clone()
+    };
+    // What happened before is known late.
+    let late = correlator.ingest(&repeated(1, 3603)).remove(0);
+    assert_eq!((late.id, late.occurrences), (first.id, 2));
+    correlator.tick(after(5));
+    let new = correlator.ingest(&repeated(2, 8)).remove(0);
+    assert_ne!(new.id, first.id);
+    assert_eq!((new.revision, new.state), (0, IncidentState::Open));
+}
+
+#[test]
 fn what_was_resolved_before_a_restart_is_left_as_it_is_by_what_happens_then() {
     let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
     let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
     let event = xid(48, 0);
     let first = correlator.ingest(&event).remove(0);
-    let resolved = StateChange {
-        time: after(100),
-        state: IncidentState::Resolved,
-        by: "me".to_owned(),
-        note: String::new(),
-    };
+    let resolved = resolved_at(after(100));
     let first = correlator
         .change(first.id, |incident| incident.change_state(resolved))
         .unwrap();

@@ -71,7 +71,8 @@ impl Style {
         }
     }
 
-    pub(crate) fn paint(&self, text: &str, code: &str) -> String {
+    /// The text in the look of an SGR `code`, where colours are used.
+    pub fn paint(&self, text: &str, code: &str) -> String {
         if self.color {
             format!("\x1b[{code}m{text}\x1b[0m")
         } else {
@@ -79,7 +80,8 @@ impl Style {
         }
     }
 
-    pub(crate) fn severity(&self, severity: Severity) -> String {
+    /// The severity in capitals, in its colour.
+    pub fn severity(&self, severity: Severity) -> String {
         let code = match severity {
             Severity::Info => "36",
             Severity::Warning => "33",
@@ -104,13 +106,10 @@ impl Style {
 
 /// The name of an Xid or SXid in the catalogue.
 pub fn code_name(event: &Event) -> Option<&'static str> {
-    let catalogue = Catalogue::builtin();
+    let (catalogue, code) = (Catalogue::builtin(), event.code()?);
     match event.kind {
-        Kind::Xid => catalogue.xid(event.detail.xid.xid?).map(|entry| entry.name),
-        Kind::Sxid => catalogue
-            .sxid(event.detail.fabric.sxid?)
-            .map(|entry| entry.name),
-        _ => None,
+        Kind::Sxid => catalogue.sxid(code).map(|entry| entry.name),
+        _ => catalogue.xid(code).map(|entry| entry.name),
     }
 }
 

@@ -25,10 +25,7 @@ pub use gtrace_profile::text::{bytes, duration};
 pub fn source_state(state: gtrace_api::SourceState) -> &'static str {
     use gtrace_api::SourceState;
     match state {
-        SourceState::Active => "active",
-        SourceState::Degraded => "degraded",
-        SourceState::Absent => "absent",
         SourceState::Failed => "FAILED",
-        SourceState::Off => "off",
+        other => other.name(),
     }
 }

@@ -111,26 +111,16 @@ pub struct LogRecord {
     pub text: String,
 }
 
-/// Where a call was seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CallLayer {
-    /// ioctl(2) on the driver.
-    Driver,
-    /// The CUDA driver API.
-    Cuda,
-    /// A call of a client of `gtrace serve`.
-    Remote,
-}
-
-impl CallLayer {
-    /// Its name in the report.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Driver => "driver",
-            Self::Cuda => "cuda",
-            Self::Remote => "remote",
-        }
+gtrace_event::named_enum! {
+    /// Where a call was seen.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum CallLayer {
+        /// ioctl(2) on the driver.
+        Driver = "driver",
+        /// The CUDA driver API.
+        Cuda = "cuda",
+        /// A call of a client of `gtrace serve`.
+        Remote = "remote",
     }
 }
 

@@ -108,10 +108,12 @@ impl Reader {
         let text = id.to_string();
         let parse = |body: &str| self.parse(body);
         let read = || -> rusqlite::Result<Option<Event>> {
-            let Some(mut event) = self.first_record(tx, days, &text)? else {
+            let Some((at, mut event)) = self.first_record(tx, days, &text)? else {
                 return Ok(None);
             };
-            for day in days {
+            // What is said of it comes behind it.
+            let later = days.iter().skip(at);
+            for day in later.take_while(|day| day.first_seq < seq) {
                 let t = &day.name;
                 let sql = format!(
                     "SELECT body FROM \"{t}\" INDEXED BY \"{t}_later\"
@@ -130,14 +132,14 @@ impl Reader {
         read().map_err(|e| self.sqlite(e))
     }
 
-    /// The event `id` as its first record has it.
+    /// The event `id` as its first record has it, and at which of `days` that is.
     fn first_record(
         &self,
         tx: &Transaction<'_>,
         days: &[Day],
         id: &str,
-    ) -> rusqlite::Result<Option<Event>> {
-        for day in days.iter().rev() {
+    ) -> rusqlite::Result<Option<(usize, Event)>> {
+        for (at, day) in days.iter().enumerate().rev() {
             let t = &day.name;
             let sql = format!(
                 "SELECT body FROM \"{t}\" INDEXED BY \"{t}_event\"
@@ -146,7 +148,7 @@ impl Reader {
             let mut statement = tx.prepare_cached(&sql)?;
             let body: Option<String> = statement.query_row([id], |row| row.get(0)).optional()?;
             if let Some(Record::Event(event)) = body.and_then(|body| self.parse(&body)) {
-                return Ok(Some(*event));
+                return Ok(Some((at, *event)));
             }
         }
         Ok(None)

@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::ControlFlow;
 
-use gtrace_event::{Event, Record};
+use gtrace_event::{Event, EventId, Record};
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::Filter;
@@ -41,11 +41,25 @@ struct Key {
     id: String,
 }
 
-/// A day with amendments or acknowledgements, about events with ids from `first` to `last`.
-struct Later<'a> {
+/// The index of a day's events, or that of all its other records.
+#[derive(Clone, Copy)]
+enum Index {
+    Event,
+    Later,
+}
+
+/// A day, and the first and the last id that an index of it has.
+pub(crate) struct Span<'a> {
     day: &'a Day,
     first: String,
     last: String,
+}
+
+impl Span<'_> {
+    /// Whether the day may have `id`.
+    fn may_have(&self, id: &str) -> bool {
+        self.first.as_str() <= id && id <= self.last.as_str()
+    }
 }
 
 pub(crate) struct Walk<'a> {
@@ -54,7 +68,8 @@ pub(crate) struct Walk<'a> {
     tx: &'a Transaction<'a>,
     days: &'a [Day],
     filter: &'a Filter,
-    later: Vec<Later<'a>>,
+    /// The days with amendments or acknowledgements.
+    later: Vec<Span<'a>>,
 }
 
 impl<'a> Walk<'a> {
@@ -64,20 +79,12 @@ impl<'a> Walk<'a> {
         days: &'a [Day],
         filter: &'a Filter,
     ) -> rusqlite::Result<Self> {
-        let mut later = Vec::new();
-        for day in days {
-            let first = end_of_later(tx, day, "ASC")?;
-            let last = end_of_later(tx, day, "DESC")?;
-            if let (Some(first), Some(last)) = (first, last) {
-                later.push(Later { day, first, last });
-            }
-        }
         Ok(Self {
             parse,
             tx,
             days,
             filter,
-            later,
+            later: spans(tx, days, Index::Later)?,
         })
     }
 
@@ -124,7 +131,36 @@ impl<'a> Walk<'a> {
 
     /// The event `id`, folded, whether it matches or not.
     pub(crate) fn by_id(&self, id: &str) -> rusqlite::Result<Option<Event>> {
-        for day in self.days.iter().rev() {
+        self.in_days(self.days.iter().rev(), id)
+    }
+
+    /// The days with events, for [`Self::by_ids`].
+    pub(crate) fn days_of_events(&self) -> rusqlite::Result<Vec<Span<'a>>> {
+        spans(self.tx, self.days, Index::Event)
+    }
+
+    /// The events `ids`, folded, in this order, without those that no day of `spans` has.
+    pub(crate) fn by_ids(
+        &self,
+        spans: &[Span<'_>],
+        ids: &[EventId],
+    ) -> rusqlite::Result<Vec<Event>> {
+        let mut events = Vec::with_capacity(ids.len());
+        for id in ids {
+            let id = id.to_string();
+            let found = spans.iter().rev().filter(|span| span.may_have(&id));
+            events.extend(self.in_days(found.map(|span| span.day), &id)?);
+        }
+        Ok(events)
+    }
+
+    /// The event `id` of the first of `days` that has it, folded.
+    fn in_days<'d>(
+        &self,
+        days: impl Iterator<Item = &'d Day>,
+        id: &str,
+    ) -> rusqlite::Result<Option<Event>> {
+        for day in days {
             let t = &day.name;
             let sql = format!(
                 "SELECT body FROM \"{t}\" INDEXED BY \"{t}_event\"
@@ -160,10 +196,8 @@ impl<'a> Walk<'a> {
     }
 
     /// The days that may hold amendments or acknowledgements of the event.
-    fn later_of(&self, id: &str) -> impl Iterator<Item = &Later<'a>> {
-        self.later
-            .iter()
-            .filter(move |l| l.first.as_str() <= id && id <= l.last.as_str())
+    fn later_of(&self, id: &str) -> impl Iterator<Item = &Span<'a>> {
+        self.later.iter().filter(move |span| span.may_have(id))
     }
 
     fn fold(&self, body: &str, id: &str) -> rusqlite::Result<Option<Event>> {
@@ -190,16 +224,38 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The first (`ASC`) or last (`DESC`) event id that the day's amendments are about.
-fn end_of_later(
+/// The days of which `index` has something.
+fn spans<'a>(
+    tx: &Transaction<'_>,
+    days: &'a [Day],
+    index: Index,
+) -> rusqlite::Result<Vec<Span<'a>>> {
+    let mut spans = Vec::new();
+    for day in days {
+        let first = end_of(tx, day, index, "ASC")?;
+        let last = end_of(tx, day, index, "DESC")?;
+        if let (Some(first), Some(last)) = (first, last) {
+            spans.push(Span { day, first, last });
+        }
+    }
+    Ok(spans)
+}
+
+/// The first (`ASC`) or last (`DESC`) id that the day's index has.
+fn end_of(
     tx: &Transaction<'_>,
     day: &Day,
+    index: Index,
     direction: &str,
 ) -> rusqlite::Result<Option<String>> {
     let t = &day.name;
+    let (index, records) = match index {
+        Index::Event => ("event", "record = 'event'"),
+        Index::Later => ("later", "record <> 'event'"),
+    };
     let sql = format!(
-        "SELECT event_id FROM \"{t}\" INDEXED BY \"{t}_later\"
-         WHERE record <> 'event' ORDER BY event_id {direction} LIMIT 1"
+        "SELECT event_id FROM \"{t}\" INDEXED BY \"{t}_{index}\"
+         WHERE {records} ORDER BY event_id {direction} LIMIT 1"
     );
     tx.query_row(&sql, [], |row| row.get(0)).optional()
 }

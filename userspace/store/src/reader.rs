@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gtrace_event::{Event, EventId, Record, Timestamp};
+use gtrace_event::{Event, EventId, Incident, Record, Timestamp};
 use rusqlite::{Connection, OpenFlags, Transaction};
 
 use crate::open::CACHE_KIB;
@@ -167,6 +167,54 @@ impl Reader {
         let (tx, days) = self.snapshot()?;
         Walk::new(&|body| self.parse(body), &tx, &days, &Filter::default())
             .and_then(|walk| walk.by_id(&id.to_string()))
+            .map_err(|e| self.sqlite(e))
+    }
+
+    /// The events `ids`, folded, in this order, without those that the store does not have: one read, of only
+    /// the days that may have them.
+    ///
+    /// # Errors
+    /// Any that reading gives.
+    pub fn events(&self, ids: &[EventId]) -> Result<Vec<Event>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let (tx, days) = self.snapshot()?;
+        Walk::new(&|body| self.parse(body), &tx, &days, &Filter::default())
+            .and_then(|walk| walk.by_ids(&walk.days_of_events()?, ids))
+            .map_err(|e| self.sqlite(e))
+    }
+
+    /// As [`Self::events`], each event by a read of its own: of a store that is damaged in parts, those that can be read.
+    pub fn readable_events(&self, ids: &[EventId]) -> Vec<Event> {
+        let read = |id: &EventId| self.event(*id).ok().flatten();
+        ids.iter().filter_map(read).collect()
+    }
+
+    /// Gives each of `incidents` to `take`, with the first `most` of its events as [`Self::events`] gives them: one read for all,
+    /// and the events of one incident at a time.
+    ///
+    /// `take` must not call this reader. While it runs, the writer cannot empty its WAL.
+    ///
+    /// # Errors
+    /// Any that reading gives.
+    pub fn with_events(
+        &self,
+        incidents: impl IntoIterator<Item = Incident>,
+        most: usize,
+        mut take: impl FnMut(Incident, Vec<Event>),
+    ) -> Result<(), StoreError> {
+        let (tx, days) = self.snapshot()?;
+        Walk::new(&|body| self.parse(body), &tx, &days, &Filter::default())
+            .and_then(|walk| {
+                let spans = walk.days_of_events()?;
+                for incident in incidents {
+                    let ids = incident.events.get(..most).unwrap_or(&incident.events);
+                    let events = walk.by_ids(&spans, ids)?;
+                    take(incident, events);
+                }
+                Ok(())
+            })
             .map_err(|e| self.sqlite(e))
     }
 

@@ -214,31 +214,6 @@ static int sxid_line(char *rest)
 	return 0;
 }
 
-static int lost_line(char *rest)
-{
-	struct nv_gpu *gpu = gpu_of(&rest);
-
-	rest = skip_spaces(rest);
-	if (gpu && !*rest)
-		nv_log_lost(gpu);
-	else if (gpu && !strcmp(rest, "probe"))
-		nv_log_lost_at_probe(gpu);
-	else
-		return fail("lost: bad arguments", "lost GPU [probe]");
-	return 0;
-}
-
-static int initfail_line(char *rest)
-{
-	struct nv_gpu *gpu = gpu_of(&rest);
-	u32 init, rm, line;
-
-	if (!gpu || number(&rest, &init) || number(&rest, &rm) || number(&rest, &line))
-		return fail("initfail: bad arguments", "initfail GPU A B C");
-	nv_log_init_failed(gpu, init, rm, line);
-	return 0;
-}
-
 static int reset_line(char *rest)
 {
 	if (*skip_spaces(rest))
@@ -252,8 +227,7 @@ static const struct {
 	int (*run)(char *rest);
 } commands[] = {
 	{ "status", status_line }, { "delay", delay_line }, { "hang", hang_line },
-	{ "xid", xid_line }, { "sxid", sxid_line }, { "lost", lost_line },
-	{ "initfail", initfail_line }, { "reset", reset_line },
+	{ "xid", xid_line }, { "sxid", sxid_line }, { "reset", reset_line },
 };
 
 /* Obeys a line, which it takes apart. -EINVAL, and a line in the kernel log, for one it does not know. */
@@ -268,5 +242,5 @@ int nv_control_line(char *line)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		if (!strcmp(name, commands[i].name))
 			return commands[i].run(rest);
-	return fail(name, "status, delay, hang, xid, sxid, lost, initfail or reset");
+	return fail(name, "status, delay, hang, xid, sxid or reset");
 }

@@ -79,36 +79,6 @@ void nv_log_xid(struct nv_gpu *gpu, const struct nv_xid *xid)
 	report(gpu, xid->code, "%s", xid->text);
 }
 
-/* A GPU that answers no more, as osHandleGpuLost in osinit.c says it. */
-void nv_log_lost(struct nv_gpu *gpu)
-{
-	static const struct nv_xid xid = {
-		.code = 79, .gi = -1, .ci = -1, .text = "GPU has fallen off the bus.",
-	};
-
-	nv_log_xid(gpu, &xid);
-	nv_printf("NVRM: GPU %04x:%02x:%02x.%x: GPU has fallen off the bus.\n", gpu->domain,
-		  gpu->bus, gpu->slot, gpu->function);
-}
-
-/* A GPU that does not answer when the driver takes it up, as osapi.c says it: one record, no Xid. */
-void nv_log_lost_at_probe(struct nv_gpu *gpu)
-{
-	nv_printf("NVRM: The NVIDIA GPU %04x:%02x:%02x.%x\n"
-		  "NVRM: (PCI ID: 10de:2330) installed in this system has\n"
-		  "NVRM: fallen off the bus and is not responding to commands.\n",
-		  gpu->domain, gpu->bus, gpu->slot, gpu->function);
-}
-
-/* A GPU that does not start: the lines of osinit.c and nv.c. */
-void nv_log_init_failed(struct nv_gpu *gpu, u32 init, u32 rm, u32 line)
-{
-	nv_printf("NVRM: GPU %04x:%02x:%02x.%x: RmInitAdapter failed! (0x%x:0x%x:%u)\n",
-		  gpu->domain, gpu->bus, gpu->slot, gpu->function, init, rm, line);
-	nv_printf("NVRM: GPU %04x:%02x:%02x.%x: rm_init_adapter failed, device minor number %u\n",
-		  gpu->domain, gpu->bus, gpu->slot, gpu->function, gpu->minor);
-}
-
 /* Number of the NVSwitch at an address: they are numbered as they are first named. */
 static int switch_number(u32 address)
 {

@@ -83,9 +83,6 @@ void nv_report_error(struct pci_dev *dev, u32 error_number, const char *format, 
 /* log.c */
 __printf(1, 2) void nv_printf(const char *format, ...);
 void nv_log_xid(struct nv_gpu *gpu, const struct nv_xid *xid);
-void nv_log_lost(struct nv_gpu *gpu);
-void nv_log_lost_at_probe(struct nv_gpu *gpu);
-void nv_log_init_failed(struct nv_gpu *gpu, u32 init, u32 rm, u32 line);
 int nv_log_sxid(const char *address, u32 code, bool fatal, const char *text);
 
 /* inject.c */

@@ -11,15 +11,13 @@ use gtrace_vm_tests::scenario::{SHARE_DIR, Scenario, bench_rounds};
 
 use super::Case;
 use super::calls::{rows, source_is};
-use crate::guest::nvrm::NvDevice;
+use crate::guest::nvrm::{GET_INFO, NvDevice};
 use crate::guest::stub::Generation;
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] =
     &[Case::new("bench_driver_ioctl", Scenario::Bench, driver_ioctl).patience(600)];
 
-/// NV2080_CTRL_CMD_GPU_GET_INFO_V2.
-const GET_INFO: u32 = 0x2080_0102;
 /// Parts of one measurement; the fastest counts, so that an interruption does not.
 const PARTS: u32 = 7;
 const CALLS: u32 = 3000;

@@ -13,10 +13,11 @@ use serde_json::Value;
 use super::Case;
 use crate::guest::daemon::Daemon;
 use crate::guest::nvrm::{
-    AllocForm, NV_ERR_NO_MEMORY, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, Uvm, memory_params,
+    AllocForm, GET_INFO, NV_ERR_NO_MEMORY, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, Uvm,
+    memory_params,
 };
 use crate::guest::process::Helper;
-use crate::guest::stub::{Counter, Generation};
+use crate::guest::stub::{Counter, GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, stable, within};
 
 pub(super) const CASES: &[Case] = &[
@@ -46,17 +47,13 @@ pub(super) const CASES: &[Case] = &[
 
 pub(super) const HELPERS: &[super::Helper] = &[("controls", controls), ("hold", hold)];
 
-const GPUS: &str = "gpus=0000:01:00.0";
-/// NV2080_CTRL_CMD_GPU_GET_INFO_V2.
-const GET_INFO: u32 = 0x2080_0102;
 /// A control command that no header names.
 const UNNAMED: u32 = 0x2080_fff0;
 const THREADS: usize = 4;
 /// The daemon reads its statistics out of the kernel every two seconds.
 pub(super) const READ_AGAIN: Duration = Duration::from_secs(3);
 
-/// Makes `COUNT` control calls of `CMD` on `DEVICE` in each of four threads, once ordered by a line
-/// on standard input being closed: helpers have none, so at once.
+/// Makes `COUNT` control calls of `CMD` on `DEVICE` in each of four threads.
 fn controls(args: &[String]) -> Result<()> {
     let [device, cmd, count] = args else {
         anyhow::bail!("usage: controls DEVICE CMD COUNT");
@@ -89,6 +86,11 @@ fn controls(args: &[String]) -> Result<()> {
     Ok(())
 }
 
+/// A process that has made so many calls of [`GET_INFO`] in each of four threads.
+fn calling(each: &str) -> Result<Helper> {
+    Helper::ready("controls", &["/dev/nvidia0", &GET_INFO.to_string(), each])
+}
+
 /// Opens the devices named and keeps them open.
 fn hold(args: &[String]) -> Result<()> {
     let open: Result<Vec<_>> = args.iter().map(NvDevice::open).collect();
@@ -109,6 +111,12 @@ pub(super) fn rows(daemon: &Daemon) -> Result<Vec<Value>> {
         String::from_utf8_lossy(&output.stderr)
     );
     serde_json::from_str(&text).with_context(|| format!("no JSON: {text}"))
+}
+
+/// How many calls the rows have that are `ours`.
+pub(super) fn counted(rows: &[Value], ours: impl Fn(&Value) -> bool) -> u64 {
+    let ours = rows.iter().filter(|row| ours(row));
+    ours.filter_map(|row| row["count"].as_u64()).sum()
 }
 
 /// Waits until the statistics have `count` calls of `code` by process `pid`; the row.
@@ -132,13 +140,11 @@ fn exactly(guest: &mut Guest) -> Result<()> {
     let daemon = guest.daemon(&[])?;
     guest.stub("reset")?;
     let each = EACH.to_string();
-    let mut good = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), &each])?;
-    good.line()?;
-    let mut bad = Helper::start(
+    let good = calling(&each)?;
+    let bad = Helper::ready(
         "controls",
         &["/dev/nvidiactl", &UNNAMED.to_string(), "2500"],
     )?;
-    bad.line()?;
     let counted = |device: &str, code, status| -> Result<u64> {
         let ours = |c: &&Counter| c.device == device && c.code == code && c.status == status;
         Ok(guest
@@ -193,8 +199,7 @@ fn exactly(guest: &mut Guest) -> Result<()> {
 fn older(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Frontend, GPUS)?;
     let daemon = guest.daemon(&[])?;
-    let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "100"])?;
-    helper.line()?;
+    let helper = calling("100")?;
     row(&daemon, helper.pid(), GET_INFO, 400)?;
     source_is(&daemon, "driver:ioctl", "active")?;
     source_is(&daemon, "syscalls:ioctl", "off")
@@ -227,8 +232,7 @@ fn tracepoints(guest: &mut Guest) -> Result<()> {
     guest.stub(&format!("status {GET_INFO:#x} 0x51"))?;
     let daemon = guest.daemon(&["--disabled-sources", "driver:ioctl"])?;
     source_is(&daemon, "syscalls:ioctl", "active")?;
-    let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "100"])?;
-    helper.line()?;
+    let helper = calling("100")?;
     let row = row(&daemon, helper.pid(), GET_INFO, 400)?;
     ensure!(row["failures"] == 400, "{row:#}");
     Ok(())
@@ -240,20 +244,13 @@ fn named_devices(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
     let daemon = guest.daemon(&["--devices", "195"])?;
     let each = (CALLS / THREADS as u64).to_string();
-    let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), &each])?;
-    helper.line()?;
-    let counted = stable("the statistics stand still", READ_AGAIN, || {
-        let rows = rows(&daemon)?;
-        let ours = rows
-            .iter()
-            .filter(|r| r["pid"] == helper.pid() && r["op"] == "RM_CONTROL");
-        Ok(ours.filter_map(|r| r["count"].as_u64()).sum::<u64>())
+    let helper = calling(&each)?;
+    let seen = stable("the statistics stand still", READ_AGAIN, || {
+        Ok(counted(&rows(&daemon)?, |r| {
+            r["pid"] == helper.pid() && r["op"] == "RM_CONTROL"
+        }))
     })?;
-    ensure!(
-        counted == CALLS,
-        "{counted} of {CALLS}: {:#?}",
-        rows(&daemon)?
-    );
+    ensure!(seen == CALLS, "{seen} of {CALLS}: {:#?}", rows(&daemon)?);
     Ok(())
 }
 
@@ -346,9 +343,8 @@ fn failing(guest: &mut Guest) -> Result<()> {
     }
     ensure!(device.free(1)? == NV_OK, "free");
     ensure!(alloc(9, 60)? == NV_OK, "60 of 100 MiB again");
-    let event = daemon.wait_for(PATIENCE, "an event of the failed allocation", |events| {
-        let ours = |e: &&Value| e["kind"] == "api_error" && e["repeats"] == 2;
-        events.iter().find(ours).cloned()
+    let event = daemon.event("an event of the failed allocation", |e| {
+        e["kind"] == "api_error" && e["repeats"] == 2
     })?;
     let detail = &event["detail"];
     ensure!(detail["status_name"] == "NV_ERR_NO_MEMORY", "{event:#}");
@@ -386,8 +382,7 @@ fn profile(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
     guest.stub(&format!("status {GET_INFO:#x} 0x51 7"))?;
     let daemon = guest.daemon(&[])?;
-    let mut helper = Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "50"])?;
-    helper.line()?;
+    let helper = calling("50")?;
     row(&daemon, helper.pid(), GET_INFO, 200)?;
     let output = daemon.gtrace(&["profile", "--driver", "--pid", &helper.pid().to_string()])?;
     let table = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -434,7 +429,7 @@ fn traced(guest: &mut Guest) -> Result<()> {
     let allocated = device.alloc(AllocForm::Long535, 0x80, 0, None)?;
     ensure!(allocated == NV_OK, "{allocated:#x}");
     // Another process's calls are not shown.
-    Helper::start("controls", &["/dev/nvidia0", &GET_INFO.to_string(), "5"])?.line()?;
+    calling("5")?;
     // Calls are shown in their order: with this one, all before it have been.
     ensure!(device.control(UNNAMED)? == NV_OK, "a failure");
     let mut text = String::new();
@@ -484,14 +479,12 @@ fn traced(guest: &mut Guest) -> Result<()> {
 
 fn users(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
-    let mut before = Helper::start("hold", &["/dev/nvidia0"])?;
-    before.line()?;
+    let before = Helper::ready("hold", &["/dev/nvidia0"])?;
     let daemon = guest.daemon(&[])?;
-    let mut after = Helper::start(
+    let after = Helper::ready(
         "hold",
         &["/dev/nvidiactl", "/dev/nvidia0", "/dev/nvidia-uvm"],
     )?;
-    after.line()?;
     let devices = |pid: u32| -> Result<Option<Value>> {
         let status = daemon.get("/api/v1/status")?;
         let list = status["gpu_processes"]

@@ -8,7 +8,8 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use crate::guest::{Guest, PATIENCE};
+use super::xid::witnesses;
+use crate::guest::Guest;
 
 pub(super) const CASES: &[Case] = &[Case::new(
     "hardware_machine_check_is_one_event",
@@ -42,18 +43,11 @@ fn machine_check(guest: &mut Guest) -> Result<()> {
     guest.modprobe("mce_inject")?;
     let daemon = guest.daemon(&[])?;
     inject(CACHE_ERROR)?;
-    let of_tracepoint = |event: &Value| {
-        let witnesses = event["witnesses"].as_array();
-        witnesses.is_some_and(|list| list.iter().any(|w| w["source"] == "mce:mce_record"))
-    };
-    let event = daemon.wait_for(PATIENCE, "a machine check with a text", |events| {
-        let ours = events.iter().find(|event| {
-            let text = event["message"].as_str().unwrap_or_default();
-            event["kind"] == "machine_check"
-                && of_tracepoint(event)
-                && !text.starts_with("(no text)")
-        });
-        ours.cloned()
+    let event = daemon.event("a machine check with a text", |event| {
+        let text = event["message"].as_str().unwrap_or_default();
+        event["kind"] == "machine_check"
+            && witnesses(event).contains(&"mce:mce_record")
+            && !text.starts_with("(no text)")
     })?;
     let detail = &event["detail"];
     ensure!(detail["mce_bank"] == BANK, "{event:#}");
@@ -69,7 +63,5 @@ fn machine_check(guest: &mut Guest) -> Result<()> {
         .filter(|event| event["kind"] == "machine_check")
         .collect();
     ensure!(checks.len() == 1, "more than one event: {checks:#?}");
-    let status = daemon.stop()?;
-    ensure!(status.success(), "the daemon ended with {status}");
     Ok(())
 }

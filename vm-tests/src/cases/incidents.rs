@@ -13,12 +13,13 @@ use serde_json::Value;
 
 use super::Case;
 use super::calls::source_is;
-use super::pcie::{COMPLETION_TIMEOUT, GPU, GPUS, inject, watched_with};
+use super::pcie::{COMPLETION_TIMEOUT, GPU, inject, watched_with};
 use super::process::group;
+use super::reload::rss_anon;
 use crate::guest::daemon::Daemon;
 use crate::guest::nvrm::{AllocForm, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, memory_params};
 use crate::guest::process::Helper;
-use crate::guest::stub::Generation;
+use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
@@ -230,26 +231,20 @@ fn text(parts: &Path, name: &str) -> Result<String> {
 fn pcie(guest: &mut Guest) -> Result<()> {
     let daemon = watched_with(guest, &["--recording-after-s", AFTER])?;
     let group = group("job-incident")?;
-    let mut helper = Helper::start("use", &["/dev/nvidia0", &group.to_string_lossy()])?;
+    let helper = Helper::ready("use", &["/dev/nvidia0", &group.to_string_lossy()])?;
     let pid = helper.pid();
-    helper.line()?;
     knows(&daemon, pid)?;
     inject(GPU, COMPLETION_TIMEOUT, 0)?;
-    daemon.wait_for(PATIENCE, "the AER event", |events| {
-        events.iter().any(|e| e["kind"] == "aer").then_some(())
-    })?;
+    daemon.event("the AER event", |e| e["kind"] == "aer")?;
     guest.stub(&format!(
         "xid 0 79 pid={pid} name=train GPU has fallen off the bus."
     ))?;
-    daemon.wait_for(PATIENCE, "the Xid", |events| {
-        events.iter().any(|e| e["kind"] == "xid").then_some(())
-    })?;
+    daemon.event("the Xid", |e| e["kind"] == "xid")?;
     state_is_kept(&daemon)?;
     helper.signal(Signal::KILL)?;
     helper.wait()?;
-    let exited = daemon.wait_for(PATIENCE, "the end of the process", |events| {
-        let ours = |e: &&Value| e["kind"] == "gpu_process_exit" && e["process"]["pid"] == pid;
-        events.iter().find(ours).cloned()
+    let exited = daemon.event("the end of the process", |e| {
+        e["kind"] == "gpu_process_exit" && e["process"]["pid"] == pid
     })?;
     let incident = one(
         &daemon,
@@ -306,9 +301,8 @@ fn hung(guest: &mut Guest) -> Result<()> {
     ])?;
     let group = group("job-hung-call")?;
     guest.stub("hang 25 1")?;
-    let mut helper = Helper::start("call", &["/dev/nvidia0", &group.to_string_lossy()])?;
+    let helper = Helper::ready("call", &["/dev/nvidia0", &group.to_string_lossy()])?;
     let pid = helper.pid();
-    helper.line()?;
     let incident = one(&daemon, "the incident and its evidence", has_evidence)?;
     ensure!(incident["class"] == "driver_crash", "{incident:#}");
     let snapshot = text(&report(&daemon, &incident)?, "snapshot.txt")?;
@@ -333,9 +327,8 @@ fn full_group(guest: &mut Guest) -> Result<()> {
     let daemon = guest.daemon(&["--recording-after-s", AFTER])?;
     let group = group("job-full")?;
     fs::write(group.join("memory.max"), "33554432")?;
-    let mut helper = Helper::start("eat", &["/dev/nvidia0", &group.to_string_lossy()])?;
+    let helper = Helper::ready("eat", &["/dev/nvidia0", &group.to_string_lossy()])?;
     let pid = helper.pid();
-    helper.line()?;
     helper.wait()?;
     let incident = whole(&daemon, "gpu_oom", &[["oom_kill", "gpu_process_exit"]])?;
     let process = &incident["affected"]["processes"][0];
@@ -350,9 +343,8 @@ fn leak(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, &format!("{GPUS} vram_mb=64"))?;
     let (daemon, readings) = with_readings(guest, &["--memory-growth-s", "24"])?;
     let go = guest.scratch().join("go");
-    let mut helper = Helper::start("leak", &["/dev/nvidia0", &go.to_string_lossy()])?;
+    let helper = Helper::ready("leak", &["/dev/nvidia0", &go.to_string_lossy()])?;
     let pid = helper.pid();
-    helper.line()?;
     // 128 MiB at a time, of 80 GiB, until gtrace has seen enough: by the clock, as gtrace judges.
     let begin = Instant::now();
     within(2 * PATIENCE, "the event of the growth", || {
@@ -442,9 +434,8 @@ fn application(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
     let daemon = guest.daemon(&["--recording-after-s", AFTER])?;
     let group = group("job-application")?;
-    let mut helper = Helper::start("use", &["/dev/nvidia0", &group.to_string_lossy()])?;
+    let helper = Helper::ready("use", &["/dev/nvidia0", &group.to_string_lossy()])?;
     let pid = helper.pid();
-    helper.line()?;
     knows(&daemon, pid)?;
     guest.stub(&format!(
         "xid 0 13 pid={pid} name=train Graphics SM Warp Exception on (GPC 9, TPC 1, SM 1): Out Of Range Address"
@@ -520,9 +511,9 @@ fn storm(guest: &mut Guest) -> Result<()> {
     })?;
     ensure!(incidents.len() <= 8, "{incidents:#?}");
     // What waited for the core, which is bounded, is given back soon after the storm.
-    let (most, settled) = (rss_anon(&daemon)?, Instant::now());
+    let (most, settled) = (rss_anon(daemon.pid())?, Instant::now());
     let anonymous = within(PATIENCE, "the memory of the storm is given back", || {
-        let now = rss_anon(&daemon)?;
+        let now = rss_anon(daemon.pid())?;
         Ok((now < LIMIT).then_some(now))
     })?;
     guest.note(format!(
@@ -533,14 +524,4 @@ fn storm(guest: &mut Guest) -> Result<()> {
         anonymous >> 20,
         settled.elapsed().as_secs_f64()
     ))
-}
-
-/// Anonymous memory of the daemon, bytes.
-fn rss_anon(daemon: &Daemon) -> Result<u64> {
-    let status = fs::read_to_string(format!("/proc/{}/status", daemon.pid()))?;
-    let anonymous = status
-        .lines()
-        .find_map(|line| line.strip_prefix("RssAnon:")?.split_whitespace().next())
-        .context("no RssAnon")?;
-    Ok(anonymous.parse::<u64>()? << 10)
 }

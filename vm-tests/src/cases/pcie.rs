@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Case;
 use super::xid::witnesses;
 use crate::guest::daemon::Daemon;
-use crate::guest::stub::Generation;
+use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, stable, within};
 
 pub(super) const CASES: &[Case] = &[
@@ -38,7 +38,6 @@ const A_MOMENT: Duration = Duration::from_millis(500);
 const QUIET: Duration = Duration::from_secs(5);
 
 pub(super) const GPU: &str = "0000:01:00.0";
-pub(super) const GPUS: &str = "gpus=0000:01:00.0";
 /// Correctable error status: bad TLP.
 const BAD_TLP: u32 = 1 << 6;
 /// Uncorrectable error status: completion timeout, by default not fatal.
@@ -163,15 +162,10 @@ const FATAL: [&str; 2] = ["Uncorrected (Fatal)", "Uncorrectable (Fatal)"];
 /// Waits for an AER event of a severity that `seen` have witnessed.
 fn aer(daemon: &Daemon, severity: [&str; 2], seen: &[&str]) -> Result<Value> {
     let what = format!("an AER event, {}, seen by {seen:?}", severity[0]);
-    daemon.wait_for(PATIENCE, &what, |events| {
-        let fits = |e: &&Value| {
-            let reported = e["detail"]["severity"].as_str().unwrap_or_default();
-            let saw = witnesses(e);
-            e["kind"] == "aer"
-                && severity.contains(&reported)
-                && seen.iter().all(|s| saw.contains(s))
-        };
-        events.iter().find(fits).cloned()
+    daemon.event(&what, |e| {
+        let reported = e["detail"]["severity"].as_str().unwrap_or_default();
+        let saw = witnesses(e);
+        e["kind"] == "aer" && severity.contains(&reported) && seen.iter().all(|s| saw.contains(s))
     })
 }
 
@@ -350,9 +344,8 @@ fn surprise_down(guest: &mut Guest) -> Result<()> {
     let daemon = watched(guest)?;
     let port = port_above()?;
     guest.monitor("pcie_aer_inject_error rp0 SDN")?;
-    let event = daemon.wait_for(PATIENCE, "Surprise Down of the port", |events| {
-        let fits = |e: &&Value| e["kind"] == "aer" && e["detail"]["pci_device"] == port.as_str();
-        events.iter().find(fits).cloned()
+    let event = daemon.event("Surprise Down of the port", |e| {
+        e["kind"] == "aer" && e["detail"]["pci_device"] == port.as_str()
     })?;
     ensure!(event["gpu"]["pci"] == GPU, "{event:#}");
     ensure!(
@@ -379,14 +372,11 @@ fn hotplug(guest: &mut Guest) -> Result<()> {
         let added = guest.monitor("device_add e1000e,bus=rp0,netdev=n0,id=gpu0");
         Ok(added.ok())
     })?;
-    daemon.wait_for(PATIENCE, "a card in the slot", |events| {
-        let came = |e: &&Value| {
-            e["kind"] == "pcie_hotplug"
-                && ["card_present", "link_up", "button_pressed"]
-                    .contains(&e["detail"]["hotplug"].as_str().unwrap_or(""))
-                && e["boottime_ns"].as_u64() > lost_at
-        };
-        events.iter().find(came).cloned()
+    daemon.event("a card in the slot", |e| {
+        e["kind"] == "pcie_hotplug"
+            && ["card_present", "link_up", "button_pressed"]
+                .contains(&e["detail"]["hotplug"].as_str().unwrap_or(""))
+            && e["boottime_ns"].as_u64() > lost_at
     })?;
     Ok(())
 }
@@ -396,9 +386,8 @@ fn vanishes(guest: &mut Guest) -> Result<()> {
     let daemon = watched(guest)?;
     let device = Path::new("/sys/bus/pci/devices").join(GPU);
     fs::write(device.join("remove"), "1")?;
-    let event = daemon.wait_for(PATIENCE, "the lost GPU", |events| {
-        let lost = |e: &&Value| e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU;
-        events.iter().find(lost).cloned()
+    let event = daemon.event("the lost GPU", |e| {
+        e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU
     })?;
     ensure!(witnesses(&event).contains(&"sysfs:pci"), "{event:#}");
     fs::write("/sys/bus/pci/rescan", "1")?;
@@ -418,9 +407,8 @@ fn narrow(guest: &mut Guest) -> Result<()> {
     ensure!(now != most, "the link is not narrow: {now} of {most}");
     guest.load_stub(Generation::Current, &format!("gpus={port}"))?;
     let daemon = guest.daemon(&["--pci-interval-s", "2"])?;
-    let event = daemon.wait_for(PATIENCE, "an event of the narrow link", |events| {
-        let ours = |e: &&Value| e["kind"] == "pcie_link" && e["gpu"]["pci"] == port.as_str();
-        events.iter().find(ours).cloned()
+    let event = daemon.event("an event of the narrow link", |e| {
+        e["kind"] == "pcie_link" && e["gpu"]["pci"] == port.as_str()
     })?;
     for (field, lanes) in [("width", &now), ("max_width", &most)] {
         let lanes: u64 = lanes.trim().parse()?;

@@ -78,7 +78,7 @@ fn recording(guest: &mut Guest) -> Result<()> {
     guest.note(format!(
         "{rounds} losses of power, {interrupted} of them before the evidence was readable"
     ))?;
-    daemon.stop()?;
+    drop(daemon);
     unmount(DISK, UnmountFlags::empty()).context("the disk stays in use")
 }
 

@@ -8,9 +8,9 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use crate::guest::nvrm::NvDevice;
+use crate::guest::nvrm::{GET_INFO, NvDevice};
 use crate::guest::process::Helper;
-use crate::guest::stub::Generation;
+use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE};
 
 pub(super) const CASES: &[Case] = &[
@@ -20,8 +20,6 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 pub(super) const HELPERS: &[super::Helper] = &[("exit", exit_with), ("eat", eat), ("call", call)];
-
-const GPUS: &str = "gpus=0000:01:00.0";
 
 /// Opens the device, makes no call, and exits with the code given.
 fn exit_with(args: &[String]) -> Result<()> {
@@ -54,7 +52,7 @@ fn call(args: &[String]) -> Result<()> {
     let device = NvDevice::open(device)?;
     fs::write(Path::new(group).join("cgroup.procs"), "0")?;
     println!("begun");
-    device.control(0x2080_0102)?;
+    device.control(GET_INFO)?;
     Ok(())
 }
 
@@ -73,9 +71,8 @@ fn exit(guest: &mut Guest) -> Result<()> {
     let helper = Helper::start("exit", &["/dev/nvidia0", "7"])?;
     let pid = helper.pid();
     helper.wait()?;
-    let event = daemon.wait_for(PATIENCE, "an event of the exit", |events| {
-        let ours = |e: &&Value| e["kind"] == "gpu_process_exit" && e["process"]["pid"] == pid;
-        events.iter().find(ours).cloned()
+    let event = daemon.event("an event of the exit", |e| {
+        e["kind"] == "gpu_process_exit" && e["process"]["pid"] == pid
     })?;
     ensure!(event["detail"]["exit_code"] == 7, "{event:#}");
     ensure!(event["detail"]["chardev"] == "195:0", "{event:#}");
@@ -88,9 +85,8 @@ fn oom(guest: &mut Guest) -> Result<()> {
     let group = group("job-oom")?;
     fs::write(group.join("memory.max"), "33554432")?;
     let path = group.to_string_lossy();
-    let mut helper = Helper::start("eat", &["/dev/nvidia0", &path])?;
+    let helper = Helper::ready("eat", &["/dev/nvidia0", &path])?;
     let pid = helper.pid();
-    helper.line()?;
     helper.wait()?;
     let (kill, exit) = daemon.wait_for(PATIENCE, "kill and exit", |events| {
         let of = |kind: &str| {
@@ -117,31 +113,23 @@ fn hung(guest: &mut Guest) -> Result<()> {
     let group = group("job-hung")?;
     guest.stub("hang 15 1")?;
     let path = group.to_string_lossy();
-    let mut helper = Helper::start("call", &["/dev/nvidia0", &path])?;
+    let helper = Helper::ready("call", &["/dev/nvidia0", &path])?;
     let pid = helper.pid();
-    helper.line()?;
-    let event = daemon.wait_for(PATIENCE, "an event of the hung task", |events| {
-        let ours = |e: &&Value| e["kind"] == "hung_task" && e["process"]["pid"] == pid;
-        events.iter().find(ours).cloned()
+    let event = daemon.event("an event of the hung task", |e| {
+        e["kind"] == "hung_task" && e["process"]["pid"] == pid
     });
     fs::write("/proc/sys/kernel/hung_task_timeout_secs", "120")?;
     let event = event?;
-    let waiting = daemon.wait_for(PATIENCE, "an event of the call under way", |events| {
-        let ours = |e: &&Value| e["detail"]["returned"] == false && e["process"]["pid"] == pid;
-        events.iter().find(ours).cloned()
+    let waiting = daemon.event("an event of the call under way", |e| {
+        e["detail"]["returned"] == false && e["process"]["pid"] == pid
     })?;
     ensure!(waiting["kind"] == "slow_call", "{waiting:#}");
     ensure!(event["process"]["comm"].is_string(), "{event:#}");
     ensure!(event["process"]["cgroup"] == "/job-hung", "{event:#}");
     helper.wait()?;
     // Once it is over, the call itself is reported, with how long it took.
-    let call = daemon.wait_for(PATIENCE, "an event of the slow call", |events| {
-        let ours = |e: &&Value| {
-            e["kind"] == "slow_call"
-                && e["process"]["pid"] == pid
-                && e["detail"]["returned"].is_null()
-        };
-        events.iter().find(ours).cloned()
+    let call = daemon.event("an event of the slow call", |e| {
+        e["kind"] == "slow_call" && e["process"]["pid"] == pid && e["detail"]["returned"].is_null()
     })?;
     let took = call["detail"]["latency_ns"]
         .as_u64()

@@ -16,10 +16,7 @@ pub(super) const CASES: &[Case] = &[Case::new("rdma_ports", Scenario::Rdma, port
 
 /// Waits for an event that this rule decided.
 fn reported(daemon: &Daemon, rule: &str) -> Result<Value> {
-    daemon.wait_for(PATIENCE, rule, |events| {
-        let found = events.iter().find(|event| event["advice"]["rule"] == rule);
-        found.cloned()
-    })
+    daemon.event(rule, |event| event["advice"]["rule"] == rule)
 }
 
 /// Waits until the line of the host's health in `gtrace status` contains all of these.

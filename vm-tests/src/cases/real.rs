@@ -11,9 +11,9 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use super::calls::{rows, source_is};
+use super::calls::{counted, rows, source_is};
 pub(super) use super::real_judged::compare;
-use super::xid::{of_code, witnesses};
+use super::xid::{ALL_THREE, of_code, witnessed, witnesses};
 use crate::guest::daemon::Daemon;
 use crate::guest::process::Helper;
 use crate::guest::real::{GPU, version};
@@ -44,15 +44,10 @@ pub(super) const CASES: &[Case] = &[
     ),
 ];
 
-/// All who see a line of this driver, which has no tracepoint.
-pub(super) const ALL_THREE: [&str; 3] = ["/dev/kmsg", "nv_report_error", "printk:console"];
-
 /// A daemon that is attached to the driver, which was loaded before.
 pub(super) fn daemon(guest: &mut Guest) -> Result<Daemon> {
     let daemon = guest.daemon(&[])?;
-    for source in ["driver:ioctl", "nv_report_error"] {
-        source_is(&daemon, source, "active")?;
-    }
+    sources_are(&daemon, "active")?;
     Ok(daemon)
 }
 
@@ -88,12 +83,11 @@ pub(super) fn seen_so_far(daemon: &Daemon) -> Result<()> {
     kmsg::write(&format!(
         "<3>NVRM: GPU at PCI:{DEVICE}: has fallen off the bus"
     ))?;
-    daemon.wait_for(PATIENCE, "the line that was written last", |events| {
-        events
-            .iter()
-            .any(|e| e["gpu"]["pci"] == DEVICE)
-            .then_some(())
-    })
+    daemon
+        .event("the line that was written last", |e| {
+            e["gpu"]["pci"] == DEVICE
+        })
+        .map(drop)
 }
 
 /// The events of the GPU.
@@ -104,12 +98,47 @@ pub(super) fn events(daemon: &Daemon) -> Result<Vec<Value>> {
 }
 
 /// Waits for one event of the Xid `code` with all its witnesses.
-fn one(daemon: &Daemon, code: u32) -> Result<Value> {
-    let what = format!("one event of Xid {code} seen by all");
-    daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
-        [event] if witnesses(event) == ALL_THREE => Some(event.clone()),
-        _ => None,
+pub(super) fn one(daemon: &Daemon, code: u32) -> Result<Value> {
+    witnessed(daemon, code, &ALL_THREE)
+}
+
+/// The GPU as the daemon describes it, once it has looked.
+pub(super) fn find(daemon: &Daemon, pci: &str) -> Result<Option<Value>> {
+    let gpus = daemon.get("/api/v1/gpus")?;
+    let list = gpus.as_array().context("no list of GPUs")?;
+    Ok(list.iter().find(|gpu| gpu["pci"] == pci).cloned())
+}
+
+/// What is attached to the driver gets into this state.
+pub(super) fn sources_are(daemon: &Daemon, state: &str) -> Result<()> {
+    for source in ["driver:ioctl", "nv_report_error"] {
+        source_is(daemon, source, state)?;
+    }
+    Ok(())
+}
+
+/// Runs the program that calls the driver.
+pub(super) fn call(what: &str, count: u64) -> Result<()> {
+    let made = Command::new(REAL_CALLER)
+        .args([what, &count.to_string()])
+        .status()?;
+    ensure!(made.success(), "the caller ended with {made}");
+    Ok(())
+}
+
+/// The ioctl(2) on /dev/nvidiactl that stands for all others, as the caller makes it.
+pub(super) const CODE: &str = "0x214";
+
+/// Makes so many calls, and waits until the statistics have `total` of them.
+pub(super) fn call_many(daemon: &Daemon, count: u64, total: u64) -> Result<()> {
+    call("many", count)?;
+    let mut last = Vec::new();
+    within(PATIENCE, "the statistics have the calls", || {
+        last = rows(daemon)?;
+        let seen = counted(&last, |r| r["code"] == CODE && r["device"] == "nvidiactl");
+        Ok((seen == total).then_some(()))
     })
+    .with_context(|| format!("{last:#?}"))
 }
 
 fn failed_start(guest: &mut Guest) -> Result<()> {
@@ -236,9 +265,8 @@ fn dead_at_load(guest: &mut Guest) -> Result<()> {
         "insmod: {:?}",
         loaded.map_err(|error| error.root_cause().to_string())
     ))?;
-    daemon.wait_for(PATIENCE, "the GPU is lost", |events| {
-        let lost = |e: &&Value| e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU;
-        events.iter().any(|e| lost(&e)).then_some(())
+    daemon.event("the GPU is lost", |e| {
+        e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU
     })?;
     seen_so_far(&daemon)?;
     let mut events = events(&daemon)?;
@@ -273,17 +301,13 @@ fn taken_off_the_bus(guest: &mut Guest) -> Result<()> {
     guest.load_real()?;
     let daemon = guest.daemon(&["--pci-interval-s", "1"])?;
     within(PATIENCE, "the daemon shows the GPU", || {
-        let gpus = daemon.get("/api/v1/gpus")?;
-        let list = gpus.as_array().context("no list of GPUs")?;
-        let bound = list
-            .iter()
-            .any(|gpu| gpu["pci"] == GPU && gpu["driver_bound"] == "nvidia");
+        let gpu = find(&daemon, GPU)?;
+        let bound = gpu.is_some_and(|gpu| gpu["driver_bound"] == "nvidia");
         Ok(bound.then_some(()))
     })?;
     fs::write(format!("/sys/bus/pci/devices/{GPU}/remove"), "1")?;
-    let lost = daemon.wait_for(PATIENCE, "the GPU is lost", |events| {
-        let is = |e: &&Value| e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU;
-        events.iter().find(is).cloned()
+    let lost = daemon.event("the GPU is lost", |e| {
+        e["kind"] == "gpu_lost" && e["gpu"]["pci"] == GPU
     })?;
     ensure!(
         lost["severity"] == "fatal" && witnesses(&lost) == ["sysfs:pci"],
@@ -302,31 +326,15 @@ fn exactly(guest: &mut Guest) -> Result<()> {
     const CALLS: u64 = 100_000;
     guest.load_real()?;
     let daemon = daemon(guest)?;
-    let made = Command::new(REAL_CALLER)
-        .args(["many", &CALLS.to_string()])
-        .status()?;
-    ensure!(made.success(), "the caller ended with {made}");
-    let mut last = Vec::new();
-    within(PATIENCE, "the statistics have the calls", || {
-        last = rows(&daemon)?;
-        let ours = last
-            .iter()
-            .filter(|r| r["code"] == "0x214" && r["device"] == "nvidiactl");
-        let count: u64 = ours.filter_map(|r| r["count"].as_u64()).sum();
-        Ok((count == CALLS).then_some(()))
-    })
-    .with_context(|| format!("{last:#?}"))
+    call_many(&daemon, CALLS, CALLS)
 }
 
 fn mismatch(guest: &mut Guest) -> Result<()> {
     guest.load_real()?;
     let daemon = daemon(guest)?;
     Command::new(REAL_CALLER).arg("calls").status()?;
-    let event = daemon.wait_for(PATIENCE, "the versions that do not fit", |events| {
-        events
-            .iter()
-            .find(|e| e["kind"] == "driver_mismatch")
-            .cloned()
+    let event = daemon.event("the versions that do not fit", |e| {
+        e["kind"] == "driver_mismatch"
     })?;
     ensure!(
         event["detail"]["library_version"] == "570.00.00",
@@ -346,8 +354,7 @@ fn reload(guest: &mut Guest) -> Result<()> {
     let _load = Helper::start("reopen", &["/dev/nvidiactl"])?;
     for round in 0..rounds {
         guest.load_driver()?;
-        source_is(&daemon, "driver:ioctl", "active")?;
-        source_is(&daemon, "nv_report_error", "active")?;
+        sources_are(&daemon, "active")?;
         guest.unload_driver()?;
         source_is(&daemon, "driver:ioctl", "absent")?;
         guest.note(format!("round {round}"))?;
@@ -365,9 +372,7 @@ fn after_kill(guest: &mut Guest) -> Result<()> {
     first.kill()?;
     open_in_vain()?;
     let second = guest.daemon_in(&dir, &[])?;
-    for source in ["driver:ioctl", "nv_report_error"] {
-        source_is(&second, source, "active")?;
-    }
+    sources_are(&second, "active")?;
     second.wait_for(PATIENCE, "the Xid of the time between", |events| {
         (of_code(events, 143).len() == 1).then_some(())
     })?;

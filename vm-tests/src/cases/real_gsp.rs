@@ -13,10 +13,9 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use super::calls::source_is;
-use super::real::{ALL_THREE, compare, events, seen_so_far};
+use super::real::{compare, events, find, seen_so_far, sources_are};
 use super::real_gsp_process::Program;
-use super::xid::{of_code, witnesses};
+use super::xid::{ALL_THREE, of_code, witnesses};
 use crate::guest::daemon::Daemon;
 use crate::guest::real::{GPU, is_before_545, version};
 use crate::guest::{Guest, PATIENCE, within};
@@ -58,9 +57,7 @@ pub(super) fn daemon_every(guest: &mut Guest, interval: &str, deadline: &str) ->
         deadline,
     ];
     let daemon = guest.daemon(&[&nvml[..], &["--pci-interval-s", "1"]].concat())?;
-    for source in ["driver:ioctl", "nv_report_error"] {
-        source_is(&daemon, source, "active")?;
-    }
+    sources_are(&daemon, "active")?;
     guest.note("waiting for NVML's first sample")?;
     within(FIRST_SAMPLE, "NVML shows the GPU", || {
         let gpu = find(&daemon, GPU)?;
@@ -70,13 +67,6 @@ pub(super) fn daemon_every(guest: &mut Guest, interval: &str, deadline: &str) ->
     })
     .with_context(|| daemon.log_end())?;
     Ok(daemon)
-}
-
-/// The GPU as the daemon describes it, once it has looked.
-fn find(daemon: &Daemon, pci: &str) -> Result<Option<Value>> {
-    let gpus = daemon.get("/api/v1/gpus")?;
-    let list = gpus.as_array().context("no list of GPUs")?;
-    Ok(list.iter().find(|gpu| gpu["pci"] == pci).cloned())
 }
 
 pub(super) fn gpu_at(daemon: &Daemon, pci: &str) -> Result<Value> {

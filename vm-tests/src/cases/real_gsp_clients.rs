@@ -30,7 +30,6 @@ fn all(guest: &mut Guest) -> Result<()> {
         guest.note(format!("nvidia-smi {}: {printed}", args.join(" ")))?;
         ensure!(printed.contains(has), "nvidia-smi {args:?}: {printed}");
     }
-    let lost = daemon.get_text("/metrics")?;
-    ensure!(!lost.is_empty(), "no metrics");
-    Ok(())
+    // The daemon answers after all of them.
+    daemon.get_text("/metrics").map(drop)
 }

@@ -5,12 +5,12 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use super::real::{ALL_THREE, events, seen_so_far};
+use super::real::{events, one, seen_so_far};
 use super::real_gsp::{SAMPLE, UUID, daemon, daemon_every};
-use super::xid::{of_code, witnesses};
+use super::xid::witnesses;
+use crate::guest::Guest;
 use crate::guest::daemon::Daemon;
 use crate::guest::real::{GPU, is_before_545, version};
-use crate::guest::{Guest, PATIENCE};
 
 pub(super) const CASES: &[Case] = &[
     Case::new(
@@ -101,12 +101,9 @@ fn from_readings(guest: &mut Guest) -> Result<()> {
     let is_read = |change: &&Change| !(newer && change.line.ends_with("throttle_reasons 0x40"));
     for change in CHANGES.iter().filter(is_read) {
         guest.gpu(change.line)?;
-        let event = daemon.wait_for(PATIENCE, change.line, |events| {
-            let is = |event: &&Value| {
-                let message = event["message"].as_str().unwrap_or_default();
-                event["kind"] == change.kind && message.contains(change.says)
-            };
-            events.iter().find(is).cloned()
+        let event = daemon.event(change.line, |event| {
+            let message = event["message"].as_str().unwrap_or_default();
+            event["kind"] == change.kind && message.contains(change.says)
         })?;
         ensure!(
             event["severity"] == change.severity
@@ -130,23 +127,14 @@ fn from_readings(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
-/// Waits for one event of the Xid with all its witnesses.
-fn xid(daemon: &Daemon, code: u32) -> Result<Value> {
-    let what = format!("Xid {code} seen by all");
-    daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
-        [event] if witnesses(event) == ALL_THREE => Some(event.clone()),
-        _ => None,
-    })
-}
-
 fn reset(guest: &mut Guest) -> Result<()> {
     let _open = guest.load_answering()?;
     let daemon = daemon(guest, SAMPLE)?;
     guest.gpu("xid 120 GSP task exception: illegal instruction (task 0)")?;
     guest.gpu("xid 154 GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)")?;
-    let crash = xid(&daemon, 120)?;
+    let crash = one(&daemon, 120)?;
     ensure!(crash["severity"] == "fatal", "{crash:#}");
-    let changed = xid(&daemon, 154)?;
+    let changed = one(&daemon, 154)?;
     let steps = changed["advice"]["vendor"].as_array();
     let mut steps = steps.into_iter().flatten().filter_map(Value::as_str);
     let reset = steps.find(|step| step.contains("nvidia-smi --gpu-reset"));
@@ -168,15 +156,14 @@ fn falls_off(guest: &mut Guest) -> Result<()> {
     let daemon = daemon_every(guest, "2", "20")?;
     guest.gpu("cfg 0 0xffffffff")?;
     guest.gpu("fill 0xff")?;
-    let lost = xid(&daemon, 79)?;
+    let lost = one(&daemon, 79)?;
     ensure!(
         lost["severity"] == "fatal" && lost["gpu"]["pci"] == GPU && lost["gpu"]["uuid"] == UUID,
         "{lost:#}"
     );
     // NVML says so too, by itself.
-    daemon.wait_for(PATIENCE, "NVML has lost the GPU", |events| {
-        let by_nvml = |event: &&Value| event["kind"] == "gpu_lost" && witnesses(event) == ["nvml"];
-        events.iter().find(by_nvml).map(|_| ())
+    daemon.event("NVML has lost the GPU", |event| {
+        event["kind"] == "gpu_lost" && witnesses(event) == ["nvml"]
     })?;
     drop(open);
     seen_so_far(&daemon)?;

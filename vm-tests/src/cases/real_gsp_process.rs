@@ -10,13 +10,12 @@ use serde_json::Value;
 
 use super::Case;
 use super::Helper as HelperFn;
-use super::real::ALL_THREE;
+use super::real::one;
 use super::real_gsp::{FIRST_SAMPLE, SAMPLE, UUID, daemon_every, gpu, smi};
-use super::xid::{of_code, witnesses};
 use crate::guest::channel::Channel;
 use crate::guest::process::Helper;
 use crate::guest::real::{is_before_545, version};
-use crate::guest::{Guest, PATIENCE, within};
+use crate::guest::{Guest, within};
 
 pub(super) const CASES: &[Case] =
     &[Case::new("real_gsp_processes", Scenario::Real, processes).patience(240)];
@@ -142,12 +141,7 @@ fn processes(guest: &mut Guest) -> Result<()> {
         "xid 31 channel {0} Ch {0:08x}, intr 00000000. MMU Fault",
         first.channel
     ))?;
-    let event = daemon.wait_for(PATIENCE, "Xid 31 seen by all", |events| {
-        match of_code(events, 31)[..] {
-            [event] if witnesses(event) == ALL_THREE => Some(event.clone()),
-            _ => None,
-        }
-    })?;
+    let event = one(&daemon, 31)?;
     let named =
         event["process"]["pid"] == first.pid() && event["process"]["comm"] == first.name.as_str();
     let need_not = !is_before_545(&version()?)? && event["process"].is_null();

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::Case;
 use super::calls::source_is;
-use super::real::{ALL_THREE, seen_so_far};
+use super::real::{one, seen_so_far};
 use super::real_gsp::{FIRST_SAMPLE, SAMPLE, UUID, daemon, gpu_at, smi};
-use super::xid::{of_code, witnesses};
+use super::xid::of_code;
 use crate::guest::daemon::Daemon;
 use crate::guest::real::{GPU, SECOND_GPU};
 use crate::guest::{Guest, PATIENCE, within};
@@ -63,11 +63,7 @@ fn two(guest: &mut Guest) -> Result<()> {
     guest.gpu("gpu 1 xid 31 Ch 00000010, of the second")?;
     guest.gpu("gpu 0 xid 13 Ch 00000011, of the first")?;
     for (code, pci, uuid) in [(31, SECOND_GPU, SECOND_UUID), (13, GPU, UUID)] {
-        let what = format!("Xid {code} of {pci} seen by all");
-        let event = daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
-            [event] if witnesses(event) == ALL_THREE => Some(event.clone()),
-            _ => None,
-        })?;
+        let event = one(&daemon, code)?;
         ensure!(
             event["gpu"]["pci"] == pci && event["gpu"]["uuid"] == uuid,
             "{event:#}"

@@ -1,18 +1,16 @@
 //! NVIDIA's own driver, changed for another series of it while gtrace runs, and back.
 
 use std::fs::{self, File};
-use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::REAL_CALLER;
 use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use super::calls::{rows, source_is};
-use super::real::{ALL_THREE, seen_so_far};
-use super::xid::{of_code, witnesses};
+use super::calls::{counted, rows, source_is};
+use super::real::{CODE, call, call_many, find, seen_so_far, sources_are};
+use super::xid::{ALL_THREE, of_code, witnesses};
 use crate::guest::daemon::Daemon;
 use crate::guest::real::{GPU, is_before_545, other_version, version};
 use crate::guest::{Guest, PATIENCE, within};
@@ -47,9 +45,6 @@ const CURRENT: [&str; 4] = [
 
 /// Control calls that are made of each driver.
 const CALLS: u64 = 1000;
-
-/// The ioctl(2) on /dev/nvidiactl that stands for all others, as the caller makes it.
-const CODE: &str = "0x214";
 
 /// The call of nvidia-modeset, which carries all others.
 const MODESET_CODE: &str = "0xc0106d00";
@@ -90,10 +85,7 @@ fn modeset(guest: &mut Guest) -> Result<()> {
     sources_are(&daemon, "active")?;
     guest.load_modeset()?;
     for what in ["modeset", "many"] {
-        let made = Command::new(REAL_CALLER)
-            .args([what, &CALLS.to_string()])
-            .status()?;
-        ensure!(made.success(), "the caller ended with {made}");
+        call(what, CALLS)?;
     }
     let expected = match is_before_545(&version()?)? {
         true => CALLS,
@@ -102,11 +94,8 @@ fn modeset(guest: &mut Guest) -> Result<()> {
     let mut last = Vec::new();
     within(PATIENCE, "the statistics have the calls", || {
         last = rows(&daemon)?;
-        let count = |device: &str, field: &str, code: &str| -> u64 {
-            let ours = last
-                .iter()
-                .filter(|r| r[field] == code && r["device"] == device);
-            ours.filter_map(|r| r["count"].as_u64()).sum()
+        let count = |device: &str, field: &str, code: &str| {
+            counted(&last, |r| r[field] == code && r["device"] == device)
         };
         let right = count("nvidiactl", "code", CODE) == CALLS
             && count("nvidia-modeset", "ioctl", MODESET_CODE) == expected;
@@ -166,43 +155,16 @@ fn change_of_series(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
-/// What is attached to the driver gets into this state.
-fn sources_are(daemon: &Daemon, state: &str) -> Result<()> {
-    for source in ["driver:ioctl", "nv_report_error"] {
-        source_is(daemon, source, state)?;
-    }
-    Ok(())
-}
-
 /// The driver of `version` is used: gtrace shows it, counts its calls and sees its Xid, as it did in the rounds before.
 fn used(daemon: &Daemon, version: &str, round: u64) -> Result<()> {
     on_functions_of(version)?;
     let mut shown = Value::Null;
     within(PATIENCE, "the GPU is shown with this driver", || {
-        let gpus = daemon.get("/api/v1/gpus")?;
-        let list = gpus.as_array().context("no list of GPUs")?;
-        shown = list
-            .iter()
-            .find(|gpu| gpu["pci"] == GPU)
-            .cloned()
-            .unwrap_or_default();
+        shown = find(daemon, GPU)?.unwrap_or_default();
         Ok((shown["driver_version"] == version).then_some(()))
     })
     .with_context(|| format!("{shown:#}"))?;
-    let made = Command::new(REAL_CALLER)
-        .args(["many", &CALLS.to_string()])
-        .status()?;
-    ensure!(made.success(), "the caller ended with {made}");
-    let mut last = Vec::new();
-    within(PATIENCE, "the statistics have the calls", || {
-        last = rows(daemon)?;
-        let ours = last
-            .iter()
-            .filter(|r| r["code"] == CODE && r["device"] == "nvidiactl");
-        let count: u64 = ours.filter_map(|r| r["count"].as_u64()).sum();
-        Ok((count == round * CALLS).then_some(()))
-    })
-    .with_context(|| format!("{last:#?}"))?;
+    call_many(daemon, CALLS, round * CALLS)?;
     ensure!(
         File::open("/dev/nvidia0").is_err(),
         "/dev/nvidia0 was opened, which no GPU is behind"

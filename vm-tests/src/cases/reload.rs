@@ -8,12 +8,12 @@ use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::scenario::Scenario;
 
 use super::Case;
-use super::calls::{row, rows, source_is};
+use super::calls::{counted, row, rows, source_is};
 use crate::guest::daemon::Daemon;
 use crate::guest::modules::remove_within;
-use crate::guest::nvrm::NvDevice;
+use crate::guest::nvrm::{GET_INFO, NvDevice};
 use crate::guest::process::Helper;
-use crate::guest::stub::Generation;
+use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
@@ -29,9 +29,6 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 pub(super) const HELPERS: &[super::Helper] = &[("reopen", reopen)];
-
-const GPUS: &str = "gpus=0000:01:00.0";
-const GET_INFO: u32 = 0x2080_0102;
 
 /// Opens the device anew for every few calls, whether or not it is there; never ends.
 fn reopen(args: &[String]) -> Result<()> {
@@ -109,12 +106,17 @@ pub(super) fn held(pid: u32) -> Result<(BTreeMap<String, usize>, u64)> {
             *files.entry(what.to_owned()).or_insert(0) += 1;
         }
     }
+    Ok((files, rss_anon(pid)?))
+}
+
+/// Anonymous memory of a process, bytes.
+pub(super) fn rss_anon(pid: u32) -> Result<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let rss = status
         .lines()
         .find_map(|line| line.strip_prefix("RssAnon:"));
     let kib = rss.and_then(|r| r.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-    Ok((files, kib.context("no RssAnon")? * 1024))
+    Ok(kib.context("no RssAnon")? * 1024)
 }
 
 fn leaks_nothing(guest: &mut Guest) -> Result<()> {
@@ -192,8 +194,7 @@ fn stable(guest: &Guest) -> Result<u64> {
 fn under_traffic(guest: &mut Guest) -> Result<()> {
     let rounds = if guest.long() { 100 } else { 10 };
     let daemon = guest.daemon(&[])?;
-    let mut traffic = Helper::start("reopen", &["/dev/nvidia0"])?;
-    traffic.line()?;
+    let mut traffic = Helper::ready("reopen", &["/dev/nvidia0"])?;
     for round in 0..rounds {
         load(guest, round)?;
         source_is(&daemon, "driver:ioctl", "active")?;
@@ -208,8 +209,7 @@ fn under_traffic(guest: &mut Guest) -> Result<()> {
     }
     source_is(&daemon, "driver:ioctl", "absent")?;
     let rows = rows(&daemon)?;
-    let seen = rows.iter().filter(|r| r["pid"] == traffic.pid());
-    let calls: u64 = seen.filter_map(|r| r["count"].as_u64()).sum();
+    let calls = counted(&rows, |r| r["pid"] == traffic.pid());
     ensure!(
         calls > 50 * u64::from(rounds),
         "{calls} calls seen: {rows:#?}"

@@ -2,16 +2,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::GTRACE;
 use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
 use crate::guest::nvrm::{NV_OK, NvDevice};
-use crate::guest::stub::Generation;
+use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, kmsg};
 
 pub(super) const CASES: &[Case] = &[
@@ -58,10 +56,7 @@ fn kernel(guest: &mut Guest) -> Result<()> {
 }
 
 fn doctor(_: &mut Guest) -> Result<()> {
-    let output = Command::new(GTRACE).args(["doctor", "--json"]).output()?;
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    let report: Value = serde_json::from_slice(&output.stdout)
-        .with_context(|| format!("no JSON, {}: {stderr}", output.status))?;
+    let (report, output) = crate::guest::doctor(&[])?;
     let sources = report["sources"].as_array().context("no sources")?;
     let state = |witness: &str| {
         let ours = sources.iter().find(|s| s["witness"] == witness);
@@ -82,14 +77,11 @@ fn doctor(_: &mut Guest) -> Result<()> {
 fn events(guest: &mut Guest) -> Result<()> {
     let daemon = guest.daemon(&[])?;
     kmsg::write("NVRM: Xid (PCI:0000:01:00): 79, pid='<unknown>', name=<unknown>, GPU lost")?;
-    let event = daemon.wait_for(PATIENCE, "an event of Xid 79", |events| {
-        let ours = |event: &&Value| event.to_string().contains("0000:01:00");
-        events.iter().find(ours).cloned()
+    let event = daemon.event("an event of Xid 79", |event| {
+        event.to_string().contains("0000:01:00")
     })?;
     let code = &event["detail"]["xid"];
     ensure!(code == 79, "the event's Xid is {code}: {event:#}");
-    let status = daemon.stop()?;
-    ensure!(status.success(), "the daemon ended with {status}");
     Ok(())
 }
 
@@ -134,14 +126,9 @@ fn restart(guest: &mut Guest) -> Result<()> {
     })?;
     // Once each source has come to this one, none has an earlier line to come.
     log(LATER)?;
-    daemon.wait_for(
-        PATIENCE,
-        "a later Xid by both sources of the log",
-        |events| {
-            let later = events.iter().find(|e| e["detail"]["xid"] == LATER)?;
-            (later["witnesses"].as_array()?.len() == 2).then_some(())
-        },
-    )?;
+    daemon.event("a later Xid by both sources of the log", |e| {
+        e["detail"]["xid"] == LATER && e["witnesses"].as_array().map(Vec::len) == Some(2)
+    })?;
     let mut events = daemon.events(&["--kind", "xid"])?;
     events.retain(|event| event["detail"]["xid"] != LATER);
     ensure!(codes(&events) == CODES, "not each Xid once: {events:#?}");
@@ -152,7 +139,7 @@ fn restart(guest: &mut Guest) -> Result<()> {
 
 fn stub(guest: &mut Guest) -> Result<()> {
     const CMD: u32 = 0x2080_0a01;
-    guest.load_stub(Generation::Current, "gpus=0000:01:00.0")?;
+    guest.load_stub(Generation::Current, GPUS)?;
     let vendor = fs::read_to_string(Path::new(DEVICE).join("vendor"))?;
     ensure!(vendor.trim() == "0x10de", "vendor {vendor}");
     let device = NvDevice::open("/dev/nvidia0")?;

@@ -9,10 +9,11 @@ use rustix::process::Signal;
 
 use super::Case;
 use crate::guest::nvrm::{
-    AllocForm, NV_ERR_NO_MEMORY, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, Uvm, memory_params,
+    AllocForm, GET_INFO, NV_ERR_NO_MEMORY, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, Uvm,
+    memory_params,
 };
 use crate::guest::process::Helper;
-use crate::guest::stub::Generation;
+use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, within};
 
 pub(super) const CASES: &[Case] = &[
@@ -26,9 +27,6 @@ pub(super) const CASES: &[Case] = &[
 /// A status that the stub does not give by itself: NV_ERR_TIMEOUT.
 const NV_ERR_TIMEOUT: u32 = 0x65;
 
-/// A control command: NV2080_CTRL_CMD_GPU_GET_INFO_V2.
-const CMD: u32 = 0x2080_0102;
-
 const MIB: u64 = 1 << 20;
 
 /// Holds a device open, and makes a call a line; for cases that end it or watch it hang.
@@ -40,7 +38,7 @@ pub(super) fn caller(args: &[String]) -> Result<()> {
     loop {
         // The line comes first, so that who waits for it finds the call under way.
         println!("calling");
-        device.control(CMD)?;
+        device.control(GET_INFO)?;
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -93,18 +91,21 @@ fn allocate(guest: &Guest, form: AllocForm, wrapped: bool) -> Result<()> {
 fn status(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, "")?;
     let device = NvDevice::open("/dev/nvidiactl")?.wrapped();
-    guest.stub(&format!("status {CMD:#x} {NV_ERR_TIMEOUT:#x} 2"))?;
+    guest.stub(&format!("status {GET_INFO:#x} {NV_ERR_TIMEOUT:#x} 2"))?;
     let got = [
-        device.control(CMD)?,
-        device.control(CMD)?,
-        device.control(CMD)?,
+        device.control(GET_INFO)?,
+        device.control(GET_INFO)?,
+        device.control(GET_INFO)?,
     ];
     ensure!(got == [NV_ERR_TIMEOUT, NV_ERR_TIMEOUT, NV_OK], "{got:x?}");
     let counters = guest.stub_counters()?;
     let count = |status: u32| {
         let ours = |c: &&_| -> bool {
             let c: &crate::guest::stub::Counter = c;
-            c.device == "nvidiactl" && c.call == "RM_CONTROL" && c.code == CMD && c.status == status
+            c.device == "nvidiactl"
+                && c.call == "RM_CONTROL"
+                && c.code == GET_INFO
+                && c.status == status
         };
         counters.iter().find(ours).map_or(0, |c| c.count)
     };
@@ -147,7 +148,7 @@ fn uvm(guest: &mut Guest) -> Result<()> {
 }
 
 fn log(guest: &mut Guest) -> Result<()> {
-    guest.load_stub(Generation::Current, "gpus=0000:01:00.0")?;
+    guest.load_stub(Generation::Current, GPUS)?;
     guest.stub("xid 0 79 pid=self GPU has fallen off the bus.")?;
     let wanted = format!(
         "NVRM: Xid (PCI:0000:01:00): 79, pid={}, name=",

@@ -9,11 +9,11 @@ use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
 use super::Case;
-use super::calls::{READ_AGAIN, rows, source_is};
+use super::calls::{READ_AGAIN, counted, rows, source_is};
 use crate::guest::daemon::Daemon;
-use crate::guest::nvrm::NvDevice;
+use crate::guest::nvrm::{GET_INFO, NvDevice};
 use crate::guest::process::Helper;
-use crate::guest::stub::Generation;
+use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, stable, within};
 
 pub(super) const CASES: &[Case] = &[
@@ -28,9 +28,6 @@ pub(super) const CASES: &[Case] = &[
 
 pub(super) const HELPERS: &[super::Helper] = &[("sleepers", sleepers), ("traffic", traffic)];
 
-const GPUS: &str = "gpus=0000:01:00.0";
-/// NV2080_CTRL_CMD_GPU_GET_INFO_V2.
-const GET_INFO: u32 = 0x2080_0102;
 /// Of the helper `traffic`.
 const THREADS: u32 = 4;
 
@@ -81,9 +78,7 @@ fn slow(guest: &mut Guest) -> Result<()> {
     let device = NvDevice::open("/dev/nvidia0")?;
     device.control(GET_INFO)?;
     device.control(GET_INFO)?;
-    let event = daemon.wait_for(PATIENCE, "an event of the slow call", |events| {
-        events.iter().find(|e| e["kind"] == "slow_call").cloned()
-    })?;
+    let event = daemon.event("an event of the slow call", |e| e["kind"] == "slow_call")?;
     ensure!(event["repeats"] == 0, "{event:#}");
     let took = event["detail"]["latency_ns"]
         .as_u64()
@@ -103,11 +98,9 @@ fn missed_returns(daemon: &Daemon) -> Result<f64> {
 
 /// How many calls of a process the statistics have.
 fn timed_calls(daemon: &Daemon, pid: u32) -> Result<u64> {
-    let rows = rows(daemon)?;
-    let ours = rows
-        .iter()
-        .filter(|r| r["pid"] == pid && r["op"] == "RM_CONTROL");
-    Ok(ours.filter_map(|r| r["count"].as_u64()).sum())
+    Ok(counted(&rows(daemon)?, |r| {
+        r["pid"] == pid && r["op"] == "RM_CONTROL"
+    }))
 }
 
 /// The kernel shows only so many returns of sleeping calls at a time; what it does not show is
@@ -117,8 +110,7 @@ fn missed(guest: &mut Guest) -> Result<()> {
     let daemon = guest.daemon(&[])?;
     source_is(&daemon, "driver:ioctl", "active")?;
     guest.stub("delay 0x2a 400000")?;
-    let mut helper = Helper::start("sleepers", &["/dev/nvidia0", "40"])?;
-    helper.line()?;
+    let helper = Helper::ready("sleepers", &["/dev/nvidia0", "40"])?;
     let (missed, timed) = stable("missed and timed calls stand still", READ_AGAIN, || {
         Ok((
             missed_returns(&daemon)?,
@@ -148,8 +140,7 @@ fn after_pause(guest: &mut Guest) -> Result<()> {
     source_is(&daemon, "driver:ioctl", "active")?;
     // So that a call is under way in each thread nearly all the time.
     guest.stub("delay 0x2a 20000")?;
-    let mut helper = Helper::start("traffic", &["/dev/nvidia0"])?;
-    helper.line()?;
+    let helper = Helper::ready("traffic", &["/dev/nvidia0"])?;
     let counts = |more_than: u64, what: &str| {
         within(PATIENCE, what, || {
             let timed = timed_calls(&daemon, helper.pid())?;

@@ -10,7 +10,6 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail, ensure};
 use gtrace_vm_tests::layout::{BUSYBOX, FAKE_NVML};
 use gtrace_vm_tests::scenario::Scenario;
-use serde_json::Value;
 
 use super::Case;
 use super::calls::source_is;
@@ -233,9 +232,8 @@ fn tracepoint(guest: &mut Guest) -> Result<()> {
     load(guest, 0)?;
     source_is(&daemon, TRACEPOINT, "active")?;
     guest.stub("xid 0 79 gone")?;
-    daemon.wait_for(PATIENCE, "the tracepoint sees again", |events| {
-        let ours = |e: &&Value| e.to_string().contains(TRACEPOINT);
-        events.iter().find(ours).cloned()
+    daemon.event("the tracepoint sees again", |e| {
+        e.to_string().contains(TRACEPOINT)
     })?;
     Ok(())
 }

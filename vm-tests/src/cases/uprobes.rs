@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::Case;
 use crate::guest::process::Killed;
-use crate::guest::{Guest, PATIENCE, within};
+use crate::guest::{Guest, LOGGED, PATIENCE, within};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("uprobes_count_exactly", Scenario::Driver, exact)
@@ -300,12 +300,7 @@ fn detach(guest: &mut Guest) -> Result<()> {
 }
 
 fn doctor(guest: &mut Guest) -> Result<()> {
-    // The log has what the verifier says of a program that it refuses.
-    let output = Command::new(GTRACE)
-        .args(["doctor", "--json"])
-        .env("GTRACE_LOG", "debug")
-        .output()?;
-    let report: Value = serde_json::from_slice(&output.stdout).context("no JSON")?;
+    let (report, output) = crate::guest::doctor(&LOGGED)?;
     let facts = report["host"].as_array().context("no facts")?;
     let fact = facts.iter().find(|fact| fact["name"] == "uprobes");
     let fact = fact.with_context(|| format!("no uprobes in {report:#}"))?;

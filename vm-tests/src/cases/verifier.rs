@@ -1,17 +1,13 @@
 //! Every program passes the verifier of this kernel and attaches. What the verifier says of one that
 //! does not is the case's message.
 
-use std::process::Command;
-
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::GTRACE;
 use gtrace_vm_tests::scenario::Scenario;
-use serde_json::Value;
 
 use super::Case;
 use super::calls::source_is;
-use crate::guest::Guest;
 use crate::guest::stub::Generation;
+use crate::guest::{Guest, LOGGED, doctor};
 
 pub(super) const CASES: &[Case] = &[
     Case::new("verifier_takes_every_program", Scenario::Driver, production).core(),
@@ -37,11 +33,7 @@ const DRIVER: [&str; 2] = ["driver:ioctl", "nv_report_error"];
 
 /// What `gtrace doctor` says of the sources, each having been tried; that `wanted` work.
 fn tried(wanted: &[&str]) -> Result<()> {
-    let output = Command::new(GTRACE)
-        .args(["doctor", "--json"])
-        .env("GTRACE_LOG", "debug")
-        .output()?;
-    let report: Value = serde_json::from_slice(&output.stdout).context("no JSON")?;
+    let (report, output) = doctor(&LOGGED)?;
     let sources = report["sources"].as_array().context("no sources")?;
     for name in wanted {
         let source = sources.iter().find(|s| s["name"] == *name);

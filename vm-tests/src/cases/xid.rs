@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Case;
 use crate::guest::daemon::Daemon;
-use crate::guest::stub::Generation;
+use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE};
 
 pub(super) const CASES: &[Case] = &[
@@ -21,7 +21,6 @@ pub(super) const CASES: &[Case] = &[
 ];
 
 const GPU: &str = "0000:01:00.0";
-const GPUS: &str = "gpus=0000:01:00.0";
 
 /// The events of the Xid `code`.
 pub(super) fn of_code(events: &[Value], code: u32) -> Vec<&Value> {
@@ -56,7 +55,7 @@ fn one(guest: &Guest, daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value
 }
 
 /// Waits for one event of the Xid `code` that `seen` have witnessed.
-fn witnessed(daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value> {
+pub(super) fn witnessed(daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value> {
     let what = format!("one event of Xid {code} seen by {seen:?}");
     daemon.wait_for(PATIENCE, &what, |events| match of_code(events, code)[..] {
         [event] if witnesses(event) == seen => Some(event.clone()),
@@ -64,7 +63,8 @@ fn witnessed(daemon: &Daemon, code: u32, seen: &[&str]) -> Result<Value> {
     })
 }
 
-const ALL_THREE: [&str; 3] = ["/dev/kmsg", "nv_report_error", "printk:console"];
+/// All who see a line of the driver but for a tracepoint, which not each driver has.
+pub(super) const ALL_THREE: [&str; 3] = ["/dev/kmsg", "nv_report_error", "printk:console"];
 
 fn three_witnesses(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
@@ -185,9 +185,8 @@ fn switch(guest: &mut Guest) -> Result<()> {
     guest.load_stub(Generation::Current, GPUS)?;
     let daemon = guest.daemon(&[])?;
     guest.stub("sxid 0000:05:00.0 12028 Non-fatal Link 32 egress non-posted PRIV error (First)")?;
-    let event = daemon.wait_for(PATIENCE, "an event of SXid 12028", |events| {
-        let ours = |e: &&Value| e["kind"] == "sxid" && e["detail"]["sxid"] == 12028;
-        events.iter().find(ours).cloned()
+    let event = daemon.event("an event of SXid 12028", |e| {
+        e["kind"] == "sxid" && e["detail"]["sxid"] == 12028
     })?;
     ensure!(event["gpu"]["pci"] == "0000:05:00.0", "{event:#}");
     Ok(())

@@ -4,7 +4,7 @@
 
 use anyhow::Result;
 
-use super::nvrm::{NV01_MEMORY_LOCAL_USER, NewObject, NvDevice};
+use super::nvrm::{AllocHead, NV01_MEMORY_LOCAL_USER, NvDevice};
 
 /// `NV01_ROOT_CLIENT`, `NV01_DEVICE_0`, `NV20_SUBDEVICE_0`, `FERMI_VASPACE_A`, `HOPPER_CHANNEL_GPFIFO_A`, `HOPPER_COMPUTE_A`.
 const CLIENT: u32 = 0x41;
@@ -46,25 +46,22 @@ impl Channel {
         let control = NvDevice::open("/dev/nvidiactl")?;
         let gpu = NvDevice::open("/dev/nvidia0")?;
         let mut room = [0; ROOM];
-        let client = control.alloc_below(
-            NewObject {
-                client: 0,
-                parent: 0,
-                handle: 0,
-                class: CLIENT,
-            },
-            &mut room,
-        )?;
-        let below = |parent, handle, class, words: &[(usize, u32)]| {
+        let new = AllocHead {
+            class: CLIENT,
+            ..AllocHead::default()
+        };
+        let client = control.alloc_below(new, &mut room)?;
+        let below = |parent, object, class, words: &[(usize, u32)]| {
             let mut params = [0; ROOM];
             for (at, value) in words {
                 params[*at..*at + 4].copy_from_slice(&value.to_ne_bytes());
             }
-            let new = NewObject {
-                client,
+            let new = AllocHead {
+                root: client,
                 parent,
-                handle,
+                object,
                 class,
+                ..AllocHead::default()
             };
             control.alloc_below(new, &mut params)
         };

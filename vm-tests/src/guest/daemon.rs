@@ -197,10 +197,11 @@ impl Daemon {
         })
     }
 
-    /// Ends it by SIGTERM; how it ended. Anything but exit code 0 is for the caller to judge.
-    pub(crate) fn stop(mut self) -> Result<ExitStatus> {
-        self.over = true;
-        self.terminate()
+    /// Waits for an event that `fits`; `what` names it.
+    pub(crate) fn event(&self, what: &str, fits: impl Fn(&Value) -> bool) -> Result<Value> {
+        self.wait_for(PATIENCE, what, |events| {
+            events.iter().find(|event| fits(event)).cloned()
+        })
     }
 
     /// Ends it by SIGKILL, which is then no failure.
@@ -211,6 +212,7 @@ impl Daemon {
         Ok(())
     }
 
+    /// Ends it by SIGTERM; how it ended.
     fn terminate(&mut self) -> Result<ExitStatus> {
         if self.child.try_wait()?.is_none() {
             let pid = rustix::process::Pid::from_child(&self.child);

@@ -14,13 +14,15 @@ pub(crate) mod stub;
 use std::cell::RefCell;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
-use gtrace_vm_tests::layout::{LONG_ARG, PEER_ARG, SCENARIO_ARG};
+use gtrace_vm_tests::layout::{GTRACE, LONG_ARG, PEER_ARG, SCENARIO_ARG};
 use gtrace_vm_tests::protocol::{FromGuest, ToGuest};
 use gtrace_vm_tests::scenario::Scenario;
+use serde_json::Value;
 
 use self::control::Control;
 use self::daemon::Daemon;
@@ -53,12 +55,12 @@ impl Guest {
 
     /// The case's result, and what went wrong behind its back.
     pub(crate) fn finish(self, done: Result<()>) -> Result<()> {
-        done?;
         let problems = self.problems.borrow().join("\n");
-        if problems.is_empty() {
-            return Ok(());
+        match done {
+            done if problems.is_empty() => done,
+            Ok(()) => bail!("{problems}"),
+            Err(error) => bail!("{error:#}\n{problems}"),
         }
-        bail!("{problems}")
     }
 
     /// Whether `--long` was given: repeat a hundred times what is else repeated a few times.
@@ -177,6 +179,22 @@ impl Guest {
     }
 }
 
+/// Has `gtrace doctor` log, also what the verifier says of a program that it refuses. Without it there is no log.
+pub(crate) const LOGGED: [(&str, &str); 1] = [("GTRACE_LOG", "debug")];
+
+/// What `gtrace doctor` reports without a daemon, with variables in its environment, and how it ended.
+pub(crate) fn doctor(env: &[(&str, &str)]) -> Result<(Value, Output)> {
+    let output = Command::new(GTRACE)
+        .args(["doctor", "--json"])
+        .envs(env.iter().copied())
+        .output()?;
+    let report = serde_json::from_slice(&output.stdout).with_context(|| {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        format!("no JSON, {}: {stderr}", output.status)
+    })?;
+    Ok((report, output))
+}
+
 /// The kernel's command line.
 fn cmdline() -> Result<String> {
     fs::read_to_string("/proc/cmdline").context("cannot read /proc/cmdline")
@@ -237,4 +255,25 @@ pub(crate) fn stable<T: PartialEq>(
         Ok((before == last).then_some(()))
     })?;
     Ok(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_that_fails_also_says_what_went_wrong_behind_its_back() {
+        let ended = |done: Result<()>| {
+            let guest = Guest::new().unwrap();
+            let problem = "the daemon ended with signal 11".to_owned();
+            guest.problems.borrow_mut().push(problem);
+            guest.finish(done).unwrap_err().to_string()
+        };
+        assert_eq!(ended(Ok(())), "the daemon ended with signal 11");
+        let both = ended(Err(anyhow::anyhow!("the disk stays in use")));
+        assert_eq!(
+            both,
+            "the disk stays in use\nthe daemon ended with signal 11"
+        );
+    }
 }

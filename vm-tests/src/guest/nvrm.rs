@@ -21,6 +21,9 @@ pub(crate) const NV_ERR_NO_MEMORY: u32 = 0x51;
 /// `NV01_MEMORY_LOCAL_USER`: video memory.
 pub(crate) const NV01_MEMORY_LOCAL_USER: u32 = 0x40;
 
+/// `NV2080_CTRL_CMD_GPU_GET_INFO_V2`, a control command.
+pub(crate) const GET_INFO: u32 = 0x2080_0102;
+
 /// `NV_ESC_RM_FREE`.
 pub(crate) const RM_FREE: u8 = 0x29;
 /// `NV_ESC_RM_CONTROL`.
@@ -69,17 +72,17 @@ pub(crate) struct Free {
 /// What `NVOS21_PARAMETERS` and `NVOS64_PARAMETERS` begin with.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-struct AllocHead {
-    /// hRoot, at 0.
-    root: u32,
+pub(crate) struct AllocHead {
+    /// hRoot, at 0: the client; 0 where the new object is one.
+    pub(crate) root: u32,
     /// hObjectParent, at 4.
-    parent: u32,
-    /// hObjectNew, at 8.
-    object: u32,
+    pub(crate) parent: u32,
+    /// hObjectNew, at 8; 0 has the driver choose that of a client.
+    pub(crate) object: u32,
     /// hClass, at 12.
-    class: u32,
+    pub(crate) class: u32,
     /// pAllocParms, at 16.
-    params: u64,
+    pub(crate) params: u64,
 }
 
 /// `NVOS21_PARAMETERS`: two words at 24.
@@ -134,19 +137,6 @@ pub(crate) struct UvmParams(
 );
 
 plain!(Control: 32, Free: 16, Alloc32: 32, Alloc40: 40, Alloc48: 48, Xfer: 16, CheckVersion: 72, UvmParams: 128);
-
-/// An object that [`NvDevice::alloc_below`] makes.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NewObject {
-    /// The client; 0 where this is one.
-    pub(crate) client: u32,
-    /// The object that it is made below.
-    pub(crate) parent: u32,
-    /// Its handle; 0 has the driver choose that of a client.
-    pub(crate) handle: u32,
-    /// Its class.
-    pub(crate) class: u32,
-}
 
 /// Which structure an RM_ALLOC comes with. A driver knows two: the short one and the long one of
 /// its time.
@@ -297,20 +287,17 @@ impl NvDevice {
         }
     }
 
-    /// RM_ALLOC as [`AllocForm::Long535`] of an object below another one; its handle. The driver knows the size of the class's
-    /// parameters, for which `params` has room.
+    /// RM_ALLOC as [`AllocForm::Long535`] of an object; its handle. The driver knows the size of the class's parameters, for
+    /// which `params` has room.
     ///
     /// # Errors
     ///
     /// What ioctl(2) returned, or a status that is a failure.
-    pub(crate) fn alloc_below(&self, new: NewObject, params: &mut [u8]) -> Result<u32> {
+    pub(crate) fn alloc_below(&self, new: AllocHead, params: &mut [u8]) -> Result<u32> {
         let mut alloc = Alloc48 {
             head: AllocHead {
-                root: new.client,
-                parent: new.parent,
-                object: new.handle,
-                class: new.class,
                 params: params.as_mut_ptr() as u64,
+                ..new
             },
             ..Alloc48::default()
         };

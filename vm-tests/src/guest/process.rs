@@ -59,6 +59,13 @@ impl Helper {
         })
     }
 
+    /// Starts one and waits for its first line.
+    pub(crate) fn ready(name: &str, args: &[&str]) -> Result<Self> {
+        let mut helper = Self::start(name, args)?;
+        helper.line()?;
+        Ok(helper)
+    }
+
     /// Its process id.
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()

@@ -14,6 +14,9 @@ const CONTROL: &str = "/proc/nvidia-stub/control";
 /// Has a line for each device node, call, code and status.
 const COUNTERS: &str = "/proc/nvidia-stub/counters";
 
+/// The parameter by which the stub adopts the machine's card.
+pub(crate) const GPUS: &str = "gpus=0000:01:00.0";
+
 /// Which drivers the stub has the symbols of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Generation {

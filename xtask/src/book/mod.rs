@@ -11,6 +11,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, ensure};
 
 use crate::context::Context;
+use crate::folders;
 use crate::pypi;
 use crate::report::Report;
 use crate::shell::{self, step};
@@ -30,9 +31,7 @@ pub(crate) fn command(context: &Context) -> Result<PathBuf> {
     check_links(&context.root)?;
     let book = context.target.join("book");
     let sources = book.join("src");
-    if sources.exists() {
-        fs::remove_dir_all(&sources).with_context(|| sources.display().to_string())?;
-    }
+    folders::remove(&sources)?;
     let pages = pages(&context.root)?;
     let summary = summary(&pages);
     let listed = listed(&summary);

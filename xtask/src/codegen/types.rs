@@ -1,5 +1,6 @@
 //! Types: structures as the bindings have them, enumerations as integers with constants, opaque
-//! structures behind pointers. Written are those that a signature reaches, and [`FLAGS`].
+//! structures behind pointers. Written are those that a signature reaches, and [`FLAGS`]. One with a tag of C
+//! that a single typedef names is written under the typedef's name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -41,6 +42,9 @@ const FLAGS: [&str; 25] = [
     "nvmlEventTypeXidCriticalError",
 ];
 
+/// How C's tags end: `struct CUuuid_st` has the typedef `CUuuid`.
+const TAGS: [&str; 4] = ["_enum", "_st", "_struct", "_union"];
+
 /// Width of the lines, which are in macros, so that rustfmt leaves them as they are.
 const WIDTH: usize = 100;
 
@@ -53,6 +57,7 @@ pub(super) fn file(bindings: &Bindings, what: &str) -> Result<String> {
          use core::ffi::*;\n\n",
     );
     let reached = reached(bindings);
+    let typedefs = typedefs(bindings, &reached);
     let mut constants = constants(bindings, &reached)?;
     let (mut enumerations, mut layouts, mut opaque) = (String::new(), String::new(), Vec::new());
     for (name, item) in &bindings.types {
@@ -60,7 +65,10 @@ pub(super) fn file(bindings: &Bindings, what: &str) -> Result<String> {
             continue;
         }
         let integer = integer(item);
-        match (item, constants.remove(name)) {
+        let values = constants.remove(name);
+        let name = typedefs.get(name).unwrap_or(name);
+        match (item, values) {
+            (Item::Type(alias), None) if typedefs.contains_key(&short(&alias.ty)) => {}
             (_, Some(values)) => {
                 let Some(integer) = integer else {
                     bail!("{name} has constants and is no integer");
@@ -118,6 +126,33 @@ fn reached(bindings: &Bindings) -> BTreeSet<String> {
             }
         }
     }
+    found
+}
+
+/// The typedefs that alone name a tag, by the tag.
+fn typedefs(bindings: &Bindings, reached: &BTreeSet<String>) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let mut named = Vec::new();
+    for function in bindings.functions.values() {
+        let types = function.parameters.iter().map(|(_, ty)| ty);
+        for ty in types.chain([&function.returns]) {
+            words(ty, &mut named);
+        }
+    }
+    for (name, item) in &bindings.types {
+        if !reached.contains(name) {
+            continue;
+        }
+        words(item, &mut named);
+        if let Item::Type(alias) = item {
+            let tag = short(&alias.ty);
+            if TAGS.iter().any(|end| tag.ends_with(end)) && reached.contains(&tag) {
+                found.insert(tag, name.clone());
+            }
+        }
+    }
+    // Its own declaration and the typedef.
+    found.retain(|tag, _| named.iter().filter(|name| *name == tag).count() == 2);
     found
 }
 
@@ -348,6 +383,25 @@ mod tests {
             "\nenumerations! {\n    CUlimit_enum: c_uint { \
              CU_LIMIT_MAX = 7, CU_LIMIT_LAST = CU_LIMIT_MAX, CU_LIMIT_NINE = 9 }\n}\n\
              \nlayouts! {\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_tag_that_one_typedef_alone_names_is_written_under_its_name() {
+        let types = [
+            "pub type CUkind = CUkind_enum;",
+            "#[repr(u32)] pub enum CUkind_enum { CU_KIND_ONE = 1 }",
+            "pub type CUlink = CUlink_st;",
+            "#[repr(C)] pub struct CUlink_st { pub kind: CUkind, pub next: *mut CUlink_st }",
+            "pub type CUpair = CUpair_st;",
+            "#[repr(C)] pub struct CUpair_st { pub link: CUlink }",
+        ];
+        assert_eq!(
+            written(&types, &[], "CUpair"),
+            "pub type CUlink = CUlink_st;\n\
+             \nenumerations! {\n    CUkind: c_uint { CU_KIND_ONE = 1 }\n}\n\
+             \nlayouts! {\n    struct CUlink_st { kind: CUkind, next: *mut CUlink_st }\n    \
+             struct CUpair { link: CUlink }\n}\n"
         );
     }
 

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::licences::sha256;
 use super::{Dist, VERSION};
+use crate::folders;
 use crate::packages;
 use crate::shell::{self, step};
 use crate::vm::apt;
@@ -108,22 +109,11 @@ impl Dist<'_> {
     /// The root file system of daemon and server.
     fn root(&self) -> Result<PathBuf> {
         let root = self.folder.join("image-root");
-        if root.exists() {
-            fs::remove_dir_all(&root)?;
-        }
+        folders::remove(&root)?;
         step(format!(
             "fetching the images' libraries of Debian {RELEASE}"
         ));
-        let mirror = std::env::var(apt::MIRROR_VARIABLE).unwrap_or_else(|_| apt::MIRROR.to_owned());
-        shell::run(
-            Command::new("mmdebstrap")
-                .args(["--quiet", "--variant=extract"])
-                .arg(format!("--include={LIBRARIES}"))
-                .arg(RELEASE)
-                .arg(&root)
-                .arg(mirror),
-        )
-        .context("mmdebstrap")?;
+        apt::extract(RELEASE, LIBRARIES, &root)?;
         // No script of a package runs; this is what that of ca-certificates does.
         shell::run(Command::new("sh").current_dir(&root).args([
             "-c",

@@ -11,11 +11,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, bail, ensure};
+use clap::Args;
 
 use self::licences::Licences;
 use self::old_libc::OldLibc;
 use crate::context::{Context, Profile};
 use crate::ebpf;
+use crate::folders;
 use crate::report::Report;
 use crate::setup;
 use crate::shell::{self, step};
@@ -81,19 +83,25 @@ const COMPLETIONS: [(&str, &str); 3] = [
 ];
 
 /// What is asked of `cargo xtask dist`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Options {
-    /// Pack this program instead of building one.
+    /// Pack this program, which was built before
+    #[arg(long, value_name = "FILE", conflicts_with = "dev")]
     pub(crate) binary: Option<PathBuf>,
-    /// Check the packages in virtual machines.
+    /// Check the packages: lintian, rpmlint, and life with systemd in virtual machines with Debian 12 and 13
+    #[arg(long)]
     pub(crate) check: bool,
-    /// Of its machines, only those whose names contain this, and nothing else.
+    /// Of the machines of --check, boot only those whose names contain this, and leave out what needs none
+    #[arg(long, value_name = "TEXT", requires = "check")]
     pub(crate) only: Option<String>,
-    /// Make container images too.
+    /// Make container images too: the daemon, the server of GPUs, and a layer for clients
+    #[arg(long)]
     pub(crate) images: bool,
-    /// Build a second time from nothing, and compare.
+    /// Build a second time, from nothing and in a clone with another path, and compare all packages byte by byte
+    #[arg(long, conflicts_with_all = ["dev", "binary", "only", "images"])]
     pub(crate) rebuild: bool,
-    /// Sign with this private key of OpenSSH.
+    /// Sign the checksums with this private key of OpenSSH
+    #[arg(long, value_name = "KEY")]
     pub(crate) sign: Option<PathBuf>,
 }
 
@@ -312,11 +320,7 @@ impl Dist<'_> {
     /// An empty folder.
     fn empty(&self, name: &str) -> Result<PathBuf> {
         let path = self.folder.join(name);
-        if path.exists() {
-            fs::remove_dir_all(&path)
-                .with_context(|| format!("cannot clear {}", path.display()))?;
-        }
-        fs::create_dir_all(&path).with_context(|| format!("cannot create {}", path.display()))?;
+        folders::empty(&path)?;
         Ok(path)
     }
 

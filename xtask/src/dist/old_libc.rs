@@ -9,8 +9,9 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 use crate::context::Context;
+use crate::folders;
 use crate::packages;
-use crate::shell::{self, step};
+use crate::shell::step;
 use crate::vm::apt;
 
 /// Debian 11, whose C library is 2.31.
@@ -38,23 +39,11 @@ impl OldLibc {
                 "they fetch the C library of an older Debian, which releases are built for",
             )?;
             let part = root.with_extension("part");
-            if part.exists() {
-                fs::remove_dir_all(&part)?;
-            }
+            folders::remove(&part)?;
             step(format!(
                 "fetching the C library of Debian {RELEASE}, to build for it"
             ));
-            let mirror =
-                std::env::var(apt::MIRROR_VARIABLE).unwrap_or_else(|_| apt::MIRROR.to_owned());
-            shell::run(
-                Command::new("mmdebstrap")
-                    .args(["--quiet", "--variant=extract"])
-                    .arg(format!("--include={PACKAGES}"))
-                    .arg(RELEASE)
-                    .arg(&part)
-                    .arg(mirror),
-            )
-            .context("mmdebstrap")?;
+            apt::extract(RELEASE, PACKAGES, &part)?;
             for folder in ["usr/lib/x86_64-linux-gnu", "lib/x86_64-linux-gnu", "lib64"] {
                 keep_inside(&part, &part.join(folder), &root)?;
             }

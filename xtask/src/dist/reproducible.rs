@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use super::{SUMS, VERSION};
 use crate::context::Context;
+use crate::folders;
 use crate::shell::{self, step};
 
 /// The packages of `folder` by name, each with its checksum.
@@ -55,9 +56,7 @@ pub(super) fn rebuild(context: &Context) -> Result<PathBuf> {
         "the second build is of the newest commit, and these files differ from it: commit them first\n{changed}"
     );
     let clone = context.target.join("rebuilt");
-    if clone.exists() {
-        fs::remove_dir_all(&clone).with_context(|| format!("cannot clear {}", clone.display()))?;
-    }
+    folders::remove(&clone)?;
     step(format!(
         "building once more from nothing, in {}",
         context.short(&clone)

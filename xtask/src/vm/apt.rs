@@ -9,17 +9,17 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, bail, ensure};
 
 use super::qemu;
 use crate::packages;
 use crate::shell::{self, step};
 
-/// Names the mirror that the private apt uses.
-pub(crate) const MIRROR_VARIABLE: &str = "GTRACE_DEBIAN_MIRROR";
+/// Names the mirror.
+const MIRROR_VARIABLE: &str = "GTRACE_DEBIAN_MIRROR";
 
 /// The mirror without it.
-pub(crate) const MIRROR: &str = "http://deb.debian.org/debian";
+const MIRROR: &str = "http://deb.debian.org/debian";
 
 /// What the private apt trusts; of the package `debian-archive-keyring`.
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
@@ -100,7 +100,7 @@ impl Apt {
             let dir = root.join(dir);
             fs::create_dir_all(&dir).with_context(|| format!("cannot create {}", dir.display()))?;
         }
-        let mirror = std::env::var(MIRROR_VARIABLE).unwrap_or_else(|_| MIRROR.to_owned());
+        let mirror = mirror();
         let sources = sources(&mirror);
         let list = root.join("sources.list");
         let changed = fs::read_to_string(&list).is_ok_and(|old| old != sources);
@@ -213,8 +213,25 @@ impl Apt {
         Ok(qemu::installed_by(&simulated))
     }
 
+    /// Fetches packages and unpacks them into `dir`, which is empty; nothing is installed.
+    pub(crate) fn unpack(&self, packages: &[Package], dir: &Path) -> Result<()> {
+        self.download(packages, dir)?;
+        let archives: Vec<_> = fs::read_dir(dir)?.flatten().map(|f| f.path()).collect();
+        ensure!(
+            archives.len() == packages.len(),
+            "apt-get brought {} of {} packages",
+            archives.len(),
+            packages.len()
+        );
+        for archive in archives {
+            shell::run(Command::new("dpkg-deb").arg("-x").arg(&archive).arg(dir))?;
+            fs::remove_file(archive)?;
+        }
+        Ok(())
+    }
+
     /// Fetches packages into `dir`.
-    pub(crate) fn download(&self, packages: &[Package], dir: &Path) -> Result<()> {
+    pub(super) fn download(&self, packages: &[Package], dir: &Path) -> Result<()> {
         shell::read(
             self.command("apt-get")
                 .args(DOWNLOAD.iter().flat_map(|option| ["-o", option]))
@@ -270,6 +287,24 @@ impl Apt {
         }
         command
     }
+}
+
+/// Debian's mirror.
+pub(crate) fn mirror() -> String {
+    std::env::var(MIRROR_VARIABLE).unwrap_or_else(|_| MIRROR.to_owned())
+}
+
+/// Unpacks `packages`, separated by commas, and what they depend on into `root`; no script of theirs runs.
+pub(crate) fn extract(release: &str, packages: &str, root: &Path) -> Result<()> {
+    shell::run(
+        Command::new("mmdebstrap")
+            .args(["--quiet", "--variant=extract"])
+            .arg(format!("--include={packages}"))
+            .arg(release)
+            .arg(root)
+            .arg(mirror()),
+    )
+    .context("mmdebstrap")
 }
 
 /// A version of a package less Debian's revision.

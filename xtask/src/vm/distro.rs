@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
@@ -11,6 +11,7 @@ use super::machine::{self, SETPRIV};
 use super::{cache, kernel, qemu};
 use crate::context::Context;
 use crate::packages;
+use crate::shell;
 
 /// MiB. The root file system lies in it, once packed and once unpacked.
 const MEMORY: u32 = 3072;
@@ -82,26 +83,20 @@ pub(crate) fn boot(
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot start {SETPRIV}, which starts QEMU"))?;
-    let until = Instant::now() + limit;
-    loop {
-        if let Some(status) = child.try_wait().context("lost QEMU")? {
-            let text = fs::read_to_string(&results).unwrap_or_default();
-            if !status.success() {
-                bail!("QEMU ended with {status}; see {}", console.display());
-            }
-            return Ok(text.replace('\r', ""));
-        }
-        if Instant::now() >= until {
-            let _ = child.kill();
-            let _ = child.wait();
-            let text = fs::read_to_string(&results).unwrap_or_default();
-            let last = text.lines().last().unwrap_or("nothing").trim();
-            bail!(
-                "the machine is not done after {} s; the last thing it said: {last}; see {}",
-                limit.as_secs(),
-                console.display()
-            );
-        }
-        std::thread::sleep(Duration::from_millis(200));
+    let ended = shell::wait_for(limit, || child.try_wait().context("lost QEMU"))?;
+    let text = fs::read_to_string(&results).unwrap_or_default();
+    let Some(status) = ended else {
+        let _ = child.kill();
+        let _ = child.wait();
+        let last = text.lines().last().unwrap_or("nothing").trim();
+        bail!(
+            "the machine is not done after {} s; the last thing it said: {last}; see {}",
+            limit.as_secs(),
+            console.display()
+        );
+    };
+    if !status.success() {
+        bail!("QEMU ended with {status}; see {}", console.display());
     }
+    Ok(text.replace('\r', ""))
 }

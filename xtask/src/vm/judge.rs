@@ -10,6 +10,7 @@ use gtrace_vm_tests::layout::{REAL_CALLER, REAL_JUDGE, REAL_UVM};
 use super::cpio::Archive;
 use super::image::program;
 use crate::context::Context;
+use crate::folders;
 use crate::shell;
 
 /// The folder that has the driver's sources in their archive, whatever its flavour.
@@ -49,7 +50,7 @@ pub(super) fn add(
     ] {
         let built = cache.join("programs").join(name);
         let source = context.root.join("vm-tests/judge").join(source);
-        let result = shell::output(
+        shell::read(
             Command::new("cc")
                 .args(["-O1", "-Wall", "-Werror"])
                 .args(options)
@@ -57,13 +58,6 @@ pub(super) fn add(
                 .args([&built, &source])
                 .arg("-ldl"),
         )?;
-        let errors = String::from_utf8_lossy(&result.stderr);
-        ensure!(
-            result.status.success(),
-            "{}: {}",
-            source.display(),
-            errors.trim()
-        );
         program(archive, path, &built)?;
     }
     Ok(())
@@ -76,10 +70,7 @@ fn headers(packages: &Path, sources: &Path) -> Result<PathBuf> {
         return Ok(whole);
     }
     let half = packages.join(".headers.half");
-    if half.exists() {
-        fs::remove_dir_all(&half).with_context(|| format!("cannot clear {}", half.display()))?;
-    }
-    fs::create_dir_all(&half).with_context(|| format!("cannot create {}", half.display()))?;
+    folders::empty(&half)?;
     shell::run(
         Command::new("tar")
             .arg("--extract")

@@ -1,15 +1,16 @@
 //! Kernel modules that are built for each kernel: by a script, again only if something it depends on has changed.
 
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context as _, Result, bail};
 
+use super::Lack;
 use super::kernel::Kernel;
 use crate::context::Context;
+use crate::folders;
 use crate::packages;
 use crate::shell::{self, step};
 use crate::stamp::Hash;
@@ -28,28 +29,9 @@ pub(super) struct Modules {
     pub(super) files: &'static [&'static str],
 }
 
-/// There is no compiler for kernel modules here.
-#[derive(Debug)]
-pub(crate) struct NoCompiler {
-    kernel: String,
-    wanted: String,
-}
-
-impl fmt::Display for NoCompiler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { kernel, wanted } = self;
-        write!(
-            f,
-            "modules cannot be built for {kernel}: neither {wanted} nor gcc is there: install gcc"
-        )
-    }
-}
-
-impl std::error::Error for NoCompiler {}
-
 impl Modules {
     /// Builds them for `kernel` into `out`, again if the sources, the compiler or `more` have changed: further
-    /// arguments of the script, paths that name a version. That there is no compiler is a [`NoCompiler`].
+    /// arguments of the script, paths that name a version. That there is no compiler is a [`Lack`].
     pub(super) fn build(
         &self,
         context: &Context,
@@ -82,10 +64,7 @@ impl Modules {
             return Ok(());
         }
         step(format!("building {} for {}", self.name, kernel.key));
-        if out.exists() {
-            fs::remove_dir_all(out).with_context(|| format!("cannot clear {}", out.display()))?;
-        }
-        fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+        folders::empty(out)?;
         let mut command = Command::new("sh");
         command
             .arg(sources.join("build.sh"))
@@ -130,10 +109,10 @@ fn compiler(kernel: &Kernel) -> Result<String> {
     if shell::in_path("gcc") {
         return Ok("gcc".to_owned());
     }
-    Err(NoCompiler {
-        kernel: kernel.key.clone(),
-        wanted,
-    }
+    Err(Lack(format!(
+        "modules cannot be built for {}: neither {wanted} nor gcc is there: install gcc",
+        kernel.key
+    ))
     .into())
 }
 

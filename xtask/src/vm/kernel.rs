@@ -1,14 +1,15 @@
 //! Debian's kernels: chosen, fetched once, unpacked into the cache, never installed.
 
 use std::cmp::Ordering;
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 
+use super::Lack;
 use super::apt::{Apt, Package, Private};
+use crate::folders;
 use crate::shell::step;
 
 /// The lines that are tested where none is named: Debian 12's own kernel and its backport.
@@ -29,7 +30,7 @@ const UNWANTED: [&str; 6] = [
     "sound",
 ];
 
-/// The file of an unpacked kernel that says what was left out.
+/// The file of an unpacked tree that says what was left out.
 const LEFT_OUT: &str = "left-out";
 
 /// A kernel, unpacked with its headers.
@@ -84,7 +85,7 @@ pub(super) fn ensure(cache: &Path, private: &Private, line: &str) -> Result<Kern
             Err(error) => causes.push(format!("{error:#}")),
         }
     }
-    let causes = causes.join("; ");
+    let mut causes = causes.join("; ");
     if let Some(kernel) = newest_cached(&kernels, line)? {
         step(format!(
             "kernel {line}: {} is in the cache and is used; whether there is a newer one is \
@@ -93,40 +94,17 @@ pub(super) fn ensure(cache: &Path, private: &Private, line: &str) -> Result<Kern
         ));
         return Ok(kernel);
     }
-    Err(NoKernel {
-        line: line.to_owned(),
-        kernels,
-        causes,
+    if causes.is_empty() {
+        causes.push_str(
+            "neither this system's package sources nor Debian 12 and its backports have one",
+        );
     }
+    let kernels = kernels.display();
+    Err(Lack(format!(
+        "no kernel {line} is in {kernels}, and none can be fetched: {causes}"
+    ))
     .into())
 }
-
-/// There is no kernel of a line, neither to be fetched nor in the cache.
-#[derive(Debug)]
-pub(crate) struct NoKernel {
-    line: String,
-    kernels: PathBuf,
-    causes: String,
-}
-
-impl fmt::Display for NoKernel {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (line, kernels) = (&self.line, self.kernels.display());
-        write!(
-            f,
-            "no kernel {line} is in {kernels}, and none can be fetched: "
-        )?;
-        if self.causes.is_empty() {
-            f.write_str(
-                "neither this system's package sources nor Debian 12 and its backports have one",
-            )
-        } else {
-            f.write_str(&self.causes)
-        }
-    }
-}
-
-impl std::error::Error for NoKernel {}
 
 /// Refuses what is no line of kernels.
 pub(super) fn check_line(line: &str) -> Result<()> {
@@ -161,11 +139,11 @@ fn from(apt: &Apt, kernels: &Path, line: &str) -> Result<Option<Kernel>> {
     {
         return Ok(Some(kernel));
     }
-    fetch(apt, kernels, &kernel, image, &version)?;
+    fetch(apt, &kernel, image, &version)?;
     Ok(Some(kernel))
 }
 
-fn fetch(apt: &Apt, kernels: &Path, kernel: &Kernel, image: Package, version: &str) -> Result<()> {
+fn fetch(apt: &Apt, kernel: &Kernel, image: Package, version: &str) -> Result<()> {
     step(format!(
         "fetching kernel {} from {}: the virtual machines boot it, nothing is installed",
         kernel.key,
@@ -182,38 +160,34 @@ fn fetch(apt: &Apt, kernels: &Path, kernel: &Kernel, image: Package, version: &s
         }
     }
     packages.extend([image, headers]);
-    let debs = kernels.join(format!(".{}.debs", kernel.key));
-    let half = kernels.join(format!(".{}.half", kernel.key));
-    for dir in [&debs, &half] {
-        if dir.exists() {
-            fs::remove_dir_all(dir).with_context(|| format!("cannot clear {}", dir.display()))?;
-        }
-        fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    fetch_into(apt, &packages, &kernel.tree)
+}
+
+/// Fetches `packages` and unpacks them into `tree`, without what is unwanted. A tree with its final name is whole.
+pub(super) fn fetch_into(apt: &Apt, packages: &[Package], tree: &Path) -> Result<()> {
+    let name = tree.file_name().unwrap_or_default().to_string_lossy();
+    let debs = tree.with_file_name(format!(".{name}.debs"));
+    let half = tree.with_file_name(format!(".{name}.half"));
+    folders::empty(&debs)?;
+    folders::empty(&half)?;
+    apt.download(packages, &debs)?;
+    for entry in fs::read_dir(&debs)? {
+        unpack(&entry?.path(), &half)?;
     }
-    apt.download(&packages, &debs)?;
-    let entries = fs::read_dir(&debs)?.collect::<std::io::Result<Vec<_>>>()?;
-    for entry in entries {
-        unpack(&entry.path(), &half)?;
-    }
-    fs::remove_dir_all(&debs).with_context(|| format!("cannot clear {}", debs.display()))?;
+    folders::remove(&debs)?;
     fs::write(half.join(LEFT_OUT), UNWANTED.join("\n"))?;
-    if kernel.tree.exists() {
-        fs::remove_dir_all(&kernel.tree)
-            .with_context(|| format!("cannot clear {}", kernel.tree.display()))?;
-    }
-    // A tree with its final name is whole.
-    fs::rename(&half, &kernel.tree)
-        .with_context(|| format!("cannot create {}", kernel.tree.display()))
+    folders::remove(tree)?;
+    fs::rename(&half, tree).with_context(|| format!("cannot create {}", tree.display()))
 }
 
 /// `dpkg-deb -x` without what is unwanted.
-pub(super) fn unpack(deb: &Path, dir: &Path) -> Result<()> {
+fn unpack(deb: &Path, dir: &Path) -> Result<()> {
     let mut archive = Command::new("dpkg-deb")
         .arg("--fsys-tarfile")
         .arg(deb)
         .stdout(Stdio::piped())
         .spawn()
-        .context("cannot start dpkg-deb, which unpacks the kernel")?;
+        .context("cannot start dpkg-deb, which unpacks packages")?;
     let content = archive.stdout.take().context("a pipe was asked for")?;
     let excluded = UNWANTED.map(|part| format!("--exclude=*/lib/modules/*/kernel/{part}"));
     let status = Command::new("tar")
@@ -222,7 +196,7 @@ pub(super) fn unpack(deb: &Path, dir: &Path) -> Result<()> {
         .args(excluded)
         .stdin(content)
         .status()
-        .context("cannot start tar, which unpacks the kernel")?;
+        .context("cannot start tar, which unpacks packages")?;
     let archive = archive.wait().context("lost dpkg-deb")?;
     if !status.success() || !archive.success() {
         bail!(

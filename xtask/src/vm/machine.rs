@@ -290,14 +290,7 @@ impl Machine {
 
     /// Waits for QEMU to end by itself.
     pub(super) fn wait(&mut self, limit: Duration) -> Result<Option<ExitStatus>> {
-        let deadline = Instant::now() + limit;
-        loop {
-            let status = self.child.try_wait().context("lost QEMU")?;
-            if status.is_some() || Instant::now() > deadline {
-                return Ok(status);
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
+        shell::wait_for(limit, || self.child.try_wait().context("lost QEMU"))
     }
 
     /// All of the console.

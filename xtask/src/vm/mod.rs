@@ -27,12 +27,14 @@ mod stub;
 mod suite;
 mod uprobes;
 
+use std::fmt;
 use std::fs::{self, File};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
+use clap::Args;
 use gtrace_vm_tests::scenario::Scenario;
 
 use self::apt::Private;
@@ -75,20 +77,26 @@ const NEEDED: [(&str, Option<&str>); 11] = [
 ];
 
 /// What to test, and on what.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Options {
-    /// Lines of kernels, `6.12`; the default ones if there is none.
+    /// A line of kernels, of which the newest is fetched; may be repeated [default: 6.1, 6.12]
+    #[arg(long = "kernel", value_name = "LINE")]
     pub(crate) kernels: Vec<String>,
-    /// Series of NVIDIA's driver, `550`; the first of [`DRIVERS`] if there is none.
+    /// A series of NVIDIA's driver for the cases that run it, 550 for instance, or 535:proprietary for that flavour; may be
+    /// repeated [default: 535]
+    #[arg(long = "driver", value_name = "SERIES")]
     pub(crate) drivers: Vec<String>,
-    /// Whether cases are to repeat what they repeat a hundred times.
+    /// Test gtrace as users install it: optimised
+    #[arg(long)]
+    pub(crate) release: bool,
+    /// Repeat a hundred times what is else repeated a few times
+    #[arg(long)]
     pub(crate) long: bool,
-    /// Only cases whose names contain this.
+    /// Run only the cases whose names contain this
     pub(crate) filter: Option<String>,
     /// Which of these.
+    #[arg(skip)]
     pub(crate) selection: Selection,
-    /// Whether gtrace is the one that users install: optimised, which is compiled for it.
-    pub(crate) release: bool,
 }
 
 impl Options {
@@ -252,12 +260,17 @@ impl Base {
     }
 }
 
-/// Whether the error says that this host has not what it takes, which is no failure of gtrace.
-fn is_lack(error: &anyhow::Error) -> bool {
-    error.is::<kernel::NoKernel>()
-        || error.is::<kbuild::NoCompiler>()
-        || error.is::<real::NoDriver>()
+/// Says what this host has not that a test takes, which is no failure of gtrace.
+#[derive(Debug)]
+struct Lack(String);
+
+impl fmt::Display for Lack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
+
+impl std::error::Error for Lack {}
 
 /// The directory of kernels, stub, images and logs, of which one run at a time has the use.
 #[derive(Debug)]
@@ -408,7 +421,7 @@ fn run(
     for (line, plan) in lines.iter().zip(plans) {
         match Base::ensure(context, &cache, line) {
             Ok(base) => bases.push((base, plan)),
-            Err(error) if is_lack(&error) => {
+            Err(error) if error.is::<Lack>() => {
                 let cases = u64::try_from(count(&plan)).unwrap_or(u64::MAX);
                 without(report, &row(line), cases, error);
             }
@@ -443,7 +456,7 @@ fn run(
             let name = format!("{name}, driver {series}");
             match real::ensure(context, &cache, &base.kernel, series) {
                 Ok(driver) => had.push((name, driver)),
-                Err(error) if is_lack(&error) => {
+                Err(error) if error.is::<Lack>() => {
                     let cases = u64::try_from(count(&real)).unwrap_or(u64::MAX);
                     without(report, &name, cases, error);
                 }

@@ -11,6 +11,7 @@ use anyhow::{Context as _, Result};
 
 use super::apt::{Apt, Package};
 use crate::context::Context;
+use crate::folders;
 use crate::packages;
 use crate::shell::{self, step};
 
@@ -76,16 +77,8 @@ pub(super) fn ensure(context: &Context, why: &str) -> Result<()> {
 fn unpack(apt: &Apt, folder: &Path) -> Result<()> {
     let part = folder.with_extension("part");
     step(format!("unpacking {PACKAGE} into {}", folder.display()));
-    if part.exists() {
-        fs::remove_dir_all(&part)?;
-    }
-    fs::create_dir_all(&part).with_context(|| format!("cannot create {}", part.display()))?;
-    apt.download(&apt.would_install(PACKAGE)?, &part)?;
-    let archives: Vec<_> = fs::read_dir(&part)?.flatten().map(|f| f.path()).collect();
-    for archive in archives {
-        shell::run(Command::new("dpkg-deb").arg("-x").arg(&archive).arg(&part))?;
-        fs::remove_file(archive)?;
-    }
+    folders::empty(&part)?;
+    apt.unpack(&apt.would_install(PACKAGE)?, &part)?;
     let wrapper = part.join(PROGRAM);
     fs::write(&wrapper, script())?;
     fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755))?;

@@ -1,7 +1,6 @@
 //! NVIDIA's own driver: its kernel modules, open or proprietary, built for each kernel, its firmware and libraries, and a PCI function
 //! made of memory for it. All of NVIDIA's is fetched from Debian into the cache; none of it is part of gtrace.
 
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -16,8 +15,9 @@ use super::cpio::Archive;
 use super::image::{copy, program};
 use super::kbuild::Modules;
 use super::kernel::{self, Kernel};
-use super::{Cache, DRIVERS, judge};
+use super::{Cache, DRIVERS, Lack, judge};
 use crate::context::Context;
+use crate::folders;
 use crate::shell::step;
 
 /// The package whose newest version decides, and whose sources say how the driver lays out what it shares with a GPU.
@@ -51,20 +51,11 @@ const FAKEGPU: Modules = Modules {
 };
 
 /// The driver can neither be fetched nor is it in the cache.
-#[derive(Debug)]
-pub(super) struct NoDriver(String);
-
-impl fmt::Display for NoDriver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "NVIDIA's driver is not in the cache, and cannot be fetched from Debian: {}",
-            self.0
-        )
-    }
+fn no_driver(error: anyhow::Error) -> Lack {
+    Lack(format!(
+        "NVIDIA's driver is not in the cache, and cannot be fetched from Debian: {error:#}"
+    ))
 }
-
-impl std::error::Error for NoDriver {}
 
 /// A series of the driver, as `--driver` names it: `550`, `535:proprietary`.
 #[derive(Clone, Copy)]
@@ -150,7 +141,7 @@ pub(super) fn ensure(
         Err(error) => {
             let cached = kernel::newest_in(&all, |name| series.is_of(name))?;
             let Some(cached) = cached else {
-                return Err(NoDriver(format!("{error:#}")).into());
+                return Err(no_driver(error).into());
             };
             step(format!(
                 "NVIDIA's driver {cached} is in the cache and is used: {error:#}"
@@ -165,8 +156,7 @@ pub(super) fn ensure(
     let folder = folder.to_string_lossy();
     let suffix = series.folder("");
     let version = folder.strip_suffix(&suffix).unwrap_or(&folder);
-    let (layout, sources) =
-        layout(cache, &all, version).map_err(|error| NoDriver(format!("{error:#}")))?;
+    let (layout, sources) = layout(cache, &all, version).map_err(no_driver)?;
     let fakegpu = cache.dir.join("fakegpu").join(&layout).join(&kernel.key);
     FAKEGPU.build(context, kernel, &fakegpu, &[sources.as_os_str()])?;
     Ok(Driver {
@@ -198,25 +188,11 @@ fn fetch(cache: &Cache, all: &Path, series: Series<'_>) -> Result<PathBuf> {
         "fetching NVIDIA's driver {folder} from {}: it is built for the virtual machines, nothing is installed",
         apt.describe()
     ));
-    let half = all.join(format!(".{folder}.half"));
-    let debs = all.join(format!(".{folder}.debs"));
-    for dir in [&half, &debs] {
-        if dir.exists() {
-            fs::remove_dir_all(dir).with_context(|| format!("cannot clear {}", dir.display()))?;
-        }
-        fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
-    }
     let release = apt::release(&source.version);
     let beside = BESIDE.map(|name| apt.package_with(name, release));
     let mut packages = beside.into_iter().collect::<Result<Vec<_>>>()?;
     packages.push(source);
-    apt.download(&packages, &debs)?;
-    for entry in fs::read_dir(&debs)? {
-        kernel::unpack(&entry?.path(), &half)?;
-    }
-    fs::remove_dir_all(&debs).with_context(|| format!("cannot clear {}", debs.display()))?;
-    // A tree with its final name is whole.
-    fs::rename(&half, &whole).with_context(|| format!("cannot create {}", whole.display()))?;
+    kernel::fetch_into(&apt, &packages, &whole)?;
     Ok(whole)
 }
 
@@ -249,11 +225,7 @@ fn sources(cache: &Cache, all: &Path, version: &str) -> Result<PathBuf> {
         };
         step(format!("fetching the sources of NVIDIA's driver {version}"));
         let half = folder.join(format!(".{version}.half"));
-        if half.exists() {
-            fs::remove_dir_all(&half)
-                .with_context(|| format!("cannot clear {}", half.display()))?;
-        }
-        fs::create_dir_all(&half).with_context(|| format!("cannot create {}", half.display()))?;
+        folders::empty(&half)?;
         cache.apt.get()?.download_source(&package, &half)?;
         fs::rename(&half, &whole).with_context(|| format!("cannot create {}", whole.display()))?;
     }

@@ -15,6 +15,15 @@ pub const WITHOUT_SIGNATURE: &[&str] = &[
     "cuTensorMapSetAllocationClass",
 ];
 
+const SEMAPHORES: &str = "there are no external semaphores, as they cannot be imported";
+const POOLS: &str = "pools cannot be shared, as their handles are descriptors";
+const FABRIC: &str = "memory of several machines under one fabric is not shared with clients";
+const CLIQUE: &str = "the fabric is the server's, and clients cannot share memory by it";
+const GRAPHICS: &str = "graphics contexts are of the program's machine";
+const RESOURCES: &str = "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process";
+const NOTIFICATIONS: &str = "notifications of the server's driver are not passed on";
+const BATCHES: &str = "batched memory operations in graphs are not there yet; streams have them";
+
 /// Beginnings of names, of which the first that fits counts, and the reason.
 const REASONS: &[(&str, &str)] = &[
     (
@@ -33,26 +42,11 @@ const REASONS: &[(&str, &str)] = &[
         "cuDestroyExternal",
         "there are no external objects, as they cannot be imported",
     ),
-    (
-        "cuSignalExternal",
-        "there are no external semaphores, as they cannot be imported",
-    ),
-    (
-        "cuWaitExternal",
-        "there are no external semaphores, as they cannot be imported",
-    ),
-    (
-        "cuGraphAddExternal",
-        "there are no external semaphores, as they cannot be imported",
-    ),
-    (
-        "cuGraphExecExternal",
-        "there are no external semaphores, as they cannot be imported",
-    ),
-    (
-        "cuGraphExternal",
-        "there are no external semaphores, as they cannot be imported",
-    ),
+    ("cuSignalExternal", SEMAPHORES),
+    ("cuWaitExternal", SEMAPHORES),
+    ("cuGraphAddExternal", SEMAPHORES),
+    ("cuGraphExecExternal", SEMAPHORES),
+    ("cuGraphExternal", SEMAPHORES),
     (
         "cuMemPoolExportToShareableHandle",
         "a descriptor would be one of the server's process",
@@ -61,92 +55,41 @@ const REASONS: &[(&str, &str)] = &[
         "cuMemPoolImportFromShareableHandle",
         "a descriptor would be one of the program's process",
     ),
-    (
-        "cuMemPoolExportPointer",
-        "pools cannot be shared, as their handles are descriptors",
-    ),
-    (
-        "cuMemPoolImportPointer",
-        "pools cannot be shared, as their handles are descriptors",
-    ),
+    ("cuMemPoolExportPointer", POOLS),
+    ("cuMemPoolImportPointer", POOLS),
     (
         "cuMemGetHandleForAddressRange",
         "a dma-buf would be a descriptor of the server's process",
     ),
-    (
-        "cuLogicalEndpoint",
-        "memory of several machines under one fabric is not shared with clients",
-    ),
+    ("cuLogicalEndpoint", FABRIC),
     (
         "cuMulticast",
         "devices say that they have no multicast: it wants descriptors or a fabric to share memory by",
     ),
-    (
-        "cuDeviceGetFabricClusterUuid",
-        "the fabric is the server's, and clients cannot share memory by it",
-    ),
-    (
-        "cuDeviceGetClique",
-        "the fabric is the server's, and clients cannot share memory by it",
-    ),
+    ("cuDeviceGetFabricClusterUuid", CLIQUE),
+    ("cuDeviceGetClique", CLIQUE),
     ("cuDeviceGetLuid", "it is for Windows"),
-    (
-        "cuStreamBeginCaptureToCig",
-        "graphics contexts are of the program's machine",
-    ),
-    (
-        "cuStreamEndCaptureToCig",
-        "graphics contexts are of the program's machine",
-    ),
-    (
-        "cuGreenCtx",
-        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
-    ),
+    ("cuStreamBeginCaptureToCig", GRAPHICS),
+    ("cuStreamEndCaptureToCig", GRAPHICS),
+    ("cuGreenCtx", RESOURCES),
     ("cuCtxFromGreenCtx", "there are no green contexts"),
-    (
-        "cuDevResource",
-        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
-    ),
-    (
-        "cuDevSmResource",
-        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
-    ),
-    (
-        "cuDeviceGetDevResource",
-        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
-    ),
-    (
-        "cuCtxGetDevResource",
-        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
-    ),
-    (
-        "cuStreamGetDevResource",
-        "as a driver before CUDA 12.4: descriptions of resources are pointers into the driver's process",
-    ),
+    ("cuDevResource", RESOURCES),
+    ("cuDevSmResource", RESOURCES),
+    ("cuDeviceGetDevResource", RESOURCES),
+    ("cuCtxGetDevResource", RESOURCES),
+    ("cuStreamGetDevResource", RESOURCES),
     (
         "cuCheckpoint",
         "a process with memory on the device is the server's, and the program is another one",
     ),
-    (
-        "cuDeviceGetNvSciSyncAttributes",
-        "there are no external semaphores, as they cannot be imported",
-    ),
-    (
-        "cuFabricCpy",
-        "memory of several machines under one fabric is not shared with clients",
-    ),
+    ("cuDeviceGetNvSciSyncAttributes", SEMAPHORES),
+    ("cuFabricCpy", FABRIC),
     (
         "cuCoredump",
         "the dump would be written by the server's process, with memory of nobody else's concern",
     ),
-    (
-        "cuDeviceRegisterAsyncNotification",
-        "notifications of the server's driver are not passed on",
-    ),
-    (
-        "cuDeviceUnregisterAsyncNotification",
-        "notifications of the server's driver are not passed on",
-    ),
+    ("cuDeviceRegisterAsyncNotification", NOTIFICATIONS),
+    ("cuDeviceUnregisterAsyncNotification", NOTIFICATIONS),
     ("cuLogs", "the log is that of the server's driver"),
     (
         "cuLaunchCooperativeKernelMultiDevice",
@@ -164,18 +107,9 @@ const REASONS: &[(&str, &str)] = &[
         "cuGraphNodeSetParams_v2",
         "nodes are changed by the earlier form, which drivers of all versions have",
     ),
-    (
-        "cuGraphAddBatchMemOpNode",
-        "batched memory operations in graphs are not there yet; streams have them",
-    ),
-    (
-        "cuGraphBatchMemOpNode",
-        "batched memory operations in graphs are not there yet; streams have them",
-    ),
-    (
-        "cuGraphExecBatchMemOpNode",
-        "batched memory operations in graphs are not there yet; streams have them",
-    ),
+    ("cuGraphAddBatchMemOpNode", BATCHES),
+    ("cuGraphBatchMemOpNode", BATCHES),
+    ("cuGraphExecBatchMemOpNode", BATCHES),
     (
         "cuStreamBeginRecaptureToGraph",
         "recapture is not there yet",

@@ -63,12 +63,12 @@ crate::describe! {
     waiting(by_hand, creates) cuTexObjectCreate(
         pTexObject: special, pResDesc: special, pTexDesc: special, pResViewDesc: special?,
     );
-    one_way(by_hand) cuTexObjectDestroy(texObject: value);
+    one_way(by_hand, ends) cuTexObjectDestroy(texObject: value);
     local cuTexObjectGetResourceDesc(pResDesc: special, texObject: special);
     local cuTexObjectGetTextureDesc(pTexDesc: special, texObject: special);
     local cuTexObjectGetResourceViewDesc(pResViewDesc: special, texObject: special);
     waiting(by_hand, creates) cuSurfObjectCreate(pSurfObject: special, pResDesc: special);
-    one_way(by_hand) cuSurfObjectDestroy(surfObject: value);
+    one_way(by_hand, ends) cuSurfObjectDestroy(surfObject: value);
     local cuSurfObjectGetResourceDesc(pResDesc: special, surfObject: special);
 }
 

@@ -12,7 +12,7 @@ crate::describe! {
     waiting(sync, client, releases_primary) cuDevicePrimaryCtxRelease_v2(dev: value);
     waiting(sync, client, resets_primary) cuDevicePrimaryCtxReset_v2(dev: value);
     local cuDevicePrimaryCtxGetState(dev: value, flags: out, active: out);
-    waiting(client) cuDevicePrimaryCtxSetFlags_v2(dev: value, flags: value);
+    waiting(client, creates) cuDevicePrimaryCtxSetFlags_v2(dev: value, flags: value);
 
     waiting(client, no_context) cuCtxCreate_v2(pctx: mint(Context), flags: value, dev: value);
     // Their parameters lead to further pointers; without any they are cuCtxCreate_v2.
@@ -33,7 +33,7 @@ crate::describe! {
     local cuCtxGetDevice_v2(device: special, ctx: special);
     local cuCtxGetApiVersion(ctx: handle(Context)?, version: out);
     local cuCtxGetFlags(flags: out);
-    waiting(client) cuCtxSetFlags(flags: value);
+    waiting(client, creates) cuCtxSetFlags(flags: value);
     local cuCtxGetId(ctx: handle(Context)?, ctxId: out);
     local cuCtxGetStreamPriorityRange(leastPriority: out?, greatestPriority: out?);
 

@@ -184,7 +184,8 @@ crate::describe! {
     waiting cuGraphNodeGetEnabled(
         hGraphExec: handle(GraphExec), hNode: handle(GraphNode), isEnabled: out,
     );
-    one_way cuGraphNodeSetEnabled(
+    // The client has bytes come for copies to its memory.
+    one_way(client) cuGraphNodeSetEnabled(
         hGraphExec: handle(GraphExec), hNode: handle(GraphNode), isEnabled: value,
     );
     one_way cuGraphUpload(hGraphExec: handle(GraphExec), hStream: handle(Stream));

@@ -31,7 +31,9 @@ crate::describe! {
     );
 
     local cuFuncGetAttribute(pi: out, attrib: value, hfunc: handle(Function));
-    waiting(client) cuFuncSetAttribute(hfunc: handle(Function), attrib: value, value: value);
+    waiting(client, creates) cuFuncSetAttribute(
+        hfunc: handle(Function), attrib: value, value: value,
+    );
     one_way cuFuncSetCacheConfig(hfunc: handle(Function), config: value);
     one_way cuFuncSetSharedMemConfig(hfunc: handle(Function), config: value);
     waiting cuFuncGetModule(hmod: known(Module), hfunc: handle(Function));
@@ -80,7 +82,7 @@ crate::describe! {
     waiting(client) cuKernelGetFunction(pFunc: mint(Function), kernel: handle(Kernel));
     waiting cuKernelGetLibrary(pLib: known(Library), kernel: handle(Kernel));
     local cuKernelGetAttribute(pi: out, attrib: value, kernel: handle(Kernel), dev: value);
-    waiting(client) cuKernelSetAttribute(
+    waiting(client, creates) cuKernelSetAttribute(
         attrib: value, val: value, kernel: handle(Kernel), dev: value,
     );
     one_way cuKernelSetCacheConfig(kernel: handle(Kernel), config: value, dev: value);

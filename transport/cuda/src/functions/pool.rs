@@ -11,10 +11,10 @@ crate::describe! {
     pub const POOL: SIGNATURES;
     waiting cuDeviceGetDefaultMemPool(pool_out: known(MemPool), dev: value);
     waiting cuDeviceGetMemPool(pool: known(MemPool), dev: value);
-    waiting(client) cuDeviceSetMemPool(dev: value, pool: handle(MemPool));
+    waiting(client, creates) cuDeviceSetMemPool(dev: value, pool: handle(MemPool));
     waiting cuMemGetDefaultMemPool(pool_out: known(MemPool), location: in, type_: value);
     waiting cuMemGetMemPool(pool: known(MemPool), location: in, type_: value);
-    waiting(client) cuMemSetMemPool(location: in, type_: value, pool: handle(MemPool));
+    waiting(client, creates) cuMemSetMemPool(location: in, type_: value, pool: handle(MemPool));
     waiting cuMemPoolCreate(pool: mint(MemPool), poolProps: in);
     one_way(client) cuMemPoolDestroy(pool: destroy(MemPool));
     // An attribute is an int or a cuuint64_t; the client copies as many bytes as it has.

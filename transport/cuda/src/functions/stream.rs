@@ -79,14 +79,14 @@ crate::describe! {
         hStream: special, captureStatus_out: special, id_out: special?, graph_out: special?,
         dependencies_out: special?, edgeData_out: special?, numDependencies_out: special?,
     );
-    waiting(client) cuStreamBeginCapture_v2(hStream: handle(Stream), mode: value);
-    waiting(client) cuStreamBeginCaptureToGraph(
+    waiting(client, creates) cuStreamBeginCapture_v2(hStream: handle(Stream), mode: value);
+    waiting(client, creates) cuStreamBeginCaptureToGraph(
         hStream: handle(Stream), hGraph: handle(Graph),
         dependencies: handles(GraphNode)[numDependencies],
         dependencyData: in[numDependencies]?, numDependencies: value, mode: value,
     );
     // The graph may have been reported during the capture.
-    waiting(client) cuStreamEndCapture(hStream: handle(Stream), phGraph: known(Graph));
+    waiting(client, creates) cuStreamEndCapture(hStream: handle(Stream), phGraph: known(Graph));
     waiting(client) cuStreamUpdateCaptureDependencies(
         hStream: handle(Stream), dependencies: handles(GraphNode)[numDependencies],
         numDependencies: value, flags: value,
@@ -95,7 +95,7 @@ crate::describe! {
         hStream: handle(Stream), dependencies: handles(GraphNode)[numDependencies],
         dependencyData: in[numDependencies]?, numDependencies: value, flags: value,
     );
-    waiting(client) cuThreadExchangeStreamCaptureMode(mode: inout);
+    waiting(client, creates) cuThreadExchangeStreamCaptureMode(mode: inout);
 }
 
 crate::describe! {

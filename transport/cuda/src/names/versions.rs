@@ -5,268 +5,67 @@ use std::sync::OnceLock;
 
 use crate::{Api, functions, signatures};
 
+/// Base names with the symbols that they mean, of which the base name itself is the first.
+macro_rules! versioned {
+    ($($base:ident from $first:literal $(, $symbol:ident from $since:literal)+;)*) => {
+        &[$((
+            stringify!($base),
+            &[($first, stringify!($base)) $(, ($since, stringify!($symbol)))+],
+        )),*]
+    };
+}
+
 /// Base names that mean another symbol than themselves in some version: for each the oldest
 /// version of a symbol, ascending. 3020 is CUDA 3.2. The versions are those at whose headers a
 /// symbol's name changed, as `cudaTypedefs.h` names them.
-const VERSIONED: &[(&str, &[(u32, &str)])] = &[
-    (
-        "cuCtxCreate",
-        &[
-            (2000, "cuCtxCreate"),
-            (3020, "cuCtxCreate_v2"),
-            (11_040, "cuCtxCreate_v3"),
-            (12_050, "cuCtxCreate_v4"),
-        ],
-    ),
-    (
-        "cuCtxDestroy",
-        &[(2000, "cuCtxDestroy"), (4000, "cuCtxDestroy_v2")],
-    ),
-    (
-        "cuCtxGetDevice",
-        &[(2000, "cuCtxGetDevice"), (13_000, "cuCtxGetDevice_v2")],
-    ),
-    (
-        "cuCtxPopCurrent",
-        &[(2000, "cuCtxPopCurrent"), (4000, "cuCtxPopCurrent_v2")],
-    ),
-    (
-        "cuCtxPushCurrent",
-        &[(2000, "cuCtxPushCurrent"), (4000, "cuCtxPushCurrent_v2")],
-    ),
-    (
-        "cuCtxSynchronize",
-        &[(2000, "cuCtxSynchronize"), (13_000, "cuCtxSynchronize_v2")],
-    ),
-    (
-        "cuDeviceGetUuid",
-        &[(9020, "cuDeviceGetUuid"), (11_040, "cuDeviceGetUuid_v2")],
-    ),
-    (
-        "cuDevicePrimaryCtxRelease",
-        &[
-            (7000, "cuDevicePrimaryCtxRelease"),
-            (11_000, "cuDevicePrimaryCtxRelease_v2"),
-        ],
-    ),
-    (
-        "cuDevicePrimaryCtxReset",
-        &[
-            (7000, "cuDevicePrimaryCtxReset"),
-            (11_000, "cuDevicePrimaryCtxReset_v2"),
-        ],
-    ),
-    (
-        "cuDevicePrimaryCtxSetFlags",
-        &[
-            (7000, "cuDevicePrimaryCtxSetFlags"),
-            (11_000, "cuDevicePrimaryCtxSetFlags_v2"),
-        ],
-    ),
-    (
-        "cuEventDestroy",
-        &[(2000, "cuEventDestroy"), (4000, "cuEventDestroy_v2")],
-    ),
-    (
-        "cuEventElapsedTime",
-        &[
-            (2000, "cuEventElapsedTime"),
-            (12_080, "cuEventElapsedTime_v2"),
-        ],
-    ),
-    (
-        "cuGetProcAddress",
-        &[
-            (11_030, "cuGetProcAddress"),
-            (12_000, "cuGetProcAddress_v2"),
-        ],
-    ),
-    (
-        "cuLaunchHostFunc",
-        &[
-            (10_000, "cuLaunchHostFunc"),
-            (13_020, "cuLaunchHostFunc_v2"),
-        ],
-    ),
-    (
-        "cuLinkAddData",
-        &[(5050, "cuLinkAddData"), (6050, "cuLinkAddData_v2")],
-    ),
-    (
-        "cuLinkAddFile",
-        &[(5050, "cuLinkAddFile"), (6050, "cuLinkAddFile_v2")],
-    ),
-    (
-        "cuLinkCreate",
-        &[(5050, "cuLinkCreate"), (6050, "cuLinkCreate_v2")],
-    ),
-    (
-        "cuMemAdvise",
-        &[(8000, "cuMemAdvise"), (12_020, "cuMemAdvise_v2")],
-    ),
-    (
-        "cuMemHostRegister",
-        &[(4000, "cuMemHostRegister"), (6050, "cuMemHostRegister_v2")],
-    ),
-    (
-        "cuMemPrefetchAsync",
-        &[
-            (8000, "cuMemPrefetchAsync"),
-            (12_020, "cuMemPrefetchAsync_v2"),
-        ],
-    ),
-    (
-        "cuMemcpyBatchAsync",
-        &[
-            (12_080, "cuMemcpyBatchAsync"),
-            (13_000, "cuMemcpyBatchAsync_v2"),
-        ],
-    ),
-    (
-        "cuStreamBatchMemOp",
-        &[
-            (8000, "cuStreamBatchMemOp"),
-            (11_070, "cuStreamBatchMemOp_v2"),
-        ],
-    ),
-    (
-        "cuGraphAddDependencies",
-        &[
-            (10_000, "cuGraphAddDependencies"),
-            (12_030, "cuGraphAddDependencies_v2"),
-        ],
-    ),
-    (
-        "cuGraphGetEdges",
-        &[(10_000, "cuGraphGetEdges"), (12_030, "cuGraphGetEdges_v2")],
-    ),
-    (
-        "cuGraphNodeGetDependencies",
-        &[
-            (10_000, "cuGraphNodeGetDependencies"),
-            (12_030, "cuGraphNodeGetDependencies_v2"),
-        ],
-    ),
-    (
-        "cuGraphNodeGetDependentNodes",
-        &[
-            (10_000, "cuGraphNodeGetDependentNodes"),
-            (12_030, "cuGraphNodeGetDependentNodes_v2"),
-        ],
-    ),
-    (
-        "cuGraphRemoveDependencies",
-        &[
-            (10_000, "cuGraphRemoveDependencies"),
-            (12_030, "cuGraphRemoveDependencies_v2"),
-        ],
-    ),
-    (
-        "cuGraphAddKernelNode",
-        &[
-            (10_000, "cuGraphAddKernelNode"),
-            (12_000, "cuGraphAddKernelNode_v2"),
-        ],
-    ),
-    (
-        "cuGraphKernelNodeGetParams",
-        &[
-            (10_000, "cuGraphKernelNodeGetParams"),
-            (12_000, "cuGraphKernelNodeGetParams_v2"),
-        ],
-    ),
-    (
-        "cuGraphKernelNodeSetParams",
-        &[
-            (10_000, "cuGraphKernelNodeSetParams"),
-            (12_000, "cuGraphKernelNodeSetParams_v2"),
-        ],
-    ),
-    (
-        "cuGraphAddNode",
-        &[(12_020, "cuGraphAddNode"), (12_030, "cuGraphAddNode_v2")],
-    ),
-    (
-        "cuGraphExecKernelNodeSetParams",
-        &[
-            (10_010, "cuGraphExecKernelNodeSetParams"),
-            (12_000, "cuGraphExecKernelNodeSetParams_v2"),
-        ],
-    ),
-    (
-        "cuGraphExecUpdate",
-        &[
-            (10_020, "cuGraphExecUpdate"),
-            (12_000, "cuGraphExecUpdate_v2"),
-        ],
-    ),
-    (
-        "cuGraphInstantiate",
-        &[
-            (10_000, "cuGraphInstantiate"),
-            (11_000, "cuGraphInstantiate_v2"),
-            (12_000, "cuGraphInstantiateWithFlags"),
-        ],
-    ),
-    (
-        "cuStreamBeginCapture",
-        &[
-            (10_000, "cuStreamBeginCapture"),
-            (10_010, "cuStreamBeginCapture_v2"),
-        ],
-    ),
-    (
-        "cuStreamDestroy",
-        &[(2000, "cuStreamDestroy"), (4000, "cuStreamDestroy_v2")],
-    ),
-    (
-        "cuStreamGetCaptureInfo",
-        &[
-            (10_010, "cuStreamGetCaptureInfo"),
-            (11_030, "cuStreamGetCaptureInfo_v2"),
-            (12_030, "cuStreamGetCaptureInfo_v3"),
-        ],
-    ),
-    (
-        "cuStreamGetCtx",
-        &[(9020, "cuStreamGetCtx"), (12_050, "cuStreamGetCtx_v2")],
-    ),
-    (
-        "cuStreamUpdateCaptureDependencies",
-        &[
-            (11_030, "cuStreamUpdateCaptureDependencies"),
-            (12_030, "cuStreamUpdateCaptureDependencies_v2"),
-        ],
-    ),
-    (
-        "cuStreamWaitValue32",
-        &[
-            (8000, "cuStreamWaitValue32"),
-            (11_070, "cuStreamWaitValue32_v2"),
-        ],
-    ),
-    (
-        "cuStreamWaitValue64",
-        &[
-            (9000, "cuStreamWaitValue64"),
-            (11_070, "cuStreamWaitValue64_v2"),
-        ],
-    ),
-    (
-        "cuStreamWriteValue32",
-        &[
-            (8000, "cuStreamWriteValue32"),
-            (11_070, "cuStreamWriteValue32_v2"),
-        ],
-    ),
-    (
-        "cuStreamWriteValue64",
-        &[
-            (9000, "cuStreamWriteValue64"),
-            (11_070, "cuStreamWriteValue64_v2"),
-        ],
-    ),
-];
+const VERSIONED: &[(&str, &[(u32, &str)])] = versioned! {
+    cuCtxCreate from 2000, cuCtxCreate_v2 from 3020, cuCtxCreate_v3 from 11_040,
+        cuCtxCreate_v4 from 12_050;
+    cuCtxDestroy from 2000, cuCtxDestroy_v2 from 4000;
+    cuCtxGetDevice from 2000, cuCtxGetDevice_v2 from 13_000;
+    cuCtxPopCurrent from 2000, cuCtxPopCurrent_v2 from 4000;
+    cuCtxPushCurrent from 2000, cuCtxPushCurrent_v2 from 4000;
+    cuCtxSynchronize from 2000, cuCtxSynchronize_v2 from 13_000;
+    cuDeviceGetUuid from 9020, cuDeviceGetUuid_v2 from 11_040;
+    cuDevicePrimaryCtxRelease from 7000, cuDevicePrimaryCtxRelease_v2 from 11_000;
+    cuDevicePrimaryCtxReset from 7000, cuDevicePrimaryCtxReset_v2 from 11_000;
+    cuDevicePrimaryCtxSetFlags from 7000, cuDevicePrimaryCtxSetFlags_v2 from 11_000;
+    cuEventDestroy from 2000, cuEventDestroy_v2 from 4000;
+    cuEventElapsedTime from 2000, cuEventElapsedTime_v2 from 12_080;
+    cuGetProcAddress from 11_030, cuGetProcAddress_v2 from 12_000;
+    cuLaunchHostFunc from 10_000, cuLaunchHostFunc_v2 from 13_020;
+    cuLinkAddData from 5050, cuLinkAddData_v2 from 6050;
+    cuLinkAddFile from 5050, cuLinkAddFile_v2 from 6050;
+    cuLinkCreate from 5050, cuLinkCreate_v2 from 6050;
+    cuMemAdvise from 8000, cuMemAdvise_v2 from 12_020;
+    cuMemHostRegister from 4000, cuMemHostRegister_v2 from 6050;
+    cuMemPrefetchAsync from 8000, cuMemPrefetchAsync_v2 from 12_020;
+    cuMemcpyBatchAsync from 12_080, cuMemcpyBatchAsync_v2 from 13_000;
+    cuStreamBatchMemOp from 8000, cuStreamBatchMemOp_v2 from 11_070;
+    cuGraphAddDependencies from 10_000, cuGraphAddDependencies_v2 from 12_030;
+    cuGraphGetEdges from 10_000, cuGraphGetEdges_v2 from 12_030;
+    cuGraphNodeGetDependencies from 10_000, cuGraphNodeGetDependencies_v2 from 12_030;
+    cuGraphNodeGetDependentNodes from 10_000, cuGraphNodeGetDependentNodes_v2 from 12_030;
+    cuGraphRemoveDependencies from 10_000, cuGraphRemoveDependencies_v2 from 12_030;
+    cuGraphAddKernelNode from 10_000, cuGraphAddKernelNode_v2 from 12_000;
+    cuGraphKernelNodeGetParams from 10_000, cuGraphKernelNodeGetParams_v2 from 12_000;
+    cuGraphKernelNodeSetParams from 10_000, cuGraphKernelNodeSetParams_v2 from 12_000;
+    cuGraphAddNode from 12_020, cuGraphAddNode_v2 from 12_030;
+    cuGraphExecKernelNodeSetParams from 10_010, cuGraphExecKernelNodeSetParams_v2 from 12_000;
+    cuGraphExecUpdate from 10_020, cuGraphExecUpdate_v2 from 12_000;
+    cuGraphInstantiate from 10_000, cuGraphInstantiate_v2 from 11_000,
+        cuGraphInstantiateWithFlags from 12_000;
+    cuStreamBeginCapture from 10_000, cuStreamBeginCapture_v2 from 10_010;
+    cuStreamDestroy from 2000, cuStreamDestroy_v2 from 4000;
+    cuStreamGetCaptureInfo from 10_010, cuStreamGetCaptureInfo_v2 from 11_030,
+        cuStreamGetCaptureInfo_v3 from 12_030;
+    cuStreamGetCtx from 9020, cuStreamGetCtx_v2 from 12_050;
+    cuStreamUpdateCaptureDependencies from 11_030, cuStreamUpdateCaptureDependencies_v2 from 12_030;
+    cuStreamWaitValue32 from 8000, cuStreamWaitValue32_v2 from 11_070;
+    cuStreamWaitValue64 from 9000, cuStreamWaitValue64_v2 from 11_070;
+    cuStreamWriteValue32 from 8000, cuStreamWriteValue32_v2 from 11_070;
+    cuStreamWriteValue64 from 9000, cuStreamWriteValue64_v2 from 11_070;
+};
 
 /// All other symbols with `_v2` got it in CUDA 3.2, when `CUdeviceptr` became 64 bits wide.
 const WIDE_POINTERS: u32 = 3020;

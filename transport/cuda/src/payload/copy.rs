@@ -177,37 +177,8 @@ impl Pitched {
     }
 }
 
-impl Payload<'_> for Upload {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.to);
-        w.u64(self.stream);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            to: r.u64()?,
-            stream: r.u64()?,
-        })
-    }
-}
-
-impl Payload<'_> for Download {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.from);
-        w.u64(self.len);
-        w.u32(self.chunk);
-        w.u64(self.stream);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            from: r.u64()?,
-            len: r.u64()?,
-            chunk: r.u32()?,
-            stream: r.u64()?,
-        })
-    }
-}
+members!(Upload: to as u64, stream as u64);
+members!(Download: from as u64, len as u64, chunk as u32, stream as u64);
 
 impl Payload<'_> for Side {
     fn write(&self, w: &mut Writer) {

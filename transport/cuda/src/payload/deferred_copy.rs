@@ -41,37 +41,8 @@ pub struct Taken {
     pub in_flight_on_other_lanes: Vec<u64>,
 }
 
-impl Payload<'_> for DeferredCopy {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.ticket);
-        w.u64(self.from);
-        w.u64(self.len);
-        w.u64(self.stream);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            ticket: r.u64()?,
-            from: r.u64()?,
-            len: r.u64()?,
-            stream: r.u64()?,
-        })
-    }
-}
-
-impl Payload<'_> for Piece {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.ticket);
-        w.u64(self.at);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            ticket: r.u64()?,
-            at: r.u64()?,
-        })
-    }
-}
+members!(DeferredCopy: ticket as u64, from as u64, len as u64, stream as u64);
+members!(Piece: ticket as u64, at as u64);
 
 impl Payload<'_> for Taken {
     fn write(&self, w: &mut Writer) {

@@ -32,35 +32,8 @@ impl HostReached {
     pub const NEVER: u64 = 0;
 }
 
-impl Payload<'_> for HostFunction {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.stream);
-        w.u64(self.ticket);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            stream: r.u64()?,
-            ticket: r.u64()?,
-        })
-    }
-}
-
-impl Payload<'_> for HostReached {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.ticket);
-        w.u64(self.call);
-        w.u32(self.status);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            ticket: r.u64()?,
-            call: r.u64()?,
-            status: r.u32()?,
-        })
-    }
-}
+members!(HostFunction: stream as u64, ticket as u64);
+members!(HostReached: ticket as u64, call as u64, status as u32);
 
 #[cfg(test)]
 mod tests {

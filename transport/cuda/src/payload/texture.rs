@@ -1,11 +1,19 @@
 //! Texture and surface objects: unions that lead to handles, distinguished by what they are.
 
 #![allow(non_snake_case, reason = "members of the driver's structures")]
+// Makes structures of zeros.
+#![allow(unsafe_code)]
+
+use core::ptr::without_provenance_mut;
 
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
 use super::{Payload, flag};
-use crate::types::driver::CUDA_TEXTURE_DESC;
+use crate::types::driver::{
+    CU_RESOURCE_TYPE_ARRAY, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
+    CU_RESOURCE_TYPE_PITCH2D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC,
+};
+use crate::wire;
 
 /// What a texture or surface is of (`CUDA_RESOURCE_DESC`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +59,71 @@ pub struct View {
     pub size: [u64; 3],
     /// First and last level, first and last layer.
     pub parts: [u32; 4],
+}
+
+impl Resource {
+    /// The driver's description, in which a handle stands for the array.
+    pub fn description(&self) -> CUDA_RESOURCE_DESC {
+        // SAFETY: a structure of the driver.
+        let mut description: CUDA_RESOURCE_DESC = unsafe { wire::zeroed() };
+        match *self {
+            Self::Array(handle) => {
+                description.resType = CU_RESOURCE_TYPE_ARRAY;
+                description.res.array.hArray = without_provenance_mut(handle as usize);
+            }
+            Self::Mipmapped(handle) => {
+                description.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+                description.res.mipmap.hMipmappedArray = without_provenance_mut(handle as usize);
+            }
+            Self::Linear {
+                address,
+                format,
+                channels,
+                bytes,
+            } => {
+                description.resType = CU_RESOURCE_TYPE_LINEAR;
+                description.res.linear.devPtr = address;
+                description.res.linear.format = format;
+                description.res.linear.numChannels = channels;
+                description.res.linear.sizeInBytes = bytes as usize;
+            }
+            Self::Pitched {
+                address,
+                format,
+                channels,
+                width,
+                height,
+                pitch,
+            } => {
+                description.resType = CU_RESOURCE_TYPE_PITCH2D;
+                description.res.pitch2D.devPtr = address;
+                description.res.pitch2D.format = format;
+                description.res.pitch2D.numChannels = channels;
+                description.res.pitch2D.width = width as usize;
+                description.res.pitch2D.height = height as usize;
+                description.res.pitch2D.pitchInBytes = pitch as usize;
+            }
+        }
+        description
+    }
+}
+
+impl View {
+    /// The driver's description.
+    pub fn description(&self) -> CUDA_RESOURCE_VIEW_DESC {
+        // SAFETY: a structure of the driver.
+        let mut description: CUDA_RESOURCE_VIEW_DESC = unsafe { wire::zeroed() };
+        description.format = self.format;
+        [description.width, description.height, description.depth] =
+            self.size.map(|size| size as usize);
+        [
+            description.firstMipmapLevel,
+            description.lastMipmapLevel,
+            description.firstLayer,
+            description.lastLayer,
+        ] = self.parts;
+        description
+    }
 }
 
 /// Words of a `CUDA_TEXTURE_DESC` before those that are reserved: address modes (3), filter, flags, anisotropy, filter

@@ -14,80 +14,33 @@
 use core::ffi::*;
 
 pub type CUDA_ARRAY3D_DESCRIPTOR = CUDA_ARRAY3D_DESCRIPTOR_v2;
-pub type CUDA_ARRAY3D_DESCRIPTOR_v2 = CUDA_ARRAY3D_DESCRIPTOR_st;
 pub type CUDA_ARRAY_DESCRIPTOR = CUDA_ARRAY_DESCRIPTOR_v2;
-pub type CUDA_ARRAY_DESCRIPTOR_v2 = CUDA_ARRAY_DESCRIPTOR_st;
 pub type CUDA_ARRAY_MEMORY_REQUIREMENTS = CUDA_ARRAY_MEMORY_REQUIREMENTS_v1;
-pub type CUDA_ARRAY_MEMORY_REQUIREMENTS_v1 = CUDA_ARRAY_MEMORY_REQUIREMENTS_st;
 pub type CUDA_ARRAY_SPARSE_PROPERTIES = CUDA_ARRAY_SPARSE_PROPERTIES_v1;
-pub type CUDA_ARRAY_SPARSE_PROPERTIES_v1 = CUDA_ARRAY_SPARSE_PROPERTIES_st;
 pub type CUDA_BATCH_MEM_OP_NODE_PARAMS = CUDA_BATCH_MEM_OP_NODE_PARAMS_v1;
-pub type CUDA_BATCH_MEM_OP_NODE_PARAMS_v1 = CUDA_BATCH_MEM_OP_NODE_PARAMS_v1_st;
-pub type CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 = CUDA_BATCH_MEM_OP_NODE_PARAMS_v2_st;
-pub type CUDA_CHILD_GRAPH_NODE_PARAMS = CUDA_CHILD_GRAPH_NODE_PARAMS_st;
-pub type CUDA_EVENT_RECORD_NODE_PARAMS = CUDA_EVENT_RECORD_NODE_PARAMS_st;
-pub type CUDA_EVENT_WAIT_NODE_PARAMS = CUDA_EVENT_WAIT_NODE_PARAMS_st;
 pub type CUDA_EXTERNAL_MEMORY_BUFFER_DESC = CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1;
-pub type CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1 = CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st;
 pub type CUDA_EXTERNAL_MEMORY_HANDLE_DESC = CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1;
-pub type CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1 = CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st;
 pub type CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC = CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_v1;
-pub type CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_v1 =
-    CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st;
 pub type CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC = CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1;
-pub type CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1 = CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_st;
 pub type CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS = CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_v1;
-pub type CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_v1 = CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st;
 pub type CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS = CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_v1;
-pub type CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_v1 = CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st;
 pub type CUDA_EXT_SEM_SIGNAL_NODE_PARAMS = CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1;
-pub type CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1 = CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_st;
-pub type CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2 = CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2_st;
 pub type CUDA_EXT_SEM_WAIT_NODE_PARAMS = CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1;
-pub type CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1 = CUDA_EXT_SEM_WAIT_NODE_PARAMS_st;
-pub type CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2 = CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2_st;
-pub type CUDA_GRAPH_INSTANTIATE_PARAMS = CUDA_GRAPH_INSTANTIATE_PARAMS_st;
 pub type CUDA_HOST_NODE_PARAMS = CUDA_HOST_NODE_PARAMS_v1;
-pub type CUDA_HOST_NODE_PARAMS_v1 = CUDA_HOST_NODE_PARAMS_st;
-pub type CUDA_HOST_NODE_PARAMS_v2 = CUDA_HOST_NODE_PARAMS_v2_st;
 pub type CUDA_KERNEL_NODE_PARAMS = CUDA_KERNEL_NODE_PARAMS_v2;
-pub type CUDA_KERNEL_NODE_PARAMS_v1 = CUDA_KERNEL_NODE_PARAMS_st;
-pub type CUDA_KERNEL_NODE_PARAMS_v2 = CUDA_KERNEL_NODE_PARAMS_v2_st;
-pub type CUDA_KERNEL_NODE_PARAMS_v3 = CUDA_KERNEL_NODE_PARAMS_v3_st;
 pub type CUDA_LAUNCH_PARAMS = CUDA_LAUNCH_PARAMS_v1;
-pub type CUDA_LAUNCH_PARAMS_v1 = CUDA_LAUNCH_PARAMS_st;
 pub type CUDA_MEMCPY2D = CUDA_MEMCPY2D_v2;
-pub type CUDA_MEMCPY2D_v2 = CUDA_MEMCPY2D_st;
 pub type CUDA_MEMCPY3D = CUDA_MEMCPY3D_v2;
 pub type CUDA_MEMCPY3D_BATCH_OP = CUDA_MEMCPY3D_BATCH_OP_v1;
-pub type CUDA_MEMCPY3D_BATCH_OP_v1 = CUDA_MEMCPY3D_BATCH_OP_st;
 pub type CUDA_MEMCPY3D_PEER = CUDA_MEMCPY3D_PEER_v1;
-pub type CUDA_MEMCPY3D_PEER_v1 = CUDA_MEMCPY3D_PEER_st;
-pub type CUDA_MEMCPY3D_v2 = CUDA_MEMCPY3D_st;
-pub type CUDA_MEMCPY_NODE_PARAMS = CUDA_MEMCPY_NODE_PARAMS_st;
 pub type CUDA_MEMSET_NODE_PARAMS = CUDA_MEMSET_NODE_PARAMS_v1;
-pub type CUDA_MEMSET_NODE_PARAMS_v1 = CUDA_MEMSET_NODE_PARAMS_st;
-pub type CUDA_MEMSET_NODE_PARAMS_v2 = CUDA_MEMSET_NODE_PARAMS_v2_st;
 pub type CUDA_MEM_ALLOC_NODE_PARAMS = CUDA_MEM_ALLOC_NODE_PARAMS_v1;
-pub type CUDA_MEM_ALLOC_NODE_PARAMS_v1 = CUDA_MEM_ALLOC_NODE_PARAMS_v1_st;
-pub type CUDA_MEM_ALLOC_NODE_PARAMS_v2 = CUDA_MEM_ALLOC_NODE_PARAMS_v2_st;
-pub type CUDA_MEM_FREE_NODE_PARAMS = CUDA_MEM_FREE_NODE_PARAMS_st;
 pub type CUDA_RESOURCE_DESC = CUDA_RESOURCE_DESC_v1;
-pub type CUDA_RESOURCE_DESC_v1 = CUDA_RESOURCE_DESC_st;
 pub type CUDA_RESOURCE_VIEW_DESC = CUDA_RESOURCE_VIEW_DESC_v1;
-pub type CUDA_RESOURCE_VIEW_DESC_v1 = CUDA_RESOURCE_VIEW_DESC_st;
 pub type CUDA_TEXTURE_DESC = CUDA_TEXTURE_DESC_v1;
-pub type CUDA_TEXTURE_DESC_v1 = CUDA_TEXTURE_DESC_st;
-pub type CU_DEV_SM_RESOURCE_GROUP_PARAMS = CU_DEV_SM_RESOURCE_GROUP_PARAMS_st;
 pub type CUaccessPolicyWindow = CUaccessPolicyWindow_v1;
-pub type CUaccessPolicyWindow_v1 = CUaccessPolicyWindow_st;
-pub type CUaccessProperty = CUaccessProperty_enum;
-pub type CUaddress_mode = CUaddress_mode_enum;
 pub type CUarray = *mut CUarray_st;
 pub type CUarrayMapInfo = CUarrayMapInfo_v1;
-pub type CUarrayMapInfo_v1 = CUarrayMapInfo_st;
-pub type CUarraySparseSubresourceType = CUarraySparseSubresourceType_enum;
-pub type CUarray_format = CUarray_format_enum;
 pub type CUasyncCallback = Option<
     unsafe extern "C" fn(
         info: *mut CUasyncNotificationInfo,
@@ -96,69 +49,31 @@ pub type CUasyncCallback = Option<
     ),
 >;
 pub type CUasyncCallbackHandle = *mut CUasyncCallbackEntry_st;
-pub type CUasyncNotificationInfo = CUasyncNotificationInfo_st;
-pub type CUasyncNotificationType = CUasyncNotificationType_enum;
-pub type CUatomicOperation = CUatomicOperation_enum;
-pub type CUcigDataType = CUcigDataType_enum;
-pub type CUcliqueInfo = CUcliqueInfo_st;
-pub type CUcliqueType = CUcliqueType_enum;
-pub type CUclusterSchedulingPolicy = CUclusterSchedulingPolicy_enum;
 pub type CUcontext = *mut CUctx_st;
 pub type CUcoredumpCallbackHandle = *mut CUcoredumpCallbackEntry_st;
-pub type CUcoredumpSettings = CUcoredumpSettings_enum;
 pub type CUcoredumpStatusCallback =
     Option<unsafe extern "C" fn(userData: *mut c_void, pid: c_int, dev: CUdevice)>;
-pub type CUctxCigParam = CUctxCigParam_st;
-pub type CUctxCreateParams = CUctxCreateParams_st;
 pub type CUdevResource = CUdevResource_v1;
 pub type CUdevResourceDesc = *mut CUdevResourceDesc_st;
 pub type CUdevResource_v1 = CUdevResource_st;
-pub type CUdevSmResource = CUdevSmResource_st;
-pub type CUdevWorkqueueConfigResource = CUdevWorkqueueConfigResource_st;
-pub type CUdevWorkqueueResource = CUdevWorkqueueResource_st;
 pub type CUdevice = CUdevice_v1;
-pub type CUdevice_P2PAttribute = CUdevice_P2PAttribute_enum;
-pub type CUdevice_attribute = CUdevice_attribute_enum;
 pub type CUdevice_v1 = c_int;
 pub type CUdeviceptr = CUdeviceptr_v2;
 pub type CUdeviceptr_v2 = c_ulonglong;
 pub type CUdevprop = CUdevprop_v1;
-pub type CUdevprop_v1 = CUdevprop_st;
-pub type CUdriverProcAddressQueryResult = CUdriverProcAddressQueryResult_enum;
 pub type CUevent = *mut CUevent_st;
 pub type CUexecAffinityParam = CUexecAffinityParam_v1;
-pub type CUexecAffinityParam_v1 = CUexecAffinityParam_st;
 pub type CUexecAffinitySmCount = CUexecAffinitySmCount_v1;
-pub type CUexecAffinitySmCount_v1 = CUexecAffinitySmCount_st;
-pub type CUexecAffinityType = CUexecAffinityType_enum;
 pub type CUextent3D = CUextent3D_v1;
-pub type CUextent3D_v1 = CUextent3D_st;
 pub type CUexternalMemory = *mut CUextMemory_st;
-pub type CUexternalMemoryHandleType = CUexternalMemoryHandleType_enum;
 pub type CUexternalSemaphore = *mut CUextSemaphore_st;
-pub type CUexternalSemaphoreHandleType = CUexternalSemaphoreHandleType_enum;
-pub type CUfilter_mode = CUfilter_mode_enum;
-pub type CUflushGPUDirectRDMAWritesScope = CUflushGPUDirectRDMAWritesScope_enum;
-pub type CUflushGPUDirectRDMAWritesTarget = CUflushGPUDirectRDMAWritesTarget_enum;
-pub type CUfunc_cache = CUfunc_cache_enum;
 pub type CUfunction = *mut CUfunc_st;
-pub type CUfunctionLoadingState = CUfunctionLoadingState_enum;
-pub type CUfunction_attribute = CUfunction_attribute_enum;
 pub type CUgraph = *mut CUgraph_st;
-pub type CUgraphChildGraphNodeOwnership = CUgraphChildGraphNodeOwnership_enum;
 pub type CUgraphConditionalHandle = cuuint64_t;
-pub type CUgraphConditionalNodeType = CUgraphConditionalNodeType_enum;
 pub type CUgraphDeviceNode = *mut CUgraphDeviceUpdatableNode_st;
-pub type CUgraphEdgeData = CUgraphEdgeData_st;
 pub type CUgraphExec = *mut CUgraphExec_st;
-pub type CUgraphExecUpdateResult = CUgraphExecUpdateResult_enum;
 pub type CUgraphExecUpdateResultInfo = CUgraphExecUpdateResultInfo_v1;
-pub type CUgraphExecUpdateResultInfo_v1 = CUgraphExecUpdateResultInfo_st;
-pub type CUgraphInstantiateResult = CUgraphInstantiateResult_enum;
-pub type CUgraphMem_attribute = CUgraphMem_attribute_enum;
 pub type CUgraphNode = *mut CUgraphNode_st;
-pub type CUgraphNodeParams = CUgraphNodeParams_st;
-pub type CUgraphNodeType = CUgraphNodeType_enum;
 pub type CUgraphRecaptureCallback = Option<
     unsafe extern "C" fn(
         data: *mut c_void,
@@ -168,37 +83,19 @@ pub type CUgraphRecaptureCallback = Option<
         status: CUgraphRecaptureStatus,
     ) -> CUresult,
 >;
-pub type CUgraphRecaptureStatus = CUgraphRecaptureStatus_enum;
 pub type CUgraphicsResource = *mut CUgraphicsResource_st;
 pub type CUgreenCtx = *mut CUgreenCtx_st;
 pub type CUhostFn = Option<unsafe extern "C" fn(userData: *mut c_void)>;
 pub type CUipcEventHandle = CUipcEventHandle_v1;
-pub type CUipcEventHandle_v1 = CUipcEventHandle_st;
 pub type CUipcMemHandle = CUipcMemHandle_v1;
-pub type CUipcMemHandle_v1 = CUipcMemHandle_st;
-pub type CUjitInputType = CUjitInputType_enum;
-pub type CUjit_option = CUjit_option_enum;
 pub type CUkernel = *mut CUkern_st;
 pub type CUkernelNodeAttrID = CUlaunchAttributeID;
 pub type CUkernelNodeAttrValue = CUkernelNodeAttrValue_v1;
 pub type CUkernelNodeAttrValue_v1 = CUlaunchAttributeValue;
-pub type CUlaunchAttribute = CUlaunchAttribute_st;
-pub type CUlaunchAttributeID = CUlaunchAttributeID_enum;
-pub type CUlaunchAttributePortableClusterMode = CUlaunchAttributePortableClusterMode_enum;
-pub type CUlaunchAttributeValue = CUlaunchAttributeValue_union;
-pub type CUlaunchConfig = CUlaunchConfig_st;
-pub type CUlaunchMemSyncDomain = CUlaunchMemSyncDomain_enum;
-pub type CUlaunchMemSyncDomainMap = CUlaunchMemSyncDomainMap_st;
 pub type CUlibrary = *mut CUlib_st;
-pub type CUlibraryOption = CUlibraryOption_enum;
-pub type CUlimit = CUlimit_enum;
 pub type CUlinkState = *mut CUlinkState_st;
 pub type CUlogIterator = c_uint;
-pub type CUlogLevel = CUlogLevel_enum;
 pub type CUlogicalEndpointId = cuuint32_t;
-pub type CUlogicalEndpointIpcHandleType = CUlogicalEndpointIpcHandleType_enum;
-pub type CUlogicalEndpointProp = CUlogicalEndpointProp_struct;
-pub type CUlogicalEndpointType = CUlogicalEndpointType_enum;
 pub type CUlogsCallback = Option<
     unsafe extern "C" fn(
         data: *mut c_void,
@@ -209,86 +106,34 @@ pub type CUlogsCallback = Option<
 >;
 pub type CUlogsCallbackHandle = *mut CUlogsCallbackEntry_st;
 pub type CUmemAccessDesc = CUmemAccessDesc_v1;
-pub type CUmemAccessDesc_v1 = CUmemAccessDesc_st;
-pub type CUmemAccess_flags = CUmemAccess_flags_enum;
-pub type CUmemAllocationGranularity_flags = CUmemAllocationGranularity_flags_enum;
-pub type CUmemAllocationHandleType = CUmemAllocationHandleType_enum;
 pub type CUmemAllocationProp = CUmemAllocationProp_v1;
-pub type CUmemAllocationProp_v1 = CUmemAllocationProp_st;
-pub type CUmemAllocationType = CUmemAllocationType_enum;
-pub type CUmemDecompressAlgorithm = CUmemDecompressAlgorithm_enum;
-pub type CUmemDecompressParams = CUmemDecompressParams_st;
 pub type CUmemGenericAllocationHandle = CUmemGenericAllocationHandle_v1;
 pub type CUmemGenericAllocationHandle_v1 = c_ulonglong;
-pub type CUmemHandleType = CUmemHandleType_enum;
 pub type CUmemLocation = CUmemLocation_v1;
-pub type CUmemLocationType = CUmemLocationType_enum;
-pub type CUmemLocation_v1 = CUmemLocation_st;
-pub type CUmemOperationType = CUmemOperationType_enum;
 pub type CUmemPoolProps = CUmemPoolProps_v1;
-pub type CUmemPoolProps_v1 = CUmemPoolProps_st;
 pub type CUmemPoolPtrExportData = CUmemPoolPtrExportData_v1;
-pub type CUmemPoolPtrExportData_v1 = CUmemPoolPtrExportData_st;
-pub type CUmemPool_attribute = CUmemPool_attribute_enum;
-pub type CUmemRangeHandleType = CUmemRangeHandleType_enum;
-pub type CUmem_advise = CUmem_advise_enum;
-pub type CUmem_range_attribute = CUmem_range_attribute_enum;
 pub type CUmemcpy3DOperand = CUmemcpy3DOperand_v1;
-pub type CUmemcpy3DOperandType = CUmemcpy3DOperandType_enum;
-pub type CUmemcpy3DOperand_v1 = CUmemcpy3DOperand_st;
 pub type CUmemcpyAttributes = CUmemcpyAttributes_v1;
-pub type CUmemcpyAttributes_v1 = CUmemcpyAttributes_st;
-pub type CUmemcpySrcAccessOrder = CUmemcpySrcAccessOrder_enum;
 pub type CUmemoryPool = *mut CUmemPoolHandle_st;
-pub type CUmemorytype = CUmemorytype_enum;
 pub type CUmipmappedArray = *mut CUmipmappedArray_st;
 pub type CUmodule = *mut CUmod_st;
-pub type CUmoduleLoadingMode = CUmoduleLoadingMode_enum;
-pub type CUmulticastGranularity_flags = CUmulticastGranularity_flags_enum;
 pub type CUmulticastObjectProp = CUmulticastObjectProp_v1;
-pub type CUmulticastObjectProp_v1 = CUmulticastObjectProp_st;
 pub type CUoccupancyB2DSize = Option<unsafe extern "C" fn(blockSize: c_int) -> usize>;
 pub type CUoffset3D = CUoffset3D_v1;
-pub type CUoffset3D_v1 = CUoffset3D_st;
-pub type CUoutput_mode = CUoutput_mode_enum;
-pub type CUpointer_attribute = CUpointer_attribute_enum;
-pub type CUresourceViewFormat = CUresourceViewFormat_enum;
-pub type CUresourcetype = CUresourcetype_enum;
-pub type CUresult = cudaError_enum;
-pub type CUsharedMemoryMode = CUsharedMemoryMode_enum;
-pub type CUsharedconfig = CUsharedconfig_enum;
 pub type CUstream = *mut CUstream_st;
-pub type CUstreamAtomicReductionDataType = CUstreamAtomicReductionDataType_enum;
-pub type CUstreamAtomicReductionOpType = CUstreamAtomicReductionOpType_enum;
 pub type CUstreamAttrID = CUlaunchAttributeID;
 pub type CUstreamAttrValue = CUstreamAttrValue_v1;
 pub type CUstreamAttrValue_v1 = CUlaunchAttributeValue;
 pub type CUstreamBatchMemOpParams = CUstreamBatchMemOpParams_v1;
-pub type CUstreamBatchMemOpParams_v1 = CUstreamBatchMemOpParams_union;
-pub type CUstreamBatchMemOpType = CUstreamBatchMemOpType_enum;
 pub type CUstreamCallback =
     Option<unsafe extern "C" fn(hStream: CUstream, status: CUresult, userData: *mut c_void)>;
-pub type CUstreamCaptureMode = CUstreamCaptureMode_enum;
-pub type CUstreamCaptureStatus = CUstreamCaptureStatus_enum;
-pub type CUstreamCigCaptureParams = CUstreamCigCaptureParams_st;
-pub type CUstreamCigDataType = CUstreamCigDataType_enum;
-pub type CUstreamCigParam = CUstreamCigParam_st;
 pub type CUsurfObject = CUsurfObject_v1;
 pub type CUsurfObject_v1 = c_ulonglong;
 pub type CUsurfref = *mut CUsurfref_st;
-pub type CUsynchronizationPolicy = CUsynchronizationPolicy_enum;
-pub type CUtensorMap = CUtensorMap_st;
-pub type CUtensorMapDataType = CUtensorMapDataType_enum;
-pub type CUtensorMapFloatOOBfill = CUtensorMapFloatOOBfill_enum;
-pub type CUtensorMapIm2ColWideMode = CUtensorMapIm2ColWideMode_enum;
-pub type CUtensorMapInterleave = CUtensorMapInterleave_enum;
-pub type CUtensorMapL2promotion = CUtensorMapL2promotion_enum;
-pub type CUtensorMapSwizzle = CUtensorMapSwizzle_enum;
 pub type CUtexObject = CUtexObject_v1;
 pub type CUtexObject_v1 = c_ulonglong;
 pub type CUtexref = *mut CUtexref_st;
 pub type CUuserObject = *mut CUuserObject_st;
-pub type CUuuid = CUuuid_st;
 pub type cuuint32_t = u32;
 pub type cuuint64_t = u64;
 pub const CUDA_VERSION: u32 = 13040;
@@ -307,19 +152,19 @@ enumerations! {
         CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE = 0, CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ = 1,
         CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE = 3,
     }
-    CUaccessProperty_enum: c_uint {
+    CUaccessProperty: c_uint {
         CU_ACCESS_PROPERTY_NORMAL = 0, CU_ACCESS_PROPERTY_STREAMING = 1,
         CU_ACCESS_PROPERTY_PERSISTING = 2,
     }
-    CUaddress_mode_enum: c_uint {
+    CUaddress_mode: c_uint {
         CU_TR_ADDRESS_MODE_WRAP = 0, CU_TR_ADDRESS_MODE_CLAMP = 1, CU_TR_ADDRESS_MODE_MIRROR = 2,
         CU_TR_ADDRESS_MODE_BORDER = 3,
     }
-    CUarraySparseSubresourceType_enum: c_uint {
+    CUarraySparseSubresourceType: c_uint {
         CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL = 0,
         CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL = 1,
     }
-    CUarray_format_enum: c_uint {
+    CUarray_format: c_uint {
         CU_AD_FORMAT_UNSIGNED_INT8 = 1, CU_AD_FORMAT_UNSIGNED_INT16 = 2,
         CU_AD_FORMAT_UNSIGNED_INT32 = 3, CU_AD_FORMAT_SIGNED_INT8 = 8,
         CU_AD_FORMAT_SIGNED_INT16 = 9, CU_AD_FORMAT_SIGNED_INT32 = 10, CU_AD_FORMAT_HALF = 16,
@@ -350,8 +195,8 @@ enumerations! {
         CU_AD_FORMAT_UINT16_PLANAR_422 = 92, CU_AD_FORMAT_UINT8_PLANAR_444 = 93,
         CU_AD_FORMAT_UINT16_PLANAR_444 = 94, CU_AD_FORMAT_MAX = 2147483647,
     }
-    CUasyncNotificationType_enum: c_uint { CU_ASYNC_NOTIFICATION_TYPE_OVER_BUDGET = 1 }
-    CUatomicOperation_enum: c_uint {
+    CUasyncNotificationType: c_uint { CU_ASYNC_NOTIFICATION_TYPE_OVER_BUDGET = 1 }
+    CUatomicOperation: c_uint {
         CU_ATOMIC_OPERATION_INTEGER_ADD = 0, CU_ATOMIC_OPERATION_INTEGER_MIN = 1,
         CU_ATOMIC_OPERATION_INTEGER_MAX = 2, CU_ATOMIC_OPERATION_INTEGER_INCREMENT = 3,
         CU_ATOMIC_OPERATION_INTEGER_DECREMENT = 4, CU_ATOMIC_OPERATION_AND = 5,
@@ -360,17 +205,17 @@ enumerations! {
         CU_ATOMIC_OPERATION_FLOAT_MIN = 11, CU_ATOMIC_OPERATION_FLOAT_MAX = 12,
         CU_ATOMIC_OPERATION_MAX = 13,
     }
-    CUcigDataType_enum: c_uint { CIG_DATA_TYPE_D3D12_COMMAND_QUEUE = 1, CIG_DATA_TYPE_NV_BLOB = 2 }
-    CUcliqueType_enum: c_uint {
+    CUcigDataType: c_uint { CIG_DATA_TYPE_D3D12_COMMAND_QUEUE = 1, CIG_DATA_TYPE_NV_BLOB = 2 }
+    CUcliqueType: c_uint {
         CU_CLIQUE_TYPE_UNICAST_POINTER = 0, CU_CLIQUE_TYPE_MULTICAST_POINTER = 1,
         CU_CLIQUE_TYPE_UNICAST_LOGICAL_ENDPOINT = 2, CU_CLIQUE_TYPE_MULTICAST_LOGICAL_ENDPOINT = 3,
     }
-    CUclusterSchedulingPolicy_enum: c_uint {
+    CUclusterSchedulingPolicy: c_uint {
         CU_CLUSTER_SCHEDULING_POLICY_DEFAULT = 0, CU_CLUSTER_SCHEDULING_POLICY_SPREAD = 1,
         CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING = 2,
         CU_CLUSTER_SCHEDULING_POLICY_RUBIN_DSMEM_LOCALITY = 3,
     }
-    CUcoredumpSettings_enum: c_uint {
+    CUcoredumpSettings: c_uint {
         CU_COREDUMP_ENABLE_ON_EXCEPTION = 1, CU_COREDUMP_TRIGGER_HOST = 2,
         CU_COREDUMP_LIGHTWEIGHT = 3, CU_COREDUMP_ENABLE_USER_TRIGGER = 4, CU_COREDUMP_FILE = 5,
         CU_COREDUMP_PIPE = 6, CU_COREDUMP_GENERATION_FLAGS = 7, CU_COREDUMP_MAX = 8,
@@ -382,14 +227,14 @@ enumerations! {
     CUdevWorkqueueConfigScope: c_uint {
         CU_WORKQUEUE_SCOPE_DEVICE_CTX = 0, CU_WORKQUEUE_SCOPE_GREEN_CTX_BALANCED = 1,
     }
-    CUdevice_P2PAttribute_enum: c_uint {
+    CUdevice_P2PAttribute: c_uint {
         CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK = 1, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED = 2,
         CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED = 3,
         CU_DEVICE_P2P_ATTRIBUTE_ACCESS_ACCESS_SUPPORTED = 4,
         CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED = 5,
         CU_DEVICE_P2P_ATTRIBUTE_CUDA_ARRAY_ACCESS_SUPPORTED = CU_DEVICE_P2P_ATTRIBUTE_ACCESS_ACCESS_SUPPORTED,
     }
-    CUdevice_attribute_enum: c_uint {
+    CUdevice_attribute: c_uint {
         CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 1, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X = 2,
         CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y = 3, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z = 4,
         CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X = 5, CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y = 6,
@@ -535,7 +380,7 @@ enumerations! {
         CU_DEVICE_ATTRIBUTE_SHARED_MEMORY_PER_BLOCK = CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK,
         CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED = CU_DEVICE_ATTRIBUTE_VIRTUAL_ADDRESS_MANAGEMENT_SUPPORTED,
     }
-    CUdriverProcAddressQueryResult_enum: c_uint {
+    CUdriverProcAddressQueryResult: c_uint {
         CU_GET_PROC_ADDRESS_SUCCESS = 0, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND = 1,
         CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT = 2,
     }
@@ -548,10 +393,10 @@ enumerations! {
         CU_EVENT_INTERPROCESS = 4,
     }
     CUevent_record_flags_enum: c_uint { CU_EVENT_RECORD_DEFAULT = 0, CU_EVENT_RECORD_EXTERNAL = 1 }
-    CUexecAffinityType_enum: c_uint {
+    CUexecAffinityType: c_uint {
         CU_EXEC_AFFINITY_TYPE_SM_COUNT = 0, CU_EXEC_AFFINITY_TYPE_MAX = 1,
     }
-    CUexternalMemoryHandleType_enum: c_uint {
+    CUexternalMemoryHandleType: c_uint {
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD = 1,
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32 = 2,
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_KMT = 3,
@@ -561,7 +406,7 @@ enumerations! {
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_D3D11_RESOURCE_KMT = 7,
         CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF = 8, CU_EXTERNAL_MEMORY_HANDLE_TYPE_DMABUF_FD = 9,
     }
-    CUexternalSemaphoreHandleType_enum: c_uint {
+    CUexternalSemaphoreHandleType: c_uint {
         CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD = 1,
         CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32 = 2,
         CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32_KMT = 3,
@@ -573,23 +418,23 @@ enumerations! {
         CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_FD = 9,
         CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_TIMELINE_SEMAPHORE_WIN32 = 10,
     }
-    CUfilter_mode_enum: c_uint { CU_TR_FILTER_MODE_POINT = 0, CU_TR_FILTER_MODE_LINEAR = 1 }
-    CUflushGPUDirectRDMAWritesScope_enum: c_uint {
+    CUfilter_mode: c_uint { CU_TR_FILTER_MODE_POINT = 0, CU_TR_FILTER_MODE_LINEAR = 1 }
+    CUflushGPUDirectRDMAWritesScope: c_uint {
         CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER = 100,
         CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES = 200,
     }
-    CUflushGPUDirectRDMAWritesTarget_enum: c_uint {
+    CUflushGPUDirectRDMAWritesTarget: c_uint {
         CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX = 0,
     }
-    CUfunc_cache_enum: c_uint {
+    CUfunc_cache: c_uint {
         CU_FUNC_CACHE_PREFER_NONE = 0, CU_FUNC_CACHE_PREFER_SHARED = 1, CU_FUNC_CACHE_PREFER_L1 = 2,
         CU_FUNC_CACHE_PREFER_EQUAL = 3,
     }
-    CUfunctionLoadingState_enum: c_uint {
+    CUfunctionLoadingState: c_uint {
         CU_FUNCTION_LOADING_STATE_UNLOADED = 0, CU_FUNCTION_LOADING_STATE_LOADED = 1,
         CU_FUNCTION_LOADING_STATE_MAX = 2,
     }
-    CUfunction_attribute_enum: c_uint {
+    CUfunction_attribute: c_uint {
         CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK = 0, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES = 1,
         CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES = 2, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES = 3,
         CU_FUNC_ATTRIBUTE_NUM_REGS = 4, CU_FUNC_ATTRIBUTE_PTX_VERSION = 5,
@@ -605,11 +450,11 @@ enumerations! {
         CU_FUNC_ATTRIBUTE_DEVICE_NODE_UPDATE_SUPPORTED = 16,
         CU_FUNC_ATTRIBUTE_SHARED_MEMORY_MODE = 17, CU_FUNC_ATTRIBUTE_MAX = 18,
     }
-    CUgraphChildGraphNodeOwnership_enum: c_int {
+    CUgraphChildGraphNodeOwnership: c_int {
         CU_GRAPH_CHILD_GRAPH_OWNERSHIP_CLONE = 0, CU_GRAPH_CHILD_GRAPH_OWNERSHIP_MOVE = 1,
         CU_GRAPH_CHILD_GRAPH_OWNERSHIP_INVALID = -1,
     }
-    CUgraphConditionalNodeType_enum: c_uint {
+    CUgraphConditionalNodeType: c_uint {
         CU_GRAPH_COND_TYPE_IF = 0, CU_GRAPH_COND_TYPE_WHILE = 1, CU_GRAPH_COND_TYPE_SWITCH = 2,
     }
     CUgraphDebugDot_flags_enum: c_uint {
@@ -629,7 +474,7 @@ enumerations! {
         CU_GRAPH_DEBUG_DOT_FLAGS_EXTRA_TOPO_INFO = 16384,
         CU_GRAPH_DEBUG_DOT_FLAGS_CONDITIONAL_NODE_PARAMS = 32768,
     }
-    CUgraphExecUpdateResult_enum: c_uint {
+    CUgraphExecUpdateResult: c_uint {
         CU_GRAPH_EXEC_UPDATE_SUCCESS = 0, CU_GRAPH_EXEC_UPDATE_ERROR = 1,
         CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED = 2,
         CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED = 3,
@@ -639,7 +484,7 @@ enumerations! {
         CU_GRAPH_EXEC_UPDATE_ERROR_UNSUPPORTED_FUNCTION_CHANGE = 7,
         CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED = 8,
     }
-    CUgraphInstantiateResult_enum: c_uint {
+    CUgraphInstantiateResult: c_uint {
         CUDA_GRAPH_INSTANTIATE_SUCCESS = 0, CUDA_GRAPH_INSTANTIATE_ERROR = 1,
         CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE = 2,
         CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED = 3,
@@ -651,11 +496,11 @@ enumerations! {
         CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH = 4, CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD = 2,
         CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY = 8,
     }
-    CUgraphMem_attribute_enum: c_uint {
+    CUgraphMem_attribute: c_uint {
         CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT = 0, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH = 1,
         CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT = 2, CU_GRAPH_MEM_ATTR_RESERVED_MEM_HIGH = 3,
     }
-    CUgraphNodeType_enum: c_uint {
+    CUgraphNodeType: c_uint {
         CU_GRAPH_NODE_TYPE_KERNEL = 0, CU_GRAPH_NODE_TYPE_MEMCPY = 1, CU_GRAPH_NODE_TYPE_MEMSET = 2,
         CU_GRAPH_NODE_TYPE_HOST = 3, CU_GRAPH_NODE_TYPE_GRAPH = 4, CU_GRAPH_NODE_TYPE_EMPTY = 5,
         CU_GRAPH_NODE_TYPE_WAIT_EVENT = 6, CU_GRAPH_NODE_TYPE_EVENT_RECORD = 7,
@@ -664,17 +509,17 @@ enumerations! {
         CU_GRAPH_NODE_TYPE_BATCH_MEM_OP = 12, CU_GRAPH_NODE_TYPE_CONDITIONAL = 13,
         CU_GRAPH_NODE_TYPE_RESERVED_16 = 16,
     }
-    CUgraphRecaptureStatus_enum: c_uint {
+    CUgraphRecaptureStatus: c_uint {
         CU_GRAPH_RECAPTURE_ELIGIBLE_FOR_UPDATE = 0, CU_GRAPH_RECAPTURE_INELIGIBLE_FOR_UPDATE = 1,
         CU_GRAPH_RECAPTURE_ERROR = 2,
     }
     CUipcMem_flags_enum: c_uint { CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS = 1 }
-    CUjitInputType_enum: c_uint {
+    CUjitInputType: c_uint {
         CU_JIT_INPUT_CUBIN = 0, CU_JIT_INPUT_PTX = 1, CU_JIT_INPUT_FATBINARY = 2,
         CU_JIT_INPUT_OBJECT = 3, CU_JIT_INPUT_LIBRARY = 4, CU_JIT_INPUT_NVVM = 5,
         CU_JIT_NUM_INPUT_TYPES = 6,
     }
-    CUjit_option_enum: c_uint {
+    CUjit_option: c_uint {
         CU_JIT_MAX_REGISTERS = 0, CU_JIT_THREADS_PER_BLOCK = 1, CU_JIT_WALL_TIME = 2,
         CU_JIT_INFO_LOG_BUFFER = 3, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
         CU_JIT_ERROR_LOG_BUFFER = 5, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
@@ -691,7 +536,7 @@ enumerations! {
         CU_JIT_OVERRIDE_DIRECTIVE_VALUES = 33, CU_JIT_SPLIT_COMPILE = 34,
         CU_JIT_BINARY_LOADER_THREAD_COUNT = 35, CU_JIT_NUM_OPTIONS = 36,
     }
-    CUlaunchAttributeID_enum: c_uint {
+    CUlaunchAttributeID: c_uint {
         CU_LAUNCH_ATTRIBUTE_IGNORE = 0, CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW = 1,
         CU_LAUNCH_ATTRIBUTE_COOPERATIVE = 2, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY = 3,
         CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION = 4,
@@ -707,69 +552,67 @@ enumerations! {
         CU_LAUNCH_ATTRIBUTE_PORTABLE_CLUSTER_SIZE_MODE = 17,
         CU_LAUNCH_ATTRIBUTE_SHARED_MEMORY_MODE = 18,
     }
-    CUlaunchAttributePortableClusterMode_enum: c_uint {
+    CUlaunchAttributePortableClusterMode: c_uint {
         CU_LAUNCH_PORTABLE_CLUSTER_MODE_DEFAULT = 0,
         CU_LAUNCH_PORTABLE_CLUSTER_MODE_REQUIRE_PORTABLE = 1,
         CU_LAUNCH_PORTABLE_CLUSTER_MODE_ALLOW_NON_PORTABLE = 2,
     }
-    CUlaunchMemSyncDomain_enum: c_uint {
+    CUlaunchMemSyncDomain: c_uint {
         CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT = 0, CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE = 1,
     }
-    CUlibraryOption_enum: c_uint {
+    CUlibraryOption: c_uint {
         CU_LIBRARY_HOST_UNIVERSAL_FUNCTION_AND_DATA_TABLE = 0, CU_LIBRARY_BINARY_IS_PRESERVED = 1,
         CU_LIBRARY_NUM_OPTIONS = 2,
     }
-    CUlimit_enum: c_uint {
+    CUlimit: c_uint {
         CU_LIMIT_STACK_SIZE = 0, CU_LIMIT_PRINTF_FIFO_SIZE = 1, CU_LIMIT_MALLOC_HEAP_SIZE = 2,
         CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH = 3, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT = 4,
         CU_LIMIT_MAX_L2_FETCH_GRANULARITY = 5, CU_LIMIT_PERSISTING_L2_CACHE_SIZE = 6,
         CU_LIMIT_SHMEM_SIZE = 7, CU_LIMIT_CIG_ENABLED = 8, CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED = 9,
         CU_LIMIT_PER_BLOCK_MEMORY_SIZE = 10, CU_LIMIT_MAX = 11,
     }
-    CUlogLevel_enum: c_uint { CU_LOG_LEVEL_ERROR = 0, CU_LOG_LEVEL_WARNING = 1 }
-    CUlogicalEndpointIpcHandleType_enum: c_uint {
+    CUlogLevel: c_uint { CU_LOG_LEVEL_ERROR = 0, CU_LOG_LEVEL_WARNING = 1 }
+    CUlogicalEndpointIpcHandleType: c_uint {
         CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_NONE = 0,
         CU_LOGICAL_ENDPOINT_IPC_HANDLE_TYPE_FABRIC = 1,
     }
-    CUlogicalEndpointType_enum: c_uint {
+    CUlogicalEndpointType: c_uint {
         CU_LOGICAL_ENDPOINT_TYPE_INVALID = 0, CU_LOGICAL_ENDPOINT_TYPE_UNICAST = 1,
         CU_LOGICAL_ENDPOINT_TYPE_MULTICAST = 2,
     }
-    CUmemAccess_flags_enum: c_uint {
+    CUmemAccess_flags: c_uint {
         CU_MEM_ACCESS_FLAGS_PROT_NONE = 0, CU_MEM_ACCESS_FLAGS_PROT_READ = 1,
         CU_MEM_ACCESS_FLAGS_PROT_READWRITE = 3, CU_MEM_ACCESS_FLAGS_PROT_MAX = 2147483647,
     }
-    CUmemAllocationGranularity_flags_enum: c_uint {
+    CUmemAllocationGranularity_flags: c_uint {
         CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
     }
-    CUmemAllocationHandleType_enum: c_uint {
+    CUmemAllocationHandleType: c_uint {
         CU_MEM_HANDLE_TYPE_FABRIC = 8, CU_MEM_HANDLE_TYPE_MAX = 2147483647,
         CU_MEM_HANDLE_TYPE_NONE = 0, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR = 1,
         CU_MEM_HANDLE_TYPE_WIN32 = 2, CU_MEM_HANDLE_TYPE_WIN32_KMT = 4,
     }
-    CUmemAllocationType_enum: c_uint {
+    CUmemAllocationType: c_uint {
         CU_MEM_ALLOCATION_TYPE_INVALID = 0, CU_MEM_ALLOCATION_TYPE_PINNED = 1,
         CU_MEM_ALLOCATION_TYPE_MANAGED = 2, CU_MEM_ALLOCATION_TYPE_MAX = 2147483647,
     }
     CUmemAttach_flags_enum: c_uint {
         CU_MEM_ATTACH_GLOBAL = 1, CU_MEM_ATTACH_HOST = 2, CU_MEM_ATTACH_SINGLE = 4,
     }
-    CUmemDecompressAlgorithm_enum: c_uint {
+    CUmemDecompressAlgorithm: c_uint {
         CU_MEM_DECOMPRESS_UNSUPPORTED = 0, CU_MEM_DECOMPRESS_ALGORITHM_DEFLATE = 1,
         CU_MEM_DECOMPRESS_ALGORITHM_SNAPPY = 2, CU_MEM_DECOMPRESS_ALGORITHM_LZ4 = 4,
     }
-    CUmemHandleType_enum: c_uint { CU_MEM_HANDLE_TYPE_GENERIC = 0 }
-    CUmemLocationType_enum: c_uint {
+    CUmemHandleType: c_uint { CU_MEM_HANDLE_TYPE_GENERIC = 0 }
+    CUmemLocationType: c_uint {
         CU_MEM_LOCATION_TYPE_INVALID = 0, CU_MEM_LOCATION_TYPE_DEVICE = 1,
         CU_MEM_LOCATION_TYPE_HOST = 2, CU_MEM_LOCATION_TYPE_HOST_NUMA = 3,
         CU_MEM_LOCATION_TYPE_HOST_NUMA_CURRENT = 4, CU_MEM_LOCATION_TYPE_INVISIBLE = 5,
         CU_MEM_LOCATION_TYPE_DEVICE_LOCALITY_DOMAIN = 6, CU_MEM_LOCATION_TYPE_MAX = 2147483647,
         CU_MEM_LOCATION_TYPE_NONE = CU_MEM_LOCATION_TYPE_INVALID,
     }
-    CUmemOperationType_enum: c_uint {
-        CU_MEM_OPERATION_TYPE_MAP = 1, CU_MEM_OPERATION_TYPE_UNMAP = 2,
-    }
-    CUmemPool_attribute_enum: c_uint {
+    CUmemOperationType: c_uint { CU_MEM_OPERATION_TYPE_MAP = 1, CU_MEM_OPERATION_TYPE_UNMAP = 2 }
+    CUmemPool_attribute: c_uint {
         CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES = 1,
         CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC = 2,
         CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES = 3,
@@ -780,15 +623,15 @@ enumerations! {
         CU_MEMPOOL_ATTR_LOCATION_TYPE = 12, CU_MEMPOOL_ATTR_MAX_POOL_SIZE = 13,
         CU_MEMPOOL_ATTR_HW_DECOMPRESS_ENABLED = 14, CU_MEMPOOL_ATTR_LOCALITY_DOMAIN_ID = 15,
     }
-    CUmemRangeHandleType_enum: c_uint {
+    CUmemRangeHandleType: c_uint {
         CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD = 1, CU_MEM_RANGE_HANDLE_TYPE_MAX = 2147483647,
     }
-    CUmem_advise_enum: c_uint {
+    CUmem_advise: c_uint {
         CU_MEM_ADVISE_SET_READ_MOSTLY = 1, CU_MEM_ADVISE_UNSET_READ_MOSTLY = 2,
         CU_MEM_ADVISE_SET_PREFERRED_LOCATION = 3, CU_MEM_ADVISE_UNSET_PREFERRED_LOCATION = 4,
         CU_MEM_ADVISE_SET_ACCESSED_BY = 5, CU_MEM_ADVISE_UNSET_ACCESSED_BY = 6,
     }
-    CUmem_range_attribute_enum: c_uint {
+    CUmem_range_attribute: c_uint {
         CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY = 1, CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION = 2,
         CU_MEM_RANGE_ATTRIBUTE_ACCESSED_BY = 3, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION = 4,
         CU_MEM_RANGE_ATTRIBUTE_PREFERRED_LOCATION_TYPE = 5,
@@ -796,28 +639,28 @@ enumerations! {
         CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_TYPE = 7,
         CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION_ID = 8,
     }
-    CUmemcpy3DOperandType_enum: c_uint {
+    CUmemcpy3DOperandType: c_uint {
         CU_MEMCPY_OPERAND_TYPE_POINTER = 1, CU_MEMCPY_OPERAND_TYPE_ARRAY = 2,
         CU_MEMCPY_OPERAND_TYPE_MAX = 2147483647,
     }
     CUmemcpyFlags_enum: c_uint {
         CU_MEMCPY_FLAG_DEFAULT = 0, CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE = 1,
     }
-    CUmemcpySrcAccessOrder_enum: c_uint {
+    CUmemcpySrcAccessOrder: c_uint {
         CU_MEMCPY_SRC_ACCESS_ORDER_INVALID = 0, CU_MEMCPY_SRC_ACCESS_ORDER_STREAM = 1,
         CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL = 2, CU_MEMCPY_SRC_ACCESS_ORDER_ANY = 3,
         CU_MEMCPY_SRC_ACCESS_ORDER_MAX = 2147483647,
     }
-    CUmemorytype_enum: c_uint {
+    CUmemorytype: c_uint {
         CU_MEMORYTYPE_HOST = 1, CU_MEMORYTYPE_DEVICE = 2, CU_MEMORYTYPE_ARRAY = 3,
         CU_MEMORYTYPE_UNIFIED = 4,
     }
-    CUmoduleLoadingMode_enum: c_uint { CU_MODULE_EAGER_LOADING = 1, CU_MODULE_LAZY_LOADING = 2 }
-    CUmulticastGranularity_flags_enum: c_uint {
+    CUmoduleLoadingMode: c_uint { CU_MODULE_EAGER_LOADING = 1, CU_MODULE_LAZY_LOADING = 2 }
+    CUmulticastGranularity_flags: c_uint {
         CU_MULTICAST_GRANULARITY_MINIMUM = 0, CU_MULTICAST_GRANULARITY_RECOMMENDED = 1,
     }
-    CUoutput_mode_enum: c_uint { CU_OUT_KEY_VALUE_PAIR = 0, CU_OUT_CSV = 1 }
-    CUpointer_attribute_enum: c_uint {
+    CUoutput_mode: c_uint { CU_OUT_KEY_VALUE_PAIR = 0, CU_OUT_CSV = 1 }
+    CUpointer_attribute: c_uint {
         CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
         CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3, CU_POINTER_ATTRIBUTE_HOST_POINTER = 4,
         CU_POINTER_ATTRIBUTE_P2P_TOKENS = 5, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6,
@@ -833,7 +676,7 @@ enumerations! {
         CU_POINTER_ATTRIBUTE_IS_HW_DECOMPRESS_CAPABLE = 21,
         CU_POINTER_ATTRIBUTE_LOCALITY_DOMAIN_ORDINAL = 22,
     }
-    CUresourceViewFormat_enum: c_uint {
+    CUresourceViewFormat: c_uint {
         CU_RES_VIEW_FORMAT_NONE = 0, CU_RES_VIEW_FORMAT_UINT_1X8 = 1,
         CU_RES_VIEW_FORMAT_UINT_2X8 = 2, CU_RES_VIEW_FORMAT_UINT_4X8 = 3,
         CU_RES_VIEW_FORMAT_SINT_1X8 = 4, CU_RES_VIEW_FORMAT_SINT_2X8 = 5,
@@ -853,51 +696,51 @@ enumerations! {
         CU_RES_VIEW_FORMAT_UNSIGNED_BC6H = 32, CU_RES_VIEW_FORMAT_SIGNED_BC6H = 33,
         CU_RES_VIEW_FORMAT_UNSIGNED_BC7 = 34,
     }
-    CUresourcetype_enum: c_uint {
+    CUresourcetype: c_uint {
         CU_RESOURCE_TYPE_ARRAY = 0, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY = 1,
         CU_RESOURCE_TYPE_LINEAR = 2, CU_RESOURCE_TYPE_PITCH2D = 3,
     }
-    CUsharedMemoryMode_enum: c_uint {
+    CUsharedMemoryMode: c_uint {
         CU_SHARED_MEMORY_MODE_DEFAULT = 0, CU_SHARED_MEMORY_MODE_REQUIRE_PORTABLE = 1,
         CU_SHARED_MEMORY_MODE_ALLOW_NON_PORTABLE = 2,
         CU_SHARED_MEMORY_MODE_ALLOW_OVERSIZED_SHARED_MEMORY = 3,
         CU_SHARED_MEMORY_MODE_PREFER_OVERSIZED_SHARED_MEMORY = 4,
     }
-    CUsharedconfig_enum: c_uint {
+    CUsharedconfig: c_uint {
         CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE = 0, CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE = 1,
         CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE = 2,
     }
-    CUstreamAtomicReductionDataType_enum: c_uint {
+    CUstreamAtomicReductionDataType: c_uint {
         CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_32 = 14, CU_STREAM_ATOMIC_REDUCTION_UNSIGNED_64 = 22,
     }
-    CUstreamAtomicReductionOpType_enum: c_uint {
+    CUstreamAtomicReductionOpType: c_uint {
         CU_STREAM_ATOMIC_REDUCTION_OP_OR = 6, CU_STREAM_ATOMIC_REDUCTION_OP_AND = 5,
         CU_STREAM_ATOMIC_REDUCTION_OP_ADD = 0,
     }
-    CUstreamBatchMemOpType_enum: c_uint {
+    CUstreamBatchMemOpType: c_uint {
         CU_STREAM_MEM_OP_WAIT_VALUE_32 = 1, CU_STREAM_MEM_OP_WRITE_VALUE_32 = 2,
         CU_STREAM_MEM_OP_WAIT_VALUE_64 = 4, CU_STREAM_MEM_OP_WRITE_VALUE_64 = 5,
         CU_STREAM_MEM_OP_BARRIER = 6, CU_STREAM_MEM_OP_ATOMIC_REDUCTION = 8,
         CU_STREAM_MEM_OP_FLUSH_REMOTE_WRITES = 3,
     }
-    CUstreamCaptureMode_enum: c_uint {
+    CUstreamCaptureMode: c_uint {
         CU_STREAM_CAPTURE_MODE_GLOBAL = 0, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL = 1,
         CU_STREAM_CAPTURE_MODE_RELAXED = 2,
     }
-    CUstreamCaptureStatus_enum: c_uint {
+    CUstreamCaptureStatus: c_uint {
         CU_STREAM_CAPTURE_STATUS_NONE = 0, CU_STREAM_CAPTURE_STATUS_ACTIVE = 1,
         CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
     }
-    CUstreamCigDataType_enum: c_uint { STREAM_CIG_DATA_TYPE_D3D12_COMMAND_LIST = 1 }
+    CUstreamCigDataType: c_uint { STREAM_CIG_DATA_TYPE_D3D12_COMMAND_LIST = 1 }
     CUstreamUpdateCaptureDependencies_flags_enum: c_uint {
         CU_STREAM_ADD_CAPTURE_DEPENDENCIES = 0, CU_STREAM_SET_CAPTURE_DEPENDENCIES = 1,
     }
     CUstream_flags_enum: c_uint { CU_STREAM_DEFAULT = 0, CU_STREAM_NON_BLOCKING = 1 }
-    CUsynchronizationPolicy_enum: c_uint {
+    CUsynchronizationPolicy: c_uint {
         CU_SYNC_POLICY_AUTO = 1, CU_SYNC_POLICY_SPIN = 2, CU_SYNC_POLICY_YIELD = 3,
         CU_SYNC_POLICY_BLOCKING_SYNC = 4,
     }
-    CUtensorMapDataType_enum: c_uint {
+    CUtensorMapDataType: c_uint {
         CU_TENSOR_MAP_DATA_TYPE_UINT8 = 0, CU_TENSOR_MAP_DATA_TYPE_UINT16 = 1,
         CU_TENSOR_MAP_DATA_TYPE_UINT32 = 2, CU_TENSOR_MAP_DATA_TYPE_INT32 = 3,
         CU_TENSOR_MAP_DATA_TYPE_UINT64 = 4, CU_TENSOR_MAP_DATA_TYPE_INT64 = 5,
@@ -907,22 +750,22 @@ enumerations! {
         CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ = 12, CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B = 13,
         CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B = 14, CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B = 15,
     }
-    CUtensorMapFloatOOBfill_enum: c_uint {
+    CUtensorMapFloatOOBfill: c_uint {
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE = 0,
         CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA = 1,
     }
-    CUtensorMapIm2ColWideMode_enum: c_uint {
+    CUtensorMapIm2ColWideMode: c_uint {
         CU_TENSOR_MAP_IM2COL_WIDE_MODE_W = 0, CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128 = 1,
     }
-    CUtensorMapInterleave_enum: c_uint {
+    CUtensorMapInterleave: c_uint {
         CU_TENSOR_MAP_INTERLEAVE_NONE = 0, CU_TENSOR_MAP_INTERLEAVE_16B = 1,
         CU_TENSOR_MAP_INTERLEAVE_32B = 2,
     }
-    CUtensorMapL2promotion_enum: c_uint {
+    CUtensorMapL2promotion: c_uint {
         CU_TENSOR_MAP_L2_PROMOTION_NONE = 0, CU_TENSOR_MAP_L2_PROMOTION_L2_64B = 1,
         CU_TENSOR_MAP_L2_PROMOTION_L2_128B = 2, CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3,
     }
-    CUtensorMapSwizzle_enum: c_uint {
+    CUtensorMapSwizzle: c_uint {
         CU_TENSOR_MAP_SWIZZLE_NONE = 0, CU_TENSOR_MAP_SWIZZLE_32B = 1,
         CU_TENSOR_MAP_SWIZZLE_64B = 2, CU_TENSOR_MAP_SWIZZLE_128B = 3,
         CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B = 4, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B_FLIP_8B = 5,
@@ -930,7 +773,7 @@ enumerations! {
     }
     CUuserObjectRetain_flags_enum: c_uint { CU_GRAPH_USER_OBJECT_MOVE = 1 }
     CUuserObject_flags_enum: c_uint { CU_USER_OBJECT_NO_DESTRUCTOR_SYNC = 1 }
-    cudaError_enum: c_uint {
+    CUresult: c_uint {
         CUDA_SUCCESS = 0, CUDA_ERROR_INVALID_VALUE = 1, CUDA_ERROR_OUT_OF_MEMORY = 2,
         CUDA_ERROR_NOT_INITIALIZED = 3, CUDA_ERROR_DEINITIALIZED = 4,
         CUDA_ERROR_PROFILER_DISABLED = 5, CUDA_ERROR_PROFILER_NOT_INITIALIZED = 6,
@@ -988,45 +831,45 @@ enumerations! {
 }
 
 layouts! {
-    struct CUDA_ARRAY3D_DESCRIPTOR_st {
+    struct CUDA_ARRAY3D_DESCRIPTOR_v2 {
         Width: usize, Height: usize, Depth: usize, Format: CUarray_format, NumChannels: c_uint,
         Flags: c_uint,
     }
-    struct CUDA_ARRAY_DESCRIPTOR_st {
+    struct CUDA_ARRAY_DESCRIPTOR_v2 {
         Width: usize, Height: usize, Format: CUarray_format, NumChannels: c_uint,
     }
-    struct CUDA_ARRAY_MEMORY_REQUIREMENTS_st {
+    struct CUDA_ARRAY_MEMORY_REQUIREMENTS_v1 {
         size: usize, alignment: usize, reserved: [c_uint; 4usize],
     }
-    struct CUDA_ARRAY_SPARSE_PROPERTIES_st {
+    struct CUDA_ARRAY_SPARSE_PROPERTIES_v1 {
         tileExtent: CUDA_ARRAY_SPARSE_PROPERTIES_st__bindgen_ty_1, miptailFirstLevel: c_uint,
         miptailSize: c_ulonglong, flags: c_uint, reserved: [c_uint; 4usize],
     }
     struct CUDA_ARRAY_SPARSE_PROPERTIES_st__bindgen_ty_1 {
         width: c_uint, height: c_uint, depth: c_uint,
     }
-    struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v1_st {
+    struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v1 {
         ctx: CUcontext, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint,
     }
-    struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v2_st {
+    struct CUDA_BATCH_MEM_OP_NODE_PARAMS_v2 {
         ctx: CUcontext, count: c_uint, paramArray: *mut CUstreamBatchMemOpParams, flags: c_uint,
     }
-    struct CUDA_CHILD_GRAPH_NODE_PARAMS_st {
+    struct CUDA_CHILD_GRAPH_NODE_PARAMS {
         graph: CUgraph, ownership: CUgraphChildGraphNodeOwnership,
     }
     struct CUDA_CONDITIONAL_NODE_PARAMS {
         handle: CUgraphConditionalHandle, type_: CUgraphConditionalNodeType, size: c_uint,
         phGraph_out: *mut CUgraph, ctx: CUcontext,
     }
-    struct CUDA_EVENT_RECORD_NODE_PARAMS_st {
+    struct CUDA_EVENT_RECORD_NODE_PARAMS {
         event: CUevent, __bindgen_anon_1: CUDA_EVENT_RECORD_NODE_PARAMS_st__bindgen_ty_1,
     }
     union CUDA_EVENT_RECORD_NODE_PARAMS_st__bindgen_ty_1 { ctx: CUcontext, gCtx: CUgreenCtx }
-    struct CUDA_EVENT_WAIT_NODE_PARAMS_st { event: CUevent }
-    struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_st {
+    struct CUDA_EVENT_WAIT_NODE_PARAMS { event: CUevent }
+    struct CUDA_EXTERNAL_MEMORY_BUFFER_DESC_v1 {
         offset: c_ulonglong, size: c_ulonglong, flags: c_uint, reserved: [c_uint; 16usize],
     }
-    struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st {
+    struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_v1 {
         type_: CUexternalMemoryHandleType,
         handle: CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st__bindgen_ty_1, size: c_ulonglong, flags: c_uint,
         reserved: [c_uint; 16usize],
@@ -1038,11 +881,11 @@ layouts! {
     struct CUDA_EXTERNAL_MEMORY_HANDLE_DESC_st__bindgen_ty_1__bindgen_ty_1 {
         handle: *mut c_void, name: *const c_void,
     }
-    struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_st {
+    struct CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC_v1 {
         offset: c_ulonglong, arrayDesc: CUDA_ARRAY3D_DESCRIPTOR, numLevels: c_uint,
         reserved: [c_uint; 16usize],
     }
-    struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_st {
+    struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_v1 {
         type_: CUexternalSemaphoreHandleType,
         handle: CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_st__bindgen_ty_1, flags: c_uint,
         reserved: [c_uint; 16usize],
@@ -1054,7 +897,7 @@ layouts! {
     struct CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC_st__bindgen_ty_1__bindgen_ty_1 {
         handle: *mut c_void, name: *const c_void,
     }
-    struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st {
+    struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_v1 {
         params: CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st__bindgen_ty_1, flags: c_uint,
         reserved: [c_uint; 16usize],
     }
@@ -1073,7 +916,7 @@ layouts! {
     struct CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS_st__bindgen_ty_1__bindgen_ty_3 {
         key: c_ulonglong,
     }
-    struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st {
+    struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_v1 {
         params: CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st__bindgen_ty_1, flags: c_uint,
         reserved: [c_uint; 16usize],
     }
@@ -1092,67 +935,67 @@ layouts! {
     struct CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS_st__bindgen_ty_1__bindgen_ty_3 {
         key: c_ulonglong, timeoutMs: c_uint,
     }
-    struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_st {
+    struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v1 {
         extSemArray: *mut CUexternalSemaphore,
         paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, numExtSems: c_uint,
     }
-    struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2_st {
+    struct CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2 {
         extSemArray: *mut CUexternalSemaphore,
         paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS, numExtSems: c_uint,
         __bindgen_anon_1: CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2_st__bindgen_ty_1,
     }
     union CUDA_EXT_SEM_SIGNAL_NODE_PARAMS_v2_st__bindgen_ty_1 { ctx: CUcontext, gCtx: CUgreenCtx }
-    struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_st {
+    struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_v1 {
         extSemArray: *mut CUexternalSemaphore,
         paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, numExtSems: c_uint,
     }
-    struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2_st {
+    struct CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2 {
         extSemArray: *mut CUexternalSemaphore,
         paramsArray: *const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS, numExtSems: c_uint,
         __bindgen_anon_1: CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2_st__bindgen_ty_1,
     }
     union CUDA_EXT_SEM_WAIT_NODE_PARAMS_v2_st__bindgen_ty_1 { ctx: CUcontext, gCtx: CUgreenCtx }
-    struct CUDA_GRAPH_INSTANTIATE_PARAMS_st {
+    struct CUDA_GRAPH_INSTANTIATE_PARAMS {
         flags: cuuint64_t, hUploadStream: CUstream, hErrNode_out: CUgraphNode,
         result_out: CUgraphInstantiateResult,
     }
-    struct CUDA_HOST_NODE_PARAMS_st { fn_: CUhostFn, userData: *mut c_void }
-    struct CUDA_HOST_NODE_PARAMS_v2_st {
+    struct CUDA_HOST_NODE_PARAMS_v1 { fn_: CUhostFn, userData: *mut c_void }
+    struct CUDA_HOST_NODE_PARAMS_v2 {
         fn_: CUhostFn, userData: *mut c_void, syncMode: c_uint,
         __bindgen_anon_1: CUDA_HOST_NODE_PARAMS_v2_st__bindgen_ty_1,
     }
     union CUDA_HOST_NODE_PARAMS_v2_st__bindgen_ty_1 { ctx: CUcontext, gCtx: CUgreenCtx }
-    struct CUDA_KERNEL_NODE_PARAMS_st {
+    struct CUDA_KERNEL_NODE_PARAMS_v1 {
         func: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint,
         blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint,
         kernelParams: *mut *mut c_void, extra: *mut *mut c_void,
     }
-    struct CUDA_KERNEL_NODE_PARAMS_v2_st {
+    struct CUDA_KERNEL_NODE_PARAMS_v2 {
         func: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint,
         blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint,
         kernelParams: *mut *mut c_void, extra: *mut *mut c_void, kern: CUkernel, ctx: CUcontext,
     }
-    struct CUDA_KERNEL_NODE_PARAMS_v3_st {
+    struct CUDA_KERNEL_NODE_PARAMS_v3 {
         func: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint,
         blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint,
         kernelParams: *mut *mut c_void, extra: *mut *mut c_void, kern: CUkernel, ctx: CUcontext,
     }
-    struct CUDA_LAUNCH_PARAMS_st {
+    struct CUDA_LAUNCH_PARAMS_v1 {
         function: CUfunction, gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint,
         blockDimX: c_uint, blockDimY: c_uint, blockDimZ: c_uint, sharedMemBytes: c_uint,
         hStream: CUstream, kernelParams: *mut *mut c_void,
     }
-    struct CUDA_MEMCPY2D_st {
+    struct CUDA_MEMCPY2D_v2 {
         srcXInBytes: usize, srcY: usize, srcMemoryType: CUmemorytype, srcHost: *const c_void,
         srcDevice: CUdeviceptr, srcArray: CUarray, srcPitch: usize, dstXInBytes: usize, dstY: usize,
         dstMemoryType: CUmemorytype, dstHost: *mut c_void, dstDevice: CUdeviceptr,
         dstArray: CUarray, dstPitch: usize, WidthInBytes: usize, Height: usize,
     }
-    struct CUDA_MEMCPY3D_BATCH_OP_st {
+    struct CUDA_MEMCPY3D_BATCH_OP_v1 {
         src: CUmemcpy3DOperand, dst: CUmemcpy3DOperand, extent: CUextent3D,
         srcAccessOrder: CUmemcpySrcAccessOrder, flags: c_uint,
     }
-    struct CUDA_MEMCPY3D_PEER_st {
+    struct CUDA_MEMCPY3D_PEER_v1 {
         srcXInBytes: usize, srcY: usize, srcZ: usize, srcLOD: usize, srcMemoryType: CUmemorytype,
         srcHost: *const c_void, srcDevice: CUdeviceptr, srcArray: CUarray, srcContext: CUcontext,
         srcPitch: usize, srcHeight: usize, dstXInBytes: usize, dstY: usize, dstZ: usize,
@@ -1160,7 +1003,7 @@ layouts! {
         dstArray: CUarray, dstContext: CUcontext, dstPitch: usize, dstHeight: usize,
         WidthInBytes: usize, Height: usize, Depth: usize,
     }
-    struct CUDA_MEMCPY3D_st {
+    struct CUDA_MEMCPY3D_v2 {
         srcXInBytes: usize, srcY: usize, srcZ: usize, srcLOD: usize, srcMemoryType: CUmemorytype,
         srcHost: *const c_void, srcDevice: CUdeviceptr, srcArray: CUarray, reserved0: *mut c_void,
         srcPitch: usize, srcHeight: usize, dstXInBytes: usize, dstY: usize, dstZ: usize,
@@ -1168,27 +1011,27 @@ layouts! {
         dstArray: CUarray, reserved1: *mut c_void, dstPitch: usize, dstHeight: usize,
         WidthInBytes: usize, Height: usize, Depth: usize,
     }
-    struct CUDA_MEMCPY_NODE_PARAMS_st {
+    struct CUDA_MEMCPY_NODE_PARAMS {
         flags: c_int, reserved: c_int, copyCtx: CUcontext, copyParams: CUDA_MEMCPY3D,
     }
-    struct CUDA_MEMSET_NODE_PARAMS_st {
+    struct CUDA_MEMSET_NODE_PARAMS_v1 {
         dst: CUdeviceptr, pitch: usize, value: c_uint, elementSize: c_uint, width: usize,
         height: usize,
     }
-    struct CUDA_MEMSET_NODE_PARAMS_v2_st {
+    struct CUDA_MEMSET_NODE_PARAMS_v2 {
         dst: CUdeviceptr, pitch: usize, value: c_uint, elementSize: c_uint, width: usize,
         height: usize, ctx: CUcontext,
     }
-    struct CUDA_MEM_ALLOC_NODE_PARAMS_v1_st {
+    struct CUDA_MEM_ALLOC_NODE_PARAMS_v1 {
         poolProps: CUmemPoolProps, accessDescs: *const CUmemAccessDesc, accessDescCount: usize,
         bytesize: usize, dptr: CUdeviceptr,
     }
-    struct CUDA_MEM_ALLOC_NODE_PARAMS_v2_st {
+    struct CUDA_MEM_ALLOC_NODE_PARAMS_v2 {
         poolProps: CUmemPoolProps, accessDescs: *const CUmemAccessDesc, accessDescCount: usize,
         bytesize: usize, dptr: CUdeviceptr,
     }
-    struct CUDA_MEM_FREE_NODE_PARAMS_st { dptr: CUdeviceptr }
-    struct CUDA_RESOURCE_DESC_st {
+    struct CUDA_MEM_FREE_NODE_PARAMS { dptr: CUdeviceptr }
+    struct CUDA_RESOURCE_DESC_v1 {
         resType: CUresourcetype, res: CUDA_RESOURCE_DESC_st__bindgen_ty_1, flags: c_uint,
     }
     union CUDA_RESOURCE_DESC_st__bindgen_ty_1 {
@@ -1208,26 +1051,26 @@ layouts! {
         height: usize, pitchInBytes: usize,
     }
     struct CUDA_RESOURCE_DESC_st__bindgen_ty_1__bindgen_ty_5 { reserved: [c_int; 32usize] }
-    struct CUDA_RESOURCE_VIEW_DESC_st {
+    struct CUDA_RESOURCE_VIEW_DESC_v1 {
         format: CUresourceViewFormat, width: usize, height: usize, depth: usize,
         firstMipmapLevel: c_uint, lastMipmapLevel: c_uint, firstLayer: c_uint, lastLayer: c_uint,
         reserved: [c_uint; 16usize],
     }
-    struct CUDA_TEXTURE_DESC_st {
+    struct CUDA_TEXTURE_DESC_v1 {
         addressMode: [CUaddress_mode; 3usize], filterMode: CUfilter_mode, flags: c_uint,
         maxAnisotropy: c_uint, mipmapFilterMode: CUfilter_mode, mipmapLevelBias: f32,
         minMipmapLevelClamp: f32, maxMipmapLevelClamp: f32, borderColor: [f32; 4usize],
         reserved: [c_int; 12usize],
     }
-    struct CU_DEV_SM_RESOURCE_GROUP_PARAMS_st {
+    struct CU_DEV_SM_RESOURCE_GROUP_PARAMS {
         smCount: c_uint, coscheduledSmCount: c_uint, preferredCoscheduledSmCount: c_uint,
         flags: c_uint, localityDomainId: c_uint, reserved: [c_uint; 11usize],
     }
-    struct CUaccessPolicyWindow_st {
+    struct CUaccessPolicyWindow_v1 {
         base_ptr: *mut c_void, num_bytes: usize, hitRatio: f32, hitProp: CUaccessProperty,
         missProp: CUaccessProperty,
     }
-    struct CUarrayMapInfo_st {
+    struct CUarrayMapInfo_v1 {
         resourceType: CUresourcetype, resource: CUarrayMapInfo_st__bindgen_ty_1,
         subresourceType: CUarraySparseSubresourceType, subresource: CUarrayMapInfo_st__bindgen_ty_2,
         memOperationType: CUmemOperationType, memHandleType: CUmemHandleType,
@@ -1247,16 +1090,16 @@ layouts! {
         layer: c_uint, offset: c_ulonglong, size: c_ulonglong,
     }
     union CUarrayMapInfo_st__bindgen_ty_3 { memHandle: CUmemGenericAllocationHandle }
-    struct CUasyncNotificationInfo_st {
+    struct CUasyncNotificationInfo {
         type_: CUasyncNotificationType, info: CUasyncNotificationInfo_st__bindgen_ty_1,
     }
     union CUasyncNotificationInfo_st__bindgen_ty_1 {
         overBudget: CUasyncNotificationInfo_st__bindgen_ty_1__bindgen_ty_1,
     }
     struct CUasyncNotificationInfo_st__bindgen_ty_1__bindgen_ty_1 { bytesOverBudget: c_ulonglong }
-    struct CUcliqueInfo_st { type_: CUcliqueType, id: c_uint }
-    struct CUctxCigParam_st { sharedDataType: CUcigDataType, sharedData: *mut c_void }
-    struct CUctxCreateParams_st {
+    struct CUcliqueInfo { type_: CUcliqueType, id: c_uint }
+    struct CUctxCigParam { sharedDataType: CUcigDataType, sharedData: *mut c_void }
+    struct CUctxCreateParams {
         execAffinityParams: *mut CUexecAffinityParam, numExecAffinityParams: c_int,
         cigParams: *mut CUctxCigParam,
     }
@@ -1268,32 +1111,32 @@ layouts! {
         sm: CUdevSmResource, wqConfig: CUdevWorkqueueConfigResource, wq: CUdevWorkqueueResource,
         _oversize: [c_uchar; 40usize],
     }
-    struct CUdevSmResource_st {
+    struct CUdevSmResource {
         smCount: c_uint, minSmPartitionSize: c_uint, smCoscheduledAlignment: c_uint, flags: c_uint,
         localityDomainId: c_uint,
     }
-    struct CUdevWorkqueueConfigResource_st {
+    struct CUdevWorkqueueConfigResource {
         device: CUdevice, wqConcurrencyLimit: c_uint, sharingScope: CUdevWorkqueueConfigScope,
     }
-    struct CUdevWorkqueueResource_st { reserved: [c_uchar; 40usize] }
-    struct CUdevprop_st {
+    struct CUdevWorkqueueResource { reserved: [c_uchar; 40usize] }
+    struct CUdevprop_v1 {
         maxThreadsPerBlock: c_int, maxThreadsDim: [c_int; 3usize], maxGridSize: [c_int; 3usize],
         sharedMemPerBlock: c_int, totalConstantMemory: c_int, SIMDWidth: c_int, memPitch: c_int,
         regsPerBlock: c_int, clockRate: c_int, textureAlign: c_int,
     }
-    struct CUexecAffinityParam_st {
+    struct CUexecAffinityParam_v1 {
         type_: CUexecAffinityType, param: CUexecAffinityParam_st__bindgen_ty_1,
     }
     union CUexecAffinityParam_st__bindgen_ty_1 { smCount: CUexecAffinitySmCount }
-    struct CUexecAffinitySmCount_st { val: c_uint }
-    struct CUextent3D_st { width: usize, height: usize, depth: usize }
-    struct CUgraphEdgeData_st {
+    struct CUexecAffinitySmCount_v1 { val: c_uint }
+    struct CUextent3D_v1 { width: usize, height: usize, depth: usize }
+    struct CUgraphEdgeData {
         from_port: c_uchar, to_port: c_uchar, type_: c_uchar, reserved: [c_uchar; 5usize],
     }
-    struct CUgraphExecUpdateResultInfo_st {
+    struct CUgraphExecUpdateResultInfo_v1 {
         result: CUgraphExecUpdateResult, errorNode: CUgraphNode, errorFromNode: CUgraphNode,
     }
-    struct CUgraphNodeParams_st {
+    struct CUgraphNodeParams {
         type_: CUgraphNodeType, reserved0: [c_int; 3usize],
         __bindgen_anon_1: CUgraphNodeParams_st__bindgen_ty_1, reserved2: c_longlong,
     }
@@ -1307,9 +1150,9 @@ layouts! {
         free: CUDA_MEM_FREE_NODE_PARAMS, memOp: CUDA_BATCH_MEM_OP_NODE_PARAMS_v2,
         conditional: CUDA_CONDITIONAL_NODE_PARAMS, asBytes: [c_char; 232usize],
     }
-    struct CUipcEventHandle_st { reserved: [c_char; 64usize] }
-    struct CUipcMemHandle_st { reserved: [c_char; 64usize] }
-    union CUlaunchAttributeValue_union {
+    struct CUipcEventHandle_v1 { reserved: [c_char; 64usize] }
+    struct CUipcMemHandle_v1 { reserved: [c_char; 64usize] }
+    union CUlaunchAttributeValue {
         pad: [c_char; 64usize], accessPolicyWindow: CUaccessPolicyWindow, cooperative: c_int,
         syncPolicy: CUsynchronizationPolicy, clusterDim: CUlaunchAttributeValue_union__bindgen_ty_1,
         clusterSchedulingPolicyPreference: CUclusterSchedulingPolicy,
@@ -1332,16 +1175,16 @@ layouts! {
     struct CUlaunchAttributeValue_union__bindgen_ty_5 {
         deviceUpdatable: c_int, devNode: CUgraphDeviceNode,
     }
-    struct CUlaunchAttribute_st {
+    struct CUlaunchAttribute {
         id: CUlaunchAttributeID, pad: [c_char; 4usize], value: CUlaunchAttributeValue,
     }
-    struct CUlaunchConfig_st {
+    struct CUlaunchConfig {
         gridDimX: c_uint, gridDimY: c_uint, gridDimZ: c_uint, blockDimX: c_uint, blockDimY: c_uint,
         blockDimZ: c_uint, sharedMemBytes: c_uint, hStream: CUstream, attrs: *mut CUlaunchAttribute,
         numAttrs: c_uint,
     }
-    struct CUlaunchMemSyncDomainMap_st { default_: c_uchar, remote: c_uchar }
-    struct CUlogicalEndpointProp_struct {
+    struct CUlaunchMemSyncDomainMap { default_: c_uchar, remote: c_uchar }
+    struct CUlogicalEndpointProp {
         type_: CUlogicalEndpointType, __bindgen_anon_1: CUlogicalEndpointProp_struct__bindgen_ty_1,
         size: c_ulonglong, ipcHandleTypes: c_uint, flags: c_uint,
     }
@@ -1351,8 +1194,8 @@ layouts! {
     }
     struct CUlogicalEndpointProp_struct__bindgen_ty_1__bindgen_ty_1 { device: CUdevice }
     struct CUlogicalEndpointProp_struct__bindgen_ty_1__bindgen_ty_2 { numDevices: c_uint }
-    struct CUmemAccessDesc_st { location: CUmemLocation, flags: CUmemAccess_flags }
-    struct CUmemAllocationProp_st {
+    struct CUmemAccessDesc_v1 { location: CUmemLocation, flags: CUmemAccess_flags }
+    struct CUmemAllocationProp_v1 {
         type_: CUmemAllocationType, requestedHandleTypes: CUmemAllocationHandleType,
         location: CUmemLocation, win32HandleMetaData: *mut c_void,
         allocFlags: CUmemAllocationProp_st__bindgen_ty_1,
@@ -1361,11 +1204,11 @@ layouts! {
         compressionType: c_uchar, gpuDirectRDMACapable: c_uchar, usage: c_ushort,
         reserved: [c_uchar; 4usize],
     }
-    struct CUmemDecompressParams_st {
+    struct CUmemDecompressParams {
         srcNumBytes: usize, dstNumBytes: usize, dstActBytes: *mut cuuint32_t, src: *const c_void,
         dst: *mut c_void, algo: CUmemDecompressAlgorithm, padding: [c_uchar; 20usize],
     }
-    struct CUmemLocation_st {
+    struct CUmemLocation_v1 {
         type_: CUmemLocationType, __bindgen_anon_1: CUmemLocation_st__bindgen_ty_1,
     }
     union CUmemLocation_st__bindgen_ty_1 {
@@ -1374,13 +1217,13 @@ layouts! {
     struct CUmemLocation_st__bindgen_ty_1__bindgen_ty_1 {
         deviceId: c_uchar, localityDomainId: c_uchar,
     }
-    struct CUmemPoolProps_st {
+    struct CUmemPoolProps_v1 {
         allocType: CUmemAllocationType, handleTypes: CUmemAllocationHandleType,
         location: CUmemLocation, win32SecurityAttributes: *mut c_void, maxSize: usize,
         usage: c_ushort, gpuDirectRDMACapable: c_uchar, reserved: [c_uchar; 53usize],
     }
-    struct CUmemPoolPtrExportData_st { reserved: [c_uchar; 64usize] }
-    struct CUmemcpy3DOperand_st {
+    struct CUmemPoolPtrExportData_v1 { reserved: [c_uchar; 64usize] }
+    struct CUmemcpy3DOperand_v1 {
         type_: CUmemcpy3DOperandType, op: CUmemcpy3DOperand_st__bindgen_ty_1,
     }
     union CUmemcpy3DOperand_st__bindgen_ty_1 {
@@ -1391,15 +1234,15 @@ layouts! {
         ptr: CUdeviceptr, rowLength: usize, layerHeight: usize, locHint: CUmemLocation,
     }
     struct CUmemcpy3DOperand_st__bindgen_ty_1__bindgen_ty_2 { array: CUarray, offset: CUoffset3D }
-    struct CUmemcpyAttributes_st {
+    struct CUmemcpyAttributes_v1 {
         srcAccessOrder: CUmemcpySrcAccessOrder, srcLocHint: CUmemLocation,
         dstLocHint: CUmemLocation, flags: c_uint,
     }
-    struct CUmulticastObjectProp_st {
+    struct CUmulticastObjectProp_v1 {
         numDevices: c_uint, size: usize, handleTypes: c_ulonglong, flags: c_ulonglong,
     }
-    struct CUoffset3D_st { x: usize, y: usize, z: usize }
-    union CUstreamBatchMemOpParams_union {
+    struct CUoffset3D_v1 { x: usize, y: usize, z: usize }
+    union CUstreamBatchMemOpParams_v1 {
         operation: CUstreamBatchMemOpType,
         waitValue: CUstreamBatchMemOpParams_union_CUstreamMemOpWaitValueParams_st,
         writeValue: CUstreamBatchMemOpParams_union_CUstreamMemOpWriteValueParams_st,
@@ -1435,13 +1278,13 @@ layouts! {
     union CUstreamBatchMemOpParams_union_CUstreamMemOpWriteValueParams_st__bindgen_ty_1 {
         value: cuuint32_t, value64: cuuint64_t,
     }
-    struct CUstreamCigCaptureParams_st { streamCigParams: *mut CUstreamCigParam }
-    struct CUstreamCigParam_st {
+    struct CUstreamCigCaptureParams { streamCigParams: *mut CUstreamCigParam }
+    struct CUstreamCigParam {
         streamSharedDataType: CUstreamCigDataType, streamSharedData: *mut c_void,
     }
     #[repr(align(128))]
-    struct CUtensorMap_st { opaque: [cuuint64_t; 16usize] }
-    struct CUuuid_st { bytes: [c_char; 16usize] }
+    struct CUtensorMap { opaque: [cuuint64_t; 16usize] }
+    struct CUuuid { bytes: [c_char; 16usize] }
 }
 
 opaque! {

@@ -13,116 +13,41 @@
 
 use core::ffi::*;
 
-pub type nvmlAccountingStats_t = nvmlAccountingStats_st;
 pub type nvmlActiveVgpuInstanceInfo_t = nvmlActiveVgpuInstanceInfo_v1_t;
 pub type nvmlAffinityScope_t = c_uint;
-pub type nvmlBAR1Memory_t = nvmlBAR1Memory_st;
-pub type nvmlBrandType_t = nvmlBrandType_enum;
-pub type nvmlBridgeChipHierarchy_t = nvmlBridgeChipHierarchy_st;
-pub type nvmlBridgeChipInfo_t = nvmlBridgeChipInfo_st;
-pub type nvmlBridgeChipType_t = nvmlBridgeChipType_enum;
 pub type nvmlBusType_t = c_uint;
-pub type nvmlClkMonFaultInfo_t = nvmlClkMonFaultInfo_struct;
 pub type nvmlClkMonStatus_t = nvmlClkMonStatus_status;
-pub type nvmlClockId_t = nvmlClockId_enum;
 pub type nvmlClockOffset_t = nvmlClockOffset_v1_t;
-pub type nvmlClockType_t = nvmlClockType_enum;
-pub type nvmlComputeInstanceInfo_t = nvmlComputeInstanceInfo_st;
-pub type nvmlComputeInstancePlacement_t = nvmlComputeInstancePlacement_st;
-pub type nvmlComputeInstanceProfileInfo_t = nvmlComputeInstanceProfileInfo_st;
-pub type nvmlComputeInstanceProfileInfo_v2_t = nvmlComputeInstanceProfileInfo_v2_st;
 pub type nvmlComputeInstance_t = *mut nvmlComputeInstance_st;
-pub type nvmlComputeMode_t = nvmlComputeMode_enum;
 pub type nvmlConfComputeGetKeyRotationThresholdInfo_t =
     nvmlConfComputeGetKeyRotationThresholdInfo_v1_t;
-pub type nvmlConfComputeGetKeyRotationThresholdInfo_v1_t =
-    nvmlConfComputeGetKeyRotationThresholdInfo_st;
-pub type nvmlConfComputeGpuAttestationReport_t = nvmlConfComputeGpuAttestationReport_st;
-pub type nvmlConfComputeGpuCertificate_t = nvmlConfComputeGpuCertificate_st;
-pub type nvmlConfComputeMemSizeInfo_t = nvmlConfComputeMemSizeInfo_st;
 pub type nvmlConfComputeSetKeyRotationThresholdInfo_t =
     nvmlConfComputeSetKeyRotationThresholdInfo_v1_t;
-pub type nvmlConfComputeSetKeyRotationThresholdInfo_v1_t =
-    nvmlConfComputeSetKeyRotationThresholdInfo_st;
-pub type nvmlConfComputeSystemCaps_t = nvmlConfComputeSystemCaps_st;
-pub type nvmlConfComputeSystemState_t = nvmlConfComputeSystemState_st;
-pub type nvmlCoolerControl_t = nvmlCoolerControl_enum;
 pub type nvmlCoolerInfo_t = nvmlCoolerInfo_v1_t;
-pub type nvmlCoolerTarget_t = nvmlCoolerTarget_enum;
-pub type nvmlDetachGpuState_t = nvmlDetachGpuState_enum;
 pub type nvmlDeviceAddressingMode_t = nvmlDeviceAddressingMode_v1_t;
 pub type nvmlDeviceArchitecture_t = c_uint;
-pub type nvmlDeviceAttributes_t = nvmlDeviceAttributes_st;
 pub type nvmlDeviceCapabilities_t = nvmlDeviceCapabilities_v1_t;
 pub type nvmlDeviceCurrentClockFreqs_t = nvmlDeviceCurrentClockFreqs_v1_t;
 pub type nvmlDevicePerfModes_t = nvmlDevicePerfModes_v1_t;
-pub type nvmlDeviceVgpuCapability_t = nvmlDeviceVgpuCapability_enum;
 pub type nvmlDevice_t = *mut nvmlDevice_st;
 pub type nvmlDramEncryptionInfo_t = nvmlDramEncryptionInfo_v1_t;
-pub type nvmlDriverModel_t = nvmlDriverModel_enum;
-pub type nvmlEccCounterType_t = nvmlEccCounterType_enum;
-pub type nvmlEccErrorCounts_t = nvmlEccErrorCounts_st;
 pub type nvmlEccSramErrorStatus_t = nvmlEccSramErrorStatus_v1_t;
 pub type nvmlEccSramUniqueUncorrectedErrorCounts_t = nvmlEccSramUniqueUncorrectedErrorCounts_v1_t;
-pub type nvmlEnableState_t = nvmlEnableState_enum;
-pub type nvmlEncoderSessionInfo_t = nvmlEncoderSessionInfo_st;
-pub type nvmlEncoderType_t = nvmlEncoderQueryType_enum;
-pub type nvmlEventData_t = nvmlEventData_st;
 pub type nvmlEventSet_t = *mut nvmlEventSet_st;
-pub type nvmlExcludedDeviceInfo_t = nvmlExcludedDeviceInfo_st;
-pub type nvmlFBCSessionInfo_t = nvmlFBCSessionInfo_st;
-pub type nvmlFBCSessionType_t = nvmlFBCSessionType_enum;
-pub type nvmlFBCStats_t = nvmlFBCStats_st;
 pub type nvmlFanControlPolicy_t = c_uint;
 pub type nvmlFanSpeedInfo_t = nvmlFanSpeedInfo_v1_t;
-pub type nvmlFanState_t = nvmlFanState_enum;
-pub type nvmlFieldValue_t = nvmlFieldValue_st;
 pub type nvmlGpmSample_t = *mut nvmlGpmSample_st;
-pub type nvmlGpuDynamicPstatesInfo_t = nvmlGpuDynamicPstatesInfo_st;
 pub type nvmlGpuFabricInfoV_t = nvmlGpuFabricInfo_v3_t;
 pub type nvmlGpuFabricState_t = c_uchar;
-pub type nvmlGpuInstanceInfo_t = nvmlGpuInstanceInfo_st;
-pub type nvmlGpuInstancePlacement_t = nvmlGpuInstancePlacement_st;
-pub type nvmlGpuInstanceProfileInfo_t = nvmlGpuInstanceProfileInfo_st;
-pub type nvmlGpuInstanceProfileInfo_v2_t = nvmlGpuInstanceProfileInfo_v2_st;
 pub type nvmlGpuInstance_t = *mut nvmlGpuInstance_st;
-pub type nvmlGpuOperationMode_t = nvmlGom_enum;
-pub type nvmlGpuP2PCapsIndex_t = nvmlGpuP2PCapsIndex_enum;
-pub type nvmlGpuP2PStatus_t = nvmlGpuP2PStatus_enum;
-pub type nvmlGpuTopologyLevel_t = nvmlGpuLevel_enum;
 pub type nvmlGpuVirtualizationMode_t = nvmlGpuVirtualizationMode;
-pub type nvmlGridLicensableFeature_t = nvmlGridLicensableFeature_st;
-pub type nvmlGridLicensableFeatures_t = nvmlGridLicensableFeatures_st;
-pub type nvmlGridLicenseExpiry_t = nvmlGridLicenseExpiry_st;
-pub type nvmlHostVgpuMode_t = nvmlHostVgpuMode_enum;
-pub type nvmlHwbcEntry_t = nvmlHwbcEntry_st;
-pub type nvmlInforomObject_t = nvmlInforomObject_enum;
-pub type nvmlIntNvLinkDeviceType_t = nvmlIntNvLinkDeviceType_enum;
-pub type nvmlLedColor_t = nvmlLedColor_enum;
-pub type nvmlLedState_t = nvmlLedState_st;
 pub type nvmlMarginTemperature_t = nvmlMarginTemperature_v1_t;
-pub type nvmlMemoryErrorType_t = nvmlMemoryErrorType_enum;
-pub type nvmlMemoryLocation_t = nvmlMemoryLocation_enum;
-pub type nvmlMemory_t = nvmlMemory_st;
-pub type nvmlMemory_v2_t = nvmlMemory_v2_st;
-pub type nvmlNvLinkCapability_t = nvmlNvLinkCapability_enum;
-pub type nvmlNvLinkErrorCounter_t = nvmlNvLinkErrorCounter_enum;
 pub type nvmlNvLinkInfo_t = nvmlNvLinkInfo_v2_t;
-pub type nvmlNvLinkPowerThres_t = nvmlNvLinkPowerThres_st;
-pub type nvmlNvLinkUtilizationControl_t = nvmlNvLinkUtilizationControl_st;
-pub type nvmlNvLinkUtilizationCountPktTypes_t = nvmlNvLinkUtilizationCountPktTypes_enum;
-pub type nvmlNvLinkUtilizationCountUnits_t = nvmlNvLinkUtilizationCountUnits_enum;
 pub type nvmlNvlinkGetBwMode_t = nvmlNvlinkGetBwMode_v1_t;
 pub type nvmlNvlinkSetBwMode_t = nvmlNvlinkSetBwMode_v1_t;
 pub type nvmlNvlinkSupportedBwModes_t = nvmlNvlinkSupportedBwModes_v1_t;
-pub type nvmlPSUInfo_t = nvmlPSUInfo_st;
-pub type nvmlPageRetirementCause_t = nvmlPageRetirementCause_enum;
 pub type nvmlPciInfoExt_t = nvmlPciInfoExt_v1_t;
-pub type nvmlPciInfo_t = nvmlPciInfo_st;
-pub type nvmlPcieLinkState_t = nvmlPcieLinkState_enum;
-pub type nvmlPcieUtilCounter_t = nvmlPcieUtilCounter_enum;
 pub type nvmlPdi_t = nvmlPdi_v1_t;
-pub type nvmlPerfPolicyType_t = nvmlPerfPolicyType_enum;
 pub type nvmlPlatformInfo_t = nvmlPlatformInfo_v2_t;
 pub type nvmlPowerScopeType_t = c_uchar;
 pub type nvmlPowerSmoothingProfile_t = nvmlPowerSmoothingProfile_v1_t;
@@ -130,17 +55,9 @@ pub type nvmlPowerSmoothingState_t = nvmlPowerSmoothingState_v1_t;
 pub type nvmlPowerSource_t = c_uint;
 pub type nvmlProcessDetailList_t = nvmlProcessDetailList_v1_t;
 pub type nvmlProcessInfo_t = nvmlProcessInfo_v2_st;
-pub type nvmlProcessInfo_v1_t = nvmlProcessInfo_v1_st;
 pub type nvmlProcessInfo_v2_t = nvmlProcessInfo_v2_st;
-pub type nvmlProcessUtilizationSample_t = nvmlProcessUtilizationSample_st;
 pub type nvmlProcessesUtilizationInfo_t = nvmlProcessesUtilizationInfo_v1_t;
-pub type nvmlPstates_t = nvmlPStates_enum;
 pub type nvmlRepairStatus_t = nvmlRepairStatus_v1_t;
-pub type nvmlRestrictedAPI_t = nvmlRestrictedAPI_enum;
-pub type nvmlReturn_t = nvmlReturn_enum;
-pub type nvmlRowRemapperHistogramValues_t = nvmlRowRemapperHistogramValues_st;
-pub type nvmlSample_t = nvmlSample_st;
-pub type nvmlSamplingType_t = nvmlSamplingType_enum;
 pub type nvmlSystemConfComputeSettings_t = nvmlSystemConfComputeSettings_v1_t;
 pub type nvmlSystemDriverBranchInfo_t = nvmlSystemDriverBranchInfo_v1_t;
 pub type nvmlSystemEventSetCreateRequest_t = nvmlSystemEventSetCreateRequest_v1_t;
@@ -148,52 +65,25 @@ pub type nvmlSystemEventSetFreeRequest_t = nvmlSystemEventSetFreeRequest_v1_t;
 pub type nvmlSystemEventSetWaitRequest_t = nvmlSystemEventSetWaitRequest_v1_t;
 pub type nvmlSystemEventSet_t = *mut nvmlSystemEventSet_st;
 pub type nvmlSystemRegisterEventRequest_t = nvmlSystemRegisterEventRequest_v1_t;
-pub type nvmlTemperatureSensors_t = nvmlTemperatureSensors_enum;
-pub type nvmlTemperatureThresholds_t = nvmlTemperatureThresholds_enum;
 pub type nvmlTemperature_t = nvmlTemperature_v1_t;
 pub type nvmlUUID_t = nvmlUUID_v1_t;
-pub type nvmlUnitFanInfo_t = nvmlUnitFanInfo_st;
-pub type nvmlUnitFanSpeeds_t = nvmlUnitFanSpeeds_st;
-pub type nvmlUnitInfo_t = nvmlUnitInfo_st;
 pub type nvmlUnit_t = *mut nvmlUnit_st;
-pub type nvmlUtilization_t = nvmlUtilization_st;
-pub type nvmlValueType_t = nvmlValueType_enum;
-pub type nvmlValue_t = nvmlValue_st;
-pub type nvmlVgpuCapability_t = nvmlVgpuCapability_enum;
 pub type nvmlVgpuCreatablePlacementInfo_t = nvmlVgpuCreatablePlacementInfo_v1_t;
-pub type nvmlVgpuDriverCapability_t = nvmlVgpuDriverCapability_enum;
-pub type nvmlVgpuGuestInfoState_t = nvmlVgpuGuestInfoState_enum;
 pub type nvmlVgpuHeterogeneousMode_t = nvmlVgpuHeterogeneousMode_v1_t;
-pub type nvmlVgpuInstanceUtilizationSample_t = nvmlVgpuInstanceUtilizationSample_st;
 pub type nvmlVgpuInstance_t = c_uint;
 pub type nvmlVgpuInstancesUtilizationInfo_t = nvmlVgpuInstancesUtilizationInfo_v1_t;
-pub type nvmlVgpuLicenseExpiry_t = nvmlVgpuLicenseExpiry_st;
-pub type nvmlVgpuLicenseInfo_t = nvmlVgpuLicenseInfo_st;
-pub type nvmlVgpuMetadata_t = nvmlVgpuMetadata_st;
-pub type nvmlVgpuPgpuCompatibilityLimitCode_t = nvmlVgpuPgpuCompatibilityLimitCode_enum;
-pub type nvmlVgpuPgpuCompatibility_t = nvmlVgpuPgpuCompatibility_st;
-pub type nvmlVgpuPgpuMetadata_t = nvmlVgpuPgpuMetadata_st;
 pub type nvmlVgpuPlacementId_t = nvmlVgpuPlacementId_v1_t;
 pub type nvmlVgpuPlacementList_t = nvmlVgpuPlacementList_v2_t;
-pub type nvmlVgpuProcessUtilizationSample_t = nvmlVgpuProcessUtilizationSample_st;
 pub type nvmlVgpuProcessesUtilizationInfo_t = nvmlVgpuProcessesUtilizationInfo_v1_t;
 pub type nvmlVgpuRuntimeState_t = nvmlVgpuRuntimeState_v1_t;
-pub type nvmlVgpuSchedulerCapabilities_t = nvmlVgpuSchedulerCapabilities_st;
-pub type nvmlVgpuSchedulerGetState_t = nvmlVgpuSchedulerGetState_st;
-pub type nvmlVgpuSchedulerLogEntry_t = nvmlVgpuSchedulerLogEntries_st;
 pub type nvmlVgpuSchedulerLogInfo_t = nvmlVgpuSchedulerLogInfo_v1_t;
-pub type nvmlVgpuSchedulerLog_t = nvmlVgpuSchedulerLog_st;
-pub type nvmlVgpuSchedulerSetState_t = nvmlVgpuSchedulerSetState_st;
 pub type nvmlVgpuSchedulerStateInfo_t = nvmlVgpuSchedulerStateInfo_v1_t;
 pub type nvmlVgpuSchedulerState_t = nvmlVgpuSchedulerState_v1_t;
 pub type nvmlVgpuTypeBar1Info_t = nvmlVgpuTypeBar1Info_v1_t;
 pub type nvmlVgpuTypeIdInfo_t = nvmlVgpuTypeIdInfo_v1_t;
 pub type nvmlVgpuTypeId_t = c_uint;
 pub type nvmlVgpuTypeMaxInstance_t = nvmlVgpuTypeMaxInstance_v1_t;
-pub type nvmlVgpuVersion_t = nvmlVgpuVersion_st;
-pub type nvmlVgpuVmCompatibility_t = nvmlVgpuVmCompatibility_enum;
 pub type nvmlVgpuVmIdType_t = nvmlVgpuVmIdType;
-pub type nvmlViolationTime_t = nvmlViolationTime_st;
 pub type nvmlWorkloadPowerProfileCurrentProfiles_t = nvmlWorkloadPowerProfileCurrentProfiles_v1_t;
 pub type nvmlWorkloadPowerProfileInfo_t = nvmlWorkloadPowerProfileInfo_v1_t;
 pub type nvmlWorkloadPowerProfileProfilesInfo_t = nvmlWorkloadPowerProfileProfilesInfo_v1_t;
@@ -202,7 +92,7 @@ pub type nvmlWorkloadPowerProfileRequestedProfiles_t =
 pub const nvmlEventTypeXidCriticalError: u32 = 8;
 
 enumerations! {
-    nvmlBrandType_enum: c_uint {
+    nvmlBrandType_t: c_uint {
         NVML_BRAND_COUNT = 18, NVML_BRAND_GEFORCE = 5, NVML_BRAND_GEFORCE_RTX = 15,
         NVML_BRAND_GRID = 4, NVML_BRAND_NVIDIA = 14, NVML_BRAND_NVIDIA_CLOUD_GAMING = 11,
         NVML_BRAND_NVIDIA_RTX = 13, NVML_BRAND_NVIDIA_VAPPS = 7, NVML_BRAND_NVIDIA_VCS = 9,
@@ -210,31 +100,31 @@ enumerations! {
         NVML_BRAND_NVS = 3, NVML_BRAND_QUADRO = 1, NVML_BRAND_QUADRO_RTX = 12, NVML_BRAND_TESLA = 2,
         NVML_BRAND_TITAN = 6, NVML_BRAND_TITAN_RTX = 16, NVML_BRAND_UNKNOWN = 0,
     }
-    nvmlBridgeChipType_enum: c_uint { NVML_BRIDGE_CHIP_BRO4 = 1, NVML_BRIDGE_CHIP_PLX = 0 }
-    nvmlClockId_enum: c_uint {
+    nvmlBridgeChipType_t: c_uint { NVML_BRIDGE_CHIP_BRO4 = 1, NVML_BRIDGE_CHIP_PLX = 0 }
+    nvmlClockId_t: c_uint {
         NVML_CLOCK_ID_APP_CLOCK_DEFAULT = 2, NVML_CLOCK_ID_APP_CLOCK_TARGET = 1,
         NVML_CLOCK_ID_COUNT = 4, NVML_CLOCK_ID_CURRENT = 0, NVML_CLOCK_ID_CUSTOMER_BOOST_MAX = 3,
     }
-    nvmlClockType_enum: c_uint {
+    nvmlClockType_t: c_uint {
         NVML_CLOCK_COUNT = 4, NVML_CLOCK_GRAPHICS = 0, NVML_CLOCK_MEM = 2, NVML_CLOCK_SM = 1,
         NVML_CLOCK_VIDEO = 3,
     }
-    nvmlComputeMode_enum: c_uint {
+    nvmlComputeMode_t: c_uint {
         NVML_COMPUTEMODE_COUNT = 4, NVML_COMPUTEMODE_DEFAULT = 0,
         NVML_COMPUTEMODE_EXCLUSIVE_PROCESS = 3, NVML_COMPUTEMODE_EXCLUSIVE_THREAD = 1,
         NVML_COMPUTEMODE_PROHIBITED = 2,
     }
-    nvmlCoolerControl_enum: c_uint {
+    nvmlCoolerControl_t: c_uint {
         NVML_THERMAL_COOLER_SIGNAL_COUNT = 3, NVML_THERMAL_COOLER_SIGNAL_NONE = 0,
         NVML_THERMAL_COOLER_SIGNAL_TOGGLE = 1, NVML_THERMAL_COOLER_SIGNAL_VARIABLE = 2,
     }
-    nvmlCoolerTarget_enum: c_uint {
+    nvmlCoolerTarget_t: c_uint {
         NVML_THERMAL_COOLER_TARGET_GPU = 2, NVML_THERMAL_COOLER_TARGET_GPU_RELATED = 14,
         NVML_THERMAL_COOLER_TARGET_MEMORY = 4, NVML_THERMAL_COOLER_TARGET_NONE = 1,
         NVML_THERMAL_COOLER_TARGET_POWER_SUPPLY = 8,
     }
-    nvmlDetachGpuState_enum: c_uint { NVML_DETACH_GPU_KEEP = 0, NVML_DETACH_GPU_REMOVE = 1 }
-    nvmlDeviceVgpuCapability_enum: c_uint {
+    nvmlDetachGpuState_t: c_uint { NVML_DETACH_GPU_KEEP = 0, NVML_DETACH_GPU_REMOVE = 1 }
+    nvmlDeviceVgpuCapability_t: c_uint {
         NVML_DEVICE_VGPU_CAP_COMPUTE_MEDIA_ENGINE_GPU = 7, NVML_DEVICE_VGPU_CAP_COUNT = 12,
         NVML_DEVICE_VGPU_CAP_DEVICE_STREAMING = 5, NVML_DEVICE_VGPU_CAP_FRACTIONAL_MULTI_VGPU = 0,
         NVML_DEVICE_VGPU_CAP_HETEROGENEOUS_TIMESLICE_PROFILES = 1,
@@ -245,34 +135,34 @@ enumerations! {
         NVML_DEVICE_VGPU_CAP_MINI_QUARTER_GPU = 6, NVML_DEVICE_VGPU_CAP_READ_DEVICE_BUFFER_BW = 3,
         NVML_DEVICE_VGPU_CAP_WARM_UPDATE = 8, NVML_DEVICE_VGPU_CAP_WRITE_DEVICE_BUFFER_BW = 4,
     }
-    nvmlDriverModel_enum: c_uint {
-        NVML_DRIVER_MCDM = 2, NVML_DRIVER_WDDM = 0, NVML_DRIVER_WDM = 1,
-    }
-    nvmlEccCounterType_enum: c_uint {
+    nvmlDriverModel_t: c_uint { NVML_DRIVER_MCDM = 2, NVML_DRIVER_WDDM = 0, NVML_DRIVER_WDM = 1 }
+    nvmlEccCounterType_t: c_uint {
         NVML_AGGREGATE_ECC = 1, NVML_ECC_COUNTER_TYPE_COUNT = 2, NVML_VOLATILE_ECC = 0,
     }
-    nvmlEnableState_enum: c_uint { NVML_FEATURE_DISABLED = 0, NVML_FEATURE_ENABLED = 1 }
-    nvmlEncoderQueryType_enum: c_uint {
+    nvmlEnableState_t: c_uint { NVML_FEATURE_DISABLED = 0, NVML_FEATURE_ENABLED = 1 }
+    nvmlEncoderType_t: c_uint {
         NVML_ENCODER_QUERY_AV1 = 2, NVML_ENCODER_QUERY_H264 = 0, NVML_ENCODER_QUERY_HEVC = 1,
         NVML_ENCODER_QUERY_UNKNOWN = 255,
     }
-    nvmlFBCSessionType_enum: c_uint {
+    nvmlFBCSessionType_t: c_uint {
         NVML_FBC_SESSION_TYPE_CUDA = 2, NVML_FBC_SESSION_TYPE_HWENC = 4,
         NVML_FBC_SESSION_TYPE_TOSYS = 1, NVML_FBC_SESSION_TYPE_UNKNOWN = 0,
         NVML_FBC_SESSION_TYPE_VID = 3,
     }
-    nvmlFanState_enum: c_uint { NVML_FAN_FAILED = 1, NVML_FAN_NORMAL = 0 }
-    nvmlGom_enum: c_uint { NVML_GOM_ALL_ON = 0, NVML_GOM_COMPUTE = 1, NVML_GOM_LOW_DP = 2 }
-    nvmlGpuLevel_enum: c_uint {
+    nvmlFanState_t: c_uint { NVML_FAN_FAILED = 1, NVML_FAN_NORMAL = 0 }
+    nvmlGpuOperationMode_t: c_uint {
+        NVML_GOM_ALL_ON = 0, NVML_GOM_COMPUTE = 1, NVML_GOM_LOW_DP = 2,
+    }
+    nvmlGpuTopologyLevel_t: c_uint {
         NVML_TOPOLOGY_HOSTBRIDGE = 30, NVML_TOPOLOGY_INTERNAL = 0, NVML_TOPOLOGY_MULTIPLE = 20,
         NVML_TOPOLOGY_NODE = 40, NVML_TOPOLOGY_SINGLE = 10, NVML_TOPOLOGY_SYSTEM = 50,
     }
-    nvmlGpuP2PCapsIndex_enum: c_uint {
+    nvmlGpuP2PCapsIndex_t: c_uint {
         NVML_P2P_CAPS_INDEX_ATOMICS = 3, NVML_P2P_CAPS_INDEX_NVLINK = 2,
         NVML_P2P_CAPS_INDEX_PCI = 4, NVML_P2P_CAPS_INDEX_PROP = 4, NVML_P2P_CAPS_INDEX_READ = 0,
         NVML_P2P_CAPS_INDEX_UNKNOWN = 5, NVML_P2P_CAPS_INDEX_WRITE = 1,
     }
-    nvmlGpuP2PStatus_enum: c_uint {
+    nvmlGpuP2PStatus_t: c_uint {
         NVML_P2P_STATUS_CHIPSET_NOT_SUPPORED = 1, NVML_P2P_STATUS_CHIPSET_NOT_SUPPORTED = 1,
         NVML_P2P_STATUS_DISABLED_BY_REGKEY = 4, NVML_P2P_STATUS_GPU_NOT_SUPPORTED = 2,
         NVML_P2P_STATUS_IOH_TOPOLOGY_NOT_SUPPORTED = 3, NVML_P2P_STATUS_NOT_SUPPORTED = 5,
@@ -288,79 +178,77 @@ enumerations! {
         NVML_GRID_LICENSE_FEATURE_CODE_NVIDIA_RTX = 2, NVML_GRID_LICENSE_FEATURE_CODE_UNKNOWN = 0,
         NVML_GRID_LICENSE_FEATURE_CODE_VGPU = 1, NVML_GRID_LICENSE_FEATURE_CODE_VWORKSTATION = 2,
     }
-    nvmlHostVgpuMode_enum: c_uint {
-        NVML_HOST_VGPU_MODE_NON_SRIOV = 0, NVML_HOST_VGPU_MODE_SRIOV = 1,
-    }
-    nvmlInforomObject_enum: c_uint {
+    nvmlHostVgpuMode_t: c_uint { NVML_HOST_VGPU_MODE_NON_SRIOV = 0, NVML_HOST_VGPU_MODE_SRIOV = 1 }
+    nvmlInforomObject_t: c_uint {
         NVML_INFOROM_COUNT = 4, NVML_INFOROM_DEN = 3, NVML_INFOROM_ECC = 1, NVML_INFOROM_OEM = 0,
         NVML_INFOROM_POWER = 2,
     }
-    nvmlIntNvLinkDeviceType_enum: c_uint {
+    nvmlIntNvLinkDeviceType_t: c_uint {
         NVML_NVLINK_DEVICE_TYPE_GPU = 0, NVML_NVLINK_DEVICE_TYPE_IBMNPU = 1,
         NVML_NVLINK_DEVICE_TYPE_SWITCH = 2, NVML_NVLINK_DEVICE_TYPE_UNKNOWN = 255,
     }
-    nvmlLedColor_enum: c_uint { NVML_LED_COLOR_AMBER = 1, NVML_LED_COLOR_GREEN = 0 }
-    nvmlMemoryErrorType_enum: c_uint {
+    nvmlLedColor_t: c_uint { NVML_LED_COLOR_AMBER = 1, NVML_LED_COLOR_GREEN = 0 }
+    nvmlMemoryErrorType_t: c_uint {
         NVML_MEMORY_ERROR_TYPE_CORRECTED = 0, NVML_MEMORY_ERROR_TYPE_COUNT = 2,
         NVML_MEMORY_ERROR_TYPE_UNCORRECTED = 1,
     }
-    nvmlMemoryLocation_enum: c_uint {
+    nvmlMemoryLocation_t: c_uint {
         NVML_MEMORY_LOCATION_CBU = 6, NVML_MEMORY_LOCATION_COUNT = 8,
         NVML_MEMORY_LOCATION_DEVICE_MEMORY = 2, NVML_MEMORY_LOCATION_DRAM = 2,
         NVML_MEMORY_LOCATION_L1_CACHE = 0, NVML_MEMORY_LOCATION_L2_CACHE = 1,
         NVML_MEMORY_LOCATION_REGISTER_FILE = 3, NVML_MEMORY_LOCATION_SRAM = 7,
         NVML_MEMORY_LOCATION_TEXTURE_MEMORY = 4, NVML_MEMORY_LOCATION_TEXTURE_SHM = 5,
     }
-    nvmlNvLinkCapability_enum: c_uint {
+    nvmlNvLinkCapability_t: c_uint {
         NVML_NVLINK_CAP_COUNT = 6, NVML_NVLINK_CAP_P2P_ATOMICS = 2,
         NVML_NVLINK_CAP_P2P_SUPPORTED = 0, NVML_NVLINK_CAP_SLI_BRIDGE = 4,
         NVML_NVLINK_CAP_SYSMEM_ACCESS = 1, NVML_NVLINK_CAP_SYSMEM_ATOMICS = 3,
         NVML_NVLINK_CAP_VALID = 5,
     }
-    nvmlNvLinkErrorCounter_enum: c_uint {
+    nvmlNvLinkErrorCounter_t: c_uint {
         NVML_NVLINK_ERROR_COUNT = 5, NVML_NVLINK_ERROR_DL_CRC_DATA = 3,
         NVML_NVLINK_ERROR_DL_CRC_FLIT = 2, NVML_NVLINK_ERROR_DL_ECC_DATA = 4,
         NVML_NVLINK_ERROR_DL_RECOVERY = 1, NVML_NVLINK_ERROR_DL_REPLAY = 0,
     }
-    nvmlNvLinkUtilizationCountPktTypes_enum: c_uint {
+    nvmlNvLinkUtilizationCountPktTypes_t: c_uint {
         NVML_NVLINK_COUNTER_PKTFILTER_ALL = 255, NVML_NVLINK_COUNTER_PKTFILTER_FLUSH = 32,
         NVML_NVLINK_COUNTER_PKTFILTER_NOP = 1, NVML_NVLINK_COUNTER_PKTFILTER_NRATOM = 16,
         NVML_NVLINK_COUNTER_PKTFILTER_RATOM = 8, NVML_NVLINK_COUNTER_PKTFILTER_READ = 2,
         NVML_NVLINK_COUNTER_PKTFILTER_RESPDATA = 64, NVML_NVLINK_COUNTER_PKTFILTER_RESPNODATA = 128,
         NVML_NVLINK_COUNTER_PKTFILTER_WRITE = 4,
     }
-    nvmlNvLinkUtilizationCountUnits_enum: c_uint {
+    nvmlNvLinkUtilizationCountUnits_t: c_uint {
         NVML_NVLINK_COUNTER_UNIT_BYTES = 2, NVML_NVLINK_COUNTER_UNIT_COUNT = 4,
         NVML_NVLINK_COUNTER_UNIT_CYCLES = 0, NVML_NVLINK_COUNTER_UNIT_PACKETS = 1,
         NVML_NVLINK_COUNTER_UNIT_RESERVED = 3,
     }
-    nvmlPStates_enum: c_uint {
+    nvmlPstates_t: c_uint {
         NVML_PSTATE_0 = 0, NVML_PSTATE_1 = 1, NVML_PSTATE_10 = 10, NVML_PSTATE_11 = 11,
         NVML_PSTATE_12 = 12, NVML_PSTATE_13 = 13, NVML_PSTATE_14 = 14, NVML_PSTATE_15 = 15,
         NVML_PSTATE_2 = 2, NVML_PSTATE_3 = 3, NVML_PSTATE_4 = 4, NVML_PSTATE_5 = 5,
         NVML_PSTATE_6 = 6, NVML_PSTATE_7 = 7, NVML_PSTATE_8 = 8, NVML_PSTATE_9 = 9,
         NVML_PSTATE_UNKNOWN = 32,
     }
-    nvmlPageRetirementCause_enum: c_uint {
+    nvmlPageRetirementCause_t: c_uint {
         NVML_PAGE_RETIREMENT_CAUSE_COUNT = 2, NVML_PAGE_RETIREMENT_CAUSE_DOUBLE_BIT_ECC_ERROR = 1,
         NVML_PAGE_RETIREMENT_CAUSE_MULTIPLE_SINGLE_BIT_ECC_ERRORS = 0,
     }
-    nvmlPcieLinkState_enum: c_uint { NVML_PCIE_LINK_KEEP = 0, NVML_PCIE_LINK_SHUT_DOWN = 1 }
-    nvmlPcieUtilCounter_enum: c_uint {
+    nvmlPcieLinkState_t: c_uint { NVML_PCIE_LINK_KEEP = 0, NVML_PCIE_LINK_SHUT_DOWN = 1 }
+    nvmlPcieUtilCounter_t: c_uint {
         NVML_PCIE_UTIL_COUNT = 2, NVML_PCIE_UTIL_RX_BYTES = 1, NVML_PCIE_UTIL_TX_BYTES = 0,
     }
-    nvmlPerfPolicyType_enum: c_uint {
+    nvmlPerfPolicyType_t: c_uint {
         NVML_PERF_POLICY_BOARD_LIMIT = 3, NVML_PERF_POLICY_COUNT = 12,
         NVML_PERF_POLICY_LOW_UTILIZATION = 4, NVML_PERF_POLICY_POWER = 0,
         NVML_PERF_POLICY_RELIABILITY = 5, NVML_PERF_POLICY_SYNC_BOOST = 2,
         NVML_PERF_POLICY_THERMAL = 1, NVML_PERF_POLICY_TOTAL_APP_CLOCKS = 10,
         NVML_PERF_POLICY_TOTAL_BASE_CLOCKS = 11,
     }
-    nvmlRestrictedAPI_enum: c_uint {
+    nvmlRestrictedAPI_t: c_uint {
         NVML_RESTRICTED_API_COUNT = 2, NVML_RESTRICTED_API_SET_APPLICATION_CLOCKS = 0,
         NVML_RESTRICTED_API_SET_AUTO_BOOSTED_CLOCKS = 1,
     }
-    nvmlReturn_enum: c_uint {
+    nvmlReturn_t: c_uint {
         NVML_ERROR_ALREADY_INITIALIZED = 5, NVML_ERROR_ARGUMENT_VERSION_MISMATCH = 25,
         NVML_ERROR_CORRUPTED_INFOROM = 14, NVML_ERROR_DEPRECATED = 26,
         NVML_ERROR_DRIVER_NOT_LOADED = 9, NVML_ERROR_FREQ_NOT_SUPPORTED = 24,
@@ -376,15 +264,15 @@ enumerations! {
         NVML_ERROR_TIMEOUT = 10, NVML_ERROR_UNINITIALIZED = 1, NVML_ERROR_UNKNOWN = 999,
         NVML_ERROR_VGPU_ECC_NOT_SUPPORTED = 22, NVML_SUCCESS = 0,
     }
-    nvmlSamplingType_enum: c_uint {
+    nvmlSamplingType_t: c_uint {
         NVML_DEC_UTILIZATION_SAMPLES = 4, NVML_ENC_UTILIZATION_SAMPLES = 3,
         NVML_GPU_UTILIZATION_SAMPLES = 1, NVML_JPG_UTILIZATION_SAMPLES = 8,
         NVML_MEMORY_CLK_SAMPLES = 6, NVML_MEMORY_UTILIZATION_SAMPLES = 2,
         NVML_MODULE_POWER_SAMPLES = 7, NVML_OFA_UTILIZATION_SAMPLES = 9,
         NVML_PROCESSOR_CLK_SAMPLES = 5, NVML_SAMPLINGTYPE_COUNT = 10, NVML_TOTAL_POWER_SAMPLES = 0,
     }
-    nvmlTemperatureSensors_enum: c_uint { NVML_TEMPERATURE_COUNT = 1, NVML_TEMPERATURE_GPU = 0 }
-    nvmlTemperatureThresholds_enum: c_uint {
+    nvmlTemperatureSensors_t: c_uint { NVML_TEMPERATURE_COUNT = 1, NVML_TEMPERATURE_GPU = 0 }
+    nvmlTemperatureThresholds_t: c_uint {
         NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_CURR = 5, NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MAX = 6,
         NVML_TEMPERATURE_THRESHOLD_ACOUSTIC_MIN = 4, NVML_TEMPERATURE_THRESHOLD_COUNT = 8,
         NVML_TEMPERATURE_THRESHOLD_GPS_CURR = 7, NVML_TEMPERATURE_THRESHOLD_GPU_MAX = 3,
@@ -410,31 +298,31 @@ enumerations! {
         NVML_THERMAL_TARGET_VCD_BOARD = 9, NVML_THERMAL_TARGET_VCD_INLET = 10,
         NVML_THERMAL_TARGET_VCD_OUTLET = 11,
     }
-    nvmlValueType_enum: c_uint {
+    nvmlValueType_t: c_uint {
         NVML_VALUE_TYPE_COUNT = 7, NVML_VALUE_TYPE_DOUBLE = 0, NVML_VALUE_TYPE_SIGNED_INT = 5,
         NVML_VALUE_TYPE_SIGNED_LONG_LONG = 4, NVML_VALUE_TYPE_UNSIGNED_INT = 1,
         NVML_VALUE_TYPE_UNSIGNED_LONG = 2, NVML_VALUE_TYPE_UNSIGNED_LONG_LONG = 3,
         NVML_VALUE_TYPE_UNSIGNED_SHORT = 6,
     }
-    nvmlVgpuCapability_enum: c_uint {
+    nvmlVgpuCapability_t: c_uint {
         NVML_VGPU_CAP_COUNT = 5, NVML_VGPU_CAP_EXCLUSIVE_SIZE = 4, NVML_VGPU_CAP_EXCLUSIVE_TYPE = 3,
         NVML_VGPU_CAP_GPUDIRECT = 1, NVML_VGPU_CAP_MULTI_VGPU_EXCLUSIVE = 2,
         NVML_VGPU_CAP_NVLINK_P2P = 0,
     }
-    nvmlVgpuDriverCapability_enum: c_uint {
+    nvmlVgpuDriverCapability_t: c_uint {
         NVML_VGPU_DRIVER_CAP_COUNT = 2, NVML_VGPU_DRIVER_CAP_HETEROGENEOUS_MULTI_VGPU = 0,
         NVML_VGPU_DRIVER_CAP_WARM_UPDATE = 1,
     }
-    nvmlVgpuGuestInfoState_enum: c_uint {
+    nvmlVgpuGuestInfoState_t: c_uint {
         NVML_VGPU_INSTANCE_GUEST_INFO_STATE_INITIALIZED = 1,
         NVML_VGPU_INSTANCE_GUEST_INFO_STATE_UNINITIALIZED = 0,
     }
-    nvmlVgpuPgpuCompatibilityLimitCode_enum: c_uint {
+    nvmlVgpuPgpuCompatibilityLimitCode_t: c_uint {
         NVML_VGPU_COMPATIBILITY_LIMIT_GPU = 4, NVML_VGPU_COMPATIBILITY_LIMIT_GUEST_DRIVER = 2,
         NVML_VGPU_COMPATIBILITY_LIMIT_HOST_DRIVER = 1, NVML_VGPU_COMPATIBILITY_LIMIT_NONE = 0,
         NVML_VGPU_COMPATIBILITY_LIMIT_OTHER = 2147483648,
     }
-    nvmlVgpuVmCompatibility_enum: c_uint {
+    nvmlVgpuVmCompatibility_t: c_uint {
         NVML_VGPU_VM_COMPATIBILITY_COLD = 1, NVML_VGPU_VM_COMPATIBILITY_HIBERNATE = 2,
         NVML_VGPU_VM_COMPATIBILITY_LIVE = 8, NVML_VGPU_VM_COMPATIBILITY_NONE = 0,
         NVML_VGPU_VM_COMPATIBILITY_SLEEP = 4,
@@ -443,22 +331,22 @@ enumerations! {
 }
 
 layouts! {
-    struct nvmlAccountingStats_st {
+    struct nvmlAccountingStats_t {
         gpuUtilization: c_uint, memoryUtilization: c_uint, maxMemoryUsage: c_ulonglong,
         time: c_ulonglong, startTime: c_ulonglong, isRunning: c_uint, reserved: [c_uint; 5usize],
     }
     struct nvmlActiveVgpuInstanceInfo_v1_t {
         version: c_uint, vgpuCount: c_uint, vgpuInstances: *mut nvmlVgpuInstance_t,
     }
-    struct nvmlBAR1Memory_st {
+    struct nvmlBAR1Memory_t {
         bar1Total: c_ulonglong, bar1Free: c_ulonglong, bar1Used: c_ulonglong,
     }
-    struct nvmlBridgeChipHierarchy_st {
+    struct nvmlBridgeChipHierarchy_t {
         bridgeCount: c_uchar, bridgeChipInfo: [nvmlBridgeChipInfo_t; 128usize],
     }
-    struct nvmlBridgeChipInfo_st { type_: nvmlBridgeChipType_t, fwVersion: c_uint }
+    struct nvmlBridgeChipInfo_t { type_: nvmlBridgeChipType_t, fwVersion: c_uint }
     struct nvmlC2cModeInfo_v1_t { isC2cEnabled: c_uint }
-    struct nvmlClkMonFaultInfo_struct { clkApiDomain: c_uint, clkDomainFaultMask: c_uint }
+    struct nvmlClkMonFaultInfo_t { clkApiDomain: c_uint, clkDomainFaultMask: c_uint }
     struct nvmlClkMonStatus_status {
         bGlobalStatus: c_uint, clkMonListSize: c_uint, clkMonList: [nvmlClkMonFaultInfo_t; 32usize],
     }
@@ -466,49 +354,49 @@ layouts! {
         version: c_uint, type_: nvmlClockType_t, pstate: nvmlPstates_t, clockOffsetMHz: c_int,
         minClockOffsetMHz: c_int, maxClockOffsetMHz: c_int,
     }
-    struct nvmlComputeInstanceInfo_st {
+    struct nvmlComputeInstanceInfo_t {
         device: nvmlDevice_t, gpuInstance: nvmlGpuInstance_t, id: c_uint, profileId: c_uint,
         placement: nvmlComputeInstancePlacement_t,
     }
-    struct nvmlComputeInstancePlacement_st { start: c_uint, size: c_uint }
-    struct nvmlComputeInstanceProfileInfo_st {
+    struct nvmlComputeInstancePlacement_t { start: c_uint, size: c_uint }
+    struct nvmlComputeInstanceProfileInfo_t {
         id: c_uint, sliceCount: c_uint, instanceCount: c_uint, multiprocessorCount: c_uint,
         sharedCopyEngineCount: c_uint, sharedDecoderCount: c_uint, sharedEncoderCount: c_uint,
         sharedJpegCount: c_uint, sharedOfaCount: c_uint,
     }
-    struct nvmlComputeInstanceProfileInfo_v2_st {
+    struct nvmlComputeInstanceProfileInfo_v2_t {
         version: c_uint, id: c_uint, sliceCount: c_uint, instanceCount: c_uint,
         multiprocessorCount: c_uint, sharedCopyEngineCount: c_uint, sharedDecoderCount: c_uint,
         sharedEncoderCount: c_uint, sharedJpegCount: c_uint, sharedOfaCount: c_uint,
         name: [c_char; 96usize],
     }
-    struct nvmlConfComputeGetKeyRotationThresholdInfo_st {
+    struct nvmlConfComputeGetKeyRotationThresholdInfo_v1_t {
         version: c_uint, attackerAdvantage: c_ulonglong,
     }
-    struct nvmlConfComputeGpuAttestationReport_st {
+    struct nvmlConfComputeGpuAttestationReport_t {
         isCecAttestationReportPresent: c_uint, attestationReportSize: c_uint,
         cecAttestationReportSize: c_uint, nonce: [c_uchar; 32usize],
         attestationReport: [c_uchar; 8192usize], cecAttestationReport: [c_uchar; 4096usize],
     }
-    struct nvmlConfComputeGpuCertificate_st {
+    struct nvmlConfComputeGpuCertificate_t {
         certChainSize: c_uint, attestationCertChainSize: c_uint, certChain: [c_uchar; 4096usize],
         attestationCertChain: [c_uchar; 5120usize],
     }
-    struct nvmlConfComputeMemSizeInfo_st {
+    struct nvmlConfComputeMemSizeInfo_t {
         protectedMemSizeKib: c_ulonglong, unprotectedMemSizeKib: c_ulonglong,
     }
-    struct nvmlConfComputeSetKeyRotationThresholdInfo_st {
+    struct nvmlConfComputeSetKeyRotationThresholdInfo_v1_t {
         version: c_uint, maxAttackerAdvantage: c_ulonglong,
     }
-    struct nvmlConfComputeSystemCaps_st { cpuCaps: c_uint, gpusCaps: c_uint }
-    struct nvmlConfComputeSystemState_st {
+    struct nvmlConfComputeSystemCaps_t { cpuCaps: c_uint, gpusCaps: c_uint }
+    struct nvmlConfComputeSystemState_t {
         environment: c_uint, ccFeature: c_uint, devToolsMode: c_uint,
     }
     struct nvmlCoolerInfo_v1_t {
         version: c_uint, index: c_uint, signalType: nvmlCoolerControl_t, target: nvmlCoolerTarget_t,
     }
     struct nvmlDeviceAddressingMode_v1_t { version: c_uint, value: c_uint }
-    struct nvmlDeviceAttributes_st {
+    struct nvmlDeviceAttributes_t {
         multiprocessorCount: c_uint, sharedCopyEngineCount: c_uint, sharedDecoderCount: c_uint,
         sharedEncoderCount: c_uint, sharedJpegCount: c_uint, sharedOfaCount: c_uint,
         gpuInstanceSliceCount: c_uint, computeInstanceSliceCount: c_uint, memorySizeMB: c_ulonglong,
@@ -520,7 +408,7 @@ layouts! {
         currentMode: c_uint, mode: c_uint, supportedPowerMizerModes: c_uint,
     }
     struct nvmlDramEncryptionInfo_v1_t { version: c_uint, encryptionState: nvmlEnableState_t }
-    struct nvmlEccErrorCounts_st {
+    struct nvmlEccErrorCounts_t {
         l1Cache: c_ulonglong, l2Cache: c_ulonglong, deviceMemory: c_ulonglong,
         registerFile: c_ulonglong,
     }
@@ -540,25 +428,25 @@ layouts! {
         unit: c_uint, location: c_uint, sublocation: c_uint, extlocation: c_uint, address: c_uint,
         isParity: c_uint, count: c_uint,
     }
-    struct nvmlEncoderSessionInfo_st {
+    struct nvmlEncoderSessionInfo_t {
         sessionId: c_uint, pid: c_uint, vgpuInstance: nvmlVgpuInstance_t,
         codecType: nvmlEncoderType_t, hResolution: c_uint, vResolution: c_uint, averageFps: c_uint,
         averageLatency: c_uint,
     }
-    struct nvmlEventData_st {
+    struct nvmlEventData_t {
         device: nvmlDevice_t, eventType: c_ulonglong, eventData: c_ulonglong, gpuInstanceId: c_uint,
         computeInstanceId: c_uint,
     }
-    struct nvmlExcludedDeviceInfo_st { pciInfo: nvmlPciInfo_t, uuid: [c_char; 80usize] }
-    struct nvmlFBCSessionInfo_st {
+    struct nvmlExcludedDeviceInfo_t { pciInfo: nvmlPciInfo_t, uuid: [c_char; 80usize] }
+    struct nvmlFBCSessionInfo_t {
         sessionId: c_uint, pid: c_uint, vgpuInstance: nvmlVgpuInstance_t, displayOrdinal: c_uint,
         sessionType: nvmlFBCSessionType_t, sessionFlags: c_uint, hMaxResolution: c_uint,
         vMaxResolution: c_uint, hResolution: c_uint, vResolution: c_uint, averageFPS: c_uint,
         averageLatency: c_uint,
     }
-    struct nvmlFBCStats_st { sessionsCount: c_uint, averageFPS: c_uint, averageLatency: c_uint }
+    struct nvmlFBCStats_t { sessionsCount: c_uint, averageFPS: c_uint, averageLatency: c_uint }
     struct nvmlFanSpeedInfo_v1_t { version: c_uint, fan: c_uint, speed: c_uint }
-    struct nvmlFieldValue_st {
+    struct nvmlFieldValue_t {
         fieldId: c_uint, scopeId: c_uint, timestamp: c_longlong, latencyUsec: c_longlong,
         valueType: nvmlValueType_t, nvmlReturn: nvmlReturn_t, value: nvmlValue_t,
     }
@@ -574,7 +462,7 @@ layouts! {
         metrics: [nvmlGpmMetric_t; 210usize],
     }
     struct nvmlGpmSupport_t { version: c_uint, isSupportedDevice: c_uint }
-    struct nvmlGpuDynamicPstatesInfo_st {
+    struct nvmlGpuDynamicPstatesInfo_t {
         flags: c_uint, utilization: [nvmlGpuDynamicPstatesInfo_st__bindgen_ty_1; 8usize],
     }
     struct nvmlGpuDynamicPstatesInfo_st__bindgen_ty_1 {
@@ -588,16 +476,16 @@ layouts! {
         version: c_uint, clusterUuid: [c_uchar; 16usize], status: nvmlReturn_t, cliqueId: c_uint,
         state: nvmlGpuFabricState_t, healthMask: c_uint, healthSummary: c_uchar,
     }
-    struct nvmlGpuInstanceInfo_st {
+    struct nvmlGpuInstanceInfo_t {
         device: nvmlDevice_t, id: c_uint, profileId: c_uint, placement: nvmlGpuInstancePlacement_t,
     }
-    struct nvmlGpuInstancePlacement_st { start: c_uint, size: c_uint }
-    struct nvmlGpuInstanceProfileInfo_st {
+    struct nvmlGpuInstancePlacement_t { start: c_uint, size: c_uint }
+    struct nvmlGpuInstanceProfileInfo_t {
         id: c_uint, isP2pSupported: c_uint, sliceCount: c_uint, instanceCount: c_uint,
         multiprocessorCount: c_uint, copyEngineCount: c_uint, decoderCount: c_uint,
         encoderCount: c_uint, jpegCount: c_uint, ofaCount: c_uint, memorySizeMB: c_ulonglong,
     }
-    struct nvmlGpuInstanceProfileInfo_v2_st {
+    struct nvmlGpuInstanceProfileInfo_v2_t {
         version: c_uint, id: c_uint, isP2pSupported: c_uint, sliceCount: c_uint,
         instanceCount: c_uint, multiprocessorCount: c_uint, copyEngineCount: c_uint,
         decoderCount: c_uint, encoderCount: c_uint, jpegCount: c_uint, ofaCount: c_uint,
@@ -610,34 +498,34 @@ layouts! {
         controller: nvmlThermalController_t, defaultMinTemp: c_int, defaultMaxTemp: c_int,
         currentTemp: c_int, target: nvmlThermalTarget_t,
     }
-    struct nvmlGridLicensableFeature_st {
+    struct nvmlGridLicensableFeature_t {
         featureCode: nvmlGridLicenseFeatureCode_t, featureState: c_uint,
         licenseInfo: [c_char; 128usize], productName: [c_char; 128usize], featureEnabled: c_uint,
         licenseExpiry: nvmlGridLicenseExpiry_t,
     }
-    struct nvmlGridLicensableFeatures_st {
+    struct nvmlGridLicensableFeatures_t {
         isGridLicenseSupported: c_int, licensableFeaturesCount: c_uint,
         gridLicensableFeatures: [nvmlGridLicensableFeature_t; 3usize],
     }
-    struct nvmlGridLicenseExpiry_st {
+    struct nvmlGridLicenseExpiry_t {
         year: c_uint, month: c_ushort, day: c_ushort, hour: c_ushort, min: c_ushort, sec: c_ushort,
         status: c_uchar,
     }
     struct nvmlHostname_v1_t { value: [c_char; 64usize] }
-    struct nvmlHwbcEntry_st { hwbcId: c_uint, firmwareVersion: [c_char; 32usize] }
-    struct nvmlLedState_st { cause: [c_char; 256usize], color: nvmlLedColor_t }
+    struct nvmlHwbcEntry_t { hwbcId: c_uint, firmwareVersion: [c_char; 32usize] }
+    struct nvmlLedState_t { cause: [c_char; 256usize], color: nvmlLedColor_t }
     struct nvmlMarginTemperature_v1_t { version: c_uint, marginTemperature: c_int }
     struct nvmlMask255_t { mask: [c_uint; 8usize] }
-    struct nvmlMemory_st { total: c_ulonglong, free: c_ulonglong, used: c_ulonglong }
-    struct nvmlMemory_v2_st {
+    struct nvmlMemory_t { total: c_ulonglong, free: c_ulonglong, used: c_ulonglong }
+    struct nvmlMemory_v2_t {
         version: c_uint, total: c_ulonglong, reserved: c_ulonglong, free: c_ulonglong,
         used: c_ulonglong,
     }
     struct nvmlNvLinkInfo_v2_t {
         version: c_uint, isNvleEnabled: c_uint, firmwareInfo: nvmlNvlinkFirmwareInfo_t,
     }
-    struct nvmlNvLinkPowerThres_st { lowPwrThreshold: c_uint }
-    struct nvmlNvLinkUtilizationControl_st {
+    struct nvmlNvLinkPowerThres_t { lowPwrThreshold: c_uint }
+    struct nvmlNvLinkUtilizationControl_t {
         units: nvmlNvLinkUtilizationCountUnits_t, pktfilter: nvmlNvLinkUtilizationCountPktTypes_t,
     }
     struct nvmlNvlinkFirmwareInfo_t {
@@ -665,14 +553,14 @@ layouts! {
     union nvmlPRMTLV_v1_t__bindgen_ty_1 {
         inData: [c_uchar; 496usize], outData: [c_uchar; 496usize],
     }
-    struct nvmlPSUInfo_st {
+    struct nvmlPSUInfo_t {
         state: [c_char; 256usize], current: c_uint, voltage: c_uint, power: c_uint,
     }
     struct nvmlPciInfoExt_v1_t {
         version: c_uint, domain: c_uint, bus: c_uint, device: c_uint, pciDeviceId: c_uint,
         pciSubSystemId: c_uint, baseClass: c_uint, subClass: c_uint, busId: [c_char; 32usize],
     }
-    struct nvmlPciInfo_st {
+    struct nvmlPciInfo_t {
         busIdLegacy: [c_char; 16usize], domain: c_uint, bus: c_uint, device: c_uint,
         pciDeviceId: c_uint, pciSubSystemId: c_uint, busId: [c_char; 32usize],
     }
@@ -697,7 +585,7 @@ layouts! {
         pid: c_uint, usedGpuMemory: c_ulonglong, gpuInstanceId: c_uint, computeInstanceId: c_uint,
         usedGpuCcProtectedMemory: c_ulonglong,
     }
-    struct nvmlProcessInfo_v1_st { pid: c_uint, usedGpuMemory: c_ulonglong }
+    struct nvmlProcessInfo_v1_t { pid: c_uint, usedGpuMemory: c_ulonglong }
     struct nvmlProcessInfo_v2_st {
         pid: c_uint, usedGpuMemory: c_ulonglong, gpuInstanceId: c_uint, computeInstanceId: c_uint,
     }
@@ -705,7 +593,7 @@ layouts! {
         timeStamp: c_ulonglong, pid: c_uint, smUtil: c_uint, memUtil: c_uint, encUtil: c_uint,
         decUtil: c_uint, jpgUtil: c_uint, ofaUtil: c_uint,
     }
-    struct nvmlProcessUtilizationSample_st {
+    struct nvmlProcessUtilizationSample_t {
         pid: c_uint, timeStamp: c_ulonglong, smUtil: c_uint, memUtil: c_uint, encUtil: c_uint,
         decUtil: c_uint,
     }
@@ -720,10 +608,10 @@ layouts! {
     struct nvmlRepairStatus_v1_t {
         version: c_uint, bChannelRepairPending: c_uint, bTpcRepairPending: c_uint,
     }
-    struct nvmlRowRemapperHistogramValues_st {
+    struct nvmlRowRemapperHistogramValues_t {
         max: c_uint, high: c_uint, partial: c_uint, low: c_uint, none: c_uint,
     }
-    struct nvmlSample_st { timeStamp: c_ulonglong, sampleValue: nvmlValue_t }
+    struct nvmlSample_t { timeStamp: c_ulonglong, sampleValue: nvmlValue_t }
     struct nvmlSystemConfComputeSettings_v1_t {
         version: c_uint, environment: c_uint, ccFeature: c_uint, devToolsMode: c_uint,
         multiGpuMode: c_uint,
@@ -744,15 +632,15 @@ layouts! {
     }
     union nvmlUUIDValue_t { str_: [c_char; 41usize], bytes: [c_uchar; 16usize] }
     struct nvmlUUID_v1_t { version: c_uint, type_: c_uint, value: nvmlUUIDValue_t }
-    struct nvmlUnitFanInfo_st { speed: c_uint, state: nvmlFanState_t }
-    struct nvmlUnitFanSpeeds_st { fans: [nvmlUnitFanInfo_t; 24usize], count: c_uint }
-    struct nvmlUnitInfo_st {
+    struct nvmlUnitFanInfo_t { speed: c_uint, state: nvmlFanState_t }
+    struct nvmlUnitFanSpeeds_t { fans: [nvmlUnitFanInfo_t; 24usize], count: c_uint }
+    struct nvmlUnitInfo_t {
         name: [c_char; 96usize], id: [c_char; 96usize], serial: [c_char; 96usize],
         firmwareVersion: [c_char; 96usize],
     }
     struct nvmlUnrepairableMemoryStatus_v1_t { bUnrepairableMemory: c_uint }
-    struct nvmlUtilization_st { gpu: c_uint, memory: c_uint }
-    union nvmlValue_st {
+    struct nvmlUtilization_t { gpu: c_uint, memory: c_uint }
+    union nvmlValue_t {
         dVal: f64, siVal: c_int, uiVal: c_uint, ulVal: c_ulong, ullVal: c_ulonglong,
         sllVal: c_longlong, usVal: c_ushort,
     }
@@ -766,7 +654,7 @@ layouts! {
         memUtil: nvmlValue_t, encUtil: nvmlValue_t, decUtil: nvmlValue_t, jpgUtil: nvmlValue_t,
         ofaUtil: nvmlValue_t,
     }
-    struct nvmlVgpuInstanceUtilizationSample_st {
+    struct nvmlVgpuInstanceUtilizationSample_t {
         vgpuInstance: nvmlVgpuInstance_t, timeStamp: c_ulonglong, smUtil: nvmlValue_t,
         memUtil: nvmlValue_t, encUtil: nvmlValue_t, decUtil: nvmlValue_t,
     }
@@ -774,24 +662,24 @@ layouts! {
         version: c_uint, sampleValType: nvmlValueType_t, vgpuInstanceCount: c_uint,
         lastSeenTimeStamp: c_ulonglong, vgpuUtilArray: *mut nvmlVgpuInstanceUtilizationInfo_v1_t,
     }
-    struct nvmlVgpuLicenseExpiry_st {
+    struct nvmlVgpuLicenseExpiry_t {
         year: c_uint, month: c_ushort, day: c_ushort, hour: c_ushort, min: c_ushort, sec: c_ushort,
         status: c_uchar,
     }
-    struct nvmlVgpuLicenseInfo_st {
+    struct nvmlVgpuLicenseInfo_t {
         isLicensed: c_uchar, licenseExpiry: nvmlVgpuLicenseExpiry_t, currentState: c_uint,
     }
-    struct nvmlVgpuMetadata_st {
+    struct nvmlVgpuMetadata_t {
         version: c_uint, revision: c_uint, guestInfoState: nvmlVgpuGuestInfoState_t,
         guestDriverVersion: [c_char; 80usize], hostDriverVersion: [c_char; 80usize],
         reserved: [c_uint; 6usize], vgpuVirtualizationCaps: c_uint, guestVgpuVersion: c_uint,
         opaqueDataSize: c_uint, opaqueData: [c_char; 4usize],
     }
-    struct nvmlVgpuPgpuCompatibility_st {
+    struct nvmlVgpuPgpuCompatibility_t {
         vgpuVmCompatibility: nvmlVgpuVmCompatibility_t,
         compatibilityLimitCode: nvmlVgpuPgpuCompatibilityLimitCode_t,
     }
-    struct nvmlVgpuPgpuMetadata_st {
+    struct nvmlVgpuPgpuMetadata_t {
         version: c_uint, revision: c_uint, hostDriverVersion: [c_char; 80usize],
         pgpuVirtualizationCaps: c_uint, reserved: [c_uint; 5usize],
         hostSupportedVgpuRange: nvmlVgpuVersion_t, opaqueDataSize: c_uint,
@@ -807,7 +695,7 @@ layouts! {
         pid: c_uint, smUtil: c_uint, memUtil: c_uint, encUtil: c_uint, decUtil: c_uint,
         jpgUtil: c_uint, ofaUtil: c_uint,
     }
-    struct nvmlVgpuProcessUtilizationSample_st {
+    struct nvmlVgpuProcessUtilizationSample_t {
         vgpuInstance: nvmlVgpuInstance_t, pid: c_uint, processName: [c_char; 64usize],
         timeStamp: c_ulonglong, smUtil: c_uint, memUtil: c_uint, encUtil: c_uint, decUtil: c_uint,
     }
@@ -816,15 +704,15 @@ layouts! {
         vgpuProcUtilArray: *mut nvmlVgpuProcessUtilizationInfo_v1_t,
     }
     struct nvmlVgpuRuntimeState_v1_t { version: c_uint, size: c_ulonglong }
-    struct nvmlVgpuSchedulerCapabilities_st {
+    struct nvmlVgpuSchedulerCapabilities_t {
         supportedSchedulers: [c_uint; 3usize], maxTimeslice: c_uint, minTimeslice: c_uint,
         isArrModeSupported: c_uint, maxFrequencyForARR: c_uint, minFrequencyForARR: c_uint,
         maxAvgFactorForARR: c_uint, minAvgFactorForARR: c_uint,
     }
-    struct nvmlVgpuSchedulerGetState_st {
+    struct nvmlVgpuSchedulerGetState_t {
         schedulerPolicy: c_uint, arrMode: c_uint, schedulerParams: nvmlVgpuSchedulerParams_t,
     }
-    struct nvmlVgpuSchedulerLogEntries_st {
+    struct nvmlVgpuSchedulerLogEntry_t {
         timestamp: c_ulonglong, timeRunTotal: c_ulonglong, timeRun: c_ulonglong,
         swRunlistId: c_uint, targetTimeSlice: c_ulonglong, cumulativePreemptionTime: c_ulonglong,
     }
@@ -833,7 +721,7 @@ layouts! {
         schedulerParams: nvmlVgpuSchedulerParams_t, entriesCount: c_uint,
         logEntries: [nvmlVgpuSchedulerLogEntry_t; 200usize],
     }
-    struct nvmlVgpuSchedulerLog_st {
+    struct nvmlVgpuSchedulerLog_t {
         engineId: c_uint, schedulerPolicy: c_uint, arrMode: c_uint,
         schedulerParams: nvmlVgpuSchedulerParams_t, entriesCount: c_uint,
         logEntries: [nvmlVgpuSchedulerLogEntry_t; 200usize],
@@ -850,7 +738,7 @@ layouts! {
     }
     struct nvmlVgpuSchedulerSetParams_t__bindgen_ty_1 { avgFactor: c_uint, frequency: c_uint }
     struct nvmlVgpuSchedulerSetParams_t__bindgen_ty_2 { timeslice: c_uint }
-    struct nvmlVgpuSchedulerSetState_st {
+    struct nvmlVgpuSchedulerSetState_t {
         schedulerPolicy: c_uint, enableARRMode: c_uint,
         schedulerParams: nvmlVgpuSchedulerSetParams_t,
     }
@@ -869,8 +757,8 @@ layouts! {
     struct nvmlVgpuTypeMaxInstance_v1_t {
         version: c_uint, vgpuTypeId: nvmlVgpuTypeId_t, maxInstancePerGI: c_uint,
     }
-    struct nvmlVgpuVersion_st { minVersion: c_uint, maxVersion: c_uint }
-    struct nvmlViolationTime_st { referenceTime: c_ulonglong, violationTime: c_ulonglong }
+    struct nvmlVgpuVersion_t { minVersion: c_uint, maxVersion: c_uint }
+    struct nvmlViolationTime_t { referenceTime: c_ulonglong, violationTime: c_ulonglong }
     struct nvmlWorkloadPowerProfileCurrentProfiles_v1_t {
         version: c_uint, perfProfilesMask: nvmlMask255_t, requestedProfilesMask: nvmlMask255_t,
         enforcedProfilesMask: nvmlMask255_t,

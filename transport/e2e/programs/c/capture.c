@@ -147,6 +147,86 @@ static void copies(void) {
     CHECK(cuGraphDestroy(graph));
 }
 
+// A captured node copies something else.
+static void changed(void) {
+    static float elsewhere[COUNT];
+    CUcontext context;
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUDA_MEMCPY3D copy;
+    size_t count = 1;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemcpyHtoDAsync(a, host, BYTES, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphGetNodes(graph, &node, &count));
+    CHECK(cuGraphMemcpyNodeGetParams(node, &copy));
+    copy.source_host = pinned;
+    CHECK(cuGraphMemcpyNodeSetParams(node, &copy));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    fill(host, 1);
+    fill(pinned, 2);
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(result, a, BYTES));
+    require(result, 2, "a captured copy that was changed");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+
+    // In the graph, and then in what was instantiated before.
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphGetNodes(graph, &node, &count));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphMemcpyNodeGetParams(node, &copy));
+    copy.target_host = elsewhere;
+    CHECK(cuGraphMemcpyNodeSetParams(node, &copy));
+    CHECK(cuGraphExecMemcpyNodeSetParams(exec, node, &copy, context));
+    fill(result, 3);
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    require(elsewhere, 2, "a copy that was changed in both");
+    require(result, 3, "where it copied before");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+// One of two nodes that copy the same is made to copy, twice, to memory that the device has by its address: the other
+// does what it did.
+static void changed_twice(CUcontext context) {
+    CUgraph graph;
+    CUgraphNode both[2];
+    CUgraphExec exec;
+    CUDA_MEMCPY3D copy;
+    CUdeviceptr mapped;
+    float *shared;
+    size_t count = 2;
+    fill(host, 2);
+    upload_to(a);
+    memset(result, 0, sizeof result);
+    CHECK(cuMemHostAlloc((void **)&shared, BYTES, CU_MEMHOSTALLOC_DEVICEMAP));
+    CHECK(cuMemHostGetDevicePointer(&mapped, shared, 0));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
+    CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
+    CHECK(cuStreamEndCapture(stream, &graph));
+    CHECK(cuGraphGetNodes(graph, both, &count));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphMemcpyNodeGetParams(both[0], &copy));
+    copy.target_host = shared;
+    for (int round = 0; round < 2; round++)
+        CHECK(cuGraphExecMemcpyNodeSetParams(exec, both[0], &copy, context));
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    require(shared, 2, "one of two copies that was changed twice");
+    require(result, 2, "the other");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuMemFreeHost(shared));
+}
+
 static void fork_and_join(void) {
     CUgraph graph;
     CUgraphExec exec;
@@ -323,6 +403,10 @@ int main(void) {
     a = allocate(BYTES), b = allocate(BYTES), c = allocate(BYTES), d = allocate(BYTES);
     plain();
     copies();
+    changed();
+    // A driver may tell such memory from other memory of the host.
+    if (!is_real())
+        changed_twice(context);
     fork_and_join();
     functions();
     refused(context);

@@ -18,6 +18,6 @@ int main(int argc, char **argv) {
     if (sent == CUDA_SUCCESS && got == CUDA_SUCCESS)
         printf("goes on: %d\n", back);
     else
-        printf("is told: %d\n", got);
+        printf("fails: %d\n", got);
     return 0;
 }

@@ -314,6 +314,117 @@ static void children(void) {
     CHECK(cuGraphDestroy(graph));
 }
 
+// One row of many.
+static void row_of_a_matrix(void) {
+    enum { ROW = 20 * sizeof(float) };
+    CUgraph graph;
+    CUgraphNode nodes[2];
+    CUgraphExec exec;
+    CUDA_MEMCPY3D in = to_device(a, host), out = to_host(result, a);
+    in.source_y = 3, in.source_pitch = ROW, in.width = ROW;
+    out.target_y = 5, out.target_pitch = ROW, out.width = ROW;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &in, context));
+    CHECK(cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &out, context));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    fill(host, 1);
+    memset(result, 0, BYTES);
+    launch(exec);
+    printf("a row: %g to %g, before it %g, behind it %g\n", result[100], result[119], result[99], result[120]);
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+static void upload_sums(float by) {
+    fill(host, by);
+    CHECK(cuMemcpyHtoD(c, host, BYTES));
+    CHECK(cuCtxSynchronize());
+}
+
+static CUgraph copy_out(float *to) {
+    CUgraph graph;
+    CUgraphNode node;
+    CUDA_MEMCPY3D out = to_host(to, c);
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &out, context));
+    return graph;
+}
+
+// What a child that was replaced or taken out copied is left alone.
+static void replaced_children(void) {
+    static float elsewhere[COUNT];
+    CUgraph graph, one = copy_out(result), other = copy_out(elsewhere);
+    CUgraphNode child, second;
+    CUgraphExec exec;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, one));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    upload_sums(3);
+    launch(exec);
+    require(result, 3, "a child");
+    CHECK(cuGraphExecChildGraphNodeSetParams(exec, child, other));
+    upload_sums(5);
+    fill(result, 1);
+    launch(exec);
+    require(elsewhere, 5, "another child");
+    require(result, 1, "the child before it does nothing");
+    CHECK(cuGraphExecChildGraphNodeSetParams(exec, child, one));
+    fill(elsewhere, 1);
+    launch(exec);
+    require(result, 5, "the first child again");
+    require(elsewhere, 1, "the second child does nothing");
+    CHECK(cuGraphExecDestroy(exec));
+
+    CHECK(cuGraphAddChildGraphNode(&second, graph, NULL, 0, other));
+    CHECK(cuGraphDestroyNode(child));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    fill(result, 1);
+    launch(exec);
+    require(elsewhere, 5, "a child that is left");
+    require(result, 1, "a child that was taken out does nothing");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphDestroy(one));
+    CHECK(cuGraphDestroy(other));
+}
+
+static void multiply(void *by) {
+    for (int i = 0; i < COUNT; i++)
+        result[i] *= *(float *)by;
+}
+
+// A node calls another function, whose results stay as those of the first would.
+static void replaced_functions(void) {
+    float two = 2, three = 3, four = 4, five = 5;
+    CUgraph graph;
+    CUgraphNode nodes[2];
+    CUgraphExec exec;
+    CUDA_MEMCPY3D out = to_host(result, c);
+    CUDA_HOST_NODE_PARAMS function = {multiply, &two};
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &out, context));
+    CHECK(cuGraphAddHostNode(&nodes[1], graph, &nodes[0], 1, &function));
+    function.data = &three;
+    CHECK(cuGraphHostNodeSetParams(nodes[1], &function));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    upload_sums(1);
+    launch(exec);
+    require(result, 3, "a function that was changed in its graph");
+    for (int round = 0; round < 2; round++) {
+        // What is changed in the graph does not matter to what was instantiated before.
+        function.data = &five;
+        CHECK(cuGraphHostNodeSetParams(nodes[1], &function));
+        function.data = round ? &four : &two;
+        CHECK(cuGraphExecHostNodeSetParams(exec, nodes[1], &function));
+        launch(exec);
+        require(result, round ? 4 : 2, "a function that was changed in what can be launched");
+    }
+    CHECK(cuGraphDestroy(graph));
+    launch(exec);
+    require(result, 4, "a function whose graph is gone");
+    CHECK(cuGraphExecDestroy(exec));
+}
+
 // A graph with memory of its own, which can be moved into another, and not copied.
 static void moved(void) {
     int version;
@@ -444,6 +555,128 @@ static void conditional(void) {
     CHECK(cuGraphExecDestroy(exec));
     CHECK(cuGraphDestroy(graph));
     CHECK(cuModuleUnload(module));
+
+    // A copy in a body takes what the host has in page-locked memory at the launch.
+    unsigned *word;
+    CHECK(cuMemAllocHost((void **)&word, 4));
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, 1, 1));
+    CUgraphNodeParams branch = {.kind = 13, .body.conditional = {.handle = handle, .kind = 0, .count = 1,
+                                                                 .context = context}};
+    CHECK(cuGraphAddNode(&loop, graph, NULL, NULL, 0, &branch));
+    CUDA_MEMCPY3D copy = to_device(c, word);
+    copy.width = 4;
+    CHECK(cuGraphAddMemcpyNode(&body, branch.body.conditional.bodies[0], NULL, 0, &copy, context));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (unsigned i = 70; i < 72; i++) {
+        *word = i;
+        launch(exec);
+        CHECK(cuMemcpyDtoH(&counter, c, 4));
+        REQUIRE(counter == i, "a copy in a body brings %u, not %u", counter, i);
+    }
+    printf("a copy in a body: %u\n", counter);
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuMemFreeHost(word));
+}
+
+static float *locked;
+
+static void write_late(void *data) {
+    (void)data;
+    usleep(30000);
+    fill(locked, 10);
+}
+
+// Launches of one instance run one after another in whatever streams, and so does what each reads of the host's memory.
+static void two_streams(void) {
+    int remote = getenv("GTRACE_REMOTE") != NULL;
+    CUgraph graph;
+    CUgraphNode nodes[3];
+    CUgraphExec exec;
+    CUstream other;
+    void *parameters[] = {&c, &a, &c, &n};
+    CUDA_MEMCPY3D in = to_device(a, host);
+    CUDA_KERNEL_NODE_PARAMS sum = add_of(parameters);
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &in, context));
+    CHECK(cuGraphAddKernelNode(&nodes[1], graph, &nodes[0], 1, &sum));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
+    Hold held = hold(stream);
+    fill(host, 1);
+    CHECK(cuGraphLaunch(exec, stream));
+    // A driver may read the memory when the graph runs; through the network it is read by the launch.
+    if (!remote) {
+        let_go(held);
+        CHECK(cuStreamSynchronize(stream));
+    }
+    fill(host, 10);
+    CHECK(cuGraphLaunch(exec, other));
+    if (remote)
+        let_go(held);
+    CHECK(cuStreamSynchronize(other));
+    CHECK(cuMemcpyDtoH(result, c, BYTES));
+    require(result, 11, "launches in two streams");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+
+    // A function of the first launch writes what the second reads.
+    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    in = to_device(a, locked);
+    CUDA_HOST_NODE_PARAMS late = {.function = write_late};
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &in, context));
+    CHECK(cuGraphAddKernelNode(&nodes[1], graph, &nodes[0], 1, &sum));
+    CHECK(cuGraphAddHostNode(&nodes[2], graph, &nodes[1], 1, &late));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
+    fill(locked, 1);
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuGraphLaunch(exec, other));
+    CHECK(cuStreamSynchronize(other));
+    CHECK(cuMemcpyDtoH(result, c, BYTES));
+    require(result, 11, "a function between launches in two streams");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuMemFreeHost(locked));
+    CHECK(cuStreamDestroy(other));
+}
+
+static void five_times(void *data) {
+    (void)data;
+    for (int i = 0; i < COUNT; i++)
+        locked[i] = result[i] * 5;
+}
+
+// The same copies before and behind a function.
+static void copied_twice(void) {
+    CUgraph graph;
+    CUgraphNode nodes[7];
+    CUgraphExec exec;
+    void *doubled[] = {&a, &a, &b, &n}, *added[] = {&a, &b, &b, &n};
+    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    CUDA_MEMCPY3D in = to_device(a, locked), out = to_host(result, b);
+    CUDA_KERNEL_NODE_PARAMS first = add_of(doubled), second = add_of(added);
+    CUDA_HOST_NODE_PARAMS function = {.function = five_times};
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &in, context));
+    CHECK(cuGraphAddKernelNode(&nodes[1], graph, &nodes[0], 1, &first));
+    CHECK(cuGraphAddMemcpyNode(&nodes[2], graph, &nodes[1], 1, &out, context));
+    CHECK(cuGraphAddHostNode(&nodes[3], graph, &nodes[2], 1, &function));
+    CHECK(cuGraphAddMemcpyNode(&nodes[4], graph, &nodes[3], 1, &in, context));
+    CHECK(cuGraphAddKernelNode(&nodes[5], graph, &nodes[4], 1, &second));
+    CHECK(cuGraphAddMemcpyNode(&nodes[6], graph, &nodes[5], 1, &out, context));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (int round = 0; round < 2; round++) {
+        fill(locked, 1);
+        launch(exec);
+        require(result, 12, "copied before and behind a function");
+    }
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuMemFreeHost(locked));
 }
 
 static int destroyed;
@@ -533,10 +766,15 @@ int main(void) {
     nodes_and_edges();
     arrays_of_a_node();
     captured_into();
+    row_of_a_matrix();
     children();
+    replaced_children();
+    replaced_functions();
     moved();
     events_and_memory();
     conditional();
+    two_streams();
+    copied_twice();
     objects();
     objects_of_a_launch();
     attributes();

@@ -123,6 +123,7 @@ FUNCTION(cuGraphKernelNodeSetAttribute, CUgraphNode node, int attribute, const u
 FUNCTION(cuGraphKernelNodeGetAttribute, CUgraphNode node, int attribute, uint64_t value[8])
 FUNCTION(cuGraphMemcpyNodeGetParams, CUgraphNode node, CUDA_MEMCPY3D *copy)
 FUNCTION(cuGraphMemcpyNodeSetParams, CUgraphNode node, const CUDA_MEMCPY3D *copy)
+FUNCTION(cuGraphHostNodeSetParams, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *host)
 FUNCTION(cuGraphMemsetNodeGetParams, CUgraphNode node, CUDA_MEMSET_NODE_PARAMS *fill)
 FUNCTION(cuGraphHostNodeGetParams, CUgraphNode node, CUDA_HOST_NODE_PARAMS *host)
 FUNCTION(cuGraphInstantiate, CUgraphExec *exec, CUgraph graph, uint64_t flags)
@@ -134,6 +135,7 @@ FUNCTION(cuGraphExecMemcpyNodeSetParams, CUgraphExec exec, CUgraphNode node, con
 FUNCTION(cuGraphExecMemsetNodeSetParams, CUgraphExec exec, CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS *fill,
          CUcontext context)
 FUNCTION(cuGraphExecHostNodeSetParams, CUgraphExec exec, CUgraphNode node, const CUDA_HOST_NODE_PARAMS *host)
+FUNCTION(cuGraphExecChildGraphNodeSetParams, CUgraphExec exec, CUgraphNode node, CUgraph child)
 FUNCTION(cuGraphNodeSetEnabled, CUgraphExec exec, CUgraphNode node, unsigned enabled)
 FUNCTION(cuGraphNodeGetEnabled, CUgraphExec exec, CUgraphNode node, unsigned *enabled)
 FUNCTION(cuGraphUpload, CUgraphExec exec, CUstream stream)

@@ -158,12 +158,28 @@ static void variables(CUmodule module) {
     unsigned value;
     CHECK(cuMemcpyDtoH(&value, own, sizeof value));
     printf("its value: %u\n", value);
+    // The variables of the next library may lie where those of the one before did.
     CUlibrary library;
-    CHECK(cuLibraryLoadData(&library, managed_ptx, NULL, NULL, 0, NULL, NULL, 0));
-    CHECK(cuLibraryGetManaged(&counter, &size, library, "shared_counter"));
-    printf("of a library: %u\n", *(unsigned *)(uintptr_t)counter);
-    SHOW(cuLibraryGetManaged(&counter, &size, library, "own_counter"));
-    CHECK(cuLibraryUnload(library));
+    unsigned first = 0;
+    for (int round = 0; round < 3; round++) {
+        CHECK(cuLibraryLoadData(&library, managed_ptx, NULL, NULL, 0, NULL, NULL, 0));
+        CHECK(cuLibraryGetManaged(&counter, &size, library, "shared_counter"));
+        unsigned *found = (unsigned *)(uintptr_t)counter;
+        if (round == 0)
+            first = *found;
+        REQUIRE(*found == first, "library %d: the variable is %u, not %u", round, *found, first);
+        *found += 1;
+        SHOW(cuLibraryGetManaged(&counter, &size, library, "own_counter"));
+        CHECK(cuLibraryUnload(library));
+    }
+    printf("of a library: %u\n", first);
+    // Other memory goes with no module.
+    unsigned *other = managed(4096, CU_MEM_ATTACH_GLOBAL);
+    *other = 7;
+    SHOW_STALE_SOON(cuModuleUnload(NULL));
+    SHOW_STALE_SOON(cuLibraryUnload(NULL));
+    printf("of no module: %u\n", *other);
+    CHECK(cuMemFree(address_of(other)));
 }
 
 static void system_calls(void) {

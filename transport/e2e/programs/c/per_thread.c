@@ -47,6 +47,15 @@ static void *busy(void *ended) {
     return NULL;
 }
 
+// Copies in its own stream, while another thread's is captured.
+static void *beside_capture(void *value) {
+    unsigned there = 44;
+    CHECK(cuCtxSetCurrent(context));
+    CHECK(to_device(memory, &there, sizeof there));
+    CHECK(to_host(value, memory, sizeof there));
+    return NULL;
+}
+
 static void slow(void *data) {
     (void)data;
     usleep(30000);
@@ -117,5 +126,13 @@ int main(void) {
     pthread_join(thread, NULL);
     printf("in the legacy stream: %u\n", value);
     SHOW(cuStreamQuery(NULL));
+
+    CUgraph graph;
+    CHECK(cuStreamBeginCapture(PER_THREAD, CU_STREAM_CAPTURE_MODE_RELAXED));
+    REQUIRE(pthread_create(&thread, NULL, beside_capture, &value) == 0, "no thread");
+    pthread_join(thread, NULL);
+    CHECK(cuStreamEndCapture(PER_THREAD, &graph));
+    CHECK(cuGraphDestroy(graph));
+    printf("beside a capture: %u\n", value);
     return 0;
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Network, PIECE};
+use crate::ahead::IN_BUFFER;
 use crate::buffer::{InBuffer, OutBuffer};
-use crate::channel::IN_BUFFER;
 use crate::link::{LinkError, Rx, Tx};
 
 pub(super) struct EmulatedTx {

@@ -26,8 +26,9 @@ use rustix::event::PollFlags;
 
 use self::attach::Client;
 use self::kept::{Kept, TOGETHER};
-use self::rx::ResumeRx;
+use self::rx::ResumeBytes;
 use self::tx::ResumeTx;
+use crate::ahead::AheadRx;
 use crate::buffer::InBuffer;
 use crate::changes::Changes;
 use crate::channel::Channel;
@@ -350,7 +351,7 @@ impl Shared {
         Link {
             tx: Box::new(ResumeTx::new(Arc::clone(&self))),
             end: Ender::new(&self),
-            rx: Box::new(ResumeRx::new(self)),
+            rx: Box::new(AheadRx::new(ResumeBytes::new(self))),
             info,
             channel: None,
         }

@@ -9,21 +9,17 @@ use rustix::event::PollFlags;
 use gtrace_protocol::TELL_EVERY;
 
 use super::{Pulled, Shared, TELL_IDLE, locked};
-use crate::buffer::InBuffer;
-use crate::channel::{AHEAD, IN_BUFFER};
-use crate::link::{LinkError, Rx};
+use crate::ahead::Incoming;
+use crate::link::LinkError;
 use crate::spin::{Peer, Spin};
 
-/// Below, reading ahead costs less than another system call.
-const DIRECT: usize = 4 << 10;
-
-pub(super) struct ResumeRx {
+/// What a lane receives, whichever connection brings it.
+pub(super) struct ResumeBytes {
     shared: Arc<Shared>,
-    buffer: InBuffer,
     spin: Spin,
 }
 
-impl ResumeRx {
+impl ResumeBytes {
     pub(super) fn new(shared: Arc<Shared>) -> Self {
         let host = locked(&shared.inlet)
             .channel
@@ -31,18 +27,14 @@ impl ResumeRx {
             .map_or(Peer::ThisHost, |channel| channel.socket().host());
         Self {
             shared,
-            buffer: InBuffer::new(IN_BUFFER),
             spin: Spin::new(host),
         }
     }
+}
 
-    /// Waits for bytes of the lane.
-    fn take(
-        shared: &Shared,
-        spin: &mut Spin,
-        into: &mut [u8],
-        deadline: Option<Instant>,
-    ) -> Result<usize, LinkError> {
+impl Incoming for ResumeBytes {
+    fn receive(&mut self, into: &mut [u8], deadline: Option<Instant>) -> Result<usize, LinkError> {
+        let (shared, spin) = (&*self.shared, &mut self.spin);
         loop {
             if shared.owes(TELL_EVERY) {
                 shared.tell();
@@ -101,91 +93,26 @@ impl ResumeRx {
         }
     }
 
-    /// Waits until `total` bytes are unread; takes at most `most` along.
-    fn fill(
-        &mut self,
-        total: usize,
-        most: usize,
-        deadline: Option<Instant>,
-    ) -> Result<(), LinkError> {
-        while self.buffer.len() < total {
-            let most = most.max(total) - self.buffer.len();
-            let space = self.buffer.space(total);
-            let space = match space.split_at_mut_checked(most) {
-                Some((space, _)) => space,
-                None => space,
-            };
-            let taken = Self::take(&self.shared, &mut self.spin, space, deadline)?;
-            self.buffer.filled(taken);
+    fn receive_now(&mut self, into: &mut [u8]) -> Result<Option<usize>, LinkError> {
+        let mut inlet = locked(&self.shared.inlet);
+        let attempt = inlet.attempt;
+        let pulled = self.shared.pull(&mut inlet, into);
+        drop(inlet);
+        match pulled {
+            Ok(Pulled::Bytes(received)) => return Ok(Some(received)),
+            Ok(Pulled::Nothing) => {}
+            // Another connection may bring more, unless the lane has ended.
+            Ok(Pulled::Replaced) => self.shared.check()?,
+            Err(error) => {
+                self.shared.broke(attempt, error)?;
+                self.shared.check()?;
+            }
         }
-        Ok(())
+        Ok(None)
     }
 }
 
-impl Rx for ResumeRx {
-    #[inline]
-    fn peek(&mut self, len: usize, deadline: Option<Instant>) -> Result<&[u8], LinkError> {
-        if self.buffer.len() < len {
-            self.fill(len, AHEAD, deadline)?;
-        }
-        Ok(&self.buffer.unread()[..len])
-    }
-
-    fn ready(&mut self, len: usize) -> Result<bool, LinkError> {
-        while self.buffer.len() < len {
-            let most = AHEAD.max(len) - self.buffer.len();
-            let space = self.buffer.space(len);
-            let most = most.min(space.len());
-            let mut inlet = locked(&self.shared.inlet);
-            let attempt = inlet.attempt;
-            let pulled = self.shared.pull(&mut inlet, &mut space[..most]);
-            drop(inlet);
-            match pulled {
-                Ok(Pulled::Bytes(received)) => self.buffer.filled(received),
-                Ok(Pulled::Nothing) => break,
-                // Another connection may bring more, unless the lane has ended.
-                Ok(Pulled::Replaced) => {
-                    self.shared.check()?;
-                    break;
-                }
-                Err(error) => {
-                    self.shared.broke(attempt, error)?;
-                    self.shared.check()?;
-                    break;
-                }
-            }
-        }
-        Ok(self.buffer.len() >= len)
-    }
-
-    #[inline]
-    fn consume(&mut self, len: usize) {
-        self.buffer.consume(len);
-    }
-
-    fn read(&mut self, into: &mut [u8]) -> Result<(), LinkError> {
-        let mut at = self.buffer.take(into);
-        while at < into.len() {
-            if into.len() - at < DIRECT {
-                self.fill(into.len() - at, AHEAD, None)?;
-                at += self.buffer.take(&mut into[at..]);
-            } else {
-                at += Self::take(&self.shared, &mut self.spin, &mut into[at..], None)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn some(&mut self, max: usize) -> Result<&[u8], LinkError> {
-        if self.buffer.len() == 0 {
-            self.fill(1, max.min(IN_BUFFER), None)?;
-        }
-        let unread = self.buffer.unread();
-        Ok(&unread[..max.min(unread.len())])
-    }
-}
-
-impl Drop for ResumeRx {
+impl Drop for ResumeBytes {
     fn drop(&mut self) {
         // Nobody would take what another connection brings.
         self.shared.forgotten();

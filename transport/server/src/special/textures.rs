@@ -4,14 +4,9 @@
 #![allow(non_snake_case, reason = "the driver's names")]
 #![allow(unsafe_code)]
 
-use std::mem;
-
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{Payload as _, Resource, TextureCreate, View, texture_description};
-use gtrace_cuda::types::driver::{
-    CU_RESOURCE_TYPE_ARRAY, CU_RESOURCE_TYPE_LINEAR, CU_RESOURCE_TYPE_MIPMAPPED_ARRAY,
-    CU_RESOURCE_TYPE_PITCH2D, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC,
-};
+use gtrace_cuda::types::driver::CUDA_RESOURCE_DESC;
 use gtrace_protocol::{Reader, Writer};
 
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS};
@@ -20,66 +15,18 @@ use crate::worker::handles::{HANDLES_MAX, OUT_OF_MEMORY};
 use crate::worker::objects::Object;
 
 fn resource(exec: &Exec, given: &Resource) -> Result<CUDA_RESOURCE_DESC, Code> {
-    // SAFETY: zeros are a value.
-    let mut description: CUDA_RESOURCE_DESC = unsafe { mem::zeroed() };
-    let size = |value: u64| usize::try_from(value).map_err(|_| INVALID_VALUE);
+    let mut description = given.description();
     // What is not an array's handle is an invalid value here, not an invalid handle.
     let real = |kind, handle| exec.handles.real(kind, handle).map_err(|_| INVALID_VALUE);
     match *given {
         Resource::Array(handle) => {
-            description.resType = CU_RESOURCE_TYPE_ARRAY;
             description.res.array.hArray = real(Kind::Array, handle)?.cast();
         }
         Resource::Mipmapped(handle) => {
-            description.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
             description.res.mipmap.hMipmappedArray = real(Kind::MipmappedArray, handle)?.cast();
         }
-        Resource::Linear {
-            address,
-            format,
-            channels,
-            bytes,
-        } => {
-            description.resType = CU_RESOURCE_TYPE_LINEAR;
-            description.res.linear.devPtr = address;
-            description.res.linear.format = format;
-            description.res.linear.numChannels = channels;
-            description.res.linear.sizeInBytes = size(bytes)?;
-        }
-        Resource::Pitched {
-            address,
-            format,
-            channels,
-            width,
-            height,
-            pitch,
-        } => {
-            description.resType = CU_RESOURCE_TYPE_PITCH2D;
-            description.res.pitch2D.devPtr = address;
-            description.res.pitch2D.format = format;
-            description.res.pitch2D.numChannels = channels;
-            description.res.pitch2D.width = size(width)?;
-            description.res.pitch2D.height = size(height)?;
-            description.res.pitch2D.pitchInBytes = size(pitch)?;
-        }
+        Resource::Linear { .. } | Resource::Pitched { .. } => {}
     }
-    Ok(description)
-}
-
-fn view(given: &View) -> Result<CUDA_RESOURCE_VIEW_DESC, Code> {
-    let size = |value: u64| usize::try_from(value).map_err(|_| INVALID_VALUE);
-    // SAFETY: zeros are a value.
-    let mut description: CUDA_RESOURCE_VIEW_DESC = unsafe { mem::zeroed() };
-    description.format = given.format;
-    description.width = size(given.size[0])?;
-    description.height = size(given.size[1])?;
-    description.depth = size(given.size[2])?;
-    [
-        description.firstMipmapLevel,
-        description.lastMipmapLevel,
-        description.firstLayer,
-        description.lastLayer,
-    ] = given.parts;
     Ok(description)
 }
 
@@ -87,7 +34,7 @@ fn create_texture(exec: &Exec, create: &TextureCreate) -> Result<u64, Code> {
     let call = exec.driver.cuTexObjectCreate.ok_or(NOT_SUPPORTED)?;
     let resource = resource(exec, &create.resource)?;
     let texture = texture_description(&create.description);
-    let view = create.view.as_ref().map(view).transpose()?;
+    let view = create.view.as_ref().map(View::description);
     let view = view.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     let mut object = 0;
     // SAFETY: a place for the number, two structures, and one or null.

@@ -23,8 +23,7 @@ pub(crate) const INVALID_HANDLE: Code = 400;
 /// NVML_ERROR_INVALID_ARGUMENT
 pub(crate) const NVML_INVALID_ARGUMENT: Code = 2;
 
-/// Most handles of a client, and most objects that have numbers of the driver's. Its library has room for as many
-/// functions.
+/// Most handles of a client, and most objects that have numbers of the driver's.
 pub(crate) const HANDLES_MAX: usize = 1 << 20;
 
 /// What a handle that is not known, or is of another kind, is answered with.

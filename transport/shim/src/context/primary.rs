@@ -12,7 +12,7 @@ use gtrace_protocol::{Flags, op_id};
 use super::{forget, pointer, put};
 use crate::contexts::Known;
 use crate::device::device;
-use crate::entry::{check, done, exchange, mint};
+use crate::entry::{check, done, ending, exchange, mint};
 use crate::generated::driver::remote;
 use crate::session;
 use crate::state::lock;
@@ -95,7 +95,9 @@ pub(crate) unsafe fn cuDevicePrimaryCtxReset_v2(dev: CUdevice) -> CUresult {
         let handle = lock(&session.state.contexts).primary(dev).handle;
         crate::managed::leave_context(session, handle);
         // SAFETY: no pointers.
-        check(unsafe { remote::cuDevicePrimaryCtxReset_v2(dev) })?;
+        let earlier = ending(session, || unsafe {
+            remote::cuDevicePrimaryCtxReset_v2(dev)
+        })?;
         let mut contexts = lock(&session.state.contexts);
         let primary = contexts.primary(dev);
         primary.retains = 0;
@@ -104,7 +106,7 @@ pub(crate) unsafe fn cuDevicePrimaryCtxReset_v2(dev: CUdevice) -> CUresult {
         drop(contexts);
         forget(session, handle);
         session.set_broken(0);
-        Ok(())
+        earlier
     })
 }
 

@@ -3,11 +3,14 @@
 // Asks the server with two places to write to.
 #![allow(unsafe_code)]
 
+use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::ffi::CString;
+use std::ops::Deref;
 use std::ptr::without_provenance_mut;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::rc::Rc;
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use gtrace_cuda::payload::{FunctionInfo, PARAMETERS_MAX, Parameter};
 use gtrace_cuda::types::driver::{
@@ -15,14 +18,17 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_cuda::{Kind, SERVER_MINTED};
 
+use crate::entry::holding_back;
 use crate::generated::driver::remote;
 use crate::log;
-use crate::session::Session;
+use crate::session::{self, Session};
 use crate::state::{State, lock};
 
 /// Attributes that have a place of their own; CUDA 13 defines 16.
 pub(super) const ATTRIBUTES: usize = 32;
 const UNKNOWN: i32 = i32::MIN;
+/// In place of the module or library of what the server minted, and of the functions of such kernels.
+pub(super) const NO_OWNER: u64 = 0;
 
 /// Where the parameters of a function lie in their buffer.
 pub(crate) struct Layout {
@@ -44,7 +50,7 @@ impl Layout {
 /// A function or kernel.
 pub(crate) struct Record {
     handle: u64,
-    /// Module or library.
+    /// Module or library, or [`NO_OWNER`].
     pub(crate) owner: u64,
     pub(crate) name: CString,
     layout: OnceLock<Layout>,
@@ -133,8 +139,8 @@ pub(crate) struct Functions {
     pub(super) of_kernels: HashMap<(u64, u64), u64>,
     /// Attributes that were set, by handle, attribute and device.
     pub(super) set: HashMap<SetAttribute, i32>,
-    /// Records of handles that the server minted, and of those for which the table is too small.
-    foreign: HashMap<u64, &'static Record>,
+    /// Records by handle.
+    records: HashMap<u64, Arc<Record>>,
     /// Stream priorities by context: least and greatest.
     pub(crate) priorities: HashMap<u64, (i32, i32)>,
     /// Answers about occupancy.
@@ -142,11 +148,15 @@ pub(crate) struct Functions {
 }
 
 impl Functions {
-    /// A context is gone.
-    pub(crate) fn forget_context(&mut self, context: u64) {
-        self.of_kernels.retain(|(_, of), _| *of != context);
+    /// A context is gone, and so are these functions of kernels.
+    pub(crate) fn forget_context(&mut self, context: u64) -> HashSet<u64> {
+        let of_context = self.of_kernels.extract_if(|(_, of), _| *of == context);
+        let gone: HashSet<u64> = of_context.map(|(_, function)| function).collect();
+        self.records.retain(|handle, _| !gone.contains(handle));
+        FORGOTTEN.fetch_add(1, Ordering::Release);
         self.set.clear();
         self.priorities.remove(&context);
+        gone
     }
 
     /// Functions of a kernel, one a context.
@@ -172,24 +182,22 @@ impl Functions {
         self.set.retain(|(of, _, _), _| *of != handle);
     }
 
-    /// A module or library is gone, and so are these functions and kernels.
+    /// A module or library is gone, and so are these functions and kernels. Nothing here says whose those are that the server
+    /// minted: it is asked again about all that are still there.
     pub(super) fn forget_owner(&mut self, owner: u64) -> HashSet<u64> {
         self.set.clear();
         let mut gone = HashSet::new();
-        self.by_name.retain(|(of, _), handle| {
-            let ends = *of == owner;
+        self.records.retain(|handle, record| {
+            let ends = record.owner == owner;
             if ends {
                 gone.insert(*handle);
             }
-            !ends
+            !ends && handle & SERVER_MINTED == 0
         });
-        self.of_kernels.retain(|(kernel, _), function| {
-            let ends = gone.contains(kernel);
-            if ends {
-                gone.insert(*function);
-            }
-            !ends
-        });
+        FORGOTTEN.fetch_add(1, Ordering::Release);
+        self.by_name.retain(|(of, _), _| *of != owner);
+        self.of_kernels
+            .retain(|(kernel, _), function| !gone.contains(kernel) && !gone.contains(function));
         self.occupancy.retain(|key, _| !gone.contains(&key[0]));
         self.reported.retain(|(of, _), _| *of != owner);
         gone
@@ -210,49 +218,109 @@ impl Functions {
     }
 }
 
-/// Where a handle that was minted here has its place; the server counts for itself.
-#[inline]
-fn place_of(handle: u64) -> Option<u64> {
-    (handle & SERVER_MINTED == 0).then_some(handle << 8 >> 12)
+/// Keeps a record until its module or library is gone.
+pub(super) fn keep(state: &State, record: Record) {
+    let mut functions = lock(&state.functions);
+    functions.records.insert(record.handle, Arc::new(record));
 }
 
-/// Keeps a record for ever.
-pub(super) fn keep(state: &State, record: Record) {
-    let handle = record.handle;
-    let slots = match Kind::Kernel.matches(handle) {
-        true => &state.kernel_slots,
-        false => &state.function_slots,
-    };
-    if let Some(record) = slots.set(handle << 8 >> 12, record) {
-        let record: &'static Record = Box::leak(Box::new(record));
-        lock(&state.functions).foreign.insert(handle, record);
+/// Times that records were taken away.
+static FORGOTTEN: AtomicU64 = AtomicU64::new(0);
+
+/// Most records that a thread holds: more kernels than most programs launch again and again.
+const HELD_MAX: usize = 1024;
+
+/// A record in the hands of a thread. It is good while that has it, also if its module is unloaded meanwhile.
+#[derive(Clone)]
+pub(crate) struct HeldRecord(Rc<Shared>);
+
+/// Counted by the threads that hold it; each counts for itself who uses it there.
+struct Shared(Arc<Record>);
+
+impl Deref for HeldRecord {
+    type Target = Record;
+
+    fn deref(&self) -> &Record {
+        &self.0.0
     }
 }
 
-/// The record of a function's or a kernel's handle, if it was minted here. Takes the lock of [`Functions`] if the table is too
-/// small for it.
-#[inline]
-pub(crate) fn record(session: &'static Session, handle: u64) -> Option<&'static Record> {
-    kept(&session.state, handle)
+/// Records that a thread has used, so that its launches take no lock.
+struct HeldRecords {
+    /// [`FORGOTTEN`] when they were found.
+    forgotten: u64,
+    /// Empty, or [`HELD_MAX`] places by handle.
+    places: Vec<Option<HeldRecord>>,
 }
 
-#[inline]
-fn kept(state: &State, handle: u64) -> Option<&'static Record> {
-    let counter = place_of(handle)?;
-    let slots = if Kind::Function.matches(handle) {
-        &state.function_slots
-    } else if Kind::Kernel.matches(handle) {
-        &state.kernel_slots
-    } else {
-        return None;
+thread_local! {
+    static HELD: RefCell<HeldRecords> = const {
+        RefCell::new(HeldRecords {
+            forgotten: 0,
+            places: Vec::new(),
+        })
     };
-    slots.get(counter).or_else(|| beyond(state, handle))
 }
 
-/// A record for which the table is too small.
+impl HeldRecords {
+    /// Handles of a kind are counters behind four bits, below the byte of their kind.
+    #[inline]
+    fn place(handle: u64) -> usize {
+        (handle >> 4 ^ handle >> 48) as usize % HELD_MAX
+    }
+
+    #[inline]
+    fn find(&mut self, handle: u64, forgotten: u64) -> Option<HeldRecord> {
+        if self.forgotten != forgotten {
+            // Some may be gone.
+            self.forgotten = forgotten;
+            self.places.clear();
+        }
+        let held = self.places.get(Self::place(handle))?.as_ref()?;
+        (held.handle == handle).then(|| held.clone())
+    }
+
+    fn hold(&mut self, record: HeldRecord) {
+        if self.places.is_empty() {
+            self.places.resize(HELD_MAX, None);
+        }
+        if let Some(place) = self.places.get_mut(Self::place(record.handle)) {
+            *place = Some(record);
+        }
+    }
+}
+
+/// The record of a function's or a kernel's handle, if it was minted here. Takes the lock of [`Functions`] if this thread does
+/// not hold it.
+#[inline]
+pub(crate) fn record(session: &'static Session, handle: u64) -> Option<HeldRecord> {
+    match handle & SERVER_MINTED {
+        0 => kept(&session.state, handle),
+        _ => None,
+    }
+}
+
+#[inline]
+fn kept(state: &State, handle: u64) -> Option<HeldRecord> {
+    let forgotten = FORGOTTEN.load(Ordering::Acquire);
+    let held = HELD.try_with(|held| held.try_borrow_mut().ok()?.find(handle, forgotten));
+    match held {
+        Ok(Some(record)) => Some(record),
+        // Also of a thread that is ending.
+        _ => look_up(state, handle),
+    }
+}
+
 #[cold]
-fn beyond(state: &State, handle: u64) -> Option<&'static Record> {
-    lock(&state.functions).foreign.get(&handle).copied()
+fn look_up(state: &State, handle: u64) -> Option<HeldRecord> {
+    let record = Arc::clone(lock(&state.functions).records.get(&handle)?);
+    let record = HeldRecord(Rc::new(Shared(record)));
+    let _ = HELD.try_with(|held| {
+        if let Ok(mut held) = held.try_borrow_mut() {
+            held.hold(record.clone());
+        }
+    });
+    Some(record)
 }
 
 /// The record of any function or kernel. The server is asked about one that it minted.
@@ -261,11 +329,8 @@ fn beyond(state: &State, handle: u64) -> Option<&'static Record> {
 ///
 /// INVALID_HANDLE.
 #[inline]
-pub(crate) fn any_record(
-    session: &'static Session,
-    handle: u64,
-) -> Result<&'static Record, CUresult> {
-    match record(session, handle) {
+pub(crate) fn any_record(session: &'static Session, handle: u64) -> Result<HeldRecord, CUresult> {
+    match kept(&session.state, handle) {
         Some(record) => Ok(record),
         None => foreign(session, handle),
     }
@@ -277,12 +342,13 @@ pub(crate) fn any_record(
 ///
 /// INVALID_HANDLE.
 fn asked(handle: u64) -> Result<Option<Vec<Parameter>>, CUresult> {
+    let session = session::cuda()?;
     let mut parameters = Vec::new();
     let known = loop {
         let (mut offset, mut size) = (0, 0);
         let at = parameters.len();
         // SAFETY: both are writable.
-        let code = unsafe {
+        let code = holding_back(session, || unsafe {
             match Kind::Kernel.matches(handle) {
                 true => {
                     let kernel: CUkernel = without_provenance_mut(handle as usize);
@@ -293,7 +359,7 @@ fn asked(handle: u64) -> Result<Option<Vec<Parameter>>, CUresult> {
                     remote::cuFuncGetParamInfo(function, at, &raw mut offset, &raw mut size)
                 }
             }
-        };
+        });
         match code {
             cuda::CUDA_SUCCESS => {
                 let number = |value: usize| u32::try_from(value);
@@ -315,70 +381,136 @@ fn asked(handle: u64) -> Result<Option<Vec<Parameter>>, CUresult> {
 }
 
 #[cold]
-fn foreign(session: &'static Session, handle: u64) -> Result<&'static Record, CUresult> {
+fn foreign(session: &'static Session, handle: u64) -> Result<HeldRecord, CUresult> {
     if !Kind::Function.accepts(handle) || handle & SERVER_MINTED == 0 {
         return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-    }
-    if let Some(record) = lock(&session.state.functions).foreign.get(&handle) {
-        return Ok(record);
     }
     let info = FunctionInfo {
         parameters: asked(handle)?,
         ..FunctionInfo::default()
     };
-    let record: &'static Record =
-        Box::leak(Box::new(Record::new(handle, 0, CString::default(), &info)));
-    lock(&session.state.functions)
-        .foreign
-        .insert(handle, record);
-    Ok(record)
+    let record = Record::new(handle, NO_OWNER, CString::default(), &info);
+    keep(&session.state, record);
+    kept(&session.state, handle).ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn recorded(handle: u64, owner: u64) -> Record {
+        Record::new(handle, owner, CString::default(), &FunctionInfo::default())
+    }
+
     #[test]
     fn nothing_is_kept_of_a_library_that_is_gone() {
-        let mut functions = Functions::default();
-        for owner in [1, 2] {
-            let (kernel, function) = (owner * 10, owner * 10 + 1);
-            functions.by_name.insert((owner, c"add".into()), kernel);
-            functions.of_kernels.insert((kernel, 7), function);
-            functions.occupancy.insert([kernel, 7, 64, 0, 0], 3);
-            functions.occupancy.insert([function, 7, 64, 0, 0], 3);
-        }
-        assert_eq!(functions.forget_owner(1), HashSet::from([10, 11]));
-        assert_eq!(functions.by_name.len(), 1);
-        assert_eq!(functions.of_kernels.get(&(20, 7)), Some(&21));
-        assert_eq!(functions.of_kernels.len(), 1);
-        assert_eq!(functions.occupancy.len(), 2);
-    }
-
-    #[test]
-    fn handles_of_the_server_have_no_places_of_others() {
-        for kind in [Kind::Function, Kind::Kernel] {
-            assert_eq!(place_of(kind.handle(5)), Some(5));
-            assert_eq!(place_of(kind.server_handle(5)), None);
-        }
-    }
-
-    #[test]
-    fn records_beyond_the_table_are_found_too() {
         let state = State::default();
-        for kind in [Kind::Function, Kind::Kernel] {
-            let [first, beyond] = [1, 1 << 20].map(|counter| kind.handle(counter));
-            for handle in [first, beyond] {
-                let name = CString::default();
-                keep(
-                    &state,
-                    Record::new(handle, 1, name, &FunctionInfo::default()),
-                );
-                assert_eq!(kept(&state, handle).map(|own| own.handle), Some(handle));
-            }
-            assert!(kept(&state, kind.handle(2)).is_none());
-            assert!(kept(&state, kind.server_handle(1)).is_none());
+        let of = |owner| (Kind::Kernel.handle(owner), Kind::Function.handle(owner));
+        for owner in [1, 2] {
+            let (kernel, function) = of(owner);
+            keep(&state, recorded(kernel, owner));
+            keep(&state, recorded(function, owner));
+            let mut all = lock(&state.functions);
+            all.by_name.insert((owner, c"add".into()), kernel);
+            all.of_kernels.insert((kernel, 7), function);
+            all.occupancy.insert([kernel, 7, 64, 0, 0], 3);
+            all.occupancy.insert([function, 7, 64, 0, 0], 3);
         }
+        // Two threads have asked for one kernel at the same time.
+        let second = Kind::Kernel.handle(3);
+        keep(&state, recorded(second, 1));
+        let mut all = lock(&state.functions);
+        assert_eq!(
+            all.forget_owner(1),
+            HashSet::from([of(1).0, of(1).1, second])
+        );
+        assert_eq!(all.records.len(), 2);
+        assert_eq!(all.by_name.len(), 1);
+        assert_eq!(all.of_kernels.get(&(of(2).0, 7)), Some(&of(2).1));
+        assert_eq!(all.of_kernels.len(), 1);
+        assert_eq!(all.occupancy.len(), 2);
+    }
+
+    #[test]
+    fn functions_of_kernels_go_with_their_context() {
+        let state = State::default();
+        let kernel = Kind::Kernel.handle(1);
+        let [first, second] = [1, 2].map(|counter| Kind::Function.handle(counter));
+        for handle in [kernel, first, second] {
+            keep(&state, recorded(handle, 1));
+        }
+        let mut all = lock(&state.functions);
+        all.of_kernels.insert((kernel, 7), first);
+        all.of_kernels.insert((kernel, 8), second);
+        assert_eq!(all.forget_context(7), HashSet::from([first]));
+        assert_eq!(all.records.len(), 2);
+        assert_eq!(all.of_kernels.get(&(kernel, 8)), Some(&second));
+    }
+
+    #[test]
+    fn a_program_that_loads_and_unloads_for_ever_keeps_nothing() {
+        let state = State::default();
+        let mut gone = Vec::new();
+        for counter in 1..=3 * HELD_MAX as u64 {
+            let (function, module) = (Kind::Function.handle(counter), counter);
+            keep(&state, recorded(function, module));
+            let held = kept(&state, function).unwrap();
+            let forgotten = lock(&state.functions).forget_owner(module);
+            assert_eq!(forgotten, HashSet::from([function]));
+            assert!(kept(&state, function).is_none());
+            // Who has it still may use it.
+            assert_eq!(held.handle, function);
+            gone.push(Arc::downgrade(&held.0.0));
+        }
+        assert!(gone.iter().all(|record| record.upgrade().is_none()));
+        assert!(lock(&state.functions).records.is_empty());
+    }
+
+    #[test]
+    fn a_thread_holds_records_until_some_are_gone() {
+        let mut held = HeldRecords {
+            forgotten: 5,
+            places: Vec::new(),
+        };
+        let handle = Kind::Function.handle(7);
+        assert!(held.find(handle, 5).is_none());
+        held.hold(HeldRecord(Rc::new(Shared(Arc::new(recorded(handle, 1))))));
+        let found = held.find(handle, 5).unwrap();
+        assert_eq!(found.handle, handle);
+        assert!(held.find(Kind::Kernel.handle(7), 5).is_none());
+        assert!(held.find(handle, 6).is_none());
+        assert!(held.find(handle, 5).is_none());
+        assert_eq!(Rc::strong_count(&found.0), 1);
+    }
+
+    #[test]
+    fn handles_that_share_a_place_are_told_apart() {
+        let state = State::default();
+        let mut handles = Vec::new();
+        for kind in [Kind::Function, Kind::Kernel] {
+            for counter in [1, 1 + HELD_MAX as u64, 1 << 40] {
+                handles.extend([kind.handle(counter), kind.server_handle(counter)]);
+            }
+        }
+        for handle in &handles {
+            keep(&state, recorded(*handle, 1));
+        }
+        for handle in handles.iter().chain(&handles) {
+            assert_eq!(kept(&state, *handle).map(|own| own.handle), Some(*handle));
+        }
+        assert!(kept(&state, Kind::Function.handle(2)).is_none());
+    }
+
+    #[test]
+    fn the_server_is_asked_again_about_its_functions_once_a_module_is_gone() {
+        let state = State::default();
+        let [own, of_server] = [Kind::Function.handle(5), Kind::Function.server_handle(5)];
+        keep(&state, recorded(own, 2));
+        keep(&state, recorded(of_server, NO_OWNER));
+        assert!(kept(&state, of_server).is_some());
+        lock(&state.functions).forget_owner(1);
+        assert!(kept(&state, of_server).is_none());
+        assert!(kept(&state, own).is_some());
     }
 
     #[test]

@@ -4,21 +4,26 @@
 #![allow(unsafe_code)]
 
 use std::collections::HashMap;
-use std::ptr::without_provenance_mut;
+use std::ffi::c_uint;
+use std::ptr::{null_mut, without_provenance_mut};
+use std::sync::Arc;
 
 use gtrace_cuda::payload::{
-    GRAPH_COPY, GRAPH_HOST, NodeCall, NodePlace, NodeWork, Payload as _, Pitched,
+    GRAPH_COPY, GRAPH_HOST, GRAPH_NODE, NodeCall, NodePlace, NodeWork, Payload as _, Pitched,
 };
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS, CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode,
-    CUgraphNodeParams, CUresult,
+    CUgraphNodeParams, CUgraphNodeType, CUresult,
 };
 use gtrace_protocol::Flags;
 
 use super::nodes::{self, given, newer, send_call};
 use super::{Held, copies, kernel, number, params, plan};
-use crate::entry::{done, exchange};
+use crate::entry::{check, done, exchange, holding_back};
+use crate::generated::driver::remote;
+use crate::host_functions::Kept;
+use crate::log;
 use crate::session::{self, Session};
 use crate::state::lock;
 
@@ -93,29 +98,81 @@ pub(super) fn ticket_of(session: &'static Session, node: u64) -> Result<u64, CUr
     Ok(ticket)
 }
 
-/// A node is changed or taken out of its graph: if it copies memory of the client, that is not
-/// moved for it any more.
-pub(super) fn forget_copy(session: &'static Session, node: u64) -> Result<(), CUresult> {
+fn kind_of(node: u64) -> Result<CUgraphNodeType, CUresult> {
+    let mut kind = 0;
+    // SAFETY: a handle, and a local variable.
+    check(unsafe {
+        remote::cuGraphNodeGetType(without_provenance_mut(node as usize), &raw mut kind)
+    })?;
+    Ok(kind)
+}
+
+/// The graph within a node.
+fn child_of(node: u64) -> Result<u64, CUresult> {
+    let mut child: CUgraph = null_mut();
+    // SAFETY: a handle, and a local variable.
+    check(unsafe {
+        remote::cuGraphChildGraphNodeGetGraph(without_provenance_mut(node as usize), &raw mut child)
+    })?;
+    Ok(number(child))
+}
+
+/// What a node, or a graph within it, needs of the client.
+pub(super) enum Need {
+    Copy(Pitched),
+    Function(u64),
+    Part(plan::Part),
+}
+
+/// The graph of a node and what it needs, if any graph needs anything.
+pub(super) fn need_of(session: &'static Session, node: u64) -> Option<(u64, Need)> {
     let graphs = &session.state.graphs;
     let any = lock(&graphs.graphs)
         .values()
-        .any(|own| !own.copies.is_empty());
+        .any(|own| !own.copies.is_empty() || !own.functions.is_empty());
     if !any {
-        return Ok(());
+        return None;
     }
-    // Of captured nodes only the server knows what they copy. Others copy nothing.
-    let Ok(copy) = copy_of(session, node) else {
-        return Ok(());
-    };
     let owner = lock(&graphs.owners).get(&node).copied();
-    let graph = match owner {
-        Some(graph) => graph,
-        None => containing(without_provenance_mut(node as usize))?,
+    let graph = owner.unwrap_or_else(|| containing(session, node));
+    // Of captured nodes only the server knows what they do.
+    let need: Result<_, CUresult> = holding_back(session, || {
+        Ok(Some(match kind_of(node)? {
+            cuda::CU_GRAPH_NODE_TYPE_MEMCPY => Need::Copy(copy_of(session, node)?),
+            cuda::CU_GRAPH_NODE_TYPE_HOST => Need::Function(ticket_of(session, node)?),
+            // One that was moved has what it needs by itself.
+            cuda::CU_GRAPH_NODE_TYPE_GRAPH
+                if graphs.moved_into(|(_, of)| of == node).is_empty() =>
+            {
+                let own = graphs.own(graph);
+                Need::Part(plan::part(session, node, &own, &mut HashMap::new())?)
+            }
+            _ => return Ok(None),
+        }))
+    });
+    Some((graph, need.ok()??))
+}
+
+/// A node is gone that was in this graph and needed this: what it copied is not moved for it any more, and what it called is not
+/// waited for.
+pub(super) fn forget_need(session: &Session, node: u64, (graph, need): (u64, Need)) {
+    let mut all = lock(&session.state.graphs.graphs);
+    let gone = match need {
+        Need::Copy(copy) => take_of(&mut all, graph, node, &copy),
+        Need::Function(ticket) => {
+            if let Some(own) = all.get_mut(&graph) {
+                own.forget_function(ticket);
+            }
+            Vec::new()
+        }
+        Need::Part(part) => {
+            let own = all.get_mut(&graph).map(|own| own.forget_part(&part));
+            own.unwrap_or_default()
+        }
     };
-    let gone = take_of(&mut lock(&graphs.graphs), graph, node, &copy);
+    drop(all);
     // Out of the lock: its memory is freed by calls.
     drop(gone);
-    Ok(())
 }
 
 /// The copy of `node` out of what its graph holds: clones of the graph have copies of the same places. If the graph is not
@@ -160,54 +217,76 @@ pub(super) unsafe fn set_memcpy(
     let owner = lock(&graphs.owners).get(&node).copied();
     let graph = match owner {
         Some(graph) => graph,
-        None => containing(target.node)?,
+        None if exec == 0 => containing(session, node),
+        None => 0,
     };
-    let old = copy_of(session, node)?;
+    let in_graph = copy_of(session, node)?;
     let all = (exec == 0).then(|| graphs.held(graph));
     let mut held = match exec {
         0 => graphs.own(graph),
-        exec => graphs
-            .exec(exec)
-            .map(|own| Held::clone(&own))
-            .unwrap_or_default(),
+        exec => held_by(session, exec),
     };
+    let old = held.copied.get(&node).copied().unwrap_or(in_graph);
     let gone = take(&mut held, node, &old);
     // Graphs that were moved into this one may copy the same memory.
     let beside = all.as_ref().unwrap_or(&held);
     let copy = copies::stage(session, beside, &given, node)?;
+    let is_held = copy.reads() || copy.writes();
+    if is_held && exec == 0 && graph == 0 {
+        log::once(
+            "copy of a captured node",
+            "the driver does not say to which graph a captured node belongs, so that it cannot be made to copy memory \
+             of the host",
+        );
+        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    let staged = copy.staged();
     let work = NodeWork::Memcpy {
-        copy: copy.staged(),
+        copy: staged,
         context: number(ctx),
     };
     set(target, work)?;
-    if let Some(gone) = &gone {
-        plan::replace(session, &beside.functions, gone, &copy);
+    // In its graph it is looked at when that is instantiated.
+    if gone.is_some() && exec != 0 {
+        plan::replace(session, exec, node, Some(&copy));
     }
-    if copy.reads() || copy.writes() {
+    if is_held {
         held.copies.push(copy);
-        lock(&graphs.owners).insert(node, graph);
     }
     if exec == 0 {
-        graphs.change(graph, |own| std::mem::swap(own, &mut held));
+        graphs.still_copies(node, &old);
+        if is_held {
+            lock(&graphs.owners).insert(node, graph);
+        }
+        if graph != 0 {
+            graphs.change(graph, |own| std::mem::swap(own, &mut held));
+        }
     } else {
+        held.copied.insert(node, staged);
         graphs.set_exec(exec, held);
     }
     drop(gone);
     Ok(())
 }
 
-/// The graph of a node.
-fn containing(node: CUgraphNode) -> Result<u64, CUresult> {
-    let mut graph: CUgraph = std::ptr::null_mut();
+/// The graph of a node; 0 if it is not known.
+fn containing(session: &'static Session, node: u64) -> u64 {
+    let mut graph: CUgraph = null_mut();
+    let handle: CUgraphNode = without_provenance_mut(node as usize);
     // SAFETY: a handle, and a local variable.
-    let code = unsafe {
-        crate::generated::driver::remote::cuGraphNodeGetContainingGraph(node, &raw mut graph)
-    };
-    // Drivers before CUDA 13 do not report it. The copy is then held by a name of its own.
-    match code {
-        cuda::CUDA_SUCCESS => Ok(number(graph)),
-        _ => Ok(0),
+    let code = holding_back(session, || unsafe {
+        remote::cuGraphNodeGetContainingGraph(handle, &raw mut graph)
+    });
+    if code == cuda::CUDA_SUCCESS {
+        return number(graph);
     }
+    // Drivers before CUDA 13.1 do not report it. It may be one that needs something of the client.
+    let known: Vec<u64> = lock(&session.state.graphs.graphs).keys().copied().collect();
+    let has = |graph: &u64| {
+        let nodes = plan::nodes(without_provenance_mut(*graph as usize));
+        nodes.is_ok_and(|nodes| nodes.contains(&node))
+    };
+    holding_back(session, || known.into_iter().find(has)).unwrap_or(0)
 }
 
 pub(super) fn set_kernel(target: Target, params: &CUDA_KERNEL_NODE_PARAMS) -> Result<(), CUresult> {
@@ -227,38 +306,139 @@ pub(super) fn set_kernel(target: Target, params: &CUDA_KERNEL_NODE_PARAMS) -> Re
 }
 
 pub(super) fn set_host(target: Target, params: &CUDA_HOST_NODE_PARAMS) -> Result<(), CUresult> {
-    let ticket = nodes::host(params)?;
+    let function = nodes::host(params)?;
     let session = session::cuda()?;
-    let before = ticket_of(session, number(target.node))?;
-    let of = match target.exec.is_null() {
-        true => number(target.node),
-        false => number(target.exec),
+    let graphs = &session.state.graphs;
+    let (node, exec) = (number(target.node), number(target.exec));
+    let before = ticket_of(session, node)?;
+    let ticket = function.ticket();
+    set(target, NodeWork::Host { ticket })?;
+    if exec != 0 {
+        let mut held = held_by(session, exec);
+        change_function(session, exec, &mut held, node, (before, function));
+        graphs.set_exec(exec, held);
+        plan::forget_unused(session);
+        return Ok(());
+    }
+    graphs.still_calls(node, before);
+    let owner = lock(&graphs.owners).get(&node).copied();
+    let graph = match owner {
+        Some(graph) => graph,
+        None => containing(session, node),
     };
-    plan::take_over(session, of, before, ticket);
-    set(target, NodeWork::Host { ticket })
+    let mut all = lock(&graphs.graphs);
+    let own = all.get_mut(&graph).and_then(|held| {
+        let mut own = held.functions.iter_mut();
+        own.find(|own| own.ticket() == before)
+    });
+    match own {
+        Some(own) => *own = function,
+        // Of a graph that others have taken in, or that is not known: it is kept for ever.
+        None => std::mem::forget(function),
+    }
+    Ok(())
+}
+
+/// What is held for what was instantiated, to be changed.
+fn held_by(session: &Session, exec: u64) -> Held {
+    let own = session.state.graphs.exec(exec);
+    own.map(|own| Held::clone(&own)).unwrap_or_default()
+}
+
+/// Node `node` of what was instantiated calls `new`. In its graph it calls `in_graph`.
+fn change_function(
+    session: &Session,
+    exec: u64,
+    held: &mut Held,
+    node: u64,
+    (in_graph, new): (u64, Arc<Kept>),
+) {
+    let ticket = new.ticket();
+    let before = held.changed.insert(node, ticket).unwrap_or(in_graph);
+    held.replace_function(before, new);
+    let stays = held.functions.iter().any(|own| own.ticket() == before);
+    plan::take_over(&session.state.graphs, exec, (before, stays), ticket);
 }
 
 pub(super) fn set_child(target: Target, graph: CUgraph) -> Result<(), CUresult> {
-    let graphs = &session::cuda()?.state.graphs;
-    let graph = number(graph);
+    let session = session::cuda()?;
+    let graphs = &session.state.graphs;
+    let (exec, graph) = (number(target.exec), number(graph));
     let child = graphs.held(graph);
-    set(
-        target,
-        NodeWork::Child {
-            graph,
-            moved: false,
-        },
-    )?;
-    if !child.is_empty() {
-        let exec = number(target.exec);
-        let mut held = graphs
-            .exec(exec)
-            .map(|own| Held::clone(&own))
-            .unwrap_or_default();
-        held.extend(&child);
-        graphs.set_exec(exec, held);
+    let mut held = held_by(session, exec);
+    let work = NodeWork::Child {
+        graph,
+        moved: false,
+    };
+    if held.is_empty() && child.is_empty() {
+        return set(target, work);
     }
+    let call = NodeCall {
+        place: target.place(),
+        work,
+    };
+    // Awaited: the driver refuses graphs of another structure.
+    exchange(
+        session,
+        GRAPH_NODE,
+        Flags::default(),
+        |w| {
+            call.write(w);
+            Ok(())
+        },
+        |_| Ok(()),
+    )?;
+    let gone = holding_back(session, || {
+        let within = child_of(number(target.node))?;
+        take_child(session, exec, &mut held, within, (graph, &child))
+    })?;
+    held.objects.extend(&child.objects);
+    graphs.set_exec(exec, held);
+    drop(gone);
+    plan::forget_unused(session);
     Ok(())
+}
+
+/// The nodes of graph `within`, which was instantiated within another, do what those of `graph` do, which has the same structure
+/// and needs `child`. What is copied no more.
+fn take_child(
+    session: &'static Session,
+    exec: u64,
+    held: &mut Held,
+    within: u64,
+    (graph, child): (u64, &Held),
+) -> Result<Vec<copies::HostCopy>, CUresult> {
+    let mut all_gone = Vec::new();
+    let nodes = plan::nodes(without_provenance_mut(within as usize))?;
+    let others = plan::nodes(without_provenance_mut(graph as usize))?;
+    for (node, other) in nodes.into_iter().zip(others) {
+        match kind_of(node)? {
+            cuda::CU_GRAPH_NODE_TYPE_HOST => {
+                let (before, ticket) = (ticket_of(session, node)?, ticket_of(session, other)?);
+                let mut functions = child.functions.iter();
+                if let Some(new) = functions.find(|own| own.ticket() == ticket) {
+                    change_function(session, exec, held, node, (before, Arc::clone(new)));
+                }
+            }
+            cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
+                let (in_graph, now) = (copy_of(session, node)?, copy_of(session, other)?);
+                let before = held.copied.insert(node, now).unwrap_or(in_graph);
+                let mut copies = child.copies.iter();
+                let new = copies.find(|own| own.is(&now)).map(|own| own.of_node(node));
+                if let Some(gone) = take(held, node, &before) {
+                    plan::replace(session, exec, node, new.as_ref());
+                    all_gone.push(gone);
+                }
+                held.copies.extend(new);
+            }
+            cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
+                let inner = (child_of(other)?, child);
+                all_gone.extend(take_child(session, exec, held, child_of(node)?, inner)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(all_gone)
 }
 
 pub(crate) unsafe fn cuGraphNodeSetParams(
@@ -425,11 +605,67 @@ pub(crate) unsafe fn cuGraphExecEventWaitNodeSetEvent(
     })
 }
 
+/// Whether a node copies to memory of the client. `ask` says what it copies, for copies whose nodes are not known.
+fn brings(held: &Held, node: u64, ask: impl FnOnce() -> Option<Pitched>) -> bool {
+    let writing = held.copies.iter().filter(|own| own.writes());
+    if writing.clone().any(|own| own.node == node) {
+        return true;
+    }
+    let mut unknown = writing.filter(|own| own.node == 0).peekable();
+    let copy = || held.copied.get(&node).copied().or_else(ask);
+    unknown.peek().is_some() && copy().is_some_and(|copy| unknown.any(|own| own.is(&copy)))
+}
+
+/// A copy to the client's memory that does nothing would bring what it brought last.
+pub(crate) unsafe fn cuGraphNodeSetEnabled(
+    hGraphExec: CUgraphExec,
+    hNode: CUgraphNode,
+    isEnabled: c_uint,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let node = number(hNode);
+        let ask = || holding_back(session, || copy_of(session, node)).ok();
+        if isEnabled == 0
+            && let Some(held) = session.state.graphs.exec(number(hGraphExec))
+            && brings(&held, node, ask)
+        {
+            log::once(
+                "disabled copy",
+                "a node of a graph that copies to memory of the host cannot be disabled",
+            );
+            return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+        }
+        // SAFETY: handles.
+        check(unsafe { remote::cuGraphNodeSetEnabled(hGraphExec, hNode, isEnabled) })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use gtrace_cuda::payload::SideKind;
 
     use super::*;
+
+    #[test]
+    fn copies_to_the_host_are_known_by_their_nodes_or_by_what_they_copy() {
+        let given = copies::linear((SideKind::Device, 0x1000), (SideKind::Client, 0x2000), 8);
+        let within = copies::linear((SideKind::Device, 0x1000), (SideKind::Device, 0x2000), 8);
+        let held = |node| Held {
+            copies: vec![
+                copies::HostCopy::unstaged(4, within),
+                copies::HostCopy::writing(node, given),
+            ],
+            ..Held::default()
+        };
+        let never = || -> Option<Pitched> { panic!("it is known without a question") };
+        assert!(brings(&held(5), 5, never));
+        assert!(!brings(&held(5), 4, never));
+        let copy = held(0).copies[1].staged();
+        assert!(brings(&held(0), 5, || Some(copy)));
+        assert!(!brings(&held(0), 5, || Some(within)));
+        assert!(!brings(&held(0), 5, || None));
+    }
 
     #[test]
     fn a_clone_keeps_the_copy_of_a_node_that_goes() {

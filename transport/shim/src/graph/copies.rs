@@ -12,7 +12,7 @@ use gtrace_protocol::{OpId, op_id};
 use super::Held;
 use crate::capture::{self, relaxed};
 use crate::context::Current;
-use crate::entry::check;
+use crate::entry::{check, holding_back};
 use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::{context, copy, memory, pitched};
@@ -40,10 +40,12 @@ impl Drop for Staging {
         };
         // What graphs still do there is waited for.
         // The context may have ended, and the memory with it.
-        let _ = relaxed(session, || {
-            // SAFETY: as above.
-            let free = || unsafe { memory::cuMemFree_v2(self.address) };
-            check(context::within(self.context, free))
+        let _ = holding_back(session, || {
+            relaxed(session, || {
+                // SAFETY: as above.
+                let free = || unsafe { memory::cuMemFree_v2(self.address) };
+                check(context::within(self.context, free))
+            })
         });
     }
 }
@@ -67,6 +69,23 @@ impl HostCopy {
             given,
             from: None,
             to: None,
+        }
+    }
+
+    /// To memory of the client, with a place on the device.
+    #[cfg(test)]
+    pub(super) fn writing(node: u64, given: Pitched) -> Self {
+        let staging = Staging {
+            address: 0x7000,
+            shape: Shape {
+                place: given.to,
+                extent: given.extent,
+            },
+            context: context::top(),
+        };
+        Self {
+            to: Some(Arc::new(staging)),
+            ..Self::unstaged(node, given)
         }
     }
 
@@ -137,9 +156,10 @@ impl Staging {
     }
 }
 
-/// Whether rows lie one after the other, so that it is one run of bytes.
+/// Whether it is one run of bytes in the first row.
 fn is_linear(shape: &Shape) -> bool {
-    shape.extent.height == 1 && shape.extent.depth == 1
+    let is_first = (shape.place.y, shape.place.z) == (0, 0);
+    is_first && shape.extent.height == 1 && shape.extent.depth == 1
 }
 
 /// Memory of the client at a side of a copy: its place, the same if another copy of the graph has it.
@@ -336,4 +356,25 @@ fn each<'a>(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_behind_others_is_not_where_the_first_is() {
+        let shape = |y, z| Shape {
+            place: Side {
+                y,
+                z,
+                pitch: 64,
+                ..Side::at(SideKind::Client, 0x1000)
+            },
+            extent: Extent::row(16),
+        };
+        assert!(is_linear(&shape(0, 0)));
+        assert!(!is_linear(&shape(2, 0)));
+        assert!(!is_linear(&shape(0, 1)));
+    }
 }

@@ -44,7 +44,8 @@ fn kernel_label(session: &'static Session, node: u64, flags: c_uint) -> Result<S
         true => number(params.kern),
         false => number(params.func),
     };
-    let name = any_record(session, handle)?.name.to_string_lossy();
+    let record = any_record(session, handle)?;
+    let name = record.name.to_string_lossy();
     let mut label = format!("\\n{name}");
     if flags & OF_KERNELS != 0 {
         let _ = write!(

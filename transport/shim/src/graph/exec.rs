@@ -7,18 +7,19 @@ use std::ffi::{c_char, c_ulonglong};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread::{self, ThreadId};
 
-use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{GRAPH_INSTANTIATE, GRAPH_UPDATE};
 use gtrace_cuda::types::driver::{
-    self as cuda, CUDA_GRAPH_INSTANTIATE_PARAMS, CUgraph, CUgraphExec, CUgraphExecUpdateResult,
-    CUgraphExecUpdateResultInfo, CUgraphNode, CUresult, CUstream,
+    self as cuda, CUDA_GRAPH_INSTANTIATE_PARAMS, CUevent, CUgraph, CUgraphExec,
+    CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUgraphNode, CUresult, CUstream,
 };
+use gtrace_cuda::{Kind, STREAM_LEGACY, STREAM_PER_THREAD};
 use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer};
 
 use super::{Held, copies, in_step, number, plan};
-use crate::context::{put, put_wanted};
-use crate::entry::{Call, check, done, mint, written};
+use crate::context::{self, Current, put, put_wanted};
+use crate::entry::{Call, check, done, ending, holding_back, mint, written};
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
@@ -85,7 +86,7 @@ unsafe fn instantiate(
     )?;
     if outcome.is_ok() {
         let held = session.state.graphs.held(number(graph));
-        take(session, minted, number(graph), held)?;
+        holding_back(session, || take(session, minted, number(graph), held))?;
         // SAFETY: a pointer of the program.
         unsafe { put(exec, without_provenance_mut(minted as usize)) }?;
     }
@@ -106,19 +107,153 @@ fn take(session: &'static Session, exec: u64, graph: u64, held: Held) -> Result<
             lock(&graphs.execs).insert(exec, Arc::new(held))
         }
     };
-    settle_launch(session, exec);
+    settle_launch(session, exec, before.as_deref());
     drop(before);
     plan::forget_unused(session);
     Ok(())
 }
 
-/// Objects of the program stay until the last launch that may use them is through.
-fn settle_launch(session: &Session, exec: u64) {
-    let stream = lock(&session.state.graphs.launched).remove(&exec);
-    if let Some(stream) = stream {
-        // A stream that is gone has nothing to do.
+/// A stream, told from others that have the same number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Queue {
+    stream: u64,
+    /// Of a default stream: its context.
+    context: u64,
+    /// Of the default stream of a thread.
+    thread: Option<ThreadId>,
+}
+
+impl Queue {
+    fn of(stream: CUstream) -> Self {
+        // Null is the legacy stream.
+        let stream = number(stream).max(STREAM_LEGACY);
+        let own = Self {
+            stream,
+            context: 0,
+            thread: (stream == STREAM_PER_THREAD).then(|| thread::current().id()),
+        };
+        match own.is_default() {
+            true => Self {
+                context: context::top().handle,
+                ..own
+            },
+            false => own,
+        }
+    }
+
+    fn is_default(&self) -> bool {
+        self.stream == STREAM_LEGACY || self.stream == STREAM_PER_THREAD
+    }
+}
+
+/// The last launch of what was instantiated.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Launched {
+    queue: Queue,
+    /// Is recorded behind it.
+    event: u64,
+    /// The event's context.
+    pub(super) context: u64,
+}
+
+impl Launched {
+    fn event(&self) -> CUevent {
+        without_provenance_mut(self.event as usize)
+    }
+
+    /// Ends its event.
+    fn end(&self, session: &'static Session) {
         // SAFETY: a handle.
-        let _ = unsafe { remote::cuStreamSynchronize(without_provenance_mut(stream as usize)) };
+        holding_back(session, || unsafe {
+            remote::cuEventDestroy_v2(self.event())
+        });
+    }
+}
+
+/// The context of a stream.
+fn context_of(
+    session: &'static Session,
+    stream: CUstream,
+    queue: Queue,
+) -> Result<Current, CUresult> {
+    let current = context::top();
+    let is_only = current.handle != 0 && lock(&session.state.contexts).count() == 1;
+    if is_only || queue.is_default() {
+        return Ok(current);
+    }
+    let mut context = null_mut();
+    // SAFETY: a local variable.
+    check(unsafe { remote::cuStreamGetCtx(stream, &raw mut context) })?;
+    let handle = number(context);
+    let known = lock(&session.state.contexts).get(handle);
+    let device = known.ok_or(cuda::CUDA_ERROR_INVALID_CONTEXT)?.device;
+    Ok(Current { handle, device })
+}
+
+/// What follows in `stream` waits for the last launch, if that was in another. The driver orders launches, and not what is
+/// sent for them.
+fn follow_launch(session: &'static Session, exec: u64, stream: CUstream) -> Result<(), CUresult> {
+    let last = lock(&session.state.graphs.launched).get(&exec).copied();
+    match last {
+        Some(last) if last.queue != Queue::of(stream) => {
+            // SAFETY: handles.
+            check(unsafe { remote::cuStreamWaitEvent(stream, last.event(), 0) })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// It was launched in `stream`.
+fn note_launch(session: &'static Session, exec: u64, stream: CUstream) -> Result<(), CUresult> {
+    let queue = Queue::of(stream);
+    let last = lock(&session.state.graphs.launched).get(&exec).copied();
+    let now = match last {
+        Some(last) if last.queue == queue => last,
+        _ => {
+            let context = context_of(session, stream, queue)?;
+            match last {
+                // The launch that it was recorded behind is over before this one begins.
+                Some(last) if last.context == context.handle => Launched { queue, ..last },
+                _ => {
+                    let mut event: CUevent = null_mut();
+                    let flags = cuda::CU_EVENT_DISABLE_TIMING;
+                    check(context::within(context, || {
+                        // SAFETY: a local variable.
+                        unsafe { remote::cuEventCreate(&raw mut event, flags) }
+                    }))?;
+                    Launched {
+                        queue,
+                        event: number(event),
+                        context: context.handle,
+                    }
+                }
+            }
+        }
+    };
+    let before = lock(&session.state.graphs.launched).insert(exec, now);
+    if let Some(before) = before
+        && before.event != now.event
+    {
+        before.end(session);
+    }
+    // SAFETY: handles.
+    check(unsafe { remote::cuEventRecord(now.event(), stream) })
+}
+
+/// Objects of the program stay until the last launch that may use them is through.
+fn settle_launch(session: &'static Session, exec: u64, held: Option<&Held>) {
+    if held.is_none_or(|held| held.objects.is_empty()) {
+        return;
+    }
+    let last = lock(&session.state.graphs.launched).get(&exec).copied();
+    if let Some(last) = last {
+        // The context may have ended, and the launch with it.
+        let _ = holding_back(session, || {
+            capture::relaxed(session, || {
+                // SAFETY: a handle.
+                check(unsafe { remote::cuEventSynchronize(last.event()) })
+            })
+        });
     }
 }
 
@@ -189,7 +324,7 @@ fn update(
     )?;
     if outcome.is_ok() {
         let held = session.state.graphs.held(number(graph));
-        take(session, number(exec), number(graph), held)?;
+        holding_back(session, || take(session, number(exec), number(graph), held))?;
     }
     Ok((info, outcome))
 }
@@ -233,13 +368,7 @@ pub(crate) unsafe fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) -
         let launch = || check(unsafe { remote::cuGraphLaunch(hGraphExec, hStream) });
         match session.state.graphs.exec(number(hGraphExec)) {
             None => launch(),
-            Some(held) => {
-                if !held.objects.is_empty() {
-                    let mut launched = lock(&session.state.graphs.launched);
-                    launched.insert(number(hGraphExec), number(hStream));
-                }
-                launch_with(session, &held, hStream, launch)
-            }
+            Some(held) => launch_with(session, &held, number(hGraphExec), hStream, launch),
         }
     })
 }
@@ -248,6 +377,7 @@ pub(crate) unsafe fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) -
 fn launch_with(
     session: &'static Session,
     held: &Held,
+    exec: u64,
     stream: CUstream,
     launch: impl FnOnce() -> Result<(), CUresult>,
 ) -> Result<(), CUresult> {
@@ -257,16 +387,20 @@ fn launch_with(
         return Ok(());
     }
     let functions = &session.state.host_functions;
-    if held.copies.iter().any(copies::HostCopy::reads) && functions.are_outstanding() {
+    let reads = held.copies.iter().any(copies::HostCopy::reads);
+    if reads {
+        follow_launch(session, exec, stream)?;
+    }
+    if reads && functions.are_outstanding() {
         // A function of the client may still write what is to be read.
         // SAFETY: a handle.
         check(unsafe { remote::cuStreamSynchronize(stream) })?;
     }
-    let plans = plan::of(session, &held.functions);
+    let plans = plan::of(session, exec);
     let first = held
         .copies
         .iter()
-        .filter(|copy| !plans.iter().any(|plan| plan.sends(copy)));
+        .filter(|copy| !plan::is_sent(&plans, held, copy));
     copies::send(session, first, copy::stream(stream))?;
     functions.expect(session, held.functions.len())?;
     let launched = launch();
@@ -274,11 +408,14 @@ fn launch_with(
         functions.expect_no_more(held.functions.len());
     }
     launched?;
+    if reads || !held.objects.is_empty() {
+        holding_back(session, || note_launch(session, exec, stream))?;
+    }
     // What came before a function is there when that runs, and the function may have changed it.
     let last = held
         .copies
         .iter()
-        .filter(|copy| !plans.iter().any(|plan| plan.receives(copy)));
+        .filter(|copy| !plan::is_received(&plans, held, copy));
     copies::receive(session, last, copy::stream(stream))
 }
 
@@ -286,13 +423,63 @@ pub(crate) unsafe fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         // SAFETY: a handle.
-        check(unsafe { remote::cuGraphExecDestroy(hGraphExec) })?;
+        let earlier = ending(session, || unsafe {
+            remote::cuGraphExecDestroy(hGraphExec)
+        })?;
         let graphs = &session.state.graphs;
         let gone = lock(&graphs.execs).remove(&number(hGraphExec));
         lock(&graphs.planned).remove(&number(hGraphExec));
-        settle_launch(session, number(hGraphExec));
+        settle_launch(session, number(hGraphExec), gone.as_deref());
+        let last = lock(&graphs.launched).remove(&number(hGraphExec));
+        if let Some(last) = last {
+            last.end(session);
+        }
         drop(gone);
         plan::forget_unused(session);
-        Ok(())
+        earlier
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_of_the_same_number_are_told_apart() {
+        let of = |stream: u64| Queue::of(without_provenance_mut(stream as usize));
+        assert_eq!(of(0), of(STREAM_LEGACY));
+        assert_ne!(of(STREAM_LEGACY), of(STREAM_PER_THREAD));
+        assert_eq!(of(STREAM_PER_THREAD), of(STREAM_PER_THREAD));
+        let within = |handle| {
+            let other = Current { handle, device: 0 };
+            context::within(other, || [of(0), of(STREAM_PER_THREAD), of(0x1234)])
+        };
+        let (one, two) = (within(16), within(32));
+        assert_ne!(one[0], two[0]);
+        assert_ne!(one[1], two[1]);
+        assert_eq!(one[2], two[2]);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                assert_eq!(within(16)[0], one[0]);
+                assert_ne!(within(16)[1], one[1]);
+                assert_eq!(within(16)[2], one[2]);
+            });
+        });
+    }
+
+    #[test]
+    fn a_launch_is_forgotten_with_the_context_of_its_event() {
+        let graphs = super::super::Graphs::default();
+        for (exec, context) in [(1, 16), (2, 32)] {
+            let last = Launched {
+                queue: Queue::of(null_mut()),
+                event: exec,
+                context,
+            };
+            lock(&graphs.launched).insert(exec, last);
+        }
+        graphs.forget_context(16);
+        let left: Vec<u64> = lock(&graphs.launched).keys().copied().collect();
+        assert_eq!(left, [2]);
+    }
 }

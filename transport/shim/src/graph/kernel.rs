@@ -98,7 +98,7 @@ pub(super) unsafe fn packed(
         attributes: Attributes::NONE,
     };
     let record = any_record(session, launch.function)?;
-    check_limits(session, record, &launch)?;
+    check_limits(session, &record, &launch)?;
     let arguments = Arguments {
         each: params.kernelParams,
         extra: params.extra,
@@ -106,8 +106,8 @@ pub(super) unsafe fn packed(
     let mut w = Writer::default();
     // SAFETY: the caller's promise.
     unsafe {
-        len(record, arguments)?;
-        gather(&mut w, record, arguments)?;
+        len(&record, arguments)?;
+        gather(&mut w, &record, arguments)?;
     }
     managed::reach_bytes(session, w.as_slice())?;
     Ok((launch, w.into_inner()))
@@ -226,6 +226,24 @@ pub(super) fn changed(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_given_of_nodes_goes_with_them() {
+        let graphs = super::super::Graphs::default();
+        for node in 1..=3 {
+            let kept = Kept {
+                // SAFETY: zeros are a value.
+                params: unsafe { std::mem::zeroed() },
+                arrays: Arrays::new(Box::default(), Box::default()),
+                stale: false,
+                before: Vec::new(),
+            };
+            lock(&graphs.kernels).insert(node, kept);
+        }
+        graphs.forget_kernels(&[1, 3, 4]);
+        let left: Vec<u64> = lock(&graphs.kernels).keys().copied().collect();
+        assert_eq!(left, [2]);
+    }
 
     /// What llama.cpp did for each token: one parameter of the arrays that it was given points to another place.
     #[test]

@@ -22,10 +22,12 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
+use gtrace_cuda::payload::Pitched;
 use gtrace_cuda::types::driver::{CUgraph, CUgraphNode, CUresult};
 
-use crate::entry::{check, done};
+use crate::entry::{check, done, ending, holding_back};
 use crate::generated::driver::remote;
+use crate::host_functions::Kept;
 use crate::session::{self, Session};
 use crate::state::lock;
 
@@ -43,8 +45,12 @@ pub(crate) use plan::Plan;
 pub(crate) struct Held {
     /// Copies of the client's memory.
     pub(crate) copies: Vec<HostCopy>,
-    /// Numbers of the client's functions.
-    pub(crate) functions: Vec<u64>,
+    /// Functions of the client, each as often as nodes call it.
+    pub(crate) functions: Vec<Arc<Kept>>,
+    /// Numbers of functions that nodes call where their graph was instantiated, by node, if they were changed there or in the graph.
+    changed: HashMap<u64, u64>,
+    /// What nodes copy where their graph was instantiated, by node, if they were changed there or, captured ones, in the graph.
+    copied: HashMap<u64, Pitched>,
     objects: objects::References,
 }
 
@@ -61,6 +67,36 @@ impl Held {
         self.functions.extend_from_slice(&other.functions);
         self.objects.extend(&other.objects);
     }
+
+    /// A node calls `new` where it called `old`.
+    fn replace_function(&mut self, old: u64, new: Arc<Kept>) {
+        match self.functions.iter_mut().find(|own| own.ticket() == old) {
+            Some(own) => *own = new,
+            None => self.functions.push(new),
+        }
+    }
+
+    /// A node that calls a function is gone.
+    fn forget_function(&mut self, ticket: u64) {
+        if let Some(at) = self.functions.iter().position(|own| own.ticket() == ticket) {
+            self.functions.swap_remove(at);
+        }
+    }
+
+    /// A graph within a node is gone; what it copied.
+    fn forget_part(&mut self, part: &plan::Part) -> Vec<HostCopy> {
+        for ticket in &part.functions {
+            self.forget_function(*ticket);
+        }
+        let mut gone = Vec::new();
+        for copy in part.copies() {
+            let mut all = self.copies.iter();
+            if let Some(at) = all.position(|own| own.node == 0 && own.is_same(copy)) {
+                gone.push(self.copies.remove(at));
+            }
+        }
+        gone
+    }
 }
 
 /// What is kept of the graphs of a session.
@@ -70,8 +106,8 @@ pub(crate) struct Graphs {
     used: AtomicBool,
     graphs: Mutex<HashMap<u64, Held>>,
     execs: Mutex<HashMap<u64, Arc<Held>>>,
-    /// In which stream those of them were launched last that have objects of the program.
-    launched: Mutex<HashMap<u64, u64>>,
+    /// The last launches of those of them that read the client's memory or have objects of the program.
+    launched: Mutex<HashMap<u64, exec::Launched>>,
     /// Parameters of nodes that were given to the program, for as long as it may read them.
     kernels: Mutex<HashMap<u64, kernel::Kept>>,
     /// Handles of the bodies of conditional nodes, which the program may read as long as they live.
@@ -82,11 +118,13 @@ pub(crate) struct Graphs {
     moved: Mutex<HashMap<u64, (u64, u64)>>,
     /// What goes before and after each function of the client.
     pub(crate) plans: Mutex<HashMap<u64, Arc<Plan>>>,
-    /// Functions of those, by what was instantiated, or by their node where that was changed in its graph.
+    /// Functions of those, by what was instantiated.
     planned: Mutex<HashMap<u64, Vec<u64>>>,
     /// Plans that others have replaced. A function that runs may have one, and would wait for itself as the last that does: its
     /// memory is freed by calls that wait for the device.
     retired: Mutex<Vec<Arc<Plan>>>,
+    /// Streams of copies beside functions, by context.
+    streams: Mutex<HashMap<u64, u64>>,
 }
 
 impl Graphs {
@@ -94,6 +132,12 @@ impl Graphs {
     fn change(&self, graph: u64, change: impl FnOnce(&mut Held)) {
         self.used.store(true, Ordering::Release);
         change(lock(&self.graphs).entry(graph).or_default());
+    }
+
+    /// A context is gone, and the stream and the events in it with it. The next primary context has the same handle.
+    pub(crate) fn forget_context(&self, context: u64) {
+        lock(&self.streams).remove(&context);
+        lock(&self.launched).retain(|_, last| last.context != context);
     }
 
     /// A plan is replaced.
@@ -126,6 +170,17 @@ impl Graphs {
         found.map(|(child, _)| *child).collect()
     }
 
+    /// Bodies of the conditional nodes of a graph.
+    fn bodies_of(&self, graph: u64) -> Vec<u64> {
+        let owners = lock(&self.owners);
+        let bodies = lock(&self.bodies);
+        let own = bodies
+            .iter()
+            .filter(|(node, _)| owners.get(*node) == Some(&graph));
+        own.flat_map(|(_, handles)| handles.iter().map(|handle| *handle as u64))
+            .collect()
+    }
+
     fn exec(&self, exec: u64) -> Option<Arc<Held>> {
         match self.used.load(Ordering::Acquire) {
             true => lock(&self.execs).get(&exec).cloned(),
@@ -139,12 +194,43 @@ impl Graphs {
         drop(before);
     }
 
+    /// Node `node` of a graph calls another function than `ticket`, and this one still where the graph was instantiated before.
+    fn still_calls(&self, node: u64, ticket: u64) {
+        for own in lock(&self.execs).values_mut() {
+            let calls = own.functions.iter().any(|own| own.ticket() == ticket);
+            if calls && !own.changed.contains_key(&node) {
+                Arc::make_mut(own).changed.insert(node, ticket);
+            }
+        }
+    }
+
+    /// Captured node `node` of a graph copies something else than `copy`, and this still where the graph was instantiated before.
+    fn still_copies(&self, node: u64, copy: &Pitched) {
+        for own in lock(&self.execs).values_mut() {
+            let copies = own.copies.iter().any(|own| own.node == 0 && own.is(copy));
+            if copies && !own.copied.contains_key(&node) {
+                Arc::make_mut(own).copied.insert(node, *copy);
+            }
+        }
+    }
+
     fn forget_node(&self, node: u64) {
         lock(&self.kernels).remove(&node);
-        lock(&self.bodies).remove(&node);
+        let bodies = lock(&self.bodies).remove(&node);
         lock(&self.owners).remove(&node);
+        for body in bodies.unwrap_or_default().iter() {
+            self.forget_graph(*body as u64);
+        }
         for child in self.moved_into(|(_, of)| of == node) {
             self.forget_graph(child);
+        }
+    }
+
+    /// Nodes are gone, and the parameters that the program was given of them.
+    fn forget_kernels(&self, nodes: &[u64]) {
+        let mut kernels = lock(&self.kernels);
+        for node in nodes {
+            kernels.remove(node);
         }
     }
 
@@ -196,21 +282,33 @@ pub(crate) unsafe fn cuGraphClone(phGraphClone: *mut CUgraph, originalGraph: CUg
 pub(crate) unsafe fn cuGraphDestroy(hGraph: CUgraph) -> CUresult {
     done(|| {
         let session = session::cuda()?;
+        let graphs = &session.state.graphs;
+        // Only the server knows which nodes of captured graphs they are.
+        let given = !lock(&graphs.kernels).is_empty();
+        let nodes = match given {
+            true => holding_back(session, || plan::nodes(hGraph))?,
+            false => Vec::new(),
+        };
         // SAFETY: a handle.
-        check(unsafe { remote::cuGraphDestroy(hGraph) })?;
-        session.state.graphs.forget_graph(number(hGraph));
-        Ok(())
+        let earlier = ending(session, || unsafe { remote::cuGraphDestroy(hGraph) })?;
+        graphs.forget_graph(number(hGraph));
+        graphs.forget_kernels(&nodes);
+        earlier
     })
 }
 
 pub(crate) unsafe fn cuGraphDestroyNode(hNode: CUgraphNode) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        change::forget_copy(session, number(hNode))?;
+        let node = number(hNode);
+        let need = change::need_of(session, node);
         // SAFETY: a handle.
-        check(unsafe { remote::cuGraphDestroyNode(hNode) })?;
-        session.state.graphs.forget_node(number(hNode));
-        Ok(())
+        let earlier = ending(session, || unsafe { remote::cuGraphDestroyNode(hNode) })?;
+        if let Some(need) = need {
+            change::forget_need(session, node, need);
+        }
+        session.state.graphs.forget_node(node);
+        earlier
     })
 }
 
@@ -219,13 +317,113 @@ mod tests {
     use super::*;
 
     #[test]
+    fn bodies_of_conditional_nodes_go_with_their_graph() {
+        let graphs = Graphs::default();
+        // Graph 1 has node 5 with bodies 2 and 3; body 3 has node 6 with body 4.
+        for (graph, node, bodies) in [(1, 5, vec![2usize, 3]), (3, 6, vec![4])] {
+            lock(&graphs.owners).insert(node, graph);
+            lock(&graphs.bodies).insert(node, bodies.into());
+        }
+        for graph in 1..=4 {
+            graphs.change(graph, |own| own.functions.push(Kept::numbered(graph)));
+        }
+        assert_eq!(graphs.bodies_of(1), [2, 3]);
+        assert_eq!(graphs.bodies_of(3), [4]);
+        assert!(graphs.bodies_of(2).is_empty());
+        graphs.forget_graph(1);
+        assert!(lock(&graphs.graphs).is_empty());
+        assert!(lock(&graphs.bodies).is_empty());
+        assert!(lock(&graphs.owners).is_empty());
+    }
+
+    #[test]
+    fn streams_go_with_their_context() {
+        let graphs = Graphs::default();
+        lock(&graphs.streams).extend([(1, 10), (2, 20)]);
+        graphs.forget_context(1);
+        assert_eq!(*lock(&graphs.streams), HashMap::from([(2, 20)]));
+    }
+
+    #[test]
     fn what_a_moved_graph_needs_is_not_kept_twice() {
         let graphs = Graphs::default();
-        graphs.change(2, |own| own.functions.push(7));
+        graphs.change(2, |own| own.functions.push(Kept::numbered(7)));
         lock(&graphs.moved).insert(2, (1, 5));
-        assert_eq!(graphs.held(1).functions, [7]);
+        assert_eq!(tickets(&graphs.held(1)), [7]);
         let mut own = graphs.own(1);
         graphs.change(1, |held| std::mem::swap(held, &mut own));
-        assert_eq!(graphs.held(1).functions, [7]);
+        assert_eq!(tickets(&graphs.held(1)), [7]);
+    }
+
+    fn tickets(held: &Held) -> Vec<u64> {
+        held.functions.iter().map(|own| own.ticket()).collect()
+    }
+
+    #[test]
+    fn what_was_instantiated_calls_what_its_graph_called_then() {
+        let graphs = Graphs::default();
+        for (exec, ticket) in [(1, 7), (2, 8)] {
+            let mut held = Held::default();
+            held.functions.push(Kept::numbered(ticket));
+            graphs.set_exec(exec, held);
+        }
+        let changed = |exec| graphs.exec(exec).map(|own| own.changed.clone());
+        // Node 5 calls 8 instead of 7, then 9.
+        graphs.still_calls(5, 7);
+        assert_eq!(changed(1), Some(HashMap::from([(5, 7)])));
+        assert_eq!(changed(2), Some(HashMap::new()));
+        graphs.still_calls(5, 8);
+        assert_eq!(changed(1), Some(HashMap::from([(5, 7)])));
+        assert_eq!(changed(2), Some(HashMap::from([(5, 8)])));
+    }
+
+    #[test]
+    fn what_was_instantiated_copies_what_its_captured_graph_copied_then() {
+        use gtrace_cuda::payload::SideKind;
+        let graphs = Graphs::default();
+        let copy = |host| copies::linear((SideKind::Device, 0x1000), (SideKind::Client, host), 8);
+        // Of a captured node, and of one whose node is known.
+        for (exec, node) in [(1, 0), (2, 5)] {
+            let mut held = Held::default();
+            held.copies.push(HostCopy::unstaged(node, copy(0x2000)));
+            graphs.set_exec(exec, held);
+        }
+        graphs.still_copies(5, &copy(0x3000));
+        graphs.still_copies(5, &copy(0x2000));
+        let copied = |exec| graphs.exec(exec).map(|own| own.copied.clone());
+        assert_eq!(copied(1), Some(HashMap::from([(5, copy(0x2000))])));
+        assert_eq!(copied(2), Some(HashMap::new()));
+    }
+
+    #[test]
+    fn what_a_graph_within_a_node_needs_goes_with_the_node() {
+        use gtrace_cuda::payload::SideKind;
+        let copy = |host| copies::linear((SideKind::Device, 0x1000), (SideKind::Client, host), 8);
+        let of_child = HostCopy::writing(0, copy(0x2000));
+        let mut held = Held {
+            copies: vec![
+                HostCopy::writing(4, copy(0x2000)),
+                of_child.clone(),
+                HostCopy::unstaged(0, copy(0x3000)),
+            ],
+            functions: [7, 8, 7].map(Kept::numbered).into(),
+            ..Held::default()
+        };
+        let part = plan::Part {
+            functions: vec![7, 9],
+            reads: Vec::new(),
+            writes: vec![of_child],
+        };
+        assert_eq!(held.forget_part(&part).len(), 1);
+        let nodes: Vec<u64> = held.copies.iter().map(|own| own.node).collect();
+        assert_eq!(nodes, [4, 0]);
+        let mut left = tickets(&held);
+        left.sort_unstable();
+        assert_eq!(left, [7, 8]);
+        held.replace_function(8, Kept::numbered(10));
+        held.replace_function(11, Kept::numbered(12));
+        let mut left = tickets(&held);
+        left.sort_unstable();
+        assert_eq!(left, [7, 10, 12]);
     }
 }

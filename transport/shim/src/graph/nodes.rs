@@ -4,6 +4,7 @@
 #![allow(unsafe_code)]
 
 use std::ptr::{null, without_provenance_mut};
+use std::sync::Arc;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{
@@ -21,6 +22,7 @@ use super::{copies, kernel, number};
 use crate::context::put;
 use crate::copy::push;
 use crate::entry::{check, done, exchange, mint, written};
+use crate::host_functions::Kept;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
 use crate::{host_functions, managed, memory, pitched};
@@ -186,16 +188,19 @@ pub(super) unsafe fn memset(
 }
 
 /// A function of the program, kept for all launches.
-pub(super) fn host(params: &CUDA_HOST_NODE_PARAMS) -> Result<u64, CUresult> {
+pub(super) fn host(params: &CUDA_HOST_NODE_PARAMS) -> Result<Arc<Kept>, CUresult> {
     let function = params.fn_.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     host_functions::keep(function, params.userData)
 }
 
 pub(super) fn add_host(wanted: &Wanted, params: &CUDA_HOST_NODE_PARAMS) -> Result<(), CUresult> {
-    let ticket = host(params)?;
-    add(wanted, NodeWork::Host { ticket }, None)?;
+    let function = host(params)?;
+    let ticket = function.ticket();
+    let node = add(wanted, NodeWork::Host { ticket }, None)?;
     let graphs = &session::cuda()?.state.graphs;
-    graphs.change(number(wanted.graph), |own| own.functions.push(ticket));
+    let graph = number(wanted.graph);
+    graphs.change(graph, |own| own.functions.push(function));
+    lock(&graphs.owners).insert(node, graph);
     Ok(())
 }
 
@@ -203,7 +208,7 @@ pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult>
     let graphs = &session::cuda()?.state.graphs;
     let graph = number(child);
     let held = graphs.held(graph);
-    add(
+    let node = add(
         wanted,
         NodeWork::Child {
             graph,
@@ -213,6 +218,7 @@ pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult>
     )?;
     if !held.is_empty() {
         graphs.change(number(wanted.graph), |own| own.extend(&held));
+        lock(&graphs.owners).insert(node, number(wanted.graph));
     }
     Ok(())
 }

@@ -31,7 +31,7 @@ impl Plan {
             return Ok(());
         }
         context::within(self.context, || {
-            let stream = self.stream()?;
+            let stream = self.stream(session)?;
             copies::receive(session, self.before.iter(), stream)
         })
     }
@@ -42,67 +42,86 @@ impl Plan {
             return Ok(());
         }
         context::within(self.context, || {
-            let stream = self.stream()?;
+            let stream = self.stream(session)?;
             copies::send(session, self.after.iter(), stream)?;
             // SAFETY: a handle.
             check(unsafe { remote::cuStreamSynchronize(without_provenance_mut(stream as usize)) })
         })
     }
 
-    /// Whether the function is followed by this copy, which then takes what the function left.
-    pub(super) fn sends(&self, copy: &HostCopy) -> bool {
-        self.after.iter().any(|own| own.is_same(copy))
-    }
-
-    /// Whether the function is preceded by this copy.
-    pub(super) fn receives(&self, copy: &HostCopy) -> bool {
-        self.before.iter().any(|own| own.is_same(copy))
-    }
-
-    /// A stream of this thread that waits for no other: that of the graph waits for the function.
-    fn stream(&self) -> Result<u64, CUresult> {
-        thread_local! {
-            static STREAMS: std::cell::RefCell<HashMap<u64, u64>> = std::cell::RefCell::default();
+    /// The same where `node` copies `new`, or nothing of the client's.
+    fn with(&self, node: u64, new: Option<&HostCopy>) -> Self {
+        let change = |copies: &[HostCopy], takes: fn(&HostCopy) -> bool| -> Vec<HostCopy> {
+            let had = copies.iter().any(|copy| copy.node == node);
+            let rest = copies.iter().filter(|copy| copy.node != node);
+            let added = new.filter(|new| had && takes(new));
+            rest.chain(added).cloned().collect()
+        };
+        Self {
+            before: change(&self.before, HostCopy::writes),
+            after: change(&self.after, HostCopy::reads),
+            context: self.context,
         }
-        if let Some(stream) = STREAMS.with_borrow(|all| all.get(&self.context.handle).copied()) {
+    }
+
+    /// A stream for copies that waits for no other: that of the graph waits for the function.
+    fn stream(&self, session: &Session) -> Result<u64, CUresult> {
+        let streams = &session.state.graphs.streams;
+        let made = lock(streams).get(&self.context.handle).copied();
+        if let Some(stream) = made {
             return Ok(stream);
         }
         let mut stream: CUstream = null_mut();
         // SAFETY: a local variable.
         check(unsafe { remote::cuStreamCreate(&raw mut stream, cuda::CU_STREAM_NON_BLOCKING) })?;
-        STREAMS.with_borrow_mut(|all| all.insert(self.context.handle, number(stream)));
+        lock(streams).insert(self.context.handle, number(stream));
         Ok(number(stream))
     }
 }
 
-/// The plans of functions.
-pub(super) fn of(session: &Session, functions: &[u64]) -> Vec<Arc<Plan>> {
-    let plans = lock(&session.state.graphs.plans);
-    let own = functions.iter().filter_map(|ticket| plans.get(ticket));
-    own.cloned().collect()
+/// The plans of the functions of what was instantiated.
+pub(super) fn of(session: &Session, exec: u64) -> Vec<Arc<Plan>> {
+    let graphs = &session.state.graphs;
+    let plans = lock(&graphs.plans);
+    let planned = lock(&graphs.planned);
+    let own = planned.get(&exec).into_iter().flatten();
+    own.filter_map(|ticket| plans.get(ticket))
+        .cloned()
+        .collect()
 }
 
-/// A node copies something else where its graph was instantiated, and so do the plans of the functions
+/// Whether every node that makes this copy follows a function, and then takes what the function left.
+pub(super) fn is_sent(plans: &[Arc<Plan>], held: &Held, copy: &HostCopy) -> bool {
+    are_all(held, copy, plans.iter().flat_map(|plan| plan.after.iter()))
+}
+
+/// Whether every node that makes this copy precedes a function.
+pub(super) fn is_received(plans: &[Arc<Plan>], held: &Held, copy: &HostCopy) -> bool {
+    are_all(held, copy, plans.iter().flat_map(|plan| plan.before.iter()))
+}
+
+/// Whether as many nodes of `planned` make a copy as of all that is held.
+fn are_all<'a>(held: &Held, copy: &HostCopy, planned: impl Iterator<Item = &'a HostCopy>) -> bool {
+    let nodes: HashSet<u64> = planned
+        .filter(|own| own.is_same(copy))
+        .map(|own| own.node)
+        .collect();
+    let all = held.copies.iter().filter(|own| own.is_same(copy));
+    !nodes.is_empty() && nodes.len() >= all.count()
+}
+
+/// A node copies `new` where its graph was instantiated as `exec`, or nothing of the client's, and so do the plans of the functions
 /// beside it: also those of what else was instantiated from the graph.
-pub(super) fn replace(session: &Session, functions: &[u64], old: &HostCopy, new: &HostCopy) {
+pub(super) fn replace(session: &Session, exec: u64, node: u64, new: Option<&HostCopy>) {
     let mut gone = Vec::new();
     {
         let mut plans = lock(&session.state.graphs.plans);
-        for ticket in functions {
+        let planned = lock(&session.state.graphs.planned);
+        for ticket in planned.get(&exec).into_iter().flatten() {
             let Some(own) = plans.get_mut(ticket) else {
                 continue;
             };
-            let change = |copies: &[HostCopy], takes: fn(&HostCopy) -> bool| -> Vec<HostCopy> {
-                let had = copies.iter().any(|copy| copy.is_same(old));
-                let rest = copies.iter().filter(|copy| !copy.is_same(old));
-                let added = Some(new).filter(|new| had && takes(new));
-                rest.chain(added).cloned().collect()
-            };
-            let plan = Plan {
-                before: change(&own.before, HostCopy::writes),
-                after: change(&own.after, HostCopy::reads),
-                context: own.context,
-            };
+            let plan = own.with(node, new);
             gone.push(std::mem::replace(own, Arc::new(plan)));
         }
     }
@@ -114,19 +133,30 @@ pub(super) fn replace(session: &Session, functions: &[u64], old: &HostCopy, new:
 
 /// A node as far as it matters here.
 #[derive(Default)]
-struct Part {
-    functions: Vec<u64>,
-    reads: Vec<HostCopy>,
-    writes: Vec<HostCopy>,
+pub(super) struct Part {
+    /// Their numbers.
+    pub(super) functions: Vec<u64>,
+    pub(super) reads: Vec<HostCopy>,
+    pub(super) writes: Vec<HostCopy>,
 }
 
-/// Function `new` stands where `old` stood, between the same copies: in `of`, which was instantiated, or is its node.
-pub(super) fn take_over(session: &Session, of: u64, old: u64, new: u64) {
-    let graphs = &session.state.graphs;
+impl Part {
+    /// All that it copies of the client's.
+    pub(super) fn copies(&self) -> impl Iterator<Item = &HostCopy> {
+        let only_write = self.writes.iter().filter(|copy| !copy.reads());
+        self.reads.iter().chain(only_write)
+    }
+}
+
+/// Function `new` stands where `old` stood in `exec`, between the same copies. `stays`: `old` stands elsewhere in it too.
+pub(super) fn take_over(graphs: &Graphs, exec: u64, (old, stays): (u64, bool), new: u64) {
     let mut plans = lock(&graphs.plans);
     if let Some(plan) = plans.get(&old).cloned() {
         plans.insert(new, plan);
-        lock(&graphs.planned).entry(of).or_default().push(new);
+        let mut planned = lock(&graphs.planned);
+        let own = planned.entry(exec).or_default();
+        own.retain(|ticket| stays || *ticket != old);
+        own.push(new);
     }
 }
 
@@ -224,7 +254,8 @@ fn visit(
     Ok(whole)
 }
 
-fn part(
+/// What a node needs, of what its graph holds.
+pub(super) fn part(
     session: &'static Session,
     node: u64,
     held: &Held,
@@ -240,8 +271,9 @@ fn part(
         cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
             let copy = change::copy_of(session, node)?;
             let own = held.copies.iter().find(|own| own.is(&copy));
-            part.reads.extend(own.filter(|own| own.reads()).cloned());
-            part.writes.extend(own.filter(|own| own.writes()).cloned());
+            let own = own.map(|own| own.of_node(node));
+            part.reads.extend(own.clone().filter(HostCopy::reads));
+            part.writes.extend(own.filter(HostCopy::writes));
         }
         cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
             let mut graph: CUgraph = null_mut();
@@ -342,6 +374,69 @@ mod tests {
         assert_eq!(take_unused(&graphs).len(), 1);
         assert_eq!(Arc::strong_count(&old), 1);
         assert_eq!(lock(&graphs.plans).len(), 1);
+    }
+
+    #[test]
+    fn a_function_that_was_replaced_has_no_plan_unless_it_stands_elsewhere() {
+        let graphs = Graphs::default();
+        lock(&graphs.plans).insert(1, plan());
+        lock(&graphs.planned).insert(10, vec![1]);
+        take_over(&graphs, 10, (1, true), 2);
+        assert_eq!(lock(&graphs.planned)[&10], [1, 2]);
+        take_over(&graphs, 10, (2, false), 3);
+        assert_eq!(lock(&graphs.planned)[&10], [1, 3]);
+        assert_eq!(take_unused(&graphs).len(), 1);
+        assert!(!lock(&graphs.plans).contains_key(&2));
+        // Of what has no plan nothing is taken over.
+        take_over(&graphs, 10, (4, false), 5);
+        assert_eq!(lock(&graphs.planned)[&10], [1, 3]);
+    }
+
+    #[test]
+    fn a_copy_is_made_beside_functions_alone_if_all_its_nodes_are() {
+        use gtrace_cuda::payload::SideKind;
+        let linear = copies::linear((SideKind::Device, 0x1000), (SideKind::Client, 0x2000), 8);
+        let of_node = |node| HostCopy::writing(node, linear);
+        let plan = |nodes: &[u64]| {
+            Arc::new(Plan {
+                before: nodes.iter().map(|node| of_node(*node)).collect(),
+                after: Vec::new(),
+                context: context::top(),
+            })
+        };
+        // Captured nodes are not known.
+        let held = Held {
+            copies: vec![of_node(0), of_node(0)],
+            ..Held::default()
+        };
+        let received = |plans: &[Arc<Plan>]| is_received(plans, &held, &held.copies[0]);
+        assert!(!received(&[]));
+        // Two functions behind the same node.
+        assert!(!received(&[plan(&[5]), plan(&[5])]));
+        assert!(received(&[plan(&[5]), plan(&[5, 6])]));
+        assert!(!is_sent(&[plan(&[5, 6])], &held, &held.copies[0]));
+    }
+
+    #[test]
+    fn a_node_that_copies_something_else_leaves_the_same_copy_to_others() {
+        use gtrace_cuda::payload::SideKind;
+        let of_node = |node, host| {
+            let sides = ((SideKind::Device, 0x1000), (SideKind::Client, host));
+            HostCopy::writing(node, copies::linear(sides.0, sides.1, 8))
+        };
+        let plan = Plan {
+            before: vec![of_node(5, 0x2000), of_node(6, 0x2000)],
+            after: Vec::new(),
+            context: context::top(),
+        };
+        let of = |plan: &Plan| -> Vec<(u64, u64)> {
+            let own = plan.before.iter();
+            own.map(|copy| (copy.node, copy.given().to.place)).collect()
+        };
+        let other = of_node(6, 0x3000);
+        assert_eq!(of(&plan.with(6, Some(&other))), [(5, 0x2000), (6, 0x3000)]);
+        assert_eq!(of(&plan.with(6, None)), [(5, 0x2000)]);
+        assert_eq!(plan.with(7, Some(&other)).before.len(), 2);
     }
 
     #[test]

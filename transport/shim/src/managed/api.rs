@@ -17,9 +17,9 @@ use crate::allocations::Place;
 use crate::context::{self, put};
 use crate::copy;
 use crate::device;
-use crate::entry::{check, done};
+use crate::entry::{check, done, holding_back};
 use crate::generated::driver::remote;
-use crate::memory::note_as;
+use crate::memory::{note_as, note_variable};
 use crate::reserve::claim;
 use crate::session::{self, Session};
 use crate::{log, status};
@@ -28,7 +28,7 @@ use crate::{log, status};
 const TRIES: usize = 16;
 
 /// An allocation of the server at addresses that are free here: they are kept so.
-fn allocate(bytes: u64, flags: c_uint) -> Result<u64, CUresult> {
+fn allocate(session: &'static Session, bytes: u64, flags: c_uint) -> Result<u64, CUresult> {
     let mut unfit = Vec::new();
     let mut found = Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
     while unfit.len() < TRIES {
@@ -53,7 +53,9 @@ fn allocate(bytes: u64, flags: c_uint) -> Result<u64, CUresult> {
     }
     for base in unfit {
         // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuMemFree_v2(base) })?;
+        check(holding_back(session, || unsafe {
+            remote::cuMemFree_v2(base)
+        }))?;
     }
     found
 }
@@ -79,7 +81,7 @@ pub(crate) fn allocate_shared(
     }
     // Whole pages, so that no page is of two allocations.
     let bytes = whole_pages(size as u64).ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
-    let base = allocate(bytes, flags)?;
+    let base = allocate(session, bytes, flags)?;
     let mut region = Region::new(base, bytes, current.handle);
     if flags == cuda::CU_MEM_ATTACH_HOST {
         (region.attach, region.attach_first) = (Attach::Host, Attach::Host);
@@ -443,7 +445,7 @@ pub(crate) fn take_up_variable(
         .ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
     match super::add_variable(session, (base, size as u64), current.handle, owner)? {
         true => {
-            note_as(session, (base, size as u64), Place::Managed, 0);
+            note_variable(session, (base, size as u64), Place::Managed, owner);
             Ok(())
         }
         false => Err(match session.is_lost() {

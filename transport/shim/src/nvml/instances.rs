@@ -1,6 +1,6 @@
 //! Lists of instances of MIG. They do not say how many they have room for: as many as the profile can have, says NVML's
-//! documentation. So the client keeps what the program was told of each profile, and writes no more than that, whatever the server
-//! says.
+//! documentation. So the client keeps how many NVML has reported to the program for each profile, and writes no more than
+//! that, whatever the server says.
 
 // Reads and writes structures and lists of the program.
 #![allow(unsafe_code)]
@@ -24,20 +24,20 @@ use crate::generated::nvml::remote;
 use crate::state::lock;
 use crate::{entry, log};
 
-/// How many instances of a profile there can be, by the device or GPU instance and the number of the profile. Of what the program
-/// was told the least counts.
-type Told = BTreeMap<(usize, c_uint), c_uint>;
+/// How many instances of a profile there can be, by the device or GPU instance and the number of the profile: the least that was
+/// reported to the program.
+type Reported = BTreeMap<(usize, c_uint), c_uint>;
 
-static TOLD: Mutex<Told> = Mutex::new(Told::new());
+static REPORTED: Mutex<Reported> = Mutex::new(Reported::new());
 
 /// Profiles that are kept: more than any server has.
-const TOLD_MAX: usize = 1 << 12;
+const REPORTED_MAX: usize = 1 << 12;
 
-/// The program was told that `of` can have `count` instances of a profile.
-fn tell(of: usize, profile: c_uint, count: c_uint) {
-    let mut told = lock(&TOLD);
-    if told.len() < TOLD_MAX || told.contains_key(&(of, profile)) {
-        let least = told.entry((of, profile)).or_insert(count);
+/// It was reported to the program that `of` can have `count` instances of a profile.
+fn keep(of: usize, profile: c_uint, count: c_uint) {
+    let mut reported = lock(&REPORTED);
+    if reported.len() < REPORTED_MAX || reported.contains_key(&(of, profile)) {
+        let least = reported.entry((of, profile)).or_insert(count);
         *least = count.min(*least);
     }
 }
@@ -66,7 +66,7 @@ unsafe fn versioned<T>(
     {
         // SAFETY: within the structure.
         let (profile, count) = unsafe { (words.add(profile).read(), words.add(count).read()) };
-        tell(of, profile, count);
+        keep(of, profile, count);
     }
     code
 }
@@ -95,7 +95,7 @@ pub(crate) unsafe fn nvmlDeviceGetGpuInstanceProfileInfo(
     if code == nvml::NVML_SUCCESS {
         // SAFETY: it was written to.
         let info = unsafe { info.read() };
-        tell(device.addr(), info.id, info.instanceCount);
+        keep(device.addr(), info.id, info.instanceCount);
     }
     code
 }
@@ -139,7 +139,7 @@ pub(crate) unsafe fn nvmlGpuInstanceGetComputeInstanceProfileInfo(
     if code == nvml::NVML_SUCCESS {
         // SAFETY: it was written to.
         let info = unsafe { info.read() };
-        tell(gpuInstance.addr(), info.id, info.instanceCount);
+        keep(gpuInstance.addr(), info.id, info.instanceCount);
     }
     code
 }
@@ -209,7 +209,7 @@ unsafe fn placements<P: Copy>(
         }
         // SAFETY: as above.
         unsafe { count.write(found) };
-        tell(of, profile, found);
+        keep(of, profile, found);
     }
     code
 }
@@ -240,7 +240,7 @@ pub(crate) unsafe fn nvmlGpuInstanceGetComputeInstancePossiblePlacements(
 ///
 /// # Safety
 ///
-/// `list` is null or has room for as many as the program was told that the profile can have; `count` is null or writable.
+/// `list` is null or has room for as many as were reported to the program for the profile; `count` is null or writable.
 unsafe fn instances<T>(
     op: OpId,
     (kind, of): (Kind, usize),
@@ -254,7 +254,7 @@ unsafe fn instances<T>(
     if !kind.matches(of as u64) || list.is_null() || count.is_null() {
         return nvml::NVML_ERROR_INVALID_ARGUMENT;
     }
-    let room = lock(&TOLD).get(&(of, profile)).copied();
+    let room = lock(&REPORTED).get(&(of, profile)).copied();
     let Some(room) = room else {
         log::once(
             "instances of MIG",
@@ -313,18 +313,18 @@ pub(crate) unsafe fn nvmlGpuInstanceGetComputeInstances(
 mod tests {
     use super::*;
 
-    fn told(of: usize, profile: c_uint) -> Option<c_uint> {
-        lock(&TOLD).get(&(of, profile)).copied()
+    fn reported(of: usize, profile: c_uint) -> Option<c_uint> {
+        lock(&REPORTED).get(&(of, profile)).copied()
     }
 
     #[test]
-    fn of_what_the_program_was_told_the_least_counts() {
-        tell(1, 19, 7);
-        tell(1, 19, 3);
-        tell(1, 19, 5);
-        tell(2, 19, 4);
+    fn the_least_count_that_was_reported_is_kept() {
+        keep(1, 19, 7);
+        keep(1, 19, 3);
+        keep(1, 19, 5);
+        keep(2, 19, 4);
         assert_eq!(
-            (told(1, 19), told(2, 19), told(1, 9)),
+            (reported(1, 19), reported(2, 19), reported(1, 9)),
             (Some(3), Some(4), None)
         );
     }
@@ -347,7 +347,7 @@ mod tests {
         answered(11, 3 << 24 | 20, [0, 19, 1, 7, 8]);
         answered(12, 2 << 24 | 16, [0, 19, 0, 1, 7]);
         answered(13, 4 << 24 | 20, [0, 19, 0, 1, 7]);
-        let all = [10, 11, 12, 13].map(|of| told(of, 19));
+        let all = [10, 11, 12, 13].map(|of| reported(of, 19));
         assert_eq!(all, [Some(7), Some(7), None, None]);
     }
 }

@@ -74,74 +74,23 @@ unsafe fn listed<T, S: Listed>(op: OpId, of: *mut T, into: *mut S) -> nvmlReturn
     code
 }
 
-pub(crate) unsafe fn nvmlDeviceGetProcessesUtilizationInfo(
-    device: nvmlDevice_t,
-    procesesUtilInfo: *mut nvmlProcessesUtilizationInfo_t,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlDeviceGetProcessesUtilizationInfo");
-    // SAFETY: a structure of the program.
-    unsafe { listed(OP, device, procesesUtilInfo) }
+macro_rules! listed {
+    ($($name:ident($of:ty, $into:ty);)*) => {$(
+        pub(crate) unsafe fn $name(of: $of, into: *mut $into) -> nvmlReturn_t {
+            const OP: OpId = op_id(stringify!($name));
+            // SAFETY: a structure of the program.
+            unsafe { listed(OP, of, into) }
+        }
+    )*};
 }
 
-pub(crate) unsafe fn nvmlDeviceGetRunningProcessDetailList(
-    device: nvmlDevice_t,
-    plist: *mut nvmlProcessDetailList_t,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlDeviceGetRunningProcessDetailList");
-    // SAFETY: a structure of the program.
-    unsafe { listed(OP, device, plist) }
-}
-
-pub(crate) unsafe fn nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(
-    device: nvmlDevice_t,
-    errorCounts: *mut nvmlEccSramUniqueUncorrectedErrorCounts_t,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts");
-    // SAFETY: a structure of the program.
-    unsafe { listed(OP, device, errorCounts) }
-}
-
-pub(crate) unsafe fn nvmlDeviceGetVgpuInstancesUtilizationInfo(
-    device: nvmlDevice_t,
-    vgpuUtilInfo: *mut nvmlVgpuInstancesUtilizationInfo_t,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlDeviceGetVgpuInstancesUtilizationInfo");
-    // SAFETY: a structure of the program.
-    unsafe { listed(OP, device, vgpuUtilInfo) }
-}
-
-pub(crate) unsafe fn nvmlDeviceGetVgpuProcessesUtilizationInfo(
-    device: nvmlDevice_t,
-    vgpuProcUtilInfo: *mut nvmlVgpuProcessesUtilizationInfo_t,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlDeviceGetVgpuProcessesUtilizationInfo");
-    // SAFETY: a structure of the program.
-    unsafe { listed(OP, device, vgpuProcUtilInfo) }
-}
-
-pub(crate) unsafe fn nvmlGpuInstanceGetActiveVgpus(
-    gpuInstance: nvmlGpuInstance_t,
-    pVgpuInstanceInfo: *mut nvmlActiveVgpuInstanceInfo_t,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlGpuInstanceGetActiveVgpus");
-    // SAFETY: a structure of the program.
-    unsafe { listed(OP, gpuInstance, pVgpuInstanceInfo) }
-}
-
-pub(crate) unsafe fn nvmlGpuInstanceGetCreatableVgpus(
-    gpuInstance: nvmlGpuInstance_t,
-    pVgpus: *mut nvmlVgpuTypeIdInfo_t,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlGpuInstanceGetCreatableVgpus");
-    // SAFETY: a structure of the program.
-    unsafe { listed(OP, gpuInstance, pVgpus) }
-}
-
-pub(crate) unsafe fn nvmlGpuInstanceGetVgpuTypeCreatablePlacements(
-    gpuInstance: nvmlGpuInstance_t,
-    pCreatablePlacementInfo: *mut nvmlVgpuCreatablePlacementInfo_t,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlGpuInstanceGetVgpuTypeCreatablePlacements");
-    // SAFETY: a structure of the program.
-    unsafe { listed(OP, gpuInstance, pCreatablePlacementInfo) }
+listed! {
+    nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t, nvmlProcessesUtilizationInfo_t);
+    nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t, nvmlProcessDetailList_t);
+    nvmlDeviceGetSramUniqueUncorrectedEccErrorCounts(nvmlDevice_t, nvmlEccSramUniqueUncorrectedErrorCounts_t);
+    nvmlDeviceGetVgpuInstancesUtilizationInfo(nvmlDevice_t, nvmlVgpuInstancesUtilizationInfo_t);
+    nvmlDeviceGetVgpuProcessesUtilizationInfo(nvmlDevice_t, nvmlVgpuProcessesUtilizationInfo_t);
+    nvmlGpuInstanceGetActiveVgpus(nvmlGpuInstance_t, nvmlActiveVgpuInstanceInfo_t);
+    nvmlGpuInstanceGetCreatableVgpus(nvmlGpuInstance_t, nvmlVgpuTypeIdInfo_t);
+    nvmlGpuInstanceGetVgpuTypeCreatablePlacements(nvmlGpuInstance_t, nvmlVgpuCreatablePlacementInfo_t);
 }

@@ -167,9 +167,8 @@ fn events(reader: &Reader, material: &Material) -> Result<Vec<Event>, StoreError
         .incident
         .iter()
         .flat_map(|incident| &incident.events);
-    for id in of_incident.filter(|id| !known.contains(id)) {
-        events.extend(reader.event(*id)?);
-    }
+    let others = of_incident.copied().filter(|id| !known.contains(id));
+    events.extend(reader.events(&others.collect::<Vec<_>>())?);
     events.sort_by_key(|event| (event.time, event.id));
     Ok(events)
 }

@@ -1,10 +1,11 @@
 //! The baseline of this host: the thread `devices` compares, and keeps here whether it could.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use gtrace_api::{ComponentHealth, HealthState};
 
-use super::{Component, Context, Snapshot};
+use super::{About, Component, Context, Snapshot};
+use crate::lock::lock;
 use crate::supervise::{self, names};
 
 /// Name of the component.
@@ -15,26 +16,21 @@ pub const NAME: &str = "baseline";
 pub struct Kept(Mutex<Option<Option<String>>>);
 
 impl Kept {
-    fn lock(&self) -> MutexGuard<'_, Option<Option<String>>> {
-        // Whatever a panic left there was set whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Keeps what a comparison came to, unless another thread has taken the place of the calling one.
     pub fn set(&self, refused: Option<String>) {
         if !supervise::is_revoked() {
-            *self.lock() = Some(refused);
+            *lock(&self.0) = Some(refused);
         }
     }
 
     /// Why the file is refused now.
     pub fn refused(&self) -> Option<String> {
-        self.lock().clone().flatten()
+        lock(&self.0).clone().flatten()
     }
 
     /// The health of whoever rests on the file; `not_yet` says why nothing is known at first.
     pub fn judge(&self, not_yet: &str) -> ComponentHealth {
-        match &*self.lock() {
+        match &*lock(&self.0) {
             None => ComponentHealth::now(HealthState::Unknown, [not_yet.to_owned()]),
             Some(None) => ComponentHealth::now(HealthState::Healthy, None),
             Some(Some(refused)) => ComponentHealth::now(HealthState::Degraded, [refused.clone()]),
@@ -47,24 +43,14 @@ impl Kept {
 pub struct BaselineFile;
 
 impl Component for BaselineFile {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "what differs from the baseline: driver, VBIOS, firmware, settings, counts of devices"
-    }
-
-    fn needs(&self) -> &'static str {
-        "the file that `baseline` names, and pci_interval_s and nvml_interval_s above 0"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "write the file on a host that is as it should be: gtrace baseline save"
-    }
-
-    fn task(&self) -> &'static str {
-        names::DEVICES
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "what differs from the baseline: driver, VBIOS, firmware, settings, counts of devices",
+            needs: "the file that `baseline` names, and pci_interval_s and nvml_interval_s above 0",
+            remedy: "write the file on a host that is as it should be: gtrace baseline save",
+            task: names::DEVICES,
+        }
     }
 
     fn supported(&self, context: &Context) -> Result<(), String> {

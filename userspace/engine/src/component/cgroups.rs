@@ -7,14 +7,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
 use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::Timestamp;
 
-use super::{Component, Context, Snapshot, show};
+use super::{About, Component, Context, Snapshot, show};
+use crate::lock::lock;
 use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
@@ -37,36 +38,19 @@ const DEPTH: usize = 32;
 #[derive(Debug, Default)]
 pub struct Kept(Mutex<Option<Vec<String>>>);
 
-impl Kept {
-    fn lock(&self) -> MutexGuard<'_, Option<Vec<String>>> {
-        // Whatever a panic left there was set whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 /// The component.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlGroups;
 
 impl Component for ControlGroups {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "how near the control groups of GPU processes and of the daemon are to their limits of memory"
-    }
-
-    fn needs(&self) -> &'static str {
-        "unified control groups (cgroup v2) with the memory controller"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "boot with systemd.unified_cgroup_hierarchy=1; in a container mount the host's /sys"
-    }
-
-    fn task(&self) -> &'static str {
-        NAME
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "how near the control groups of GPU processes and of the daemon are to their limits of memory",
+            needs: "unified control groups (cgroup v2) with the memory controller",
+            remedy: "boot with systemd.unified_cgroup_hierarchy=1; in a container mount the host's /sys",
+            task: NAME,
+        }
     }
 
     fn supported(&self, context: &Context) -> Result<(), String> {
@@ -100,7 +84,7 @@ impl Component for ControlGroups {
     }
 
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
-        match &*context.cgroups.lock() {
+        match &*lock(&context.cgroups.0) {
             None => ComponentHealth::now(HealthState::Unknown, ["it was not read yet".to_owned()]),
             Some(reasons) if reasons.is_empty() => ComponentHealth::now(HealthState::Healthy, None),
             Some(reasons) => ComponentHealth::now(HealthState::Degraded, reasons.clone()),
@@ -163,7 +147,7 @@ fn round(context: &Context) {
             group.who
         )
     });
-    *context.cgroups.lock() = Some(reasons.collect());
+    *lock(&context.cgroups.0) = Some(reasons.collect());
     context.hub.samples.publish(&Batch {
         component: NAME,
         time: Timestamp::now(),

@@ -2,7 +2,7 @@
 
 use gtrace_api::{ComponentHealth, CudaState, HealthState};
 
-use super::{Component, Context, Snapshot};
+use super::{About, Component, Context, Snapshot};
 use crate::supervise::names;
 
 /// Name of component and thread.
@@ -13,24 +13,14 @@ pub const NAME: &str = names::CUDA;
 pub struct CudaCalls;
 
 impl Component for CudaCalls {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "CUDA calls of every process: latency, errors, bytes, device memory"
-    }
-
-    fn needs(&self) -> &'static str {
-        "cuda_api = true, CONFIG_UPROBES and CONFIG_BPF_EVENTS, CAP_BPF and CAP_PERFMON (or root)"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "a kernel with CONFIG_UPROBES and CONFIG_BPF_EVENTS; run as root"
-    }
-
-    fn task(&self) -> &'static str {
-        names::CUDA
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "CUDA calls of every process: latency, errors, bytes, device memory",
+            needs: "cuda_api = true, CONFIG_UPROBES and CONFIG_BPF_EVENTS, CAP_BPF and CAP_PERFMON (or root)",
+            remedy: "a kernel with CONFIG_UPROBES and CONFIG_BPF_EVENTS; run as root",
+            task: names::CUDA,
+        }
     }
 
     fn supported(&self, _context: &Context) -> Result<(), String> {

@@ -4,7 +4,7 @@
 use gtrace_api::{ComponentHealth, HealthState, SourceState, SourceStatus};
 use gtrace_event::WitnessName;
 
-use super::{Component, Context, Snapshot};
+use super::{About, Component, Context, Snapshot};
 use crate::bpf::NO_KPROBES;
 use crate::supervise::names;
 
@@ -42,24 +42,14 @@ fn is_missing(source: &SourceStatus, sources: &[SourceStatus]) -> bool {
 pub struct DriverModules;
 
 impl Component for DriverModules {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "probes attached whenever the NVIDIA driver is loaded, and out of the way when it is unloaded"
-    }
-
-    fn needs(&self) -> &'static str {
-        "a loaded NVIDIA driver (/sys/module/nvidia), and the probes"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "load the NVIDIA driver: modprobe nvidia"
-    }
-
-    fn task(&self) -> &'static str {
-        names::HOUSEKEEPING
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "probes attached whenever the NVIDIA driver is loaded, and out of the way when it is unloaded",
+            needs: "a loaded NVIDIA driver (/sys/module/nvidia), and the probes",
+            remedy: "load the NVIDIA driver: modprobe nvidia",
+            task: names::HOUSEKEEPING,
+        }
     }
 
     fn supported(&self, context: &Context) -> Result<(), String> {

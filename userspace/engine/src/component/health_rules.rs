@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, SourceState};
 
-use super::{Component, Context, Snapshot, show};
+use super::{About, Component, Context, Snapshot, show};
 use crate::health_rules;
 use crate::hub::Command as HubCommand;
 use crate::site_file::Changes;
@@ -24,24 +24,14 @@ const TELL_EVERY: u32 = 12;
 pub struct HealthRules;
 
 impl Component for HealthRules {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "rules of health of the site, beside those that come with gtrace"
-    }
-
-    fn needs(&self) -> &'static str {
-        "the file that `health_rules` names"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "`gtrace config check` says what is wrong with the file; docs/health.md explains it"
-    }
-
-    fn task(&self) -> &'static str {
-        names::RULES
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "rules of health of the site, beside those that come with gtrace",
+            needs: "the file that `health_rules` names",
+            remedy: "`gtrace config check` says what is wrong with the file; docs/health.md explains it",
+            task: names::RULES,
+        }
     }
 
     fn supported(&self, context: &Context) -> Result<(), String> {

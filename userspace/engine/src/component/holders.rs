@@ -8,7 +8,7 @@ use gtrace_api::{ComponentHealth, HealthState, SourceState};
 use gtrace_event::{PciAddress, Timestamp};
 use gtrace_grpc::kubelet::{self, Allocation};
 
-use super::{Component, Context, Snapshot, remote, show};
+use super::{About, Component, Context, Snapshot, remote, show};
 use crate::holders::{self, Client, Places, Reading};
 use crate::hub::{Command, Hub};
 use crate::samples::Batch;
@@ -30,24 +30,14 @@ const SILENCE: Duration = Duration::from_secs(60);
 pub struct Holders;
 
 impl Component for Holders {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "who has which GPU: pod, namespace, container, Slurm job, step and user, remote client, on events, processes and metrics"
-    }
-
-    fn needs(&self) -> &'static str {
-        "the kubelet's pod-resources socket; without it control groups, /var/log/containers and the sockets of Docker and Podman serve"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "give the daemon access to the socket that `kubelet_socket` names: in a pod by a volume of type hostPath"
-    }
-
-    fn task(&self) -> &'static str {
-        NAME
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "who has which GPU: pod, namespace, container, Slurm job, step and user, remote client, on events, processes and metrics",
+            needs: "the kubelet's pod-resources socket; without it control groups, /var/log/containers and the sockets of Docker and Podman serve",
+            remedy: "give the daemon access to the socket that `kubelet_socket` names: in a pod by a volume of type hostPath",
+            task: NAME,
+        }
     }
 
     fn lacks(&self, context: &Context) -> Option<String> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
@@ -13,9 +13,10 @@ use gtrace_devices::{
 };
 use gtrace_event::Timestamp;
 
-use super::{Component, Context, Snapshot, show};
+use super::{About, Component, Context, Snapshot, show};
 use crate::clock;
 use crate::hub::Command as HubCommand;
+use crate::lock::lock;
 use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
@@ -31,15 +32,10 @@ const SLEEP: Duration = Duration::from_secs(10);
 pub struct Kept(Mutex<BTreeMap<&'static str, (HealthState, Vec<String>)>>);
 
 impl Kept {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, (HealthState, Vec<String>)>> {
-        // Whatever a panic left there was read whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Keeps a judgement, unless another thread has taken the place of the calling one.
     fn set(&self, name: &'static str, state: HealthState, reasons: Vec<String>) {
         if !supervise::is_revoked() {
-            self.lock().insert(name, (state, reasons));
+            lock(&self.0).insert(name, (state, reasons));
         }
     }
 }
@@ -75,24 +71,14 @@ impl HostPart {
 }
 
 impl Component for HostPart {
-    fn name(&self) -> &'static str {
-        self.0.name
-    }
-
-    fn gives(&self) -> &'static str {
-        self.0.gives
-    }
-
-    fn needs(&self) -> &'static str {
-        self.0.needs
-    }
-
-    fn remedy(&self) -> &'static str {
-        self.0.remedy
-    }
-
-    fn task(&self) -> &'static str {
-        names::HOST
+    fn about(&self) -> About {
+        About {
+            name: self.0.name,
+            gives: self.0.gives,
+            needs: self.0.needs,
+            remedy: self.0.remedy,
+            task: names::HOST,
+        }
     }
 
     fn supported(&self, context: &Context) -> Result<(), String> {
@@ -140,7 +126,7 @@ impl Component for HostPart {
     }
 
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
-        let kept = context.host.lock();
+        let kept = lock(&context.host.0);
         let (state, reasons) = match kept.get(self.0.name) {
             Some((state, reasons)) => (*state, reasons.clone()),
             None => (HealthState::Unknown, vec!["it was not read yet".to_owned()]),

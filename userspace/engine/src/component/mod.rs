@@ -123,22 +123,35 @@ impl Snapshot {
     }
 }
 
+/// What a component says of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct About {
+    /// Its name: what the configuration switches off and every list shows.
+    pub name: &'static str,
+    /// What it gives.
+    pub gives: &'static str,
+    /// What it needs of the host.
+    pub needs: &'static str,
+    /// How to get that where it is missing.
+    pub remedy: &'static str,
+    /// The thread by which it works, one of its own or one that it shares.
+    pub task: &'static str,
+}
+
 /// Something that watches a part of the host.
 pub trait Component: Sync {
-    /// Its name: what the configuration switches off and every list shows.
-    fn name(&self) -> &'static str;
+    /// What it says of itself.
+    fn about(&self) -> About;
 
-    /// What it gives.
-    fn gives(&self) -> &'static str;
+    /// [`About::name`].
+    fn name(&self) -> &'static str {
+        self.about().name
+    }
 
-    /// What it needs of the host.
-    fn needs(&self) -> &'static str;
-
-    /// How to get that where it is missing.
-    fn remedy(&self) -> &'static str;
-
-    /// The thread by which it works, one of its own or one that it shares.
-    fn task(&self) -> &'static str;
+    /// [`About::task`].
+    fn task(&self) -> &'static str {
+        self.about().task
+    }
 
     /// The witness that its events carry, if it gives events.
     fn witness(&self) -> Option<WitnessName> {
@@ -256,8 +269,8 @@ pub fn initial() -> Vec<SourceStatus> {
         name: component.name().to_owned(),
         witness: component.witness(),
         state: SourceState::Off,
-        gives: component.gives().to_owned(),
-        needs: component.needs().to_owned(),
+        gives: component.about().gives.to_owned(),
+        needs: component.about().needs.to_owned(),
         reason: None,
         remedy: None,
         records: 0,
@@ -288,7 +301,7 @@ pub fn set_state(
     status.remedy = match state {
         SourceState::Active | SourceState::Off => None,
         SourceState::Degraded | SourceState::Absent | SourceState::Failed => {
-            Some(component.remedy().to_owned())
+            Some(component.about().remedy.to_owned())
         }
     };
     true
@@ -314,8 +327,9 @@ mod tests {
         let names: BTreeSet<_> = all().map(Component::name).collect();
         assert_eq!(names.len(), all().count());
         for component in all() {
-            for text in [component.gives(), component.needs(), component.remedy()] {
-                assert!(!text.is_empty(), "{}", component.name());
+            let about = component.about();
+            for text in [about.gives, about.needs, about.remedy] {
+                assert!(!text.is_empty(), "{}", about.name);
             }
             assert!(find(component.name()).is_some());
         }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::{Child, Command};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
@@ -12,9 +12,10 @@ use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::Timestamp;
 use gtrace_plugins::{Cgroup, Check, Ended, Limits, Plugin, Run};
 
-use super::{Component, Context, Snapshot, show};
+use super::{About, Component, Context, Snapshot, show};
 use crate::checks::{Checked, Looked};
 use crate::hub::{Command as HubCommand, Hub};
+use crate::lock::lock;
 use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
@@ -72,11 +73,6 @@ impl Plugins {
             faults: Mutex::default(),
         }
     }
-
-    fn faults(&self) -> MutexGuard<'_, Option<Vec<String>>> {
-        // Whatever a panic left there was set whole.
-        self.faults.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// This same program, which gives up its rights and becomes the plugin.
@@ -96,24 +92,14 @@ fn launcher(cgroup: Option<&Cgroup>) -> Command {
 pub struct SitePlugins;
 
 impl Component for SitePlugins {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "what plugins of the site find: checks as health, events and metrics"
-    }
-
-    fn needs(&self) -> &'static str {
-        "executables of root in the folder that `plugins` names"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "see docs/plugins.md: only root may be able to write to a plugin and its folders, and it prints a line of JSON a check"
-    }
-
-    fn task(&self) -> &'static str {
-        NAME
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "what plugins of the site find: checks as health, events and metrics",
+            needs: "executables of root in the folder that `plugins` names",
+            remedy: "see docs/plugins.md: only root may be able to write to a plugin and its folders, and it prints a line of JSON a check",
+            task: NAME,
+        }
     }
 
     fn supported(&self, context: &Context) -> Result<(), String> {
@@ -160,7 +146,7 @@ impl Component for SitePlugins {
     }
 
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
-        match &*context.plugins.faults() {
+        match &*lock(&context.plugins.faults) {
             None => {
                 let reason = "no plugin was run yet".to_owned();
                 ComponentHealth::now(HealthState::Unknown, [reason])
@@ -420,7 +406,7 @@ impl Runner {
         let known = self.known.values();
         let faults = known.flat_map(|known| known.faults.iter().cloned());
         let faults = self.refused.iter().cloned().chain(faults).collect();
-        *self.context.plugins.faults() = Some(faults);
+        *lock(&self.context.plugins.faults) = Some(faults);
         publish(&self.context.hub, &self.options, self.known.values());
     }
 }

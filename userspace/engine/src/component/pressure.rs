@@ -12,7 +12,7 @@ use gtrace_api::{ComponentHealth, HealthState, SourceState};
 use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::Timestamp;
 
-use super::{Component, Context, Snapshot, show};
+use super::{About, Component, Context, Snapshot, show};
 use crate::hub::Hub;
 use crate::samples::Batch;
 use crate::supervise::Task;
@@ -38,20 +38,14 @@ pub struct Options {
 pub struct Pressure;
 
 impl Component for Pressure {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "time lost to a lack of memory, CPU or I/O (PSI), and whether memory is short"
-    }
-
-    fn needs(&self) -> &'static str {
-        "/proc/pressure (CONFIG_PSI)"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "a kernel with CONFIG_PSI, booted with psi=1"
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "time lost to a lack of memory, CPU or I/O (PSI), and whether memory is short",
+            needs: "/proc/pressure (CONFIG_PSI)",
+            remedy: "a kernel with CONFIG_PSI, booted with psi=1",
+            task: NAME,
+        }
     }
 
     fn supported(&self, context: &Context) -> Result<(), String> {
@@ -78,10 +72,6 @@ impl Component for Pressure {
             }
             Ok(())
         })
-    }
-
-    fn task(&self) -> &'static str {
-        NAME
     }
 
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {

@@ -1,12 +1,13 @@
 //! RDMA ports: the thread `devices` reads them and keeps here what it found.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
 use gtrace_devices::{RdmaHealth, RdmaState};
 use gtrace_event::WitnessName;
 
-use super::{Component, Context, Snapshot};
+use super::{About, Component, Context, Snapshot};
+use crate::lock::lock;
 use crate::supervise::{self, names};
 
 /// The ports as they were read last; `None` before.
@@ -14,15 +15,10 @@ use crate::supervise::{self, names};
 pub struct Ports(Mutex<Option<RdmaHealth>>);
 
 impl Ports {
-    fn lock(&self) -> MutexGuard<'_, Option<RdmaHealth>> {
-        // Whatever a panic left there was read whole.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Keeps a reading, unless another thread has taken the place of the calling one.
     pub fn set(&self, health: RdmaHealth) {
         if !supervise::is_revoked() {
-            *self.lock() = Some(health);
+            *lock(&self.0) = Some(health);
         }
     }
 }
@@ -32,32 +28,22 @@ impl Ports {
 pub struct Rdma;
 
 impl Component for Rdma {
-    fn name(&self) -> &'static str {
-        WitnessName::SysfsRdma.name()
+    fn about(&self) -> About {
+        About {
+            name: WitnessName::SysfsRdma.name(),
+            gives: "InfiniBand and RoCE ports: state, rate, link errors, retransmissions, devices that vanish",
+            needs: "RDMA devices in /sys/class/infiniband, and pci_interval_s above 0",
+            remedy: "load the adapter's RDMA driver (mlx5_ib), or switch this source off",
+            task: names::DEVICES,
+        }
     }
 
     fn witness(&self) -> Option<WitnessName> {
         Some(WitnessName::SysfsRdma)
     }
 
-    fn gives(&self) -> &'static str {
-        "InfiniBand and RoCE ports: state, rate, link errors, retransmissions, devices that vanish"
-    }
-
-    fn needs(&self) -> &'static str {
-        "RDMA devices in /sys/class/infiniband, and pci_interval_s above 0"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "load the adapter's RDMA driver (mlx5_ib), or switch this source off"
-    }
-
-    fn task(&self) -> &'static str {
-        names::DEVICES
-    }
-
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
-        let ports = context.rdma.lock();
+        let ports = lock(&context.rdma.0);
         let state = match ports.as_ref().map(|ports| ports.state) {
             None | Some(RdmaState::Absent) => {
                 let reason = "the ports were not read yet".to_owned();

@@ -1,7 +1,7 @@
 //! What the daemon does with every component: starts, pauses, stops and checks it, and shows it.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use gtrace_api::{
@@ -11,6 +11,7 @@ use gtrace_event::{Timestamp, WitnessName};
 
 use super::{Component, Context, Snapshot, all};
 use crate::hub::Hub;
+use crate::lock::lock;
 use crate::supervise::{Pulse, Task, names};
 
 /// Between two checks of every component.
@@ -33,7 +34,7 @@ pub struct Parts(Mutex<Vec<(&'static str, Arc<dyn Part>)>>);
 
 impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = lock(&self.0);
         f.debug_set()
             .entries(parts.iter().map(|(name, _)| name))
             .finish()
@@ -43,12 +44,12 @@ impl fmt::Debug for Parts {
 impl Parts {
     /// Has `part` paused and stopped with the components that work by the thread `task`.
     pub fn add(&self, task: &'static str, part: Arc<dyn Part>) {
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = lock(&self.0);
         parts.push((task, part));
     }
 
     fn get(&self, task: &str) -> Option<Arc<dyn Part>> {
-        let parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let parts = lock(&self.0);
         let part = parts.iter().find(|(name, _)| *name == task)?;
         Some(Arc::clone(&part.1))
     }
@@ -65,7 +66,7 @@ impl Parts {
     }
 
     pub(super) fn stop(&self, task: &str) {
-        let mut parts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut parts = lock(&self.0);
         let found = parts.iter().position(|(name, _)| *name == task);
         let part = found.map(|place| parts.remove(place));
         drop(parts);

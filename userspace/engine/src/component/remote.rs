@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
 
-use super::{Component, Context, Snapshot, show};
+use super::{About, Component, Context, Snapshot, show};
 use crate::hub::{Hub, RemoteAnswer};
 use crate::supervise::names;
 
@@ -38,24 +38,14 @@ pub fn observe(hub: &Hub, answer: RemoteAnswer) {
 pub struct Remoting;
 
 impl Component for Remoting {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "sessions and calls of the clients of gtrace serve on this host, at each scrape of /metrics"
-    }
-
-    fn needs(&self) -> &'static str {
-        "a running gtrace serve with its status socket"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "none needed unless this host shares its GPUs: gtrace serve"
-    }
-
-    fn task(&self) -> &'static str {
-        names::HTTP
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "sessions and calls of the clients of gtrace serve on this host, at each scrape of /metrics",
+            needs: "a running gtrace serve with its status socket",
+            remedy: "none needed unless this host shares its GPUs: gtrace serve",
+            task: names::HTTP,
+        }
     }
 
     fn supported(&self, _context: &Context) -> Result<(), String> {

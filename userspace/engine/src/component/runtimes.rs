@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use gtrace_api::client::{Client, ClientError};
@@ -17,7 +17,8 @@ use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::Timestamp;
 use gtrace_grpc::CallError;
 
-use super::{Component, Context, Snapshot, show};
+use super::{About, Component, Context, Snapshot, show};
+use crate::lock::lock;
 use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 use crate::woken::Woken;
@@ -79,11 +80,6 @@ impl Runtimes {
         }
     }
 
-    fn found(&self) -> MutexGuard<'_, Option<Found>> {
-        // Whatever a panic left there was set whole.
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Those that have a socket, and whose daemon is not started by a question.
     fn there(&self, context: &Context) -> Vec<&(&'static str, PathBuf, Speaks)> {
         let asked = |(name, path, _): &&(&'static str, PathBuf, Speaks)| {
@@ -102,24 +98,14 @@ impl Runtimes {
 pub struct ContainerRuntimes;
 
 impl Component for ContainerRuntimes {
-    fn name(&self) -> &'static str {
-        NAME
-    }
-
-    fn gives(&self) -> &'static str {
-        "whether containerd, CRI-O, Docker and the kubelet answer on their sockets"
-    }
-
-    fn needs(&self) -> &'static str {
-        "the socket of one of them, and the right to open it; Docker has to run"
-    }
-
-    fn remedy(&self) -> &'static str {
-        "run as root; in a pod give the daemon the sockets by volumes of type hostPath"
-    }
-
-    fn task(&self) -> &'static str {
-        NAME
+    fn about(&self) -> About {
+        About {
+            name: NAME,
+            gives: "whether containerd, CRI-O, Docker and the kubelet answer on their sockets",
+            needs: "the socket of one of them, and the right to open it; Docker has to run",
+            remedy: "run as root; in a pod give the daemon the sockets by volumes of type hostPath",
+            task: NAME,
+        }
     }
 
     fn supported(&self, context: &Context) -> Result<(), String> {
@@ -146,7 +132,7 @@ impl Component for ContainerRuntimes {
     }
 
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
-        let found = context.runtimes.found();
+        let found = lock(&context.runtimes.found);
         let Some(found) = &*found else {
             let reason = "none was asked yet".to_owned();
             return ComponentHealth::now(HealthState::Unknown, [reason]);
@@ -202,7 +188,7 @@ fn round(context: &Context) {
         (false, Some(why)) => (SourceState::Degraded, Some(why)),
         (false, None) => (SourceState::Active, None),
     };
-    *context.runtimes.found() = Some(found);
+    *lock(&context.runtimes.found) = Some(found);
     show(hub, NAME, state, reason);
 }
 

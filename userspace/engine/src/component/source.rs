@@ -7,7 +7,7 @@ use gtrace_api::{ComponentHealth, HealthState, SourceState, SourceStatus};
 use gtrace_devices::GpuInfo;
 use gtrace_event::{Timestamp, WitnessName};
 
-use super::{Component, Context, Snapshot};
+use super::{About, Component, Context, Snapshot};
 use crate::hub::Hub;
 use crate::supervise::names;
 
@@ -154,28 +154,18 @@ pub const SOURCES: [Source; 17] = [
 ];
 
 impl Component for Source {
-    fn name(&self) -> &'static str {
-        self.witness.name()
+    fn about(&self) -> About {
+        About {
+            name: self.witness.name(),
+            gives: self.gives,
+            needs: self.needs,
+            remedy: self.remedy,
+            task: self.task,
+        }
     }
 
     fn witness(&self) -> Option<WitnessName> {
         Some(self.witness)
-    }
-
-    fn gives(&self) -> &'static str {
-        self.gives
-    }
-
-    fn needs(&self) -> &'static str {
-        self.needs
-    }
-
-    fn remedy(&self) -> &'static str {
-        self.remedy
-    }
-
-    fn task(&self) -> &'static str {
-        self.task
     }
 
     fn judges_absence(&self) -> bool {

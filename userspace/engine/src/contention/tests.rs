@@ -224,6 +224,20 @@ fn a_time_without_samples_begins_a_new_window() {
     assert_eq!(play(&mut contention, (1510, 200), 0.0, &waits).len(), 1);
 }
 
+#[test]
+fn a_clock_that_was_set_back_begins_a_new_window() {
+    let mut contention = Contention::new(WINDOW);
+    let waits = |at: u64| waiting(11, share(at, 90));
+    assert!(play(&mut contention, (5000, 500), 0.0, &waits).is_empty());
+    assert_eq!(play(&mut contention, (1000, 700), 0.0, &waits).len(), 1);
+    // By less than a gap. It waits for too little of the time.
+    let mut contention = Contention::new(WINDOW);
+    let before = |at: u64| waiting(11, share(at, 28));
+    assert!(play(&mut contention, (0, 500), 0.0, &before).is_empty());
+    let after = |at: u64| before(at + 100);
+    assert!(play(&mut contention, (410, 700), 0.0, &after).is_empty());
+}
+
 fn write(path: &Path, text: &str) {
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();

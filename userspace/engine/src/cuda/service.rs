@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_api::{CudaCalls, CudaReport, CudaState, SourceState};
@@ -20,6 +20,7 @@ use crate::component::cuda::NAME;
 use crate::component::holders::NAME as HOLDERS;
 use crate::component::{Part, show};
 use crate::hub::Hub;
+use crate::lock::lock;
 use crate::samples::{CUDA_CALLS, Latency, Rises};
 use crate::supervise::{Registry, Task, beat};
 use crate::tally::Tally;
@@ -84,10 +85,10 @@ impl Service {
         let (first, renewed) = (Mutex::new(Some(inbox)), Arc::clone(&orders));
         let wake = Arc::clone(&ordered);
         tasks.start(task, move |_| {
-            let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let first = lock(&first).take();
             let inbox = first.unwrap_or_else(|| {
                 let (orders, inbox) = mpsc::channel();
-                *renewed.lock().unwrap_or_else(PoisonError::into_inner) = orders;
+                *lock(&renewed) = orders;
                 inbox
             });
             run(
@@ -107,7 +108,7 @@ impl Service {
 
     /// Whether the thread has not ended by itself.
     fn order(&self, order: Order) -> bool {
-        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let orders = lock(&self.orders);
         let is_sent = orders.send(order).is_ok();
         // It is full only after 2^64 orders, and the thread polls by itself each second.
         let _ = rustix::io::write(&self.ordered, &1_u64.to_ne_bytes());

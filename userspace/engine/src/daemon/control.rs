@@ -2,10 +2,11 @@
 //! and nothing else waits for it. It also ends pauses that have an end: who asked for one may be gone.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use crate::hub::{Hub, Pause};
+use crate::lock::lock;
 use crate::supervise::{Task, beat};
 use tokio::sync::oneshot;
 
@@ -71,13 +72,13 @@ impl Control {
         // Kept where the thread is started again.
         let state = Mutex::new(State::default());
         hub.tasks.start(task, move |pulse| {
-            let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let first = lock(&first).take();
             let received = first.unwrap_or_else(|| {
                 let (requests, received) = sync_channel(WAITING);
-                *renewed.lock().unwrap_or_else(PoisonError::into_inner) = requests;
+                *lock(&renewed) = requests;
                 received
             });
-            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = lock(&state);
             obey(&received, &pauser, &mut state, || pulse.is_stopping());
             Ok(())
         })?;
@@ -87,7 +88,7 @@ impl Control {
     /// Has the probes detached (true) or attached (false), and `answer` sent when that is done. Never
     /// waits.
     pub(super) fn ask(&self, pause: Pause, answer: Answer) {
-        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = lock(&self.requests);
         let (request, cause) = match requests.try_send(Request { pause, answer }) {
             Ok(()) => return,
             Err(TrySendError::Full(request)) => (request, "earlier requests are still under way"),

@@ -27,7 +27,7 @@ use self::watch::{notify, watch_over};
 use crate::config::Config;
 use crate::hub::{Command, Hub};
 use crate::input::{Input, InputSender};
-use crate::log_request::LogRequest;
+use crate::open_record::EndRecord;
 use crate::pipeline::{self, CoreOptions, SiteRules};
 use crate::previous_boot::PreviousBoot;
 use crate::sources::driver_modules::DriverHold;
@@ -145,7 +145,7 @@ impl Prepared {
         status.machine_id.clone_from(&machine_id);
         let (hub, commands) = Hub::new(status);
         let (poll_soon, _) = poll::channel();
-        let log_request = LogRequest::new().context("the core cannot be started")?;
+        let end_record = EndRecord::new().context("the core cannot be started")?;
         // Before any source, and before the core takes up what an earlier run left.
         let recorder = config.recorder();
         if let Some(options) = recorder {
@@ -164,7 +164,7 @@ impl Prepared {
             site_rules: site_rules(&config),
             tree: PciTree::read(&SysRoot(config.sysfs_root.clone())),
             poll_soon: poll_soon.clone(),
-            log_request: log_request.clone(),
+            end_record: end_record.clone(),
         })?;
         let inputs = core.inputs.clone();
         let driver = driver_version(&config);
@@ -173,15 +173,14 @@ impl Prepared {
         let probes = match is_demonstration {
             true => Ok(None),
             false => {
-                let log = options.probe_log;
-                start_probes(&config, log, &hub, &inputs, driver, &hold, &log_request).map(Some)
+                start_probes(&config, options.probe_log, &hub, &inputs, driver, &hold).map(Some)
             }
         };
         let log = match stand_in {
             Some(stand_in) => KernelLog::StandIn(stand_in.kernel_log),
             None => KernelLog::Host,
         };
-        let log = start_kmsg(&config, log, &hub, &core, log_request, driver);
+        let log = start_kmsg(&config, log, &hub, &core, end_record, driver);
         let probes = match (probes, log) {
             (Err(probes), Err(log)) => {
                 core.finish();

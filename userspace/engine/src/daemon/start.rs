@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use crate::bpf::{self, AttachState, Probes, ProbesOptions, Tracefs};
@@ -11,7 +11,8 @@ use crate::config::Config;
 use crate::host;
 use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation, loss};
-use crate::log_request::LogRequest;
+use crate::lock::lock;
+use crate::open_record::EndRecord;
 use crate::pipeline;
 use crate::sources::driver_modules::{DriverHold, Follower};
 use crate::sources::kmsg;
@@ -125,7 +126,6 @@ pub(super) fn start_probes(
     inputs: &InputSender,
     driver: Option<DriverVersion>,
     hold: &Arc<DriverHold>,
-    log_request: &LogRequest,
 ) -> anyhow::Result<Manager> {
     let fail = |error: anyhow::Error| {
         for probe in &bpf::PROBES {
@@ -161,7 +161,6 @@ pub(super) fn start_probes(
             config: config.clone(),
             driver,
             hold: Arc::clone(hold),
-            log_request: log_request.clone(),
         };
         Ok(Manager::start(probes, tracefs, options)?)
     };
@@ -225,7 +224,7 @@ pub(super) fn start_kmsg(
     log: KernelLog,
     hub: &Arc<Hub>,
     core: &pipeline::Core,
-    log_request: LogRequest,
+    end_record: EndRecord,
     driver: Option<DriverVersion>,
 ) -> anyhow::Result<()> {
     if config.disabled_sources.contains(&WitnessName::Kmsg) {
@@ -254,7 +253,7 @@ pub(super) fn start_kmsg(
     let first = Mutex::new(Some(reader));
     let (position, before) = (Arc::new(kmsg::Position::default()), core.kmsg_after);
     hub.tasks.start(task, move |pulse| {
-        let first = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let first = lock(&first).take();
         let mut reader = match first {
             Some(reader) => reader,
             // What the last thread had taken may be on its way already, and must not count twice.
@@ -263,8 +262,8 @@ pub(super) fn start_kmsg(
                 .map_err(|error| format!("cannot read {}: {error}", kmsg::PATH))?,
         };
         reader.set_position(Arc::clone(&position));
-        reader.set_log_request(log_request.clone());
-        let wake = log_request.clone();
+        reader.set_end_record(end_record.clone());
+        let wake = end_record.clone();
         pulse.wake_by(move || wake.wake());
         show(&of_task, WitnessName::Kmsg, SourceState::Active, None);
         let result = reader.run(&pulse.stop, |item| pass_on(item, &of_task, &inputs));

@@ -6,10 +6,11 @@ use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::patient::Patient;
+use crate::lock::lock;
 use crate::process::start_time;
 use crate::woken::Woken;
 
@@ -145,7 +146,7 @@ impl Environments {
             return Slurm::default();
         };
         let key = (pid, start);
-        let known = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = || lock(&self.known);
         let found = known().get(&key).cloned();
         if let Some(found) = found {
             return found;
@@ -160,7 +161,7 @@ impl Environments {
     }
 
     fn retain(&self, wanted: impl Fn(u32) -> bool) {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         known.retain(|(pid, _), _| wanted(*pid));
         self.reads.retain(|(pid, _)| wanted(*pid));
     }

@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
+
+use crate::lock::lock;
 
 /// See the module. Each question has a key.
 #[derive(Debug)]
@@ -27,14 +29,10 @@ impl<K: Ord, T: Send + 'static> Patient<K, T> {
         }
     }
 
-    fn late(&self) -> MutexGuard<'_, BTreeMap<K, Receiver<T>>> {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The answer, if it comes within the deadline; also that of an earlier question of this key, which came later. `None` while
     /// an earlier one waits, or too many do.
     pub(super) fn ask(&self, key: K, question: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-        let mut late = self.late();
+        let mut late = lock(&self.late);
         match late.get(&key).map(Receiver::try_recv) {
             None => {}
             Some(Ok(answer)) => {
@@ -61,7 +59,7 @@ impl<K: Ord, T: Send + 'static> Patient<K, T> {
         match answered.recv_timeout(self.deadline) {
             Ok(answer) => Some(answer),
             Err(RecvTimeoutError::Timeout) => {
-                self.late().insert(key, answered);
+                lock(&self.late).insert(key, answered);
                 None
             }
             // The question panicked.
@@ -71,7 +69,7 @@ impl<K: Ord, T: Send + 'static> Patient<K, T> {
 
     /// Forgets the questions whose answers nobody wants any more.
     pub(super) fn retain(&self, wanted: impl Fn(&K) -> bool) {
-        self.late().retain(|key, _| wanted(key));
+        lock(&self.late).retain(|key, _| wanted(key));
     }
 }
 

@@ -23,6 +23,7 @@ use ureq::Agent;
 use self::proto::{LogRecord, Response};
 use crate::alertmanager::BaseUrl;
 use crate::hub::{Hub, News};
+use crate::lock::lock;
 use crate::samples::Batch;
 use crate::supervise::{self, Backoff, Task, names};
 use gtrace_outgoing as outgoing;
@@ -101,15 +102,6 @@ struct Kept {
     waiting: std::sync::Mutex<VecDeque<LogRecord>>,
 }
 
-impl Kept {
-    fn waiting(&self) -> std::sync::MutexGuard<'_, VecDeque<LogRecord>> {
-        // Whole records are pushed and taken.
-        self.waiting
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner)
-    }
-}
-
 /// Starts the task.
 ///
 /// # Errors
@@ -171,7 +163,7 @@ impl Sender {
                 // What is published provisionally comes again.
                 Ok(News::Event(published)) if published.id.is_some() => {
                     if let Record::Event(_) = &published.record {
-                        let mut waiting = self.kept.waiting();
+                        let mut waiting = lock(&self.kept.waiting);
                         match waiting.len() < QUEUE {
                             true => waiting.push_back(encode::record(&published.event)),
                             false => Counts::add(&self.kept.logs.dropped, 1),
@@ -213,8 +205,12 @@ impl Sender {
                 return;
             }
         }
-        while !self.kept.waiting().is_empty() {
-            let batch: Vec<LogRecord> = self.kept.waiting().iter().take(BATCH).cloned().collect();
+        while !lock(&self.kept.waiting).is_empty() {
+            let batch: Vec<LogRecord> = lock(&self.kept.waiting)
+                .iter()
+                .take(BATCH)
+                .cloned()
+                .collect();
             let count = batch.len();
             let sent = self.post("logs", &encode::logs(&resource, batch).encode_to_vec());
             let kept = Arc::clone(&self.kept);
@@ -222,7 +218,7 @@ impl Sender {
             if !goes_on {
                 return;
             }
-            kept.waiting().drain(..count);
+            lock(&kept.waiting).drain(..count);
         }
     }
 
@@ -351,7 +347,7 @@ impl Sender {
             unit: "",
             kind: MetricKind::Gauge,
             labels: Vec::new(),
-            value: self.kept.waiting().len() as f64,
+            value: lock(&self.kept.waiting).len() as f64,
         });
         hub.samples.publish(&Batch {
             component: names::OTLP,

@@ -28,9 +28,10 @@ use super::pending_checks::PendingChecks;
 use super::pending_xids::PendingXids;
 use super::writer::{self, Writer};
 use super::{AMEND_EVERY, CoreOptions, KMSG_CURSOR, SiteRules};
+use crate::component::holders::NAME as HOLDERS;
 use crate::hub::Hub;
 use crate::input::{INPUT_DEPTH, Input, InputSender};
-use crate::log_request::LogRequest;
+use crate::open_record::EndRecord;
 use crate::poll::PollRequest;
 use crate::supervise::{Task, beat};
 use crate::{clock, memory};
@@ -112,11 +113,12 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         pending_xids: PendingXids::default(),
         pending_checks: PendingChecks::default(),
         confirmations: Confirmations::default(),
-        log_request: options.log_request,
+        end_record: options.end_record,
         confirmable: false,
         unconfirmed: BTreeMap::new(),
         poll_soon: options.poll_soon,
         unnamed: VecDeque::new(),
+        holders_wanted: false,
         kmsg_seq: kmsg_after,
         kmsg_stored: kmsg_after,
         cursor_at: Instant::now(),
@@ -162,7 +164,7 @@ struct State {
     pending_xids: PendingXids,
     pending_checks: PendingChecks,
     confirmations: Confirmations,
-    log_request: LogRequest,
+    end_record: EndRecord,
     /// Whether /dev/kmsg will show the record of every line that printk:console shows.
     confirmable: bool,
     /// Events of which nobody knows yet who wrote them, and whether they are no fault until somebody does.
@@ -170,6 +172,8 @@ struct State {
     poll_soon: PollRequest,
     /// Events of processes that no reading of holders had yet, with these.
     unnamed: VecDeque<(EventId, u32)>,
+    /// Whether they are to be read.
+    holders_wanted: bool,
     kmsg_seq: Option<u64>,
     kmsg_stored: Option<u64>,
     cursor_at: Instant,
@@ -254,6 +258,10 @@ impl State {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             self.ingest_overdue(Instant::now());
+            if std::mem::take(&mut self.holders_wanted) {
+                // Once the store has its events: no event waits for whose the process is.
+                self.hub.tasks.wake(HOLDERS);
+            }
             self.writer.announce_overdue();
             self.tick_incidents();
             self.tick_health();

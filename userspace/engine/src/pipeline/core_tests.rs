@@ -41,7 +41,7 @@ pub(super) struct World {
     core: Core,
     stream: broadcast::Receiver<News>,
     scheduler: PollScheduler,
-    log_request: LogRequest,
+    end_record: EndRecord,
     /// The thread that reads /dev/kmsg runs until this is dropped.
     kmsg: Option<std::sync::mpsc::Sender<()>>,
 }
@@ -60,7 +60,7 @@ impl World {
         let (hub, _) = Hub::new(crate::hub::bare_status());
         let stream = hub.subscribe().live;
         let (poll_soon, scheduler) = poll::channel();
-        let log_request = LogRequest::new().unwrap();
+        let end_record = EndRecord::new().unwrap();
         let core = spawn(CoreOptions {
             hub: Arc::clone(&hub),
             catalogue: Catalogue::builtin(),
@@ -73,7 +73,7 @@ impl World {
             boot_id: "b".to_owned(),
             tree,
             poll_soon,
-            log_request: log_request.clone(),
+            end_record: end_record.clone(),
         })
         .unwrap();
         Self {
@@ -82,7 +82,7 @@ impl World {
             core,
             stream,
             scheduler,
-            log_request,
+            end_record,
             kmsg: None,
         }
     }

@@ -212,6 +212,14 @@ impl Fold {
         id
     }
 
+    /// `witness` has seen the new event `id` too, which is not published yet.
+    pub fn also_seen(&mut self, id: EventId, witness: WitnessName, time: Timestamp, count: u64) {
+        if let Some(live) = self.live.get_mut(&id) {
+            *live.next.entry(witness).or_default() += count;
+            live.add_witness(witness, time, count);
+        }
+    }
+
     /// How many occurrences of `id` at about that time the witness has not reported.
     fn unreported(&mut self, id: EventId, observed: &Observed) -> u64 {
         let Some(live) = self.live.get_mut(&id) else {

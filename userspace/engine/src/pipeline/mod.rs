@@ -28,7 +28,7 @@ use gtrace_devices::PciTree;
 use gtrace_store::Store;
 
 use crate::hub::Hub;
-use crate::log_request::LogRequest;
+use crate::open_record::EndRecord;
 use crate::poll::PollRequest;
 
 pub use self::core::{Core, replay_health, spawn};
@@ -79,5 +79,5 @@ pub struct CoreOptions {
     /// Where to ask for a poll of the devices.
     pub poll_soon: PollRequest,
     /// Where to ask for the end of an open record of the kernel log.
-    pub log_request: LogRequest,
+    pub end_record: EndRecord,
 }

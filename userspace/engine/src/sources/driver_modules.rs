@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use gtrace_decoder::DriverVersion;
@@ -12,6 +12,7 @@ use gtrace_devices::NvmlClient;
 use gtrace_event::WitnessName;
 
 use crate::bpf::{DRIVER_MODULES, DriverModule, Probes, Tracefs};
+use crate::lock::lock;
 use crate::memory;
 
 /// How long the driver is left alone after somebody began to unload it: time for a tool to ask for
@@ -159,7 +160,7 @@ impl DriverHold {
     /// Somebody wants to unload the driver: closes NVML at once and keeps it closed for a while.
     /// Blocks until the process that has it open is gone, a second at the most.
     pub fn begin(&self) {
-        let mut until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut until = lock(&self.until);
         let fresh = until.is_none_or(|at| at <= Instant::now());
         *until = Some(Instant::now() + HOLD);
         drop(until);
@@ -175,13 +176,13 @@ impl DriverHold {
 
     /// Whether the driver is to be left alone now.
     pub fn active(&self) -> bool {
-        let until = self.until.lock().unwrap_or_else(PoisonError::into_inner);
+        let until = lock(&self.until);
         until.is_some_and(|at| at > Instant::now())
     }
 
     /// The driver was loaded: the hold is over.
     pub fn end(&self) {
-        *self.until.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *lock(&self.until) = None;
     }
 }
 

@@ -7,7 +7,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options, kmsg};
@@ -16,14 +16,15 @@ use gtrace_recorder::KernelLine;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use crate::clock::{LogClock, boottime_ns};
-use crate::log_request::LogRequest;
+use crate::lock::lock;
+use crate::open_record::EndRecord;
 use crate::supervise::beat;
 
 /// The device.
 pub const PATH: &str = "/dev/kmsg";
 /// Larger than any record with its dictionary.
 const BUFFER: usize = 16 * 1024;
-/// How long one wait lasts at most: whoever wants the thread to end wakes it by its [`LogRequest`].
+/// How long one wait lasts at most: whoever wants the thread to end wakes it by its [`EndRecord`].
 const WAIT: Duration = Duration::from_secs(5);
 /// A group of lines that belong together is closed after so long without a record.
 const FLUSH: Duration = Duration::from_millis(250);
@@ -90,7 +91,7 @@ pub struct Reader {
     /// When the newest record was logged.
     newest_ns: u64,
     position: Arc<Position>,
-    log_request: Option<LogRequest>,
+    end_record: Option<EndRecord>,
     /// Where lines can be written.
     path: Option<PathBuf>,
 }
@@ -102,11 +103,11 @@ pub struct Position(Mutex<Option<u64>>);
 impl Position {
     /// The sequence number of the last record that was taken, whatever became of it.
     pub fn get(&self) -> Option<u64> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0)
     }
 
     fn set(&self, seq: u64) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(seq);
+        *lock(&self.0) = Some(seq);
     }
 }
 
@@ -138,7 +139,7 @@ impl Reader {
             last_feed_ns: 0,
             newest_ns: 0,
             position: Arc::default(),
-            log_request: None,
+            end_record: None,
             path: None,
         }
     }
@@ -148,9 +149,9 @@ impl Reader {
         self.position = position;
     }
 
-    /// Reads, and ends open records, when asked at `log_request`.
-    pub fn set_log_request(&mut self, log_request: LogRequest) {
-        self.log_request = Some(log_request);
+    /// Ends open records when asked at `end_record`, and reads when woken there.
+    pub fn set_end_record(&mut self, end_record: EndRecord) {
+        self.end_record = Some(end_record);
     }
 
     /// Writes one line of its own to the kernel log, as systemd and others do at their start, which marks in the log
@@ -192,7 +193,7 @@ impl Reader {
             beat();
             let looked_ns = boottime_ns();
             // Before reading: what is asked meanwhile is for the next turn.
-            let open = self.log_request.as_ref().and_then(LogRequest::take);
+            let open = self.end_record.as_ref().and_then(EndRecord::take);
             self.drain(&mut buffer, &mut emit)?;
             if let Some(at_ns) = open {
                 self.end_open_record(at_ns);
@@ -207,7 +208,7 @@ impl Reader {
                 tv_sec: wait.as_secs() as i64,
                 tv_nsec: i64::from(wait.subsec_nanos()),
             };
-            let asked = self.log_request.as_ref().map(LogRequest::as_fd);
+            let asked = self.end_record.as_ref().map(EndRecord::as_fd);
             let fds = [Some(self.file.as_fd()), asked].into_iter().flatten();
             let mut fds: Vec<_> = fds
                 .map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN))

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aya::maps::{MapData, RingBuf};
 use gtrace_decoder::DriverVersion;
-use gtrace_event::{Occurrence, Timestamp, WitnessName};
+use gtrace_event::{Occurrence, Provenance, Timestamp, WitnessName};
 
 use super::console::Console;
 use super::driver_modules::{DriverHold, Follower};
@@ -21,7 +21,7 @@ use crate::component::{self, Part, driver_modules};
 use crate::config::Config;
 use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation};
-use crate::log_request::LogRequest;
+use crate::lock::lock;
 use crate::metrics::Metrics;
 use crate::supervise::{self, Task, names};
 
@@ -57,8 +57,6 @@ pub struct ManagerOptions {
     pub driver: Option<DriverVersion>,
     /// Keeps gtrace off the driver while somebody unloads it.
     pub hold: Arc<DriverHold>,
-    /// By which the reader of /dev/kmsg reads at once.
-    pub log_request: LogRequest,
 }
 
 impl Manager {
@@ -74,7 +72,6 @@ impl Manager {
             config,
             driver,
             hold,
-            log_request,
         } = options;
         let mut devices = Devices::new(&config);
         let mut follower = Follower::new(&config.sysfs_root, config.devices.is_none());
@@ -121,8 +118,7 @@ impl Manager {
             .update_status(|status| status.footprint.map_bytes = map_bytes);
         let slow_call_ns = devices.slow_call_ns;
         let exits = config.successful_exits;
-        start_drain(&shared, &inputs, slow_call_ns, exits, driver, log_request)
-            .map_err(cannot_start)?;
+        start_drain(&shared, &inputs, slow_call_ns, exits, driver).map_err(cannot_start)?;
         start_housekeeping(&shared, &inputs, config, devices, log).map_err(cannot_start)?;
         Ok(Self { shared })
     }
@@ -166,7 +162,6 @@ fn start_drain(
     slow_call_ns: u64,
     successful_exits: bool,
     driver: Option<DriverVersion>,
-    log_request: LogRequest,
 ) -> std::io::Result<()> {
     let task = Task {
         name: DRAIN,
@@ -181,8 +176,7 @@ fn start_drain(
         let Some(rings) = &mut held.rings else {
             return Err("has no rings".to_owned());
         };
-        let (inputs, log_request) = (inputs.clone(), log_request.clone());
-        let mut drainer = Drainer::new(shared, inputs, log_request, slow_call_ns, successful_exits);
+        let mut drainer = Drainer::new(shared, inputs.clone(), slow_call_ns, successful_exits);
         drainer.console.set_driver_version(driver);
         drainer.run(rings, &pulse.stop);
         Ok(())
@@ -208,7 +202,7 @@ fn start_housekeeping(
     shared.hub.tasks.start(task, move |_| {
         let shared = &of_task;
         shared.set_housekeeping(std::thread::current());
-        let begun = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let begun = lock(&first).take();
         let (devices, log) = begun.unwrap_or_else(|| (Devices::new(&config), None));
         let mut housekeeping = ProbeHousekeeping::new(
             shared,
@@ -233,9 +227,7 @@ struct Drainer<'a> {
     /// Whether an end with status 0 is an event too.
     successful_exits: bool,
     out: Vec<Occurrence>,
-    /// Asked to read what printk:console has shown.
-    log_request: LogRequest,
-    /// Whether it has shown something since that was last asked.
+    /// Whether printk:console has shown something that waits for it since the reader of /dev/kmsg was last woken.
     shown: bool,
     log_records: u64,
     /// When the rings were read last, or earlier: what was logged before has been taken.
@@ -246,7 +238,6 @@ impl<'a> Drainer<'a> {
     fn new(
         shared: &'a Shared,
         inputs: InputSender,
-        log_request: LogRequest,
         slow_call_ns: u64,
         successful_exits: bool,
     ) -> Self {
@@ -258,7 +249,6 @@ impl<'a> Drainer<'a> {
             slow_call_ns,
             successful_exits,
             out: Vec::new(),
-            log_request,
             shown: false,
             log_records: 0,
             looked_ns: 0,
@@ -355,7 +345,8 @@ impl<'a> Drainer<'a> {
     }
 
     fn pass_on_console(&mut self) {
-        self.shown |= !self.out.is_empty();
+        let is_unconfirmed = |seen: &Occurrence| seen.provenance == Provenance::Unknown;
+        self.shown |= self.out.iter().any(is_unconfirmed);
         for occurrence in self.out.drain(..) {
             let _ = self
                 .inputs
@@ -372,8 +363,9 @@ impl<'a> Drainer<'a> {
         let pending = self.console.idle(self.looked_ns, &mut self.out);
         self.pass_on_console();
         if std::mem::take(&mut self.shown) {
-            // /dev/kmsg says who wrote it, which the core waits for.
-            self.log_request.wake();
+            // /dev/kmsg says who wrote it, which the core waits for. The kernel itself wakes that log's readers at its next timer
+            // tick only, up to 4 ms later at 250 Hz (`wake_up_klogd_work`, lazy, kernel/printk/printk.c).
+            self.shared.hub.tasks.wake(names::KMSG);
         }
         self.looked_ns = boottime_ns();
         pending

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::Thread;
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ use super::{records, table};
 use crate::bpf::{AttachState, LoadError, Probes, Tracefs};
 use crate::component::{self, driver_modules};
 use crate::hub::{Command, Hub};
+use crate::lock::lock;
 use crate::supervise;
 
 /// How long a task waits for the probes while another thread attaches or detaches them: less than its
@@ -88,14 +89,10 @@ impl Rings {
         })
     }
 
-    fn free(&self) -> MutexGuard<'_, Option<[RingBuf<MapData>; 2]>> {
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// For the calling thread. If one that hangs has them, they are opened once more; the kernel keeps
     /// the place up to which they were read.
     pub(super) fn take(&self) -> Result<RingsHeld<'_>, LoadError> {
-        let rings = match self.free().take() {
+        let rings = match lock(&self.free).take() {
             Some(rings) => rings,
             None => Probes::open_rings(&self.fds)?,
         };
@@ -116,7 +113,7 @@ impl Drop for RingsHeld<'_> {
     fn drop(&mut self) {
         // Those of a thread that was replaced are at an old place.
         if !supervise::is_revoked() {
-            *self.of.free() = self.rings.take();
+            *lock(&self.of.free) = self.rings.take();
         }
     }
 }
@@ -203,7 +200,7 @@ impl Shared {
     /// A process of this name has ended. Its keys are given back at the next turn of housekeeping, which comes at once if
     /// several have ended: together they can have taken half of the tables.
     pub(super) fn process_ended(&self, tgid: u32, name: String) {
-        let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut ended = lock(&self.ended);
         ended.insert(tgid, name);
         let many = ended.len() >= MANY_ENDED;
         drop(ended);
@@ -214,30 +211,24 @@ impl Shared {
 
     /// Whether so many have ended that they cannot wait.
     pub(super) fn have_many_ended(&self) -> bool {
-        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        let ended = lock(&self.ended);
         ended.len() >= MANY_ENDED
     }
 
     /// The processes that have ended since it was asked last.
     pub(super) fn take_ended(&self) -> BTreeMap<u32, String> {
-        std::mem::take(&mut *self.ended.lock().unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut *lock(&self.ended))
     }
 
     pub(super) fn wake_housekeeping(&self) {
-        let housekeeping = self
-            .housekeeping
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let housekeeping = lock(&self.housekeeping);
         if let Some(housekeeping) = &*housekeeping {
             housekeeping.unpark();
         }
     }
 
     pub(super) fn set_housekeeping(&self, thread: Thread) {
-        let mut housekeeping = self
-            .housekeeping
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut housekeeping = lock(&self.housekeeping);
         *housekeeping = Some(thread);
     }
 
@@ -264,26 +255,18 @@ impl Shared {
     }
 
     pub(super) fn proc_gpus(&self) -> MutexGuard<'_, ProcGpus> {
-        self.proc_gpus
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        lock(&self.proc_gpus)
     }
 
     pub(super) fn device_names(&self) -> Arc<DeviceNames> {
-        let names = self
-            .device_names
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let names = lock(&self.device_names);
         Arc::clone(&names)
     }
 
     /// Keeps the names of the device files for the thread that takes the records.
     pub(super) fn set_device_names(&self, names: DeviceNames) -> Arc<DeviceNames> {
         let names = Arc::new(names);
-        let mut kept = self
-            .device_names
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.device_names);
         *kept = Arc::clone(&names);
         names
     }

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 use super::fault;
+use crate::lock::lock;
 
 /// Longest time between two heartbeats of a task that waits.
 const BEAT: Duration = Duration::from_secs(5);
@@ -97,19 +98,15 @@ impl Pulse {
         self.stop.load(Ordering::Relaxed)
     }
 
-    fn waker(&self) -> MutexGuard<'_, Option<Waker>> {
-        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Has `wake` end what the thread waits for, if that is not [`Self::wait`].
     pub fn wake_by(&self, wake: impl Fn() + Send + 'static) {
-        *self.waker() = Some(Waker(Box::new(wake)));
+        *lock(&self.waker) = Some(Waker(Box::new(wake)));
     }
 
     /// Ends what the thread waits for, or will wait for next.
     pub(super) fn wake(&self) {
         self.woken.store(true, Ordering::Release);
-        if let Some(waker) = &*self.waker() {
+        if let Some(waker) = &*lock(&self.waker) {
             waker.0();
         }
     }

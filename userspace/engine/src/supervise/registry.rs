@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use tokio::sync::Notify;
 
 use super::pulse::{Failed, Pulse, Revoked, now_ms};
 use super::{Backoff, fault};
+use crate::lock::lock;
 
 /// Most time between two ticks that counts as silence of the tasks: beyond, this process itself was
 /// stopped.
@@ -141,7 +142,7 @@ impl fmt::Debug for Registry {
 impl Registry {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         // Nothing panics while it is held; what a panic would leave is still the newest known.
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.inner)
     }
 
     /// Starts a task that is started again whenever it fails.
@@ -222,7 +223,7 @@ impl Registry {
                         Err(payload) => End::Failed(panic_text(payload.as_ref())),
                     },
                 };
-                *ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
+                *lock(&ended) = Some(end);
                 changed.notify_one();
             })?;
         Ok(Run {
@@ -276,10 +277,7 @@ impl Registry {
         let Some(body) = entry.body.clone() else {
             return;
         };
-        let hangs = |end: &Arc<Mutex<Option<End>>>| {
-            let end = end.lock().unwrap_or_else(PoisonError::into_inner);
-            end.is_none()
-        };
+        let hangs = |end: &Arc<Mutex<Option<End>>>| lock(end).is_none();
         entry.given_up.retain(hangs);
         if entry.given_up.len() >= HANGING_MAX {
             entry.reason = Some(format!(
@@ -425,7 +423,7 @@ impl Registry {
 impl Entry {
     /// Whether it has no thread.
     fn has_ended(&self) -> bool {
-        let end = self.run.end.lock().unwrap_or_else(PoisonError::into_inner);
+        let end = lock(&self.run.end);
         end.is_some() || !matches!(self.state, TaskState::Running | TaskState::Hung)
     }
 
@@ -441,12 +439,7 @@ impl Entry {
         if !matches!(self.state, TaskState::Running | TaskState::Hung) {
             return None;
         }
-        let end = self
-            .run
-            .end
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        let end = lock(&self.run.end).take();
         match end {
             None => {}
             Some(End::InOrder | End::Revoked) => {

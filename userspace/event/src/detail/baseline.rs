@@ -1,12 +1,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a comparison with the baseline found.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct BaselineDetail {
-    /// Drift: each setting that is not as expected.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub drift: Vec<Drift>,
+section! {
+    /// What a comparison with the baseline found.
+    BaselineDetail {
+        /// Drift: each setting that is not as expected.
+        drift: Vec<Drift>,
+    }
 }
 
 /// A setting that is not as the baseline says.
@@ -19,5 +19,3 @@ pub struct Drift {
     /// What was found.
     pub found: String,
 }
-
-fill_fields!(BaselineDetail { drift });

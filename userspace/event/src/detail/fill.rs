@@ -21,6 +21,11 @@ impl<T: Clone> Fill for Vec<T> {
     }
 }
 
+/// Whether JSON leaves it out.
+pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
 /// `Fill` for a struct, by its fields. A field that is not listed does not compile.
 macro_rules! fill_fields {
     ($section:ident { $($field:ident),* }) => {
@@ -30,5 +35,25 @@ macro_rules! fill_fields {
                 $(crate::detail::fill::Fill::fill(&mut self.$field, $field);)*
             }
         }
+    };
+}
+
+/// A section of the detail: each field is an `Option` or a `Vec`, and JSON leaves it out where nothing says it.
+macro_rules! section {
+    ($(#[$meta:meta])* $section:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$meta])*
+        #[derive(
+            Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize,
+            schemars::JsonSchema,
+        )]
+        pub struct $section {
+            $(
+                $(#[$doc])*
+                #[serde(skip_serializing_if = "crate::detail::fill::is_default", default)]
+                pub $field: $type,
+            )*
+        }
+
+        fill_fields!($section { $($field),* });
     };
 }

@@ -3,15 +3,13 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who had the GPU.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct HolderDetail {
-    /// Who had the GPU of the event, or whose process it is about; at most 16.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub holders: Vec<Holder>,
+section! {
+    /// Who had the GPU.
+    HolderDetail {
+        /// Who had the GPU of the event, or whose process it is about; at most 16.
+        holders: Vec<Holder>,
+    }
 }
-
-fill_fields!(HolderDetail { holders });
 
 /// A container or a job that has a GPU, as far as it is known.
 #[derive(

@@ -1,7 +1,5 @@
 //! A plan: what is to be done about one host, how far it is, and who had a part in it.
 
-use std::fmt;
-
 use gtrace_event::{HealthAction, IncidentId, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -52,67 +50,36 @@ impl Cause {
     }
 }
 
-/// How far a plan is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlanState {
-    /// It shows what would be done. It has ended.
-    Dry,
-    /// Somebody has to approve it.
-    Approval,
-    /// It waits for its turn: limits, preconditions.
-    Waiting,
-    /// Its steps are being done.
-    Acting,
-    /// All steps are done; the host has to be well.
-    Verifying,
-    /// What can be undone is being undone, as somebody asked for it.
-    Undoing,
-    /// It was carried out and verified.
-    Done,
-    /// A step failed. The host stays as it is until somebody has looked.
-    Failed,
-    /// Somebody refused it.
-    Refused,
-    /// It was undone.
-    Undone,
-    /// Its cause was gone before it began.
-    Lapsed,
+gtrace_event::named_enum! {
+    /// How far a plan is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum PlanState {
+        /// It shows what would be done. It has ended.
+        Dry = "dry",
+        /// Somebody has to approve it.
+        Approval = "approval",
+        /// It waits for its turn: limits, preconditions.
+        Waiting = "waiting",
+        /// Its steps are being done.
+        Acting = "acting",
+        /// All steps are done; the host has to be well.
+        Verifying = "verifying",
+        /// What can be undone is being undone, as somebody asked for it.
+        Undoing = "undoing",
+        /// It was carried out and verified.
+        Done = "done",
+        /// A step failed. The host stays as it is until somebody has looked.
+        Failed = "failed",
+        /// Somebody refused it.
+        Refused = "refused",
+        /// It was undone.
+        Undone = "undone",
+        /// Its cause was gone before it began.
+        Lapsed = "lapsed",
+    }
 }
 
 impl PlanState {
-    /// All of them.
-    pub const ALL: [Self; 11] = [
-        Self::Dry,
-        Self::Approval,
-        Self::Waiting,
-        Self::Acting,
-        Self::Verifying,
-        Self::Undoing,
-        Self::Done,
-        Self::Failed,
-        Self::Refused,
-        Self::Undone,
-        Self::Lapsed,
-    ];
-
-    /// Its name in JSON and metrics.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dry => "dry",
-            Self::Approval => "approval",
-            Self::Waiting => "waiting",
-            Self::Acting => "acting",
-            Self::Verifying => "verifying",
-            Self::Undoing => "undoing",
-            Self::Done => "done",
-            Self::Failed => "failed",
-            Self::Refused => "refused",
-            Self::Undone => "undone",
-            Self::Lapsed => "lapsed",
-        }
-    }
-
     /// Whether something may still be done by itself.
     pub fn is_live(self) -> bool {
         self == Self::Approval || self.is_busy()
@@ -124,12 +91,6 @@ impl PlanState {
             self,
             Self::Waiting | Self::Acting | Self::Verifying | Self::Undoing
         )
-    }
-}
-
-impl fmt::Display for PlanState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

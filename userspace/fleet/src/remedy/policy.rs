@@ -1,6 +1,5 @@
 //! What a site wants done about which faults, and within which limits.
 
-use std::fmt;
 use std::net::IpAddr;
 use std::path::PathBuf;
 
@@ -14,51 +13,28 @@ const RULES_MAX: usize = 64;
 /// Longest name of a rule.
 const NAME_MAX: usize = 64;
 
-/// What may be done about a host: a closed list.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Step {
-    /// Posts the plan to the site's webhook.
-    Ticket,
-    /// Kubernetes: no new pods on the node.
-    Cordon,
-    /// Kubernetes: evicts the pods of the node, by the eviction API, which respects disruption budgets.
-    Drain,
-    /// Slurm: no new jobs on the node; those that run go on.
-    SlurmDrain,
-    /// Resets the GPU, by the agent of the host.
-    ResetGpu,
-    /// Reboots the host, by its agent.
-    Reboot,
-    /// Undoes `cordon` and `slurm_drain`, once the host is well.
-    Return,
+gtrace_event::named_enum! {
+    /// What may be done about a host: a closed list.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    pub enum Step {
+        /// Posts the plan to the site's webhook.
+        Ticket = "ticket",
+        /// Kubernetes: no new pods on the node.
+        Cordon = "cordon",
+        /// Kubernetes: evicts the pods of the node, by the eviction API, which respects disruption budgets.
+        Drain = "drain",
+        /// Slurm: no new jobs on the node; those that run go on.
+        SlurmDrain = "slurm_drain",
+        /// Resets the GPU, by the agent of the host.
+        ResetGpu = "reset_gpu",
+        /// Reboots the host, by its agent.
+        Reboot = "reboot",
+        /// Undoes `cordon` and `slurm_drain`, once the host is well.
+        Return = "return",
+    }
 }
 
 impl Step {
-    /// All of them.
-    pub const ALL: [Self; 7] = [
-        Self::Ticket,
-        Self::Cordon,
-        Self::Drain,
-        Self::SlurmDrain,
-        Self::ResetGpu,
-        Self::Reboot,
-        Self::Return,
-    ];
-
-    /// Its name in policies and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Ticket => "ticket",
-            Self::Cordon => "cordon",
-            Self::Drain => "drain",
-            Self::SlurmDrain => "slurm_drain",
-            Self::ResetGpu => "reset_gpu",
-            Self::Reboot => "reboot",
-            Self::Return => "return",
-        }
-    }
-
     /// Whether the host does less work, or none, after it.
     pub fn takes_out(self) -> bool {
         !matches!(self, Self::Ticket | Self::Return)
@@ -88,12 +64,6 @@ impl Step {
             Self::Reboot => 1800,
             Self::Return => 600,
         }
-    }
-}
-
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

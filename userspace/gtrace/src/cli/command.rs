@@ -31,9 +31,7 @@ pub struct Cli {
 pub(super) enum Command {
     /// Watch this host: the daemon.
     Run(run::Args),
-    /// List each source: whether it works on this host, why not, and how to fix that.
     Doctor(doctor::Args),
-    /// Show the state of the daemon and its sources.
     Status(status::Args),
     /// Query events, or follow them live.
     Events(events::Args),

@@ -107,7 +107,9 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     report.json = args.json;
     report.table = args.summary;
-    report.color = !args.json && Style::of_stdout(args.color).color;
+    if !args.json {
+        report.style = Style::of_stdout(args.color);
+    }
     decode(&args, input, report)
 }
 

@@ -22,7 +22,9 @@ use serde::Serialize;
 
 use super::shared::{self, Exit};
 
-/// Look at this host.
+/// List each source: whether it works on this host, why not, and how to fix that.
+///
+/// Exit status: 0 the kernel log can be watched as it happens, 1 it cannot, 2 wrong usage.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// One JSON object.

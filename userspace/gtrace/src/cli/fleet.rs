@@ -109,7 +109,7 @@ enum What {
     },
     /// List outbreaks: incidents of one class that many hosts have at nearly the same time, more than chance gives.
     ///
-    /// Exit status 1 where there is one that is no drill.
+    /// Exit status 1 where there is one that is neither a drill nor of one job.
     Outbreaks {
         /// Only those with incidents that nobody has resolved.
         #[arg(long)]

@@ -213,8 +213,7 @@ fn stored(archive: &Archive, id: IncidentId) -> Result<Incident, Failure> {
 pub(super) fn events_of(incident: &Incident, instance: &Instance) -> Vec<Event> {
     let from_store = || {
         let archive = instance.open_store(instance.store().ok()?).ok()?;
-        let events = incident.events.iter().map(|id| archive.event(*id).ok()?);
-        Some(events.flatten().collect::<Vec<_>>())
+        Some(archive.readable_events(&incident.events))
     };
     let from_daemon = || {
         let client = instance.reading_client();

@@ -132,8 +132,7 @@ impl Source for Known {
         if let Ok(store) = self.instance.store()
             && let Ok(archive) = self.instance.open_store(store)
         {
-            let read = |id: &EventId| archive.event(*id).ok().flatten();
-            return ids.iter().filter_map(read).collect();
+            return archive.readable_events(ids);
         }
         let client = self.client();
         let mut events = Vec::new();

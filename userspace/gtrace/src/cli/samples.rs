@@ -166,7 +166,7 @@ fn metric_table(out: &mut String, metrics: &[SampleMetric], zone: &TimeZone) {
             out,
             "{:<width$}  {:<9}  {:>6}  {}  {}",
             render::clean(&metric.metric),
-            kind(metric.kind),
+            metric.kind,
             metric.series,
             local(metric.since, zone),
             local(metric.until, zone),
@@ -275,11 +275,11 @@ fn csv(found: &SampleHistory) -> String {
     if !found.metrics.is_empty() {
         out.push_str("metric,kind,unit,series,since,until\n");
         for m in &found.metrics {
-            let (name, unit, kind) = (field(&m.metric), field(&m.unit), kind(m.kind));
+            let (name, unit) = (field(&m.metric), field(&m.unit));
             let _ = writeln!(
                 out,
-                "{name},{kind},{unit},{},{},{}",
-                m.series, m.since, m.until
+                "{name},{},{unit},{},{},{}",
+                m.kind, m.series, m.since, m.until
             );
         }
         return out;
@@ -318,14 +318,6 @@ fn field(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
         false => text.to_owned(),
-    }
-}
-
-fn kind(kind: SampleKind) -> &'static str {
-    match kind {
-        SampleKind::Gauge => "gauge",
-        SampleKind::Counter => "counter",
-        SampleKind::Histogram => "histogram",
     }
 }
 

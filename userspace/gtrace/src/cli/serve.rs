@@ -112,8 +112,8 @@ pub struct Args {
     /// Most bytes of it; 0 keeps none.
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "2G")]
     image_cache_max: u64,
-    /// Socket that answers `gtrace status --remote`. By default /run/gtrace/serve-status.sock, or
-    /// one in this user's runtime folder.
+    /// Socket that answers `gtrace status --remote`. By default serve-status.sock in the first of /run/gtrace,
+    /// /run/gtrace-serve and this user's runtime folder that can be written.
     #[arg(long, value_name = "PATH")]
     status_socket: Option<PathBuf>,
     /// Permissions of Unix sockets for clients, octal.

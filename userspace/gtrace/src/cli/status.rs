@@ -21,7 +21,10 @@ use crate::render::{ColorChoice, Style, clean};
 /// How many of the newest events are shown.
 const LAST_EVENTS: usize = 5;
 
-/// Show the daemon's state.
+/// Show the state of the daemon and its sources.
+///
+/// Exit status: 0 all works, 1 something does not (as `/healthz` says), 2 wrong usage, 3 no daemon answers, or with --remote no
+/// server.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// One JSON object.

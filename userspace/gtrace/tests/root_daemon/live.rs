@@ -1,10 +1,11 @@
 //! From a line in the kernel log to an event that stands there explained.
 
 use std::io::{BufRead as _, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use gtrace_event::{Event, Provenance, WitnessName};
 
+use crate::caller::Running;
 use crate::harness::*;
 
 #[test]
@@ -73,16 +74,6 @@ fn root_a_drill_comes_through_marked_explained_and_with_both_witnesses() {
     verify(keep.path());
 }
 
-/// Ends `events --follow` with the test, which may fail: it keeps what it has inherited.
-struct Follower(Child);
-
-impl Drop for Follower {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
 /// Waits until the kernel log's history is read.
 fn read_history(daemon: &Daemon) {
     let gpu = fresh_gpu();
@@ -144,7 +135,8 @@ fn root_a_forged_line_without_a_newline_never_pages() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut follower = Follower(follower);
+    // Ends with the test, which may fail: it keeps what it has inherited.
+    let mut follower = Running(follower);
     let mut lines = BufReader::new(follower.0.stdout.take().unwrap()).lines();
     let mut log = KernelLog::open();
     log.write(&format!(

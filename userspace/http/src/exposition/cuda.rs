@@ -25,8 +25,8 @@ pub(super) fn families(report: &CudaReport, tally: &Tally) -> Vec<Family> {
     if report.state == CudaState::Off {
         return Vec::new();
     }
-    let states = CudaState::ALL.map(|(state, name)| {
-        let labels = vec![("state", name.to_owned())];
+    let states = CudaState::ALL.map(|state| {
+        let labels = vec![("state", state.name().to_owned())];
         (labels, f64::from(state == report.state))
     });
     let named = |value: fn(&Series) -> f64| -> Vec<(Labels, f64)> {

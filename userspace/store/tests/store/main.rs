@@ -7,6 +7,7 @@ mod concurrency;
 mod days;
 mod disk_full;
 mod document;
+mod incidents;
 mod kill;
 mod opening;
 mod query;

@@ -13,6 +13,7 @@ use anyhow::{Context as _, Result};
 
 use super::Packed;
 use crate::context::Context;
+use crate::folders;
 use crate::os;
 use crate::packages;
 use crate::report::{Counts, Report};
@@ -256,12 +257,9 @@ impl Machine {
 
 /// A root file system of `release` with what is essential and `include`.
 fn make_root(root: &Path, release: &str, include: &str) -> Result<()> {
-    if root.exists() {
-        fs::remove_dir_all(root).with_context(|| format!("cannot clear {}", root.display()))?;
-    }
+    folders::remove(root)?;
     step(format!("making a root file system of {release}"));
-    let mirror = std::env::var(crate::vm::apt::MIRROR_VARIABLE)
-        .unwrap_or_else(|_| crate::vm::apt::MIRROR.to_owned());
+    let mirror = crate::vm::apt::mirror();
     shell::run(
         Command::new("mmdebstrap")
             .args(["--quiet", "--mode=root", "--variant=minbase"])

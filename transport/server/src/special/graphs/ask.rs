@@ -3,7 +3,6 @@
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
-use std::mem;
 use std::ptr::{null, null_mut};
 use std::slice;
 
@@ -13,10 +12,11 @@ use gtrace_cuda::payload::{
     SideKind,
 };
 use gtrace_cuda::types::driver::{
-    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_HOST, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS,
-    CUDA_KERNEL_NODE_PARAMS_v1, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUgraph,
-    CUgraphEdgeData, CUgraphNode, CUstream, CUstreamCaptureStatus, cuuint64_t,
+    CU_MEMORYTYPE_ARRAY, CU_MEMORYTYPE_HOST, CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v1,
+    CUDA_MEMCPY3D, CUgraph, CUgraphEdgeData, CUgraphNode, CUresult, CUstream,
+    CUstreamCaptureStatus, cuuint64_t,
 };
+use gtrace_cuda::wire;
 use gtrace_protocol::{Reader, Writer};
 
 use super::super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, functions, launch};
@@ -24,40 +24,42 @@ use super::known_node;
 use crate::exec::{CallError, Called, Code, Exec};
 
 /// The node that is asked about, in the driver's name.
-fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<(u64, CUgraphNode), Code>, CallError> {
+fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<CUgraphNode, Code>, CallError> {
     let handle = r.u64()?;
     r.end()?;
     let real = exec.handles.real(Kind::GraphNode, handle);
-    Ok(real.map(|real| (handle, real.cast())))
+    Ok(real.map(<*mut c_void>::cast))
 }
 
-/// Answers with what `ask` writes.
+/// Success, or the code of what failed.
 fn answer(outcome: Result<(), Code>) -> Called {
     Ok(outcome.err().unwrap_or(SUCCESS))
+}
+
+/// What the driver says of a node by `call`.
+fn asked<P: Copy>(
+    call: Option<unsafe extern "C" fn(CUgraphNode, *mut P) -> CUresult>,
+    node: CUgraphNode,
+) -> Result<P, Code> {
+    let call = call.ok_or(NOT_SUPPORTED)?;
+    // SAFETY: a structure of the driver.
+    let mut params = unsafe { wire::zeroed() };
+    // SAFETY: a node of the driver and a structure to write to.
+    checked(unsafe { call(node, &raw mut params) })?;
+    Ok(params)
 }
 
 /// What a node launches.
 pub(crate) fn graph_kernel(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
-    answer(node.and_then(|(_, node)| kernel(exec, node, w)))
+    answer(node.and_then(|node| kernel(exec, node, w)))
 }
 
 fn kernel(exec: &Exec, node: CUgraphNode, w: &mut Writer) -> Result<(), Code> {
-    // SAFETY: zeros are a value.
-    let mut params: CUDA_KERNEL_NODE_PARAMS = unsafe { mem::zeroed() };
-    if let Some(call) = exec.driver.cuGraphKernelNodeGetParams_v2 {
-        // SAFETY: a node of the driver and a structure to write to.
-        checked(unsafe { call(node, &raw mut params) })?;
-    } else {
-        let call = exec
-            .driver
-            .cuGraphKernelNodeGetParams
-            .ok_or(NOT_SUPPORTED)?;
-        // The older structure is the beginning of the newer one.
-        const { assert!(size_of::<CUDA_KERNEL_NODE_PARAMS_v1>() < size_of::<CUDA_KERNEL_NODE_PARAMS>()) };
-        // SAFETY: a node of the driver and a structure to write to.
-        checked(unsafe { call(node, &raw mut params) })?;
-    }
+    let newer = exec.driver.cuGraphKernelNodeGetParams_v2;
+    // The older structure is the beginning of the newer one.
+    const { assert!(size_of::<CUDA_KERNEL_NODE_PARAMS_v1>() < size_of::<CUDA_KERNEL_NODE_PARAMS>()) };
+    let params = asked(newer.or(exec.driver.cuGraphKernelNodeGetParams), node)?;
     let (what, real): (Kind, *mut c_void) = match params.func.is_null() {
         false => (Kind::Function, params.func.cast()),
         true => (Kind::Kernel, params.kern.cast()),
@@ -119,15 +121,8 @@ fn packed(
 /// What a node copies.
 pub(crate) fn graph_copy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
-    answer(node.and_then(|(_, node)| {
-        // SAFETY: zeros are a value.
-        let mut params: CUDA_MEMCPY3D = unsafe { mem::zeroed() };
-        let call = exec
-            .driver
-            .cuGraphMemcpyNodeGetParams
-            .ok_or(NOT_SUPPORTED)?;
-        // SAFETY: a node of the driver and a structure to write to.
-        checked(unsafe { call(node, &raw mut params) })?;
+    answer(node.and_then(|node| {
+        let params = asked(exec.driver.cuGraphMemcpyNodeGetParams, node)?;
         pitched(exec, &params).write(w);
         Ok(())
     }))
@@ -151,12 +146,8 @@ fn pitched(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
 /// Which function of the client a node calls.
 pub(crate) fn graph_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
-    answer(node.and_then(|(_, node)| {
-        // SAFETY: zeros are a value.
-        let mut params: CUDA_HOST_NODE_PARAMS = unsafe { mem::zeroed() };
-        let call = exec.driver.cuGraphHostNodeGetParams.ok_or(NOT_SUPPORTED)?;
-        // SAFETY: a node of the driver and a structure to write to.
-        checked(unsafe { call(node, &raw mut params) })?;
+    answer(node.and_then(|node| {
+        let params = asked(exec.driver.cuGraphHostNodeGetParams, node)?;
         w.u64(params.userData.addr() as u64);
         Ok(())
     }))
@@ -165,15 +156,8 @@ pub(crate) fn graph_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) ->
 /// What a node allocates.
 pub(crate) fn graph_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
-    answer(node.and_then(|(_, node)| {
-        // SAFETY: zeros are a value.
-        let mut params: CUDA_MEM_ALLOC_NODE_PARAMS = unsafe { mem::zeroed() };
-        let call = exec
-            .driver
-            .cuGraphMemAllocNodeGetParams
-            .ok_or(NOT_SUPPORTED)?;
-        // SAFETY: a node of the driver and a structure to write to.
-        checked(unsafe { call(node, &raw mut params) })?;
+    answer(node.and_then(|node| {
+        let mut params = asked(exec.driver.cuGraphMemAllocNodeGetParams, node)?;
         params.poolProps.win32SecurityAttributes = null_mut();
         let pool = (&raw const params.poolProps).cast::<u8>();
         // SAFETY: the bytes of the structure.

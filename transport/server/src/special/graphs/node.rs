@@ -89,14 +89,24 @@ fn own_context(exec: &Exec, handle: u64) -> Result<*mut c_void, Code> {
     Ok(current.cast())
 }
 
-/// A call of the driver that adds a node, or changes one.
+/// A call of the driver that adds a node, or changes one, by a function or its older form.
 macro_rules! by {
-    ($exec:expr, $function:ident, $($argument:expr),*) => {{
-        let call = $exec.driver.$function.ok_or(NOT_SUPPORTED)?;
+    ($exec:expr, $function:ident $(or $older:ident)?, $($argument:expr),*) => {{
+        let call = $exec.driver.$function$(.or($exec.driver.$older))?.ok_or(NOT_SUPPORTED)?;
         // SAFETY: objects of the driver; parameters that live until the call returns, of which the
         // driver keeps a copy.
         checked(unsafe { call($($argument),*) })
     }};
+}
+
+/// The same for one that adds a node to a graph after others.
+macro_rules! add {
+    ($exec:expr, $target:expr, $function:ident $(or $older:ident)?, ($graph:expr, $after:expr) $(, $argument:expr)*) => {
+        by!(
+            $exec, $function $(or $older)?, &raw mut $target.made,
+            *$graph, $after.as_ptr(), $after.len() $(, $argument)*
+        )
+    };
 }
 
 /// What a node is to be, and where its handle goes.
@@ -222,33 +232,14 @@ fn kernel_plain(
     // Drivers before CUDA 12 have only the older form, for functions of the current context: the older structure is the
     // beginning of the newer one.
     match target.place {
-        Place::Add { graph, after, .. } if exec.driver.cuGraphAddKernelNode_v2.is_some() => by!(
-            exec,
-            cuGraphAddKernelNode_v2,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
-            params
-        ),
-        Place::Add { graph, after, .. } => by!(
-            exec,
-            cuGraphAddKernelNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
-            params
-        ),
-        Place::Set(node) if exec.driver.cuGraphKernelNodeSetParams_v2.is_some() => {
-            by!(exec, cuGraphKernelNodeSetParams_v2, *node, params)
+        Place::Add { graph, after, .. } => {
+            add!(exec, target, cuGraphAddKernelNode_v2 or cuGraphAddKernelNode, (graph, after), params)
         }
-        Place::Set(node) => by!(exec, cuGraphKernelNodeSetParams, *node, params),
-        Place::SetExec(of, node) if exec.driver.cuGraphExecKernelNodeSetParams_v2.is_some() => {
-            by!(exec, cuGraphExecKernelNodeSetParams_v2, *of, *node, params)
+        Place::Set(node) => {
+            by!(exec, cuGraphKernelNodeSetParams_v2 or cuGraphKernelNodeSetParams, *node, params)
         }
         Place::SetExec(of, node) => {
-            by!(exec, cuGraphExecKernelNodeSetParams, *of, *node, params)
+            by!(exec, cuGraphExecKernelNodeSetParams_v2 or cuGraphExecKernelNodeSetParams, *of, *node, params)
         }
     }
 }
@@ -266,13 +257,11 @@ fn memcpy(
             general.__bindgen_anon_1.memcpy.copyParams = *params;
             add_general(exec, target, &mut general)
         }
-        Place::Add { graph, after, .. } => by!(
+        Place::Add { graph, after, .. } => add!(
             exec,
+            target,
             cuGraphAddMemcpyNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
+            (graph, after),
             params,
             of.cast()
         ),
@@ -311,13 +300,11 @@ fn memset(
                 };
             add_general(exec, target, &mut general)
         }
-        Place::Add { graph, after, .. } => by!(
+        Place::Add { graph, after, .. } => add!(
             exec,
+            target,
             cuGraphAddMemsetNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
+            (graph, after),
             params,
             of.cast()
         ),
@@ -347,13 +334,11 @@ fn host(exec: &Exec, target: &mut Target<'_>, ticket: u64) -> Result<(), Code> {
             general.__bindgen_anon_1.host.userData = params.userData;
             add_general(exec, target, &mut general)
         }
-        Place::Add { graph, after, .. } => by!(
+        Place::Add { graph, after, .. } => add!(
             exec,
+            target,
             cuGraphAddHostNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
+            (graph, after),
             &raw const params
         ),
         Place::Set(node) => by!(exec, cuGraphHostNodeSetParams, *node, &raw const params),
@@ -382,15 +367,7 @@ fn child(exec: &Exec, target: &mut Target<'_>, graph: CUgraph, moved: bool) -> R
         }
         Place::Add {
             graph: of, after, ..
-        } => by!(
-            exec,
-            cuGraphAddChildGraphNode,
-            &raw mut target.made,
-            *of,
-            after.as_ptr(),
-            after.len(),
-            graph
-        ),
+        } => add!(exec, target, cuGraphAddChildGraphNode, (of, after), graph),
         Place::Set(_) => Err(NOT_SUPPORTED),
         Place::SetExec(..) if moved => Err(NOT_SUPPORTED),
         Place::SetExec(to, node) => {
@@ -404,14 +381,7 @@ fn empty(exec: &Exec, target: &mut Target<'_>) -> Result<(), Code> {
         Place::Add { .. } if needs_general(target.place) => {
             add_general(exec, target, &mut empty_params(CU_GRAPH_NODE_TYPE_EMPTY))
         }
-        Place::Add { graph, after, .. } => by!(
-            exec,
-            cuGraphAddEmptyNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len()
-        ),
+        Place::Add { graph, after, .. } => add!(exec, target, cuGraphAddEmptyNode, (graph, after)),
         _ => Ok(()),
     }
 }
@@ -428,24 +398,16 @@ fn event(exec: &Exec, target: &mut Target<'_>, handle: u64, record: bool) -> Res
             general.__bindgen_anon_1.eventRecord.event = event;
             add_general(exec, target, &mut general)
         }
-        (Place::Add { graph, after, .. }, true) => by!(
+        (Place::Add { graph, after, .. }, true) => add!(
             exec,
+            target,
             cuGraphAddEventRecordNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
+            (graph, after),
             event
         ),
-        (Place::Add { graph, after, .. }, false) => by!(
-            exec,
-            cuGraphAddEventWaitNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
-            event
-        ),
+        (Place::Add { graph, after, .. }, false) => {
+            add!(exec, target, cuGraphAddEventWaitNode, (graph, after), event)
+        }
         (Place::Set(node), true) => by!(exec, cuGraphEventRecordNodeSetEvent, *node, event),
         (Place::Set(node), false) => by!(exec, cuGraphEventWaitNodeSetEvent, *node, event),
         (Place::SetExec(to, node), true) => {
@@ -500,13 +462,11 @@ fn allocate(
             // SAFETY: the same member was written.
             params.dptr = unsafe { general.__bindgen_anon_1.alloc.dptr };
         }
-        Place::Add { graph, after, .. } => by!(
+        Place::Add { graph, after, .. } => add!(
             exec,
+            target,
             cuGraphAddMemAllocNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
+            (graph, after),
             &raw mut params
         )?,
         _ => return Err(NOT_SUPPORTED),
@@ -522,15 +482,9 @@ fn free(exec: &Exec, target: &mut Target<'_>, address: u64) -> Result<(), Code> 
             general.__bindgen_anon_1.free = CUDA_MEM_FREE_NODE_PARAMS { dptr: address };
             add_general(exec, target, &mut general)
         }
-        Place::Add { graph, after, .. } => by!(
-            exec,
-            cuGraphAddMemFreeNode,
-            &raw mut target.made,
-            *graph,
-            after.as_ptr(),
-            after.len(),
-            address
-        ),
+        Place::Add { graph, after, .. } => {
+            add!(exec, target, cuGraphAddMemFreeNode, (graph, after), address)
+        }
         _ => Err(NOT_SUPPORTED),
     }
 }

@@ -5,44 +5,21 @@ use super::float::{finish, flush};
 use super::half::Half;
 use super::lane::{Read, Write};
 use super::round::{self, Mode, integer_to_odd};
-use super::{Exec, Operands, Regs, each, lanes};
+use super::{Exec, Operands, Regs, each, for_integer, lanes};
 
+/// As [`for_integer`], with the types of 8 bits too.
 macro_rules! by_integer {
     ($ty:expr, $T:ident => $body:expr) => {
         match $ty.unsigned() {
-            Type::U8 => {
+            Type::U8 => Some({
                 type $T = u8;
-                Some($body)
-            }
-            Type::U16 => {
-                type $T = u16;
-                Some($body)
-            }
-            Type::U32 => {
-                type $T = u32;
-                Some($body)
-            }
-            Type::U64 => {
-                type $T = u64;
-                Some($body)
-            }
-            Type::S8 => {
+                $body
+            }),
+            Type::S8 => Some({
                 type $T = i8;
-                Some($body)
-            }
-            Type::S16 => {
-                type $T = i16;
-                Some($body)
-            }
-            Type::S32 => {
-                type $T = i32;
-                Some($body)
-            }
-            Type::S64 => {
-                type $T = i64;
-                Some($body)
-            }
-            _ => None,
+                $body
+            }),
+            _ => for_integer!($ty, $T => $body),
         }
     };
 }

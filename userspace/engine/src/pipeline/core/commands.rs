@@ -1,5 +1,7 @@
 //! What the API asks of the core.
 
+use std::collections::BTreeMap;
+
 use gtrace_event::{
     Ack, Event, EventId, Incident, IncidentId, IncidentState, Kind, Occurrence, Provenance, Record,
     Severity, StateChange, Timestamp, WitnessName,
@@ -216,14 +218,29 @@ impl State {
 
     /// The first events of an incident, as far as they can be had.
     fn events_of(&self, incident: &Incident) -> Vec<Event> {
-        let reader = Reader::open(&self.store_path);
-        let ids = incident.events.iter().take(ADOPTED_EVENTS);
-        ids.filter_map(|id| {
-            let live = self.fold.event(*id).cloned();
-            live.or_else(|| self.writer.event(*id))
-                .or_else(|| reader.as_ref().ok()?.event(*id).ok().flatten())
-        })
-        .collect()
+        let ids = || incident.events.iter().take(ADOPTED_EVENTS);
+        let mut found: BTreeMap<EventId, Event> = ids()
+            .filter_map(|id| {
+                let live = self.fold.event(*id).cloned();
+                live.or_else(|| self.writer.event(*id))
+            })
+            .map(|event| (event.id, event))
+            .collect();
+        let others: Vec<EventId> = ids()
+            .copied()
+            .filter(|id| !found.contains_key(id))
+            .collect();
+        let stored = Reader::open(&self.store_path).map(|reader| {
+            reader.events(&others).unwrap_or_else(|error| {
+                self.hub.suspect_store(&error);
+                reader.readable_events(&others)
+            })
+        });
+        let stored = stored
+            .inspect_err(|error| self.hub.suspect_store(error))
+            .unwrap_or_default();
+        found.extend(stored.into_iter().map(|event| (event.id, event)));
+        ids().filter_map(|id| found.remove(id)).collect()
     }
 
     /// The event as everything that was published says.

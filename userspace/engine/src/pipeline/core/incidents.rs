@@ -1,12 +1,12 @@
 //! What events come to: each event that is published goes to the correlator, and the incident that it belongs to goes
 //! into the same transaction.
 
-use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use gtrace_event::{Event, Incident, IncidentState, Timestamp};
 use gtrace_incident::RESOLVED_FOR;
-use gtrace_store::{IncidentFilter, Reader, StoreError};
+use gtrace_store::{Reader, StoreError};
 
 use super::State;
 use crate::hub::INCIDENTS_MAX;
@@ -70,57 +70,46 @@ impl State {
 
     fn read_incidents(&mut self) -> Result<(), StoreError> {
         let reader = Reader::open(&self.store_path)?;
-        let all = reader.incidents(&IncidentFilter::default())?;
-        let is_resolved = |incident: &Incident| incident.state == IncidentState::Resolved;
-        let (resolved, mut found): (Vec<_>, Vec<_>) = all.into_iter().partition(is_resolved);
-        self.adopt_resolved(&reader, resolved)?;
-        // The worst first, of these the newest: beyond what the hub keeps none is shown and reported.
-        found.sort_by_key(|incident| Reverse((incident.severity, incident.opened, incident.id)));
-        let left_out = found.len().saturating_sub(INCIDENTS_MAX);
+        let now = Timestamp::now();
+        let (mut unresolved, mut resolved) = (BTreeMap::new(), BTreeMap::new());
+        let mut left_out = 0_u64;
+        reader.each_incident(|incident| {
+            let id = incident.id;
+            if incident.state != IncidentState::Resolved {
+                // The worst, of these the newest: beyond what the hub keeps none is shown and reported.
+                unresolved.insert((incident.severity, incident.opened, id), incident);
+                if unresolved.len() > INCIDENTS_MAX {
+                    unresolved.pop_first();
+                    left_out += 1;
+                }
+            } else if let Some(closed) = incident.closed
+                && now.duration_since(closed) <= RESOLVED_FOR
+            {
+                // Those of which more can become known.
+                resolved.insert((closed, id), incident);
+                if resolved.len() > INCIDENTS_MAX {
+                    resolved.pop_first();
+                }
+            }
+        })?;
         if left_out > 0 {
             self.hub
                 .metrics
-                .count_lost("incidents", "not_taken_up", left_out as u64);
+                .count_lost("incidents", "not_taken_up", left_out);
             tracing::warn!(
                 "{left_out} unresolved incidents of earlier runs, the mildest, are not followed and not reported any more: {} are \
                  at most; `gtrace incidents --open` lists all",
                 INCIDENTS_MAX
             );
         }
-        found.truncate(INCIDENTS_MAX);
-        for incident in found {
-            let events = events_of(&reader, &incident)?;
-            self.hub.set_incident(incident.clone());
+        // An event that has happened again since its incident was resolved is of one that is not, which is taken up after that.
+        let found = resolved.into_values();
+        let found = found.chain(unresolved.into_values().rev());
+        reader.with_events(found, ADOPTED_EVENTS, |incident, events| {
+            if incident.state != IncidentState::Resolved {
+                self.hub.set_incident(incident.clone());
+            }
             self.incidents.correlator.adopt(incident, &events);
-        }
-        Ok(())
+        })
     }
-
-    /// Takes up those of which more can become known. An event that has happened again since is of one that is not resolved, which is
-    /// taken up after these.
-    fn adopt_resolved(
-        &mut self,
-        reader: &Reader,
-        mut resolved: Vec<Incident>,
-    ) -> Result<(), StoreError> {
-        let now = Timestamp::now();
-        let is_known = |at| now.duration_since(at) <= RESOLVED_FOR;
-        resolved.retain(|incident| incident.closed.is_some_and(is_known));
-        resolved.sort_by_key(|incident| incident.closed);
-        let surplus = resolved.len().saturating_sub(INCIDENTS_MAX);
-        for incident in resolved.into_iter().skip(surplus) {
-            let events = events_of(reader, &incident)?;
-            self.incidents.correlator.adopt(incident, &events);
-        }
-        Ok(())
-    }
-}
-
-/// The first events of an incident, as the store has them.
-fn events_of(reader: &Reader, incident: &Incident) -> Result<Vec<Event>, StoreError> {
-    let mut events = Vec::new();
-    for id in incident.events.iter().take(ADOPTED_EVENTS) {
-        events.extend(reader.event(*id)?);
-    }
-    Ok(events)
 }

@@ -6,7 +6,6 @@ use std::time::Instant;
 use gtrace_event::{Action, Event, EventId, Occurrence, Provenance, SlotChange, WitnessName};
 
 use super::State;
-use crate::component::holders::NAME as HOLDERS;
 use crate::input::Observation;
 use crate::pipeline::confirm::{SETTLED_AFTER, Shown, Text};
 use crate::pipeline::fold::{Folded, Observed};
@@ -17,6 +16,12 @@ use crate::{clock, process};
 
 /// Events that wait for a reading of holders, at most.
 const UNNAMED: usize = 256;
+
+/// Whether the record says no more than the line.
+fn is_same(line: &Occurrence, record: &Occurrence) -> bool {
+    let (process, detail) = (&record.process, &record.detail);
+    line.message == record.message && line.process == *process && line.detail == *detail
+}
 
 impl State {
     pub(super) fn ingest(&mut self, mut observation: Observation) {
@@ -104,7 +109,15 @@ impl State {
             Shown::First => {}
             Shown::Held(mut line) => {
                 line.provenance = provenance;
-                self.ingest_one(WitnessName::PrintkConsole, *line, 1);
+                // The record may name the device beside its text, as the line cannot.
+                if line.gpu.is_none() {
+                    line.gpu.clone_from(&occurrence.gpu);
+                }
+                let also = (count == 1 && is_same(&line, &occurrence)).then_some(WitnessName::Kmsg);
+                let folded = self.ingest_seen(WitnessName::PrintkConsole, also, *line, 1);
+                if also.is_some() && matches!(folded[..], [(Folded::New(_), _)]) {
+                    return;
+                }
             }
             Shown::Uncounted(counted) => late = Some(counted),
         }
@@ -157,7 +170,7 @@ impl State {
             }
         }
         if let Some(at_ns) = self.confirmations.open_record(now) {
-            self.log_request.end_record(at_ns);
+            self.end_record.ask(at_ns);
         }
         for line in self.confirmations.overdue(now) {
             self.ingest_one(WitnessName::PrintkConsole, line, 1);
@@ -174,6 +187,17 @@ impl State {
     pub(super) fn ingest_one(
         &mut self,
         witness: WitnessName,
+        occurrence: Occurrence,
+        count: u64,
+    ) -> Vec<(Folded, u64)> {
+        self.ingest_seen(witness, None, occurrence, count)
+    }
+
+    /// As [`Self::ingest_one`]; if it is a new event, `also` has seen it too, so that one record has both witnesses.
+    fn ingest_seen(
+        &mut self,
+        witness: WitnessName,
+        also: Option<WitnessName>,
         mut occurrence: Occurrence,
         count: u64,
     ) -> Vec<(Folded, u64)> {
@@ -186,24 +210,26 @@ impl State {
         // What reports without text wait for.
         let awaited = !lacks_text(witness) && code_of(&occurrence).is_some();
         let text = awaited.then(|| occurrence.clone());
-        let folded = self.fold_in(Observed {
+        let observed = Observed {
             witness,
             occurrence,
             at_ns,
             time,
             count,
-        });
+        };
+        let folded = self.fold_in(observed, also);
         let counted = |(folded, _): &(Folded, u64)| !matches!(folded, Folded::Witnessed(_));
         if let Some(text) = text.filter(|_| folded.iter().any(counted)) {
             for (witness, occurrence) in self.pending_xids.matching(&text) {
                 let at_ns = occurrence.boottime_ns.unwrap_or(at_ns).min(now_ns);
-                self.fold_in(Observed {
+                let observed = Observed {
                     witness,
                     occurrence,
                     at_ns,
                     time: clock::wall_time(at_ns),
                     count: 1,
-                });
+                };
+                self.fold_in(observed, None);
             }
         }
         self.amend_soon();
@@ -247,7 +273,7 @@ impl State {
         self.amend_soon();
     }
 
-    pub(super) fn fold_in(&mut self, mut observed: Observed) -> Vec<(Folded, u64)> {
+    fn fold_in(&mut self, mut observed: Observed, also: Option<WitnessName>) -> Vec<(Folded, u64)> {
         let mut advice = self.catalogue.assess(&mut observed.occurrence);
         let provenance = observed.occurrence.provenance;
         let is_line =
@@ -264,7 +290,7 @@ impl State {
             hub,
             ..
         } = self;
-        let at_ns = observed.at_ns;
+        let (at_ns, time, count) = (observed.at_ns, observed.time, observed.count);
         let holders = hub.holders.get();
         let mut unnamed = None;
         let folded = fold.take(observed, |event| {
@@ -274,22 +300,23 @@ impl State {
             event.advice = Some(advice);
             if let Some(process) = &mut event.process
                 && let Some(pid) = process.pid
-                && process::lives_since(pid, at_ns)
+                && process::enrich_since(process, pid, at_ns)
+                && holders.of_process(pid).is_none()
             {
-                process::enrich(process);
-                if holders.of_process(pid).is_none() {
-                    unnamed = Some((event.id, pid));
-                }
+                unnamed = Some((event.id, pid));
             }
             event.detail.holders.holders = holders.of(event);
         });
+        if let (Some(also), [(Folded::New(id), _)]) = (also, &folded[..]) {
+            fold.also_seen(*id, also, time, count);
+        }
         if let Some((id, pid)) = unnamed {
             self.unnamed.push_back((id, pid));
             if self.unnamed.len() > UNNAMED {
                 self.unnamed.pop_front();
             }
             self.hub.holders.note_started(&[pid]);
-            self.hub.tasks.wake(HOLDERS);
+            self.holders_wanted = true;
         }
         for (folded, count) in &folded {
             self.publish_folded(folded, *count, provenance, line.take());

@@ -1,5 +1,7 @@
 //! Who wrote a line, and what counts as a fault.
 
+use gtrace_event::Gpu;
+
 use super::*;
 
 #[test]
@@ -19,7 +21,7 @@ fn a_line_that_nobody_has_confirmed_is_no_fault_until_dev_kmsg_shows_who_wrote_i
         assert_eq!(world.counted(), [0; 4], "nobody knows yet as what");
         let unconfirmed = ("fatal".to_owned(), "unknown".to_owned(), 1);
         assert_eq!(open(&world), [unconfirmed]);
-        assert_eq!(world.log_request.take(), Some(at_ns), "it may be open");
+        assert_eq!(world.end_record.take(), Some(at_ns), "it may be open");
 
         world.ingest_one(KMSG, xid_79(Some(facility), at_ns));
         let mut event = world.next_event();
@@ -34,7 +36,7 @@ fn a_line_that_nobody_has_confirmed_is_no_fault_until_dev_kmsg_shows_who_wrote_i
     }
 }
 
-/// The event of which the console's line and another observation are told, in this order or the other.
+/// The event that the console's line and another observation come to, in this order or the other.
 fn seen_by_two(
     world: &mut World,
     (witness, occurrence): (WitnessName, Occurrence),
@@ -85,6 +87,31 @@ fn a_forged_repeat_of_a_true_fault_is_never_counted_as_the_kernels() {
     let events = world.stored(None);
     assert_eq!(events.len(), 2);
     assert!(events.iter().all(|event| event.repeats == 0));
+}
+
+#[test]
+fn a_line_and_its_record_are_one_record_with_what_only_one_of_them_says() {
+    // On a host that stands still for 50 ms between them, the line has gone before its record came.
+    let is_one = |_| {
+        let world = World::with_kmsg();
+        let at_ns = clock::boottime_ns();
+        let text = "nvme nvme0: I/O 123 QID 4 timeout, aborting";
+        let line = logged(text, None, at_ns).remove(0);
+        let mut record = logged(text, Some(0), at_ns).remove(0);
+        // As its dictionary names it.
+        record.gpu = Some(Gpu::at(pci(GPU)));
+        world.ingest_one(CONSOLE, line);
+        world.ingest_one(KMSG, record);
+        let events = world.stored(None);
+        let [event] = &events[..] else {
+            return false;
+        };
+        let known = event.gpu.as_ref().and_then(|gpu| gpu.pci);
+        (event.kind, known) == (Kind::NvmeTimeout, Some(pci(GPU)))
+            && (event.revision, event.repeats) == (0, 0)
+            && [CONSOLE, KMSG].map(|source| count(event, source)) == [1, 1]
+    };
+    assert!((0..10).any(is_one));
 }
 
 #[test]

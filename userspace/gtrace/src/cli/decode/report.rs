@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::fold::{Group, Groups, Moment};
 use crate::cli::shared::{self, Exit, say};
-use crate::render;
+use crate::render::{self, Style};
 
 /// One line of `--json`.
 #[derive(Serialize)]
@@ -70,7 +70,7 @@ pub(super) struct Report<W: Write> {
     pub(super) filter: Filter,
     pub(super) json: bool,
     pub(super) table: bool,
-    pub(super) color: bool,
+    pub(super) style: Style,
     held: Groups,
     rows: BTreeMap<RowKey, Row>,
     kinds: BTreeMap<Kind, u64>,
@@ -88,7 +88,7 @@ impl<W: Write> Report<W> {
             filter: Filter::default(),
             json: false,
             table: false,
-            color: false,
+            style: Style::plain(),
             held: Groups::default(),
             rows: BTreeMap::new(),
             kinds: BTreeMap::new(),
@@ -259,14 +259,6 @@ impl<W: Write> Report<W> {
         shared::written(self.out.write_all(text.as_bytes()))
     }
 
-    fn paint(&self, text: &str, code: &str) -> String {
-        if self.color {
-            format!("\x1b[{code}m{text}\x1b[0m")
-        } else {
-            text.to_owned()
-        }
-    }
-
     /// An event as a block of lines that ends with an empty one.
     fn block(&self, group: &Group) -> String {
         let (occurrence, advice) = (&group.occurrence, &group.advice);
@@ -276,7 +268,7 @@ impl<W: Write> Report<W> {
             let _ = writeln!(
                 block,
                 "  {}  {text}",
-                self.paint(&format!("{label:<8}"), "2")
+                self.style.paint(&format!("{label:<8}"), "2")
             );
         };
         if occurrence.continues {
@@ -343,18 +335,12 @@ impl<W: Write> Report<W> {
         if let Some(host) = log.and_then(|log| log.host.as_deref()) {
             let _ = write!(line, "  {}", render::clean(host));
         }
-        let code = match occurrence.severity {
-            Severity::Info => "36",
-            Severity::Warning => "33",
-            Severity::Critical => "31",
-            Severity::Fatal => "1;37;41",
-        };
-        let severity = occurrence.severity.name().to_uppercase();
-        let _ = write!(line, "  {}", self.paint(&severity, code));
+        let _ = write!(line, "  {}", self.style.severity(occurrence.severity));
         let _ = write!(
             line,
             "  {}",
-            self.paint(&render::title_of(occurrence.kind, &occurrence.detail), "1")
+            self.style
+                .paint(&render::title_of(occurrence.kind, &occurrence.detail), "1")
         );
         if let Some(name) = self.catalogue.name(occurrence) {
             let _ = write!(line, " {name}");

@@ -21,7 +21,7 @@ pub(super) struct ApiArgs {
     /// The beginning of the names of the driver's library files.
     #[arg(long, value_name = "NAME", default_value = gtrace_uprobes::library::LIBCUDA)]
     library: String,
-    /// MiB of the device's memory, to foretell when it is full for programs that do not ask the driver
+    /// MiB of the device's memory, to predict when it is full for programs that do not ask the driver
     /// how much there is.
     #[arg(long, value_name = "MIB")]
     device_memory: Option<u64>,

@@ -1,11 +1,8 @@
-//! What the reader of /dev/kmsg is asked to do at once.
+//! Ends a record of the kernel log that the kernel keeps open for a continuation.
 //!
-//! To read: printk:console shows a line when it is logged, but the kernel wakes the readers of /dev/kmsg at its next
-//! timer tick only (`wake_up_klogd_work`, lazy, kernel/printk/printk.c), after up to 4 ms at 250 Hz.
-//!
-//! To end a record that the kernel keeps open for a continuation: one without a final newline is in /dev/kmsg only
-//! once another follows (kernel/printk/printk_ringbuffer.c), though printk:console shows it at once. The reader then
-//! logs a line, by which the record becomes readable with its facility.
+//! A record without a final newline is in /dev/kmsg only once another follows
+//! (kernel/printk/printk_ringbuffer.c), though printk:console shows it at once. So the core asks the reader
+//! of /dev/kmsg to log a line, by which the record becomes readable with its facility.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -16,7 +13,7 @@ use rustix::event::{EventfdFlags, eventfd};
 
 /// Between who waits for a record and who reads the log. All clones are one.
 #[derive(Clone, Debug)]
-pub struct LogRequest(Arc<Shared>);
+pub struct EndRecord(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -24,7 +21,7 @@ struct Shared {
     newest_ns: AtomicU64,
 }
 
-impl LogRequest {
+impl EndRecord {
     /// Nothing asked.
     ///
     /// # Errors
@@ -39,7 +36,7 @@ impl LogRequest {
     }
 
     /// Asks for the end of the record that was logged at `at_ns` since boot. Never waits.
-    pub fn end_record(&self, at_ns: u64) {
+    pub fn ask(&self, at_ns: u64) {
         self.0.newest_ns.fetch_max(at_ns, Ordering::Relaxed);
         self.wake();
     }
@@ -58,7 +55,7 @@ impl LogRequest {
     }
 }
 
-impl AsFd for LogRequest {
+impl AsFd for EndRecord {
     /// Readable while something is asked.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.asked.as_fd()
@@ -71,21 +68,21 @@ mod tests {
 
     #[test]
     fn what_was_asked_is_taken_once_and_the_newest_counts() {
-        let request = LogRequest::new().unwrap();
-        assert_eq!(request.take(), None);
-        let asks = request.clone();
-        asks.end_record(7);
-        asks.end_record(5);
-        assert_eq!(request.take(), Some(7));
-        assert_eq!(request.take(), None);
+        let end = EndRecord::new().unwrap();
+        assert_eq!(end.take(), None);
+        let asks = end.clone();
+        asks.ask(7);
+        asks.ask(5);
+        assert_eq!(end.take(), Some(7));
+        assert_eq!(end.take(), None);
     }
 
     #[test]
-    fn a_request_to_read_asks_for_no_end() {
-        let request = LogRequest::new().unwrap();
-        request.end_record(7);
-        assert_eq!(request.take(), Some(7));
-        request.wake();
-        assert_eq!(request.take(), None);
+    fn who_is_woken_is_not_asked_for_an_end() {
+        let end = EndRecord::new().unwrap();
+        end.ask(7);
+        assert_eq!(end.take(), Some(7));
+        end.wake();
+        assert_eq!(end.take(), None);
     }
 }

@@ -1,0 +1,172 @@
+use gtrace_event::{
+    Affected, Event, EventId, FailureClass, Incident, IncidentId, IncidentState, Record, Severity,
+    StateChange, Timestamp,
+};
+use gtrace_store::IncidentFilter;
+
+use crate::common::{Place, ack, amended, day, event};
+
+fn incident(time: Timestamp, events: Vec<EventId>) -> Incident {
+    Incident {
+        id: IncidentId::new(u64::try_from(time.as_millisecond()).unwrap()),
+        revision: 0,
+        time,
+        opened: time,
+        last_time: time,
+        closed: None,
+        state: IncidentState::Open,
+        severity: Severity::Critical,
+        title: "a GPU fell off the bus".to_owned(),
+        class: FailureClass::Pcie,
+        drill: false,
+        host: None,
+        machine_id: None,
+        boot_id: None,
+        event_count: events.len() as u64,
+        occurrences: events.len() as u64,
+        events,
+        chain: Vec::new(),
+        affected: Affected::default(),
+        advice: None,
+        evidence: Vec::new(),
+        missing: Vec::new(),
+        history: Vec::new(),
+    }
+}
+
+fn resolved(mut incident: Incident, time: Timestamp) -> Incident {
+    incident.change_state(StateChange {
+        time,
+        state: IncidentState::Resolved,
+        by: "on-call".to_owned(),
+        note: String::new(),
+    });
+    incident
+}
+
+fn record(incident: &Incident) -> Record {
+    Record::Incident(Box::new(incident.clone()))
+}
+
+#[test]
+fn an_incident_is_as_its_newest_record_has_it_on_whatever_day() {
+    let place = Place::new();
+    let mut store = place.store();
+    let first = incident(day(0), Vec::new());
+    let second = incident(day(1), Vec::new());
+    let third = incident(day(2), Vec::new());
+    let first_done = resolved(first.clone(), day(2));
+    let third_done = resolved(third.clone(), day(2));
+    for (n, records) in [
+        (0, vec![record(&first)]),
+        (1, vec![record(&second)]),
+        (
+            2,
+            vec![record(&third), record(&first_done), record(&third_done)],
+        ),
+    ] {
+        store.append_at(day(n), &records, &[]).unwrap();
+    }
+    let reader = place.reader();
+    let found = |filter| reader.incidents(&filter).unwrap();
+    let all = [first_done.clone(), second.clone(), third_done.clone()];
+    assert_eq!(found(IncidentFilter::default()), all);
+    let unresolved = IncidentFilter {
+        unresolved: true,
+        ..IncidentFilter::default()
+    };
+    assert_eq!(found(unresolved), std::slice::from_ref(&second));
+    for limit in 0..4 {
+        let newest = IncidentFilter {
+            limit: Some(limit),
+            ..IncidentFilter::default()
+        };
+        assert_eq!(found(newest), all[3_usize.saturating_sub(limit)..]);
+    }
+    for one in all {
+        assert_eq!(reader.incident(one.id).unwrap(), Some(one));
+    }
+    assert_eq!(reader.incident(IncidentId::new(1)).unwrap(), None);
+}
+
+#[test]
+fn an_incident_whose_newest_record_a_newer_gtrace_wrote_is_as_the_one_before_has_it() {
+    let place = Place::new();
+    let mut store = place.store();
+    let opened = incident(day(0), Vec::new());
+    let changed = resolved(opened.clone(), day(0));
+    store
+        .append_at(day(0), &[record(&opened), record(&changed)], &[])
+        .unwrap();
+    store.close();
+    let conn = rusqlite::Connection::open(&place.path).unwrap();
+    let sql = "UPDATE records_20261121 SET body = replace(body, 'resolved', 'forgotten')
+               WHERE seq = 2";
+    assert_eq!(conn.execute(sql, []).unwrap(), 1);
+    drop(conn);
+    let reader = place.reader();
+    let all = reader.incidents(&IncidentFilter::default()).unwrap();
+    assert_eq!(all, std::slice::from_ref(&opened));
+    assert_eq!(reader.unreadable(), 1);
+    assert_eq!(reader.incident(opened.id).unwrap(), Some(opened));
+}
+
+#[test]
+fn an_incident_of_which_a_newer_gtrace_says_something_else_is_listed() {
+    let place = Place::new();
+    let mut store = place.store();
+    let opened = incident(day(0), Vec::new());
+    let changed = resolved(opened.clone(), day(0));
+    store
+        .append_at(day(0), &[record(&opened), record(&changed)], &[])
+        .unwrap();
+    store.close();
+    let conn = rusqlite::Connection::open(&place.path).unwrap();
+    let sql = "UPDATE records_20261121 SET record = 'remark' WHERE seq = 2";
+    assert_eq!(conn.execute(sql, []).unwrap(), 1);
+    drop(conn);
+    let all = place.reader().incidents(&IncidentFilter::default());
+    assert_eq!(all.unwrap(), [opened]);
+}
+
+#[test]
+fn many_events_are_read_by_their_ids_in_the_order_asked_for() {
+    let place = Place::new();
+    let mut store = place.store();
+    let mut all: Vec<Event> = (0..4)
+        .map(|n| event(day(i64::try_from(n).unwrap()), n))
+        .collect();
+    // The second is of history that was appended a day late.
+    for (of_day, event) in [(0, 0), (2, 1), (2, 2), (3, 3)] {
+        let event = Record::Event(Box::new(all[event].clone()));
+        store.append_at(day(of_day), &[event], &[]).unwrap();
+    }
+    let (changed, amendment) = amended(&all[0], day(4), |e| e.repeats = 7);
+    all[0] = changed;
+    let note = ack(all[2].id, day(5));
+    all[2].acks.push(note.clone());
+    store.append_at(day(4), &[amendment], &[]).unwrap();
+    store.append_at(day(5), &[Record::Ack(note)], &[]).unwrap();
+    let reader = place.reader();
+    let unknown = event(day(2), 9).id;
+    let ids = [all[2].id, unknown, all[0].id, all[3].id, all[1].id];
+    let want = [2, 0, 3, 1].map(|at: usize| all[at].clone());
+    assert_eq!(reader.events(&ids).unwrap(), want);
+    assert_eq!(reader.readable_events(&ids), want);
+    assert_eq!(reader.events(&[]).unwrap(), []);
+    assert_eq!(reader.events(&[unknown]).unwrap(), []);
+
+    let both = incident(day(2), vec![all[2].id, unknown, all[0].id]);
+    let none = incident(day(3), Vec::new());
+    let again = incident(day(4), vec![all[0].id]);
+    let mut given = Vec::new();
+    let incidents = [both.clone(), none.clone(), again.clone()];
+    let take = |incident, events| given.push((incident, events));
+    reader.with_events(incidents, 2, take).unwrap();
+    let want = [
+        (both, vec![all[2].clone()]),
+        (none, vec![]),
+        (again, vec![all[0].clone()]),
+    ];
+    assert_eq!(given, want);
+}
