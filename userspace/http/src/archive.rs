@@ -269,19 +269,15 @@ impl Pages {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use gtrace_event::{Kind, Occurrence, Severity, Witness, WitnessName};
     use gtrace_store::{Options, Store};
 
     use super::*;
 
-    #[test]
-    fn an_event_that_cannot_be_read_hides_no_other() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("store.db");
-        let mut store = Store::open(&path, Options::default()).unwrap();
-        let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
-        let events = ["the first", "the damaged one", "the last"].map(|message| {
+    /// Xids of one moment.
+    pub(crate) fn xids<const N: usize>(time: Timestamp, messages: [&str; N]) -> [Event; N] {
+        messages.map(|message| {
             let witness = Witness {
                 source: WitnessName::Kmsg,
                 count: 1,
@@ -289,7 +285,16 @@ mod tests {
             };
             let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, message);
             Event::new(time, witness, occurrence)
-        });
+        })
+    }
+
+    #[test]
+    fn an_event_that_cannot_be_read_hides_no_other() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("store.db");
+        let mut store = Store::open(&path, Options::default()).unwrap();
+        let time = "2026-03-03T04:05:06Z".parse().unwrap();
+        let events = xids(time, ["the first", "the damaged one", "the last"]);
         let records = events.clone().map(|event| Record::Event(Box::new(event)));
         store.append(&records, &[]).unwrap();
         drop(store);

@@ -588,21 +588,16 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError>
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Amendment, Kind, Occurrence, Severity, Timestamp, Witness, WitnessName};
+    use gtrace_event::Amendment;
     use gtrace_store::{Options, Store};
 
     use super::*;
+    use crate::archive::tests::xids;
 
     #[test]
     fn history_knows_what_it_had_and_not_what_came_after() {
         let time = "2026-03-03T04:05:06Z".parse().unwrap();
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: time,
-        };
-        let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, "x");
-        let event = Event::new(time, witness, occurrence);
+        let [event] = xids(time, ["x"]);
         let seen = HashMap::from([(
             event.id,
             Seen {
@@ -634,16 +629,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("store.db");
         let mut store = Store::open(&path, Options::default()).unwrap();
-        let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
-        let events = ["one", "two", "three"].map(|message| {
-            let witness = Witness {
-                source: WitnessName::Kmsg,
-                count: 1,
-                first_time: time,
-            };
-            let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, message);
-            Event::new(time, witness, occurrence)
-        });
+        let time = "2026-03-03T04:05:06Z".parse().unwrap();
+        let events = xids(time, ["one", "two", "three"]);
         let amended = events.clone().map(|event| Event {
             revision: 1,
             repeats: 1,

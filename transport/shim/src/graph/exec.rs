@@ -113,7 +113,7 @@ fn take(session: &'static Session, exec: u64, graph: u64, held: Held) -> Result<
     Ok(())
 }
 
-/// A stream, told from others that have the same number.
+/// A stream. Default streams have the same number in each context, or in each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Queue {
     stream: u64,

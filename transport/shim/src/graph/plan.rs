@@ -148,7 +148,7 @@ impl Part {
     }
 }
 
-/// Function `new` stands where `old` stood in `exec`, between the same copies. `stays`: `old` stands elsewhere in it too.
+/// Function `new` takes the place of `old` in `exec`, between the same copies. `stays`: `old` has another place in it too.
 pub(super) fn take_over(graphs: &Graphs, exec: u64, (old, stays): (u64, bool), new: u64) {
     let mut plans = lock(&graphs.plans);
     if let Some(plan) = plans.get(&old).cloned() {

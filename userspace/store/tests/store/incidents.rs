@@ -89,8 +89,8 @@ fn an_incident_is_as_its_newest_record_has_it_on_whatever_day() {
     assert_eq!(reader.incident(IncidentId::new(1)).unwrap(), None);
 }
 
-#[test]
-fn an_incident_whose_newest_record_a_newer_gtrace_wrote_is_as_the_one_before_has_it() {
+/// The store of an incident that was resolved, and the incident before that; `set` changes the newer record.
+fn resolved_and_changed(set: &str) -> (Place, Incident) {
     let place = Place::new();
     let mut store = place.store();
     let opened = incident(day(0), Vec::new());
@@ -100,10 +100,14 @@ fn an_incident_whose_newest_record_a_newer_gtrace_wrote_is_as_the_one_before_has
         .unwrap();
     store.close();
     let conn = rusqlite::Connection::open(&place.path).unwrap();
-    let sql = "UPDATE records_20261121 SET body = replace(body, 'resolved', 'forgotten')
-               WHERE seq = 2";
-    assert_eq!(conn.execute(sql, []).unwrap(), 1);
-    drop(conn);
+    let sql = format!("UPDATE records_20261121 SET {set} WHERE seq = 2");
+    assert_eq!(conn.execute(&sql, []).unwrap(), 1);
+    (place, opened)
+}
+
+#[test]
+fn an_incident_whose_newest_record_a_newer_gtrace_wrote_is_as_the_one_before_has_it() {
+    let (place, opened) = resolved_and_changed("body = replace(body, 'resolved', 'forgotten')");
     let reader = place.reader();
     let all = reader.incidents(&IncidentFilter::default()).unwrap();
     assert_eq!(all, std::slice::from_ref(&opened));
@@ -113,18 +117,7 @@ fn an_incident_whose_newest_record_a_newer_gtrace_wrote_is_as_the_one_before_has
 
 #[test]
 fn an_incident_of_which_a_newer_gtrace_says_something_else_is_listed() {
-    let place = Place::new();
-    let mut store = place.store();
-    let opened = incident(day(0), Vec::new());
-    let changed = resolved(opened.clone(), day(0));
-    store
-        .append_at(day(0), &[record(&opened), record(&changed)], &[])
-        .unwrap();
-    store.close();
-    let conn = rusqlite::Connection::open(&place.path).unwrap();
-    let sql = "UPDATE records_20261121 SET record = 'remark' WHERE seq = 2";
-    assert_eq!(conn.execute(sql, []).unwrap(), 1);
-    drop(conn);
+    let (place, opened) = resolved_and_changed("record = 'remark'");
     let all = place.reader().incidents(&IncidentFilter::default());
     assert_eq!(all.unwrap(), [opened]);
 }
