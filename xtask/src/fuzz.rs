@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, bail};
 
 use crate::context::Context;
+use crate::setup;
 use crate::shell::{self, clean, step};
 use crate::tools;
 
@@ -25,6 +26,7 @@ pub(crate) fn run(context: &Context, target: Option<String>, seconds: u32) -> Re
     if !shell::succeeds(clean("rustc").args(["+nightly", "--version"])) {
         bail!("fuzzing needs a nightly compiler: run `rustup toolchain install nightly`");
     }
+    setup::host_packages(context)?;
     let program = tools::FUZZ.ensure(context)?;
     for (dir, name) in chosen {
         step(format!("fuzzing {name} for {seconds} s"));
@@ -56,7 +58,9 @@ pub(crate) fn run(context: &Context, target: Option<String>, seconds: u32) -> Re
                 .env("CARGO_PROFILE_RELEASE_LTO", "off")
                 .env("CARGO_PROFILE_RELEASE_STRIP", "none"),
         )
-        .with_context(|| format!("{name} found something: the input is named above"))?;
+        .with_context(|| {
+            format!("{name} found something, whose input is named above, or was not built")
+        })?;
     }
     Ok(())
 }

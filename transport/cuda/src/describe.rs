@@ -146,14 +146,12 @@ macro_rules! describe {
     (@mark idle) => { $crate::Mark::Idle };
     (@mark allocates) => { $crate::Mark::Memory($crate::MemoryChange::Allocate) };
     (@mark allocates_pitched) => { $crate::Mark::Memory($crate::MemoryChange::AllocatePitched) };
-    (@mark creates_physical) => { $crate::Mark::Memory($crate::MemoryChange::CreatePhysical) };
     (@mark creates_array) => { $crate::Mark::Memory($crate::MemoryChange::CreateArray) };
     (@mark creates_array_3d) => { $crate::Mark::Memory($crate::MemoryChange::CreateArray3d) };
     (@mark creates_mipmapped_array) => {
         $crate::Mark::Memory($crate::MemoryChange::CreateMipmappedArray)
     };
     (@mark frees) => { $crate::Mark::Memory($crate::MemoryChange::Free) };
-    (@mark releases_physical) => { $crate::Mark::Memory($crate::MemoryChange::ReleasePhysical) };
     (@mark retains_primary) => { $crate::Mark::Context($crate::ContextChange::RetainPrimary) };
     (@mark destroys_context) => { $crate::Mark::Context($crate::ContextChange::Destroy) };
     (@mark resets_primary) => { $crate::Mark::Context($crate::ContextChange::ResetPrimary) };

@@ -34,7 +34,8 @@ pub struct Attributes {
     pub context: Option<ContextChange>,
 }
 
-/// What a call changes of the memory that is allocated. Its first arguments in the request say how much.
+/// What a call changes of the memory that is allocated. Its first arguments in the request say how much. Of physical memory, which
+/// is there until its last handle and mapping are gone, no call alone says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryChange {
     /// Allocates: bytes. The address comes back.
@@ -43,8 +44,6 @@ pub enum MemoryChange {
     AllocatePitched,
     /// Gives the client's page-locked memory a counterpart, which outlives contexts: bytes. The address comes back.
     MapHost,
-    /// Creates physical memory, which has a handle and no address: bytes. The handle comes back.
-    CreatePhysical,
     /// Creates an array: its new handle, `CUDA_ARRAY_DESCRIPTOR`.
     CreateArray,
     /// Creates an array: its new handle, `CUDA_ARRAY3D_DESCRIPTOR`.
@@ -53,14 +52,12 @@ pub enum MemoryChange {
     CreateMipmappedArray,
     /// Frees memory or an array: its address or handle.
     Free,
-    /// Releases physical memory: its handle.
-    ReleasePhysical,
 }
 
 impl MemoryChange {
     /// Whether memory is allocated.
     pub const fn takes(self) -> bool {
-        !matches!(self, Self::Free | Self::ReleasePhysical)
+        !matches!(self, Self::Free)
     }
 }
 
@@ -381,15 +378,10 @@ mod tests {
             };
             let arrays = [Kind::Array, Kind::MipmappedArray];
             let takes = function.name.starts_with("cuMemAlloc")
-                || function.name == "cuMemCreate"
                 || arrays.iter().any(|kind| has(Pass::Mint(*kind)));
             let gives = function.name.starts_with("cuMemFree")
-                || function.name == "cuMemRelease"
                 || arrays.iter().any(|kind| has(Pass::Destroy(*kind)));
-            let given = matches!(
-                function.attributes.memory,
-                Some(MemoryChange::Free | MemoryChange::ReleasePhysical)
-            );
+            let given = function.attributes.memory == Some(MemoryChange::Free);
             assert_eq!(given, gives, "{}", function.name);
             assert_eq!(
                 function.attributes.memory.is_some(),

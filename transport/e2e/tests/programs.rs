@@ -24,7 +24,7 @@ programs! {
     sticky launch_errors memory
     managed managed_graphs mapped page_locked virtual_memory shared_memory ipc pools
     streams events copies launches modules link callbacks late batches pointers forked contexts threads loaded
-    capture graphs per_thread arrays images guarded creates
+    capture graphs graph_changes per_thread arrays images guarded creates
 }
 
 #[test]
@@ -100,6 +100,30 @@ fn functions_that_are_not_supported_say_so_and_the_program_goes_on() {
             outcome.stdout.ends_with("still works: 5\n"),
             "{}",
             outcome.stdout
+        );
+    }
+}
+
+#[test]
+fn a_host_function_that_no_thread_can_run_is_refused() {
+    let case = Case::c("few_lanes");
+    let server = case.serve(&["--max-lanes", "2"]);
+    for via in Via::ALL {
+        let outcome = case.remote(&server, via, &[]);
+        assert_eq!(
+            outcome.stdout,
+            "cuLaunchHostFunc(NULL, host, (void *)1): 304 CUDA_ERROR_OPERATING_SYSTEM\n\
+             cuCtxSynchronize(): 0 CUDA_SUCCESS\n\
+             cuLaunchHostFunc(NULL, host, (void *)2): 0 CUDA_SUCCESS\n\
+             cuCtxSynchronize(): 0 CUDA_SUCCESS\n\
+             sum 2\n"
+        );
+        let refused = "no connection for another thread";
+        assert_eq!(
+            outcome.stderr.matches(refused).count(),
+            1,
+            "{}",
+            outcome.stderr
         );
     }
 }

@@ -109,6 +109,12 @@ impl InBuffer {
         self.end = (self.end + len).min(self.bytes.len());
     }
 
+    /// Puts a copy of `bytes` behind the unread ones.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.space(self.len() + bytes.len())[..bytes.len()].copy_from_slice(bytes);
+        self.filled(bytes.len());
+    }
+
     /// Moves unread bytes to `into`; how many.
     pub(crate) fn take(&mut self, into: &mut [u8]) -> usize {
         let len = into.len().min(self.len());
@@ -145,8 +151,11 @@ mod tests {
         buffer.space(100)[..1].copy_from_slice(b"6");
         buffer.filled(1);
         assert_eq!(buffer.unread(), b"456");
+        buffer.push(b"789");
+        assert_eq!(buffer.unread(), b"456789");
+        buffer.consume(3);
         let mut two = [0; 2];
         assert_eq!(buffer.take(&mut two), 2);
-        assert_eq!((&two, buffer.unread()), (b"45", &b"6"[..]));
+        assert_eq!((&two, buffer.unread()), (b"78", &b"9"[..]));
     }
 }

@@ -78,9 +78,18 @@ impl Wait<'_> {
         spin: &mut Spin,
         mut attempt: impl FnMut() -> Result<Option<T>, LinkError>,
     ) -> Result<T, LinkError> {
-        if let Some(value) = attempt()? {
-            return Ok(value);
+        match attempt()? {
+            Some(value) => Ok(value),
+            None => self.until_later(spin, attempt),
         }
+    }
+
+    /// As [`Self::until`], after an attempt in vain.
+    pub(crate) fn until_later<T>(
+        &self,
+        spin: &mut Spin,
+        mut attempt: impl FnMut() -> Result<Option<T>, LinkError>,
+    ) -> Result<T, LinkError> {
         let budget = spin.budget();
         let began = Instant::now();
         if !budget.is_zero() {
@@ -104,7 +113,11 @@ impl Wait<'_> {
     }
 
     /// Sleeps until the descriptor is ready.
-    fn sleep(&self) -> Result<(), LinkError> {
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::until`], but for those of an attempt.
+    pub(crate) fn sleep(&self) -> Result<(), LinkError> {
         loop {
             let next_check = Instant::now() + POLL;
             let until = self

@@ -13,6 +13,7 @@ mod faults;
 
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
+use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -184,10 +185,9 @@ fn cut(link: &Link) {
     link.break_connection();
 }
 
-#[test]
-fn a_unix_socket_is_connected_to_again() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("socket");
+/// A lane over a Unix socket in `dir`, and the server's end.
+fn unix_lane(dir: &Path) -> (Link, Link) {
+    let path = dir.join("socket");
     let listener = UnixListener::bind(&path).unwrap();
     let lanes = serve_lanes(
         move || listener.accept().map(|(stream, _)| Stream::from(stream)),
@@ -195,12 +195,43 @@ fn a_unix_socket_is_connected_to_again() {
     );
     let mut target = target(&format!("unix:{}", path.display()));
     target.link = Preference::Unix;
-    let (mut here, mut there) = lane(&target, &lanes);
+    lane(&target, &lanes)
+}
+
+#[test]
+fn a_unix_socket_is_connected_to_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut here, mut there) = unix_lane(dir.path());
     for round in 1..20 {
         cut(if round % 2 == 0 { &here } else { &there });
         exchange(&mut here, &mut there, 100_000);
         assert_eq!(here.info.changes.resumptions(), round);
     }
+}
+
+/// Both have more to send than the socket holds, and one thread each, which reads when it has sent all.
+#[test]
+fn two_sides_that_send_at_the_same_time_do_not_wait_for_each_other() {
+    const BYTES: usize = 8 << 20;
+    let dir = tempfile::tempdir().unwrap();
+    let (here, there) = unix_lane(dir.path());
+    let (sender, done) = channel();
+    for (mut link, sends, receives) in [(here, 3, 5), (there, 5, 3)] {
+        let sender = sender.clone();
+        thread::spawn(move || {
+            let mut bytes = vec![0; BYTES];
+            Bytes::new(sends).fill(&mut bytes);
+            link.tx.bulk(&bytes).unwrap();
+            Bytes::new(receives).fill(&mut bytes);
+            let mut received = vec![0; BYTES];
+            link.rx.read(&mut received).unwrap();
+            assert!(received == bytes);
+            sender.send(link).unwrap();
+        });
+    }
+    drop(sender);
+    let wait = Duration::from_secs(60);
+    let _links = [(); 2].map(|()| done.recv_timeout(wait).expect("each waits for the other"));
 }
 
 #[test]

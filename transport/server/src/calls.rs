@@ -40,6 +40,8 @@ const PHYSICAL_RETAIN: OpId = op_id("cuMemRetainAllocationHandle");
 const PHYSICAL_RELEASE: OpId = op_id("cuMemRelease");
 const PHYSICAL_PROPERTIES: OpId = op_id("cuMemGetAllocationPropertiesFromHandle");
 const PHYSICAL_MAP: OpId = op_id("cuMemMap");
+const PHYSICAL_UNMAP: OpId = op_id("cuMemUnmap");
+const ADDRESSES_FREE: OpId = op_id("cuMemAddressFree");
 const CONDITIONAL_CREATE: OpId = op_id("cuGraphConditionalHandleCreate");
 const GRAPH_DESTROY: OpId = op_id("cuGraphDestroy");
 
@@ -55,48 +57,88 @@ fn not_lent<'a>(
     Ok(stream.map(|stream| session.event_lifetime.not_lent(stream)))
 }
 
-/// A call that makes an object whose number is the driver's, of the context or graph `of`.
-fn making(
-    exec: &mut Exec,
-    op: OpId,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-    (kind, of): (Object, u64),
-) -> Called {
+/// Makes a conditional handle, whose number is the driver's.
+fn create_conditional(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
+    let graph = r.clone().u64()?;
     let session = Arc::clone(&exec.session);
     // Else another lane could end the object before it is known.
     let mut objects = session.objects.lock();
     if objects.len() >= HANDLES_MAX {
         return Ok(OUT_OF_MEMORY);
     }
-    let code = driver::dispatch(op, exec, r, w)?;
+    let code = driver::dispatch(CONDITIONAL_CREATE, exec, r, w)?;
     if code == 0 {
-        objects.add(kind, Reader::new(w.as_slice()).u64()?, of);
+        objects.add(Object::Conditional, Reader::new(w.as_slice()).u64()?, graph);
     }
     Ok(code)
 }
 
-/// A call that is given the number of an allocation at byte `at` of its arguments; `ends` if it gives it back.
-fn of_allocation(
-    exec: &mut Exec,
-    op: OpId,
-    r: &mut Reader<'_>,
-    w: &mut Writer,
-    (at, ends): (usize, bool),
-) -> Called {
+/// A call about physical memory, whose handles are the driver's numbers.
+fn physical(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let mut arguments = r.clone();
-    arguments.raw(at)?;
-    let number = arguments.u64()?;
     let session = Arc::clone(&exec.session);
-    let mut objects = session.objects.lock();
-    if !objects.has(Object::Allocation, number) {
-        return Ok(INVALID_VALUE);
+    let memory = &session.memory;
+    // Else another lane could use what is made here before it is known, or be noted before this one although it came later.
+    let mut physical = session.physical.lock();
+    match op {
+        PHYSICAL_CREATE => {
+            let bytes = arguments.u64()?;
+            if physical.len() >= HANDLES_MAX || !memory.reserve(bytes) {
+                return Ok(OUT_OF_MEMORY);
+            }
+            let code = driver::dispatch(op, exec, r, w);
+            let not_taken = match (&code, Reader::new(w.as_slice()).u64()) {
+                (Ok(0), Ok(handle)) => physical.add(handle, bytes),
+                _ => bytes,
+            };
+            memory.give_back(not_taken);
+            code
+        }
+        PHYSICAL_RETAIN => {
+            let address = arguments.u64()?;
+            if physical.len() >= HANDLES_MAX {
+                return Ok(OUT_OF_MEMORY);
+            }
+            let code = driver::dispatch(op, exec, r, w)?;
+            if code == 0 {
+                physical.retain(Reader::new(w.as_slice()).u64()?, address);
+            }
+            Ok(code)
+        }
+        PHYSICAL_MAP => {
+            let (address, bytes) = (arguments.u64()?, arguments.u64()?);
+            let (_offset, handle) = (arguments.u64()?, arguments.u64()?);
+            if physical.bytes(handle).is_none() {
+                return Ok(INVALID_VALUE);
+            }
+            let code = driver::dispatch(op, exec, r, w)?;
+            if code == 0 {
+                memory.give_back(physical.map(address, bytes, handle));
+            }
+            Ok(code)
+        }
+        // Addresses that are free have no mappings.
+        PHYSICAL_UNMAP | ADDRESSES_FREE => {
+            let (address, bytes) = (arguments.u64()?, arguments.u64()?);
+            let code = driver::dispatch(op, exec, r, w)?;
+            if code == 0 {
+                memory.give_back(physical.unmap(address, bytes));
+            }
+            Ok(code)
+        }
+        // Released, or asked about.
+        _ => {
+            let handle = arguments.u64()?;
+            if physical.bytes(handle).is_none() {
+                return Ok(INVALID_VALUE);
+            }
+            let code = driver::dispatch(op, exec, r, w)?;
+            if code == 0 && op == PHYSICAL_RELEASE {
+                memory.give_back(physical.release(handle));
+            }
+            Ok(code)
+        }
     }
-    let code = driver::dispatch(op, exec, r, w)?;
-    if code == 0 && ends {
-        objects.take(Object::Allocation, number);
-    }
-    Ok(code)
 }
 
 /// Makes the call of `op` with the arguments of `r`, and puts what comes back into `w`.
@@ -136,15 +178,9 @@ pub(crate) fn call(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer
             }
             Ok(code)
         }
-        PHYSICAL_CREATE | PHYSICAL_RETAIN => making(exec, op, r, w, (Object::Allocation, 0)),
-        PHYSICAL_RELEASE => of_allocation(exec, op, r, w, (0, true)),
-        PHYSICAL_PROPERTIES => of_allocation(exec, op, r, w, (0, false)),
-        // Behind address, size and offset.
-        PHYSICAL_MAP => of_allocation(exec, op, r, w, (24, false)),
-        CONDITIONAL_CREATE => {
-            let graph = r.clone().u64()?;
-            making(exec, op, r, w, (Object::Conditional, graph))
-        }
+        PHYSICAL_CREATE | PHYSICAL_RETAIN | PHYSICAL_RELEASE | PHYSICAL_PROPERTIES
+        | PHYSICAL_MAP | PHYSICAL_UNMAP | ADDRESSES_FREE => physical(exec, op, r, w),
+        CONDITIONAL_CREATE => create_conditional(exec, r, w),
         GRAPH_DESTROY => {
             let graph = r.clone().u64()?;
             let code = driver::dispatch(op, exec, r, w)?;
@@ -195,16 +231,19 @@ pub(crate) fn call(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer
             // A client calls it by one handle for ever, whatever the driver calls it next time.
             let mut named = r.clone();
             let (handle, device) = (named.u64()?, named.i32()?);
-            if Kind::Context.matches(handle) {
-                exec.handles.remove(Kind::Context, handle);
-            }
-            let code = driver::dispatch(op, exec, r, w)?;
-            if code == 0 {
+            let before = match Kind::Context.matches(handle) {
+                true => exec.handles.remove(Kind::Context, handle),
+                false => None,
+            };
+            let code = driver::dispatch(op, exec, r, w);
+            if matches!(code, Ok(0)) {
                 let context = context_of_frame(handle);
                 exec.session.primary_retained(device, context);
+            } else if let Some(real) = before {
+                exec.handles.insert(Kind::Context, handle, real);
             }
             exec.context_changed();
-            Ok(code)
+            code
         }
         CONTEXT_CREATE => {
             let code = driver::dispatch(op, exec, r, w)?;

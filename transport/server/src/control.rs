@@ -78,8 +78,9 @@ pub(crate) enum ToWorker {
     ClientProcess,
     /// The answer to [`FromWorker::WantImage`]: the file comes with it, if there is one.
     Image([u8; 32]),
-    /// The answer to [`FromWorker::WantMemory`]: the driver's descriptor comes with it, if there is one.
-    Memory([u8; 32]),
+    /// The answer to [`FromWorker::WantMemory`], with the bytes of that memory: the driver's descriptor comes with it, if there is
+    /// one.
+    Memory([u8; 32], u64),
 }
 
 /// [`TlsSecrets`](gtrace_link::TlsSecrets) in a message.
@@ -168,8 +169,8 @@ pub(crate) enum FromWorker {
     WantImage([u8; 32]),
     /// Its client has sent the image with this SHA-256: sealed memory with it comes with this.
     KeepImage([u8; 32]),
-    /// Its client lets others open memory by this ticket: the driver's descriptor comes with this.
-    KeepMemory([u8; 32]),
+    /// Its client lets others open memory of so many bytes by this ticket: the driver's descriptor comes with this.
+    KeepMemory([u8; 32], u64),
     /// It wants the memory of this ticket, and waits for [`ToWorker::Memory`].
     WantMemory([u8; 32]),
 }

@@ -190,6 +190,26 @@ fn numbers_of_the_driver_are_those_that_the_client_was_given() {
     }
 }
 
+#[test]
+fn a_context_that_is_not_retained_again_keeps_its_handle() {
+    const INVALID_DEVICE: u32 = 101;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let retain = |client: &mut Client, device: &[u8]| {
+        let small = [&Kind::Context.handle(1).to_le_bytes(), device].concat();
+        client
+            .call("cuDevicePrimaryCtxRetain", &small)
+            .header
+            .status
+    };
+    assert_eq!(retain(&mut client, &99i32.to_le_bytes()), INVALID_DEVICE);
+    assert!(client.alloc(4096).is_ok());
+    assert_eq!(retain(&mut client, &0i32.to_le_bytes()), 0);
+    assert_eq!(retain(&mut client, &[0xff; 3]), 1, "arguments cut short");
+    assert_eq!(retain(&mut client, &[0; 5]), 1, "and too long");
+    assert!(client.alloc(4096).is_ok());
+}
+
 #[allow(unsafe_code)]
 fn unsafe_zeroed<T: Copy>() -> T {
     // SAFETY: plain data, for which zeros are a value.

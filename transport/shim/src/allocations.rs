@@ -108,6 +108,12 @@ impl Allocations {
         (address - found.base < found.size).then_some(*found)
     }
 
+    /// Whether any has an address from `base` on and before `end`.
+    pub(crate) fn any_between(&self, base: u64, end: u64) -> bool {
+        let last = self.by_base.range(..end).next_back();
+        last.is_some_and(|(first, found)| first.saturating_add(found.size) > base)
+    }
+
     /// Forgets the variables of a module or library that is gone.
     pub(crate) fn forget_owner(&mut self, owner: u64) {
         self.by_base.retain(|_, a| a.owner != Some(owner));
@@ -149,6 +155,14 @@ mod tests {
         assert_eq!(all.find(0x1200), None);
         assert_eq!(all.find(0xfff), None);
         assert_eq!(all.at(0x1001), None);
+    }
+
+    #[test]
+    fn what_lies_within_others_is_found() {
+        let mut all = Allocations::default();
+        all.add(allocation(0x1000, 0x100, 1));
+        assert!(all.any_between(0, 0x2000) && all.any_between(0x10ff, 0x2000));
+        assert!(!all.any_between(0, 0x1000) && !all.any_between(0x1100, 0x2000));
     }
 
     #[test]

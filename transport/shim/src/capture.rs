@@ -489,6 +489,14 @@ pub(crate) unsafe fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptur
     })
 }
 
+/// No capture minds what this thread does from here on, which is one of this library's own: the program does not know when it
+/// waits for something.
+pub(crate) fn set_relaxed() -> Result<(), CUresult> {
+    let mut mode = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
+    // SAFETY: a local variable.
+    check(unsafe { remote::cuThreadExchangeStreamCaptureMode(&raw mut mode) })
+}
+
 /// Does what a capture forbids to programs, as it is none of the program's: calls for memory that
 /// copies of the graph need.
 pub(crate) fn relaxed<T>(

@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use gtrace_cuda::payload::{
@@ -19,9 +19,10 @@ use gtrace_protocol::{Flags, OpId, op_id};
 use crate::copy::{self, push};
 use crate::entry::{Call, check, done, written};
 use crate::lane::Lane;
+use crate::owner::Owner;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{background, capture, clock, deferred_copies, log, managed, status};
+use crate::{background, capture, clock, deferred_copies, exit, log, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -42,25 +43,31 @@ struct Pending {
 /// A function of nodes of graphs. It can be called as long as this lives, and then until no function is still to run: a launch may
 /// be under way when its graph is destroyed.
 #[derive(Debug)]
-pub(crate) struct Kept(u64);
+pub(crate) struct Kept {
+    ticket: u64,
+    /// What was instantiated last with nodes that call it.
+    pub(crate) owner: Owner,
+}
 
 impl Kept {
     /// Its number.
     pub(crate) const fn ticket(&self) -> u64 {
-        self.0
+        self.ticket
     }
 
-    /// One that there is not.
-    #[cfg(test)]
+    /// The one of this number.
     pub(crate) fn numbered(ticket: u64) -> Arc<Self> {
-        Arc::new(Self(ticket))
+        Arc::new(Self {
+            ticket,
+            owner: Owner::default(),
+        })
     }
 }
 
 impl Drop for Kept {
     fn drop(&mut self) {
         if let Some(session) = session::current() {
-            session.state.host_functions.forget(self.0);
+            session.state.host_functions.forget(self.ticket);
         }
     }
 }
@@ -77,10 +84,13 @@ struct Awaited {
 #[derive(Default)]
 pub(crate) struct HostFunctions {
     pending: Mutex<HashMap<u64, Pending>>,
-    /// Functions that no graph has any more, of which a launch under way may call some.
+    /// How many a launch calls of what was instantiated, by its handle.
+    launches: Mutex<HashMap<u64, usize>>,
+    /// Functions that no graph has any more, of which a launch under way may call some, and what can be launched no more.
     gone: Mutex<Vec<u64>>,
     tickets: AtomicU64,
-    started: AtomicBool,
+    /// Whether there is a thread that runs them.
+    started: Mutex<bool>,
     /// Asked for and not yet done.
     outstanding: AtomicUsize,
     /// Asked for, and the server does not know yet that they are done.
@@ -94,14 +104,20 @@ impl HostFunctions {
         self.outstanding.load(Ordering::Acquire) != 0
     }
 
-    /// A graph is launched that calls so many.
+    /// What was instantiated as `exec` is launched, which calls so many.
     ///
     /// # Errors
     ///
-    /// OPERATING_SYSTEM without a thread for them.
-    pub(crate) fn expect(&self, session: &'static Session, count: usize) -> Result<(), CUresult> {
+    /// OPERATING_SYSTEM without a thread for them that has a lane.
+    pub(crate) fn expect(
+        &self,
+        session: &'static Session,
+        exec: u64,
+        count: usize,
+    ) -> Result<(), CUresult> {
         if count > 0 {
             self.start(session)?;
+            lock(&self.launches).insert(exec, count);
             self.begin(session, count);
         }
         Ok(())
@@ -133,7 +149,14 @@ impl HostFunctions {
         self.forget_gone();
     }
 
-    /// No graph has this function any more.
+    /// What was instantiated as `exec` is gone.
+    pub(crate) fn forget_launches(&self, exec: u64) {
+        if lock(&self.launches).contains_key(&exec) {
+            self.forget(exec);
+        }
+    }
+
+    /// No graph has this function any more, or what was instantiated by this handle is gone.
     fn forget(&self, ticket: u64) {
         lock(&self.gone).push(ticket);
         self.forget_gone();
@@ -146,8 +169,10 @@ impl HostFunctions {
             return;
         }
         let mut pending = lock(&self.pending);
+        let mut launches = lock(&self.launches);
         for ticket in gone.drain(..) {
             pending.remove(&ticket);
+            launches.remove(&ticket);
         }
     }
 
@@ -163,10 +188,13 @@ impl HostFunctions {
         self.reported(count);
     }
 
-    /// The server could not put a function into its stream.
+    /// The server could not put a function into its stream, or not launch what was instantiated by this handle.
     fn never(&self, ticket: u64) {
-        if self.find(ticket).is_some_and(|own| !own.stays) {
-            self.expect_no_more(1);
+        let launch = lock(&self.launches).get(&ticket).copied();
+        match self.find(ticket) {
+            None => self.expect_no_more(launch.unwrap_or(0)),
+            Some(own) if own.stays => {}
+            Some(_) => self.expect_no_more(1),
         }
     }
 
@@ -178,24 +206,37 @@ impl HostFunctions {
         }
     }
 
-    /// Starts the thread that runs them, once.
+    /// Starts the thread that runs them, if there is none, and waits until it has a lane: without one it would run nothing, and
+    /// streams would wait for ever.
     fn start(&self, session: &'static Session) -> Result<(), CUresult> {
-        if self.started.swap(true, Ordering::AcqRel) {
+        let mut started = lock(&self.started);
+        if *started {
             return Ok(());
         }
-        let started = gtrace_link::without_signals(|| {
+        let (opened, has_lane) = mpsc::channel();
+        let work = move || {
+            let lane = with_lane(session, |_| Ok(()));
+            let _ = opened.send(lane);
+            if lane.is_ok() {
+                run(session);
+            }
+        };
+        let thread = gtrace_link::without_signals(|| {
             thread::Builder::new()
                 .name("gtrace-host-fn".into())
-                .spawn(move || background::run(session, "gtrace-host-fn", || run(session)))
+                .spawn(move || background::run(session, "gtrace-host-fn", work))
         });
-        started.map(drop).map_err(|error| {
-            self.started.store(false, Ordering::Release);
+        if let Err(error) = thread {
             log::once(
                 "host functions",
                 &format!("no thread for host functions: {error}"),
             );
-            cuda::CUDA_ERROR_OPERATING_SYSTEM
-        })
+            return Err(cuda::CUDA_ERROR_OPERATING_SYSTEM);
+        }
+        // One that is gone without saying so has lost the session.
+        has_lane.recv().unwrap_or(Err(status::LOST))?;
+        *started = true;
+        Ok(())
     }
 }
 
@@ -241,9 +282,22 @@ fn past_calls(
     done
 }
 
-/// Runs functions until the connection is lost.
+/// Runs functions until the connection is lost or the process ends.
 fn run(session: &'static Session) {
-    while let Ok(reached) = apart(session, || next(session)) {
+    if apart(session, capture::set_relaxed) == Err(status::LOST) {
+        return;
+    }
+    loop {
+        let reached = match apart(session, || next(session)) {
+            Ok(reached) => reached,
+            Err(_) if session.is_lost() || exit::is_ending() => return,
+            // The server has stopped waiting, and says why by the lane if it has ended the session.
+            Err(cuda::CUDA_ERROR_NOT_READY) => continue,
+            Err(code) => {
+                let why = format!("it does not say which host functions are to run (error {code})");
+                return session.lose_for(&why);
+            }
+        };
         if reached.call == HostReached::NEVER {
             session.state.host_functions.never(reached.ticket);
             continue;
@@ -279,8 +333,6 @@ fn run(session: &'static Session) {
             let _ = plan
                 .as_ref()
                 .map(|plan| past_calls(session, || plan.end(session)));
-            // Others forget it from here on, so that its memory is not freed by this thread, for which the stream waits.
-            drop(plan);
             session.state.host_functions.returned(1);
         }
         let giving = managed::in_use().then(|| managed::before_any(session));
@@ -332,7 +384,7 @@ fn next(session: &'static Session) -> Result<HostReached, CUresult> {
 ///
 /// # Errors
 ///
-/// OPERATING_SYSTEM without a thread for it.
+/// OPERATING_SYSTEM without a thread for it that has a lane.
 pub(crate) fn keep(
     function: unsafe extern "C" fn(*mut c_void),
     user: *mut c_void,
@@ -345,7 +397,7 @@ pub(crate) fn keep(
         user: user.expose_provenance(),
         stays: true,
     });
-    Ok(Arc::new(Kept(ticket)))
+    Ok(Kept::numbered(ticket))
 }
 
 /// A function that was kept, and its argument.
@@ -402,7 +454,7 @@ fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Res
         )
     });
     if let Some(id) = capture {
-        let mut kept = Some(Arc::new(Kept(ticket)));
+        let mut kept = Some(Kept::numbered(ticket));
         if sent.is_ok() {
             capture::hold(session, id, |held| held.functions.extend(kept.take()));
             // The graph of a capture that is not known here has it for ever.
@@ -478,5 +530,27 @@ mod tests {
         assert!(functions.find(two).is_some());
         functions.returned(1);
         assert!(functions.find(two).is_none());
+    }
+
+    #[test]
+    fn a_launch_that_the_server_cannot_make_is_not_waited_for() {
+        let functions = HostFunctions::default();
+        let exec = gtrace_cuda::Kind::GraphExec.handle(7);
+        lock(&functions.launches).insert(exec, 2);
+        functions.outstanding.store(5, Ordering::Release);
+        lock(&functions.awaited).count = 5;
+        // It is gone by the time at which the server says so.
+        functions.forget_launches(exec);
+        functions.never(exec);
+        assert_eq!(functions.outstanding.load(Ordering::Acquire), 3);
+        assert_eq!(lock(&functions.awaited).count, 3);
+        functions.returned(3);
+        assert!(lock(&functions.launches).is_empty());
+        functions.never(exec);
+        assert!(!functions.are_outstanding());
+        // One that was never launched.
+        functions.outstanding.store(1, Ordering::Release);
+        functions.forget_launches(exec);
+        assert!(lock(&functions.gone).is_empty());
     }
 }

@@ -217,12 +217,11 @@ pub(crate) unsafe fn cuMemHostRegister_v2(
             return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
         }
         let begin = p.addr() as u64;
-        let last = begin + (bytesize as u64 - 1);
-        let allocations = read(&session.state.allocations);
-        if allocations.find(begin).is_some() || allocations.find(last).is_some() {
+        let end = begin.checked_add(bytesize as u64);
+        let end = end.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        if read(&session.state.allocations).any_between(begin, end) {
             return Err(cuda::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
         }
-        drop(allocations);
         note(session, p, bytesize, Place::HostRegistered, flags);
         managed::add_page_locked(p.expose_provenance() as u64, bytesize as u64, false, true);
         Ok(())

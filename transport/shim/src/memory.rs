@@ -13,6 +13,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::op_id;
 
 use crate::allocations::{Allocation, Place};
+use crate::capture;
 use crate::context::{self, put_wanted};
 use crate::device_idle;
 use crate::entry::{check, done, ending, holding_back};
@@ -21,6 +22,7 @@ use crate::managed;
 use crate::pointer;
 use crate::reserve::reserve;
 use crate::session::{self, Session};
+use crate::spare::Piece;
 use crate::state::{lock, read, write};
 use crate::stats::local;
 
@@ -88,14 +90,59 @@ pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> C
         return cuda::CUDA_ERROR_INVALID_VALUE;
     }
     // SAFETY: a pointer of the program, passed on.
-    unsafe {
-        allocated(
-            remote::cuMemAlloc_v2(dptr, bytesize),
-            dptr,
-            bytesize,
-            Place::Device,
-            0,
-        )
+    let allocate = || unsafe { remote::cuMemAlloc_v2(dptr, bytesize) };
+    let mut code = allocate();
+    if code == cuda::CUDA_ERROR_OUT_OF_MEMORY
+        && let Ok(session) = session::cuda()
+        && session.state.spare.any()
+    {
+        free_spare(session, true);
+        code = allocate();
+    }
+    // SAFETY: a pointer of the program.
+    unsafe { allocated(code, dptr, bytesize, Place::Device, 0) }
+}
+
+/// Allocates memory of this library's own.
+///
+/// # Errors
+///
+/// Those of the allocation.
+pub(crate) fn allocate_own(session: &'static Session, bytes: usize) -> Result<Piece, CUresult> {
+    free_spare(session, false);
+    let mut address = 0;
+    capture::relaxed(session, || {
+        // SAFETY: a local variable.
+        check(unsafe { cuMemAlloc_v2(&raw mut address, bytes) })
+    })?;
+    let found = read(&session.state.allocations).at(address);
+    Ok(Piece {
+        address,
+        bytes: bytes as u64,
+        context: context::top(),
+        id: found.map_or(0, |found| found.id),
+    })
+}
+
+/// Frees memory that this library needs no more, if the device has nothing to do, if there is too much, or `everything`.
+pub(crate) fn free_spare(session: &'static Session, everything: bool) {
+    for piece in session
+        .state
+        .spare
+        .take(everything || device_idle::is(session))
+    {
+        // With its context it is gone, and other memory may have its address.
+        let found = read(&session.state.allocations).at(piece.address);
+        if found.is_none_or(|found| found.id != piece.id) {
+            continue;
+        }
+        let _ = holding_back(session, || {
+            capture::relaxed(session, || {
+                // SAFETY: no pointer of the client.
+                let free = || unsafe { cuMemFree_v2(piece.address) };
+                check(context::within(piece.context, free))
+            })
+        });
     }
 }
 
@@ -132,6 +179,9 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
             local!("cuMemFree_v2");
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
+        if session.state.captures.any() {
+            return free_in_capture(session, dptr);
+        }
         // Before the call: another thread may be given the address as soon as it is free.
         let known = write(&session.state.allocations).remove(dptr);
         managed::forget(dptr);
@@ -140,11 +190,32 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
         }
         // SAFETY: no pointer of the client.
         let freed = ending(session, || unsafe { remote::cuMemFree_v2(dptr) });
-        if let (Err(cuda::CUDA_ERROR_INVALID_VALUE), Some(known)) = (freed, known) {
+        if let (Err(_), Some(known)) = (freed, known) {
             write(&session.state.allocations).add(known);
         }
         freed?
     })
+}
+
+/// While a stream is captured the driver may refuse: what is not freed stays what it is.
+fn free_in_capture(session: &'static Session, dptr: CUdeviceptr) -> Result<(), CUresult> {
+    let id = |found: Option<Allocation>| found.map(|found| found.id);
+    let known = id(read(&session.state.allocations).at(dptr));
+    // SAFETY: no pointer of the client.
+    let earlier = ending(session, || unsafe { remote::cuMemFree_v2(dptr) })?;
+    let is_it = {
+        let mut all = write(&session.state.allocations);
+        // Another thread may have been given the address meanwhile.
+        let is_it = id(all.at(dptr)) == known;
+        if is_it {
+            all.remove(dptr);
+        }
+        is_it
+    };
+    if is_it {
+        managed::forget(dptr);
+    }
+    earlier
 }
 
 /// The pool that the program has set for the current device, or 0.
@@ -188,7 +259,7 @@ pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUr
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
         let captured = session.state.captures.any()
-            && holding_back(session, || crate::capture::of(session, hStream))?.is_some();
+            && holding_back(session, || capture::of(session, hStream))?.is_some();
         // A capture frees nothing yet.
         if !captured {
             write(&session.state.allocations).remove(dptr);

@@ -15,6 +15,7 @@ use crate::functions::Functions;
 use crate::graph::Graphs;
 use crate::host_functions::HostFunctions;
 use crate::linker::Linker;
+use crate::spare::Spare;
 use crate::textures::Objects;
 
 /// State of a session.
@@ -24,6 +25,7 @@ pub(crate) struct State {
     pub(crate) launch_limits: OnceLock<Box<[LaunchLimits]>>,
     pub(crate) contexts: Mutex<Contexts>,
     pub(crate) allocations: RwLock<Allocations>,
+    pub(crate) spare: Spare,
     pub(crate) functions: Mutex<Functions>,
     pub(crate) captures: Captures,
     pub(crate) graphs: Graphs,

@@ -236,6 +236,10 @@ pub(crate) unsafe fn copy_bytes(to: u64, from: u64, length: usize) {
 /// # Safety
 /// The range is readable.
 pub(crate) unsafe fn read_bytes(from: u64, length: usize) -> Vec<u8> {
+    if length == 0 {
+        // Even for nothing a slice needs an address.
+        return Vec::new();
+    }
     // SAFETY: as promised by the caller.
     unsafe { std::slice::from_raw_parts(from as *const u8, length) }.to_vec()
 }

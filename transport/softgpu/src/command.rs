@@ -121,6 +121,17 @@ impl WaitValue {
     }
 }
 
+/// A wait for a word of memory, or a store to one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum MemOp {
+    Wait(WaitValue),
+    Write {
+        address: u64,
+        value: u64,
+        wide: bool,
+    },
+}
+
 fn load(address: u64, wide: bool) -> u64 {
     // SAFETY: an aligned word of an allocation, looked up when the command was issued.
     unsafe {
@@ -180,14 +191,8 @@ pub(crate) enum Command {
     Free(u64),
     /// `cuGraphLaunch`.
     Graph(Box<Run>),
-    /// Waits until a word of memory has a value.
-    WaitValue(WaitValue),
-    /// Writes a word of memory.
-    WriteValue {
-        address: u64,
-        value: u64,
-        wide: bool,
-    },
+    /// Waits until a word of memory has a value, or writes one.
+    MemOp(MemOp),
 }
 
 impl Command {
@@ -219,16 +224,16 @@ impl Command {
             Self::Fill(fill) => fill.run(),
             // SAFETY: the program gave the function for this purpose, with its data.
             Self::HostFn(function, data) => unsafe { function(data.0) },
-            Self::WaitValue(wait) => {
+            Self::MemOp(MemOp::Wait(wait)) => {
                 while !wait.is_met() && health.is_good() {
                     std::thread::sleep(Duration::from_micros(20));
                 }
             }
-            Self::WriteValue {
+            Self::MemOp(MemOp::Write {
                 address,
                 value,
                 wide,
-            } => store(address, value, wide),
+            }) => store(address, value, wide),
         }
         Ok(())
     }

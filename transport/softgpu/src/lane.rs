@@ -60,6 +60,11 @@ impl Lane {
         self.submitted.load(Ordering::SeqCst)
     }
 
+    /// Whether its errors go to `health`: its context is the one of that.
+    pub(crate) fn reports_to(&self, health: &Arc<Health>) -> bool {
+        Arc::ptr_eq(&self.health, health)
+    }
+
     /// Whether commands are outstanding.
     pub(crate) fn is_busy(&self) -> bool {
         let submitted = self.submitted();

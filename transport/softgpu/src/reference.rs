@@ -9,7 +9,7 @@ use crate::command::Copy;
 use crate::context::Context;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE};
 use crate::registry::{Registry, mint};
-use crate::texture::{SurfaceObject, TEXTURES, TextureObject};
+use crate::texture::{SURFACES, SurfaceObject, TEXTURES, TextureObject};
 use crate::types::{ResourceDesc, TextureDesc};
 
 const TEXTURE: u8 = 24;
@@ -42,7 +42,8 @@ pub(crate) struct SurfaceReference {
     pub(crate) module: u64,
     context: u64,
     variable: u64,
-    array: Mutex<u64>,
+    /// The array that is bound, and the object that its variable names; 0 for none.
+    bound: Mutex<(u64, u64)>,
 }
 
 /// A description that no program has changed.
@@ -108,9 +109,7 @@ impl TextureReference {
         };
         let object = TextureObject::create(&context, resource, bound.description, None)?;
         point(&context, self.variable, object);
-        if let Some(before) = TEXTURES.remove(bound.object) {
-            drop(before);
-        }
+        TEXTURES.remove(bound.object);
         bound.object = object;
         Ok(())
     }
@@ -161,7 +160,7 @@ impl SurfaceReference {
             module,
             context,
             variable,
-            array: Mutex::new(0),
+            bound: Mutex::default(),
         };
         SURFACE_REFERENCES.insert(handle, Arc::new(reference));
         handle
@@ -177,18 +176,27 @@ impl SurfaceReference {
         let context = Context::of(self.context)?;
         Array::of(array)?;
         let object = SurfaceObject::create(&context, of_handle(0, array))?;
+        let mut bound = self.bound.lock().unwrap_or_else(PoisonError::into_inner);
         point(&context, self.variable, object);
-        *self.array.lock().unwrap_or_else(PoisonError::into_inner) = array;
+        SURFACES.remove(bound.1);
+        *bound = (array, object);
         Ok(())
     }
 
     /// The array that is bound.
     pub(crate) fn array(&self) -> Answer<u64> {
-        let array = *self.array.lock().unwrap_or_else(PoisonError::into_inner);
+        let (array, _) = *self.bound.lock().unwrap_or_else(PoisonError::into_inner);
         match array {
             0 => Err(INVALID_VALUE),
             array => Ok(array),
         }
+    }
+}
+
+impl Drop for SurfaceReference {
+    fn drop(&mut self) {
+        let bound = self.bound.get_mut().unwrap_or_else(PoisonError::into_inner);
+        SURFACES.remove(bound.1);
     }
 }
 
@@ -202,4 +210,37 @@ pub(crate) fn unload_module(module: u64) {
 pub(crate) fn unload_context(context: u64) {
     TEXTURE_REFERENCES.remove_where(|reference| reference.context == context);
     SURFACE_REFERENCES.remove_where(|reference| reference.context == context);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::{initialise, state};
+    use crate::types::ArrayDescriptor;
+
+    #[test]
+    fn a_surface_reference_has_one_object_at_a_time() {
+        initialise().expect("a driver");
+        let state = state().expect("a driver");
+        let device = state.device(0).expect("a device");
+        let context = Context::create(state, device, 0, None).expect("a context");
+        let descriptor = ArrayDescriptor {
+            width: 4,
+            height: 4,
+            depth: 0,
+            format: 0x20,
+            channels: 1,
+            flags: 2,
+        };
+        let array = Array::create(&context, descriptor).expect("an array");
+        let handle = SurfaceReference::create(context.handle, 0, 0);
+        for _ in 0..3 {
+            let reference = SurfaceReference::of(handle).expect("a reference");
+            reference.set(array).expect("bound");
+        }
+        assert_eq!(SURFACES.all().len(), 1);
+        SURFACE_REFERENCES.remove(handle);
+        assert!(SURFACES.all().is_empty());
+        context.destroy(state);
+    }
 }

@@ -147,10 +147,14 @@ fn per_thread(context: &Context) -> Arc<Stream> {
         return Arc::clone(&context.legacy);
     }
     OWN.with_borrow_mut(|own| {
-        if let Some(stream) = own.iter().find(|stream| stream.context == context.handle) {
+        // A primary context that was made again has the handle of the one before.
+        let mut streams = own.iter();
+        if let Some(stream) = streams.find(|stream| stream.lane.reports_to(&context.health)) {
             return Arc::clone(stream);
         }
-        own.retain(|stream| Context::of(stream.context).is_ok());
+        own.retain(|stream| {
+            Context::of(stream.context).is_ok_and(|live| stream.lane.reports_to(&live.health))
+        });
         let stream = Stream::new(context, 0, 0);
         own.push(Arc::clone(&stream));
         stream

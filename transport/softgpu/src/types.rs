@@ -166,7 +166,7 @@ pub struct Memcpy2D {
 
 /// `CUDA_MEMCPY3D`.
 #[repr(C)]
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[allow(missing_docs, reason = "the names are those of the driver API")]
 pub struct Memcpy3D {
     pub src_x: usize,
@@ -194,6 +194,31 @@ pub struct Memcpy3D {
     pub width: usize,
     pub height: usize,
     pub depth: usize,
+}
+
+impl From<Memcpy2D> for Memcpy3D {
+    fn from(flat: Memcpy2D) -> Self {
+        Self {
+            src_x: flat.src_x,
+            src_y: flat.src_y,
+            src_type: flat.src_type,
+            src_host: flat.src_host,
+            src_device: flat.src_device,
+            src_array: flat.src_array,
+            src_pitch: flat.src_pitch,
+            dst_x: flat.dst_x,
+            dst_y: flat.dst_y,
+            dst_type: flat.dst_type,
+            dst_host: flat.dst_host,
+            dst_device: flat.dst_device,
+            dst_array: flat.dst_array,
+            dst_pitch: flat.dst_pitch,
+            width: flat.width,
+            height: flat.height,
+            depth: 1,
+            ..Self::default()
+        }
+    }
 }
 
 /// `CUDA_ARRAY_DESCRIPTOR`.

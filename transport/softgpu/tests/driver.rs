@@ -177,6 +177,37 @@ fn rectangles_are_copied_by_rows() {
 }
 
 #[test]
+fn slices_of_a_box_do_not_run_into_each_other() {
+    let _fixture = Fixture::new();
+    let source: Vec<u8> = (0..32).collect();
+    let mut request = gtrace_softgpu::types::Memcpy3D {
+        src_type: 1,
+        src_host: source.as_ptr() as u64,
+        src_pitch: 4,
+        src_height: 4,
+        dst_type: 2,
+        dst_device: alloc(64),
+        dst_pitch: 4,
+        dst_height: 3,
+        width: 4,
+        height: 4,
+        depth: 2,
+        ..Default::default()
+    };
+    let together = call!(copy::cuMemcpy3D_v2, given(&request));
+    assert_eq!(together, INVALID_VALUE);
+    request.dst_height = 5;
+    ok!(copy::cuMemcpy3D_v2, given(&request));
+    let mut row = [0u8; 4];
+    let last = request.dst_device + 8 * 4;
+    ok!(copy::cuMemcpyDtoH_v2, row.as_mut_ptr().cast(), last, 4);
+    assert_eq!(row, [28, 29, 30, 31]);
+    request.dst_y = 2;
+    let below = call!(copy::cuMemcpy3D_v2, given(&request));
+    assert_eq!(below, INVALID_VALUE);
+}
+
+#[test]
 fn contexts_are_a_stack_of_each_thread() {
     let fixture = Fixture::new();
     let mut other = 0;

@@ -134,6 +134,30 @@ fn a_reset_primary_context_works_again() {
 }
 
 #[test]
+fn the_stream_of_a_thread_is_one_of_the_primary_context_that_there_is() {
+    const PER_THREAD: u64 = 2;
+    let _fixture = fixture();
+    let mut primary = 0;
+    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
+    ok!(context::cuCtxPushCurrent_v2, primary);
+    let empty = function(load(PTX), "empty");
+    assert_eq!(launch(empty, 1, 1, PER_THREAD, &[]), 0);
+    ok!(device::cuDevicePrimaryCtxReset_v2, 0);
+    ok!(context::cuCtxPopCurrent_v2, nowhere());
+    ok!(device::cuDevicePrimaryCtxRetain, out(&mut primary), 0);
+    ok!(context::cuCtxPushCurrent_v2, primary);
+    let stop = function(load(PTX), "stop");
+    assert_eq!(launch(stop, 1, 1, PER_THREAD, &[]), 0);
+    assert_eq!(
+        call!(context::cuCtxSynchronize),
+        LAUNCH_FAILED,
+        "not that of the context that is gone, whose errors nobody sees"
+    );
+    ok!(context::cuCtxPopCurrent_v2, nowhere());
+    ok!(device::cuDevicePrimaryCtxReset_v2, 0);
+}
+
+#[test]
 fn after_a_fault_nothing_that_was_queued_runs() {
     let _fixture = fixture();
     let module = load(PTX);

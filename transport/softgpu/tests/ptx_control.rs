@@ -339,6 +339,18 @@ fn atomics_in_shared_memory() {
     atomics("add.noftz.f16x2", 0x3c00_4000, "0x3c003c00", 0x5610_5620);
 }
 
+/// PTX ISA, atom: of f32 in global memory subnormal operands and results become zeros of their sign, in shared
+/// memory they stay.
+#[test]
+fn additions_in_global_memory_flush_subnormal_numbers() {
+    let global = "ld.param.u64 %at, [out]; st.global.u32 [%at], 0x80000001;\n\
+                  atom.global.add.f32 %x, [%at], 0f80000001; ld.global.u32 %v, [%at];";
+    gives(global, 1, |_| 0x8000_0000);
+    let shared = ".shared .u32 cell; st.shared.u32 [cell], 0x80000001;\n\
+                  atom.shared.add.f32 %x, [cell], 0f80000001; ld.shared.u32 %v, [cell];";
+    gives(shared, 1, |_| 0x8000_0002);
+}
+
 #[test]
 fn generic_addresses() {
     let body = ".shared .u32 s; .local .u32 l[2];\n\

@@ -481,6 +481,9 @@ const COMPARISONS: &[Case] = &[
     ("testp.finite.f32 %p, %ra;", Pred, |a, _, _| {
         b(f(a).is_finite())
     }),
+    ("testp.normal.f32 %p, %ra;", Pred, |a, _, _| {
+        b(f(a).is_normal() || f(a) == 0.0)
+    }),
     ("testp.subnormal.f64 %p, %da;", Pred, |a, _, _| {
         b(d(a).is_subnormal())
     }),
@@ -595,6 +598,9 @@ const CONVERSIONS: &[Case] = &[
     ("cvt.rn.f32.u64 %rd, %da;", Word, |a, _, _| w(a as f32)),
     ("cvt.rn.f64.s64 %dd, %da;", Double, |a, _, _| {
         (a as i64 as f64).to_bits()
+    }),
+    ("cvt.rn.sat.f64.s32 %dd, %ra;", Double, |a, _, _| {
+        f64::from((a as i32).clamp(0, 1)).to_bits()
     }),
     ("cvt.f64.f32 %dd, %ra;", Double, |a, _, _| {
         f64::from(f(a)).to_bits()

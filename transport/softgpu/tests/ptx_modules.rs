@@ -99,6 +99,30 @@ fn variables_have_initial_values() {
 }
 
 #[test]
+fn what_a_row_of_initial_values_leaves_out_is_zero() {
+    let rows = |text: &str| -> Result<Vec<u8>, PtxError> {
+        let module = Module::parse(&format!("{HEAD}.global {text}; .entry k() {{ ret; }}"))?;
+        Ok(Loaded::new(&module, &[0x1000])?.images()[0].clone())
+    };
+    assert_eq!(
+        rows(".u8 a[3][2] = {{1}, {2, 3}}"),
+        Ok(vec![1, 0, 2, 3, 0, 0])
+    );
+    assert_eq!(rows(".u8 a[][2] = {{1, 2}, {3}}"), Ok(vec![1, 2, 3, 0]));
+    assert_eq!(
+        rows(".u8 a[2][2][2] = {{{1}}, {{2}, {3}}}"),
+        Ok(vec![1, 0, 0, 0, 2, 0, 3, 0])
+    );
+    assert_eq!(
+        rows(".v4 .u8 a[2] = {{1}, {2, 3}}"),
+        Ok(vec![1, 0, 0, 0, 2, 3, 0, 0])
+    );
+    assert_eq!(rows(".u8 a[2][2] = {1, 2, 3}"), Ok(vec![1, 2, 3, 0]));
+    let many = rows(".u8 a[2][2] = {{1, 2, 3}, {4}}");
+    assert!(matches!(many, Err(PtxError::Syntax { .. })), "{many:?}");
+}
+
+#[test]
 fn modules_are_linked() {
     let first = parse(
         ".extern .func (.param .b32 r) other (.param .b32 a); .extern .global .u32 shift;\n\
@@ -140,6 +164,28 @@ fn modules_are_linked() {
     // A module alone keeps its names.
     let alone = link(&[parse(".global .u32 mine;")]).unwrap();
     assert_eq!(alone.globals()[0].name, "mine");
+}
+
+#[test]
+fn a_parameter_hides_a_variable_that_linking_renames() {
+    let first = parse(
+        ".global .u32 own = 7;\n\
+         .visible .entry k(.param .u64 out, .param .u32 own) { .reg .b32 %r; .reg .b64 %d;\n\
+         ld.param.u64 %d, [out]; ld.param.u32 %r, [own]; st.global.u32 [%d], %r; ret; }",
+    );
+    let linked = link(&[first, parse(".global .u32 own = 8;")]).unwrap();
+    let gpu = Gpu::default();
+    let loaded = gpu.load_module(&linked).unwrap();
+    let out = gpu.upload(&[0_u32]);
+    gpu.run(&loaded, "k", shape(1, 1), args!(out, 5_u32))
+        .unwrap();
+    assert_eq!(gpu.download::<u32>(out, 1), [5]);
+}
+
+#[test]
+fn a_reduction_without_operands_is_refused() {
+    let short = load(".entry k() { bar.red.popc.u32; }");
+    assert!(matches!(short, Err(PtxError::Syntax { .. })), "{short:?}");
 }
 
 #[test]

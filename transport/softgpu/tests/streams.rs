@@ -56,7 +56,8 @@ fn a_kernel_writes_what_its_parameters_say() {
 #[test]
 fn parameters_may_come_as_one_buffer() {
     let _fixture = Fixture::new();
-    let fill = function(load(PTX), "fill");
+    let module = load(PTX);
+    let (fill, empty) = (function(module, "fill"), function(module, "empty"));
     let target = alloc(8);
     let buffer = [target, 77u64];
     let size = 16usize;
@@ -93,6 +94,25 @@ fn parameters_may_come_as_one_buffer() {
         In::NULL
     );
     assert_eq!(neither, INVALID_VALUE);
+    // Of no parameters there need not be one.
+    let size = 0usize;
+    let extra = [1u64, 0, 2, (&raw const size) as u64, 0];
+    // SAFETY: as above.
+    let extra = unsafe { In::new(extra.as_ptr()) };
+    ok!(
+        cuLaunchKernel,
+        empty,
+        1,
+        1,
+        1,
+        1,
+        1,
+        1,
+        0,
+        0,
+        In::NULL,
+        extra
+    );
 }
 
 #[test]

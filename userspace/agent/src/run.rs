@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gtrace_event::Timestamp;
+use gtrace_event::{Timestamp, nanos};
 use gtrace_fleet::{
     Action, ClockAnswer, ClockFilter, Exchange, HostRead, HostState, Limits, Measure,
     MeasureAnswer, Outcome, Position, READS_MAX, Shipper, nats::check_site,
@@ -582,7 +582,7 @@ impl<S: FnMut() -> HostState> Agent<S> {
 
 /// The system's clock.
 pub fn now_ns() -> i64 {
-    i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX)
+    nanos(Timestamp::now())
 }
 
 #[cfg(test)]

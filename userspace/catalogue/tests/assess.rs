@@ -472,218 +472,66 @@ fn names_and_actions_can_be_asked_for() {
     assert_eq!(catalogue.name(&occ), None);
 }
 
-/// What the decoder's word for an error of the host comes to: severity and rule.
+/// What the decoder's word for an error of the host comes to: rule, severity, the word, whether it was corrected.
+const OF_THE_HOST: &str = "
+gpu_hang:watchdog|warning|RC watchdog|
+gpu_hang:gsp|critical|repeated GSP RPC errors|
+iommu_fault|warning|IO_PAGE_FAULT|
+cpu_stall:hard_lockup|critical|hard lockup|
+cpu_stall:rcu|warning|RCU stall|
+cpu_stall:rcu|warning|RCU thread starved|
+cpu_stall:work_queue|warning|work queue stuck|
+machine_check:corrected|info|machine check|true
+machine_check:uncorrected|critical|machine check|false
+machine_check:deferred|critical|deferred error|false
+dimm_error:corrected|info|memory read error|true
+dimm_error:uncorrected|critical|memory read error|false
+efa_error|critical|admin queue closed|
+efa_error:command|warning|command failed|
+netfs_stall|warning|not responding|
+netfs_stall:timed_out|warning|timed out|
+netfs_stall:ok|info|answers again|
+service_failed|warning|failed|
+service_failed:restarts|warning|restarts|
+service_failed:ok|info|runs again|
+disk_lost|critical|reset failed|
+disk_lost:path|warning|no usable path|
+raid_degraded|warning|disk failed|
+raid_degraded:failed|critical|array failed|
+io_error|warning|I/O error|
+io_error:lost_write|critical|lost async page write|
+fs_error|warning|metadata corrupt|
+fs_error:journal|critical|journal aborted|
+host_restart|warning|no shutdown|
+host_restart:panic|critical|Fatal exception|
+kernel_panic|fatal|x|
+kernel_oops|critical|x|
+file_limit|critical||
+cpu_throttle|warning|core|
+";
+
 #[test]
 fn faults_of_the_host_go_by_what_the_kernel_said() {
-    let of = |kind, error: &str, fill: fn(&mut Detail)| {
-        assess(occurrence(kind, |d| {
+    for row in OF_THE_HOST.lines().filter(|row| !row.is_empty()) {
+        let [name, severity, error, corrected] = row.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        let kind = name.split(':').next().unwrap().parse().unwrap();
+        let (have, advice) = assess(occurrence(kind, |d| {
             d.host.error = Some(error.to_owned());
-            fill(d);
-        }))
-    };
-    let none: fn(&mut Detail) = |_| {};
-    let corrected: fn(&mut Detail) = |d| d.host.corrected = Some(true);
-    let uncorrected: fn(&mut Detail) = |d| d.host.corrected = Some(false);
-    for (kind, error, fill, severity, name) in [
-        (
-            Kind::GpuHang,
-            "RC watchdog",
-            none,
-            Warning,
-            "gpu_hang:watchdog",
-        ),
-        (
-            Kind::GpuHang,
-            "repeated GSP RPC errors",
-            none,
-            Critical,
-            "gpu_hang:gsp",
-        ),
-        (
-            Kind::IommuFault,
-            "IO_PAGE_FAULT",
-            none,
-            Warning,
-            "iommu_fault",
-        ),
-        (
-            Kind::CpuStall,
-            "hard lockup",
-            none,
-            Critical,
-            "cpu_stall:hard_lockup",
-        ),
-        (Kind::CpuStall, "RCU stall", none, Warning, "cpu_stall:rcu"),
-        (
-            Kind::CpuStall,
-            "RCU thread starved",
-            none,
-            Warning,
-            "cpu_stall:rcu",
-        ),
-        (
-            Kind::CpuStall,
-            "work queue stuck",
-            none,
-            Warning,
-            "cpu_stall:work_queue",
-        ),
-        (
-            Kind::MachineCheck,
-            "machine check",
-            corrected,
-            Info,
-            "machine_check:corrected",
-        ),
-        (
-            Kind::MachineCheck,
-            "machine check",
-            uncorrected,
-            Critical,
-            "machine_check:uncorrected",
-        ),
-        (
-            Kind::MachineCheck,
-            "deferred error",
-            uncorrected,
-            Critical,
-            "machine_check:deferred",
-        ),
-        (
-            Kind::DimmError,
-            "memory read error",
-            corrected,
-            Info,
-            "dimm_error:corrected",
-        ),
-        (
-            Kind::DimmError,
-            "memory read error",
-            uncorrected,
-            Critical,
-            "dimm_error:uncorrected",
-        ),
-        (
-            Kind::EfaError,
-            "admin queue closed",
-            none,
-            Critical,
-            "efa_error",
-        ),
-        (
-            Kind::EfaError,
-            "command failed",
-            none,
-            Warning,
-            "efa_error:command",
-        ),
-        (
-            Kind::NetfsStall,
-            "not responding",
-            none,
-            Warning,
-            "netfs_stall",
-        ),
-        (
-            Kind::NetfsStall,
-            "timed out",
-            none,
-            Warning,
-            "netfs_stall:timed_out",
-        ),
-        (
-            Kind::NetfsStall,
-            "answers again",
-            none,
-            Info,
-            "netfs_stall:ok",
-        ),
-        (
-            Kind::ServiceFailed,
-            "failed",
-            none,
-            Warning,
-            "service_failed",
-        ),
-        (
-            Kind::ServiceFailed,
-            "restarts",
-            none,
-            Warning,
-            "service_failed:restarts",
-        ),
-        (
-            Kind::ServiceFailed,
-            "runs again",
-            none,
-            Info,
-            "service_failed:ok",
-        ),
-        (Kind::DiskLost, "reset failed", none, Critical, "disk_lost"),
-        (
-            Kind::DiskLost,
-            "no usable path",
-            none,
-            Warning,
-            "disk_lost:path",
-        ),
-        (
-            Kind::RaidDegraded,
-            "disk failed",
-            none,
-            Warning,
-            "raid_degraded",
-        ),
-        (
-            Kind::RaidDegraded,
-            "array failed",
-            none,
-            Critical,
-            "raid_degraded:failed",
-        ),
-        (Kind::IoError, "I/O error", none, Warning, "io_error"),
-        (
-            Kind::IoError,
-            "lost async page write",
-            none,
-            Critical,
-            "io_error:lost_write",
-        ),
-        (Kind::FsError, "metadata corrupt", none, Warning, "fs_error"),
-        (
-            Kind::FsError,
-            "journal aborted",
-            none,
-            Critical,
-            "fs_error:journal",
-        ),
-        (
-            Kind::HostRestart,
-            "no shutdown",
-            none,
-            Warning,
-            "host_restart",
-        ),
-        (
-            Kind::HostRestart,
-            "Fatal exception",
-            none,
-            Critical,
-            "host_restart:panic",
-        ),
-        (Kind::KernelPanic, "x", none, Fatal, "kernel_panic"),
-        (Kind::KernelOops, "x", none, Critical, "kernel_oops"),
-        (Kind::FileLimit, "", none, Critical, "file_limit"),
-        (Kind::CpuThrottle, "core", none, Warning, "cpu_throttle"),
-    ] {
-        let (have, advice) = of(kind, error, fill);
-        assert_eq!((have, rule(&advice)), (severity, name), "{kind} {error}");
+            d.host.corrected = corrected.parse().ok();
+        }));
+        assert_eq!(
+            (have, rule(&advice)),
+            (severity.parse::<Severity>().unwrap(), name),
+            "{row}"
+        );
     }
-    let mut fatal = occurrence(Kind::MachineCheck, uncorrected);
+    let mut fatal = occurrence(Kind::MachineCheck, |d| d.host.corrected = Some(false));
     fatal.severity = Fatal;
     let (severity, advice) = assess(fatal);
     assert_eq!((severity, rule(&advice)), (Fatal, "machine_check:fatal"));
-    let mut of_gpu = occurrence(Kind::IommuFault, none);
+    let mut of_gpu = occurrence(Kind::IommuFault, |_| {});
     of_gpu.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
     let (severity, advice) = assess(of_gpu);
     assert_eq!((severity, rule(&advice)), (Critical, "iommu_fault:gpu"));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use gtrace_agent::{Measured, Read, Sampled, Sampler, Wanted, now_ns};
 use gtrace_api::client::Client;
 use gtrace_devices::{GpuInfo, NvmlClient, NvmlConfig, NvmlGpu, Readings};
-use gtrace_event::Timestamp;
+use gtrace_event::{Timestamp, nanos};
 use gtrace_fleet::{CallFrame, GpuFrame, GpuState, Metric};
 use gtrace_profile::{Differences, Histogram, Row};
 
@@ -237,10 +237,6 @@ pub fn gpu_state(gpu: &GpuInfo) -> Option<GpuState> {
         vbios: gpu.board.vbios.clone(),
         firmware: gpu.board.firmware.clone(),
     })
-}
-
-fn nanos(time: Timestamp) -> i64 {
-    i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
 }
 
 /// A kind of calls.

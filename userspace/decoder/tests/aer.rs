@@ -93,6 +93,20 @@ fn third_generation_with_tlp_header() {
             ("detail/reporter", j!("0000:80:01.1")),
         ],
     );
+    // Since Linux 6.16, on a link in Flit mode (drivers/pci/pcie/tlp.c).
+    one(
+        "nvidia 0000:81:00.0: PCIe Bus Error: severity=Uncorrectable (Non-Fatal), type=Transaction Layer, (Requester ID)\n\
+         nvidia 0000:81:00.0:   device [10de:2b00] error status/mask=00100000/00000000\n\
+         nvidia 0000:81:00.0:    [20] UnsupReq               (First)\n\
+         nvidia 0000:81:00.0:   TLP Header (Flit): 0x34000000 0x00000052 0x00000000 0x00000000 0x00000001",
+        &[
+            ("detail/errors", j!(["UnsupReq"])),
+            (
+                "detail/tlp_header",
+                j!(["0x34000000", "0x52", "0x0", "0x0", "0x1"]),
+            ),
+        ],
+    );
     one(
         "pcieport 0000:80:01.1: AER: PCIe Bus Error: severity=Uncorrectable (Fatal), type=Inaccessible, (Unregistered Agent ID)",
         &[

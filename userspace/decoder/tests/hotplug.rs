@@ -2,117 +2,68 @@
 
 mod common;
 
-use common::{check, live};
+use common::{check, live, table, table_of};
 use gtrace_event::SlotChange;
 use serde_json::{Value, json as j};
 
 const PORT: &str = "0000:3a:00.0";
 
-fn slot(text: &str, slot: &str, change: &str, severity: &str) {
-    check(
-        &format!("pcieport {PORT}: pciehp: {text}"),
-        &[
-            ("kind", j!("pcie_hotplug")),
-            ("severity", j!(severity)),
-            ("gpu", Value::Null),
-            ("detail/pci_device", j!(PORT)),
-            (
-                "detail/slot",
-                if slot.is_empty() {
-                    Value::Null
-                } else {
-                    j!(slot)
-                },
-            ),
-            ("detail/hotplug", j!(change)),
-        ],
-    );
-}
-
 #[test]
 fn every_message_of_linux_6_1_and_6_12() {
-    for (text, change, severity) in [
-        ("Slot(0): Link Down", "link_down", "warning"),
-        ("Slot(0): Card not present", "card_not_present", "warning"),
-        ("Slot(0): Card present", "card_present", "info"),
-        ("Slot(0): Link Up", "link_up", "info"),
-        (
-            "Slot(0): Attention button pressed",
-            "button_pressed",
-            "info",
-        ),
-        (
-            "Slot(0): Powering off due to button press",
-            "powering_off",
-            "info",
-        ),
-        // So, without a colon, in 5.2 to 6.3.
-        (
-            "Slot(0) Powering on due to button press",
-            "powering_on",
-            "info",
-        ),
-        ("Slot(0): Button cancel", "request_canceled", "info"),
-        (
-            "Slot(0): Action canceled due to button press",
-            "request_canceled",
-            "info",
-        ),
-        (
-            "Slot(0): Button press: will power off in 5 sec",
-            "powering_off",
-            "info",
-        ),
-        (
-            "Slot(0): Button press: will power on in 5 sec",
-            "powering_on",
-            "info",
-        ),
-        (
-            "Slot(0): Button press: canceling request to power off",
-            "request_canceled",
-            "info",
-        ),
-        (
-            "Slot(0): Button press: canceling request to power on",
-            "request_canceled",
-            "info",
-        ),
-        (
-            "Slot(0): Link Down/Up ignored (recovered by DPC)",
-            "link_change_ignored",
-            "info",
-        ),
-        (
-            "Slot(0): Link Down/Up ignored",
-            "link_change_ignored",
-            "info",
-        ),
-        ("Slot(0): Latch open", "latch_open", "info"),
-        ("Slot(0): Power fault", "power_fault", "warning"),
-        ("Slot(0): No link", "no_link", "warning"),
-        (
-            "Slot(0): Cannot train link: status 0x0001",
-            "training_failed",
-            "warning",
-        ),
-        ("Slot(0): No device found", "no_device", "warning"),
-    ] {
-        slot(text, "0", change, severity);
-    }
-    slot("Slot(0-1): Link Down", "0-1", "link_down", "warning");
-    slot(
-        "Slot(4096-12): Card present",
-        "4096-12",
-        "card_present",
-        "info",
-    );
-    slot("Failed to check link status", "", "no_link", "warning");
-    slot(
-        "Cannot add device at 0000:3b:00",
-        "",
-        "add_failed",
-        "warning",
+    // Powering on without a colon: so in 5.2 to 6.3.
+    table_of(
+        |text| format!("pcieport {PORT}: pciehp: {text}"),
+        &[("gpu", Value::Null), ("detail/pci_device", j!(PORT))],
+        r#"
+Slot(0): Link Down
+= pcie_hotplug warning {"detail/slot": "0", "detail/hotplug": "link_down"}
+Slot(0): Card not present
+= pcie_hotplug warning {"detail/slot": "0", "detail/hotplug": "card_not_present"}
+Slot(0): Card present
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "card_present"}
+Slot(0): Link Up
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "link_up"}
+Slot(0): Attention button pressed
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "button_pressed"}
+Slot(0): Powering off due to button press
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "powering_off"}
+Slot(0) Powering on due to button press
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "powering_on"}
+Slot(0): Button cancel
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "request_canceled"}
+Slot(0): Action canceled due to button press
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "request_canceled"}
+Slot(0): Button press: will power off in 5 sec
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "powering_off"}
+Slot(0): Button press: will power on in 5 sec
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "powering_on"}
+Slot(0): Button press: canceling request to power off
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "request_canceled"}
+Slot(0): Button press: canceling request to power on
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "request_canceled"}
+Slot(0): Link Down/Up ignored (recovered by DPC)
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "link_change_ignored"}
+Slot(0): Link Down/Up ignored
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "link_change_ignored"}
+Slot(0): Latch open
+= pcie_hotplug info {"detail/slot": "0", "detail/hotplug": "latch_open"}
+Slot(0): Power fault
+= pcie_hotplug warning {"detail/slot": "0", "detail/hotplug": "power_fault"}
+Slot(0): No link
+= pcie_hotplug warning {"detail/slot": "0", "detail/hotplug": "no_link"}
+Slot(0): Cannot train link: status 0x0001
+= pcie_hotplug warning {"detail/slot": "0", "detail/hotplug": "training_failed"}
+Slot(0): No device found
+= pcie_hotplug warning {"detail/slot": "0", "detail/hotplug": "no_device"}
+Slot(0-1): Link Down
+= pcie_hotplug warning {"detail/slot": "0-1", "detail/hotplug": "link_down"}
+Slot(4096-12): Card present
+= pcie_hotplug info {"detail/slot": "4096-12", "detail/hotplug": "card_present"}
+Failed to check link status
+= pcie_hotplug warning {"detail/slot": null, "detail/hotplug": "no_link"}
+Cannot add device at 0000:3b:00
+= pcie_hotplug warning {"detail/slot": null, "detail/hotplug": "add_failed"}
+"#,
     );
 }
 
@@ -176,106 +127,66 @@ fn a_link_below_what_the_device_can_do() {
             ("detail/max_width", j!(4)),
         ],
     );
-    for (line, limited_by, speed, width) in [
-        (
-            "mlx5_core 0000:5d:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8 GT/s x8 link at 0000:5c:00.0 (capable of 126.016 Gb/s with 8 GT/s x16 link)",
-            j!("0000:5c:00.0"),
-            j!("8 GT/s"),
-            j!(8),
-        ),
-        (
-            "pci 0000:3b:00.0: 252.048 Gb/s available PCIe bandwidth, limited by 16.0 GT/s PCIe x16 link at <unknown> (capable of 504.112 Gb/s with 32.0 GT/s PCIe x16 link), in Flit mode",
-            Value::Null,
-            j!("16.0 GT/s PCIe"),
-            j!(16),
-        ),
-        (
-            "pci 10000:e1:00.0: 0.000 Gb/s available PCIe bandwidth, limited by Unknown x0 link at 10000:e0:06.0 (capable of 31.504 Gb/s with 8.0 GT/s PCIe x4 link)",
-            j!("10000:e0:06.0"),
-            Value::Null,
-            j!(0),
-        ),
-    ] {
-        check(
-            line,
-            &[
-                ("kind", j!("pcie_link")),
-                ("detail/limited_by", limited_by),
-                ("detail/speed", speed),
-                ("detail/width", width),
-            ],
-        );
-    }
+    table(
+        r#"
+mlx5_core 0000:5d:00.0: 63.008 Gb/s available PCIe bandwidth, limited by 8 GT/s x8 link at 0000:5c:00.0 (capable of 126.016 Gb/s with 8 GT/s x16 link)
+= pcie_link {"detail/limited_by": "0000:5c:00.0", "detail/speed": "8 GT/s", "detail/width": 8}
+pci 0000:3b:00.0: 252.048 Gb/s available PCIe bandwidth, limited by 16.0 GT/s PCIe x16 link at <unknown> (capable of 504.112 Gb/s with 32.0 GT/s PCIe x16 link), in Flit mode
+= pcie_link {"detail/limited_by": null, "detail/speed": "16.0 GT/s PCIe", "detail/width": 16}
+pci 10000:e1:00.0: 0.000 Gb/s available PCIe bandwidth, limited by Unknown x0 link at 10000:e0:06.0 (capable of 31.504 Gb/s with 8.0 GT/s PCIe x4 link)
+= pcie_link {"detail/limited_by": "10000:e0:06.0", "detail/speed": null, "detail/width": 0}
+"#,
+    );
 }
 
 #[test]
 fn containment_in_both_wordings() {
-    for (text, device, reason) in [
-        (
-            "status:0x1f01 source:0x0000",
-            PORT,
-            "unmasked uncorrectable error",
-        ),
-        (
-            "status:0x1f03 source:0x3b00",
-            "0000:3b:00.0",
-            "ERR_NONFATAL",
-        ),
-        ("status:0x1f05 source:0x3b01", "0000:3b:00.1", "ERR_FATAL"),
-        ("status:0x1f07 source:0x3b00", PORT, "RP PIO error"),
-        ("status:0x1f27 source:0x0000", PORT, "software trigger"),
-        ("status:0x1f47 source:0x0000", PORT, "reserved error"),
-        (
-            "status:0x1f01: unmasked uncorrectable error detected",
-            PORT,
-            "unmasked uncorrectable error",
-        ),
-        (
-            "status:0x1f03, ERR_NONFATAL received from 0000:3b:00.0",
-            "0000:3b:00.0",
-            "ERR_NONFATAL",
-        ),
-        (
-            "status:0x1f05, ERR_FATAL received from 0000:3b:00.0",
-            "0000:3b:00.0",
-            "ERR_FATAL",
-        ),
-        ("status:0x1f07: RP PIO error detected", PORT, "RP PIO error"),
-    ] {
-        check(
-            &format!("pcieport {PORT}: DPC: containment event, {text}"),
-            &[
-                ("kind", j!("aer")),
-                ("severity", j!("critical")),
-                ("gpu", Value::Null),
-                ("detail/pci_device", j!(device)),
-                ("detail/reporter", j!(PORT)),
-                ("detail/dpc_reason", j!(reason)),
-                ("detail/dpc_status", j!(text[7..13])),
-                ("detail/severity", Value::Null),
-            ],
-        );
-    }
+    table_of(
+        |text| format!("pcieport {PORT}: DPC: containment event, {text}"),
+        &[
+            ("gpu", Value::Null),
+            ("detail/reporter", j!(PORT)),
+            ("detail/severity", Value::Null),
+        ],
+        r#"
+status:0x1f01 source:0x0000
+= aer critical {"detail/pci_device": "0000:3a:00.0", "detail/dpc_reason": "unmasked uncorrectable error", "detail/dpc_status": "0x1f01"}
+status:0x1f03 source:0x3b00
+= aer critical {"detail/pci_device": "0000:3b:00.0", "detail/dpc_reason": "ERR_NONFATAL", "detail/dpc_status": "0x1f03"}
+status:0x1f05 source:0x3b01
+= aer critical {"detail/pci_device": "0000:3b:00.1", "detail/dpc_reason": "ERR_FATAL", "detail/dpc_status": "0x1f05"}
+status:0x1f07 source:0x3b00
+= aer critical {"detail/pci_device": "0000:3a:00.0", "detail/dpc_reason": "RP PIO error", "detail/dpc_status": "0x1f07"}
+status:0x1f27 source:0x0000
+= aer critical {"detail/pci_device": "0000:3a:00.0", "detail/dpc_reason": "software trigger", "detail/dpc_status": "0x1f27"}
+status:0x1f47 source:0x0000
+= aer critical {"detail/pci_device": "0000:3a:00.0", "detail/dpc_reason": "reserved error", "detail/dpc_status": "0x1f47"}
+status:0x1f01: unmasked uncorrectable error detected
+= aer critical {"detail/pci_device": "0000:3a:00.0", "detail/dpc_reason": "unmasked uncorrectable error", "detail/dpc_status": "0x1f01"}
+status:0x1f03, ERR_NONFATAL received from 0000:3b:00.0
+= aer critical {"detail/pci_device": "0000:3b:00.0", "detail/dpc_reason": "ERR_NONFATAL", "detail/dpc_status": "0x1f03"}
+status:0x1f05, ERR_FATAL received from 0000:3b:00.0
+= aer critical {"detail/pci_device": "0000:3b:00.0", "detail/dpc_reason": "ERR_FATAL", "detail/dpc_status": "0x1f05"}
+status:0x1f07: RP PIO error detected
+= aer critical {"detail/pci_device": "0000:3a:00.0", "detail/dpc_reason": "RP PIO error", "detail/dpc_status": "0x1f07"}
+"#,
+    );
 }
 
 #[test]
 fn the_end_of_a_recovery() {
-    for (text, end, severity) in [
-        ("device recovery failed", "failed", "critical"),
-        ("device recovery successful", "successful", "info"),
-        ("Device recovery failed", "failed", "critical"),
-    ] {
-        check(
-            &format!("pcieport {PORT}: AER: {text}"),
-            &[
-                ("kind", j!("aer")),
-                ("severity", j!(severity)),
-                ("gpu", Value::Null),
-                ("detail/pci_device", j!(PORT)),
-                ("detail/recovery", j!(end)),
-            ],
-        );
-    }
+    table_of(
+        |text| format!("pcieport {PORT}: AER: {text}"),
+        &[("gpu", Value::Null), ("detail/pci_device", j!(PORT))],
+        r#"
+device recovery failed
+= aer critical {"detail/recovery": "failed"}
+device recovery successful
+= aer info {"detail/recovery": "successful"}
+Device recovery failed
+= aer critical {"detail/recovery": "failed"}
+"#,
+    );
 }
 
 /// What 6.1 logs when a GPU behind a port with containment goes away, other drivers' lines between.

@@ -2,385 +2,148 @@
 
 mod common;
 
-use common::{assert_fields, check, json, live, only, saved};
+use common::{assert_fields, json, live, only, saved, table};
 use gtrace_event::Kind;
-use serde_json::{Value, json as j};
-
-/// Lines with kind, severity and further fields.
-type Case<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, Value)]);
-
-fn all(cases: &[Case<'_>]) {
-    for (line, kind, severity, fields) in cases {
-        let mut want = vec![("kind", j!(kind)), ("severity", j!(severity))];
-        want.extend(fields.iter().cloned());
-        check(line, &want);
-    }
-}
+use serde_json::json as j;
 
 #[test]
 fn mlx5_modules_and_health() {
-    let at = ("gpu/pci", j!("0000:9a:00.1"));
-    all(&[
-        (
-            "mlx5_core 0000:9a:00.1: mlx5_port_module_event:1128:(pid 0): Port module event[error]: module 1, Cable error, High Temperature",
-            "mlx5_overheat",
-            "critical",
-            &[
-                at.clone(),
-                ("detail/port_module", j!(1)),
-                ("process", Value::Null),
-            ],
-        ),
-        (
-            "mlx5_core 0000:9a:00.1: Port module event[error]: module 0, Cable error, Power budget exceeded",
-            "mlx5_port_module",
-            "warning",
-            &[at.clone(), ("detail/error", j!("Power budget exceeded"))],
-        ),
-        (
-            "mlx5_core 0000:9a:00.1: Port module event: module 3, Cable unplugged",
-            "mlx5_port_module",
-            "warning",
-            &[
-                ("detail/port_module", j!(3)),
-                ("detail/error", j!("Cable unplugged")),
-            ],
-        ),
-        (
-            "mlx5_core 0000:9a:00.1: print_health_info:455:(pid 0): synd 0xd: PCI error",
-            "mlx5_health",
-            "critical",
-            &[
-                ("detail/syndrome", j!("0xd")),
-                ("detail/error", j!("PCI error")),
-            ],
-        ),
-        (
-            "mlx5_core 0000:9a:00.1: poll_health:830: device's health compromised - reached miss count.",
-            "mlx5_health",
-            "critical",
-            std::slice::from_ref(&at),
-        ),
-        (
-            "mlx5_core 0000:9a:00.1: mlx5_pcie_event:301: Detected insufficient power on the PCIe slot (25W).",
-            "mlx5_slot_power",
-            "warning",
-            &[("detail/slot_power_w", j!(25))],
-        ),
-    ]);
+    table(
+        r#"
+mlx5_core 0000:9a:00.1: mlx5_port_module_event:1128:(pid 0): Port module event[error]: module 1, Cable error, High Temperature
+= mlx5_overheat critical {"gpu/pci": "0000:9a:00.1", "detail/port_module": 1, "process": null}
+mlx5_core 0000:9a:00.1: Port module event[error]: module 0, Cable error, Power budget exceeded
+= mlx5_port_module warning {"gpu/pci": "0000:9a:00.1", "detail/error": "Power budget exceeded"}
+mlx5_core 0000:9a:00.1: Port module event: module 3, Cable unplugged
+= mlx5_port_module warning {"detail/port_module": 3, "detail/error": "Cable unplugged"}
+mlx5_core 0000:9a:00.1: print_health_info:455:(pid 0): synd 0xd: PCI error
+= mlx5_health critical {"detail/syndrome": "0xd", "detail/error": "PCI error"}
+mlx5_core 0000:9a:00.1: poll_health:830: device's health compromised - reached miss count.
+= mlx5_health critical {"gpu/pci": "0000:9a:00.1"}
+mlx5_core 0000:9a:00.1: mlx5_pcie_event:301: Detected insufficient power on the PCIe slot (25W).
+= mlx5_slot_power warning {"detail/slot_power_w": 25}
+"#,
+    );
 }
 
 #[test]
 fn queues_of_a_network_interface() {
-    all(&[
-        (
-            "NETDEV WATCHDOG: ens8f1 (bnxt_en): transmit queue 7 timed out",
-            "net_timeout",
-            "warning",
-            &[
-                ("detail/device", j!("ens8f1")),
-                ("detail/queue", j!(7)),
-                ("detail/seconds", Value::Null),
-                ("gpu", Value::Null),
-            ],
-        ),
-        (
-            "NETDEV WATCHDOG: ib0 (mlx5_core): transmit queue 0 timed out 6140 ms",
-            "net_timeout",
-            "warning",
-            &[("detail/device", j!("ib0")), ("detail/seconds", j!(6))],
-        ),
-        (
-            "bnxt_en 0000:18:00.0 ens8f1: NETDEV WATCHDOG: CPU: 12: transmit queue 5 timed out 5120 ms",
-            "net_timeout",
-            "warning",
-            &[
-                ("gpu/pci", j!("0000:18:00.0")),
-                ("detail/device", j!("ens8f1")),
-                ("detail/queue", j!(5)),
-            ],
-        ),
-        (
-            "mlx5_core 0000:9a:00.0 ens9np0: TX timeout detected",
-            "net_timeout",
-            "warning",
-            &[
-                ("gpu/pci", j!("0000:9a:00.0")),
-                ("detail/error", j!("TX timeout")),
-            ],
-        ),
-        (
-            "mlx5_core 0000:9a:00.0 ens9np0: RX timeout on channel: 11, ICOSQ: 0x1a2, RQ: 0x1b3, CQ: 0x4c4",
-            "net_timeout",
-            "warning",
-            &[("detail/queue", j!(11)), ("detail/error", j!("RX timeout"))],
-        ),
-    ]);
+    table(
+        r#"
+NETDEV WATCHDOG: ens8f1 (bnxt_en): transmit queue 7 timed out
+= net_timeout warning {"detail/device": "ens8f1", "detail/queue": 7, "detail/seconds": null, "gpu": null}
+NETDEV WATCHDOG: ib0 (mlx5_core): transmit queue 0 timed out 6140 ms
+= net_timeout warning {"detail/device": "ib0", "detail/seconds": 6}
+bnxt_en 0000:18:00.0 ens8f1: NETDEV WATCHDOG: CPU: 12: transmit queue 5 timed out 5120 ms
+= net_timeout warning {"gpu/pci": "0000:18:00.0", "detail/device": "ens8f1", "detail/queue": 5}
+mlx5_core 0000:9a:00.0 ens9np0: TX timeout detected
+= net_timeout warning {"gpu/pci": "0000:9a:00.0", "detail/error": "TX timeout"}
+mlx5_core 0000:9a:00.0 ens9np0: RX timeout on channel: 11, ICOSQ: 0x1a2, RQ: 0x1b3, CQ: 0x4c4
+= net_timeout warning {"detail/queue": 11, "detail/error": "RX timeout"}
+"#,
+    );
 }
 
 #[test]
 fn elastic_fabric_adapters() {
-    all(&[
-        (
-            "infiniband rdmap32s0: Wait for completion (polling) timeout",
-            "efa_error",
-            "critical",
-            &[
-                ("detail/device", j!("rdmap32s0")),
-                ("detail/command", Value::Null),
-            ],
-        ),
-        (
-            "efa 0000:20:00.0: The device didn't send any completion for admin cmd CREATE_CQ(8) status 0 (ctx 0x00000000a1b2c3d4, sq producer: 3)",
-            "efa_error",
-            "critical",
-            &[
-                ("gpu/pci", j!("0000:20:00.0")),
-                ("detail/command", j!("CREATE_CQ")),
-                ("detail/error", j!("no completion of a command")),
-            ],
-        ),
-        (
-            "infiniband rdmap32s0: Failed to process command REG_MR (opcode 7) comp_status 8 err -12",
-            "efa_error",
-            "warning",
-            &[
-                ("detail/command", j!("REG_MR")),
-                ("detail/error", j!("command failed")),
-            ],
-        ),
-        (
-            "efa 0000:20:00.0: Reset indication didn't turn on",
-            "efa_error",
-            "critical",
-            &[("detail/error", j!("reset failed"))],
-        ),
-        (
-            "infiniband rdmap32s0: Admin queue is closed",
-            "efa_error",
-            "critical",
-            &[],
-        ),
-    ]);
+    table(
+        r#"
+infiniband rdmap32s0: Wait for completion (polling) timeout
+= efa_error critical {"detail/device": "rdmap32s0", "detail/command": null}
+efa 0000:20:00.0: The device didn't send any completion for admin cmd CREATE_CQ(8) status 0 (ctx 0x00000000a1b2c3d4, sq producer: 3)
+= efa_error critical {"gpu/pci": "0000:20:00.0", "detail/command": "CREATE_CQ", "detail/error": "no completion of a command"}
+infiniband rdmap32s0: Failed to process command REG_MR (opcode 7) comp_status 8 err -12
+= efa_error warning {"detail/command": "REG_MR", "detail/error": "command failed"}
+efa 0000:20:00.0: Reset indication didn't turn on
+= efa_error critical {"detail/error": "reset failed"}
+infiniband rdmap32s0: Admin queue is closed
+= efa_error critical
+"#,
+    );
 }
 
 #[test]
 fn gpus_that_hang_or_do_not_start() {
-    all(&[
-        (
-            "NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:4e:00 (printing 1 of every 30).  The GPU likely needs to be reset.",
-            "gpu_hang",
-            "critical",
-            &[("gpu/pci", j!("0000:4e:00.0"))],
-        ),
-        (
-            "NVRM: krcWatchdog_IMPL: RC watchdog: GPU is probably locked!  Notify Timeout Seconds: 12",
-            "gpu_hang",
-            "warning",
-            &[("gpu", Value::Null), ("detail/error", j!("RC watchdog"))],
-        ),
-        (
-            "NVRM: GPU5 krcWatchdogCallbackPerf_IMPL: RC watchdog: GPU is possibly locked.  Attempting to restart watchdog.",
-            "gpu_hang",
-            "warning",
-            &[("detail/gpu_index", j!(5))],
-        ),
-        (
-            "NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out",
-            "gpu_hang",
-            "critical",
-            &[],
-        ),
-        (
-            "NVRM: knvlinkUpdatePostRxDetectLinkMask_IMPL: Failed to update Rx Detect Link mask!",
-            "nvlink",
-            "warning",
-            &[("gpu", Value::Null)],
-        ),
-        (
-            "NVRM: knvlinkDiscoverPostRxDetLinks_GH100: Getting peer3's postRxDetLinkMask failed!",
-            "nvlink",
-            "warning",
-            &[("detail/error", j!("receiver detection failed"))],
-        ),
-        (
-            "nvidia 0000:4e:00.0: Unable to change power state from D3hot to D0, device inaccessible",
-            "gpu_lost",
-            "fatal",
-            &[("gpu/pci", j!("0000:4e:00.0"))],
-        ),
-        (
-            "nvidia: probe of 0000:4e:00.0 failed with error -1",
-            "driver_init_failed",
-            "critical",
-            &[
-                ("gpu/pci", j!("0000:4e:00.0")),
-                ("detail/error", j!("error -1")),
-            ],
-        ),
-        (
-            "nvidia 0000:4e:00.0: probe with driver nvidia failed with error -5",
-            "driver_init_failed",
-            "critical",
-            &[("gpu/pci", j!("0000:4e:00.0"))],
-        ),
-    ]);
+    table(
+        r#"
+NVRM: Rate limiting GSP RPC error prints for GPU at PCI:0000:4e:00 (printing 1 of every 30).  The GPU likely needs to be reset.
+= gpu_hang critical {"gpu/pci": "0000:4e:00.0"}
+NVRM: krcWatchdog_IMPL: RC watchdog: GPU is probably locked!  Notify Timeout Seconds: 12
+= gpu_hang warning {"gpu": null, "detail/error": "RC watchdog"}
+NVRM: GPU5 krcWatchdogCallbackPerf_IMPL: RC watchdog: GPU is possibly locked.  Attempting to restart watchdog.
+= gpu_hang warning {"detail/gpu_index": 5}
+NVRM: _kgspRpcRecvPoll: GSP RM heartbeat timed out
+= gpu_hang critical
+NVRM: knvlinkUpdatePostRxDetectLinkMask_IMPL: Failed to update Rx Detect Link mask!
+= nvlink warning {"gpu": null}
+NVRM: knvlinkDiscoverPostRxDetLinks_GH100: Getting peer3's postRxDetLinkMask failed!
+= nvlink warning {"detail/error": "receiver detection failed"}
+nvidia 0000:4e:00.0: Unable to change power state from D3hot to D0, device inaccessible
+= gpu_lost fatal {"gpu/pci": "0000:4e:00.0"}
+nvidia: probe of 0000:4e:00.0 failed with error -1
+= driver_init_failed critical {"gpu/pci": "0000:4e:00.0", "detail/error": "error -1"}
+nvidia 0000:4e:00.0: probe with driver nvidia failed with error -5
+= driver_init_failed critical {"gpu/pci": "0000:4e:00.0"}
+"#,
+    );
 }
 
 #[test]
 fn accesses_that_an_iommu_blocked() {
-    let at = ("detail/pci_device", j!("0000:4e:00.0"));
-    all(&[
-        (
-            "DMAR: [DMA Write NO_PASID] Request device [4e:00.0] fault addr 0x9f3c00000 [fault reason 0x05] PTE Write access is not set",
-            "iommu_fault",
-            "warning",
-            &[
-                at.clone(),
-                ("detail/fault_at", j!("0x9f3c00000")),
-                ("detail/error", j!("PTE Write access is not set")),
-            ],
-        ),
-        (
-            "DMAR: [DMA Read] Request device [4e:00.0] fault addr 7fbad000 [fault reason 06] PTE Read access is not set",
-            "iommu_fault",
-            "warning",
-            &[at.clone(), ("detail/fault_at", j!("0x7fbad000"))],
-        ),
-        (
-            "DMAR:[DMA Read] Request device [4e:00.0] PASID ffffffff fault addr 7fbad000 [fault reason 06] PTE Read access is not set",
-            "iommu_fault",
-            "warning",
-            std::slice::from_ref(&at),
-        ),
-        (
-            "AMD-Vi: Event logged [IO_PAGE_FAULT device=4e:00.0 domain=0x0021 address=0xfd000000 flags=0x0020]",
-            "iommu_fault",
-            "warning",
-            &[at.clone(), ("detail/fault_at", j!("0xfd000000"))],
-        ),
-        (
-            "nvidia 0000:4e:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0021 address=0xfd000000 flags=0x0020]",
-            "iommu_fault",
-            "warning",
-            &[at.clone(), ("detail/error", j!("IO_PAGE_FAULT"))],
-        ),
-    ]);
+    table(
+        r#"
+DMAR: [DMA Write NO_PASID] Request device [4e:00.0] fault addr 0x9f3c00000 [fault reason 0x05] PTE Write access is not set
+= iommu_fault warning {"detail/pci_device": "0000:4e:00.0", "detail/fault_at": "0x9f3c00000", "detail/error": "PTE Write access is not set"}
+DMAR: [DMA Read] Request device [4e:00.0] fault addr 7fbad000 [fault reason 06] PTE Read access is not set
+= iommu_fault warning {"detail/pci_device": "0000:4e:00.0", "detail/fault_at": "0x7fbad000"}
+DMAR:[DMA Read] Request device [4e:00.0] PASID ffffffff fault addr 7fbad000 [fault reason 06] PTE Read access is not set
+= iommu_fault warning {"detail/pci_device": "0000:4e:00.0"}
+AMD-Vi: Event logged [IO_PAGE_FAULT device=4e:00.0 domain=0x0021 address=0xfd000000 flags=0x0020]
+= iommu_fault warning {"detail/pci_device": "0000:4e:00.0", "detail/fault_at": "0xfd000000"}
+nvidia 0000:4e:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0021 address=0xfd000000 flags=0x0020]
+= iommu_fault warning {"detail/pci_device": "0000:4e:00.0", "detail/error": "IO_PAGE_FAULT"}
+"#,
+    );
 }
 
 #[test]
 fn disks() {
-    all(&[
-        (
-            "nvme nvme7: Disabling device after reset failure: -5",
-            "disk_lost",
-            "critical",
-            &[
-                ("detail/device", j!("nvme7")),
-                ("detail/error", j!("reset failed")),
-            ],
-        ),
-        (
-            "nvme nvme7: Removing after probe failure status: -19",
-            "disk_lost",
-            "critical",
-            &[("detail/error", j!("probe failed"))],
-        ),
-        (
-            "block nvme2n1: no available path - failing I/O",
-            "disk_lost",
-            "critical",
-            &[("detail/device", j!("nvme2n1"))],
-        ),
-        (
-            "block nvme2n1: no usable path - requeuing I/O",
-            "disk_lost",
-            "warning",
-            &[("detail/error", j!("no usable path"))],
-        ),
-        (
-            "nvme nvme7: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0x10",
-            "nvme_timeout",
-            "warning",
-            &[("detail/device", j!("nvme7"))],
-        ),
-        (
-            "md/raid10:md5: Disk failure on nvme7n1p3, disabling device.",
-            "raid_degraded",
-            "warning",
-            &[
-                ("detail/device", j!("md5")),
-                ("detail/error", j!("disk failed")),
-            ],
-        ),
-        (
-            "md/raid0md5: Disk failure on nvme7n1 detected, failing array.",
-            "raid_degraded",
-            "critical",
-            &[("detail/device", j!("md5"))],
-        ),
-        (
-            "md/raid:md5: Cannot continue operation (3/6 failed).",
-            "raid_degraded",
-            "critical",
-            &[("detail/error", j!("array failed"))],
-        ),
-        (
-            "blk_update_request: I/O error, dev sdq, sector 81920 op 0x1:(WRITE) flags 0x800 phys_seg 3 prio class 0",
-            "io_error",
-            "warning",
-            &[
-                ("detail/device", j!("sdq")),
-                ("detail/error", j!("I/O error")),
-            ],
-        ),
-        (
-            "I/O error, dev nvme7n1, sector 81920 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2",
-            "io_error",
-            "warning",
-            &[("detail/device", j!("nvme7n1"))],
-        ),
-        (
-            "print_req_error: critical medium error, dev sdq, sector 4096",
-            "io_error",
-            "warning",
-            &[("detail/error", j!("critical medium error"))],
-        ),
-        (
-            "critical target error, dev sdq, sector 4096 op 0x3:(DISCARD) flags 0x800 phys_seg 1 prio class 2",
-            "io_error",
-            "warning",
-            &[("detail/error", j!("critical target error"))],
-        ),
-        (
-            "Buffer I/O error on dev dm-4, logical block 7340032, lost async page write",
-            "io_error",
-            "critical",
-            &[("detail/device", j!("dm-4"))],
-        ),
-        (
-            "Buffer I/O error on device sdq2, logical block 9",
-            "io_error",
-            "warning",
-            &[("detail/error", j!("buffer I/O error"))],
-        ),
-        (
-            "python3: attempt to access beyond end of device",
-            "io_error",
-            "warning",
-            &[("detail/device", Value::Null)],
-        ),
-        (
-            "nvme7n1: Read(0x2) @ LBA 9182736, 16 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR",
-            "io_error",
-            "warning",
-            &[
-                ("detail/device", j!("nvme7n1")),
-                ("detail/command", j!("Read")),
-                ("detail/error", j!("Unrecovered Read Error")),
-            ],
-        ),
-    ]);
+    table(
+        r#"
+nvme nvme7: Disabling device after reset failure: -5
+= disk_lost critical {"detail/device": "nvme7", "detail/error": "reset failed"}
+nvme nvme7: Removing after probe failure status: -19
+= disk_lost critical {"detail/error": "probe failed"}
+block nvme2n1: no available path - failing I/O
+= disk_lost critical {"detail/device": "nvme2n1"}
+block nvme2n1: no usable path - requeuing I/O
+= disk_lost warning {"detail/error": "no usable path"}
+nvme nvme7: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0x10
+= nvme_timeout warning {"detail/device": "nvme7"}
+md/raid10:md5: Disk failure on nvme7n1p3, disabling device.
+= raid_degraded warning {"detail/device": "md5", "detail/error": "disk failed"}
+md/raid0md5: Disk failure on nvme7n1 detected, failing array.
+= raid_degraded critical {"detail/device": "md5"}
+md/raid:md5: Cannot continue operation (3/6 failed).
+= raid_degraded critical {"detail/error": "array failed"}
+blk_update_request: I/O error, dev sdq, sector 81920 op 0x1:(WRITE) flags 0x800 phys_seg 3 prio class 0
+= io_error warning {"detail/device": "sdq", "detail/error": "I/O error"}
+I/O error, dev nvme7n1, sector 81920 op 0x0:(READ) flags 0x80700 phys_seg 1 prio class 2
+= io_error warning {"detail/device": "nvme7n1"}
+print_req_error: critical medium error, dev sdq, sector 4096
+= io_error warning {"detail/error": "critical medium error"}
+critical target error, dev sdq, sector 4096 op 0x3:(DISCARD) flags 0x800 phys_seg 1 prio class 2
+= io_error warning {"detail/error": "critical target error"}
+Buffer I/O error on dev dm-4, logical block 7340032, lost async page write
+= io_error critical {"detail/device": "dm-4"}
+Buffer I/O error on device sdq2, logical block 9
+= io_error warning {"detail/error": "buffer I/O error"}
+python3: attempt to access beyond end of device
+= io_error warning {"detail/device": null}
+nvme7n1: Read(0x2) @ LBA 9182736, 16 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR
+= io_error warning {"detail/device": "nvme7n1", "detail/command": "Read", "detail/error": "Unrecovered Read Error"}
+"#,
+    );
 }
 
 #[test]
@@ -395,251 +158,98 @@ fn a_read_beyond_the_end_has_its_second_line() {
 
 #[test]
 fn file_systems() {
-    all(&[
-        (
-            "EXT4-fs error (device nvme7n1p1): ext4_lookup:1785: inode #131: comm python3: deleted inode referenced: 77",
-            "fs_error",
-            "warning",
-            &[("detail/device", j!("nvme7n1p1"))],
-        ),
-        (
-            "EXT4-fs error (device dm-4) in ext4_reserve_inode_write:5872: Journal has aborted",
-            "fs_error",
-            "critical",
-            &[
-                ("detail/device", j!("dm-4")),
-                ("detail/error", j!("journal aborted")),
-            ],
-        ),
-        (
-            "EXT4-fs (dm-4): I/O error while writing superblock",
-            "fs_error",
-            "critical",
-            &[("detail/error", j!("superblock not written"))],
-        ),
-        (
-            "EXT4-fs (dm-4): previous I/O error to superblock detected",
-            "fs_error",
-            "critical",
-            &[],
-        ),
-        (
-            "Aborting journal on device dm-4-8.",
-            "fs_error",
-            "critical",
-            &[("detail/device", j!("dm-4-8"))],
-        ),
-        (
-            "JBD2: Detected IO errors while flushing file data on dm-4-8",
-            "fs_error",
-            "warning",
-            &[("detail/error", j!("data not written"))],
-        ),
-        (
-            "XFS (nvme7n1): metadata I/O error in \"xfs_buf_ioend+0x1f8/0x4b0 [xfs]\" at daddr 0x4000 len 8 error 5",
-            "fs_error",
-            "warning",
-            &[("detail/device", j!("nvme7n1"))],
-        ),
-        (
-            "XFS (nvme7n1): Metadata corruption detected at xfs_agf_verify+0x10/0x20 [xfs], xfs_agf block 0x1",
-            "fs_error",
-            "warning",
-            &[("detail/error", j!("metadata corrupt"))],
-        ),
-        (
-            "XFS (nvme7n1): log I/O error -5",
-            "fs_error",
-            "critical",
-            &[],
-        ),
-        (
-            "BTRFS error (device nvme7n1): bdev /dev/nvme7n1 errs: wr 12, rd 3, flush 0, corrupt 0, gen 0",
-            "fs_error",
-            "warning",
-            &[("detail/error", j!("device errors"))],
-        ),
-        (
-            "BTRFS warning (device nvme7n1): csum failed root 5 ino 260 off 4096 csum 0x1 expected csum 0x2 mirror 1",
-            "fs_error",
-            "warning",
-            &[("detail/error", j!("checksum wrong"))],
-        ),
-        (
-            "BTRFS: error (device nvme7n1 state A) in btrfs_finish_ordered_io:3301: errno=-5 IO failure",
-            "fs_error",
-            "warning",
-            &[("detail/device", j!("nvme7n1"))],
-        ),
-        (
-            "XFS (nvme7n1): Remounting filesystem read-only",
-            "fs_readonly",
-            "critical",
-            &[("detail/device", j!("nvme7n1"))],
-        ),
-        (
-            "BTRFS: Remounting filesystem read-only",
-            "fs_readonly",
-            "critical",
-            &[("detail/device", Value::Null)],
-        ),
-        (
-            "BTRFS error (device nvme7n1: state EA): Remounting filesystem read-only",
-            "fs_readonly",
-            "critical",
-            &[("detail/device", j!("nvme7n1"))],
-        ),
-    ]);
+    table(
+        r#"
+EXT4-fs error (device nvme7n1p1): ext4_lookup:1785: inode #131: comm python3: deleted inode referenced: 77
+= fs_error warning {"detail/device": "nvme7n1p1"}
+EXT4-fs error (device dm-4) in ext4_reserve_inode_write:5872: Journal has aborted
+= fs_error critical {"detail/device": "dm-4", "detail/error": "journal aborted"}
+EXT4-fs (dm-4): I/O error while writing superblock
+= fs_error critical {"detail/error": "superblock not written"}
+EXT4-fs (dm-4): previous I/O error to superblock detected
+= fs_error critical
+Aborting journal on device dm-4-8.
+= fs_error critical {"detail/device": "dm-4-8"}
+JBD2: Detected IO errors while flushing file data on dm-4-8
+= fs_error warning {"detail/error": "data not written"}
+XFS (nvme7n1): metadata I/O error in "xfs_buf_ioend+0x1f8/0x4b0 [xfs]" at daddr 0x4000 len 8 error 5
+= fs_error warning {"detail/device": "nvme7n1"}
+XFS (nvme7n1): Metadata corruption detected at xfs_agf_verify+0x10/0x20 [xfs], xfs_agf block 0x1
+= fs_error warning {"detail/error": "metadata corrupt"}
+XFS (nvme7n1): log I/O error -5
+= fs_error critical
+BTRFS error (device nvme7n1): bdev /dev/nvme7n1 errs: wr 12, rd 3, flush 0, corrupt 0, gen 0
+= fs_error warning {"detail/error": "device errors"}
+BTRFS warning (device nvme7n1): csum failed root 5 ino 260 off 4096 csum 0x1 expected csum 0x2 mirror 1
+= fs_error warning {"detail/error": "checksum wrong"}
+BTRFS: error (device nvme7n1 state A) in btrfs_finish_ordered_io:3301: errno=-5 IO failure
+= fs_error warning {"detail/device": "nvme7n1"}
+XFS (nvme7n1): Remounting filesystem read-only
+= fs_readonly critical {"detail/device": "nvme7n1"}
+BTRFS: Remounting filesystem read-only
+= fs_readonly critical {"detail/device": null}
+BTRFS error (device nvme7n1: state EA): Remounting filesystem read-only
+= fs_readonly critical {"detail/device": "nvme7n1"}
+"#,
+    );
 }
 
 #[test]
 fn network_file_systems() {
-    all(&[
-        (
-            "nfs: server filer-3.lan not responding, still trying",
-            "netfs_stall",
-            "warning",
-            &[
-                ("detail/server", j!("filer-3.lan")),
-                ("detail/error", j!("not responding")),
-            ],
-        ),
-        (
-            "nfs: server filer-3.lan not responding, timed out",
-            "netfs_stall",
-            "warning",
-            &[("detail/error", j!("timed out"))],
-        ),
-        (
-            "nfs: server filer-3.lan OK",
-            "netfs_stall",
-            "info",
-            &[("detail/error", j!("answers again"))],
-        ),
-        (
-            "lockd: server filer-3.lan not responding, still trying",
-            "netfs_stall",
-            "warning",
-            &[],
-        ),
-        (
-            r"CIFS: VFS: \\share-2 has not responded in 180 seconds. Reconnecting...",
-            "netfs_stall",
-            "warning",
-            &[
-                ("detail/server", j!("share-2")),
-                ("detail/seconds", j!(180)),
-            ],
-        ),
-        (
-            "ceph: [a1b2c3d4-0000-1111-2222-333344445555 4567]: mds2 hung",
-            "netfs_stall",
-            "warning",
-            &[("detail/server", j!("mds2"))],
-        ),
-        (
-            "Lustre: scratch-OST0007-osc-ffff9a1b: Connection to scratch-OST0007 (at 10.9.8.7@o2ib) was lost; in progress operations using this service will wait for recovery to complete",
-            "netfs_stall",
-            "warning",
-            &[("detail/server", j!("scratch-OST0007"))],
-        ),
-        (
-            "Lustre: scratch-OST0007-osc-ffff9a1b: Connection restored to 10.9.8.7@o2ib (at 10.9.8.7@o2ib)",
-            "netfs_stall",
-            "info",
-            &[],
-        ),
-    ]);
+    table(
+        r#"
+nfs: server filer-3.lan not responding, still trying
+= netfs_stall warning {"detail/server": "filer-3.lan", "detail/error": "not responding"}
+nfs: server filer-3.lan not responding, timed out
+= netfs_stall warning {"detail/error": "timed out"}
+nfs: server filer-3.lan OK
+= netfs_stall info {"detail/error": "answers again"}
+lockd: server filer-3.lan not responding, still trying
+= netfs_stall warning
+CIFS: VFS: \\share-2 has not responded in 180 seconds. Reconnecting...
+= netfs_stall warning {"detail/server": "share-2", "detail/seconds": 180}
+ceph: [a1b2c3d4-0000-1111-2222-333344445555 4567]: mds2 hung
+= netfs_stall warning {"detail/server": "mds2"}
+Lustre: scratch-OST0007-osc-ffff9a1b: Connection to scratch-OST0007 (at 10.9.8.7@o2ib) was lost; in progress operations using this service will wait for recovery to complete
+= netfs_stall warning {"detail/server": "scratch-OST0007"}
+Lustre: scratch-OST0007-osc-ffff9a1b: Connection restored to 10.9.8.7@o2ib (at 10.9.8.7@o2ib)
+= netfs_stall info
+"#,
+    );
 }
 
 #[test]
 fn the_kernel_itself() {
-    all(&[
-        (
-            "Kernel panic - not syncing: softlockup: hung tasks",
-            "kernel_panic",
-            "fatal",
-            &[("detail/error", j!("softlockup: hung tasks"))],
-        ),
-        (
-            "BUG: unable to handle page fault for address: ffffa3c1d00b8000",
-            "kernel_oops",
-            "critical",
-            &[(
-                "detail/error",
-                j!("unable to handle page fault for address: ffffa3c1d00b8000"),
-            )],
-        ),
-        (
-            "BUG: kernel NULL pointer dereference, address: 0000000000000038",
-            "kernel_oops",
-            "critical",
-            &[("detail/error", j!("kernel NULL pointer dereference"))],
-        ),
-        (
-            "BUG: unable to handle kernel NULL pointer dereference at 0000000000000038",
-            "kernel_oops",
-            "critical",
-            &[(
-                "detail/error",
-                j!("unable to handle kernel NULL pointer dereference"),
-            )],
-        ),
-        (
-            "Oops: 0002 [#1] PREEMPT SMP NOPTI",
-            "kernel_oops",
-            "critical",
-            &[("detail/error", j!("Oops"))],
-        ),
-        (
-            "general protection fault, probably for non-canonical address 0xdead000000000122: 0000 [#2] SMP PTI",
-            "kernel_oops",
-            "critical",
-            &[("detail/error", j!("general protection fault"))],
-        ),
-        (
-            "Oops: general protection fault, maybe for address 0xdead: 0000 [#1] PREEMPT(lazy) SMP KASAN NOPTI",
-            "kernel_oops",
-            "critical",
-            &[("detail/error", j!("Oops"))],
-        ),
-        (
-            "BUG: KASAN: slab-out-of-bounds in nvidia_ioctl+0x1c/0x40 [nvidia]",
-            "kernel_oops",
-            "critical",
-            &[],
-        ),
-        (
-            "divide error: 0000 [#1] SMP NOPTI",
-            "kernel_oops",
-            "critical",
-            &[("detail/error", j!("divide error"))],
-        ),
-        (
-            "Internal error: Oops: 0000000096000006 [#1] SMP",
-            "kernel_oops",
-            "critical",
-            &[],
-        ),
-        (
-            "Unable to handle kernel paging request at virtual address ffff80001234",
-            "kernel_oops",
-            "critical",
-            &[],
-        ),
-        (
-            "kernel BUG at mm/slub.c:448!",
-            "kernel_oops",
-            "critical",
-            &[("detail/error", j!("kernel BUG at mm/slub.c:448!"))],
-        ),
-        (
-            "VFS: file-max limit 262144 reached",
-            "file_limit",
-            "critical",
-            &[("detail/limit", j!(262_144.0))],
-        ),
-    ]);
+    table(
+        r#"
+Kernel panic - not syncing: softlockup: hung tasks
+= kernel_panic fatal {"detail/error": "softlockup: hung tasks"}
+BUG: unable to handle page fault for address: ffffa3c1d00b8000
+= kernel_oops critical {"detail/error": "unable to handle page fault for address: ffffa3c1d00b8000"}
+BUG: kernel NULL pointer dereference, address: 0000000000000038
+= kernel_oops critical {"detail/error": "kernel NULL pointer dereference"}
+BUG: unable to handle kernel NULL pointer dereference at 0000000000000038
+= kernel_oops critical {"detail/error": "unable to handle kernel NULL pointer dereference"}
+Oops: 0002 [#1] PREEMPT SMP NOPTI
+= kernel_oops critical {"detail/error": "Oops"}
+general protection fault, probably for non-canonical address 0xdead000000000122: 0000 [#2] SMP PTI
+= kernel_oops critical {"detail/error": "general protection fault"}
+Oops: general protection fault, maybe for address 0xdead: 0000 [#1] PREEMPT(lazy) SMP KASAN NOPTI
+= kernel_oops critical {"detail/error": "Oops"}
+BUG: KASAN: slab-out-of-bounds in nvidia_ioctl+0x1c/0x40 [nvidia]
+= kernel_oops critical
+divide error: 0000 [#1] SMP NOPTI
+= kernel_oops critical {"detail/error": "divide error"}
+Internal error: Oops: 0000000096000006 [#1] SMP
+= kernel_oops critical
+Unable to handle kernel paging request at virtual address ffff80001234
+= kernel_oops critical
+kernel BUG at mm/slub.c:448!
+= kernel_oops critical {"detail/error": "kernel BUG at mm/slub.c:448!"}
+VFS: file-max limit 262144 reached
+= file_limit critical {"detail/limit": 262144.0}
+"#,
+    );
 }
 
 #[test]
@@ -655,121 +265,52 @@ fn the_two_lines_of_an_oops_are_one_event() {
 
 #[test]
 fn cpus_that_stall_or_are_too_hot() {
-    all(&[
-        (
-            "watchdog: Watchdog detected hard LOCKUP on cpu 41",
-            "cpu_stall",
-            "critical",
-            &[("detail/cpu", j!(41)), ("detail/error", j!("hard lockup"))],
-        ),
-        (
-            "watchdog: CPU7: Watchdog detected hard LOCKUP on cpu 41",
-            "cpu_stall",
-            "critical",
-            &[("detail/cpu", j!(41))],
-        ),
-        (
-            "NMI watchdog: Watchdog detected hard LOCKUP on cpu 41",
-            "cpu_stall",
-            "critical",
-            &[],
-        ),
-        (
-            "rcu: INFO: rcu_preempt self-detected stall on CPU",
-            "cpu_stall",
-            "warning",
-            &[("detail/error", j!("RCU stall"))],
-        ),
-        (
-            "INFO: rcu_sched detected stalls on CPUs/tasks: { 3} (detected by 9, t=60002 jiffies, g=1, c=2, q=3)",
-            "cpu_stall",
-            "warning",
-            &[],
-        ),
-        (
-            "rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 12-...D } 21 jiffies s: 1 root: 0x1/.",
-            "cpu_stall",
-            "warning",
-            &[],
-        ),
-        (
-            "rcu: rcu_preempt kthread starved for 15002 jiffies! g9 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x0 ->cpu=4",
-            "cpu_stall",
-            "warning",
-            &[("detail/error", j!("RCU thread starved"))],
-        ),
-        (
-            "BUG: workqueue lockup - pool cpus=18 node=0 flags=0x0 nice=0 stuck for 51s!",
-            "cpu_stall",
-            "warning",
-            &[("detail/seconds", j!(51))],
-        ),
-        (
-            "CPU18: Package temperature is above threshold, cpu clock is throttled (total events = 4411)",
-            "cpu_throttle",
-            "warning",
-            &[("detail/cpu", j!(18)), ("detail/error", j!("package"))],
-        ),
-        (
-            "mce: CPU18: Core temperature above threshold, cpu clock throttled (total events = 4411)",
-            "cpu_throttle",
-            "warning",
-            &[("detail/error", j!("core"))],
-        ),
-    ]);
+    table(
+        r#"
+watchdog: Watchdog detected hard LOCKUP on cpu 41
+= cpu_stall critical {"detail/cpu": 41, "detail/error": "hard lockup"}
+watchdog: CPU7: Watchdog detected hard LOCKUP on cpu 41
+= cpu_stall critical {"detail/cpu": 41}
+NMI watchdog: Watchdog detected hard LOCKUP on cpu 41
+= cpu_stall critical
+rcu: INFO: rcu_preempt self-detected stall on CPU
+= cpu_stall warning {"detail/error": "RCU stall"}
+INFO: rcu_sched detected stalls on CPUs/tasks: { 3} (detected by 9, t=60002 jiffies, g=1, c=2, q=3)
+= cpu_stall warning
+rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 12-...D } 21 jiffies s: 1 root: 0x1/.
+= cpu_stall warning
+rcu: rcu_preempt kthread starved for 15002 jiffies! g9 f0x0 RCU_GP_WAIT_FQS(5) ->state=0x0 ->cpu=4
+= cpu_stall warning {"detail/error": "RCU thread starved"}
+BUG: workqueue lockup - pool cpus=18 node=0 flags=0x0 nice=0 stuck for 51s!
+= cpu_stall warning {"detail/seconds": 51}
+CPU18: Package temperature is above threshold, cpu clock is throttled (total events = 4411)
+= cpu_throttle warning {"detail/cpu": 18, "detail/error": "package"}
+mce: CPU18: Core temperature above threshold, cpu clock throttled (total events = 4411)
+= cpu_throttle warning {"detail/error": "core"}
+"#,
+    );
 }
 
 #[test]
 fn machine_checks() {
-    all(&[
-        (
-            "mce: [Hardware Error]: CPU 22: Machine Check: 0 Bank 13: 8c000040000800c1",
-            "machine_check",
-            "info",
-            &[
-                ("detail/corrected", j!(true)),
-                ("detail/cpu", j!(22)),
-                ("detail/mce_bank", j!(13)),
-                ("detail/mce_status", j!("0x8c000040000800c1")),
-            ],
-        ),
-        (
-            "mce: [Hardware Error]: CPU 22: Machine Check Exception: 5 Bank 5: bd800000000c0151",
-            "machine_check",
-            "critical",
-            &[("detail/corrected", j!(false))],
-        ),
-        (
-            "mce: [Hardware Error]: CPU 22: Machine Check Exception: 4 Bank 5: be00000000800400",
-            "machine_check",
-            "fatal",
-            &[],
-        ),
-        (
-            "mce: [Hardware Error]: Machine check events logged",
-            "machine_check",
-            "info",
-            &[("detail/error", j!("logged"))],
-        ),
-        (
-            "[Hardware Error]: Uncorrected, software containable error.",
-            "machine_check",
-            "critical",
-            &[],
-        ),
-        (
-            "{17}[Hardware Error]: event severity: recoverable",
-            "machine_check",
-            "critical",
-            &[("detail/error", j!("reported by firmware"))],
-        ),
-        (
-            "{17}[Hardware Error]: event severity: fatal",
-            "machine_check",
-            "fatal",
-            &[],
-        ),
-    ]);
+    table(
+        r#"
+mce: [Hardware Error]: CPU 22: Machine Check: 0 Bank 13: 8c000040000800c1
+= machine_check info {"detail/corrected": true, "detail/cpu": 22, "detail/mce_bank": 13, "detail/mce_status": "0x8c000040000800c1"}
+mce: [Hardware Error]: CPU 22: Machine Check Exception: 5 Bank 5: bd800000000c0151
+= machine_check critical {"detail/corrected": false}
+mce: [Hardware Error]: CPU 22: Machine Check Exception: 4 Bank 5: be00000000800400
+= machine_check fatal
+mce: [Hardware Error]: Machine check events logged
+= machine_check info {"detail/error": "logged"}
+[Hardware Error]: Uncorrected, software containable error.
+= machine_check critical
+{17}[Hardware Error]: event severity: recoverable
+= machine_check critical {"detail/error": "reported by firmware"}
+{17}[Hardware Error]: event severity: fatal
+= machine_check fatal
+"#,
+    );
 }
 
 #[test]
@@ -878,63 +419,22 @@ fn memory_that_the_firmware_reports_has_its_module_and_address() {
 
 #[test]
 fn memory_of_the_host() {
-    all(&[
-        (
-            "EDAC MC1: 3 CE memory read error on CPU_SrcID#1_MC#0_Chan#2_DIMM#1 (channel:2 slot:1 page:0x4a1 offset:0x80 grain:32 syndrome:0x0)",
-            "dimm_error",
-            "info",
-            &[
-                ("detail/corrected", j!(true)),
-                ("detail/error_count", j!(3)),
-                ("detail/dimm", j!("CPU_SrcID#1_MC#0_Chan#2_DIMM#1")),
-                ("detail/error", j!("memory read error")),
-            ],
-        ),
-        (
-            "EDAC MC0: 1 CE on mc#0csrow#1channel#0 (csrow:1 channel:0 page:0xcaed59 offset:0x8e0 grain:64 syndrome:0x100)",
-            "dimm_error",
-            "info",
-            &[
-                ("detail/corrected", j!(true)),
-                ("detail/error_count", j!(1)),
-                ("detail/dimm", j!("mc#0csrow#1channel#0")),
-                ("detail/error", j!("memory error")),
-            ],
-        ),
-        (
-            "EDAC MC0: 1 UE on mc#0csrow#1channel#0 (csrow:1 channel:0 page:0x0 offset:0x0 grain:64)",
-            "dimm_error",
-            "critical",
-            &[
-                ("detail/corrected", j!(false)),
-                ("detail/dimm", j!("mc#0csrow#1channel#0")),
-            ],
-        ),
-        (
-            "EDAC MC0: 1 UE Multi-bit ECC on unknown memory (node:1 card:0 module:2 page:0x1)",
-            "dimm_error",
-            "critical",
-            &[
-                ("detail/corrected", j!(false)),
-                ("detail/dimm", j!("unknown memory")),
-            ],
-        ),
-        (
-            "Memory failure: 0x3c2d1e: recovery action for dirty LRU page: Recovered",
-            "dimm_error",
-            "critical",
-            &[
-                ("detail/fault_at", j!("0x3c2d1e")),
-                ("detail/error", j!("page given up")),
-            ],
-        ),
-        (
-            "Memory failure: 0x3c2d1e: Sending SIGBUS to trainer:8123 due to hardware memory corruption",
-            "dimm_error",
-            "critical",
-            &[("process/pid", j!(8123)), ("process/comm", j!("trainer"))],
-        ),
-    ]);
+    table(
+        r#"
+EDAC MC1: 3 CE memory read error on CPU_SrcID#1_MC#0_Chan#2_DIMM#1 (channel:2 slot:1 page:0x4a1 offset:0x80 grain:32 syndrome:0x0)
+= dimm_error info {"detail/corrected": true, "detail/error_count": 3, "detail/dimm": "CPU_SrcID#1_MC#0_Chan#2_DIMM#1", "detail/error": "memory read error"}
+EDAC MC0: 1 CE on mc#0csrow#1channel#0 (csrow:1 channel:0 page:0xcaed59 offset:0x8e0 grain:64 syndrome:0x100)
+= dimm_error info {"detail/corrected": true, "detail/error_count": 1, "detail/dimm": "mc#0csrow#1channel#0", "detail/error": "memory error"}
+EDAC MC0: 1 UE on mc#0csrow#1channel#0 (csrow:1 channel:0 page:0x0 offset:0x0 grain:64)
+= dimm_error critical {"detail/corrected": false, "detail/dimm": "mc#0csrow#1channel#0"}
+EDAC MC0: 1 UE Multi-bit ECC on unknown memory (node:1 card:0 module:2 page:0x1)
+= dimm_error critical {"detail/corrected": false, "detail/dimm": "unknown memory"}
+Memory failure: 0x3c2d1e: recovery action for dirty LRU page: Recovered
+= dimm_error critical {"detail/fault_at": "0x3c2d1e", "detail/error": "page given up"}
+Memory failure: 0x3c2d1e: Sending SIGBUS to trainer:8123 due to hardware memory corruption
+= dimm_error critical {"process/pid": 8123, "process/comm": "trainer"}
+"#,
+    );
 }
 
 /// One fault, many lines: one event.

@@ -60,196 +60,73 @@ const SAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Prefix, provenance, wall-clock time, nanoseconds since boot.
+const PREFIXES: &str = "
+|unknown||
+[12345.678901] |unknown||12345678901000
+[    5.000001] |unknown||5000001000
+[12345.678901] [   T12] |unknown||12345678901000
+[12345.678901][   T12] |unknown||12345678901000
+[12345.678901] [    C0] |unknown||12345678901000
+[12345.678901 <    0.000012>] |unknown||12345678901000
+[Tue Mar  3 04:05:06 2026] |unknown||
+[Tue Mar  3 04:05:06 2026 <    0.000012>] |unknown||
+[Mar 3 04:05] |unknown||
+[  +0.000012] |unknown||
+[<    0.000012>] |unknown||
+<3>|kernel||
+<3>[12345.678901] |kernel||12345678901000
+<11>[12345.678901] |userspace||12345678901000
+3,1234,12345678901,-;|kernel||12345678901000
+6,1234,12345678901,c;|kernel||12345678901000
+3,1234,12345678901,-,caller=T12;|kernel||12345678901000
+12,1234,12345678901,-;|userspace||12345678901000
+kern  :err   : |kernel||
+kern  :err   : [12345.678901] |kernel||12345678901000
+user  :warn  : [12345.678901] |userspace||12345678901000
+local7:notice: [12345.678901] |userspace||12345678901000
+kern  :err   : [Tue Mar  3 04:05:06 2026] |kernel||
+kern  :err   : 2026-03-03T04:05:06,123456+01:00 |kernel|2026-03-03T03:05:06.123456Z|
+2026-03-03T04:05:06,123456+00:00 |unknown|2026-03-03T04:05:06.123456Z|
+Mar 03 04:05:06 host kernel: |unknown||
+Mar  3 04:05:06 host kernel: |unknown||
+Mar 03 04:05:06.123456 host kernel: |unknown||
+Mar 03 04:05:06 kernel: |unknown||
+Mar  3 04:05:06 host kernel: [12345.678901] |unknown||12345678901000
+Mar  3 04:05:06 host kernel: [12345.678901] [   T12] |unknown||12345678901000
+2026-03-03T04:05:06.123456+00:00 host kernel: |unknown|2026-03-03T04:05:06.123456Z|
+2026-03-03T04:05:06+0100 host kernel: |unknown|2026-03-03T03:05:06Z|
+2026-03-03T04:05:06.123456-0800 host kernel: |unknown|2026-03-03T12:05:06.123456Z|
+2026-03-03T04:05:06Z host kernel: [12345.678901] |unknown|2026-03-03T04:05:06Z|12345678901000
+2026-03-03 04:05:06 host kernel: |unknown||
+Tue 2026-03-03 04:05:06 UTC host kernel: |unknown|2026-03-03T04:05:06Z|
+Tue 2026-03-03 04:05:06 CET host kernel: |unknown||
+1772510706.123456 host kernel: |unknown|2026-03-03T04:05:06.123456Z|
+[12345.678901] host kernel: |unknown||12345678901000
+<3>Mar  3 04:05:06 host kernel: |kernel||
+<3>1 2026-03-03T04:05:06.5Z host kernel - - - |kernel|2026-03-03T04:05:06.5Z|
+kernel: [12345.678901] |unknown||12345678901000
+host kernel: |unknown||
+kernel: Jan 21 11:18:36 kernel: |unknown||
+Mar  3 04:05:06 host kernel: Jan 21 11:18:36 inner kernel: [12345.678901] |unknown||12345678901000
+2026-03-03T04:05:06Z host kernel: 2026-03-03T04:05:05Z inner kernel: |unknown|2026-03-03T04:05:05Z|
+[12345.678901] host kernel: Jan 21 11:18:36 inner kernel: |unknown||12345678901000
+host kernel: kernel: |unknown||
+10-0-0-1.example.com kernel: [12345.678901] |unknown||12345678901000
+[Tue Mar  3 04:05:06 2026] host kernel: |unknown||
+[2026-03-03T04:05:06+01:00] host kernel: |unknown|2026-03-03T03:05:06Z|
+\u{1b}[32m[12345.678901] \u{1b}[0m\u{1b}[33m|unknown||12345678901000
+";
+
 fn prefixes() -> Vec<(&'static str, &'static str, Value, Value)> {
-    let none = || Value::Null;
-    let boot = || j!(12_345_678_901_000u64);
-    let time = |t: &str| j!(t);
-    vec![
-        ("", "unknown", none(), none()),
-        ("[12345.678901] ", "unknown", none(), boot()),
-        ("[    5.000001] ", "unknown", none(), j!(5_000_001_000u64)),
-        ("[12345.678901] [   T12] ", "unknown", none(), boot()),
-        ("[12345.678901][   T12] ", "unknown", none(), boot()),
-        ("[12345.678901] [    C0] ", "unknown", none(), boot()),
-        ("[12345.678901 <    0.000012>] ", "unknown", none(), boot()),
-        ("[Tue Mar  3 04:05:06 2026] ", "unknown", none(), none()),
-        (
-            "[Tue Mar  3 04:05:06 2026 <    0.000012>] ",
-            "unknown",
-            none(),
-            none(),
-        ),
-        ("[Mar 3 04:05] ", "unknown", none(), none()),
-        ("[  +0.000012] ", "unknown", none(), none()),
-        ("[<    0.000012>] ", "unknown", none(), none()),
-        ("<3>", "kernel", none(), none()),
-        ("<3>[12345.678901] ", "kernel", none(), boot()),
-        ("<11>[12345.678901] ", "userspace", none(), boot()),
-        ("3,1234,12345678901,-;", "kernel", none(), boot()),
-        ("6,1234,12345678901,c;", "kernel", none(), boot()),
-        ("3,1234,12345678901,-,caller=T12;", "kernel", none(), boot()),
-        ("12,1234,12345678901,-;", "userspace", none(), boot()),
-        ("kern  :err   : ", "kernel", none(), none()),
-        ("kern  :err   : [12345.678901] ", "kernel", none(), boot()),
-        (
-            "user  :warn  : [12345.678901] ",
-            "userspace",
-            none(),
-            boot(),
-        ),
-        (
-            "local7:notice: [12345.678901] ",
-            "userspace",
-            none(),
-            boot(),
-        ),
-        (
-            "kern  :err   : [Tue Mar  3 04:05:06 2026] ",
-            "kernel",
-            none(),
-            none(),
-        ),
-        (
-            "kern  :err   : 2026-03-03T04:05:06,123456+01:00 ",
-            "kernel",
-            time("2026-03-03T03:05:06.123456Z"),
-            none(),
-        ),
-        (
-            "2026-03-03T04:05:06,123456+00:00 ",
-            "unknown",
-            time("2026-03-03T04:05:06.123456Z"),
-            none(),
-        ),
-        ("Mar 03 04:05:06 host kernel: ", "unknown", none(), none()),
-        ("Mar  3 04:05:06 host kernel: ", "unknown", none(), none()),
-        (
-            "Mar 03 04:05:06.123456 host kernel: ",
-            "unknown",
-            none(),
-            none(),
-        ),
-        ("Mar 03 04:05:06 kernel: ", "unknown", none(), none()),
-        (
-            "Mar  3 04:05:06 host kernel: [12345.678901] ",
-            "unknown",
-            none(),
-            boot(),
-        ),
-        (
-            "Mar  3 04:05:06 host kernel: [12345.678901] [   T12] ",
-            "unknown",
-            none(),
-            boot(),
-        ),
-        (
-            "2026-03-03T04:05:06.123456+00:00 host kernel: ",
-            "unknown",
-            time("2026-03-03T04:05:06.123456Z"),
-            none(),
-        ),
-        (
-            "2026-03-03T04:05:06+0100 host kernel: ",
-            "unknown",
-            time("2026-03-03T03:05:06Z"),
-            none(),
-        ),
-        (
-            "2026-03-03T04:05:06.123456-0800 host kernel: ",
-            "unknown",
-            time("2026-03-03T12:05:06.123456Z"),
-            none(),
-        ),
-        (
-            "2026-03-03T04:05:06Z host kernel: [12345.678901] ",
-            "unknown",
-            time("2026-03-03T04:05:06Z"),
-            boot(),
-        ),
-        (
-            "2026-03-03 04:05:06 host kernel: ",
-            "unknown",
-            none(),
-            none(),
-        ),
-        (
-            "Tue 2026-03-03 04:05:06 UTC host kernel: ",
-            "unknown",
-            time("2026-03-03T04:05:06Z"),
-            none(),
-        ),
-        (
-            "Tue 2026-03-03 04:05:06 CET host kernel: ",
-            "unknown",
-            none(),
-            none(),
-        ),
-        (
-            "1772510706.123456 host kernel: ",
-            "unknown",
-            time("2026-03-03T04:05:06.123456Z"),
-            none(),
-        ),
-        ("[12345.678901] host kernel: ", "unknown", none(), boot()),
-        ("<3>Mar  3 04:05:06 host kernel: ", "kernel", none(), none()),
-        (
-            "<3>1 2026-03-03T04:05:06.5Z host kernel - - - ",
-            "kernel",
-            time("2026-03-03T04:05:06.5Z"),
-            none(),
-        ),
-        ("kernel: [12345.678901] ", "unknown", none(), boot()),
-        ("host kernel: ", "unknown", none(), none()),
-        (
-            "kernel: Jan 21 11:18:36 kernel: ",
-            "unknown",
-            none(),
-            none(),
-        ),
-        (
-            "Mar  3 04:05:06 host kernel: Jan 21 11:18:36 inner kernel: [12345.678901] ",
-            "unknown",
-            none(),
-            boot(),
-        ),
-        (
-            "2026-03-03T04:05:06Z host kernel: 2026-03-03T04:05:05Z inner kernel: ",
-            "unknown",
-            time("2026-03-03T04:05:05Z"),
-            none(),
-        ),
-        (
-            "[12345.678901] host kernel: Jan 21 11:18:36 inner kernel: ",
-            "unknown",
-            none(),
-            boot(),
-        ),
-        ("host kernel: kernel: ", "unknown", none(), none()),
-        (
-            "10-0-0-1.example.com kernel: [12345.678901] ",
-            "unknown",
-            none(),
-            boot(),
-        ),
-        (
-            "[Tue Mar  3 04:05:06 2026] host kernel: ",
-            "unknown",
-            none(),
-            none(),
-        ),
-        (
-            "[2026-03-03T04:05:06+01:00] host kernel: ",
-            "unknown",
-            time("2026-03-03T03:05:06Z"),
-            none(),
-        ),
-        (
-            "\u{1b}[32m[12345.678901] \u{1b}[0m\u{1b}[33m",
-            "unknown",
-            none(),
-            boot(),
-        ),
-    ]
+    let rows = PREFIXES.lines().filter(|row| !row.is_empty());
+    rows.map(|row| {
+        let [prefix, provenance, time, boot] = row.split('|').collect::<Vec<_>>()[..] else {
+            panic!("{row}");
+        };
+        let time = Some(time).filter(|time| !time.is_empty());
+        (prefix, provenance, j!(time), j!(boot.parse::<u64>().ok()))
+    })
+    .collect()
 }
 
 #[test]
@@ -302,131 +179,48 @@ fn a_whole_log_of_each_prefix() {
     }
 }
 
-/// What other programs put before the lines of a log, and host and time that the output has of it.
-fn wrappers() -> Vec<(
-    &'static str,
-    &'static str,
-    Option<&'static str>,
-    Option<&'static str>,
-)> {
-    let xid_at = Some("Nov 25 10:11:12");
-    vec![
-        ("gpu01: [   12.300000] ", "", Some("gpu01"), None),
-        (
-            "gpu01: Nov 25 10:11:12 node7 kernel: ",
-            "",
-            Some("node7"),
-            xid_at,
-        ),
-        (
-            "gpu01: /var/log/syslog:Nov 25 10:11:12 kernel: ",
-            "",
-            Some("gpu01"),
-            xid_at,
-        ),
-        ("10.0.0.7: [   12.300000] ", "", Some("10.0.0.7"), None),
-        (
-            "/var/log/messages:123:Nov 25 10:11:12 gpu01 kernel: ",
-            "",
-            Some("gpu01"),
-            xid_at,
-        ),
-        (
-            "/var/log/syslog:Nov 25 10:11:12 gpu01 kernel: ",
-            "",
-            Some("gpu01"),
-            xid_at,
-        ),
-        (
-            "123:Nov 25 10:11:12 gpu01 kernel: ",
-            "",
-            Some("gpu01"),
-            xid_at,
-        ),
-        ("messages-20240501:[   12.300000] ", "", None, None),
-        ("messages-20240501:7:[   12.300000] ", "", None, None),
-        ("[12345.678901@3] ", "", None, None),
-        (
-            "2024 May  1 10:11:12 gpu01 kernel: ",
-            "",
-            Some("gpu01"),
-            Some("2024 May  1 10:11:12"),
-        ),
-        (
-            "May  1 10:11:12 2024 gpu01 kernel: ",
-            "",
-            Some("gpu01"),
-            Some("May  1 10:11:12 2024"),
-        ),
-        ("[1714558272] ", "", None, Some("2024-05-01T10:11:12Z")),
-        (
-            "[1714558272.500000] ",
-            "",
-            None,
-            Some("2024-05-01T10:11:12.5Z"),
-        ),
-        ("10:11:12 ", "", None, Some("10:11:12")),
-        (
-            "10:11:12.123 gpu01 kernel: ",
-            "",
-            Some("gpu01"),
-            Some("10:11:12.123"),
-        ),
-        (
-            "E1125 10:11:12.123456    1234 file.go:12] ",
-            "",
-            None,
-            Some("1125 10:11:12.123456"),
-        ),
-        (
-            "I1125 10:11:12.123456    1234 file.go:12] [   12.300000] ",
-            "",
-            None,
-            Some("1125 10:11:12.123456"),
-        ),
-        (
-            "time=2024-05-01T10:11:12Z level=error msg=\"",
-            "\"",
-            None,
-            Some("2024-05-01T10:11:12Z"),
-        ),
-        (
-            "time=\"2024-05-01T10:11:12Z\" host=gpu01 plain msg=\"[   12.300000] ",
-            "\" n=1",
-            Some("gpu01"),
-            Some("2024-05-01T10:11:12Z"),
-        ),
-        ("{\"msg\":\"", "\"}", None, None),
-        (
-            "{\"log\":\"",
-            "\\n\",\"stream\":\"stderr\",\"time\":\"2024-05-01T10:11:12Z\"}",
-            None,
-            Some("2024-05-01T10:11:12Z"),
-        ),
-        (
-            "{\"hostname\":\"gpu01\",\"ts\":1714558272.5,\"message\":\"kernel: [   12.300000] ",
-            "\"}",
-            Some("gpu01"),
-            Some("2024-05-01T10:11:12.5Z"),
-        ),
-        (
-            "2024-05-01T10:11:12.000000000Z stderr F ",
-            "",
-            None,
-            Some("2024-05-01T10:11:12Z"),
-        ),
-        (
-            "2024-05-01T10:11:12.000000000Z stdout F [   12.300000] ",
-            "",
-            None,
-            Some("2024-05-01T10:11:12Z"),
-        ),
-    ]
+/// What other programs put before and behind the lines of a log, and host and time that the output has of it.
+const WRAPPERS: &str = r#"
+gpu01: [   12.300000] ||gpu01|
+gpu01: Nov 25 10:11:12 node7 kernel: ||node7|Nov 25 10:11:12
+gpu01: /var/log/syslog:Nov 25 10:11:12 kernel: ||gpu01|Nov 25 10:11:12
+10.0.0.7: [   12.300000] ||10.0.0.7|
+/var/log/messages:123:Nov 25 10:11:12 gpu01 kernel: ||gpu01|Nov 25 10:11:12
+/var/log/syslog:Nov 25 10:11:12 gpu01 kernel: ||gpu01|Nov 25 10:11:12
+123:Nov 25 10:11:12 gpu01 kernel: ||gpu01|Nov 25 10:11:12
+messages-20240501:[   12.300000] |||
+messages-20240501:7:[   12.300000] |||
+[12345.678901@3] |||
+2024 May  1 10:11:12 gpu01 kernel: ||gpu01|2024 May  1 10:11:12
+May  1 10:11:12 2024 gpu01 kernel: ||gpu01|May  1 10:11:12 2024
+[1714558272] |||2024-05-01T10:11:12Z
+[1714558272.500000] |||2024-05-01T10:11:12.5Z
+10:11:12 |||10:11:12
+10:11:12.123 gpu01 kernel: ||gpu01|10:11:12.123
+E1125 10:11:12.123456    1234 file.go:12] |||1125 10:11:12.123456
+I1125 10:11:12.123456    1234 file.go:12] [   12.300000] |||1125 10:11:12.123456
+time=2024-05-01T10:11:12Z level=error msg="|"||2024-05-01T10:11:12Z
+time="2024-05-01T10:11:12Z" host=gpu01 plain msg="[   12.300000] |" n=1|gpu01|2024-05-01T10:11:12Z
+{"msg":"|"}||
+{"log":"|\n","stream":"stderr","time":"2024-05-01T10:11:12Z"}||2024-05-01T10:11:12Z
+{"hostname":"gpu01","ts":1714558272.5,"message":"kernel: [   12.300000] |"}|gpu01|2024-05-01T10:11:12.5Z
+2024-05-01T10:11:12.000000000Z stderr F |||2024-05-01T10:11:12Z
+2024-05-01T10:11:12.000000000Z stdout F [   12.300000] |||2024-05-01T10:11:12Z
+"#;
+
+fn wrappers() -> Vec<[&'static str; 4]> {
+    let rows = WRAPPERS.lines().filter(|row| !row.is_empty());
+    rows.map(|row| match row.split('|').collect::<Vec<_>>()[..] {
+        [before, after, host, time] => [before, after, host, time],
+        _ => panic!("{row}"),
+    })
+    .collect()
 }
 
 #[test]
 fn a_line_is_read_behind_whatever_another_program_put_before_it() {
-    for (before, after, host, time) in wrappers() {
+    for [before, after, host, time] in wrappers() {
+        let [host, time] = [host, time].map(|is| Some(is).filter(|is| !is.is_empty()));
         for (line, kind) in SAMPLES {
             let text = format!("{before}{line}{after}\n");
             let found = saved(&text);
@@ -485,7 +279,7 @@ fn lines_with_a_code_that_cannot_be_read_are_counted() {
         (1, Some(1))
     );
     assert_eq!(unread("[ 1.0] NVRM: Xid of another form\n"), (1, Some(1)));
-    for (before, after, ..) in wrappers() {
+    for [before, after, ..] in wrappers() {
         assert_eq!(
             unread(&format!("{before}{XID}{after}\n")),
             (0, None),

@@ -1,7 +1,7 @@
 //! Clocks: time since boot, the wall clock, and the kernel log's own.
 #![allow(unsafe_code)] // adjtimex(2) has no safe wrapper
 
-use gtrace_event::Timestamp;
+use gtrace_event::{Event, Timestamp};
 use rustix::time::{ClockId, clock_gettime};
 
 /// CLOCK_BOOTTIME now, nanoseconds.
@@ -16,6 +16,14 @@ pub fn wall_time(boottime_ns: u64) -> Timestamp {
     let now = Timestamp::now();
     let ago = i128::from(self::boottime_ns()) - i128::from(boottime_ns);
     Timestamp::from_nanosecond(now.as_nanosecond() - ago).unwrap_or(now)
+}
+
+/// When the newest occurrence of `event` was, since boot: so much later than the first as the wall clock showed then, however that was
+/// set since. `None` where it is not known, as of a clock that went back between the two.
+pub fn last_boottime_ns(event: &Event) -> Option<u64> {
+    let last = event.last_time.unwrap_or(event.time);
+    let later = u64::try_from(last.duration_since(event.time).as_nanos()).ok()?;
+    Some(event.boottime_ns?.saturating_add(later))
 }
 
 /// How the kernel's clock is disciplined.

@@ -26,7 +26,7 @@ pub use self::parse::parse_devices;
 use self::parse::{
     CALL_FAILURES, parse_access, parse_after, parse_alertmanager, parse_budget,
     parse_call_failures, parse_compat, parse_disabled_sources, parse_evidence, parse_head,
-    parse_history, parse_listen, parse_otlp, parse_plugins, parse_share, parse_thresholds,
+    parse_history, parse_listen, parse_otlp, parse_plugins, parse_share, parse_thresholds, refused,
 };
 use crate::alertmanager;
 use crate::component::{self, driver_modules, plugins, pressure, runtimes};
@@ -99,7 +99,7 @@ value_names! {
 }
 
 macro_rules! keys {
-    ($($(#[$meta:meta])* $key:ident: $ty:ty = $env:literal,)*) => {
+    ($($(#[$meta:meta])* $key:ident: $ty:ty = $env:literal $(=> $default:expr)?,)*) => {
         /// The keys as they are given: all optional.
         #[derive(Args, Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -118,17 +118,33 @@ macro_rules! keys {
                 Self { $($key: self.$key.or(lower.$key),)* }
             }
         }
+
+        impl Config {
+            /// The default of every key that has one.
+            pub fn defaults() -> Keys {
+                Keys { $($key: default_of!($($default)?),)* }
+            }
+        }
+    };
+}
+
+macro_rules! default_of {
+    () => {
+        None
+    };
+    ($default:expr) => {
+        Some($default)
     };
 }
 
 keys! {
     /// Directory of the store.
-    state_dir: PathBuf = "GTRACE_STATE_DIR",
+    state_dir: PathBuf = "GTRACE_STATE_DIR" => "/var/lib/gtrace".into(),
     /// Unix socket of the API.
-    socket: PathBuf = "GTRACE_SOCKET",
+    socket: PathBuf = "GTRACE_SOCKET" => "/run/gtrace/gtrace.sock".into(),
     /// Addresses of the API, separated by commas; `off` for none. 127.0.0.1:7470 is on loopback, for reading only;
     /// `https://0.0.0.0:7471` is for other hosts, and needs tls_cert, tls_key and credentials.
-    listen: String = "GTRACE_LISTEN",
+    listen: String = "GTRACE_LISTEN" => "127.0.0.1:7470".into(),
     /// PEM file of the certificate for https, with those between it and its authority.
     tls_cert: PathBuf = "GTRACE_TLS_CERT",
     /// PEM file of the private key of that certificate.
@@ -138,167 +154,167 @@ keys! {
     /// PEM file of the certificates that those authorities have revoked.
     tls_client_crl: PathBuf = "GTRACE_TLS_CLIENT_CRL",
     /// Credentials for https: tokens and certificates with their roles; `gtrace token new` writes it.
-    credentials: PathBuf = "GTRACE_CREDENTIALS",
+    credentials: PathBuf = "GTRACE_CREDENTIALS" => gtrace_tls::DEFAULT_CREDENTIALS.into(),
     /// Site policy: a TOML file that changes severities, actions and steps.
     site_policy: PathBuf = "GTRACE_SITE_POLICY",
     /// Triggers of the site: a TOML file of rules for samples and events that open an incident.
     triggers: PathBuf = "GTRACE_TRIGGERS",
     /// Baseline: a TOML file of what driver, GPUs and counts of devices should be, which need not be there;
     /// `gtrace baseline save` writes it.
-    baseline: PathBuf = "GTRACE_BASELINE",
+    baseline: PathBuf = "GTRACE_BASELINE" => DEFAULT_BASELINE.into(),
     /// Rules of health of the site: a TOML file that adds rules and changes those that come with gtrace, which need not be
     /// there.
-    health_rules: PathBuf = "GTRACE_HEALTH_RULES",
+    health_rules: PathBuf = "GTRACE_HEALTH_RULES" => DEFAULT_HEALTH_RULES.into(),
     /// Disabled sources, by name, separated by commas: `printk:console,nvml`.
-    disabled_sources: String = "GTRACE_DISABLED_SOURCES",
+    disabled_sources: String = "GTRACE_DISABLED_SOURCES" => String::new(),
     /// Device nodes whose ioctls are traced: `auto` (NVIDIA's, from /proc/devices) or
     /// `MAJOR[:MINOR]`, separated by commas.
-    devices: String = "GTRACE_DEVICES",
+    devices: String = "GTRACE_DEVICES" => "auto".into(),
     /// Slow call threshold in milliseconds: a longer driver call is an event; 0 for none.
-    slow_call_ms: u64 = "GTRACE_SLOW_CALL_MS",
+    slow_call_ms: u64 = "GTRACE_SLOW_CALL_MS" => 1000,
     /// Hung call threshold in seconds: a call that has not returned by then is an event; 0 for none.
-    hung_call_s: u64 = "GTRACE_HUNG_CALL_S",
+    hung_call_s: u64 = "GTRACE_HUNG_CALL_S" => 10,
     /// NV_STATUS values that make a failed driver call an event: names or numbers separated by commas,
     /// `all` or `none`. Unless `none`, an ioctl(2) that fails with EIO, ENXIO, ENODEV or ETIMEDOUT is an
     /// event too. All failures are counted in any case.
-    call_failures: String = "GTRACE_CALL_FAILURES",
+    call_failures: String = "GTRACE_CALL_FAILURES" => CALL_FAILURES.into(),
     /// Attach to nvidia:nvidia_dev_xid too: it gives the text of an Xid that the kernel log lacks. While
     /// it is attached the driver cannot be unloaded; gtrace detaches it when rmmod or modprobe starts.
-    dev_xid_tracepoint: bool = "GTRACE_DEV_XID_TRACEPOINT",
+    dev_xid_tracepoint: bool = "GTRACE_DEV_XID_TRACEPOINT" => false,
     /// Measure CUDA calls of all processes by uprobes on their libcuda.so: latency, errors, bytes, device
     /// memory. Probes slow down each call; see cuda_api_budget.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    cuda_api: bool = "GTRACE_CUDA_API",
+    cuda_api: bool = "GTRACE_CUDA_API" => false,
     /// Budget of the probes on CUDA calls, in percent of the CPU time of the traced processes: beyond it
     /// functions are sampled or detached. 0 for no limit.
-    cuda_api_budget: f64 = "GTRACE_CUDA_API_BUDGET",
+    cuda_api_budget: f64 = "GTRACE_CUDA_API_BUDGET" => 1.0,
     /// Make an event also of each process with a GPU device open that ended with exit status 0. All ends are
     /// counted in any case.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    successful_exits: bool = "GTRACE_SUCCESSFUL_EXITS",
+    successful_exits: bool = "GTRACE_SUCCESSFUL_EXITS" => false,
     /// Size of the event ring buffer in bytes; a power of two from 4096.
-    ring_bytes: u32 = "GTRACE_RING_BYTES",
+    ring_bytes: u32 = "GTRACE_RING_BYTES" => 8 << 20,
     /// Deduplication window, in seconds.
-    dedup_window_s: u64 = "GTRACE_DEDUP_WINDOW_S",
+    dedup_window_s: u64 = "GTRACE_DEDUP_WINDOW_S" => 60,
     /// Sampling interval of NVML, in seconds; 0 for none.
-    nvml_interval_s: u64 = "GTRACE_NVML_INTERVAL_S",
+    nvml_interval_s: u64 = "GTRACE_NVML_INTERVAL_S" => 10,
     /// Deadline of an NVML call, in seconds; then its process is killed.
-    nvml_deadline_s: u64 = "GTRACE_NVML_DEADLINE_S",
+    nvml_deadline_s: u64 = "GTRACE_NVML_DEADLINE_S" => 5,
     /// Path of the NVML library; libnvidia-ml.so.1 of the system by default.
     nvml_library: PathBuf = "GTRACE_NVML_LIBRARY",
     /// Window of memory growth in seconds: a process whose GPU memory rises throughout it, by a twentieth of the
     /// GPU's at least, is an event; 0 for none.
-    memory_growth_s: u64 = "GTRACE_MEMORY_GROWTH_S",
+    memory_growth_s: u64 = "GTRACE_MEMORY_GROWTH_S" => 1800,
     /// Window in seconds after which a GPU that is shared by several owners and busy, or held and hardly used while its
     /// process waits for the host, is an event; 0 for none.
-    contention_s: u64 = "GTRACE_CONTENTION_S",
+    contention_s: u64 = "GTRACE_CONTENTION_S" => 600,
     /// Polling interval of PCI devices and RDMA ports in sysfs, in seconds; 0 for none.
-    pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S",
+    pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S" => 10,
     /// Expected number of active RDMA ports (InfiniBand, RoCE); 0: those that are active at the start.
-    rdma_ports: u32 = "GTRACE_RDMA_PORTS",
+    rdma_ports: u32 = "GTRACE_RDMA_PORTS" => 0,
     /// Their minimum rate in Gb/s; 0: the highest rate of each so far.
-    rdma_rate_gbps: u32 = "GTRACE_RDMA_RATE_GBPS",
+    rdma_rate_gbps: u32 = "GTRACE_RDMA_RATE_GBPS" => 0,
     /// Percent of the space or inodes of a file system left below which it counts as degraded; 0 for never.
-    disk_low_percent: f64 = "GTRACE_DISK_LOW_PERCENT",
+    disk_low_percent: f64 = "GTRACE_DISK_LOW_PERCENT" => 5.0,
     /// And below which it counts as unhealthy; 0 for never.
-    disk_empty_percent: f64 = "GTRACE_DISK_EMPTY_PERCENT",
+    disk_empty_percent: f64 = "GTRACE_DISK_EMPTY_PERCENT" => 1.0,
     /// Percent of the host's file handles or tasks in use from which on it counts as degraded; 0 for never.
-    limits_high_percent: f64 = "GTRACE_LIMITS_HIGH_PERCENT",
+    limits_high_percent: f64 = "GTRACE_LIMITS_HIGH_PERCENT" => 80.0,
     /// And from which on it counts as unhealthy; 0 for never.
-    limits_full_percent: f64 = "GTRACE_LIMITS_FULL_PERCENT",
+    limits_full_percent: f64 = "GTRACE_LIMITS_FULL_PERCENT" => 95.0,
     /// Percent of the memory available below which the host counts as degraded; 0 for never.
-    memory_low_percent: f64 = "GTRACE_MEMORY_LOW_PERCENT",
+    memory_low_percent: f64 = "GTRACE_MEMORY_LOW_PERCENT" => 0.0,
     /// Corrected errors of a memory controller within an hour above which memory counts as degraded; 0 for never.
-    memory_errors_hourly: u64 = "GTRACE_MEMORY_ERRORS_HOURLY",
+    memory_errors_hourly: u64 = "GTRACE_MEMORY_ERRORS_HOURLY" => 100,
     /// Milliseconds that the clock may be wrong by, as the kernel knows, before it counts as degraded; 0 for any.
-    clock_error_ms: u64 = "GTRACE_CLOCK_ERROR_MS",
+    clock_error_ms: u64 = "GTRACE_CLOCK_ERROR_MS" => 1000,
     /// Milliseconds that the clock may be off by, as its daemon estimates, before it counts as degraded; 0 for any.
-    clock_offset_ms: u64 = "GTRACE_CLOCK_OFFSET_MS",
+    clock_offset_ms: u64 = "GTRACE_CLOCK_OFFSET_MS" => 100,
     /// Percent of the CPUs' time that a hypervisor may take before they count as degraded; 0 for any.
-    cpu_stolen_percent: f64 = "GTRACE_CPU_STOLEN_PERCENT",
+    cpu_stolen_percent: f64 = "GTRACE_CPU_STOLEN_PERCENT" => 10.0,
     /// Seconds of uninterruptible sleep after which a process with a GPU open counts as stuck, and tenfold as unhealthy; 0 for never.
-    stuck_process_s: u64 = "GTRACE_STUCK_PROCESS_S",
+    stuck_process_s: u64 = "GTRACE_STUCK_PROCESS_S" => 60,
     /// Zombies above which tasks count as degraded; 0 for any number.
-    zombie_processes: u32 = "GTRACE_ZOMBIE_PROCESSES",
+    zombie_processes: u32 = "GTRACE_ZOMBIE_PROCESSES" => 100,
     /// Seconds that an enabled service may not run before it counts as degraded; 0 for ever.
-    service_down_s: u64 = "GTRACE_SERVICE_DOWN_S",
+    service_down_s: u64 = "GTRACE_SERVICE_DOWN_S" => 60,
     /// Seconds between readings of /proc/pressure; 0 for none.
-    pressure_interval_s: u64 = "GTRACE_PRESSURE_INTERVAL_S",
+    pressure_interval_s: u64 = "GTRACE_PRESSURE_INTERVAL_S" => 10,
     /// The host's memory counts as degraded while all work stands still for lack of it for more than this
     /// share of a minute, in percent; 0 for never.
-    memory_pressure_percent: f64 = "GTRACE_MEMORY_PRESSURE_PERCENT",
+    memory_pressure_percent: f64 = "GTRACE_MEMORY_PRESSURE_PERCENT" => 10.0,
     /// Interval of the one-second measurements of the probes' cost, in seconds; 0 for none.
-    probe_cost_interval_s: u64 = "GTRACE_PROBE_COST_INTERVAL_S",
+    probe_cost_interval_s: u64 = "GTRACE_PROBE_COST_INTERVAL_S" => 60,
     /// Retention of events, in days; 0 for ever.
-    retention_days: u64 = "GTRACE_RETENTION_DAYS",
+    retention_days: u64 = "GTRACE_RETENTION_DAYS" => 90,
     /// Maximum size of the store in megabytes (10^6 bytes): the least severe and oldest events are removed;
     /// 0 for no limit.
-    retention_mb: u64 = "GTRACE_RETENTION_MB",
+    retention_mb: u64 = "GTRACE_RETENTION_MB" => 1000,
     /// Keep samples on disk, beside the store.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    sample_history: bool = "GTRACE_SAMPLE_HISTORY",
+    sample_history: bool = "GTRACE_SAMPLE_HISTORY" => true,
     /// Most megabytes (10^6 bytes) of samples on disk, from 9. The oldest go first.
-    sample_history_mb: u64 = "GTRACE_SAMPLE_HISTORY_MB",
+    sample_history_mb: u64 = "GTRACE_SAMPLE_HISTORY_MB" => 256,
     /// Flight recorder: keep the last minutes in memory and on disk, and what belongs to an incident when one opens.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    flight_recorder: bool = "GTRACE_FLIGHT_RECORDER",
+    flight_recorder: bool = "GTRACE_FLIGHT_RECORDER" => true,
     /// Seconds for which a recording goes on after its incident has opened, 1 to 600.
-    recording_after_s: u64 = "GTRACE_RECORDING_AFTER_S",
+    recording_after_s: u64 = "GTRACE_RECORDING_AFTER_S" => 30,
     /// Most megabytes (10^6 bytes) of evidence of incidents on disk, from 16. The oldest goes first.
-    evidence_mb: u64 = "GTRACE_EVIDENCE_MB",
+    evidence_mb: u64 = "GTRACE_EVIDENCE_MB" => 256,
     /// Base URLs of the Alertmanagers that get an alert for each incident, separated by commas:
     /// `http://127.0.0.1:9093`. Each gets all alerts.
-    alertmanager_url: String = "GTRACE_ALERTMANAGER_URL",
+    alertmanager_url: String = "GTRACE_ALERTMANAGER_URL" => String::new(),
     /// File with the bearer token for Alertmanager.
     alertmanager_token_file: PathBuf = "GTRACE_ALERTMANAGER_TOKEN_FILE",
     /// CA certificates (PEM) for Alertmanager over https; those of the system by default.
     alertmanager_ca_file: PathBuf = "GTRACE_ALERTMANAGER_CA_FILE",
     /// Send drills to Alertmanager too, with the label drill="true".
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    alertmanager_drills: bool = "GTRACE_ALERTMANAGER_DRILLS",
+    alertmanager_drills: bool = "GTRACE_ALERTMANAGER_DRILLS" => false,
     /// Runbook link of alerts; `{class}` stands for the class of failure:
     /// `https://wiki.example.com/gpu/{class}`.
     alertmanager_runbook_url: String = "GTRACE_ALERTMANAGER_RUNBOOK_URL",
     /// Base URL of a collector of OpenTelemetry that gets metrics and events by OTLP over HTTP: `http://127.0.0.1:4318`.
     /// None by default.
-    otlp_url: String = "GTRACE_OTLP_URL",
+    otlp_url: String = "GTRACE_OTLP_URL" => String::new(),
     /// File with the bearer token for the collector.
     otlp_token_file: PathBuf = "GTRACE_OTLP_TOKEN_FILE",
     /// CA certificates (PEM) for the collector over https; those of the system by default.
     otlp_ca_file: PathBuf = "GTRACE_OTLP_CA_FILE",
     /// Seconds between two sendings of metrics, 5 to 3600. Events are sent within a second.
-    otlp_interval_s: u64 = "GTRACE_OTLP_INTERVAL_S",
+    otlp_interval_s: u64 = "GTRACE_OTLP_INTERVAL_S" => 60,
     /// The kubelet's pod-resources socket, which names the pods that have a GPU; it need not be there.
-    kubelet_socket: PathBuf = "GTRACE_KUBELET_SOCKET",
+    kubelet_socket: PathBuf = "GTRACE_KUBELET_SOCKET" => gtrace_grpc::kubelet::SOCKET.into(),
     /// Socket of NVSentinel's platform connector, which gets the health of GPUs, NVSwitches, ports and the host:
     /// `/var/run/nvsentinel/platform-connector.sock`. None by default.
     nvsentinel_socket: PathBuf = "GTRACE_NVSENTINEL_SOCKET",
     /// NVSentinel only stores what it gets: no quarantine and no drain follows.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    nvsentinel_store_only: bool = "GTRACE_NVSENTINEL_STORE_ONLY",
+    nvsentinel_store_only: bool = "GTRACE_NVSENTINEL_STORE_ONLY" => false,
     /// Head of a fleet, to which the records of this host go: `https://head.example.com:7481`, or the NATS servers between:
     /// `nats://n1.example.com,n2.example.com`; none by default. `gtrace agent enroll` takes the host into the fleet.
     head: String = "GTRACE_HEAD_URL",
     /// File with the credential for the head, as `gtrace agent enroll` writes it.
-    head_credential: PathBuf = "GTRACE_HEAD_CREDENTIAL",
+    head_credential: PathBuf = "GTRACE_HEAD_CREDENTIAL" => DEFAULT_HEAD_CREDENTIAL.into(),
     /// Labels of the host in the fleet, separated by commas: `rack=r7,switch=s2,feed=b`.
-    head_labels: String = "GTRACE_HEAD_LABELS",
+    head_labels: String = "GTRACE_HEAD_LABELS" => String::new(),
     /// Most bytes a second to the head, on average; 0 for no limit.
-    head_rate: u64 = "GTRACE_HEAD_RATE",
+    head_rate: u64 = "GTRACE_HEAD_RATE" => 0,
     /// Let the head start profiling sessions: GPUs are read by NVML while one is on.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    head_sessions: bool = "GTRACE_HEAD_SESSIONS",
+    head_sessions: bool = "GTRACE_HEAD_SESSIONS" => false,
     /// Let the head fetch reports of incidents, as `gtrace report` writes them.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    head_reports: bool = "GTRACE_HEAD_REPORTS",
+    head_reports: bool = "GTRACE_HEAD_REPORTS" => false,
     /// Let the head trace a process: its CUDA and driver calls, as `gtrace trace --pid` writes them, for at most a minute.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    head_traces: bool = "GTRACE_HEAD_TRACES",
+    head_traces: bool = "GTRACE_HEAD_TRACES" => false,
     /// Let the head show the page of this host: what the API answers to readers, processes with their names included.
     #[arg(num_args = 0..=1, default_missing_value = "true")]
-    head_page: bool = "GTRACE_HEAD_PAGE",
+    head_page: bool = "GTRACE_HEAD_PAGE" => false,
     /// Site of this host, a part of its subjects in NATS.
-    head_site: String = "GTRACE_HEAD_SITE",
+    head_site: String = "GTRACE_HEAD_SITE" => "default".into(),
     /// File with the credentials for NATS: a .creds file, the seed of an nkey, `USER:PASSWORD` or a token.
     head_nats_credentials: PathBuf = "GTRACE_HEAD_NATS_CREDENTIALS",
     /// Authorities (PEM) of the NATS servers' certificates; those of the system by default.
@@ -308,19 +324,19 @@ keys! {
     /// Its private key (PEM).
     head_nats_key: PathBuf = "GTRACE_HEAD_NATS_KEY",
     /// Answer as other programs too, for their clients, separated by commas: `gpud`, `dcgm`; or `none`.
-    compat: String = "GTRACE_COMPAT",
+    compat: String = "GTRACE_COMPAT" => "none".into(),
     /// Folder of plugins, executables of root that say what they found: `/etc/gtrace/plugins.d`. None by default.
     plugins: PathBuf = "GTRACE_PLUGINS",
     /// Seconds between two runs of a plugin, 10 to 86400.
-    plugins_interval_s: u64 = "GTRACE_PLUGINS_INTERVAL_S",
+    plugins_interval_s: u64 = "GTRACE_PLUGINS_INTERVAL_S" => 60,
     /// Seconds until a plugin that has not ended is killed; less than plugins_interval_s.
-    plugins_deadline_s: u64 = "GTRACE_PLUGINS_DEADLINE_S",
+    plugins_deadline_s: u64 = "GTRACE_PLUGINS_DEADLINE_S" => 20,
     /// Kill switch: every probe is detached while this file exists.
-    kill_switch: PathBuf = "GTRACE_KILL_SWITCH",
+    kill_switch: PathBuf = "GTRACE_KILL_SWITCH" => "/run/gtrace/pause".into(),
     /// Root of sysfs; other values are for tests.
-    sysfs_root: PathBuf = "GTRACE_SYSFS_ROOT",
+    sysfs_root: PathBuf = "GTRACE_SYSFS_ROOT" => "/sys".into(),
     /// Root of procfs; other values are for tests.
-    proc_root: PathBuf = "GTRACE_PROC_ROOT",
+    proc_root: PathBuf = "GTRACE_PROC_ROOT" => "/proc".into(),
 }
 
 /// Other programs whose clients are answered too.
@@ -556,97 +572,6 @@ impl Config {
         Ok(flags.over(keys).over(Self::defaults()))
     }
 
-    /// The default of every key that has one.
-    pub fn defaults() -> Keys {
-        Keys {
-            state_dir: Some("/var/lib/gtrace".into()),
-            socket: Some("/run/gtrace/gtrace.sock".into()),
-            listen: Some("127.0.0.1:7470".into()),
-            tls_cert: None,
-            tls_key: None,
-            tls_client_ca: None,
-            tls_client_crl: None,
-            credentials: Some(gtrace_tls::DEFAULT_CREDENTIALS.into()),
-            site_policy: None,
-            triggers: None,
-            baseline: Some(DEFAULT_BASELINE.into()),
-            health_rules: Some(DEFAULT_HEALTH_RULES.into()),
-            disabled_sources: Some(String::new()),
-            devices: Some("auto".into()),
-            slow_call_ms: Some(1000),
-            hung_call_s: Some(10),
-            call_failures: Some(CALL_FAILURES.into()),
-            dev_xid_tracepoint: Some(false),
-            cuda_api: Some(false),
-            cuda_api_budget: Some(1.0),
-            successful_exits: Some(false),
-            ring_bytes: Some(8 << 20),
-            dedup_window_s: Some(60),
-            nvml_interval_s: Some(10),
-            nvml_deadline_s: Some(5),
-            nvml_library: None,
-            memory_growth_s: Some(1800),
-            contention_s: Some(600),
-            pci_interval_s: Some(10),
-            rdma_ports: Some(0),
-            rdma_rate_gbps: Some(0),
-            disk_low_percent: Some(5.0),
-            disk_empty_percent: Some(1.0),
-            limits_high_percent: Some(80.0),
-            limits_full_percent: Some(95.0),
-            memory_low_percent: Some(0.0),
-            memory_errors_hourly: Some(100),
-            clock_error_ms: Some(1000),
-            clock_offset_ms: Some(100),
-            cpu_stolen_percent: Some(10.0),
-            stuck_process_s: Some(60),
-            zombie_processes: Some(100),
-            service_down_s: Some(60),
-            pressure_interval_s: Some(10),
-            memory_pressure_percent: Some(10.0),
-            probe_cost_interval_s: Some(60),
-            retention_days: Some(90),
-            retention_mb: Some(1000),
-            sample_history: Some(true),
-            sample_history_mb: Some(256),
-            flight_recorder: Some(true),
-            recording_after_s: Some(30),
-            evidence_mb: Some(256),
-            alertmanager_url: Some(String::new()),
-            alertmanager_token_file: None,
-            alertmanager_ca_file: None,
-            alertmanager_drills: Some(false),
-            alertmanager_runbook_url: None,
-            otlp_url: Some(String::new()),
-            otlp_token_file: None,
-            otlp_ca_file: None,
-            otlp_interval_s: Some(60),
-            kubelet_socket: Some(gtrace_grpc::kubelet::SOCKET.into()),
-            nvsentinel_socket: None,
-            nvsentinel_store_only: Some(false),
-            head: None,
-            head_credential: Some(DEFAULT_HEAD_CREDENTIAL.into()),
-            head_labels: Some(String::new()),
-            head_rate: Some(0),
-            head_sessions: Some(false),
-            head_reports: Some(false),
-            head_traces: Some(false),
-            head_page: Some(false),
-            head_site: Some("default".into()),
-            head_nats_credentials: None,
-            head_nats_ca: None,
-            head_nats_cert: None,
-            head_nats_key: None,
-            compat: Some("none".into()),
-            plugins: None,
-            plugins_interval_s: Some(60),
-            plugins_deadline_s: Some(20),
-            kill_switch: Some("/run/gtrace/pause".into()),
-            sysfs_root: Some("/sys".into()),
-            proc_root: Some("/proc".into()),
-        }
-    }
-
     /// Checks every value.
     pub fn from_keys(keys: Keys) -> Result<Self, ConfigError> {
         let keys = keys.over(Self::defaults());
@@ -668,10 +593,10 @@ impl Config {
         let seconds = |value: Option<u64>| value.filter(|&s| s > 0).map(Duration::from_secs);
         let ring_bytes = keys.ring_bytes.unwrap_or(0);
         if ring_bytes < 4096 || !ring_bytes.is_power_of_two() {
-            return Err(ConfigError::Value {
-                key: "ring_bytes",
-                reason: format!("{ring_bytes} is not a power of two from 4096 up"),
-            });
+            return Err(refused(
+                "ring_bytes",
+                format!("{ring_bytes} is not a power of two from 4096 up"),
+            ));
         }
         let mut disabled = parse_disabled_sources(&keys.disabled_sources.unwrap_or_default())?;
         if !keys.cuda_api.unwrap_or_default() {
@@ -765,8 +690,5 @@ fn socket(path: PathBuf) -> Result<PathBuf, ConfigError> {
         1..=SUN_PATH => return Ok(path),
         _ => format!("{length} bytes are too long: a Unix socket's path has at most {SUN_PATH}"),
     };
-    Err(ConfigError::Value {
-        key: "socket",
-        reason,
-    })
+    Err(refused("socket", reason))
 }

@@ -2,14 +2,15 @@
 
 use gtrace_api::SourceState;
 use gtrace_event::{
-    Confidence, HealthAction, HealthReport, HealthState, SubjectKind, Timestamp, WitnessName,
+    Confidence, HealthAction, HealthReport, HealthState, SubjectHealth, SubjectKind, Timestamp,
+    WitnessName,
 };
 use gtrace_health::{Fold, Rules, own_reason};
 use gtrace_store::{Reader, StoreError};
 use jiff::SignedDuration;
 
 use crate::hub::Hub;
-use crate::pipeline;
+use crate::{component, pipeline};
 
 /// The rule of a reason: the store takes no records.
 const STORE: &str = "store";
@@ -29,6 +30,9 @@ pub fn report(hub: &Hub) -> Option<HealthReport> {
     report.maintenance = report
         .maintenance
         .filter(|window| window.is_on(report.time));
+    for part in &mut report.subjects {
+        show_words_of_now(part, hub);
+    }
     let of_log = |witness: Option<WitnessName>| {
         matches!(
             witness,
@@ -60,6 +64,19 @@ pub fn report(hub: &Hub) -> Option<HealthReport> {
         store_takes_nothing(&mut report, problem, status.store_waiting);
     }
     Some(report)
+}
+
+/// What a component says now, in which figures change while it says the same, and which a record has once a minute at most.
+fn show_words_of_now(part: &mut SubjectHealth, hub: &Hub) {
+    let is_component = part.subject.part == SubjectKind::Component;
+    let Some(health) = hub.health(&part.subject.name).filter(|_| is_component) else {
+        return;
+    };
+    let mut reasons = part.reasons.iter_mut();
+    let reason = reasons.find(|reason| reason.rule == component::RULE);
+    if let Some(reason) = reason.filter(|reason| reason.state == health.state) {
+        reason.text = health.reasons.join("; ");
+    }
 }
 
 /// A host whose store is full or broken works, and loses what happens once no more records may wait.
@@ -155,6 +172,9 @@ pub fn report_of(reader: &Reader) -> Result<Option<HealthReport>, StoreError> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
+    use gtrace_api::ComponentHealth;
     use gtrace_event::{HealthRecord, HealthSubject, Occasion, Record};
     use gtrace_store::{Options, Store};
 
@@ -196,6 +216,38 @@ mod tests {
             says.starts_with("as of ") && says.contains("UTC, 3 h ago"),
             "{says}"
         );
+    }
+
+    #[test]
+    fn a_component_has_the_words_of_now_and_not_of_the_last_run() {
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        let mut fold = Fold::new(Rules::builtin().unwrap());
+        let occasion = Occasion::Judged {
+            subject: HealthSubject::new(SubjectKind::Component, "pressure"),
+            rule: component::RULE.to_owned(),
+            state: HealthState::Degraded,
+            action: HealthAction::Watch,
+            text: "12 % of the time".to_owned(),
+        };
+        fold.record(&HealthRecord::observed(Timestamp::now(), occasion));
+        hub.set_health_report(fold.report(Timestamp::now()), 0);
+        let judge = |state: HealthState, text: &str| {
+            let health = ComponentHealth::now(state, [text.to_owned()]);
+            hub.set_health("pressure", health, Duration::from_secs(3600));
+        };
+        let text = || {
+            let report = report(&hub).unwrap();
+            let mut parts = report.subjects.into_iter();
+            let part = parts.find(|part| part.subject.name == "pressure").unwrap();
+            assert_eq!(part.state, HealthState::Degraded);
+            part.reasons[0].text.clone()
+        };
+        assert_eq!(text(), "12 % of the time");
+        judge(HealthState::Degraded, "31 % of the time");
+        assert_eq!(text(), "31 % of the time");
+        // Another state is none of this reason until it is a record.
+        judge(HealthState::Healthy, "");
+        assert_eq!(text(), "12 % of the time");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Value, Writer, W
 
 use crate::hub::Hub;
 use crate::lock::lock;
-use crate::samples::{Batch, Latency, Subscriber};
+use crate::samples::{Batch, Latency, Subscriber, own};
 use crate::supervise::{self, Task, names};
 
 /// Name of the directory, beside the store.
@@ -175,14 +175,7 @@ impl Recorder {
 
     fn metrics(&self) -> Vec<Metric> {
         let (usage, dropped) = (self.writer.usage(), self.writer.dropped());
-        let metric = |name, help, unit, kind, value: u64| Metric {
-            name,
-            help,
-            unit,
-            kind,
-            labels: Vec::new(),
-            value: value as f64,
-        };
+        let metric = |name, help, unit, kind, value: u64| own(name, help, unit, kind, value as f64);
         let mut metrics = vec![
             metric(
                 "gtrace_history_size_bytes",

@@ -13,7 +13,7 @@ use gtrace_event::{Event, Gpu, Holder, PciAddress, Process};
 use gtrace_grpc::kubelet::Allocation;
 
 use crate::lock::lock;
-use crate::process::enrich;
+use crate::process;
 
 pub use self::names::Places;
 
@@ -357,11 +357,7 @@ impl Containers {
 
 /// What control group and environment of a process say of its container or job.
 fn identify(pid: u32, places: &Places, containers: &mut Containers) -> Holder {
-    let mut process = Process {
-        pid: Some(pid),
-        ..Process::default()
-    };
-    enrich(&mut process);
+    let process = process::of(pid);
     let mut holder = Holder {
         job: process.cgroup.as_deref().and_then(gtrace_incident::job_of),
         ..Holder::default()
@@ -398,7 +394,7 @@ fn identify(pid: u32, places: &Places, containers: &mut Containers) -> Holder {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Kind, Occurrence, Severity, Timestamp, Witness, WitnessName};
+    use gtrace_event::{Kind, Occurrence, Severity, Timestamp, WitnessName};
 
     use super::*;
 
@@ -476,12 +472,7 @@ mod tests {
                 cgroup: Some(group.to_owned()),
                 ..Process::default()
             });
-            let witness = Witness {
-                source: WitnessName::Kmsg,
-                count: 1,
-                first_time: Timestamp::UNIX_EPOCH,
-            };
-            let event = Event::new(Timestamp::UNIX_EPOCH, witness, occurrence);
+            let event = Event::seen(Timestamp::UNIX_EPOCH, WitnessName::Kmsg, 1, occurrence);
             let holders = table.of(&event);
             holders.iter().map(Holder::to_string).collect::<Vec<_>>()
         };
@@ -565,13 +556,9 @@ mod tests {
             let mut gpu = reading.gpus[0].event_gpu();
             gpu.mig_gi = mig_gi;
             occurrence.gpu = Some(gpu);
-            let witness = gtrace_event::Witness {
-                source: gtrace_event::WitnessName::Kmsg,
-                count: 1,
-                first_time: gtrace_event::Timestamp::UNIX_EPOCH,
-            };
             let time = gtrace_event::Timestamp::UNIX_EPOCH;
-            let holders = table.of(&Event::new(time, witness, occurrence)).into_iter();
+            let event = Event::seen(time, gtrace_event::WitnessName::Kmsg, 1, occurrence);
+            let holders = table.of(&event).into_iter();
             holders.filter_map(|holder| holder.pod).collect::<Vec<_>>()
         };
         assert_eq!(pods(Some(5)), ["large", "monitor"]);

@@ -323,27 +323,36 @@ impl Hub {
     /// their numbers, and those that were published provisionally in the order of that.
     pub fn publish(&self, id: RecordId, record: Record, event: Event) {
         let published = Arc::new(Published::committed(id, record, event));
-        let mut stream = lock(&self.stream);
-        stream.last = Some(id);
-        stream.provisional.pop_front();
-        // No reader is no error.
-        let _ = stream.readers.send(News::Event(published));
+        self.send(id, News::Event(published), true);
     }
 
     /// As [`Self::publish`], of a change of an incident. Those are never provisional: what an incident is made of was
     /// published before.
     pub fn publish_incident(&self, id: RecordId, incident: Incident) {
         let published = Arc::new(PublishedIncident::new(Some(id), incident));
-        let mut stream = lock(&self.stream);
-        stream.last = Some(id);
-        let _ = stream.readers.send(News::Incident(published));
+        self.send(id, News::Incident(published), false);
     }
 
     /// The store has a record of health.
     pub fn publish_health(&self, id: RecordId) {
+        self.send(id, News::Health(id), false);
+    }
+
+    /// As [`Self::publish`], of a record that the store wrote by itself: nobody has seen it provisionally.
+    pub fn publish_own(&self, id: RecordId, record: Record, event: Event) {
+        let published = Arc::new(Published::committed(id, record, event));
+        self.send(id, News::Event(published), false);
+    }
+
+    /// `may_wait`: it may be the first of what was published provisionally.
+    fn send(&self, id: RecordId, news: News, may_wait: bool) {
         let mut stream = lock(&self.stream);
         stream.last = Some(id);
-        let _ = stream.readers.send(News::Health(id));
+        if may_wait {
+            stream.provisional.pop_front();
+        }
+        // No reader is no error.
+        let _ = stream.readers.send(news);
     }
 
     /// Shows the health as it is now, whether or not the store has it yet, and how much found no room.
@@ -411,14 +420,6 @@ impl Hub {
     /// The incident `id`, if it is one of the newest.
     pub fn incident(&self, id: IncidentId) -> Option<Incident> {
         lock(&self.incidents).get(&id).cloned()
-    }
-
-    /// As [`Self::publish`], of a record that the store wrote by itself: nobody has seen it provisionally.
-    pub fn publish_own(&self, id: RecordId, record: Record, event: Event) {
-        let published = Arc::new(Published::committed(id, record, event));
-        let mut stream = lock(&self.stream);
-        stream.last = Some(id);
-        let _ = stream.readers.send(News::Event(published));
     }
 
     /// Has the store's thread check the file, if `error` of a reader says that it is damaged.

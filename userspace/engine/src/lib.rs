@@ -8,11 +8,14 @@ pub mod baseline;
 pub mod bpf;
 pub mod checks;
 pub mod clock;
+mod clock_steps;
 pub mod component;
 pub mod config;
 pub mod contention;
 pub mod cuda;
 pub mod daemon;
+#[cfg(test)]
+mod fake_server;
 #[cfg(test)]
 mod fake_sysfs;
 pub mod flight;
@@ -43,7 +46,6 @@ pub mod scan;
 pub mod site_file;
 mod snapshot;
 pub mod sources;
-mod steady;
 pub mod supervise;
 pub mod tally;
 pub mod triggers;

@@ -18,7 +18,7 @@ use gtrace_grpc::nvsentinel::{self, Entity, HealthEvent, RecommendedAction};
 use serde::{Deserialize, Serialize};
 
 use crate::hub::Hub;
-use crate::samples::Batch;
+use crate::samples::{Batch, own};
 use crate::supervise::{Task, beat, names};
 
 /// Between looks at the health.
@@ -264,14 +264,7 @@ fn write(file: &Path, reported: &Checks) -> std::io::Result<()> {
 }
 
 fn counter(name: &'static str, help: &'static str, value: u64) -> Metric {
-    Metric {
-        name,
-        help,
-        unit: "",
-        kind: MetricKind::Counter,
-        labels: Vec::new(),
-        value: value as f64,
-    }
+    own(name, help, "", MetricKind::Counter, value as f64)
 }
 
 /// Starts the task.

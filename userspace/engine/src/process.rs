@@ -9,6 +9,16 @@ use gtrace_event::Process;
 /// Bytes of such a file that are read.
 const MOST: u64 = 64 * 1024;
 
+/// Process `pid`, with what /proc shows of it while it lives.
+pub fn of(pid: u32) -> Process {
+    let mut process = Process {
+        pid: Some(pid),
+        ..Process::default()
+    };
+    enrich(&mut process);
+    process
+}
+
 /// Adds name, control group and container where they are not known and the process still lives.
 pub fn enrich(process: &mut Process) {
     let Some(pid) = process.pid else { return };

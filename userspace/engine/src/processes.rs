@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use gtrace_api::{Coverage, LayerCounts, ProcessUse};
-use gtrace_event::Process;
 use gtrace_profile::Histogram;
 use gtrace_uprobes::procfs;
 
 use crate::hub::Hub;
-use crate::process::enrich;
+use crate::process;
 
 /// Sums up rows of one process.
 #[derive(Default)]
@@ -63,11 +62,7 @@ pub fn of(hub: &Hub) -> Vec<ProcessUse> {
     known
         .filter_map(|(pid, known)| {
             let started = procfs::started(proc_root, pid)?;
-            let mut process = Process {
-                pid: Some(pid),
-                ..Process::default()
-            };
-            enrich(&mut process);
+            let process = process::of(pid);
             Some(ProcessUse {
                 pid,
                 started,

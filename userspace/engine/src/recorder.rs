@@ -10,14 +10,15 @@ use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::{Evidence, Incident, IncidentId, MissingEvidence, Severity, Timestamp};
 use gtrace_history::{Query, Sample, Samples, SeriesKey, Writer};
 use gtrace_recorder::{Disk, FileError, Plan, Recording, Ring, What, evidence};
+use gtrace_store::SteadyClock;
 use jiff::SignedDuration;
 use tokio::sync::oneshot::error::TryRecvError;
 
+use crate::clock_steps::ClockSteps;
 use crate::flight::{Attachment, nanoseconds, since_boot};
 use crate::hub::{Command, Hub, Unchanged};
-use crate::samples::Batch;
+use crate::samples::{Batch, own};
 use crate::snapshot::{Subject, Taking};
-use crate::steady::SteadyClock;
 use crate::supervise::{self, Task, names};
 use crate::{clock, history, host};
 
@@ -142,6 +143,7 @@ struct Keeper<'a> {
     usage: evidence::Usage,
     counts: Counts,
     clock: SteadyClock,
+    steps: ClockSteps,
 }
 
 /// What there was, since this thread began.
@@ -159,6 +161,8 @@ struct Counts {
 struct UnderWay {
     recording: Recording,
     began: Instant,
+    /// From when on, ns since boot; `None` where that is known by the wall clock alone.
+    from_ns: Option<i64>,
     /// Up to where the ring is in it.
     copied: u64,
     taking: Option<Taking>,
@@ -182,10 +186,12 @@ impl<'a> Keeper<'a> {
             usage: evidence::Usage::default(),
             counts: Counts::default(),
             clock: SteadyClock::default(),
+            steps: ClockSteps::default(),
         }
     }
 
     fn round(&mut self) {
+        self.steps.observe(Timestamp::now(), clock::boottime_ns());
         // First, as a process that an incident is about may be gone soon.
         self.take_triggers();
         self.write_ring();
@@ -342,6 +348,7 @@ impl<'a> Keeper<'a> {
                 let under_way = UnderWay {
                     recording,
                     began: Instant::now(),
+                    from_ns: Some(from),
                     copied: before.next,
                     taking: taking.ok(),
                 };
@@ -398,7 +405,13 @@ impl<'a> Keeper<'a> {
     fn finish(&mut self, mut under_way: UnderWay) {
         under_way.keep_snapshot(true);
         let mut recording = under_way.recording;
-        if let Err(why) = self.keep_samples(&recording) {
+        let plan = recording.plan();
+        let spans = match under_way.from_ns {
+            // The clock may have been set meanwhile.
+            Some(from_ns) => self.steps.shown(from_ns, nanoseconds(clock::boottime_ns())),
+            None => vec![(plan.from.as_millisecond(), plan.until.as_millisecond())],
+        };
+        if let Err(why) = self.keep_samples(&recording, &spans) {
             recording.miss("samples", why);
         }
         self.submit_finished(recording);
@@ -416,20 +429,22 @@ impl<'a> Keeper<'a> {
         }
     }
 
-    /// Copies the samples of the time into the recording, as the history makes them coarser after an hour.
-    fn keep_samples(&self, recording: &Recording) -> Result<(), String> {
-        let plan = recording.plan();
+    /// Copies the samples of these spans of time into the recording, as the history makes them coarser after an hour.
+    fn keep_samples(&self, recording: &Recording, spans: &[(i64, i64)]) -> Result<(), String> {
         let from = history::directory(&self.options.store);
         let reader = gtrace_history::Reader::open(&from).map_err(|e| e.to_string())?;
-        let query = Query {
-            since_ms: plan.from.as_millisecond(),
-            until_ms: plan.until.as_millisecond().saturating_add(1),
-            max_points: SAMPLE_POINTS,
-            ..Query::default()
-        };
-        let found = reader.query(&query).map_err(|e| e.to_string())?;
+        let mut found = Vec::new();
+        for (first_ms, last_ms) in spans {
+            let query = Query {
+                since_ms: *first_ms,
+                until_ms: last_ms.saturating_add(1),
+                max_points: SAMPLE_POINTS,
+                ..Query::default()
+            };
+            found.extend(reader.query(&query).map_err(|e| e.to_string())?.series);
+        }
         let mut by_time: BTreeMap<i64, Vec<Sample>> = BTreeMap::new();
-        for series in found.series {
+        for series in found {
             let key = SeriesKey::new(&series.metric, &series.unit, series.kind, series.labels);
             let Ok(key) = key else { continue };
             for point in series.points {
@@ -448,7 +463,7 @@ impl<'a> Keeper<'a> {
             for (time_ms, samples) in by_time {
                 writer.push(&Samples { time_ms, samples })?;
             }
-            writer.flush(plan.until.as_millisecond())?;
+            writer.flush(recording.plan().until.as_millisecond())?;
             drop(writer);
             // All is in the segment.
             let _ = std::fs::remove_file(recording.samples().join("journal"));
@@ -557,6 +572,7 @@ impl<'a> Keeper<'a> {
             self.finish(UnderWay {
                 recording,
                 began: Instant::now(),
+                from_ns: None,
                 copied: u64::MAX,
                 taking: None,
             });
@@ -597,14 +613,6 @@ impl<'a> Keeper<'a> {
     }
 
     fn metrics(&self) -> Vec<Metric> {
-        let metric = |name, help, unit, kind, value: f64| Metric {
-            name,
-            help,
-            unit,
-            kind,
-            labels: Vec::new(),
-            value,
-        };
         let held = |ring: &Ring| (ring.bytes(), ring.dropped(), ring.oldest_ns());
         let (ring_bytes, ring_dropped, oldest) = self.hub.recorder.read(held).unwrap_or_default();
         let span = oldest.map_or(0.0, |oldest| {
@@ -613,70 +621,70 @@ impl<'a> Keeper<'a> {
         let refused = self.counts.refused + self.hub.recorder.refused();
         let (gauge, counter) = (MetricKind::Gauge, MetricKind::Counter);
         vec![
-            metric(
+            own(
                 "gtrace_recorder_memory_bytes",
                 "What the flight recorder holds in memory",
                 "bytes",
                 gauge,
                 ring_bytes as f64,
             ),
-            metric(
+            own(
                 "gtrace_recorder_span_seconds",
                 "Age of the oldest entry that the flight recorder holds in memory",
                 "seconds",
                 gauge,
                 span,
             ),
-            metric(
+            own(
                 "gtrace_recorder_dropped_entries",
                 "Entries of the flight recorder that went for want of room before their age",
                 "",
                 counter,
                 ring_dropped as f64,
             ),
-            metric(
+            own(
                 "gtrace_recorder_unwritable_bytes",
                 "Bytes of the flight recorder that could not be put on disk",
                 "bytes",
                 counter,
                 self.counts.unwritable_bytes as f64,
             ),
-            metric(
+            own(
                 "gtrace_recorder_recordings",
                 "Recordings of incidents that were begun",
                 "",
                 counter,
                 self.counts.recordings as f64,
             ),
-            metric(
+            own(
                 "gtrace_recorder_refused_recordings",
                 "Incidents that were not recorded, as too many were under way",
                 "",
                 counter,
                 refused as f64,
             ),
-            metric(
+            own(
                 "gtrace_recorder_failed_recordings",
                 "Incidents whose recording could not be written",
                 "",
                 counter,
                 self.counts.failed as f64,
             ),
-            metric(
+            own(
                 "gtrace_recorder_interrupted_recordings",
                 "Recordings that an earlier process had left unfinished",
                 "",
                 counter,
                 self.counts.interrupted as f64,
             ),
-            metric(
+            own(
                 "gtrace_recorder_evidence_bytes",
                 "What is kept on disk of incidents",
                 "bytes",
                 gauge,
                 self.usage.bytes as f64,
             ),
-            metric(
+            own(
                 "gtrace_recorder_removed_bytes",
                 "Bytes of evidence that were removed for their age or for want of room",
                 "bytes",

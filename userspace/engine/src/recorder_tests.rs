@@ -1,4 +1,4 @@
-use gtrace_event::{Event, Kind, Occurrence, Provenance, Witness, WitnessName};
+use gtrace_event::{Event, Kind, Occurrence, Provenance, WitnessName};
 use gtrace_incident::{Correlator, Rules};
 use gtrace_recorder::{Entry, KernelLine};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -17,13 +17,8 @@ fn incidents(count: u32) -> Vec<Incident> {
             pci: pci.parse().ok(),
             ..gtrace_event::Gpu::default()
         });
-        let time = Timestamp::now();
-        let witness = Witness {
-            source: WitnessName::SysfsPci,
-            count: 1,
-            first_time: time,
-        };
-        all.extend(correlator.ingest(&Event::new(time, witness, occurrence)));
+        let event = Event::seen(Timestamp::now(), WitnessName::SysfsPci, 1, occurrence);
+        all.extend(correlator.ingest(&event));
     }
     all
 }
@@ -152,6 +147,48 @@ fn what_was_before_and_after_an_opening_is_kept_and_goes_to_the_core() {
             .iter()
             .any(|e| matches!(&e.what, What::Kernel(l) if l.text == "before"))
     );
+}
+
+#[test]
+fn samples_from_before_the_clock_was_set_back_are_kept() {
+    let bench = Bench::new();
+    let mut keeper = bench.keeper();
+    // A minute ago the clock was an hour ahead.
+    let minute_ago = clock::boottime_ns().saturating_sub(60_000_000_000);
+    let before = clock::wall_time(minute_ago) + SignedDuration::from_hours(1);
+    keeper.steps.observe(before, minute_ago);
+    keeper.round();
+    let now = Timestamp::now();
+    let dir = history::directory(&keeper.options.store);
+    let mut writer = Writer::open(&dir, gtrace_history::Options::default()).unwrap();
+    for time in [before, now] {
+        let key = SeriesKey::new("power", "", gtrace_history::Kind::Gauge, Vec::new());
+        let sample = Sample {
+            series: key.unwrap(),
+            value: gtrace_history::Value::gauge(700.0),
+        };
+        let batch = Samples {
+            time_ms: time.as_millisecond(),
+            samples: vec![sample],
+        };
+        writer.push(&batch).unwrap();
+    }
+    drop(writer);
+    bench.open(&incidents(1)[0]);
+    keeper.round();
+    keeper.go_on(Instant::now() + AFTER + Duration::from_secs(1));
+    let (id, evidence, missing) = answered(bench.command().unwrap());
+    assert!(missing.is_empty(), "{missing:?}");
+    let kept = evidence::read(&keeper.root, id, &evidence).samples.unwrap();
+    let all = Query {
+        until_ms: i64::MAX,
+        max_points: 100,
+        ..Query::default()
+    };
+    let reader = gtrace_history::Reader::open(&kept).unwrap();
+    let found = reader.query(&all).unwrap().series.remove(0);
+    let times: Vec<_> = found.points.iter().map(|p| p.time_ms / 1000).collect();
+    assert_eq!(times, [now.as_second(), before.as_second()]);
 }
 
 #[test]

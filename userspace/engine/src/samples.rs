@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gtrace_devices::Metric;
+use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::Timestamp;
 use gtrace_profile::Histogram;
 
@@ -31,6 +31,24 @@ pub struct Batch {
     pub interval: Duration,
     /// Names, labels and values, in base units.
     pub metrics: Vec<Metric>,
+}
+
+/// A metric of gtrace itself, without labels.
+pub(crate) fn own(
+    name: &'static str,
+    help: &'static str,
+    unit: &'static str,
+    kind: MetricKind,
+    value: f64,
+) -> Metric {
+    Metric {
+        name,
+        help,
+        unit,
+        kind,
+        labels: Vec::new(),
+        value,
+    }
 }
 
 /// Takes samples as they come. Called in the thread of the component, so it must not wait.
@@ -194,8 +212,6 @@ pub fn is_stale(interval: Duration, age: Duration) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_devices::MetricKind;
-
     use super::*;
 
     #[test]

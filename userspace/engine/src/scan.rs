@@ -10,7 +10,7 @@ use gtrace_devices::{
 };
 use gtrace_event::{
     Event, HealthAction, HealthRecord, HealthReport, HealthSubject, Occasion, SubjectKind,
-    Timestamp, Witness, WitnessName,
+    Timestamp, WitnessName,
 };
 use gtrace_health::{Fold, Rules};
 
@@ -173,12 +173,7 @@ impl<'a> Scan<'a> {
         let at_ns = occurrence.boottime_ns.unwrap_or(now_ns).min(now_ns);
         let time = clock::wall_time(at_ns);
         let advice = self.catalogue.assess(&mut occurrence);
-        let first = Witness {
-            source: witness,
-            count,
-            first_time: time,
-        };
-        let mut event = Event::new(time, first, occurrence);
+        let mut event = Event::seen(time, witness, count, occurrence);
         event.advice = Some(advice);
         event.boot_id = Some(self.boot.clone());
         if count > 1 {

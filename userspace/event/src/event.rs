@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Ack, Advice, Detail, EventId, Gpu, Kind, Occurrence, Process, Provenance, Severity, Variant,
-    Witness,
+    Witness, WitnessName,
 };
 
 /// One event, with every amendment that is known applied.
@@ -93,6 +93,16 @@ impl Event {
             advice: None,
             acks: Vec::new(),
         }
+    }
+
+    /// A new event, of which `source` has seen `count` occurrences at `time`.
+    pub fn seen(time: Timestamp, source: WitnessName, count: u64, occurrence: Occurrence) -> Self {
+        let first = Witness {
+            source,
+            count,
+            first_time: time,
+        };
+        Self::new(time, first, occurrence)
     }
 
     /// Whether it names a GPU, or a port above one.

@@ -24,6 +24,7 @@ mod id;
 mod incident;
 mod kind;
 mod named;
+mod nanos;
 mod occurrence;
 mod process;
 mod provenance;
@@ -58,6 +59,7 @@ pub use incident::{
 };
 pub use jiff::Timestamp;
 pub use kind::{Kind, UnknownKind};
+pub use nanos::nanos;
 pub use occurrence::{FoldKey, LogLine, Occurrence};
 pub use process::Process;
 pub use provenance::Provenance;

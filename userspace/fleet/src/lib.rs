@@ -38,7 +38,7 @@ pub use message::{
     BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, GpuState, HostState, LABELS_MAX,
     StateAnswer, check_labels, check_name,
 };
-pub use pattern::fits;
+pub use pattern::fits_host;
 pub use position::{Position, PositionError};
 pub use read::{HostRead, PAGE, READ_MAX, READS_MAX, is_readable};
 pub use request::{

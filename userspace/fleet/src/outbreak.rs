@@ -13,7 +13,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gtrace_event::{FailureClass, IncidentId, Timestamp};
+use gtrace_event::{FailureClass, IncidentId, Timestamp, nanos};
 use serde::{Deserialize, Serialize};
 use statrs::function::gamma::ln_gamma;
 
@@ -348,14 +348,6 @@ fn outbreak(members: &[&Member], set: &Set, expected: f64) -> Outbreak {
         jobs: Vec::new(),
         expected,
     }
-}
-
-fn nanos(time: Timestamp) -> i64 {
-    let beyond = match time < Timestamp::UNIX_EPOCH {
-        true => i64::MIN,
-        false => i64::MAX,
-    };
-    i64::try_from(time.as_nanosecond()).unwrap_or(beyond)
 }
 
 #[cfg(test)]

@@ -1,7 +1,17 @@
 //! Patterns by which people choose hosts.
 
+use std::collections::BTreeMap;
+
+/// Whether a host is meant by its name, a pattern (`gpu-*`) or a label (`rack=r7`).
+pub fn fits_host(wanted: &str, name: &str, labels: &BTreeMap<String, String>) -> bool {
+    match wanted.split_once('=') {
+        Some((label, value)) => labels.get(label).is_some_and(|found| fits(value, found)),
+        None => fits(wanted, name),
+    }
+}
+
 /// Whether `text` fits a pattern, in which `*` stands for anything.
-pub fn fits(pattern: &str, text: &str) -> bool {
+fn fits(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
     let Some(mut rest) = text.strip_prefix(first) else {

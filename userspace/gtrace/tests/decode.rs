@@ -106,6 +106,8 @@ fn exit_codes_tell_fine_usage_and_unreadable_apart() {
     assert_eq!(decode(&[], quiet).status.code(), Some(0));
     assert_eq!(decode(&[], "").status.code(), Some(0));
     assert_eq!(decode(&["--no-such-flag"], "").status.code(), Some(2));
+    let since = decode(&["--since", "-5m"], quiet);
+    assert_eq!(since.status.code(), Some(0), "{since:?}");
     let output = decode(&["/does/not/exist"], "");
     assert_eq!(output.status.code(), Some(3));
     let said = String::from_utf8(output.stderr).unwrap();

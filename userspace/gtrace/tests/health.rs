@@ -46,6 +46,13 @@ fn the_daemon_says_how_each_part_is_and_the_exit_status_says_it_too() {
     assert_eq!(ask(&["86:00"]).status.code(), Some(0));
     assert_eq!(ask(&["GPU-8f3a"]).status.code(), Some(1));
     assert_eq!(ask(&["0000:99:00.0"]).status.code(), Some(3));
+    let unknown = ask(&["0000:99:00.0", "--npd"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    let said = text(&unknown);
+    assert!(
+        said.starts_with("unknown: nothing is known of `0000:99:00.0`"),
+        "{said}"
+    );
     let json = ask(&["--json"]);
     let report: HealthReport = serde_json::from_str(&text(&json)).unwrap();
     assert_eq!(report.host.as_deref(), Some("node7"));
@@ -181,6 +188,11 @@ fn a_maintenance_window_is_begun_and_refused_as_it_should() {
     assert_eq!(ask(&["start", "--for", "99x"]).status.code(), Some(2));
     let show = ask(&["show"]);
     assert_eq!(text(&show), "no maintenance window is on\n");
+    let stopped = ask(&["stop", "--json"]);
+    assert_eq!(
+        (stopped.status.code(), &*text(&stopped)),
+        (Some(0), "null\n")
+    );
     let news = HealthNews::Maintenance { window };
     assert!(
         serde_json::to_string(&news)

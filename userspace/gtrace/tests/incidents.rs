@@ -3,27 +3,17 @@
 
 mod support;
 
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Output, Stdio};
 
 use gtrace_api::client::ClientError;
 use gtrace_api::{IncidentRequest, PublishedIncident};
-use gtrace_event::{Event, Incident, IncidentState, Kind, Provenance, Severity};
-use gtrace_incident::{Correlator, Options, Rules};
-use support::{Daemon, xid};
+use gtrace_event::{Event, Incident, IncidentState, Record, Severity, StateChange};
+use gtrace_store::{Options, Store};
+use support::{Daemon, incident_of, xid};
 
-/// An event, and the incident that it opens.
-fn opened(pci: &str, time: &str) -> (Event, Incident) {
-    let mut event = xid(pci, 79, Severity::Fatal, time);
-    event.provenance = Provenance::Kernel;
-    assert_eq!(event.kind, Kind::Xid);
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
-    let incident = correlator.ingest(&event).remove(0);
-    (event, incident)
-}
-
-fn publish(daemon: &Daemon, event: &Event, incident: &Incident) {
-    daemon.publish_event(event);
-    daemon.core().publish_incident(incident);
+fn fault(pci: &str, time: &str) -> Event {
+    xid(pci, 79, Severity::Fatal, time)
 }
 
 fn incidents(daemon: &Daemon, query: &str) -> Vec<Incident> {
@@ -33,13 +23,14 @@ fn incidents(daemon: &Daemon, query: &str) -> Vec<Incident> {
         .unwrap()
 }
 
+fn command(args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
+    command.args(args).env("USER", "me").env_remove("SUDO_USER");
+    command
+}
+
 fn gtrace(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_gtrace"))
-        .args(args)
-        .env("USER", "me")
-        .env_remove("SUDO_USER")
-        .output()
-        .unwrap()
+    command(args).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -49,10 +40,10 @@ fn text(bytes: &[u8]) -> String {
 #[test]
 fn incidents_are_listed_from_hub_and_store_and_their_state_is_changed_over_the_unix_socket_only() {
     let daemon = Daemon::start();
-    let (event, first) = opened("0000:3b:00.0", "2026-03-03T04:05:06Z");
-    publish(&daemon, &event, &first);
-    let (event, second) = opened("0000:5e:00.0", "2026-03-03T05:05:06Z");
+    let first = daemon.publish_opened(&fault("0000:3b:00.0", "2026-03-03T04:05:06Z"));
+    let event = fault("0000:5e:00.0", "2026-03-03T05:05:06Z");
     daemon.publish_event(&event);
+    let second = incident_of(&event);
     // Not in the store yet.
     daemon.hub.set_incident(second.clone());
     assert_eq!(incidents(&daemon, ""), [first.clone(), second.clone()]);
@@ -153,16 +144,15 @@ fn the_stream_of_incidents_resumes_and_the_one_of_events_has_none_of_them() {
         .stream("/api/v1/events/stream", None)
         .unwrap();
     assert!(events.next_message().unwrap().unwrap().data.is_empty());
-    let (event, mut incident) = opened("0000:3b:00.0", "2026-03-03T04:05:06Z");
-    publish(&daemon, &event, &incident);
+    let event = fault("0000:3b:00.0", "2026-03-03T04:05:06Z");
+    let mut incident = daemon.publish_opened(&event);
     let message = live.next_message().unwrap().unwrap();
     assert_eq!(message.event, "incident");
     let published: PublishedIncident = serde_json::from_str(&message.data).unwrap();
     assert_eq!((&published.incident, published.seq), (&incident, Some(2)));
     incident.revision += 1;
     daemon.core().publish_incident(&incident);
-    let (other, _) = opened("0000:5e:00.0", "2026-03-03T05:05:06Z");
-    daemon.publish_event(&other);
+    daemon.publish_event(&fault("0000:5e:00.0", "2026-03-03T05:05:06Z"));
     for seq in [1, 4] {
         let message = events.next_message().unwrap().unwrap();
         assert_eq!(message.event, "event");
@@ -192,8 +182,7 @@ fn the_stream_of_incidents_resumes_and_the_one_of_events_has_none_of_them() {
 #[test]
 fn the_command_works_on_the_store_alone_and_on_a_copy_of_it() {
     let daemon = Daemon::start();
-    let (event, incident) = opened("0000:3b:00.0", "2026-03-03T04:05:06Z");
-    publish(&daemon, &event, &incident);
+    let incident = daemon.publish_opened(&fault("0000:3b:00.0", "2026-03-03T04:05:06Z"));
     let dir = daemon.stop();
     let store = dir.path().join("store.db");
     let store = store.to_str().unwrap();
@@ -244,4 +233,36 @@ fn the_command_works_on_the_store_alone_and_on_a_copy_of_it() {
     assert_eq!(unknown.status.code(), Some(1));
     let verified = gtrace(&["events", "--verify", "--store", store]);
     assert!(verified.status.success(), "{}", text(&verified.stderr));
+}
+
+#[test]
+fn two_who_change_an_incident_without_a_daemon_lose_nothing_of_each_other() {
+    let daemon = Daemon::start();
+    let event = fault("0000:3b:00.0", "2026-03-03T04:05:06Z");
+    let mut incident = daemon.publish_opened(&event);
+    let dir = daemon.stop();
+    let path = dir.path().join("store.db");
+    let (id, store) = (incident.id.to_string(), path.to_str().unwrap());
+    let mut alice = Store::open(&path, Options::default()).unwrap();
+    let mut resolve = command(&["incidents", "resolve", &id, "--json", "--store", store])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut said = BufReader::new(resolve.stderr.take().unwrap()).lines();
+    assert!(said.any(|line| line.unwrap().contains("waiting for that")));
+    incident.change_state(StateChange {
+        time: event.time,
+        state: IncidentState::Acknowledged,
+        by: "alice".to_owned(),
+        note: "on it".to_owned(),
+    });
+    let record = Record::Incident(Box::new(incident));
+    alice.append(&[record], &[]).unwrap();
+    drop(alice);
+    let resolved = resolve.wait_with_output().unwrap();
+    assert!(resolved.status.success());
+    let changed: Incident = serde_json::from_slice(&resolved.stdout).unwrap();
+    let by: Vec<&str> = changed.history.iter().map(|one| one.by.as_str()).collect();
+    assert_eq!(by, ["alice", "me"]);
 }

@@ -6,11 +6,10 @@ mod support;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use clap::CommandFactory as _;
-use gtrace_event::{Provenance, Severity};
-use gtrace_incident::{Correlator, Options, Rules};
+use gtrace_event::Severity;
 use support::{Daemon, xid};
 
 const HOUR: &str = "2026-03-03T04:00:00Z";
@@ -184,13 +183,8 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
 #[test]
 fn no_command_panics_whatever_becomes_of_its_output() {
     let daemon = Daemon::start();
-    let mut event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
-    event.provenance = Provenance::Kernel;
-    daemon.publish_event(&event);
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
-    for incident in correlator.ingest(&event) {
-        daemon.core().publish_incident(&incident);
-    }
+    let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    daemon.publish_opened(&event);
     let dir = daemon.dir.path();
     let mut without_text = Vec::new();
     std::fs::write(dir.join("baseline.toml"), "[host]\ngpus = 0\n").unwrap();
@@ -253,8 +247,13 @@ fn no_command_panics_whatever_becomes_of_its_output() {
     assert_eq!(without_text, expected, "those that say nothing here");
 }
 
-/// Runs `gtrace top` on a terminal of its own, leaves it by `q` once `wanted` was shown: how it ended, and all that was shown.
-fn on_terminal(dir: &Path, variables: &[(&str, &str)], wanted: &[u8]) -> (Option<i32>, Vec<u8>) {
+/// Runs `gtrace top` on a terminal of its own, leaves it once `wanted` was shown: how it ended, and all that was shown.
+fn on_terminal(
+    dir: &Path,
+    variables: &[(&str, &str)],
+    wanted: &[u8],
+    leave: impl Fn(&mut File, &Child),
+) -> (Option<i32>, Vec<u8>) {
     let size = nix::pty::Winsize {
         ws_row: 40,
         ws_col: 140,
@@ -289,8 +288,7 @@ fn on_terminal(dir: &Path, variables: &[(&str, &str)], wanted: &[u8]) -> (Option
         let is_there = shown.windows(wanted.len()).any(|window| window == wanted);
         if is_there && !asked {
             asked = true;
-            // It may have ended by itself.
-            let _ = std::io::Write::write_all(&mut keyboard, b"q");
+            leave(&mut keyboard, &child);
         }
     }
     if !asked {
@@ -299,20 +297,45 @@ fn on_terminal(dir: &Path, variables: &[(&str, &str)], wanted: &[u8]) -> (Option
     (child.wait().unwrap().code(), shown)
 }
 
+fn by_q(keyboard: &mut File, _: &Child) {
+    // It may have ended by itself.
+    let _ = std::io::Write::write_all(keyboard, b"q");
+}
+
+#[test]
+fn top_leaves_the_terminal_as_it_was_whatever_ends_it() {
+    use rustix::process::{Pid, Signal, kill_process};
+    let daemon = Daemon::start();
+    // As xterm has it: the other screen, and back.
+    let (enter, back) = (b"\x1b[?1049h", b"\x1b[?1049l");
+    for signal in [Signal::INT, Signal::TERM] {
+        let by_signal =
+            |_: &mut File, top: &Child| kill_process(Pid::from_child(top), signal).unwrap();
+        let xterm = [("TERM", "xterm")];
+        let (code, shown) = on_terminal(daemon.dir.path(), &xterm, enter, by_signal);
+        let text = String::from_utf8_lossy(&shown);
+        assert_eq!(code, Some(0), "{signal:?}: {text}");
+        assert!(
+            shown.windows(back.len()).any(|window| window == back),
+            "{signal:?}: {text}"
+        );
+    }
+}
+
 #[test]
 fn top_draws_what_the_terminal_can_show() {
     let daemon = Daemon::start();
     let dir = daemon.dir.path();
     let xterm = ("TERM", "xterm");
-    let (code, shown) = on_terminal(dir, &[xterm, ("LC_ALL", "C")], b"+--");
+    let (code, shown) = on_terminal(dir, &[xterm, ("LC_ALL", "C")], b"+--", by_q);
     let text = String::from_utf8_lossy(&shown);
     assert_eq!(code, Some(0), "{text}");
     assert!(shown.is_ascii(), "{text}");
     let lines = "\u{2500}\u{2500}".as_bytes();
-    let (code, shown) = on_terminal(dir, &[xterm, ("LANG", "C.UTF-8")], lines);
+    let (code, shown) = on_terminal(dir, &[xterm, ("LANG", "C.UTF-8")], lines, by_q);
     assert_eq!(code, Some(0), "{}", String::from_utf8_lossy(&shown));
     for dumb in ["dumb", ""] {
-        let (code, shown) = on_terminal(dir, &[("TERM", dumb)], b"use --once");
+        let (code, shown) = on_terminal(dir, &[("TERM", dumb)], b"use --once", by_q);
         let text = String::from_utf8_lossy(&shown);
         assert_eq!(code, Some(2), "{text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");

@@ -7,19 +7,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gtrace_event::{Event, Incident, Provenance, Severity};
-use gtrace_incident::{Correlator, Options, Rules};
+use gtrace_event::{Event, Severity};
 use support::{Daemon, xid};
 
 const TIME: &str = "2026-03-03T04:05:06Z";
 
-fn opened() -> (Event, Incident) {
+fn fault() -> Event {
     let mut event = xid("0000:3b:00.0", 79, Severity::Fatal, TIME);
-    event.provenance = Provenance::Kernel;
     event.host = Some("gpu-node-17".to_owned());
-    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
-    let incident = correlator.ingest(&event).remove(0);
-    (event, incident)
+    event
 }
 
 fn gtrace(args: &[&str], directory: &Path) -> Output {
@@ -41,9 +37,8 @@ fn written(output: &Output, directory: &Path) -> PathBuf {
 #[test]
 fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
     let daemon = Daemon::start();
-    let (event, incident) = opened();
-    daemon.publish_event(&event);
-    daemon.core().publish_incident(&incident);
+    let event = fault();
+    let incident = daemon.publish_opened(&event);
     let stopped = daemon.stop();
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
@@ -97,8 +92,7 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
 #[test]
 fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
     let daemon = Daemon::start();
-    let (event, _) = opened();
-    daemon.publish_event(&event);
+    daemon.publish_event(&fault());
     let stopped = daemon.stop();
     let store = stopped.path().join("store.db");
     let store = store.to_str().unwrap();
@@ -189,8 +183,7 @@ fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
 #[test]
 fn a_signed_report_names_its_key_and_refuses_another() {
     let daemon = Daemon::start();
-    let (event, _) = opened();
-    daemon.publish_event(&event);
+    daemon.publish_event(&fault());
     let stopped = daemon.stop();
     let store = stopped.path().join("store.db");
     let directory = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -84,21 +84,51 @@ pub(crate) struct Intake {
     pub(crate) readers: Arc<Readers>,
     decoding: Arc<Semaphore>,
     credentials: Arc<Mutex<Credentials>>,
-    /// Numbers of no host, and when they were looked up.
-    unknown: Arc<Mutex<HashMap<i64, Instant>>>,
     /// What came without a good credential.
     refused: Arc<AtomicU64>,
     /// What came through NATS.
     pub(crate) nats: Arc<NatsCounters>,
 }
 
-/// For so long a number is believed to be no host's where anybody may ask about any number.
+/// For so long a number is believed to be no host's: anybody may ask about any number.
 const UNKNOWN: Duration = Duration::from_secs(1);
 /// Such numbers that are kept.
 const UNKNOWN_MAX: usize = 1024;
 
-/// Hosts by their numbers, and when they were looked up.
-type Credentials = HashMap<i64, (KnownHost, Instant)>;
+/// What was looked up, and when.
+#[derive(Default)]
+struct Credentials {
+    /// Hosts by their numbers.
+    known: HashMap<i64, (KnownHost, Instant)>,
+    /// Numbers of no host.
+    unknown: HashMap<i64, Instant>,
+}
+
+impl Credentials {
+    /// Whose number it is, where that was looked up lately.
+    fn get(&self, id: i64) -> Option<Option<KnownHost>> {
+        let known = self.known.get(&id);
+        if let Some((host, _)) = known.filter(|(_, at)| at.elapsed() < BELIEVED) {
+            return Some(Some(host.clone()));
+        }
+        let unknown = self.unknown.get(&id);
+        unknown.filter(|at| at.elapsed() < UNKNOWN).map(|_| None)
+    }
+
+    fn note(&mut self, id: i64, host: Option<&KnownHost>) {
+        let now = Instant::now();
+        if let Some(host) = host {
+            self.unknown.remove(&id);
+            self.known.insert(id, (host.clone(), now));
+            return;
+        }
+        self.known.remove(&id);
+        if self.unknown.len() >= UNKNOWN_MAX {
+            self.unknown.clear();
+        }
+        self.unknown.insert(id, now);
+    }
+}
 
 impl Intake {
     pub(crate) fn new(writer: Writer, readers: Arc<Readers>) -> Self {
@@ -107,7 +137,6 @@ impl Intake {
             readers,
             decoding: Arc::new(Semaphore::new(DECODING)),
             credentials: Arc::default(),
-            unknown: Arc::default(),
             refused: Arc::default(),
             nats: Arc::default(),
         }
@@ -122,18 +151,16 @@ impl Intake {
         &self.refused
     }
 
+    fn credentials(&self) -> MutexGuard<'_, Credentials> {
+        self.credentials
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The host with this number, unless its credential was revoked. Whoever says to be it has yet to show that.
     pub(crate) async fn host(&self, id: i64) -> Result<Option<KnownHost>, Unread> {
-        let lock = || {
-            self.credentials
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-        };
-        let believed = lock()
-            .get(&id)
-            .filter(|(_, at)| at.elapsed() < BELIEVED)
-            .map(|(host, _)| host.clone());
-        if believed.is_some() {
+        let believed = self.credentials().get(id);
+        if let Some(believed) = believed {
             return Ok(believed);
         }
         let known = self.readers.read(move |db| db.credential(id)).await?;
@@ -144,31 +171,22 @@ impl Intake {
                 digest: digest.try_into().ok()?,
             })
         });
-        let mut all = lock();
-        match &known {
-            Some(host) => drop(all.insert(id, (host.clone(), Instant::now()))),
-            None => drop(all.remove(&id)),
-        }
+        self.credentials().note(id, known.as_ref());
         Ok(known)
     }
 
-    /// The same for who has shown nothing yet: a number that is no host's is not looked up for each message.
-    pub(crate) async fn host_of_any(&self, id: i64) -> Result<Option<KnownHost>, Unread> {
-        let lock = || self.unknown.lock().unwrap_or_else(PoisonError::into_inner);
-        if lock().get(&id).is_some_and(|at| at.elapsed() < UNKNOWN) {
-            return Ok(None);
-        }
-        let known = self.host(id).await?;
-        let mut unknown = lock();
-        if known.is_some() {
-            unknown.remove(&id);
-            return Ok(known);
-        }
-        if unknown.len() >= UNKNOWN_MAX {
-            unknown.clear();
-        }
-        unknown.insert(id, Instant::now());
-        Ok(None)
+    /// The credential of the host with this number is another one now.
+    pub(crate) fn forget(&self, id: i64) {
+        let mut credentials = self.credentials();
+        credentials.known.remove(&id);
+        credentials.unknown.remove(&id);
+    }
+
+    /// The number is believed to be no host's for as long as a test takes.
+    #[cfg(test)]
+    pub(crate) fn disbelieve(&self, id: i64) {
+        let later = Instant::now() + Duration::from_secs(3600);
+        self.credentials().unknown.insert(id, later);
     }
 
     /// A turn to read and decode a batch.

@@ -23,8 +23,3 @@ pub(crate) fn draw() -> Result<String, String> {
 pub(crate) fn join_token() -> Result<String, String> {
     Ok(format!("{TOKEN}{}", draw()?))
 }
-
-/// What the agent of a host shows. Its first part says whose it is.
-pub(crate) fn credential(host: i64, secret: &str) -> String {
-    gtrace_fleet::credential_text(host, secret)
-}

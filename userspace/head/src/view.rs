@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use gtrace_event::{HealthState, Timestamp};
 use gtrace_fleet::outbreak::{self, Outbreak};
-use gtrace_fleet::{Offset, fits};
+use gtrace_fleet::{Offset, fits_host};
 use serde::{Deserialize, Serialize};
 
 use crate::db::{HostRow, MARKS_OF_HOST, Mark};
@@ -100,7 +100,7 @@ impl HostView {
             reasons,
             simulated: row.simulated,
             revoked: row.revoked.is_some(),
-            labels: state.map(|s| s.labels.clone()).unwrap_or_default(),
+            labels: labels(row).clone(),
             seen: row.seen,
             version: state.map(|s| s.version.clone()),
             driver: state.and_then(|s| s.driver.clone()),
@@ -150,7 +150,7 @@ pub(crate) fn outbreaks(
     let mut hosts = BTreeMap::new();
     for row in rows {
         let state = row.state.as_ref();
-        let mut labels = state.map(|s| s.labels.clone()).unwrap_or_default();
+        let mut labels = labels(row).clone();
         let versions = [
             ("driver", state.and_then(|s| s.driver.clone())),
             ("kernel", state.and_then(|s| s.kernel.clone())),
@@ -188,16 +188,15 @@ pub(crate) fn outbreaks(
     outbreak::find(&members, &hosts, now, outbreak::EXPECTED_MAX)
 }
 
-/// Whether a host is meant by its name, a pattern (`gpu-*`) or a label (`rack=r7`).
+/// Where a host says that it is.
+pub(crate) fn labels(row: &HostRow) -> &BTreeMap<String, String> {
+    const NONE: &BTreeMap<String, String> = &BTreeMap::new();
+    row.state.as_ref().map_or(NONE, |state| &state.labels)
+}
+
+/// Whether a host is meant by a name, a pattern or a label.
 pub(crate) fn is_meant(row: &HostRow, one: &str) -> bool {
-    match one.split_once('=') {
-        Some((label, value)) => {
-            let labels = row.state.as_ref().map(|state| &state.labels);
-            let found = labels.and_then(|labels| labels.get(label));
-            found.is_some_and(|found| fits(value, found))
-        }
-        None => fits(one, &row.name),
-    }
+    fits_host(one, &row.name, labels(row))
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ const PLACES: Duration = Duration::from_secs(60);
 
 /// What somebody waits for.
 type Answer<T> = oneshot::Sender<Result<T, String>>;
+/// Writes some of a kind in one transaction.
+type Write<W, T, A> = dyn Fn(&mut W, &[T]) -> Result<Vec<A>, DbError>;
 
 pub(crate) enum Job {
     Batch(Arrived, Answer<Ingested>),
@@ -214,17 +216,9 @@ impl Thread {
                     next = queue.try_recv().ok();
                 }
             }
-            self.batches(&batches, answers);
-            self.states(&states, state_answers);
-            if !frames.is_empty() {
-                let done = self.database.put_frames(&frames, Timestamp::now());
-                let done = done.map_err(|e| self.failed(&e)).map(|new| {
-                    self.counters.frames.fetch_add(new, Ordering::Relaxed);
-                });
-                for answer in frame_answers {
-                    let _ = answer.send(done.clone());
-                }
-            }
+            self.put(&batches, answers, &Self::batches);
+            self.put(&states, state_answers, &Self::states);
+            self.put(&frames, frame_answers, &Self::frames);
             if let Some(work) = other {
                 work(&mut self.database);
             }
@@ -232,50 +226,46 @@ impl Thread {
         }
     }
 
-    fn batches(&mut self, batches: &[Arrived], answers: Vec<Answer<Ingested>>) {
-        if batches.is_empty() {
+    /// Writes all of these together. Where the database refuses that, each by itself: one does not keep the others out.
+    fn put<T, A>(&mut self, all: &[T], answers: Vec<Answer<A>>, write: &Write<Self, T, A>) {
+        if all.is_empty() {
             return;
         }
-        self.counters.transactions.fetch_add(1, Ordering::Relaxed);
-        match self.database.ingest(Timestamp::now(), batches) {
+        let error = match write(self, all) {
             Ok(done) => {
-                for ((arrived, ingested), answer) in batches.iter().zip(done).zip(answers) {
-                    self.count(arrived, &ingested);
-                    let _ = answer.send(Ok(ingested));
+                for (answer, done) in answers.into_iter().zip(done) {
+                    let _ = answer.send(Ok(done));
                 }
+                return;
             }
-            Err(error) if batches.len() > 1 => {
-                // One that the database refuses does not keep the others out.
-                self.failed(&error);
-                for (one, answer) in batches.iter().zip(answers) {
-                    self.batches(std::slice::from_ref(one), vec![answer]);
-                }
-            }
-            Err(error) => {
-                let why = self.failed(&error);
-                for answer in answers {
-                    let _ = answer.send(Err(why.clone()));
-                }
+            Err(error) => self.failed(&error),
+        };
+        for (one, answer) in all.iter().zip(answers) {
+            match all.len() {
+                1 => drop(answer.send(Err(error.clone()))),
+                _ => self.put(std::slice::from_ref(one), vec![answer], write),
             }
         }
     }
 
-    fn states(&mut self, states: &[NewState], answers: Vec<Answer<()>>) {
-        if states.is_empty() {
-            return;
+    fn batches(&mut self, batches: &[Arrived]) -> Result<Vec<Ingested>, DbError> {
+        self.counters.transactions.fetch_add(1, Ordering::Relaxed);
+        let done = self.database.ingest(Timestamp::now(), batches)?;
+        for (arrived, ingested) in batches.iter().zip(&done) {
+            self.count(arrived, ingested);
         }
-        let done = self.database.put_states(states, Timestamp::now());
-        let done = done.map_err(|e| self.failed(&e));
-        if done.is_err() && states.len() > 1 {
-            // As with batches.
-            for (one, answer) in states.iter().zip(answers) {
-                self.states(std::slice::from_ref(one), vec![answer]);
-            }
-            return;
-        }
-        for answer in answers {
-            let _ = answer.send(done.clone());
-        }
+        Ok(done)
+    }
+
+    fn states(&mut self, states: &[NewState]) -> Result<Vec<()>, DbError> {
+        self.database.put_states(states, Timestamp::now())?;
+        Ok(vec![(); states.len()])
+    }
+
+    fn frames(&mut self, frames: &[NewFrames]) -> Result<Vec<()>, DbError> {
+        let new = self.database.put_frames(frames, Timestamp::now())?;
+        self.counters.frames.fetch_add(new, Ordering::Relaxed);
+        Ok(vec![(); frames.len()])
     }
 
     fn count(&self, arrived: &Arrived, ingested: &Ingested) {
@@ -311,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_that_the_database_refuses_keeps_no_other_out() {
+    fn what_the_database_refuses_keeps_nothing_else_out() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("fleet.db");
         let database = Database::open(&Place::File(path.clone())).unwrap();
@@ -348,12 +338,27 @@ mod tests {
             connection.execute(insert, [host]).unwrap();
         }
         let (answers, mut answered): (Vec<_>, Vec<_>) = (1..4).map(|_| oneshot::channel()).unzip();
-        thread.states(&[state(1), state(2), state(3)], answers);
+        let states = [state(1), state(2), state(3)];
+        thread.put(&states, answers, &Thread::states);
         let taken: Vec<bool> = answered
             .iter_mut()
             .map(|answer| answer.try_recv().unwrap().is_ok())
             .collect();
         assert_eq!(taken, [true, false, true]);
+        // And frames of a session.
+        let session = "INSERT INTO sessions VALUES (7, 's', '', 20, 0, NULL, '', NULL, ''); \
+            CREATE TRIGGER refuse_frames BEFORE INSERT ON frames WHEN NEW.host = 2 \
+            BEGIN SELECT RAISE(ABORT, 'no'); END";
+        connection.execute_batch(session).unwrap();
+        let frames = [1, 2, 3].map(|host| NewFrames {
+            host,
+            session: 7,
+            frames: vec![(5, 0, "{}".to_owned())],
+        });
+        let (answers, mut answered): (Vec<_>, Vec<_>) = (1..4).map(|_| oneshot::channel()).unzip();
+        thread.put(&frames, answers, &Thread::frames);
+        let taken = answered.iter_mut().map(|a| a.try_recv().unwrap().is_ok());
+        assert_eq!(taken.collect::<Vec<_>>(), [true, false, true]);
     }
 
     #[tokio::test]

@@ -5,6 +5,7 @@ mod support;
 
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,14 +20,15 @@ use gtrace_tls::testing::{Authority, Dates};
 use gtrace_tls::{ClientFiles, NewToken, Role, client_config, new_token, revoke_token};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use self::support::{Postgres, Secured};
 
-fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
-    let files = authority.server("");
+fn bound(dir: &Path, authority: &Authority, credentials: &str) -> (Bound, PathBuf) {
+    let files = authority.server(credentials);
     let credentials = files.credentials.clone();
     let bound = bind(Listen {
         tcp: None,
@@ -42,15 +44,43 @@ fn bound(dir: &Path, authority: &Authority) -> (Bound, PathBuf) {
     (bound.unwrap(), credentials)
 }
 
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .unwrap()
+}
+
 type OverTls = tokio_rustls::client::TlsStream<TcpStream>;
 
-/// An answer of which the head was read.
-async fn stream(port: u16, files: &ClientFiles, path: &str, token: &str) -> OverTls {
+/// A connection; `None` where it is refused.
+async fn connect(port: u16, files: &ClientFiles) -> Option<OverTls> {
     let config = client_config(files, &[b"http/1.1"]).unwrap();
     let tcp = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
     let name = ServerName::try_from("localhost").unwrap();
     let connected = TlsConnector::from(config).connect(name, tcp).await;
-    let mut stream = connected.unwrap();
+    connected.ok()
+}
+
+/// The status of the answer about hosts, of which there are none, over a connection that goes on; `None` where it has ended.
+async fn ask_again(connection: &mut OverTls) -> Option<u16> {
+    let request = "GET /fleet/v1/hosts HTTP/1.1\r\nHost: head\r\n\r\n";
+    connection.write_all(request.as_bytes()).await.ok()?;
+    let mut answer = Vec::new();
+    // A list, or why there is none.
+    while !answer.ends_with(b"[]") && !answer.ends_with(b"}") {
+        if connection.read_buf(&mut answer).await.ok()? == 0 {
+            return None;
+        }
+    }
+    let answer = String::from_utf8_lossy(&answer);
+    answer.split(' ').nth(1)?.parse().ok()
+}
+
+/// An answer of which the head was read.
+async fn stream(port: u16, files: &ClientFiles, path: &str, token: &str) -> OverTls {
+    let mut stream = connect(port, files).await.unwrap();
     let request = format!(
         "GET {path} HTTP/1.1\r\nHost: head\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
     );
@@ -68,13 +98,7 @@ async fn to_end(mut stream: OverTls) {
 
 /// The status of an answer over TLS; `None` where the connection is refused.
 async fn status(port: u16, files: &ClientFiles, request: &str, token: Option<&str>) -> Option<u16> {
-    let config = client_config(files, &[b"http/1.1"]).unwrap();
-    let stream = TcpStream::connect(("127.0.0.1", port)).await.unwrap();
-    let name = ServerName::try_from("localhost").unwrap();
-    let mut stream = TlsConnector::from(config)
-        .connect(name, stream)
-        .await
-        .ok()?;
+    let mut stream = connect(port, files).await?;
     let bearer = token.map_or(String::new(), |t| format!("Authorization: Bearer {t}\r\n"));
     let request = match request.contains("HTTP/1.1") {
         true => request.to_owned(),
@@ -94,7 +118,7 @@ async fn status(port: u16, files: &ClientFiles, request: &str, token: Option<&st
 fn agents_and_people_of_other_hosts_have_credentials() {
     let dir = tempfile::tempdir().unwrap();
     let authority = Authority::new(dir.path());
-    let (bound, credentials) = bound(dir.path(), &authority);
+    let (bound, credentials) = bound(dir.path(), &authority, "");
     let port = bound.https_addr().unwrap().port();
     let new = |name: &str, role| {
         let token = NewToken {
@@ -110,11 +134,7 @@ fn agents_and_people_of_other_hosts_have_credentials() {
     let (reader, operator) = (new("reader", Role::Read), new("operator", Role::Operate));
     let (reader, operator) = (reader.expose().to_owned(), operator.expose().to_owned());
     let (stop, stopped) = watch::channel(false);
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()
-        .unwrap();
+    let runtime = runtime();
     let serving = runtime.spawn(serve(bound, stopped, || ()));
     let client = Client::unix(dir.path().join("head.sock"));
     let asked = TokenRequest {
@@ -174,7 +194,7 @@ fn agents_and_people_of_other_hosts_have_credentials() {
         // A stream that is open ends with its credential.
         let live = stream(port, &anonymous, "/fleet/v1/incidents/stream", &operator).await;
         revoke_token(&credentials, "operator", Timestamp::now()).unwrap();
-        let ended = tokio::time::timeout(std::time::Duration::from_secs(30), to_end(live)).await;
+        let ended = tokio::time::timeout(Duration::from_secs(30), to_end(live)).await;
         assert!(ended.is_ok(), "the stream of a revoked credential goes on");
         let mut revoked = None;
         for _ in 0..50 {
@@ -182,7 +202,7 @@ fn agents_and_people_of_other_hosts_have_credentials() {
             if revoked == Some(401) {
                 break;
             }
-            tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+            tokio::time::sleep(Duration::from_millis(50)).await;
         }
         assert_eq!(revoked, Some(401));
         // No certificate of a stranger ends well, with whatever token.
@@ -192,6 +212,40 @@ fn agents_and_people_of_other_hosts_have_credentials() {
             identity: Some((certificate, key)),
         };
         assert_ne!(status(port, &shown, hosts, None).await, Some(200));
+    });
+    stop.send(true).unwrap();
+    runtime.block_on(serving).unwrap().unwrap();
+}
+
+#[test]
+fn a_certificate_that_its_authority_revokes_lets_nobody_in_over_an_open_connection() {
+    let dir = tempfile::tempdir().unwrap();
+    let authority = Authority::new(dir.path());
+    let listed = "[[certificate]]\nname = \"ops\"\nrole = \"operate\"\nsubject = \"CN=ops\"\n";
+    let (bound, _) = bound(dir.path(), &authority, listed);
+    let port = bound.https_addr().unwrap().port();
+    let (stop, stopped) = watch::channel(false);
+    let runtime = runtime();
+    let serving = runtime.spawn(serve(bound, stopped, || ()));
+    let ops = authority.client(Some(authority.issue("ops", 2, Dates::Good)));
+    runtime.block_on(async {
+        let mut open = connect(port, &ops).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(ask_again(&mut open).await, Some(200));
+        }
+        authority.revoke(&[2]);
+        let until = Instant::now() + Duration::from_secs(30);
+        let mut answer = Some(200);
+        while answer == Some(200) && Instant::now() < until {
+            tokio::time::sleep(Duration::from_millis(200)).await;
+            answer = ask_again(&mut open).await;
+        }
+        assert!(matches!(answer, None | Some(401)), "{answer:?}");
+        let hosts = "GET /fleet/v1/hosts";
+        assert_ne!(status(port, &ops, hosts, None).await, Some(200));
+        // One that is good is shown anew.
+        let other = authority.client(Some(authority.issue("ops", 3, Dates::Good)));
+        assert_eq!(status(port, &other, hosts, None).await, Some(200));
     });
     stop.send(true).unwrap();
     runtime.block_on(serving).unwrap().unwrap();

@@ -50,7 +50,7 @@ pub use inherit::{InheritError, Inherited};
 pub use openapi::document as openapi_document;
 pub use query::{
     BadParameter, DEFAULT_LIMIT, EventQuery, GpuSelector, MAX_LIMIT, PARAMETERS, Parameter, Values,
-    parse_provenance, parse_time,
+    incident_filter, parse_provenance, parse_time,
 };
 pub use samples::{DEFAULT_POINTS, MAX_POINTS, SampleQuery, SamplesError, read_samples};
 pub use schema::event_schema;

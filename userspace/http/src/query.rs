@@ -244,12 +244,12 @@ pub(super) const INCIDENT_PARAMETERS: [Parameter; 4] = [
     ),
 ];
 
-/// Reads [`INCIDENT_PARAMETERS`]. Ages count back from `now`.
+/// Reads the parameters of the list of incidents. Ages count back from `now`.
 ///
 /// # Errors
 ///
 /// The first parameter that is unknown or cannot be understood.
-pub(super) fn incident_filter<'a>(
+pub fn incident_filter<'a>(
     pairs: impl IntoIterator<Item = (&'a str, &'a str)>,
     now: Timestamp,
 ) -> Result<IncidentFilter, BadParameter> {
@@ -268,12 +268,15 @@ pub(super) fn incident_filter<'a>(
             }
             _ => Err(format!("`{value}` is no limit: use 1 to {MAX_INCIDENTS}")),
         },
-        _ => {
-            let known: Vec<_> = INCIDENT_PARAMETERS.iter().map(|known| known.name).collect();
-            Err(format!("no such parameter; known: {}", known.join(", ")))
-        }
+        _ => Err(none_of(&INCIDENT_PARAMETERS)),
     })?;
     Ok(filter)
+}
+
+/// What is wrong with a parameter that is none of `known`.
+pub(super) fn none_of(known: &[Parameter]) -> String {
+    let known: Vec<_> = known.iter().map(|known| known.name).collect();
+    format!("no such parameter; known: {}", known.join(", "))
 }
 
 /// Has `set` take each parameter; the error names the first that it refuses.
@@ -332,10 +335,7 @@ impl EventQuery {
             "provenance" => self.provenance = Some(parse_provenance(value)?),
             "limit" => self.limit = Some(parse_limit(value)?),
             "unacked" => self.unacked = parse_bool(value)?,
-            _ => {
-                let known: Vec<_> = PARAMETERS.iter().map(|known| known.name).collect();
-                return Err(format!("no such parameter; known: {}", known.join(", ")));
-            }
+            _ => return Err(none_of(&PARAMETERS)),
         }
         Ok(())
     }

@@ -11,7 +11,9 @@ use gtrace_history::{
     HistoryError, Kind, MetricRange, Point, Query, Reader, Series, SeriesKey, Value,
 };
 
-use crate::query::{BadParameter, GpuSelector, Parameter, Values, parameter, parse_time, set_each};
+use crate::query::{
+    BadParameter, GpuSelector, Parameter, Values, none_of, parameter, parse_time, set_each,
+};
 
 /// Most points of one answer.
 pub const MAX_POINTS: usize = 20_000;
@@ -121,10 +123,7 @@ impl SampleQuery {
             "until" => self.until = Some(parse_time(value, now)?),
             "step" => self.step_s = Some(number(MAX_STEP_S)?),
             "limit" => self.limit = usize::try_from(number(MAX_POINTS as u64)?).ok(),
-            _ => {
-                let known: Vec<_> = SAMPLE_PARAMETERS.iter().map(|known| known.name).collect();
-                return Err(format!("no such parameter; known: {}", known.join(", ")));
-            }
+            _ => return Err(none_of(&SAMPLE_PARAMETERS)),
         }
         Ok(())
     }

@@ -2,12 +2,17 @@
 #![forbid(unsafe_code)]
 
 use std::fmt;
+use std::io::Read as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ureq::Agent;
+use ureq::http::Response;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig};
+use ureq::{Agent, Body};
+
+/// Bytes of an answer that say why something was refused.
+const BEGINNING: u64 = 300;
 
 /// The bearer token in the file that the configuration's `key` names.
 ///
@@ -58,6 +63,32 @@ pub fn certificates(file: Option<&Path>, key: &str) -> Result<Vec<Certificate<'s
         true => Err(refuse(&"it has no certificate")),
         false => Ok(certificates),
     }
+}
+
+/// A client of a service, whose certificate, if it `is_https`, has to be one of [`certificates`]. Its requests take `timeout` at most.
+///
+/// # Errors
+/// Those of [`certificates`].
+pub fn client(
+    is_https: bool,
+    ca: Option<&Path>,
+    key: &str,
+    timeout: Duration,
+) -> Result<Agent, String> {
+    let certificates = match is_https {
+        true => certificates(ca, key)?,
+        false => Vec::new(),
+    };
+    Ok(agent(&certificates, timeout))
+}
+
+/// The beginning of an answer, in one line: of a long one it says why.
+pub fn beginning(answer: &mut Response<Body>) -> String {
+    let mut text = Vec::new();
+    let body = answer.body_mut().as_reader();
+    let _ = body.take(BEGINNING).read_to_end(&mut text);
+    let text = String::from_utf8_lossy(&text);
+    text.trim().replace(char::is_control, " ")
 }
 
 /// A client whose requests take `timeout` at most, with connection and answer.

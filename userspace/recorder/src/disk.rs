@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -62,13 +62,22 @@ impl Disk {
         if lines.is_empty() {
             return Ok(());
         }
-        let full = self
-            .current
-            .as_ref()
-            .is_none_or(|current| current.length >= self.limit / FILES);
-        if full {
+        if self.current.is_none() {
+            // A host that starts again and again keeps what was before.
+            self.current = self.newest().ok().flatten();
+            if self.current.is_some() && self.write(lines).is_ok() {
+                return Ok(());
+            }
+        }
+        let limit = self.limit / FILES;
+        let current = self.current.as_ref();
+        if current.is_none_or(|current| current.length >= limit) {
             self.next_file()?;
         }
+        self.write(lines)
+    }
+
+    fn write(&mut self, lines: &[u8]) -> Result<(), FileError> {
         let Some(current) = &mut self.current else {
             return Ok(());
         };
@@ -86,6 +95,29 @@ impl Disk {
         current.length += lines.len() as u64;
         self.dirty = true;
         Ok(())
+    }
+
+    /// The newest file of another run, if it has room.
+    fn newest(&self) -> std::io::Result<Option<Current>> {
+        let Some(path) = self.numbers.back().map(|number| self.path(*number)) else {
+            return Ok(None);
+        };
+        let mut file = OpenOptions::new().read(true).append(true).open(&path)?;
+        let mut length = file.metadata()?.len();
+        if length >= self.limit / FILES {
+            return Ok(None);
+        }
+        let mut last = [b'\n'];
+        if length > 0 {
+            file.seek(SeekFrom::End(-1))?;
+            file.read_exact(&mut last)?;
+        }
+        // What was torn stays a line of its own.
+        if last != [b'\n'] {
+            file.write_all(b"\n")?;
+            length += 1;
+        }
+        Ok(Some(Current { file, path, length }))
     }
 
     /// Has the disk keep what was appended, also if the power goes.
@@ -245,6 +277,24 @@ mod tests {
     }
 
     #[test]
+    fn runs_that_end_soon_keep_what_was_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let limit = 64 << 10;
+        let mut disk = Disk::open(dir.path(), limit).unwrap();
+        for second in 0..100 {
+            disk.append(&line(&entry(second))).unwrap();
+        }
+        drop(disk);
+        for second in 100..120 {
+            let mut disk = Disk::open(dir.path(), limit).unwrap();
+            disk.append(&line(&entry(second))).unwrap();
+        }
+        let read = Disk::read(dir.path(), at(0), at(200)).unwrap();
+        assert_eq!(read.entries, (0..120).map(entry).collect::<Vec<_>>());
+        assert_eq!(read.unreadable, 0);
+    }
+
+    #[test]
     fn it_takes_no_more_room_than_it_may_and_keeps_the_newest() {
         let dir = tempfile::tempdir().unwrap();
         let limit = 64 << 10;
@@ -266,8 +316,15 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let limit = 64 << 10;
         let mut disk = Disk::open(dir.path(), limit).unwrap();
+        let is_full = |disk: &Disk| {
+            let current = disk.current.as_ref();
+            current.is_some_and(|current| current.length >= limit / FILES)
+        };
         for second in 0..2_000 {
             disk.append(&line(&entry(second))).unwrap();
+        }
+        while !is_full(&disk) {
+            disk.append(&line(&entry(2_000))).unwrap();
         }
         drop(disk);
         let there = numbers(dir.path()).unwrap();
@@ -284,6 +341,21 @@ mod tests {
         disk.append(&line(&entry(2_001))).unwrap();
         let read = Disk::read(dir.path(), at(0), at(9_000)).unwrap();
         assert_eq!(read.entries.last(), Some(&entry(2_001)));
+    }
+
+    #[test]
+    fn a_file_that_another_run_began_and_that_takes_nothing_gives_way_to_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let limit = 64 << 10;
+        let mut disk = Disk::open(dir.path(), limit).unwrap();
+        disk.append(&line(&entry(0))).unwrap();
+        std::os::unix::fs::symlink("/dev/full", disk.path(2)).unwrap();
+        drop(disk);
+        let mut disk = Disk::open(dir.path(), limit).unwrap();
+        disk.append(&line(&entry(1))).unwrap();
+        drop(disk);
+        let read = Disk::read(dir.path(), at(0), at(9)).unwrap();
+        assert_eq!(read.entries, [entry(0), entry(1)]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use gtrace_event::{Record, Timestamp};
+use gtrace_event::{Record, Timestamp, nanos};
 use serde::Deserialize;
 
 /// The columns that queries search by. All are derived from the record's JSON, which the chain
@@ -15,14 +15,6 @@ pub(crate) struct Columns<'a> {
     pub(crate) kind: Option<Cow<'a, str>>,
     pub(crate) severity: Option<Cow<'a, str>>,
     pub(crate) pci: Option<Cow<'a, str>>,
-}
-
-/// Nanoseconds since the Unix epoch; times outside the years 1677 to 2262 become the nearest end.
-pub(crate) fn nanos(time: Timestamp) -> i64 {
-    let clamped = time
-        .as_nanosecond()
-        .clamp(i128::from(i64::MIN), i128::from(i64::MAX));
-    i64::try_from(clamped).unwrap_or(i64::MAX)
 }
 
 impl Columns<'static> {

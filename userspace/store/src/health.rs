@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use gtrace_event::{Event, EventId, HealthNews, Record};
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::Transaction;
 
+use crate::query::{each_later, first_body};
 use crate::schema::{Day, head, sql_int};
 use crate::{Reader, StoreError};
 
@@ -105,52 +106,26 @@ impl Reader {
         id: EventId,
         seq: u64,
     ) -> Result<Option<Event>, StoreError> {
-        let text = id.to_string();
-        let parse = |body: &str| self.parse(body);
+        let id = id.to_string();
         let read = || -> rusqlite::Result<Option<Event>> {
-            let Some((at, mut event)) = self.first_record(tx, days, &text)? else {
-                return Ok(None);
-            };
-            // What is said of it comes behind it.
-            let later = days.iter().skip(at);
-            for day in later.take_while(|day| day.first_seq < seq) {
-                let t = &day.name;
-                let sql = format!(
-                    "SELECT body FROM \"{t}\" INDEXED BY \"{t}_later\"
-                     WHERE record <> 'event' AND event_id = ?1 AND seq < ?2 ORDER BY seq"
-                );
-                let mut statement = tx.prepare_cached(&sql)?;
-                let mut rows = statement.query((&text, sql_int(seq)))?;
-                while let Some(row) = rows.next()? {
-                    if let Some(Record::Amendment(amendment)) = parse(row.get_ref(0)?.as_str()?) {
-                        event.apply(&amendment);
-                    }
+            for (at, day) in days.iter().enumerate().rev() {
+                let body = first_body(tx, day, &id)?;
+                let Some(Record::Event(mut event)) = body.and_then(|body| self.parse(&body)) else {
+                    continue;
+                };
+                // What is said of it comes behind it.
+                let later = days.iter().skip(at);
+                for day in later.take_while(|day| day.first_seq < seq) {
+                    each_later(tx, day, (id.as_str(), seq), |body| {
+                        if let Some(Record::Amendment(amendment)) = self.parse(body) {
+                            event.apply(&amendment);
+                        }
+                    })?;
                 }
+                return Ok(Some(*event));
             }
-            Ok(Some(event))
+            Ok(None)
         };
         read().map_err(|e| self.sqlite(e))
-    }
-
-    /// The event `id` as its first record has it, and at which of `days` that is.
-    fn first_record(
-        &self,
-        tx: &Transaction<'_>,
-        days: &[Day],
-        id: &str,
-    ) -> rusqlite::Result<Option<(usize, Event)>> {
-        for (at, day) in days.iter().enumerate().rev() {
-            let t = &day.name;
-            let sql = format!(
-                "SELECT body FROM \"{t}\" INDEXED BY \"{t}_event\"
-                 WHERE record = 'event' AND event_id = ?1 ORDER BY seq LIMIT 1"
-            );
-            let mut statement = tx.prepare_cached(&sql)?;
-            let body: Option<String> = statement.query_row([id], |row| row.get(0)).optional()?;
-            if let Some(Record::Event(event)) = body.and_then(|body| self.parse(&body)) {
-                return Ok(Some((at, *event)));
-            }
-        }
-        Ok(None)
     }
 }

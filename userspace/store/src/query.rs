@@ -8,12 +8,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::ControlFlow;
 
-use gtrace_event::{Event, EventId, Record};
+use gtrace_event::{Event, EventId, Record, nanos};
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::Filter;
-use crate::columns::nanos;
-use crate::schema::Day;
+use crate::schema::{Day, sql_int};
 
 const PAGE: usize = 256;
 
@@ -161,17 +160,7 @@ impl<'a> Walk<'a> {
         id: &str,
     ) -> rusqlite::Result<Option<Event>> {
         for day in days {
-            let t = &day.name;
-            let sql = format!(
-                "SELECT body FROM \"{t}\" INDEXED BY \"{t}_event\"
-                 WHERE record = 'event' AND event_id = ?1 ORDER BY seq LIMIT 1"
-            );
-            let body: Option<String> = self
-                .tx
-                .prepare_cached(&sql)?
-                .query_row([id], |row| row.get(0))
-                .optional()?;
-            if let Some(body) = body {
+            if let Some(body) = first_body(self.tx, day, id)? {
                 return self.fold(&body, id);
             }
         }
@@ -205,23 +194,51 @@ impl<'a> Walk<'a> {
             return Ok(None);
         };
         for later in self.later_of(id) {
-            let t = &later.day.name;
-            let sql = format!(
-                "SELECT body FROM \"{t}\" INDEXED BY \"{t}_later\"
-                 WHERE record <> 'event' AND event_id = ?1 ORDER BY seq"
-            );
-            let mut statement = self.tx.prepare_cached(&sql)?;
-            let mut rows = statement.query([id])?;
-            while let Some(row) = rows.next()? {
-                match (self.parse)(row.get_ref(0)?.as_str()?) {
+            each_later(self.tx, later.day, (id, u64::MAX), |body| {
+                match (self.parse)(body) {
                     Some(Record::Amendment(amendment)) => event.apply(&amendment),
                     Some(Record::Ack(ack)) => event.acks.push(ack),
                     Some(Record::Event(_) | Record::Incident(_) | Record::Health(_)) | None => {}
                 }
-            }
+            })?;
         }
         Ok(Some(*event))
     }
+}
+
+/// The first record of the event `id` in a day.
+pub(crate) fn first_body(
+    tx: &Transaction<'_>,
+    day: &Day,
+    id: &str,
+) -> rusqlite::Result<Option<String>> {
+    let t = &day.name;
+    let sql = format!(
+        "SELECT body FROM \"{t}\" INDEXED BY \"{t}_event\"
+         WHERE record = 'event' AND event_id = ?1 ORDER BY seq LIMIT 1"
+    );
+    let mut statement = tx.prepare_cached(&sql)?;
+    statement.query_row([id], |row| row.get(0)).optional()
+}
+
+/// Gives what a day has of the event `id` beside its first record, before the record `end`, to `take`.
+pub(crate) fn each_later(
+    tx: &Transaction<'_>,
+    day: &Day,
+    (id, end): (&str, u64),
+    mut take: impl FnMut(&str),
+) -> rusqlite::Result<()> {
+    let t = &day.name;
+    let sql = format!(
+        "SELECT body FROM \"{t}\" INDEXED BY \"{t}_later\"
+         WHERE record <> 'event' AND event_id = ?1 AND seq < ?2 ORDER BY seq"
+    );
+    let mut statement = tx.prepare_cached(&sql)?;
+    let mut rows = statement.query((id, sql_int(end)))?;
+    while let Some(row) = rows.next()? {
+        take(row.get_ref(0)?.as_str()?);
+    }
+    Ok(())
 }
 
 /// The days of which `index` has something.

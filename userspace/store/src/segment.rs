@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use gtrace_event::Timestamp;
+use gtrace_event::{Timestamp, nanos};
 use rusqlite::{OptionalExtension as _, Transaction};
 
 use crate::removal::each_removed;
-use crate::schema::{Day, sql_int};
+use crate::schema::{Day, sql_int, unsigned};
 use crate::{Hash, Reader, StoreError};
 
 /// A record as it is stored.
@@ -49,8 +49,14 @@ impl Reader {
                 return Ok(Segment::default());
             };
             let mut segment = Segment::default();
+            let mut left = usize::MAX;
             for day in days.iter().filter(|day| day.first_seq <= last) {
-                records(&tx, day, (first, last), limit, &mut segment)?;
+                let found = &mut segment.records;
+                page(&tx, day, (first, last), limit, &mut left, found)?;
+                if found.len() >= limit {
+                    let after = found.last().map_or(first, |record| record.seq + 1);
+                    segment.left_out += count(&tx, day, (after, last))?;
+                }
             }
             Ok(segment)
         };
@@ -79,7 +85,8 @@ impl Reader {
                 continue;
             }
             let first = after.saturating_add(1).max(day.first_seq);
-            page(&tx, day, first, limit, &mut left, &mut found).map_err(|e| self.sqlite(e))?;
+            let range = (first, u64::MAX);
+            page(&tx, day, range, limit, &mut left, &mut found).map_err(|e| self.sqlite(e))?;
             if found.len() >= limit || left == 0 {
                 break;
             }
@@ -88,11 +95,11 @@ impl Reader {
     }
 }
 
-/// Records of a day from `first` on, until `limit` are found or `left` bytes are used up.
+/// Records of a day from `first` to `last`, until `limit` are found or `left` bytes are used up.
 fn page(
     tx: &Transaction<'_>,
     day: &Day,
-    first: u64,
+    (first, last): (u64, u64),
     limit: usize,
     left: &mut usize,
     found: &mut Vec<StoredRecord>,
@@ -100,11 +107,11 @@ fn page(
     let mut previous = previous(tx, day, first)?;
     let mut removed: Option<HashMap<u64, Hash>> = None;
     let sql = format!(
-        "SELECT seq, hash, body FROM \"{}\" WHERE seq >= ?1 ORDER BY seq",
+        "SELECT seq, hash, body FROM \"{}\" WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq",
         day.name
     );
     let mut statement = tx.prepare_cached(&sql)?;
-    let mut rows = statement.query([sql_int(first)])?;
+    let mut rows = statement.query([sql_int(first), sql_int(last)])?;
     while found.len() < limit
         && *left > 0
         && let Some(row) = rows.next()?
@@ -150,7 +157,6 @@ fn ends(
     from: Timestamp,
     to: Timestamp,
 ) -> rusqlite::Result<Option<(u64, u64)>> {
-    let nanos = |time: Timestamp| i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX);
     let mut ends: Option<(u64, u64)> = None;
     for day in days {
         let sql = format!(
@@ -170,31 +176,14 @@ fn ends(
     Ok(ends)
 }
 
-fn records(
-    tx: &Transaction<'_>,
-    day: &Day,
-    (first, last): (u64, u64),
-    limit: usize,
-    segment: &mut Segment,
-) -> rusqlite::Result<()> {
-    let mut previous = previous(tx, day, first)?;
-    let mut removed: Option<HashMap<u64, Hash>> = None;
+fn count(tx: &Transaction<'_>, day: &Day, (first, last): (u64, u64)) -> rusqlite::Result<u64> {
     let sql = format!(
-        "SELECT seq, hash, body FROM \"{}\" WHERE seq BETWEEN ?1 AND ?2 ORDER BY seq",
+        "SELECT count(*) FROM \"{}\" WHERE seq BETWEEN ?1 AND ?2",
         day.name
     );
-    let mut statement = tx.prepare(&sql)?;
-    let mut rows = statement.query([sql_int(first), sql_int(last)])?;
-    while let Some(row) = rows.next()? {
-        if segment.records.len() >= limit {
-            segment.left_out += 1;
-            continue;
-        }
-        let record = stored(tx, row, previous, &mut removed)?;
-        previous = (record.seq, record.hash);
-        segment.records.push(record);
-    }
-    Ok(())
+    tx.query_row(&sql, [sql_int(first), sql_int(last)], |row| {
+        unsigned(row, 0)
+    })
 }
 
 /// Number and hash of the newest record of the day before `first`; what the day opens with where there is none.

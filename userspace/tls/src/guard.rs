@@ -133,7 +133,7 @@ impl Guard<ServeAccess> {
         let of = files.clone();
         Self::of(
             move || read_serving(&of),
-            move |contents| load_serving(contents, alpn, &provider),
+            move |contents| load_serving(contents, &[alpn], &provider),
         )
     }
 }
@@ -194,41 +194,47 @@ impl<A> Guard<A> {
 type Read = [Option<Contents>; 5];
 
 fn read(files: &AccessFiles) -> Result<Read, FileError> {
-    let some = |path: &PathBuf, secret| Contents::read(path, secret).map(Some);
-    let optional =
-        |path: &Option<PathBuf>| path.as_ref().map_or(Ok(None), |path| some(path, false));
-    Ok([
-        some(&files.certificate, false)?,
-        some(&files.key, true)?,
-        match files.credentials.try_exists() {
-            Ok(false) if files.credentials_optional => None,
-            _ => some(&files.credentials, false)?,
-        },
-        optional(&files.client_ca)?,
-        optional(&files.client_crl)?,
-    ])
+    let is_missing =
+        files.credentials_optional && files.credentials.try_exists().is_ok_and(|is| !is);
+    let credentials = Some(&files.credentials).filter(|_| !is_missing);
+    read_all(
+        Some((&files.certificate, &files.key)),
+        credentials.map(|path| (path, false)),
+        [&files.client_ca, &files.client_crl],
+    )
 }
 
 fn read_serving(files: &ServeFiles) -> Result<Read, FileError> {
-    let some = |path: Option<&PathBuf>, secret| {
-        path.map_or(Ok(None), |path| Contents::read(path, secret).map(Some))
+    read_all(
+        files.tls.as_ref().map(|tls| (&tls.0, &tls.1)),
+        files.credentials.as_ref().map(|path| (path, true)),
+        [&files.client_ca, &files.client_crl],
+    )
+}
+
+/// Reads certificate and key, credentials, which may be secret, and authorities with what they have revoked.
+fn read_all(
+    tls: Option<(&PathBuf, &PathBuf)>,
+    credentials: Option<(&PathBuf, bool)>,
+    clients: [&Option<PathBuf>; 2],
+) -> Result<Read, FileError> {
+    let some = |file: Option<(&PathBuf, bool)>| {
+        file.map(|(path, secret)| Contents::read(path, secret))
+            .transpose()
     };
-    let (certificate, key) = (
-        files.tls.as_ref().map(|tls| &tls.0),
-        files.tls.as_ref().map(|tls| &tls.1),
-    );
+    let [ca, crl] = clients.map(|path| path.as_ref().map(|path| (path, false)));
     Ok([
-        some(certificate, false)?,
-        some(key, true)?,
-        some(files.credentials.as_ref(), true)?,
-        some(files.client_ca.as_ref(), false)?,
-        some(files.client_crl.as_ref(), false)?,
+        some(tls.map(|(certificate, _)| (certificate, false)))?,
+        some(tls.map(|(_, key)| (key, true)))?,
+        some(credentials)?,
+        some(ca)?,
+        some(crl)?,
     ])
 }
 
 fn load_serving(
     contents: &Read,
-    alpn: &[u8],
+    alpn: &[&[u8]],
     provider: &Arc<CryptoProvider>,
 ) -> Result<ServeAccess, FileError> {
     let [certificate, key, credentials, client_ca, client_crl] = contents;
@@ -240,7 +246,7 @@ fn load_serving(
                 client_ca: client_ca.as_ref(),
                 client_crl: client_crl.as_ref(),
             },
-            &[alpn],
+            alpn,
             provider,
         )?),
         _ => None,
@@ -270,39 +276,18 @@ fn digest(contents: &Result<Read, FileError>) -> [u8; 32] {
 }
 
 fn load(files: &AccessFiles, contents: &Read, alpn: &[Vec<u8>]) -> Result<Access, FileError> {
-    let [
-        Some(certificate),
-        Some(key),
-        credentials,
-        client_ca,
-        client_crl,
-    ] = contents
-    else {
-        // `read` gives the first two.
+    let alpn: Vec<&[u8]> = alpn.iter().map(Vec::as_slice).collect();
+    let ServeAccess { tls, credentials } = load_serving(contents, &alpn, &provider())?;
+    let (Some(tls), [Some(certificate), ..]) = (tls, contents) else {
+        // `read` gives certificate and key.
         return Err(FileError::Content {
             path: files.certificate.clone(),
             reason: "it was not read".into(),
         });
     };
-    let alpn: Vec<&[u8]> = alpn.iter().map(Vec::as_slice).collect();
-    let tls = server::config(
-        &ServerContents {
-            certificate,
-            key,
-            client_ca: client_ca.as_ref(),
-            client_crl: client_crl.as_ref(),
-        },
-        &alpn,
-        &provider(),
-    )?;
-    let credentials = match credentials {
-        Some(credentials) => parse_credentials(credentials)?,
-        None => Credentials::default(),
-    };
-    let expiry = certificate.certificates()?.first().and_then(expiry);
     Ok(Access {
         tls,
-        credentials,
-        expiry,
+        credentials: credentials.unwrap_or_default(),
+        expiry: certificate.certificates()?.first().and_then(expiry),
     })
 }

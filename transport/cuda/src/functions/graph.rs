@@ -71,7 +71,7 @@ crate::describe! {
     waiting cuGraphNodeGetToolsId(hNode: handle(GraphNode), toolsNodeId: out);
     waiting cuGraphNodeGetType(hNode: handle(GraphNode), type_: out);
     one_way(client) cuGraphDestroyNode(hNode: destroy(GraphNode));
-    waiting cuGraphChildGraphNodeGetGraph(hNode: handle(GraphNode), phGraph: known(Graph));
+    waiting(client) cuGraphChildGraphNodeGetGraph(hNode: handle(GraphNode), phGraph: known(Graph));
     waiting cuGraphEventRecordNodeGetEvent(hNode: handle(GraphNode), event_out: known(Event));
     waiting cuGraphEventWaitNodeGetEvent(hNode: handle(GraphNode), event_out: known(Event));
     waiting cuGraphMemFreeNodeGetParams(hNode: handle(GraphNode), dptr_out: out);

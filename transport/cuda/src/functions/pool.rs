@@ -44,8 +44,8 @@ crate::describe! {
         ptr: out, size: value, alignment: value, addr: address, flags: value,
     );
     waiting(client) cuMemAddressFree(ptr: address, size: value);
-    waiting(creates_physical) cuMemCreate(handle: out, size: value, prop: in, flags: value);
-    waiting(releases_physical) cuMemRelease(handle: value);
+    waiting(creates) cuMemCreate(handle: out, size: value, prop: in, flags: value);
+    waiting cuMemRelease(handle: value);
     waiting(creates) cuMemMap(ptr: address, size: value, offset: value, handle: value, flags: value);
     waiting cuMemUnmap(ptr: address, size: value);
     waiting cuMemSetAccess(ptr: address, size: value, desc: in[count], count: value);

@@ -18,7 +18,7 @@ pub struct HostFunction {
 /// A stream has reached a host function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostReached {
-    /// Which.
+    /// Which; or with [`HostReached::NEVER`] a handle of what was instantiated, whose launch failed with all that it calls.
     pub ticket: u64,
     /// Number of this time, of the server's choice: a node of a graph is reached at each launch, and
     /// in two that run at the same time. [`HostReached::NEVER`] for a function that could not be put into its stream.

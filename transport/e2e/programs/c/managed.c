@@ -275,6 +275,12 @@ static void attributes(void) {
     SHOW(cuMemAllocManaged(&address, 100, 4));
     SHOW(cuMemAllocManaged(&address, 0, CU_MEM_ATTACH_GLOBAL));
     SHOW(cuMemAllocManaged(&address, (size_t)1 << 50, CU_MEM_ATTACH_GLOBAL));
+    // Memory of which a part is registered.
+    static char pages[3 * 4096];
+    SHOW(cuMemHostRegister(pages + 4096, 4096, 0));
+    SHOW(cuMemHostRegister(pages, sizeof pages, 0));
+    SHOW(cuMemHostUnregister(pages + 4096));
+    SHOW(cuMemHostRegister(pages, SIZE_MAX, 0));
     CHECK(cuMemFree(plain));
 }
 

@@ -223,6 +223,11 @@ static void functions(void) {
         REQUIRE(result == 900 || result == 901, "the end gave %d", result);
         CHECK(cuStreamSynchronize(stream));
     }
+    // Nor can it be freed meanwhile: it stays what it was.
+    CUgraph refused;
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    SHOW(cuMemFree(address_of(seen)));
+    SHOW(cuStreamEndCapture(stream, &refused));
     seen[5] = 3;
     add(seen, 1, stream);
     CHECK(cuStreamSynchronize(stream));

@@ -104,6 +104,10 @@ pub const PROGRAMS: &[Program] = &[
         "conditional nodes: their kernels call NVIDIA's device runtime, which is not linked in; a capture that ends \
          without a place for its graph",
     ),
+    partly(
+        "graph_changes",
+        "handles as above; what is answered to a launch into a capture of a graph that allocates",
+    ),
     c("replay", Portable::Yes),
     c("steadfast", Portable::Yes),
     c("threads", Portable::Yes),
@@ -123,6 +127,7 @@ pub const PROGRAMS: &[Program] = &[
     no("idle", "it waits for somebody who ends the server"),
     no("closed", "it closes the descriptors of the driver itself"),
     no("limits", "it waits until somebody has limited its worker"),
+    no("few_lanes", "its server is to allow it two threads"),
     no("severed", "it waits for somebody who breaks its connection"),
     no(
         "unsupported",

@@ -331,9 +331,7 @@ fn data(
     let taken = match sink {
         Some(sink) => sink(some),
         None => {
-            let total = ahead.len() + some.len();
-            ahead.space(total)[..some.len()].copy_from_slice(some);
-            ahead.filled(some.len());
+            ahead.push(some);
             some.len()
         }
     };

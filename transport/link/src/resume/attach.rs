@@ -3,13 +3,14 @@
 use std::io;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use gtrace_protocol::{Attachment, Death, LaneResumed, RefusalKind, ResumeLane};
 
-use super::{Attached, Shared, locked};
+use super::{Attached, Shared, Side, locked};
 use crate::client::{self, Session};
 use crate::link::LinkError;
 use crate::lookup::LOOKUP;
@@ -42,6 +43,8 @@ pub(crate) struct ClientLane {
 
 pub(super) struct Client {
     lane: Box<ClientLane>,
+    /// The system had no thread for it.
+    lacks_thread: AtomicBool,
 }
 
 /// Lets so many threads on at a time, in the order in which they come: where connections break again and again, a lane
@@ -100,11 +103,12 @@ impl Client {
     pub(super) fn new(lane: ClientLane) -> Self {
         Self {
             lane: Box::new(lane),
+            lacks_thread: AtomicBool::new(false),
         }
     }
 
     /// Starts the thread; nothing of the program's runs in it.
-    pub(super) fn start(&self, shared: &Weak<Shared>) {
+    fn start(&self, shared: &Weak<Shared>) -> io::Result<()> {
         let (lane, weak) = (self.lane.clone(), Weak::clone(shared));
         let started = sys::without_signals(|| {
             thread::Builder::new()
@@ -121,9 +125,7 @@ impl Client {
                     }
                 })
         });
-        if let (Err(error), Some(shared)) = (started, shared.upgrade()) {
-            shared.die(Death::Refused, &format!("no thread for it: {error}"));
-        }
+        started.map(drop)
     }
 }
 
@@ -201,6 +203,27 @@ fn is_final(error: &LinkError, lane: &ClientLane) -> bool {
 }
 
 impl Shared {
+    /// Has a thread open another connection, on the client's side. Where the system has none to give, as many lanes may
+    /// have broken at once, whoever waits for the lane asks for it again.
+    pub(super) fn start_attaching(&self) {
+        let Side::Client(client) = &self.side else {
+            return;
+        };
+        if let Err(error) = client.start(&self.itself) {
+            self.fate().why = format!("no thread for it: {error}");
+            client.lacks_thread.store(true, Ordering::Release);
+        }
+    }
+
+    /// Asks again for the thread that the system did not give.
+    pub(super) fn retry_attaching(&self) {
+        if let Side::Client(client) = &self.side
+            && client.lacks_thread.swap(false, Ordering::AcqRel)
+        {
+            self.start_attaching();
+        }
+    }
+
     fn begin_attempt(&self) -> Option<u32> {
         let attempt = self.fate().life.try_attach(self.now());
         if attempt.is_none() {
@@ -260,31 +283,55 @@ impl Shared {
 #[cfg(test)]
 mod tests {
     use std::os::unix::net::UnixStream;
+    use std::sync::Arc;
     use std::sync::mpsc::channel;
 
     use gtrace_protocol::SessionId;
 
-    use super::super::Side;
     use super::*;
     use crate::stream::Stream;
 
-    #[test]
-    fn an_attempt_that_the_deadline_cuts_short_does_not_hide_why_others_failed() {
-        let (ours, _theirs) = UnixStream::pair().unwrap();
-        let (_socket, info) = Stream::from(ours).prepare();
-        let lane = ClientLane {
-            target: Target::parse("gpu-host").unwrap(),
+    /// A lane of the server at `address`, which is this host's.
+    fn lane(address: &str) -> ClientLane {
+        ClientLane {
+            target: Target::parse(address).unwrap(),
             session: Session {
                 id: SessionId([1; 16]),
                 secret: [0; 32],
             },
             number: 1,
-            server_is_here: false,
-        };
-        let patience = Duration::from_secs(1);
-        let side = Side::Client(Client::new(lane.clone()));
-        let shared = Shared::new(&info, side, patience, None, &[]);
+            server_is_here: true,
+        }
+    }
+
+    /// The client's end of a lane whose connection has broken.
+    fn severed(client: Client, patience: Duration) -> Arc<Shared> {
+        let (ours, _theirs) = UnixStream::pair().unwrap();
+        let (_socket, info) = Stream::from(ours).prepare();
+        let shared = Shared::new(&info, Side::Client(client), patience, None, &[]);
         assert!(shared.fate().life.sever(0, shared.now()));
+        shared
+    }
+
+    /// As where the program has as many threads as its container may have.
+    #[test]
+    fn a_thread_that_the_system_did_not_give_is_asked_for_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let nobody = format!("unix:{}", dir.path().join("nobody").display());
+        let client = Client::new(lane(&nobody));
+        client.lacks_thread.store(true, Ordering::Release);
+        let shared = severed(client, Duration::from_secs(3600));
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let error = shared.wait_attached(0, Some(deadline)).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains("the server has ended"), "{said}");
+    }
+
+    #[test]
+    fn an_attempt_that_the_deadline_cuts_short_does_not_hide_why_others_failed() {
+        let lane = lane("gpu-host");
+        let patience = Duration::from_secs(1);
+        let shared = severed(Client::new(lane.clone()), patience);
         assert_eq!(shared.begin_attempt(), Some(1));
         shared.note_failure(&lane, &LinkError::Usage("the cause".into()));
         assert_eq!(shared.begin_attempt(), Some(2));

@@ -8,110 +8,40 @@
 mod attach;
 #[cfg(any(test, feature = "fuzzing"))]
 mod hostile;
+mod inlet;
 mod kept;
+mod outlet;
 mod rx;
 #[cfg(test)]
 mod tests;
 mod tx;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use gtrace_protocol::{
-    Attachment, Death, LaneResumed, Lifecycle, PIECE_LEN, PIECE_MAX, Piece, ResumeLane, SentBytes,
-    WINDOW,
-};
-use rustix::event::PollFlags;
+use gtrace_protocol::{Attachment, Death, LaneResumed, Lifecycle, ResumeLane};
 
 use self::attach::Client;
-use self::kept::{Kept, TOGETHER};
+use self::inlet::Inlet;
+use self::outlet::Outlet;
 use self::rx::ResumeBytes;
 use self::tx::ResumeTx;
 use crate::ahead::AheadRx;
-use crate::buffer::InBuffer;
 use crate::changes::Changes;
 use crate::channel::Channel;
 use crate::link::{End, Endable, Ended, Ender, Link, LinkError, LinkInfo};
 use crate::server::Sessions;
-use crate::spin::Spin;
 
 pub(crate) use self::attach::ClientLane;
 #[cfg(feature = "fuzzing")]
 pub use self::hostile::hostile;
 
-/// Bytes of a piece: large enough that its head costs little, small enough that both sides work at the same time.
-const PIECE: usize = 512 << 10;
-/// The same where nobody waits for the socket.
-const SOME: usize = 64 << 10;
-/// Memory for heads, and what is received with them.
-const RAW: usize = 16 << 10;
-/// The same where the piece before was large, and such a piece.
-const FEW: usize = 4 << 10;
-const LARGE: usize = 64 << 10;
 /// What was read before the other side learns so where nothing else is to be done: it can use the memory again that
 /// lies in a cache.
 const TELL_IDLE: u64 = 512 << 10;
-/// Between two checks whether the other side has ended, and of the deadline.
+/// Between two checks whether the other side has ended, of the deadline, and whether another thread still reads.
 const CHECK: Duration = Duration::from_millis(100);
-
-/// What is received.
-struct Inlet {
-    /// None while there is no connection.
-    channel: Option<Arc<dyn Channel>>,
-    /// By which attempt.
-    attempt: u32,
-    /// As it came, heads included.
-    raw: InBuffer,
-    /// Bytes of the piece that have not come yet, or lie in `raw`.
-    left: usize,
-    /// The piece is a large one, and so is the next, usually.
-    large: bool,
-    /// Memory for what a thread that sends takes.
-    taken: Vec<u8>,
-    /// Taken by a thread that sends and waits for room.
-    ahead: InBuffer,
-    /// Bytes of the lane that were received, those in `ahead` included.
-    received: u64,
-}
-
-/// What is sent.
-struct Outlet {
-    channel: Option<Arc<dyn Channel>>,
-    attempt: u32,
-    sent: SentBytes,
-    kept: Kept,
-    /// Up to which byte the connection was given them.
-    given: u64,
-    /// The rest of a head that the connection did not take.
-    rest: Vec<u8>,
-    /// Memory for a head and what is sent with it.
-    head: Vec<u8>,
-}
-
-impl Outlet {
-    /// The next piece that the connection was not given, of `most` bytes of the lane or a few more, which says what
-    /// has been `read` here: how many they are, and the body. `head` gets what comes before the body.
-    fn piece(&self, head: &mut Vec<u8>, most: usize, read: u64) -> (u64, &[u8]) {
-        let (first, second) = self.kept.from(self.given, most);
-        let len = first.len() + second.len();
-        let piece = Piece {
-            len: len as u32,
-            read,
-        };
-        head.clear();
-        head.extend_from_slice(&piece.to_bytes());
-        // Few bytes go with the head, so that they are one record of TLS, and one part of a system call.
-        let body = match first.len() <= TOGETHER {
-            true => {
-                head.extend_from_slice(first);
-                second
-            }
-            false => first,
-        };
-        (len as u64, body)
-    }
-}
 
 /// How a lane ends.
 struct Fate {
@@ -149,14 +79,6 @@ pub(crate) struct Shared {
     /// A thread waits for bytes. It says so while it has the inlet.
     awaited: AtomicBool,
     changes: Arc<Changes>,
-}
-
-/// What a pull came to.
-enum Pulled {
-    Bytes(usize),
-    Nothing,
-    /// There is another connection, or none.
-    Replaced,
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -263,8 +185,7 @@ impl OpeningLane {
             let mut outlet = locked(&self.shared.outlet);
             let mut inlet = locked(&self.shared.inlet);
             if self.shared.fate().life.is_first() {
-                inlet.raw.space(unread.len())[..unread.len()].copy_from_slice(&unread);
-                inlet.raw.filled(unread.len());
+                inlet.raw.push(&unread);
                 inlet.channel = Some(Arc::clone(&channel));
                 outlet.channel = Some(channel);
             }
@@ -301,9 +222,6 @@ impl Shared {
         unread: &[u8],
     ) -> Arc<Self> {
         let patience_ms = u64::try_from(patience.as_millis()).unwrap_or(u64::MAX);
-        let mut raw = InBuffer::new(RAW);
-        raw.space(unread.len())[..unread.len()].copy_from_slice(unread);
-        raw.filled(unread.len());
         if let Some(channel) = &channel {
             channel.socket().set_replaceable();
         }
@@ -311,25 +229,8 @@ impl Shared {
             itself: Weak::clone(itself),
             peer: info.peer.clone(),
             side,
-            outlet: Mutex::new(Outlet {
-                channel: channel.clone(),
-                attempt: 0,
-                sent: SentBytes::default(),
-                kept: Kept::default(),
-                given: 0,
-                rest: Vec::new(),
-                head: Vec::new(),
-            }),
-            inlet: Mutex::new(Inlet {
-                channel,
-                attempt: 0,
-                raw,
-                left: 0,
-                large: false,
-                taken: Vec::new(),
-                ahead: InBuffer::new(0),
-                received: 0,
-            }),
+            outlet: Mutex::new(Outlet::new(channel.clone())),
+            inlet: Mutex::new(Inlet::new(channel, unread)),
             fate: Mutex::new(Fate {
                 life: Lifecycle::new(patience_ms),
                 how: None,
@@ -377,222 +278,6 @@ impl Shared {
         locked(&self.fate)
     }
 
-    /// Takes bytes of the lane, without waiting.
-    fn pull(&self, inlet: &mut Inlet, into: &mut [u8]) -> Result<Pulled, LinkError> {
-        let taken = self.pull_bytes(inlet, into)?;
-        if let Pulled::Bytes(len) = taken {
-            raise(&self.read, self.read.load(Ordering::Relaxed) + len as u64);
-        }
-        Ok(taken)
-    }
-
-    fn pull_bytes(&self, inlet: &mut Inlet, into: &mut [u8]) -> Result<Pulled, LinkError> {
-        if inlet.ahead.len() > 0 {
-            return Ok(Pulled::Bytes(inlet.ahead.take(into)));
-        }
-        let Some(channel) = inlet.channel.as_ref() else {
-            return Ok(Pulled::Replaced);
-        };
-        loop {
-            if inlet.left == 0 {
-                if let Some(head) = inlet.raw.unread().first_chunk::<PIECE_LEN>() {
-                    let piece = Piece::parse(head)?;
-                    inlet.raw.consume(PIECE_LEN);
-                    inlet.left = piece.len as usize;
-                    inlet.large = inlet.left >= LARGE;
-                    raise(&self.peer_read, piece.read);
-                    continue;
-                }
-            } else {
-                let len = inlet.left.min(into.len());
-                let taken = match inlet.raw.len() {
-                    0 if len >= RAW => match channel.receive(&mut into[..len])? {
-                        Some(taken) => taken,
-                        None => return Ok(Pulled::Nothing),
-                    },
-                    0 => 0,
-                    _ => inlet.raw.take(&mut into[..len]),
-                };
-                if taken > 0 {
-                    inlet.left -= taken;
-                    inlet.received += taken as u64;
-                    return Ok(Pulled::Bytes(taken));
-                }
-            }
-            let wanted = inlet.raw.len() + 1;
-            let space = inlet.raw.space(wanted.max(PIECE_LEN));
-            // What comes behind the head of a large piece is better received where it belongs.
-            let most = if inlet.large { FEW } else { RAW };
-            let len = space.len().min(most);
-            match channel.receive(&mut space[..len])? {
-                Some(received) => inlet.raw.filled(received),
-                None => return Ok(Pulled::Nothing),
-            }
-        }
-    }
-
-    /// Whether the other side is to learn what was read here, if that are so many bytes.
-    fn owes(&self, least: u64) -> bool {
-        let read = self.read.load(Ordering::Relaxed);
-        read.saturating_sub(self.acknowledged.load(Ordering::Relaxed)) >= least
-    }
-
-    /// Says what was read, if nobody sends anything at the moment, which would say it too. Does not wait.
-    fn tell(&self) {
-        let mut outlet = match self.outlet.try_lock() {
-            Ok(outlet) => outlet,
-            Err(TryLockError::Poisoned(held)) => held.into_inner(),
-            Err(TryLockError::WouldBlock) => return,
-        };
-        let Some(channel) = outlet.channel.clone() else {
-            return;
-        };
-        let mut bytes = std::mem::take(&mut outlet.rest);
-        let read = self.read.load(Ordering::Acquire);
-        let is_new = bytes.is_empty();
-        if is_new {
-            bytes.extend_from_slice(&Piece { len: 0, read }.to_bytes());
-        }
-        // Whoever waits for bytes finds out what is wrong with the connection.
-        let sent = channel.send(&bytes, &[]);
-        match sent.map(|sent| sent.unwrap_or(0)) {
-            Ok(0) if !is_new => outlet.rest = bytes,
-            Ok(0) | Err(_) => return,
-            Ok(sent) => outlet.rest = bytes.split_off(sent),
-        }
-        // What lies in the connection's own buffer is drained at the next chance. Of a head that went in part the other
-        // side has nothing yet.
-        let is_whole = is_new && outlet.rest.is_empty();
-        if matches!(channel.drain(), Ok(Some(()))) && is_whole {
-            raise(&self.acknowledged, read);
-        }
-    }
-
-    /// Gives the connection what is kept and was not given; nothing if there is none.
-    fn give(&self, outlet: &mut Outlet) -> Result<(), LinkError> {
-        let Some(channel) = outlet.channel.take() else {
-            return Ok(());
-        };
-        let given = self.give_to(&*channel, outlet);
-        outlet.channel = Some(channel);
-        given
-    }
-
-    fn give_to(&self, channel: &dyn Channel, outlet: &mut Outlet) -> Result<(), LinkError> {
-        let rest = std::mem::take(&mut outlet.rest);
-        if !rest.is_empty() {
-            send_all(channel, &rest, &[])?;
-        }
-        let mut head = std::mem::take(&mut outlet.head);
-        while outlet.given < outlet.kept.end() {
-            let read = self.read.load(Ordering::Acquire);
-            let (len, body) = outlet.piece(&mut head, PIECE, read);
-            send_all(channel, &head, body)?;
-            raise(&self.acknowledged, read);
-            outlet.given += len;
-        }
-        outlet.head = head;
-        Ok(())
-    }
-
-    /// As [`Self::give`], without waiting; whether all is given.
-    fn give_some(&self, outlet: &mut Outlet) -> Result<bool, LinkError> {
-        let Some(channel) = outlet.channel.clone() else {
-            return Ok(true);
-        };
-        loop {
-            let rest = std::mem::take(&mut outlet.rest);
-            if !rest.is_empty() {
-                let sent = channel.send(&rest, &[])?.unwrap_or(0);
-                if sent < rest.len() {
-                    outlet.rest = rest[sent..].to_vec();
-                    return Ok(false);
-                }
-            }
-            if outlet.given == outlet.kept.end() {
-                return Ok(channel.drain()?.is_some());
-            }
-            let read = self.read.load(Ordering::Acquire);
-            let mut head = std::mem::take(&mut outlet.head);
-            let (len, body) = outlet.piece(&mut head, SOME, read);
-            let Some(sent @ 1..) = channel.send(&head, body)? else {
-                return Ok(false);
-            };
-            // The piece has begun, so that the rest of it comes before anything else.
-            let rest = match sent.checked_sub(head.len()) {
-                Some(sent) => body[sent..].to_vec(),
-                None => [&head[sent..], body].concat(),
-            };
-            (outlet.rest, outlet.head) = (rest, head);
-            outlet.given += len;
-            raise(&self.acknowledged, read);
-        }
-    }
-
-    /// Forgets what the other side has read.
-    fn forget(&self, outlet: &mut Outlet) -> Result<(), LinkError> {
-        let said = self.peer_read.load(Ordering::Acquire);
-        match outlet.sent.read_up_to(said) {
-            Ok(0) => {}
-            Ok(_) => {
-                outlet.kept.forget(said);
-                // Whoever claims to have read what it was not given does not get it.
-                outlet.given = outlet.given.max(said);
-            }
-            Err(impossible) => {
-                let error = LinkError::Position(impossible);
-                self.die(Death::Broken, &error.to_string());
-                return Err(error);
-            }
-        }
-        Ok(())
-    }
-
-    /// Learns what the other side has read, unless another thread does.
-    fn hear(&self) -> Result<(), LinkError> {
-        match self.severed.load(Ordering::Acquire) || self.inlet.try_lock().is_err() {
-            true => Ok(()),
-            false => self.listen().map(drop),
-        }
-    }
-
-    /// Takes what came into memory, as a thread that sends waits for room and nobody else reads.
-    fn listen(&self) -> Result<Option<Arc<dyn Channel>>, LinkError> {
-        let mut inlet = locked(&self.inlet);
-        if self.awaited.load(Ordering::Acquire) {
-            return Ok(None);
-        }
-        let attempt = inlet.attempt;
-        let mut taken = std::mem::take(&mut inlet.taken);
-        taken.resize(RAW, 0);
-        let listened = loop {
-            // Nobody who keeps to the protocol sends more before it learns what was read.
-            if inlet.ahead.len() as u64 > 2 * WINDOW {
-                break Ok(None);
-            }
-            // Nothing of what lies ahead is to be read here.
-            let mut ahead = std::mem::replace(&mut inlet.ahead, InBuffer::new(0));
-            let pulled = self.pull_bytes(&mut inlet, &mut taken);
-            if let Ok(Pulled::Bytes(len)) = pulled {
-                let total = ahead.len() + len;
-                ahead.space(total)[..len].copy_from_slice(&taken[..len]);
-                ahead.filled(len);
-            }
-            inlet.ahead = ahead;
-            match pulled {
-                Ok(Pulled::Bytes(_)) => {}
-                Ok(_) => break Ok(inlet.channel.clone()),
-                Err(error) => break Err(error),
-            }
-        };
-        inlet.taken = taken;
-        drop(inlet);
-        match listened {
-            Ok(channel) => Ok(channel),
-            Err(error) => self.broke(attempt, error).map(|()| None),
-        }
-    }
-
     /// The connection of attempt `attempt` has failed. An error that no other connection mends is given back.
     fn broke(&self, attempt: u32, error: LinkError) -> Result<(), LinkError> {
         let how = match error {
@@ -621,9 +306,7 @@ impl Shared {
         // Whoever waits for it wakes up, and so does the other side, if it lives.
         self.end_channel(attempt);
         self.changed.notify_all();
-        if let Side::Client(client) = &self.side {
-            client.start(&self.itself);
-        }
+        self.start_attaching();
         Ok(())
     }
 
@@ -695,6 +378,9 @@ impl Shared {
                 "the client has ended".clone_into(&mut fate.why);
                 fate.life.die(Death::Ended);
             }
+            drop(fate);
+            self.retry_attaching();
+            fate = self.fate();
         }
     }
 
@@ -738,12 +424,9 @@ impl Shared {
         let mut inlet = locked(&self.inlet);
         raise(&self.peer_read, theirs);
         outlet.kept.forget(theirs);
-        inlet.channel = None;
-        inlet.raw = InBuffer::new(RAW);
-        inlet.left = 0;
+        inlet.cut();
         let Attached { channel, unread } = say(inlet.received)?;
-        inlet.raw.space(unread.len())[..unread.len()].copy_from_slice(&unread);
-        inlet.raw.filled(unread.len());
+        inlet.raw.push(&unread);
         channel.socket().set_replaceable();
         inlet.channel = Some(Arc::clone(&channel));
         outlet.channel = Some(channel);
@@ -777,15 +460,6 @@ impl Shared {
         }
     }
 
-    /// Stops taking bytes from the connection that broke; how many were received.
-    fn freeze(&self) -> u64 {
-        // What the other side sent before it ended is not sent again if it has.
-        let _ = self.listen();
-        let mut inlet = locked(&self.inlet);
-        inlet.channel = None;
-        inlet.received
-    }
-
     /// Looks whether the connection is there still, as nobody may be about to notice.
     fn look(&self) {
         if self.severed.load(Ordering::Acquire) {
@@ -810,27 +484,6 @@ impl Shared {
         };
         let _ = self.broke(attempt, Ended::new(&self.peer, how).into());
     }
-}
-
-/// Sends both, waiting for room as long as it takes.
-fn send_all(channel: &dyn Channel, head: &[u8], body: &[u8]) -> Result<(), LinkError> {
-    let total = head.len() + body.len();
-    let mut spin = Spin::never();
-    let mut sent = 0;
-    while sent < total {
-        let (head, body) = match sent.checked_sub(head.len()) {
-            None => (&head[sent..], body),
-            Some(at) => (&[][..], &body[at..]),
-        };
-        sent += channel
-            .socket()
-            .wait(PollFlags::OUT, None)
-            .until(&mut spin, || channel.send(head, body))?;
-    }
-    channel
-        .socket()
-        .wait(PollFlags::OUT, None)
-        .until(&mut spin, || channel.drain())
 }
 
 impl Endable for Shared {
@@ -899,5 +552,3 @@ impl Resumption {
         })
     }
 }
-
-const _: () = assert!(PIECE + TOGETHER <= PIECE_MAX as usize);

@@ -8,7 +8,8 @@ use rustix::event::PollFlags;
 
 use gtrace_protocol::TELL_EVERY;
 
-use super::{Pulled, Shared, TELL_IDLE, locked};
+use super::inlet::Pulled;
+use super::{Shared, TELL_IDLE, locked};
 use crate::ahead::Incoming;
 use crate::link::LinkError;
 use crate::spin::{Peer, Spin};
@@ -68,19 +69,22 @@ impl Incoming for ResumeBytes {
                 true => PollFlags::IN | PollFlags::OUT,
                 false => PollFlags::IN,
             };
-            let waited = channel.socket().wait(events, deadline).until(spin, || {
-                if shared.owes(TELL_EVERY) {
-                    shared.tell();
-                }
-                let mut inlet = locked(&shared.inlet);
-                if inlet.attempt != attempt {
-                    return Ok(Some(Pulled::Replaced));
-                }
-                Ok(match shared.pull(&mut inlet, into)? {
-                    Pulled::Nothing => None,
-                    pulled => Some(pulled),
-                })
-            });
+            let waited = channel
+                .socket()
+                .wait(events, deadline)
+                .until_later(spin, || {
+                    if shared.owes(TELL_EVERY) {
+                        shared.tell();
+                    }
+                    let mut inlet = locked(&shared.inlet);
+                    if inlet.attempt != attempt {
+                        return Ok(Some(Pulled::Replaced));
+                    }
+                    Ok(match shared.pull(&mut inlet, into)? {
+                        Pulled::Nothing => None,
+                        pulled => Some(pulled),
+                    })
+                });
             shared.awaited.store(false, Ordering::Release);
             match waited {
                 Ok(Pulled::Bytes(len)) => return Ok(len),

@@ -1,13 +1,18 @@
 //! What meets at moments that a network brings about once in a long while.
 
+use std::collections::VecDeque;
+use std::io::{self, Write as _};
 use std::os::unix::net::UnixStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gtrace_protocol::{Piece, SessionId};
 
+use super::inlet::Pulled;
+use super::rx::ResumeBytes;
 use super::{Attached, Shared, Side, TELL_IDLE, locked};
+use crate::ahead::Incoming as _;
 use crate::channel::Channel;
 use crate::link::{Endable, LinkError, LinkInfo};
 use crate::server::OneSession;
@@ -31,11 +36,25 @@ fn lane(channel: Arc<dyn Channel>, info: &LinkInfo) -> Arc<Shared> {
     Shared::new(info, side, PATIENCE, Some(channel), &[])
 }
 
-/// Takes five bytes at first, as a socket may that is nearly full, and then all.
+/// Takes some bytes of the first heads, as a socket may that is nearly full, or fails, as where the system has no memory;
+/// and then takes all.
 struct Narrow {
     socket: Socket,
-    is_narrow: AtomicBool,
+    takes: Mutex<VecDeque<Option<usize>>>,
     sent: Mutex<Vec<u8>>,
+    /// How often it was asked for bytes.
+    asked: AtomicUsize,
+}
+
+impl Narrow {
+    fn new(socket: Socket, takes: &[Option<usize>]) -> Arc<Self> {
+        Arc::new(Self {
+            socket,
+            takes: Mutex::new(takes.iter().copied().collect()),
+            sent: Mutex::default(),
+            asked: AtomicUsize::new(0),
+        })
+    }
 }
 
 impl Endable for Narrow {
@@ -54,13 +73,15 @@ impl Channel for Narrow {
     }
 
     fn receive(&self, into: &mut [u8]) -> Result<Option<usize>, LinkError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         self.socket.receive(into)
     }
 
     fn send(&self, head: &[u8], _: &[u8]) -> Result<Option<usize>, LinkError> {
-        let len = match self.is_narrow.swap(false, Ordering::Relaxed) {
-            true => 5,
-            false => head.len(),
+        let takes = locked(&self.takes).pop_front();
+        let Some(len) = takes.unwrap_or(Some(head.len())) else {
+            let error = io::Error::from_raw_os_error(libc::ENOBUFS);
+            return Err(LinkError::Io(self.socket.peer.clone(), error));
         };
         locked(&self.sent).extend_from_slice(&head[..len]);
         Ok(Some(len))
@@ -75,11 +96,7 @@ impl Channel for Narrow {
 #[test]
 fn what_was_read_counts_as_told_once_all_of_it_went_out() {
     let (socket, info, _theirs) = connection();
-    let channel = Arc::new(Narrow {
-        socket,
-        is_narrow: AtomicBool::new(true),
-        sent: Mutex::default(),
-    });
+    let channel = Narrow::new(socket, &[Some(5)]);
     let lane = lane(Arc::clone(&channel) as Arc<dyn Channel>, &info);
     lane.read.store(TELL_IDLE, Ordering::Release);
     lane.tell();
@@ -93,6 +110,70 @@ fn what_was_read_counts_as_told_once_all_of_it_went_out() {
         read: TELL_IDLE,
     };
     assert_eq!(*locked(&channel.sent), head.to_bytes().repeat(2));
+}
+
+/// The other side would take it for the rest of the piece that has begun.
+#[test]
+fn nothing_follows_a_piece_whose_rest_could_not_be_sent() {
+    let (socket, info, _theirs) = connection();
+    let channel = Narrow::new(socket, &[Some(5), None]);
+    let lane = lane(Arc::clone(&channel) as Arc<dyn Channel>, &info);
+    lane.read.store(TELL_IDLE, Ordering::Release);
+    for _ in 0..3 {
+        lane.tell();
+    }
+    assert_eq!(locked(&channel.sent).len(), 5);
+    assert!(lane.severed.load(Ordering::Acquire));
+}
+
+/// The answer to a call, say, behind which the server ends: the thread that waits for it may not have run yet.
+#[test]
+fn what_came_before_the_end_of_a_connection_is_kept_also_if_a_thread_waits_for_it() {
+    let (socket, info, mut theirs) = connection();
+    let lane = lane(Arc::new(socket), &info);
+    let head = Piece { len: 3, read: 0 };
+    let piece = [&head.to_bytes()[..], b"abc"].concat();
+    theirs.write_all(&piece).unwrap();
+    drop(theirs);
+    lane.awaited.store(true, Ordering::Release);
+    assert_eq!(lane.freeze(), 3);
+    let mut into = [0; 8];
+    let pulled = lane.pull(&mut locked(&lane.inlet), &mut into);
+    assert!(matches!(pulled, Ok(Pulled::Bytes(3))));
+    assert_eq!(&into[..3], b"abc");
+}
+
+/// It costs a system call each time.
+#[test]
+fn a_connection_that_has_nothing_is_asked_once_before_the_thread_sleeps() {
+    let (socket, info, _theirs) = connection();
+    let channel = Narrow::new(socket, &[]);
+    let lane = lane(Arc::clone(&channel) as Arc<dyn Channel>, &info);
+    let late = ResumeBytes::new(lane).receive(&mut [0; 64], Some(Instant::now()));
+    assert!(matches!(late, Err(LinkError::TimedOut(_))), "{late:?}");
+    assert_eq!(channel.asked.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn what_is_wanted_of_a_large_piece_is_received_at_once() {
+    let (socket, info, mut theirs) = connection();
+    let channel = Narrow::new(socket, &[]);
+    let lane = lane(Arc::clone(&channel) as Arc<dyn Channel>, &info);
+    let head = Piece {
+        len: 200_000,
+        read: 0,
+    };
+    let begun = [&head.to_bytes()[..], &[7; 60_000]].concat();
+    theirs.write_all(&begun).unwrap();
+    let mut inlet = locked(&lane.inlet);
+    // What came with the head.
+    assert!(lane.pull(&mut inlet, &mut [0; 16 << 10]).is_ok());
+    let before = channel.asked.load(Ordering::Relaxed);
+    for len in [8 << 10, 4 << 10, 15_000] {
+        let pulled = lane.pull(&mut inlet, &mut vec![0_u8; len]);
+        assert!(matches!(pulled, Ok(Pulled::Bytes(got)) if got == len));
+    }
+    assert_eq!(channel.asked.load(Ordering::Relaxed), before + 3);
 }
 
 /// A thread that has found a connection broken ends it when another one has its place already.

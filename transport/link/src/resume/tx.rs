@@ -11,7 +11,8 @@ use gtrace_protocol::TELL_EVERY;
 use rustix::event::{PollFd, PollFlags};
 
 use super::kept::TOGETHER;
-use super::{PIECE, Shared, locked, send_all};
+use super::outlet::PIECE;
+use super::{Shared, locked};
 use crate::buffer::OutBuffer;
 use crate::channel::OUT_MOST;
 use crate::link::{LinkError, Tx};
@@ -137,7 +138,7 @@ impl Shared {
         let given = self.give(&mut outlet);
         // With nothing to give, what the channel took and its socket did not is still to go.
         let given = given.and_then(|()| match outlet.channel.clone() {
-            Some(channel) => send_all(&*channel, &[], &[]),
+            Some(channel) => self.send_all(&*channel, &[], &[]),
             None => Ok(()),
         });
         let attempt = outlet.attempt;
@@ -278,7 +279,10 @@ impl Tx for ResumeTx {
     fn poll_completions(&mut self) -> Result<(), LinkError> {
         self.shared.look();
         match self.shared.severed.load(Ordering::Acquire) {
-            true => self.shared.check(),
+            true => {
+                self.shared.retry_attaching();
+                self.shared.check()
+            }
             // Nobody else flushes what `failover_pending` had them leave.
             false if self.pending() > 0 => self.flush_some().map(drop),
             false => Ok(()),

@@ -39,6 +39,11 @@ unsafe extern "C" fn callback(_: CUstream, status: CUresult, data: *mut c_void) 
     reached(data, status);
 }
 
+/// Whether the client has put functions into streams or graphs. One that has not does not ask what became of them.
+pub(super) fn are_used() -> bool {
+    SESSION.get().is_some()
+}
+
 /// What goes with [`host_function`] for the client's function `ticket`.
 pub(super) fn data_of(exec: &Exec, ticket: u64) -> *mut c_void {
     SESSION.get_or_init(|| Arc::downgrade(&exec.session));

@@ -60,7 +60,7 @@ pub(crate) use textures::{
 };
 
 use gtrace_cuda::payload::{self, DeferredCopy, HostFunction, Payload as _};
-use gtrace_protocol::{OpId, Reader, op_id};
+use gtrace_protocol::{Flags, OpId, Reader, op_id};
 
 use crate::exec::{Code, Exec};
 
@@ -90,6 +90,7 @@ fn code_of(result: Result<(), Code>) -> Code {
 pub(crate) fn not_done(exec: &Exec, op: OpId, arguments: &[u8], code: Code) {
     const HOST_FUNCTION: OpId = op_id("cuLaunchHostFunc");
     const CALLBACK: OpId = op_id("cuStreamAddCallback");
+    const GRAPH_LAUNCH: OpId = op_id("cuGraphLaunch");
     let mut r = Reader::new(arguments);
     match op {
         payload::DEFER_COPY => {
@@ -101,6 +102,12 @@ pub(crate) fn not_done(exec: &Exec, op: OpId, arguments: &[u8], code: Code) {
             if let Ok(function) = HostFunction::read(&mut r) {
                 let status = code.cast_unsigned();
                 exec.session.hosts.failed(function.ticket, status);
+            }
+        }
+        // A client that waits for the answer has it from there.
+        GRAPH_LAUNCH if hosts::are_used() && !exec.request.flags.has(Flags::STRICT) => {
+            if let Ok(launched) = r.u64() {
+                exec.session.hosts.failed(launched, code.cast_unsigned());
             }
         }
         _ => {}

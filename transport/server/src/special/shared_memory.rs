@@ -13,7 +13,7 @@ use tracing::warn;
 use super::{INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked, code_of};
 use crate::exec::{Called, Code, Exec};
 use crate::worker::handles::{HANDLES_MAX, OUT_OF_MEMORY};
-use crate::worker::objects::Object;
+use crate::worker::shared_memory::Shared;
 
 /// CUDA_ERROR_OPERATING_SYSTEM
 const OPERATING_SYSTEM: Code = 304;
@@ -24,10 +24,10 @@ pub(crate) fn export_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer)
     r.end()?;
     let session = Arc::clone(&exec.session);
     // It must not end meanwhile.
-    let objects = session.objects.lock();
-    if !objects.has(Object::Allocation, handle) {
+    let mut physical = session.physical.lock();
+    let Some(bytes) = physical.bytes(handle) else {
         return Ok(INVALID_VALUE);
-    }
+    };
     let Some(export) = exec.driver.cuMemExportToShareableHandle else {
         return Ok(NOT_SUPPORTED);
     };
@@ -35,14 +35,15 @@ pub(crate) fn export_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer)
     let kind = cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     // SAFETY: a handle that the driver has given, and room for a descriptor.
     let code = checked(unsafe { export((&raw mut fd).cast::<c_void>(), handle, kind, 0) });
-    drop(objects);
     if let Err(code) = code {
         return Ok(code);
     }
     // SAFETY: the driver has made it for the caller.
     let memory = unsafe { OwnedFd::from_raw_fd(fd) };
-    Ok(match session.shared_memory.keep(memory) {
+    let shared = Shared { memory, bytes };
+    Ok(match session.shared_memory.keep(&shared) {
         Ok(ticket) => {
+            physical.export(handle);
             w.raw(&ticket);
             SUCCESS
         }
@@ -61,11 +62,12 @@ pub(crate) fn import_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer)
         return Ok(NOT_SUPPORTED);
     };
     let session = Arc::clone(&exec.session);
-    let Some(memory) = session.shared_memory.fetch(ticket) else {
+    let Some(Shared { memory, bytes }) = session.shared_memory.fetch(ticket) else {
         return Ok(INVALID_VALUE);
     };
-    let mut objects = session.objects.lock();
-    if objects.len() >= HANDLES_MAX {
+    let mut physical = session.physical.lock();
+    // Who has made it may give it back while this client has it.
+    if physical.len() >= HANDLES_MAX || !session.memory.reserve(bytes) {
         return Ok(OUT_OF_MEMORY);
     }
     let mut handle = 0;
@@ -74,9 +76,13 @@ pub(crate) fn import_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer)
     let fd = std::ptr::without_provenance_mut(memory.as_raw_fd().cast_unsigned() as usize);
     // SAFETY: a descriptor that a driver has made, and room for a handle.
     let code = checked(unsafe { import(&raw mut handle, fd, kind) });
-    if code.is_ok() {
-        objects.add(Object::Allocation, handle, 0);
-        w.u64(handle);
-    }
+    let not_taken = match code {
+        Ok(()) => {
+            w.u64(handle);
+            physical.add(handle, bytes)
+        }
+        Err(_) => bytes,
+    };
+    session.memory.give_back(not_taken);
     Ok(code_of(code))
 }

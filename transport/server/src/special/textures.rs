@@ -106,11 +106,17 @@ fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Called {
     let Some(call) = call else {
         return Ok(NOT_SUPPORTED);
     };
-    if !exec.session.objects.lock().take(kind, object) {
+    // Nobody else ends it meanwhile.
+    let mut objects = exec.session.objects.lock();
+    if !objects.has(kind, object) {
         return Ok(INVALID_VALUE);
     }
     // SAFETY: an object that the driver has made, and that nobody has destroyed.
-    Ok(unsafe { call(object) }.cast_signed())
+    let code = unsafe { call(object) }.cast_signed();
+    if code == SUCCESS {
+        objects.take(kind, object);
+    }
+    Ok(code)
 }
 
 /// Ends a texture.

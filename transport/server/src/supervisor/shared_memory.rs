@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::os::fd::{AsFd as _, OwnedFd};
 
-use crate::worker::shared_memory::Ticket;
+use crate::worker::shared_memory::{Shared, Ticket};
 
 /// Most descriptors of one worker, and of all: this process needs others for its clients.
 const OF_ONE: usize = 256;
@@ -15,7 +14,7 @@ struct Kept {
     session: [u8; 16],
     /// Who may open it: clients of the same credential, or of none.
     credential: Option<String>,
-    memory: OwnedFd,
+    shared: Shared,
 }
 
 /// By ticket.
@@ -36,7 +35,7 @@ impl SharedMemory {
         ticket: Ticket,
         session: [u8; 16],
         credential: Option<String>,
-        memory: OwnedFd,
+        shared: Shared,
     ) -> bool {
         let own = self
             .0
@@ -49,21 +48,22 @@ impl SharedMemory {
         let kept = Kept {
             session,
             credential,
-            memory,
+            shared,
         };
         self.0.insert(ticket, kept);
         true
     }
 
     /// Another descriptor of the memory, for a client with this credential.
-    pub(super) fn open(&self, ticket: &Ticket, credential: Option<&str>) -> Option<OwnedFd> {
+    pub(super) fn open(&self, ticket: &Ticket, credential: Option<&str>) -> Option<Shared> {
         let kept = self.0.get(ticket)?;
-        let same = kept.credential.as_deref() == credential;
-        kept.memory
-            .as_fd()
-            .try_clone_to_owned()
-            .ok()
-            .filter(|_| same)
+        if kept.credential.as_deref() != credential {
+            return None;
+        }
+        Some(Shared {
+            memory: kept.shared.memory.try_clone().ok()?,
+            bytes: kept.shared.bytes,
+        })
     }
 
     /// Forgets what a session had that has ended.
@@ -76,8 +76,11 @@ impl SharedMemory {
 mod tests {
     use super::*;
 
-    fn memory() -> OwnedFd {
-        std::fs::File::open("/dev/null").unwrap().into()
+    fn memory() -> Shared {
+        Shared {
+            memory: std::fs::File::open("/dev/null").unwrap().into(),
+            bytes: 5,
+        }
     }
 
     #[test]
@@ -86,7 +89,8 @@ mod tests {
         let alice = || Some("token alice".to_owned());
         assert!(all.keep([1; 32], [7; 16], alice(), memory()));
         assert!(!all.keep([1; 32], [8; 16], None, memory()), "it is taken");
-        assert!(all.open(&[1; 32], Some("token alice")).is_some());
+        let opened = all.open(&[1; 32], Some("token alice"));
+        assert_eq!(opened.unwrap().bytes, 5);
         assert!(all.open(&[1; 32], Some("token bob")).is_none());
         assert!(all.open(&[1; 32], None).is_none());
         assert!(all.open(&[2; 32], Some("token alice")).is_none());

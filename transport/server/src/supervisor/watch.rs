@@ -10,6 +10,7 @@ use super::clients::{self, Found};
 use super::workers::Worker;
 use super::{Supervisor, WELCOME_MAX};
 use crate::control::{FromWorker, ToWorker};
+use crate::worker::shared_memory::Shared;
 
 /// Messages of a worker that are taken at a time.
 const MESSAGES_MAX: usize = 64;
@@ -108,10 +109,11 @@ impl Supervisor {
                         images.keep(hash, memory);
                     }
                 }
-                Ok(Some((FromWorker::KeepMemory(ticket), memory))) => {
+                Ok(Some((FromWorker::KeepMemory(ticket, bytes), memory))) => {
                     let (session, credential) = (worker.session, worker.credential());
                     let kept = memory.is_some_and(|memory| {
-                        self.shared_memory.keep(ticket, session, credential, memory)
+                        let shared = Shared { memory, bytes };
+                        self.shared_memory.keep(ticket, session, credential, shared)
                     });
                     if !kept {
                         warn!("worker {}: too much memory is shared", worker.pid());
@@ -123,8 +125,10 @@ impl Supervisor {
                         continue;
                     }
                     let by = worker.credential();
-                    let memory = self.shared_memory.open(&ticket, by.as_deref());
-                    if let Err(error) = worker.give(ToWorker::Memory(ticket), memory) {
+                    let shared = self.shared_memory.open(&ticket, by.as_deref());
+                    let bytes = shared.as_ref().map_or(0, |shared| shared.bytes);
+                    let memory = shared.map(|shared| shared.memory);
+                    if let Err(error) = worker.give(ToWorker::Memory(ticket, bytes), memory) {
                         warn!("worker {}: {error}", worker.pid());
                     }
                 }

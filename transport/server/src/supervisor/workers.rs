@@ -286,7 +286,7 @@ impl Worker {
     /// Whether it has not got an image or memory yet, of which it asks for one at a time.
     pub(super) fn awaits_answer(&self) -> bool {
         let answer =
-            |message: &ToWorker| matches!(message, ToWorker::Image(_) | ToWorker::Memory(_));
+            |message: &ToWorker| matches!(message, ToWorker::Image(_) | ToWorker::Memory(..));
         self.waiting.iter().any(|(message, _)| answer(message))
     }
 

@@ -1,6 +1,6 @@
 //! The client's handles, and what the driver calls them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Arc, Once, OnceLock, PoisonError, RwLock};
@@ -83,7 +83,7 @@ struct Tables {
     /// The driver's pointer to the handle that was given for it last.
     given: Map<(u8, usize), u64>,
     /// What goes with a module, library or kernel: its functions and kernels.
-    children: Map<u64, Vec<u64>>,
+    children: Map<u64, HashSet<u64, BuildHasherDefault<Spread>>>,
     /// The graph of each node: nodes that are found by way of another go with that one's graph.
     graphs: Map<u64, u64>,
     /// Parameters of the kernels of a module or library, where the driver does not report them.
@@ -111,7 +111,7 @@ impl Tables {
             parent = self.graphs.get(&parent).copied().unwrap_or(parent);
             self.graphs.insert(child, parent);
         }
-        self.children.entry(parent).or_default().push(child);
+        self.children.entry(parent).or_default().insert(child);
     }
 
     fn insert(&mut self, kind: Kind, minted: u64, real: *mut c_void) {
@@ -261,9 +261,16 @@ impl Handles {
     /// Forgets `handle` and what goes with it; what the driver called it, if it was known.
     pub(crate) fn remove(&self, _kind: Kind, handle: u64) -> Option<*mut c_void> {
         let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
-        let mut children = tables.children.remove(&handle).unwrap_or_default();
+        // A graph whose nodes come and go must not remember those that went.
+        if let Some(graph) = tables.graphs.get(&handle).copied()
+            && let Some(nodes) = tables.children.get_mut(&graph)
+        {
+            nodes.remove(&handle);
+        }
+        let mut children = Vec::new();
+        children.extend(tables.children.remove(&handle).into_iter().flatten());
         while let Some(child) = children.pop() {
-            children.extend(tables.children.remove(&child).unwrap_or_default());
+            children.extend(tables.children.remove(&child).into_iter().flatten());
             tables.remove(child);
         }
         tables.remove(handle).map(|real| real as *mut c_void)
@@ -329,7 +336,10 @@ mod tests {
         handles.insert_child(Kind::GraphNode, node, 0x2000 as *mut c_void, graph);
         let other = handles.known_child(Kind::GraphNode, 0x3000 as *mut c_void, node);
         let inner = handles.known_child(Kind::Graph, 0x4000 as *mut c_void, other);
+        let remembered = || handles.tables.read().unwrap().children[&graph].len();
+        assert_eq!(remembered(), 2);
         handles.remove(Kind::GraphNode, node);
+        assert_eq!(remembered(), 1);
         assert!(handles.real(Kind::GraphNode, other).is_ok());
         handles.remove(Kind::Graph, graph);
         assert_eq!(handles.real(Kind::GraphNode, other), Err(INVALID_HANDLE));

@@ -9,6 +9,9 @@ use gtrace_cuda::payload::HostReached;
 
 /// Between checks whether the session ends.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
+/// Most of what is kept until the client asks for it: far more than any program has under way, as it waits for ever for a
+/// function of which it does not hear.
+const REACHED_MAX: usize = 1 << 20;
 
 #[derive(Default)]
 struct State {
@@ -59,14 +62,18 @@ impl Hosts {
         }
     }
 
-    /// The function `ticket` was not put into its stream: the client need not wait for it.
+    /// The function `ticket` was not put into its stream, or what was instantiated by that handle was not launched: the client
+    /// need not wait for what it calls.
     pub(crate) fn failed(&self, ticket: u64, status: u32) {
-        self.lock().reached.push_back(HostReached {
-            ticket,
-            call: HostReached::NEVER,
-            status,
-        });
-        self.changed.notify_all();
+        let mut state = self.lock();
+        if state.reached.len() < REACHED_MAX {
+            state.reached.push_back(HostReached {
+                ticket,
+                call: HostReached::NEVER,
+                status,
+            });
+            self.changed.notify_all();
+        }
     }
 
     /// The next function that a stream has reached; `None` when the session ends, or when `gone`
@@ -123,6 +130,10 @@ mod tests {
         let never = hosts.next(|| true).unwrap();
         assert_eq!((never.ticket, never.call, never.status), (7, 0, 400));
         assert!(hosts.next(|| true).is_none());
+        for ticket in 0..=REACHED_MAX as u64 {
+            hosts.failed(ticket, 400);
+        }
+        assert_eq!(hosts.lock().reached.len(), REACHED_MAX);
     }
 
     #[test]

@@ -12,9 +12,6 @@ use gtrace_protocol::{DecodeError, OpId, Reader, op_id};
 /// `cuMemGetInfo_v2`, whose answer is about the limit where there is one.
 pub(crate) const GET_INFO: OpId = op_id("cuMemGetInfo_v2");
 
-/// Handles of cuMemCreate are no addresses: this bit keeps them apart in the table.
-const CREATED: u64 = 1 << 63;
-
 /// A call that changes what is allocated, before it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
@@ -24,8 +21,6 @@ pub(crate) enum Change {
         bytes: u64,
         /// Rows whose length only the answer carries.
         rows: Option<u64>,
-        /// Whether what comes back is a handle of cuMemCreate.
-        created: bool,
         /// Whether it outlives the context.
         outlives_context: bool,
     },
@@ -95,25 +90,22 @@ impl Change {
     }
 
     fn of_memory(change: MemoryChange, mut r: Reader<'_>) -> Result<Self, DecodeError> {
-        let take = |bytes, rows, created| Self::Take {
+        let take = |bytes, rows| Self::Take {
             bytes,
             rows,
-            created,
             outlives_context: change == MemoryChange::MapHost,
         };
         Ok(match change {
-            MemoryChange::Allocate | MemoryChange::MapHost => take(r.u64()?, None, false),
+            MemoryChange::Allocate | MemoryChange::MapHost => take(r.u64()?, None),
             MemoryChange::AllocatePitched => {
                 let (width, rows) = (r.u64()?, r.u64()?);
-                take(width.saturating_mul(rows), Some(rows), false)
+                take(width.saturating_mul(rows), Some(rows))
             }
-            MemoryChange::CreatePhysical => take(r.u64()?, None, true),
             MemoryChange::CreateArray
             | MemoryChange::CreateArray3d
             | MemoryChange::CreateMipmappedArray => array(change, r)?,
             // Handles of arrays have bits that no address has.
             MemoryChange::Free => Self::Give(r.u64()?),
-            MemoryChange::ReleasePhysical => Self::Give(r.u64()? | CREATED),
         })
     }
 
@@ -145,19 +137,22 @@ fn array(change: MemoryChange, mut r: Reader<'_>) -> Result<Change, DecodeError>
         _ => 4,
     };
     let element = u64::from(channel * channels.min(4));
-    let levels = match change {
+    let (flags, levels) = match change {
         MemoryChange::CreateMipmappedArray => {
-            let (_flags, _padding) = (r.u32()?, r.u32()?);
+            let (flags, _padding) = (r.u32()?, r.u32()?);
             // More levels than there are halves of a width take nothing.
-            r.u32()?.min(u64::BITS)
+            (flags, r.u32()?.min(u64::BITS))
         }
-        _ => 1,
+        _ => (0, 1),
     };
+    // CUDA_ARRAY3D_LAYERED, CUDA_ARRAY3D_CUBEMAP: all levels have all layers, or faces.
+    let layers = (flags & (0x1 | 0x4) != 0).then_some(depth);
     let mut bytes = 0_u64;
     for _ in 0..levels {
         let row = width.saturating_mul(element);
         bytes = bytes.saturating_add(row.saturating_mul(height).saturating_mul(depth));
-        (width, height, depth) = ((width / 2).max(1), (height / 2).max(1), (depth / 2).max(1));
+        (width, height) = ((width / 2).max(1), (height / 2).max(1));
+        depth = layers.unwrap_or((depth / 2).max(1));
     }
     Ok(Change::Array { bytes, handle })
 }
@@ -197,6 +192,11 @@ impl Memory {
         let (Change::Take { bytes, .. } | Change::Array { bytes, .. }) = change else {
             return true;
         };
+        self.reserve(bytes)
+    }
+
+    /// These bytes count from now on; false if that is beyond the limit.
+    pub(crate) fn reserve(&self, bytes: u64) -> bool {
         let mut state = self.lock();
         let used = state.used.saturating_add(bytes);
         if self.max.is_some_and(|max| used > max) {
@@ -204,6 +204,12 @@ impl Memory {
         }
         state.used = used;
         true
+    }
+
+    /// These count no more.
+    pub(crate) fn give_back(&self, bytes: u64) {
+        let mut state = self.lock();
+        state.used = state.used.saturating_sub(bytes);
     }
 
     /// Takes note of what the call did: `reply` is its answer, `context` the frame's.
@@ -224,7 +230,6 @@ impl Memory {
             Change::Take {
                 bytes,
                 rows,
-                created,
                 outlives_context,
             } => {
                 let mut r = Reader::new(reply);
@@ -242,10 +247,9 @@ impl Memory {
                     return Err(address);
                 }
                 state.used = used;
-                let key = if created { address | CREATED } else { address };
                 // No context has the number 0.
                 let context = if outlives_context { 0 } else { context };
-                state.at.insert(key, (actual, context));
+                state.at.insert(address, (actual, context));
             }
             Change::Array { bytes, handle } if ok => {
                 state.at.insert(handle, (bytes, context));
@@ -258,7 +262,11 @@ impl Memory {
             }
             Change::End(context) if ok => state.forget(&[context]),
             Change::Retain { device, context } if ok => {
-                state.primary.entry(device).or_default().push(context);
+                let contexts = state.primary.entry(device).or_default();
+                // A client may retain it as often as it likes.
+                if !contexts.contains(&context) {
+                    contexts.push(context);
+                }
             }
             // Whether a release ends the context is for the driver to say.
             Change::Give(_) | Change::End(_) | Change::Retain { .. } | Change::Release(_) => {}
@@ -366,6 +374,13 @@ mod tests {
         assert!(memory.before(levels));
         memory.after(levels, true, &[], 1).unwrap();
         assert_eq!(memory.used(), 280);
+        // Three layers of each level; without the flag 8 x 8 x 3 and 4 x 4.
+        for (flags, bytes) in [(0, 208), (1, 240), (4, 240)] {
+            let arguments = [handle + 32, 8, 8, 3, 1 << 32 | 1, flags, 2];
+            let layers = change("cuMipmappedArrayCreate", &arguments);
+            let handle = handle + 32;
+            assert_eq!(layers, Change::Array { bytes, handle });
+        }
         assert!(!memory.before(change(
             "cuArray3DCreate_v2",
             &[handle, 10, 10, 10, 1 << 32 | 1, 0]
@@ -393,7 +408,10 @@ mod tests {
         retain.extend(3i32.to_le_bytes());
         let retain_attributes = attributes(op_id("cuDevicePrimaryCtxRetain"));
         let retain = Change::of(retain_attributes, &retain).unwrap().unwrap();
-        memory.after(retain, true, &[], 0).unwrap();
+        for _ in 0..3 {
+            memory.after(retain, true, &[], 0).unwrap();
+        }
+        assert_eq!(memory.lock().primary[&3], [2]);
         memory.primary_ended(0);
         assert_eq!(memory.used(), 100);
         memory.primary_ended(3);

@@ -15,6 +15,7 @@ pub(crate) mod memory;
 pub(crate) mod objects;
 pub(crate) mod order;
 pub(crate) mod output;
+pub(crate) mod physical;
 pub(crate) mod session;
 pub(crate) mod shared_memory;
 pub(crate) mod sticky;
@@ -38,6 +39,7 @@ use tracing::{debug, info, warn};
 
 use self::connection::Connection;
 use self::session::{Death, LaneAdmission, Session, SessionAdmission};
+use self::shared_memory::Shared;
 use crate::control::{Channel, FromWorker, STATS_MAX, Start, ToWorker};
 use crate::exec::Libraries;
 use crate::sandbox::{self, Layer};
@@ -201,8 +203,9 @@ impl Worker {
                     Ok(Some((ToWorker::Image(hash), file))) => {
                         self.session.images.deliver(hash, file);
                     }
-                    Ok(Some((ToWorker::Memory(ticket), memory))) => {
-                        self.session.shared_memory.deliver(ticket, memory);
+                    Ok(Some((ToWorker::Memory(ticket, bytes), memory))) => {
+                        let shared = memory.map(|memory| Shared { memory, bytes });
+                        self.session.shared_memory.deliver(ticket, shared);
                     }
                     Ok(Some(_)) => {}
                     // The supervisor is gone.

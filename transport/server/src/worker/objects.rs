@@ -11,38 +11,23 @@ pub(crate) enum Object {
     Texture,
     /// `CUsurfObject`
     Surface,
-    /// `CUmemGenericAllocationHandle`
-    Allocation,
     /// `CUgraphConditionalHandle`
     Conditional,
-}
-
-/// What is known of an object.
-#[derive(Clone, Copy, Debug)]
-struct Known {
-    /// The context in which a texture or surface was made, as frames name it; the graph of a conditional handle.
-    of: u64,
-    /// References that the client has.
-    references: u32,
 }
 
 /// Those that live.
 #[derive(Default)]
 pub(crate) struct Objects(Mutex<Table>);
 
-/// The objects, while nobody else makes or ends one.
+/// The objects, while nobody else makes or ends one: the context in which a texture or surface was made, as frames name it, or the
+/// graph of a conditional handle.
 #[derive(Default)]
-pub(crate) struct Table(HashMap<(Object, u64), Known>);
+pub(crate) struct Table(HashMap<(Object, u64), u64>);
 
 impl Table {
-    /// One was made, or the client has another reference to it.
+    /// One was made.
     pub(crate) fn add(&mut self, kind: Object, number: u64, of: u64) {
-        let known = self
-            .0
-            .entry((kind, number))
-            .or_insert(Known { of, references: 0 });
-        known.of = of;
-        known.references = known.references.saturating_add(1);
+        self.0.insert((kind, number), of);
     }
 
     /// Whether there is one of this number.
@@ -50,16 +35,9 @@ impl Table {
         self.0.contains_key(&(kind, number))
     }
 
-    /// The client gives a reference back. Whether it had one.
+    /// It has ended. Whether there was one of this number.
     pub(crate) fn take(&mut self, kind: Object, number: u64) -> bool {
-        let Some(known) = self.0.get_mut(&(kind, number)) else {
-            return false;
-        };
-        known.references -= 1;
-        if known.references == 0 {
-            self.0.remove(&(kind, number));
-        }
-        true
+        self.0.remove(&(kind, number)).is_some()
     }
 
     /// How many there are.
@@ -76,10 +54,9 @@ impl Objects {
 
     /// A context has ended, and what was made in it.
     pub(crate) fn context_ended(&self, context: u32) {
-        self.lock().0.retain(|(kind, _), known| match kind {
-            Object::Texture | Object::Surface => u64::from(context) != known.of,
-            // They are of no context.
-            Object::Allocation | Object::Conditional => true,
+        self.lock().0.retain(|(kind, _), of| match kind {
+            Object::Texture | Object::Surface => u64::from(context) != *of,
+            Object::Conditional => true,
         });
     }
 
@@ -87,7 +64,7 @@ impl Objects {
     pub(crate) fn graph_ended(&self, graph: u64) {
         self.lock()
             .0
-            .retain(|(kind, _), known| *kind != Object::Conditional || known.of != graph);
+            .retain(|(kind, _), of| *kind != Object::Conditional || *of != graph);
     }
 }
 
@@ -108,18 +85,6 @@ mod tests {
         objects.lock().add(Object::Surface, 7, 2);
         objects.context_ended(2);
         assert!(!objects.lock().take(Object::Surface, 7));
-    }
-
-    #[test]
-    fn an_allocation_is_known_as_long_as_the_client_has_a_reference() {
-        let objects = Objects::default();
-        objects.lock().add(Object::Allocation, 9, 0);
-        objects.lock().add(Object::Allocation, 9, 0);
-        objects.context_ended(0);
-        assert!(objects.lock().take(Object::Allocation, 9));
-        assert!(objects.lock().has(Object::Allocation, 9));
-        assert!(objects.lock().take(Object::Allocation, 9));
-        assert!(!objects.lock().take(Object::Allocation, 9));
     }
 
     #[test]

@@ -21,6 +21,7 @@ use super::memory::Memory;
 use super::objects::Objects;
 use super::order::{Order, Progress};
 use super::output::Output;
+use super::physical::Physical;
 use super::shared_memory::SharedMemory;
 use super::sticky::StickyError;
 use super::watermark::EventLifetimeLock;
@@ -85,8 +86,10 @@ pub(crate) struct Session {
     pub(crate) shared_memory: SharedMemory,
     /// Its primary contexts, as frames name them, by device.
     primaries: Mutex<HashMap<i32, u32>>,
-    /// Its textures and surfaces.
+    /// Its textures and surfaces, and its handles of conditional nodes.
     pub(crate) objects: Objects,
+    /// Its physical memory.
+    pub(crate) physical: Physical,
     /// Held while samples and sets of events of NVML are used, and alone while they end.
     pub(crate) nvml_objects: RwLock<()>,
     /// What its kernels print.
@@ -130,6 +133,7 @@ impl Session {
             shared_memory: SharedMemory::new(Arc::clone(channel)),
             primaries: Mutex::default(),
             objects: Objects::default(),
+            physical: Physical::default(),
             nvml_objects: RwLock::default(),
             output: OnceLock::new(),
             lanes: Mutex::default(),

@@ -20,12 +20,21 @@ const ANSWER_MAX: Duration = Duration::from_secs(2);
 const TRIES: u32 = 8;
 const PAUSE: Duration = Duration::from_millis(5);
 
+/// Memory that clients share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    /// The driver's descriptor.
+    pub(crate) memory: OwnedFd,
+    /// Its bytes, which count for each client that has it.
+    pub(crate) bytes: u64,
+}
+
 /// See the module.
 pub(crate) struct SharedMemory {
     supervisor: Arc<Channel>,
     /// One lane asks at a time.
     asking: Mutex<()>,
-    answer: Mutex<Option<(Ticket, Option<OwnedFd>)>>,
+    answer: Mutex<Option<(Ticket, Option<Shared>)>>,
     answered: Condvar,
 }
 
@@ -40,17 +49,17 @@ impl SharedMemory {
         }
     }
 
-    /// Gives the supervisor a descriptor of the driver's; the ticket by which it is had.
+    /// Gives the supervisor memory to keep; the ticket by which it is had.
     ///
     /// # Errors
     ///
     /// The system's: no random numbers, or the supervisor does not read. The supervisor does not keep it, as there is too much.
-    pub(crate) fn keep(&self, memory: OwnedFd) -> io::Result<Ticket> {
+    pub(crate) fn keep(&self, shared: &Shared) -> io::Result<Ticket> {
         let mut ticket = [0; 32];
         File::open("/dev/urandom")?.read_exact(&mut ticket)?;
         let _one = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
-        self.supervisor
-            .send(&FromWorker::KeepMemory(ticket), Some(memory.as_fd()))?;
+        let keep = FromWorker::KeepMemory(ticket, shared.bytes);
+        self.supervisor.send(&keep, Some(shared.memory.as_fd()))?;
         // It reads in order, so that its answer says whether it has kept it.
         match self.ask(ticket) {
             Some(Some(_)) => Ok(ticket),
@@ -60,8 +69,8 @@ impl SharedMemory {
         }
     }
 
-    /// The descriptor of a ticket, if there is one that this client may have.
-    pub(crate) fn fetch(&self, ticket: Ticket) -> Option<OwnedFd> {
+    /// The memory of a ticket, if there is some that this client may have.
+    pub(crate) fn fetch(&self, ticket: Ticket) -> Option<Shared> {
         let _one = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
         for at in 0..TRIES {
             if at > 0 {
@@ -76,7 +85,7 @@ impl SharedMemory {
     }
 
     /// What the supervisor answers; `None` if it does not.
-    fn ask(&self, ticket: Ticket) -> Option<Option<OwnedFd>> {
+    fn ask(&self, ticket: Ticket) -> Option<Option<Shared>> {
         let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
         *answer = None;
         let question = FromWorker::WantMemory(ticket);
@@ -90,13 +99,13 @@ impl SharedMemory {
         answer
             .take()
             .filter(|(of, _)| *of == ticket)
-            .map(|(_, fd)| fd)
+            .map(|(_, shared)| shared)
     }
 
     /// The supervisor has answered.
-    pub(crate) fn deliver(&self, ticket: Ticket, memory: Option<OwnedFd>) {
+    pub(crate) fn deliver(&self, ticket: Ticket, shared: Option<Shared>) {
         let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
-        *answer = Some((ticket, memory));
+        *answer = Some((ticket, shared));
         self.answered.notify_all();
     }
 }

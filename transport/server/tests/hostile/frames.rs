@@ -122,22 +122,51 @@ fn frames_behind_one_that_waits_for_host_functions_are_read() {
     assert_eq!(client.answer().header.status, 0);
 }
 
+/// The next function that a stream has reached, or never will.
+fn next(client: &mut Client) -> (u64, bool) {
+    let answer = client.call_op(payload::HOST_NEXT, &[], &[]);
+    let next = payload::HostReached::read(&mut Reader::new(&answer.small)).unwrap();
+    let never = next.call == payload::HostReached::NEVER;
+    if !never {
+        client.call_op(payload::HOST_DONE, &next.call.to_le_bytes(), &[]);
+    }
+    (next.ticket, never)
+}
+
+fn launch_host_function(client: &mut Client, stream: u64, ticket: u64) {
+    let host = payload::HostFunction { stream, ticket };
+    client.one_way("cuLaunchHostFunc", &bytes(&host), &[]);
+}
+
 #[test]
 fn a_function_that_no_stream_will_reach_is_reported() {
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.tcp(), "tcp");
-    for (stream, ticket) in [(Kind::Stream.handle(99), 5), (0, 6)] {
-        let host = payload::HostFunction { stream, ticket };
-        client.one_way("cuLaunchHostFunc", &bytes(&host), &[]);
-    }
-    let mut reached = Vec::new();
-    for _ in 0..2 {
-        let answer = client.call_op(payload::HOST_NEXT, &[], &[]);
-        let next = payload::HostReached::read(&mut Reader::new(&answer.small)).unwrap();
-        reached.push((next.ticket, next.call == payload::HostReached::NEVER));
-        let done = next.call.to_le_bytes();
-        client.call_op(payload::HOST_DONE, &done, &[]);
-    }
+    launch_host_function(&mut client, Kind::Stream.handle(99), 5);
+    launch_host_function(&mut client, 0, 6);
+    let mut reached = [next(&mut client), next(&mut client)];
     reached.sort_unstable();
     assert_eq!(reached, [(5, true), (6, false)]);
+}
+
+/// As many as a program may have under way, whether or not it asks for them in between.
+#[test]
+fn no_function_that_no_stream_will_reach_is_forgotten() {
+    const MANY: u64 = 6000;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let exec = Kind::GraphExec.handle(99);
+    let launch = [exec, 0].map(u64::to_le_bytes).concat();
+    // Nobody asks what became of the functions of this one, as there are none.
+    client.one_way("cuGraphLaunch", &launch, &[]);
+    for ticket in 1..=MANY {
+        launch_host_function(&mut client, Kind::Stream.handle(99), ticket);
+    }
+    for ticket in 1..=MANY {
+        assert_eq!(next(&mut client), (ticket, true));
+    }
+    launch_host_function(&mut client, 0, MANY + 1);
+    assert_eq!(next(&mut client), (MANY + 1, false));
+    client.one_way("cuGraphLaunch", &launch, &[]);
+    assert_eq!(next(&mut client), (exec, true));
 }

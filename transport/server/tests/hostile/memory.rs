@@ -5,7 +5,7 @@ use gtrace_cuda::payload::{self, Payload as _};
 use gtrace_protocol::{Flags, Reader, Writer};
 
 use crate::serves;
-use crate::support::{Client, Server, bytes, target};
+use crate::support::{Answer, Client, Server, bytes, target};
 
 /// The tickets of the pieces that come, and the final message.
 fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken) {
@@ -153,7 +153,7 @@ fn surfaces_end_with_their_context() {
 #[test]
 fn textures_are_those_that_were_made_and_arrays_count_as_memory() {
     const INVALID_VALUE: u32 = 1;
-    const OUT_OF_MEMORY: u32 = 2;
+    const INVALID_CONTEXT: u32 = 201;
     let server = Server::start(|options| options.limits.max_memory = Some(1 << 20));
     let mut client = Client::ready(server.unix(), "unix");
     let numbers = |values: &[u64]| -> Vec<u8> {
@@ -186,6 +186,13 @@ fn textures_are_those_that_were_made_and_arrays_count_as_memory() {
         &bytes(&payload::Resource::Array(array)),
     );
     assert_eq!(surface.header.status, 0);
+    // The driver destroys none without a context.
+    client.context = 0;
+    assert_eq!(
+        status(&mut client, "cuSurfObjectDestroy", &surface.small),
+        INVALID_CONTEXT
+    );
+    client.context = 1;
     // Of another kind, and then twice.
     assert_eq!(
         status(&mut client, "cuTexObjectDestroy", &surface.small),
@@ -313,39 +320,135 @@ fn page_locked_memory_lies_beside_what_a_worker_has() {
     serves(&server);
 }
 
+const OUT_OF_MEMORY: u32 = 2;
+/// What physical memory is a multiple of.
+const UNIT: u64 = 2 << 20;
+
+/// The handle of physical memory, or the status.
+fn create(client: &mut Client, units: u64, kinds: u8) -> Result<u64, u32> {
+    // CUmemAllocationProp: pinned, of the device, to be had in these ways.
+    let mut prop = [0; 32];
+    (prop[0], prop[4], prop[8]) = (1, kinds, 1);
+    let mut w = Writer::default();
+    w.u64(units * UNIT);
+    w.raw(&prop);
+    w.u64(0);
+    given(&client.call("cuMemCreate", w.as_slice()))
+}
+
+/// The number that comes back, or the status.
+fn given(answer: &Answer) -> Result<u64, u32> {
+    match answer.header.status {
+        0 => Ok(u64::from_le_bytes(answer.small[..8].try_into().unwrap())),
+        status => Err(status),
+    }
+}
+
+fn export(client: &mut Client, handle: u64) -> (u32, Vec<u8>) {
+    let answer = client.call_op(payload::EXPORT_MEMORY, &handle.to_le_bytes(), &[]);
+    (answer.header.status, answer.small)
+}
+
+fn call(client: &mut Client, op: &str, numbers: &[u64]) -> Answer {
+    let small: Vec<u8> = numbers.iter().flat_map(|n| n.to_le_bytes()).collect();
+    client.call(op, &small)
+}
+
+/// Whatever order handles and mappings end in, a client never has more than its limit.
+#[test]
+fn physical_memory_counts_while_the_client_has_a_handle_or_a_mapping() {
+    let server = Server::start(|options| options.limits.max_memory = Some(4 * UNIT));
+    let mut client = Client::ready(server.unix(), "unix");
+    let done = |client: &mut Client, op: &str, numbers: &[u64]| {
+        assert_eq!(call(client, op, numbers).header.status, 0, "{op}");
+    };
+    let at = given(&call(
+        &mut client,
+        "cuMemAddressReserve",
+        &[8 * UNIT, 0, 0, 0],
+    ))
+    .unwrap();
+    let one = create(&mut client, 2, 0).unwrap();
+    let two = create(&mut client, 2, 0).unwrap();
+    assert_eq!(create(&mut client, 1, 0), Err(OUT_OF_MEMORY));
+    done(&mut client, "cuMemMap", &[at, 2 * UNIT, 0, one, 0]);
+    done(
+        &mut client,
+        "cuMemMap",
+        &[at + 2 * UNIT, 2 * UNIT, 0, two, 0],
+    );
+    done(&mut client, "cuMemRelease", &[one]);
+    done(&mut client, "cuMemRelease", &[two]);
+    assert_eq!(create(&mut client, 1, 0), Err(OUT_OF_MEMORY), "mapped");
+    assert_eq!(client.alloc(1), Err(OUT_OF_MEMORY));
+    let answer = call(&mut client, "cuMemRetainAllocationHandle", &[at + 5]);
+    let again = given(&answer).unwrap();
+    // Refused, and then both of them.
+    assert_ne!(
+        call(&mut client, "cuMemUnmap", &[at, UNIT]).header.status,
+        0
+    );
+    assert_eq!(create(&mut client, 1, 0), Err(OUT_OF_MEMORY));
+    done(&mut client, "cuMemUnmap", &[at, 4 * UNIT]);
+    let three = create(&mut client, 2, 0).unwrap();
+    assert_eq!(create(&mut client, 1, 0), Err(OUT_OF_MEMORY), "retained");
+    done(&mut client, "cuMemRelease", &[again]);
+    assert!(client.alloc(2 * UNIT).is_ok());
+    // It is of no context.
+    let reset = client.call("cuDevicePrimaryCtxReset_v2", &0i32.to_le_bytes());
+    assert_eq!(reset.header.status, 0);
+    client.context = 0;
+    assert!(create(&mut client, 2, 0).is_ok());
+    assert_eq!(create(&mut client, 1, 0), Err(OUT_OF_MEMORY), "of before");
+    done(&mut client, "cuMemRelease", &[three]);
+    assert!(create(&mut client, 2, 0).is_ok());
+    serves(&server);
+}
+
+/// Memory that clients share counts for each that keeps it there.
+#[test]
+fn memory_that_is_shared_counts_for_all_that_have_it() {
+    let server = Server::start(|options| options.limits.max_memory = Some(4 * UNIT));
+    let mut client = Client::ready(server.unix(), "unix");
+    let mut other = Client::ready(server.unix(), "unix");
+    let memory = create(&mut client, 3, 1).unwrap();
+    let (status, ticket) = export(&mut client, memory);
+    assert_eq!(status, 0);
+    // The server keeps it for others.
+    assert_eq!(
+        call(&mut client, "cuMemRelease", &[memory]).header.status,
+        0
+    );
+    assert_eq!(create(&mut client, 2, 0), Err(OUT_OF_MEMORY));
+    let import = |other: &mut Client| given(&other.call_op(payload::IMPORT_MEMORY, &ticket, &[]));
+    let theirs = import(&mut other).unwrap();
+    assert_eq!(create(&mut other, 2, 0), Err(OUT_OF_MEMORY));
+    assert_eq!(import(&mut other), Err(OUT_OF_MEMORY));
+    assert_eq!(call(&mut other, "cuMemRelease", &[theirs]).header.status, 0);
+    assert!(create(&mut other, 2, 0).is_ok());
+    assert_eq!(import(&mut other), Err(OUT_OF_MEMORY));
+    drop(client);
+    server.wait_for("one client", |status| status.sessions.len() == 1);
+    serves(&server);
+}
+
 /// Memory is exported by who has it, a bounded number of times, and opened by a ticket that nobody guesses.
 #[test]
 fn tickets_of_memory_open_nothing_else() {
     const MOST: usize = 256;
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
-    // CUmemAllocationProp: pinned, of the device, to be had as a file descriptor.
-    let create = |client: &mut Client, kinds: u32| {
-        let mut prop = [0; 32];
-        (prop[0], prop[4], prop[8]) = (1, kinds as u8, 1);
-        let mut w = Writer::default();
-        w.u64(2 << 20);
-        w.raw(&prop);
-        w.u64(0);
-        let answer = client.call("cuMemCreate", w.as_slice());
-        assert_eq!(answer.header.status, 0, "cuMemCreate");
-        u64::from_le_bytes(answer.small[..8].try_into().unwrap())
-    };
-    let export = |client: &mut Client, handle: u64| {
-        let answer = client.call_op(payload::EXPORT_MEMORY, &handle.to_le_bytes(), &[]);
-        (answer.header.status, answer.small)
-    };
     let import = |client: &mut Client, ticket: &[u8]| {
         client
             .call_op(payload::IMPORT_MEMORY, ticket, &[])
             .header
             .status
     };
-    let memory = create(&mut client, 1);
+    let memory = create(&mut client, 1, 1).unwrap();
     for stranger in [0, 1, memory + 1, u64::MAX, Kind::Stream.handle(1)] {
         assert_ne!(export(&mut client, stranger).0, 0, "{stranger:x}");
     }
-    let private = create(&mut client, 0);
+    let private = create(&mut client, 1, 0).unwrap();
     assert_ne!(
         export(&mut client, private).0,
         0,
@@ -369,7 +472,7 @@ fn tickets_of_memory_open_nothing_else() {
     let more = (1..MOST).map(|_| export(&mut client, memory).0);
     assert!(more.into_iter().all(|status| status == 0));
     assert_eq!(export(&mut client, memory).0, 304);
-    let theirs = create(&mut other, 1);
+    let theirs = create(&mut other, 1, 1).unwrap();
     assert_eq!(export(&mut other, theirs).0, 0);
     // What a client has shared ends with it.
     drop(client);

@@ -9,7 +9,7 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
 
 use gtrace_cuda::payload::{
-    GRAPH_COPY, GRAPH_HOST, GRAPH_NODE, NodeCall, NodePlace, NodeWork, Payload as _, Pitched,
+    GRAPH_COPY, GRAPH_HOST, NodeCall, NodePlace, NodeWork, Payload as _, Pitched,
 };
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D,
@@ -19,7 +19,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::Flags;
 
 use super::nodes::{self, given, newer, send_call};
-use super::{Held, copies, kernel, number, params, plan};
+use super::{Held, copies, kernel, number, pairs, params, plan, within};
 use crate::entry::{check, done, exchange, holding_back};
 use crate::generated::driver::remote;
 use crate::host_functions::Kept;
@@ -36,7 +36,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    fn place(self) -> NodePlace {
+    pub(super) fn place(self) -> NodePlace {
         let node = number(self.node);
         match self.exec.is_null() {
             true => NodePlace::Set { node },
@@ -98,7 +98,7 @@ pub(super) fn ticket_of(session: &'static Session, node: u64) -> Result<u64, CUr
     Ok(ticket)
 }
 
-fn kind_of(node: u64) -> Result<CUgraphNodeType, CUresult> {
+pub(super) fn kind_of(node: u64) -> Result<CUgraphNodeType, CUresult> {
     let mut kind = 0;
     // SAFETY: a handle, and a local variable.
     check(unsafe {
@@ -108,7 +108,7 @@ fn kind_of(node: u64) -> Result<CUgraphNodeType, CUresult> {
 }
 
 /// The graph within a node.
-fn child_of(node: u64) -> Result<u64, CUresult> {
+pub(super) fn child_of(node: u64) -> Result<u64, CUresult> {
     let mut child: CUgraph = null_mut();
     // SAFETY: a handle, and a local variable.
     check(unsafe {
@@ -133,8 +133,7 @@ pub(super) fn need_of(session: &'static Session, node: u64) -> Option<(u64, Need
     if !any {
         return None;
     }
-    let owner = lock(&graphs.owners).get(&node).copied();
-    let graph = owner.unwrap_or_else(|| containing(session, node));
+    let graph = within::holder_of(session, node);
     // Of captured nodes only the server knows what they do.
     let need: Result<_, CUresult> = holding_back(session, || {
         Ok(Some(match kind_of(node)? {
@@ -157,22 +156,19 @@ pub(super) fn need_of(session: &'static Session, node: u64) -> Option<(u64, Need
 /// waited for.
 pub(super) fn forget_need(session: &Session, node: u64, (graph, need): (u64, Need)) {
     let mut all = lock(&session.state.graphs.graphs);
-    let gone = match need {
-        Need::Copy(copy) => take_of(&mut all, graph, node, &copy),
+    match need {
+        Need::Copy(copy) => drop(take_of(&mut all, graph, node, &copy)),
         Need::Function(ticket) => {
             if let Some(own) = all.get_mut(&graph) {
                 own.forget_function(ticket);
             }
-            Vec::new()
         }
         Need::Part(part) => {
-            let own = all.get_mut(&graph).map(|own| own.forget_part(&part));
-            own.unwrap_or_default()
+            if let Some(own) = all.get_mut(&graph) {
+                own.forget_part(&part);
+            }
         }
-    };
-    drop(all);
-    // Out of the lock: its memory is freed by calls.
-    drop(gone);
+    }
 }
 
 /// The copy of `node` out of what its graph holds: clones of the graph have copies of the same places. If the graph is not
@@ -194,9 +190,10 @@ fn take_of(
 }
 
 /// The copy of `node` out of what is held.
-fn take(held: &mut Held, node: u64, copy: &Pitched) -> Option<copies::HostCopy> {
+pub(super) fn take(held: &mut Held, node: u64, copy: &Pitched) -> Option<copies::HostCopy> {
     let own = held.copies.iter();
-    let at = own.clone().position(|own| own.node == node).or_else(|| {
+    let known = |own: &copies::HostCopy| node != 0 && own.node == node;
+    let at = own.clone().position(known).or_else(|| {
         held.copies
             .iter()
             .position(|own| own.node == 0 && own.is(copy))
@@ -214,11 +211,9 @@ pub(super) unsafe fn set_memcpy(
     let (node, exec) = (number(target.node), number(target.exec));
     // SAFETY: parameters of the program.
     let given = unsafe { nodes::given_copy(session, params) }?;
-    let owner = lock(&graphs.owners).get(&node).copied();
-    let graph = match owner {
-        Some(graph) => graph,
-        None if exec == 0 => containing(session, node),
-        None => 0,
+    let graph = match exec {
+        0 => within::holder_of(session, node),
+        _ => 0,
     };
     let in_graph = copy_of(session, node)?;
     let all = (exec == 0).then(|| graphs.held(graph));
@@ -229,7 +224,10 @@ pub(super) unsafe fn set_memcpy(
     let old = held.copied.get(&node).copied().unwrap_or(in_graph);
     let gone = take(&mut held, node, &old);
     // Graphs that were moved into this one may copy the same memory.
-    let beside = all.as_ref().unwrap_or(&held);
+    let beside = copies::Beside {
+        held: all.as_ref().unwrap_or(&held),
+        exec,
+    };
     let copy = copies::stage(session, beside, &given, node)?;
     let is_held = copy.reads() || copy.writes();
     if is_held && exec == 0 && graph == 0 {
@@ -269,26 +267,6 @@ pub(super) unsafe fn set_memcpy(
     Ok(())
 }
 
-/// The graph of a node; 0 if it is not known.
-fn containing(session: &'static Session, node: u64) -> u64 {
-    let mut graph: CUgraph = null_mut();
-    let handle: CUgraphNode = without_provenance_mut(node as usize);
-    // SAFETY: a handle, and a local variable.
-    let code = holding_back(session, || unsafe {
-        remote::cuGraphNodeGetContainingGraph(handle, &raw mut graph)
-    });
-    if code == cuda::CUDA_SUCCESS {
-        return number(graph);
-    }
-    // Drivers before CUDA 13.1 do not report it. It may be one that needs something of the client.
-    let known: Vec<u64> = lock(&session.state.graphs.graphs).keys().copied().collect();
-    let has = |graph: &u64| {
-        let nodes = plan::nodes(without_provenance_mut(*graph as usize));
-        nodes.is_ok_and(|nodes| nodes.contains(&node))
-    };
-    holding_back(session, || known.into_iter().find(has)).unwrap_or(0)
-}
-
 pub(super) fn set_kernel(target: Target, params: &CUDA_KERNEL_NODE_PARAMS) -> Result<(), CUresult> {
     let session = session::cuda()?;
     // SAFETY: parameters of the program.
@@ -321,11 +299,7 @@ pub(super) fn set_host(target: Target, params: &CUDA_HOST_NODE_PARAMS) -> Result
         return Ok(());
     }
     graphs.still_calls(node, before);
-    let owner = lock(&graphs.owners).get(&node).copied();
-    let graph = match owner {
-        Some(graph) => graph,
-        None => containing(session, node),
-    };
+    let graph = within::holder_of(session, node);
     let mut all = lock(&graphs.graphs);
     let own = all.get_mut(&graph).and_then(|held| {
         let mut own = held.functions.iter_mut();
@@ -340,13 +314,13 @@ pub(super) fn set_host(target: Target, params: &CUDA_HOST_NODE_PARAMS) -> Result
 }
 
 /// What is held for what was instantiated, to be changed.
-fn held_by(session: &Session, exec: u64) -> Held {
+pub(super) fn held_by(session: &Session, exec: u64) -> Held {
     let own = session.state.graphs.exec(exec);
     own.map(|own| Held::clone(&own)).unwrap_or_default()
 }
 
 /// Node `node` of what was instantiated calls `new`. In its graph it calls `in_graph`.
-fn change_function(
+pub(super) fn change_function(
     session: &Session,
     exec: u64,
     held: &mut Held,
@@ -358,87 +332,6 @@ fn change_function(
     held.replace_function(before, new);
     let stays = held.functions.iter().any(|own| own.ticket() == before);
     plan::take_over(&session.state.graphs, exec, (before, stays), ticket);
-}
-
-pub(super) fn set_child(target: Target, graph: CUgraph) -> Result<(), CUresult> {
-    let session = session::cuda()?;
-    let graphs = &session.state.graphs;
-    let (exec, graph) = (number(target.exec), number(graph));
-    let child = graphs.held(graph);
-    let mut held = held_by(session, exec);
-    let work = NodeWork::Child {
-        graph,
-        moved: false,
-    };
-    if held.is_empty() && child.is_empty() {
-        return set(target, work);
-    }
-    let call = NodeCall {
-        place: target.place(),
-        work,
-    };
-    // Awaited: the driver refuses graphs of another structure.
-    exchange(
-        session,
-        GRAPH_NODE,
-        Flags::default(),
-        |w| {
-            call.write(w);
-            Ok(())
-        },
-        |_| Ok(()),
-    )?;
-    let gone = holding_back(session, || {
-        let within = child_of(number(target.node))?;
-        take_child(session, exec, &mut held, within, (graph, &child))
-    })?;
-    held.objects.extend(&child.objects);
-    graphs.set_exec(exec, held);
-    drop(gone);
-    plan::forget_unused(session);
-    Ok(())
-}
-
-/// The nodes of graph `within`, which was instantiated within another, do what those of `graph` do, which has the same structure
-/// and needs `child`. What is copied no more.
-fn take_child(
-    session: &'static Session,
-    exec: u64,
-    held: &mut Held,
-    within: u64,
-    (graph, child): (u64, &Held),
-) -> Result<Vec<copies::HostCopy>, CUresult> {
-    let mut all_gone = Vec::new();
-    let nodes = plan::nodes(without_provenance_mut(within as usize))?;
-    let others = plan::nodes(without_provenance_mut(graph as usize))?;
-    for (node, other) in nodes.into_iter().zip(others) {
-        match kind_of(node)? {
-            cuda::CU_GRAPH_NODE_TYPE_HOST => {
-                let (before, ticket) = (ticket_of(session, node)?, ticket_of(session, other)?);
-                let mut functions = child.functions.iter();
-                if let Some(new) = functions.find(|own| own.ticket() == ticket) {
-                    change_function(session, exec, held, node, (before, Arc::clone(new)));
-                }
-            }
-            cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
-                let (in_graph, now) = (copy_of(session, node)?, copy_of(session, other)?);
-                let before = held.copied.insert(node, now).unwrap_or(in_graph);
-                let mut copies = child.copies.iter();
-                let new = copies.find(|own| own.is(&now)).map(|own| own.of_node(node));
-                if let Some(gone) = take(held, node, &before) {
-                    plan::replace(session, exec, node, new.as_ref());
-                    all_gone.push(gone);
-                }
-                held.copies.extend(new);
-            }
-            cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
-                let inner = (child_of(other)?, child);
-                all_gone.extend(take_child(session, exec, held, child_of(node)?, inner)?);
-            }
-            _ => {}
-        }
-    }
-    Ok(all_gone)
 }
 
 pub(crate) unsafe fn cuGraphNodeSetParams(
@@ -583,7 +476,7 @@ pub(crate) unsafe fn cuGraphExecChildGraphNodeSetParams(
     hNode: CUgraphNode,
     childGraph: CUgraph,
 ) -> CUresult {
-    done(|| set_child(target!(hGraphExec, hNode), childGraph))
+    done(|| pairs::set_child(target!(hGraphExec, hNode), childGraph))
 }
 
 pub(crate) unsafe fn cuGraphExecEventRecordNodeSetEvent(

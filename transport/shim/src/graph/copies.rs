@@ -10,12 +10,14 @@ use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstream};
 use gtrace_protocol::{OpId, op_id};
 
 use super::Held;
-use crate::capture::{self, relaxed};
-use crate::context::Current;
-use crate::entry::{check, holding_back};
+use super::pairs::Names;
+use crate::capture;
+use crate::entry::check;
 use crate::generated::driver::remote;
+use crate::owner::Owner;
 use crate::session::{self, Session};
-use crate::{context, copy, memory, pitched};
+use crate::spare::Piece;
+use crate::{copy, memory, pitched};
 
 /// Where memory of the client lies that a graph copies: first byte, and distances of rows and slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,26 +29,18 @@ struct Shape {
 /// The place of memory of the client on the device, packed.
 #[derive(Debug)]
 pub(crate) struct Staging {
-    address: u64,
+    memory: Piece,
     shape: Shape,
-    /// Context in which it was allocated.
-    context: Current,
+    /// What was instantiated with nodes that copy it.
+    owner: Owner,
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        let Ok(session) = session::cuda() else {
-            return;
-        };
-        // What graphs still do there is waited for.
-        // The context may have ended, and the memory with it.
-        let _ = holding_back(session, || {
-            relaxed(session, || {
-                // SAFETY: as above.
-                let free = || unsafe { memory::cuMemFree_v2(self.address) };
-                check(context::within(self.context, free))
-            })
-        });
+        // A graph may be at work there still.
+        if let Some(session) = session::current() {
+            session.state.spare.add(self.memory);
+        }
     }
 }
 
@@ -75,13 +69,19 @@ impl HostCopy {
     /// To memory of the client, with a place on the device.
     #[cfg(test)]
     pub(super) fn writing(node: u64, given: Pitched) -> Self {
+        use crate::context;
         let staging = Staging {
-            address: 0x7000,
+            memory: Piece {
+                address: 0x7000,
+                bytes: 8,
+                context: context::top(),
+                id: 0,
+            },
             shape: Shape {
                 place: given.to,
                 extent: given.extent,
             },
-            context: context::top(),
+            owner: Owner::default(),
         };
         Self {
             to: Some(Arc::new(staging)),
@@ -98,6 +98,11 @@ impl HostCopy {
             node,
             ..self.clone()
         }
+    }
+
+    /// Its node has another name.
+    pub(super) fn rename(&mut self, names: &Names) {
+        self.node = names.get(&self.node).copied().unwrap_or(self.node);
     }
 
     /// As the program gave it.
@@ -131,6 +136,20 @@ impl HostCopy {
         self.is(&other.staged())
     }
 
+    fn places(&self) -> impl Iterator<Item = &Arc<Staging>> {
+        self.from.iter().chain(self.to.iter())
+    }
+
+    /// Whether something else than `exec` was instantiated with one of its places.
+    pub(super) fn is_taken(&self, exec: u64) -> bool {
+        self.places().any(|place| place.owner.is_other(exec))
+    }
+
+    /// `exec` is instantiated with its places.
+    pub(super) fn claim(&self, exec: u64) {
+        self.places().for_each(|place| place.owner.set(exec));
+    }
+
     /// Whether the graph reads memory of the client by it.
     pub(super) fn reads(&self) -> bool {
         self.from.is_some()
@@ -147,7 +166,7 @@ impl Staging {
         Side {
             pitch: self.shape.extent.width,
             height: self.shape.extent.height,
-            ..Side::at(SideKind::Device, self.address)
+            ..Side::at(SideKind::Device, self.memory.address)
         }
     }
 
@@ -162,10 +181,17 @@ fn is_linear(shape: &Shape) -> bool {
     is_first && shape.extent.height == 1 && shape.extent.depth == 1
 }
 
-/// Memory of the client at a side of a copy: its place, the same if another copy of the graph has it.
+/// Other copies of a graph, or of what is instantiated from it (`exec`; else 0): those of the same memory have the same place.
+#[derive(Clone, Copy)]
+pub(super) struct Beside<'a> {
+    pub(super) held: &'a Held,
+    pub(super) exec: u64,
+}
+
+/// Memory of the client at a side of a copy: its place, the same if another copy has it.
 fn place(
     session: &'static Session,
-    held: &Held,
+    beside: Beside<'_>,
     side: Side,
     extent: Extent,
 ) -> Result<Option<Arc<Staging>>, CUresult> {
@@ -177,33 +203,27 @@ fn place(
         extent,
     };
     pitched::check_client(&side, &extent)?;
-    let all = held.copies.iter();
-    let all = all.flat_map(|copy| copy.from.iter().chain(copy.to.iter()));
-    if let Some(own) = all.into_iter().find(|own| own.shape == shape) {
+    let mut all = beside.held.copies.iter().flat_map(HostCopy::places);
+    if let Some(own) = all.find(|own| own.shape == shape && !own.owner.is_other(beside.exec)) {
         return Ok(Some(Arc::clone(own)));
     }
     let bytes = extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
-    let mut address = 0;
-    relaxed(session, || {
-        // SAFETY: a local variable.
-        check(unsafe { memory::cuMemAlloc_v2(&raw mut address, bytes) })
-    })?;
     Ok(Some(Arc::new(Staging {
-        address,
+        memory: memory::allocate_own(session, bytes)?,
         shape,
-        context: context::top(),
+        owner: Owner::default(),
     })))
 }
 
-/// A copy for a graph that holds `held`.
+/// A copy for a graph, or for what is instantiated from it.
 ///
 /// # Errors
 ///
 /// INVALID_VALUE for a copy of nothing, or from memory that cannot be; those of an allocation.
 pub(super) fn stage(
     session: &'static Session,
-    held: &Held,
+    beside: Beside<'_>,
     given: &Pitched,
     node: u64,
 ) -> Result<HostCopy, CUresult> {
@@ -213,8 +233,8 @@ pub(super) fn stage(
     Ok(HostCopy {
         node,
         given: *given,
-        from: place(session, held, given.from, given.extent)?,
-        to: place(session, held, given.to, given.extent)?,
+        from: place(session, beside, given.from, given.extent)?,
+        to: place(session, beside, given.to, given.extent)?,
     })
 }
 
@@ -242,7 +262,12 @@ pub(crate) fn captured_copy(
     if given.extent.bytes() == Some(0) {
         return Ok(true);
     }
-    let copy = stage(session, &capture::held(session, id), given, 0)?;
+    let held = capture::held(session, id);
+    let beside = Beside {
+        held: &held,
+        exec: 0,
+    };
+    let copy = stage(session, beside, given, 0)?;
     let staged = Pitched {
         stream: copy::stream(stream),
         ..copy.staged()
@@ -292,7 +317,7 @@ pub(super) fn send<'a>(
         if is_linear(shape) {
             return copy::to_device(
                 session,
-                staging.address,
+                staging.memory.address,
                 shape.place,
                 staging.bytes(),
                 stream,
@@ -324,7 +349,7 @@ pub(super) fn receive<'a>(
             return copy::to_host(
                 session,
                 shape.place,
-                staging.address,
+                staging.memory.address,
                 staging.bytes(),
                 stream,
             );
@@ -350,8 +375,8 @@ fn each<'a>(
 ) -> Result<(), CUresult> {
     let mut seen: Vec<u64> = Vec::new();
     for staging in places {
-        if !seen.contains(&staging.address) {
-            seen.push(staging.address);
+        if !seen.contains(&staging.memory.address) {
+            seen.push(staging.memory.address);
             act(staging)?;
         }
     }

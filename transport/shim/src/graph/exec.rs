@@ -15,15 +15,15 @@ use gtrace_cuda::types::driver::{
     CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUgraphNode, CUresult, CUstream,
 };
 use gtrace_cuda::{Kind, STREAM_LEGACY, STREAM_PER_THREAD};
-use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer};
+use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer, op_id};
 
-use super::{Held, copies, in_step, number, plan};
+use super::{Held, copies, in_step, leaving, number, pairs, plan, within};
 use crate::context::{self, Current, put, put_wanted};
-use crate::entry::{Call, check, done, ending, holding_back, mint, written};
+use crate::entry::{Call, check, done, ending, exchange, holding_back, mint, written};
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{capture, clock, copy};
+use crate::{capture, clock, copy, memory};
 
 /// A call whose answer is there whatever its status.
 fn always<T>(
@@ -71,8 +71,8 @@ unsafe fn instantiate(
     if exec.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
-    in_step::bring(session, number(graph))?;
     let minted = mint(Kind::GraphExec);
+    in_step::bring(session, number(graph), minted)?;
     let (wrong, outcome) = always(
         session,
         GRAPH_INSTANTIATE,
@@ -85,7 +85,9 @@ unsafe fn instantiate(
         |r| Ok((r.u64()?, r.u32()?)),
     )?;
     if outcome.is_ok() {
-        let held = session.state.graphs.held(number(graph));
+        let graphs = &session.state.graphs;
+        lock(&graphs.origins).insert(minted, number(graph));
+        let held = within::need(session, number(graph))?;
         holding_back(session, || take(session, minted, number(graph), held))?;
         // SAFETY: a pointer of the program.
         unsafe { put(exec, without_provenance_mut(minted as usize)) }?;
@@ -94,11 +96,13 @@ unsafe fn instantiate(
 }
 
 /// What can be launched needs what its graph needs.
-fn take(session: &'static Session, exec: u64, graph: u64, held: Held) -> Result<(), CUresult> {
+fn take(session: &'static Session, exec: u64, graph: u64, mut held: Held) -> Result<(), CUresult> {
     let graphs = &session.state.graphs;
+    held.claim(exec);
+    let names = pairs::rename(session, exec, graph, &mut held)?;
     match held.copies.is_empty() || held.functions.is_empty() {
         true => drop(lock(&graphs.planned).remove(&exec)),
-        false => plan::make(session, graph, &held, exec)?,
+        false => plan::make(session, (graph, &names), &held, exec)?,
     }
     let before = match held.is_empty() {
         true => lock(&graphs.execs).remove(&exec),
@@ -107,8 +111,8 @@ fn take(session: &'static Session, exec: u64, graph: u64, held: Held) -> Result<
             lock(&graphs.execs).insert(exec, Arc::new(held))
         }
     };
-    settle_launch(session, exec, before.as_deref());
-    drop(before);
+    let last = lock(&graphs.launched).get(&exec).copied();
+    leaving::leave(session, last, before, false);
     plan::forget_unused(session);
     Ok(())
 }
@@ -157,12 +161,12 @@ pub(super) struct Launched {
 }
 
 impl Launched {
-    fn event(&self) -> CUevent {
+    pub(super) fn event(&self) -> CUevent {
         without_provenance_mut(self.event as usize)
     }
 
     /// Ends its event.
-    fn end(&self, session: &'static Session) {
+    pub(super) fn end(&self, session: &'static Session) {
         // SAFETY: a handle.
         holding_back(session, || unsafe {
             remote::cuEventDestroy_v2(self.event())
@@ -231,30 +235,10 @@ fn note_launch(session: &'static Session, exec: u64, stream: CUstream) -> Result
         }
     };
     let before = lock(&session.state.graphs.launched).insert(exec, now);
-    if let Some(before) = before
-        && before.event != now.event
-    {
-        before.end(session);
-    }
+    let replaced = before.filter(|before| before.event != now.event);
+    leaving::leave(session, replaced, None, true);
     // SAFETY: handles.
     check(unsafe { remote::cuEventRecord(now.event(), stream) })
-}
-
-/// Objects of the program stay until the last launch that may use them is through.
-fn settle_launch(session: &'static Session, exec: u64, held: Option<&Held>) {
-    if held.is_none_or(|held| held.objects.is_empty()) {
-        return;
-    }
-    let last = lock(&session.state.graphs.launched).get(&exec).copied();
-    if let Some(last) = last {
-        // The context may have ended, and the launch with it.
-        let _ = holding_back(session, || {
-            capture::relaxed(session, || {
-                // SAFETY: a handle.
-                check(unsafe { remote::cuEventSynchronize(last.event()) })
-            })
-        });
-    }
 }
 
 pub(crate) unsafe fn cuGraphInstantiateWithFlags(
@@ -306,7 +290,7 @@ fn update(
     graph: CUgraph,
 ) -> Result<(CUgraphExecUpdateResultInfo, Result<(), CUresult>), CUresult> {
     let session = session::cuda()?;
-    in_step::bring(session, number(graph))?;
+    in_step::bring(session, number(graph), number(exec))?;
     let (info, outcome) = always(
         session,
         GRAPH_UPDATE,
@@ -323,7 +307,7 @@ fn update(
         },
     )?;
     if outcome.is_ok() {
-        let held = session.state.graphs.held(number(graph));
+        let held = within::need(session, number(graph))?;
         holding_back(session, || take(session, number(exec), number(graph), held))?;
     }
     Ok((info, outcome))
@@ -382,7 +366,10 @@ fn launch_with(
     launch: impl FnOnce() -> Result<(), CUresult>,
 ) -> Result<(), CUresult> {
     if let Some(id) = capture::of(session, stream)? {
-        launch()?;
+        match held.functions.is_empty() {
+            true => launch()?,
+            false => launch_awaited(session, exec, stream)?,
+        }
         capture::hold(session, id, |own| own.extend(held));
         return Ok(());
     }
@@ -402,7 +389,7 @@ fn launch_with(
         .iter()
         .filter(|copy| !plan::is_sent(&plans, held, copy));
     copies::send(session, first, copy::stream(stream))?;
-    functions.expect(session, held.functions.len())?;
+    functions.expect(session, exec, held.functions.len())?;
     let launched = launch();
     if launched.is_err() {
         functions.expect_no_more(held.functions.len());
@@ -419,6 +406,17 @@ fn launch_with(
     copies::receive(session, last, copy::stream(stream))
 }
 
+/// Into a capture. No function of it is waited for, and a failure that is reported later would be taken for that of a launch.
+fn launch_awaited(session: &'static Session, exec: u64, stream: CUstream) -> Result<(), CUresult> {
+    const OP: OpId = op_id("cuGraphLaunch");
+    let write = |w: &mut Writer| {
+        w.u64(exec);
+        w.u64(copy::stream(stream));
+        Ok(())
+    };
+    exchange(session, OP, Flags::STRICT, write, |_| Ok(()))
+}
+
 pub(crate) unsafe fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {
     done(|| {
         let session = session::cuda()?;
@@ -426,18 +424,27 @@ pub(crate) unsafe fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {
         let earlier = ending(session, || unsafe {
             remote::cuGraphExecDestroy(hGraphExec)
         })?;
-        let graphs = &session.state.graphs;
-        let gone = lock(&graphs.execs).remove(&number(hGraphExec));
-        lock(&graphs.planned).remove(&number(hGraphExec));
-        settle_launch(session, number(hGraphExec), gone.as_deref());
-        let last = lock(&graphs.launched).remove(&number(hGraphExec));
-        if let Some(last) = last {
-            last.end(session);
-        }
-        drop(gone);
+        let (graphs, exec) = (&session.state.graphs, number(hGraphExec));
+        let gone = lock(&graphs.execs).remove(&exec);
+        lock(&graphs.planned).remove(&exec);
+        lock(&graphs.origins).remove(&exec);
+        let last = lock(&graphs.launched).remove(&exec);
+        session.state.host_functions.forget_launches(exec);
+        leaving::leave(session, last, gone, true);
         plan::forget_unused(session);
+        memory::free_spare(session, false);
         earlier
     })
+}
+
+/// A launch in a context, with an event of its own.
+#[cfg(test)]
+pub(super) fn launched_in(context: u64) -> Launched {
+    Launched {
+        queue: Queue::of(null_mut()),
+        event: context,
+        context,
+    }
 }
 
 #[cfg(test)]
@@ -471,12 +478,7 @@ mod tests {
     fn a_launch_is_forgotten_with_the_context_of_its_event() {
         let graphs = super::super::Graphs::default();
         for (exec, context) in [(1, 16), (2, 32)] {
-            let last = Launched {
-                queue: Queue::of(null_mut()),
-                event: exec,
-                context,
-            };
-            lock(&graphs.launched).insert(exec, last);
+            lock(&graphs.launched).insert(exec, launched_in(context));
         }
         graphs.forget_context(16);
         let left: Vec<u64> = lock(&graphs.launched).keys().copied().collect();

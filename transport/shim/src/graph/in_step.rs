@@ -1,52 +1,83 @@
+//! What nodes of a graph do before it is instantiated.
+//!
 //! Copies of page-locked memory that the device has been given since they were captured or added: the graph's kernels use that
 //! memory by then, so its copies have to, and not a place that stands for it. In the body of a conditional node all have to.
+//!
+//! Each instance has places of its own, and functions of its own where copies go beside them: what one launch sends is not what
+//! another one reads. The nodes of a graph that was instantiated before are given others; its instance keeps those.
 
-// Asks about nodes with places to write to.
-#![allow(unsafe_code)]
-
-use std::ptr::{null_mut, without_provenance_mut};
+use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::payload::{NodeCall, NodePlace, NodeWork, SideKind};
-use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUresult};
+use gtrace_cuda::types::driver::{self as cuda, CUresult};
 
 use super::nodes::send_call;
-use super::{Held, HostCopy, change, copies, number, plan};
-use crate::entry::check;
-use crate::generated::driver::remote;
+use super::{Held, HostCopy, Kept, change, copies, plan, within};
+use crate::entry::holding_back;
 use crate::session::Session;
-use crate::{log, managed, pitched};
+use crate::{host_functions, log, managed, pitched};
 
 /// Whether the device has a side of it that it did not have.
 fn is_late(copy: &HostCopy) -> bool {
     pitched::with_managed(copy.given()) != *copy.given()
 }
 
-/// A graph is about to be instantiated.
-pub(super) fn bring(session: &'static Session, graph: u64) -> Result<(), CUresult> {
+/// What is about to do what a graph does.
+#[derive(Clone, Copy)]
+struct Instance {
+    exec: u64,
+    /// Copies go beside its functions.
+    copies: bool,
+}
+
+impl Instance {
+    fn can_have(self, copy: &HostCopy) -> bool {
+        !is_late(copy) && !copy.is_taken(self.exec)
+    }
+
+    fn can_call(self, function: &Kept) -> bool {
+        !self.copies || !function.owner.is_other(self.exec)
+    }
+}
+
+/// A graph is about to be instantiated as `exec`, or that to do what the graph does.
+pub(super) fn bring(session: &'static Session, graph: u64, exec: u64) -> Result<(), CUresult> {
+    let graphs = &session.state.graphs;
+    let graph = within::holder(session, graph);
+    let own = graphs.exec(exec);
+    let instance = Instance {
+        exec,
+        copies: own.is_some_and(|own| !own.copies.is_empty())
+            || !graphs.held(graph).copies.is_empty(),
+    };
+    bring_own(session, graph, instance)
+}
+
+/// What is the graph's own, and what graphs that were moved into it need.
+fn bring_own(session: &'static Session, graph: u64, instance: Instance) -> Result<(), CUresult> {
     let graphs = &session.state.graphs;
     for body in graphs.bodies_of(graph) {
-        bring_body(session, body)?;
+        bring_body(session, body, instance)?;
     }
     for child in graphs.moved_into(|(of, _)| of == graph) {
-        bring(session, child)?;
-    }
-    if !managed::in_use() {
-        return Ok(());
+        bring_own(session, child, instance)?;
     }
     let mut held = graphs.own(graph);
-    if !held.copies.iter().any(is_late) {
+    let stays = held.copies.iter().all(|copy| instance.can_have(copy))
+        && held.functions.iter().all(|own| instance.can_call(own));
+    if stays {
         return Ok(());
     }
-    visit(session, graph, &mut held)?;
+    let brought = holding_back(session, || visit(session, graph, &mut held, instance));
     graphs.change(graph, |own| std::mem::swap(own, &mut held));
-    // What it held before goes here, out of the lock: its memory is freed by calls.
+    // What it held before goes here, out of the lock: functions of the program end its objects.
     drop(held);
-    Ok(())
+    brought
 }
 
 /// The body of a conditional node. Only the device knows whether and how often it runs, so that nothing can be moved for it
 /// before and behind a launch: the device gets page-locked memory itself, and other memory of the host is refused.
-fn bring_body(session: &'static Session, body: u64) -> Result<(), CUresult> {
+fn bring_body(session: &'static Session, body: u64, instance: Instance) -> Result<(), CUresult> {
     let graphs = &session.state.graphs;
     let held = graphs.held(body);
     let sides = held.copies.iter().flat_map(|copy| {
@@ -55,7 +86,7 @@ fn bring_body(session: &'static Session, body: u64) -> Result<(), CUresult> {
     });
     let of_host = sides.filter(|side| side.kind == SideKind::Client);
     managed::reach(session, of_host.map(|side| side.place))?;
-    bring(session, body)?;
+    bring_own(session, body, instance)?;
     if graphs.held(body).copies.is_empty() {
         return Ok(());
     }
@@ -67,19 +98,20 @@ fn bring_body(session: &'static Session, body: u64) -> Result<(), CUresult> {
     Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
 }
 
-fn visit(session: &'static Session, graph: u64, held: &mut Held) -> Result<(), CUresult> {
+fn visit(
+    session: &'static Session,
+    graph: u64,
+    held: &mut Held,
+    instance: Instance,
+) -> Result<(), CUresult> {
     for node in plan::nodes(without_provenance_mut(graph as usize))? {
-        let handle: CUgraphNode = without_provenance_mut(node as usize);
-        let mut kind = 0;
-        // SAFETY: a local variable.
-        check(unsafe { remote::cuGraphNodeGetType(handle, &raw mut kind) })?;
-        match kind {
-            cuda::CU_GRAPH_NODE_TYPE_MEMCPY => bring_node(session, node, held)?,
+        match change::kind_of(node)? {
+            cuda::CU_GRAPH_NODE_TYPE_MEMCPY => bring_node(session, node, held, instance)?,
+            cuda::CU_GRAPH_NODE_TYPE_HOST if instance.copies => {
+                bring_function(session, node, held, instance)?;
+            }
             cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
-                let mut child: CUgraph = null_mut();
-                // SAFETY: a local variable.
-                check(unsafe { remote::cuGraphChildGraphNodeGetGraph(handle, &raw mut child) })?;
-                visit(session, number(child), held)?;
+                visit(session, change::child_of(node)?, held, instance)?;
             }
             _ => {}
         }
@@ -87,23 +119,59 @@ fn visit(session: &'static Session, graph: u64, held: &mut Held) -> Result<(), C
     Ok(())
 }
 
-fn bring_node(session: &'static Session, node: u64, held: &mut Held) -> Result<(), CUresult> {
+fn bring_node(
+    session: &'static Session,
+    node: u64,
+    held: &mut Held,
+    instance: Instance,
+) -> Result<(), CUresult> {
     let is = change::copy_of(session, node)?;
     let mut all = held.copies.iter();
-    let Some(at) = all.position(|own| own.is(&is) && is_late(own)) else {
+    let Some(at) = all.position(|own| own.is(&is) && !instance.can_have(own)) else {
         return Ok(());
     };
-    let given = pitched::with_managed(held.copies[at].given());
-    let copy = copies::stage(session, held, &given, node)?;
+    let before = &held.copies[at];
+    let given = pitched::with_managed(before.given());
+    let beside = copies::Beside {
+        held,
+        exec: instance.exec,
+    };
+    let copy = copies::stage(session, beside, &given, before.node)?;
     let work = NodeWork::Memcpy {
         copy: copy.staged(),
         context: 0,
     };
     let place = NodePlace::Set { node };
     send_call(session, &NodeCall { place, work })?;
+    session.state.graphs.still_copies(node, &is);
     match copy.reads() || copy.writes() {
         true => held.copies[at] = copy,
         false => drop(held.copies.remove(at)),
     }
+    Ok(())
+}
+
+fn bring_function(
+    session: &'static Session,
+    node: u64,
+    held: &mut Held,
+    instance: Instance,
+) -> Result<(), CUresult> {
+    let ticket = change::ticket_of(session, node)?;
+    let mut all = held.functions.iter();
+    if !all.any(|own| own.ticket() == ticket && !instance.can_call(own)) {
+        return Ok(());
+    }
+    let Some((function, user)) = host_functions::kept(session, ticket) else {
+        return Ok(());
+    };
+    let new = host_functions::keep(function, user)?;
+    let work = NodeWork::Host {
+        ticket: new.ticket(),
+    };
+    let place = NodePlace::Set { node };
+    send_call(session, &NodeCall { place, work })?;
+    session.state.graphs.still_calls(node, ticket);
+    held.replace_function(ticket, new);
     Ok(())
 }

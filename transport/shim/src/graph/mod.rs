@@ -1,8 +1,8 @@
 //! Graphs: what they need of the client, whose memory copies of a graph read and write at each launch,
 //! and whose functions it calls.
 //!
-//! Memory of the client has a place on the device for each graph that copies it: nodes copy between
-//! device and that place, and the client moves the bytes between it and its own memory at each launch.
+//! Memory of the client has a place on the device for each instance of a graph that copies it: nodes copy
+//! between device and that place, and the client moves the bytes between it and its own memory at each launch.
 
 // Passes pointers of the program on.
 #![allow(unsafe_code)]
@@ -13,10 +13,13 @@ mod dot;
 mod exec;
 mod in_step;
 mod kernel;
+mod leaving;
 mod nodes;
 mod objects;
+mod pairs;
 mod params;
 mod plan;
+mod within;
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +31,7 @@ use gtrace_cuda::types::driver::{CUgraph, CUgraphNode, CUresult};
 use crate::entry::{check, done, ending, holding_back};
 use crate::generated::driver::remote;
 use crate::host_functions::Kept;
+use crate::memory;
 use crate::session::{self, Session};
 use crate::state::lock;
 
@@ -39,6 +43,7 @@ pub(crate) use nodes::*;
 pub(crate) use objects::*;
 pub(crate) use params::*;
 pub(crate) use plan::Plan;
+pub(crate) use within::*;
 
 /// What a graph, or what was instantiated from it, needs of the client.
 #[derive(Clone, Default)]
@@ -68,6 +73,13 @@ impl Held {
         self.objects.extend(&other.objects);
     }
 
+    /// `exec` is instantiated with these places and functions.
+    fn claim(&self, exec: u64) {
+        self.copies.iter().for_each(|copy| copy.claim(exec));
+        let functions = self.functions.iter();
+        functions.for_each(|function| function.owner.set(exec));
+    }
+
     /// A node calls `new` where it called `old`.
     fn replace_function(&mut self, old: u64, new: Arc<Kept>) {
         match self.functions.iter_mut().find(|own| own.ticket() == old) {
@@ -83,19 +95,27 @@ impl Held {
         }
     }
 
-    /// A graph within a node is gone; what it copied.
-    fn forget_part(&mut self, part: &plan::Part) -> Vec<HostCopy> {
+    /// A graph within a node is gone.
+    fn forget_part(&mut self, part: &plan::Part) {
         for ticket in &part.functions {
             self.forget_function(*ticket);
         }
-        let mut gone = Vec::new();
         for copy in part.copies() {
-            let mut all = self.copies.iter();
-            if let Some(at) = all.position(|own| own.node == 0 && own.is_same(copy)) {
-                gone.push(self.copies.remove(at));
-            }
+            change::take(self, copy.node, &copy.staged());
         }
-        gone
+    }
+
+    /// What a graph within a node needs of it.
+    fn part(&self, part: &plan::Part) -> Self {
+        let function = |ticket: &u64| {
+            let mut all = self.functions.iter();
+            all.find(|own| own.ticket() == *ticket).cloned()
+        };
+        Self {
+            copies: part.copies().cloned().collect(),
+            functions: part.functions.iter().filter_map(function).collect(),
+            ..Self::default()
+        }
     }
 }
 
@@ -106,25 +126,28 @@ pub(crate) struct Graphs {
     used: AtomicBool,
     graphs: Mutex<HashMap<u64, Held>>,
     execs: Mutex<HashMap<u64, Arc<Held>>>,
+    /// The graphs that those were instantiated from, and all others, as long as these graphs live.
+    origins: Mutex<HashMap<u64, u64>>,
     /// The last launches of those of them that read the client's memory or have objects of the program.
     launched: Mutex<HashMap<u64, exec::Launched>>,
     /// Parameters of nodes that were given to the program, for as long as it may read them.
     kernels: Mutex<HashMap<u64, kernel::Kept>>,
     /// Handles of the bodies of conditional nodes, which the program may read as long as they live.
     bodies: Mutex<HashMap<u64, Box<[usize]>>>,
-    /// Graphs of the nodes above.
+    /// Graphs of the nodes above and of those with a graph within; of nodes that need something of the client, the graph that has it.
     owners: Mutex<HashMap<u64, u64>>,
     /// Graphs that were moved: the graph and the node that they belong to.
     moved: Mutex<HashMap<u64, (u64, u64)>>,
+    /// Graphs that nodes have copies of, as far as the program has asked for these copies: the node of each.
+    within: Mutex<HashMap<u64, u64>>,
     /// What goes before and after each function of the client.
     pub(crate) plans: Mutex<HashMap<u64, Arc<Plan>>>,
     /// Functions of those, by what was instantiated.
     planned: Mutex<HashMap<u64, Vec<u64>>>,
-    /// Plans that others have replaced. A function that runs may have one, and would wait for itself as the last that does: its
-    /// memory is freed by calls that wait for the device.
-    retired: Mutex<Vec<Arc<Plan>>>,
     /// Streams of copies beside functions, by context.
     streams: Mutex<HashMap<u64, u64>>,
+    /// Objects of what was instantiated that wait for its last launch.
+    leavers: leaving::Leavers,
 }
 
 impl Graphs {
@@ -138,11 +161,7 @@ impl Graphs {
     pub(crate) fn forget_context(&self, context: u64) {
         lock(&self.streams).remove(&context);
         lock(&self.launched).retain(|_, last| last.context != context);
-    }
-
-    /// A plan is replaced.
-    fn retire(&self, plan: Option<Arc<Plan>>) {
-        lock(&self.retired).extend(plan);
+        self.leavers.forget_context(context);
     }
 
     /// What graph `graph` needs itself, without graphs that were moved into it.
@@ -190,6 +209,7 @@ impl Graphs {
 
     fn set_exec(&self, exec: u64, held: Held) {
         self.used.store(true, Ordering::Release);
+        held.claim(exec);
         let before = lock(&self.execs).insert(exec, Arc::new(held));
         drop(before);
     }
@@ -224,13 +244,13 @@ impl Graphs {
         for child in self.moved_into(|(_, of)| of == node) {
             self.forget_graph(child);
         }
-    }
-
-    /// Nodes are gone, and the parameters that the program was given of them.
-    fn forget_kernels(&self, nodes: &[u64]) {
-        let mut kernels = lock(&self.kernels);
-        for node in nodes {
-            kernels.remove(node);
+        let copies: Vec<u64> = {
+            let within = lock(&self.within);
+            let own = within.iter().filter(|(_, of)| **of == node);
+            own.map(|(graph, _)| *graph).collect()
+        };
+        for copy in copies {
+            self.forget_graph(copy);
         }
     }
 
@@ -247,7 +267,9 @@ impl Graphs {
             self.forget_graph(child);
         }
         lock(&self.moved).remove(&graph);
-        // Out of the lock: its memory is freed by calls.
+        lock(&self.within).remove(&graph);
+        lock(&self.origins).retain(|_, of| *of != graph);
+        // Out of the lock: functions of the program end its objects.
         let gone = lock(&self.graphs).remove(&graph);
         drop(gone);
     }
@@ -258,18 +280,20 @@ fn number<T>(handle: *mut T) -> u64 {
 }
 
 /// A capture has become a graph.
-pub(crate) fn captured(session: &Session, graph: u64, held: Held) {
+pub(crate) fn captured(session: &'static Session, graph: u64, held: Held) {
     if !held.is_empty() {
-        session.state.graphs.change(graph, |own| own.extend(&held));
+        let holder = within::holder(session, graph);
+        session.state.graphs.change(holder, |own| own.extend(&held));
     }
 }
 
 pub(crate) unsafe fn cuGraphClone(phGraphClone: *mut CUgraph, originalGraph: CUgraph) -> CUresult {
     done(|| {
-        let graphs = &session::cuda()?.state.graphs;
+        let session = session::cuda()?;
+        let graphs = &session.state.graphs;
         // SAFETY: a pointer of the program, passed on.
         check(unsafe { remote::cuGraphClone(phGraphClone, originalGraph) })?;
-        let held = graphs.held(number(originalGraph));
+        let held = within::need(session, number(originalGraph))?;
         if !held.is_empty() {
             // SAFETY: written by the call.
             let clone = number(unsafe { phGraphClone.read() });
@@ -284,7 +308,7 @@ pub(crate) unsafe fn cuGraphDestroy(hGraph: CUgraph) -> CUresult {
         let session = session::cuda()?;
         let graphs = &session.state.graphs;
         // Only the server knows which nodes of captured graphs they are.
-        let given = !lock(&graphs.kernels).is_empty();
+        let given = !lock(&graphs.kernels).is_empty() || !lock(&graphs.within).is_empty();
         let nodes = match given {
             true => holding_back(session, || plan::nodes(hGraph))?,
             false => Vec::new(),
@@ -292,7 +316,8 @@ pub(crate) unsafe fn cuGraphDestroy(hGraph: CUgraph) -> CUresult {
         // SAFETY: a handle.
         let earlier = ending(session, || unsafe { remote::cuGraphDestroy(hGraph) })?;
         graphs.forget_graph(number(hGraph));
-        graphs.forget_kernels(&nodes);
+        nodes.iter().for_each(|node| graphs.forget_node(*node));
+        memory::free_spare(session, false);
         earlier
     })
 }
@@ -308,6 +333,7 @@ pub(crate) unsafe fn cuGraphDestroyNode(hNode: CUgraphNode) -> CUresult {
             change::forget_need(session, node, need);
         }
         session.state.graphs.forget_node(node);
+        memory::free_spare(session, false);
         earlier
     })
 }
@@ -334,6 +360,23 @@ mod tests {
         assert!(lock(&graphs.graphs).is_empty());
         assert!(lock(&graphs.bodies).is_empty());
         assert!(lock(&graphs.owners).is_empty());
+    }
+
+    #[test]
+    fn a_copy_within_a_node_goes_with_it() {
+        let graphs = Graphs::default();
+        lock(&graphs.owners).insert(5, 1);
+        lock(&graphs.within).extend([(2, 5), (3, 6)]);
+        graphs.forget_graph(1);
+        assert_eq!(*lock(&graphs.within), HashMap::from([(3, 6)]));
+    }
+
+    #[test]
+    fn what_was_instantiated_has_no_graph_when_that_is_gone() {
+        let graphs = Graphs::default();
+        lock(&graphs.origins).extend([(10, 1), (11, 2)]);
+        graphs.forget_graph(1);
+        assert_eq!(*lock(&graphs.origins), HashMap::from([(11, 2)]));
     }
 
     #[test]
@@ -414,7 +457,7 @@ mod tests {
             reads: Vec::new(),
             writes: vec![of_child],
         };
-        assert_eq!(held.forget_part(&part).len(), 1);
+        held.forget_part(&part);
         let nodes: Vec<u64> = held.copies.iter().map(|own| own.node).collect();
         assert_eq!(nodes, [4, 0]);
         let mut left = tickets(&held);

@@ -18,7 +18,7 @@ use gtrace_cuda::types::driver::{
 };
 use gtrace_protocol::{DecodeError, Flags, Reader};
 
-use super::{copies, kernel, number};
+use super::{copies, kernel, number, within};
 use crate::context::put;
 use crate::copy::push;
 use crate::entry::{check, done, exchange, mint, written};
@@ -150,8 +150,12 @@ pub(super) unsafe fn add_memcpy(
     let graphs = &session.state.graphs;
     // SAFETY: parameters of the program.
     let given = unsafe { given_copy(session, params) }?;
-    let graph = number(wanted.graph);
-    let copy = copies::stage(session, &graphs.held(graph), &given, 0)?;
+    let graph = within::holder(session, number(wanted.graph));
+    let beside = copies::Beside {
+        held: &graphs.held(graph),
+        exec: 0,
+    };
+    let copy = copies::stage(session, beside, &given, 0)?;
     let context = number(ctx);
     let copy_of_device = copy.staged();
     let work = NodeWork::Memcpy {
@@ -197,17 +201,19 @@ pub(super) fn add_host(wanted: &Wanted, params: &CUDA_HOST_NODE_PARAMS) -> Resul
     let function = host(params)?;
     let ticket = function.ticket();
     let node = add(wanted, NodeWork::Host { ticket }, None)?;
-    let graphs = &session::cuda()?.state.graphs;
-    let graph = number(wanted.graph);
+    let session = session::cuda()?;
+    let graphs = &session.state.graphs;
+    let graph = within::holder(session, number(wanted.graph));
     graphs.change(graph, |own| own.functions.push(function));
     lock(&graphs.owners).insert(node, graph);
     Ok(())
 }
 
 pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult> {
-    let graphs = &session::cuda()?.state.graphs;
+    let session = session::cuda()?;
+    let graphs = &session.state.graphs;
     let graph = number(child);
-    let held = graphs.held(graph);
+    let held = within::need(session, graph)?;
     let node = add(
         wanted,
         NodeWork::Child {
@@ -216,9 +222,10 @@ pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult>
         },
         None,
     )?;
+    lock(&graphs.owners).insert(node, number(wanted.graph));
     if !held.is_empty() {
-        graphs.change(number(wanted.graph), |own| own.extend(&held));
-        lock(&graphs.owners).insert(node, number(wanted.graph));
+        let holder = within::holder(session, number(wanted.graph));
+        graphs.change(holder, |own| own.extend(&held));
     }
     Ok(())
 }
@@ -233,8 +240,8 @@ pub(super) fn move_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult
     // Awaited: the driver refuses some graphs, which stay the program's.
     let work = NodeWork::Child { graph, moved: true };
     let node = add(wanted, work, Some(&mut |_| Ok(())))?;
-    let graphs = &session.state.graphs;
-    lock(&graphs.moved).insert(graph, (number(wanted.graph), node));
+    let holder = within::holder(session, number(wanted.graph));
+    lock(&session.state.graphs.moved).insert(graph, (holder, node));
     Ok(())
 }
 

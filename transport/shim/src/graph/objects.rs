@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use gtrace_cuda::Kind;
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUhostFn, CUresult, CUuserObject};
 
-use super::number;
+use super::{number, within};
 use crate::context::put;
 use crate::entry::{done, mint};
 use crate::session;
@@ -186,14 +186,16 @@ pub(crate) unsafe fn cuGraphRetainUserObject(
     flags: c_uint,
 ) -> CUresult {
     done(|| {
-        let graphs = &session::cuda()?.state.graphs;
+        let session = session::cuda()?;
         let (object, count) = (find(object)?, check_count(count)?);
         match flags {
             0 => object.retain(count),
             cuda::CU_GRAPH_USER_OBJECT_MOVE => {}
             _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
         }
-        graphs.change(number(graph), |own| own.objects.add(&object, count));
+        let holder = within::holder(session, number(graph));
+        let graphs = &session.state.graphs;
+        graphs.change(holder, |own| own.objects.add(&object, count));
         Ok(())
     })
 }
@@ -204,10 +206,11 @@ pub(crate) unsafe fn cuGraphReleaseUserObject(
     count: c_uint,
 ) -> CUresult {
     done(|| {
-        let graphs = &session::cuda()?.state.graphs;
+        let session = session::cuda()?;
         let (object, count) = (find(object)?, check_count(count)?);
         let mut removed = Ok(());
-        graphs.change(number(graph), |own| {
+        let holder = within::holder(session, number(graph));
+        session.state.graphs.change(holder, |own| {
             removed = own.objects.remove(&object, count);
         });
         removed?;

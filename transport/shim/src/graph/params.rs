@@ -16,7 +16,7 @@ use gtrace_protocol::Flags;
 
 use super::change::{self, Target};
 use super::nodes::{self, Wanted};
-use super::{kernel, number};
+use super::{kernel, number, pairs, within};
 use crate::context::put;
 use crate::entry::{check, done, exchange};
 use crate::generated::driver::remote;
@@ -150,7 +150,7 @@ pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Resu
             change::set_host(target, &host)
         }
         cuda::CU_GRAPH_NODE_TYPE_GRAPH if !target.exec.is_null() => {
-            change::set_child(target, member!(params, graph).graph)
+            pairs::set_child(target, member!(params, graph).graph)
         }
         cuda::CU_GRAPH_NODE_TYPE_WAIT_EVENT => {
             let event = number(member!(params, eventWait).event);
@@ -347,7 +347,7 @@ pub(crate) unsafe fn cuGraphNodeGetParams(
             cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
                 let graph = &raw mut member!(params, graph).graph;
                 // SAFETY: a local variable.
-                check(unsafe { remote::cuGraphChildGraphNodeGetGraph(hNode, graph) })?;
+                check(unsafe { within::cuGraphChildGraphNodeGetGraph(hNode, graph) })?;
             }
             cuda::CU_GRAPH_NODE_TYPE_EMPTY => {}
             cuda::CU_GRAPH_NODE_TYPE_WAIT_EVENT => {

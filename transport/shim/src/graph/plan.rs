@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUresult, CUstream};
 
+use super::pairs::Names;
 use super::{Graphs, Held, HostCopy, change, copies, number};
 use crate::context::{self, Current};
 use crate::entry::check;
@@ -111,24 +112,15 @@ fn are_all<'a>(held: &Held, copy: &HostCopy, planned: impl Iterator<Item = &'a H
 }
 
 /// A node copies `new` where its graph was instantiated as `exec`, or nothing of the client's, and so do the plans of the functions
-/// beside it: also those of what else was instantiated from the graph.
+/// beside it.
 pub(super) fn replace(session: &Session, exec: u64, node: u64, new: Option<&HostCopy>) {
-    let mut gone = Vec::new();
-    {
-        let mut plans = lock(&session.state.graphs.plans);
-        let planned = lock(&session.state.graphs.planned);
-        for ticket in planned.get(&exec).into_iter().flatten() {
-            let Some(own) = plans.get_mut(ticket) else {
-                continue;
-            };
-            let plan = own.with(node, new);
-            gone.push(std::mem::replace(own, Arc::new(plan)));
+    let mut plans = lock(&session.state.graphs.plans);
+    let planned = lock(&session.state.graphs.planned);
+    for ticket in planned.get(&exec).into_iter().flatten() {
+        if let Some(own) = plans.get_mut(ticket) {
+            *own = Arc::new(own.with(node, new));
         }
     }
-    for plan in gone {
-        session.state.graphs.retire(Some(plan));
-    }
-    forget_unused(session);
 }
 
 /// A node as far as it matters here.
@@ -164,42 +156,42 @@ pub(super) fn take_over(graphs: &Graphs, exec: u64, (old, stays): (u64, bool), n
 /// a launch under way.
 pub(super) fn forget_unused(session: &Session) {
     if !session.state.host_functions.are_outstanding() {
-        // Out of the lock: their memory is freed by calls.
-        drop(take_unused(&session.state.graphs));
+        drop_unused(&session.state.graphs);
     }
 }
 
-fn take_unused(graphs: &Graphs) -> Vec<Arc<Plan>> {
-    let mut gone = std::mem::take(&mut *lock(&graphs.retired));
+fn drop_unused(graphs: &Graphs) {
     let mut plans = lock(&graphs.plans);
-    if plans.is_empty() {
-        return gone;
+    if !plans.is_empty() {
+        let used: HashSet<u64> = lock(&graphs.planned).values().flatten().copied().collect();
+        plans.retain(|ticket, _| used.contains(ticket));
     }
-    let used: HashSet<u64> = lock(&graphs.planned).values().flatten().copied().collect();
-    let unused = plans.extract_if(|ticket, _| !used.contains(ticket));
-    gone.extend(unused.map(|(_, plan)| plan));
-    gone
 }
 
-/// Makes the plans of the functions of a graph, from which `exec` was instantiated.
+/// Makes the plans of the functions of a graph, which `exec` does, with nodes of these names.
 pub(super) fn make(
     session: &'static Session,
-    graph: u64,
+    (graph, names): (u64, &Names),
     held: &Held,
     exec: u64,
 ) -> Result<(), CUresult> {
     let mut plans: HashMap<u64, Plan> = HashMap::new();
     visit(session, graph, held, &mut plans)?;
+    for plan in plans.values_mut() {
+        let copies = plan.before.iter_mut().chain(&mut plan.after);
+        copies.for_each(|copy| copy.rename(names));
+    }
     let graphs = &session.state.graphs;
     let mut own = lock(&graphs.plans);
     lock(&graphs.planned).insert(exec, plans.keys().copied().collect());
     for (ticket, plan) in plans {
-        graphs.retire(own.insert(ticket, Arc::new(plan)));
+        own.insert(ticket, Arc::new(plan));
     }
     Ok(())
 }
 
-fn visit(
+/// What the nodes of a graph need, of what `held` has, and the plans of its functions.
+pub(super) fn visit(
     session: &'static Session,
     graph: u64,
     held: &Held,
@@ -261,12 +253,8 @@ pub(super) fn part(
     held: &Held,
     plans: &mut HashMap<u64, Plan>,
 ) -> Result<Part, CUresult> {
-    let handle: CUgraphNode = without_provenance_mut(node as usize);
-    let mut kind = 0;
-    // SAFETY: a local variable.
-    check(unsafe { remote::cuGraphNodeGetType(handle, &raw mut kind) })?;
     let mut part = Part::default();
-    match kind {
+    match change::kind_of(node)? {
         cuda::CU_GRAPH_NODE_TYPE_HOST => part.functions.push(change::ticket_of(session, node)?),
         cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
             let copy = change::copy_of(session, node)?;
@@ -276,10 +264,7 @@ pub(super) fn part(
             part.writes.extend(own.filter(HostCopy::writes));
         }
         cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
-            let mut graph: CUgraph = null_mut();
-            // SAFETY: a local variable.
-            check(unsafe { remote::cuGraphChildGraphNodeGetGraph(handle, &raw mut graph) })?;
-            part = visit(session, number(graph), held, plans)?;
+            part = visit(session, change::child_of(node)?, held, plans)?;
         }
         _ => {}
     }
@@ -363,20 +348,6 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_that_was_replaced_stays_until_unused_ones_are_taken() {
-        let graphs = Graphs::default();
-        let old = plan();
-        lock(&graphs.planned).insert(10, vec![1]);
-        lock(&graphs.plans).insert(1, Arc::clone(&old));
-        graphs.retire(lock(&graphs.plans).insert(1, plan()));
-        // The function that has it is not the last that does.
-        assert_eq!(Arc::strong_count(&old), 2);
-        assert_eq!(take_unused(&graphs).len(), 1);
-        assert_eq!(Arc::strong_count(&old), 1);
-        assert_eq!(lock(&graphs.plans).len(), 1);
-    }
-
-    #[test]
     fn a_function_that_was_replaced_has_no_plan_unless_it_stands_elsewhere() {
         let graphs = Graphs::default();
         lock(&graphs.plans).insert(1, plan());
@@ -385,7 +356,7 @@ mod tests {
         assert_eq!(lock(&graphs.planned)[&10], [1, 2]);
         take_over(&graphs, 10, (2, false), 3);
         assert_eq!(lock(&graphs.planned)[&10], [1, 3]);
-        assert_eq!(take_unused(&graphs).len(), 1);
+        drop_unused(&graphs);
         assert!(!lock(&graphs.plans).contains_key(&2));
         // Of what has no plan nothing is taken over.
         take_over(&graphs, 10, (4, false), 5);
@@ -447,12 +418,15 @@ mod tests {
         }
         lock(&graphs.planned).insert(10, vec![1, 2]);
         lock(&graphs.planned).insert(11, vec![2]);
-        assert_eq!(take_unused(&graphs).len(), 1);
+        let drop_unused = || {
+            drop_unused(&graphs);
+            lock(&graphs.plans).len()
+        };
+        assert_eq!(drop_unused(), 2);
         lock(&graphs.planned).remove(&10);
-        assert_eq!(take_unused(&graphs).len(), 1);
+        assert_eq!(drop_unused(), 1);
         assert!(lock(&graphs.plans).contains_key(&2));
         lock(&graphs.planned).remove(&11);
-        assert_eq!(take_unused(&graphs).len(), 1);
-        assert!(lock(&graphs.plans).is_empty());
+        assert_eq!(drop_unused(), 0);
     }
 }

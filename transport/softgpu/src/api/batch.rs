@@ -4,9 +4,9 @@ use std::ffi::{c_uint, c_ulonglong};
 
 use super::{copy, managed, stream};
 use crate::abi::{Answer, In, Out, api};
+use crate::command::MemOp;
 use crate::error::{INVALID_VALUE, NOT_SUPPORTED, STREAM_CAPTURE_UNSUPPORTED};
 use crate::graph::capture;
-use crate::memory;
 use crate::stream::resolve;
 use crate::types::{DevicePtr, Handle, MemLocation, MemcpyAttributes, StreamMemOp};
 
@@ -134,10 +134,27 @@ fn discard(ranges: &[(DevicePtr, usize)], flags: c_ulonglong, stream: Handle) ->
     }
     let (_, stream) = resolve(stream)?;
     capture::refuse(&stream)?;
-    for (address, size) in ranges {
-        managed::managed(*address, *size)?;
-    }
-    Ok(())
+    all_managed(ranges)
+}
+
+fn all_managed(ranges: &[(DevicePtr, usize)]) -> Answer {
+    let mut ranges = ranges.iter();
+    ranges.try_for_each(|(address, size)| managed::managed(*address, *size))
+}
+
+/// What an operation of a batch is, if anything: whatever is before a barrier in the stream is done anyway.
+fn mem_op(one: StreamMemOp) -> Answer<Option<MemOp>> {
+    let narrow = one.value & u64::from(u32::MAX);
+    let op = match one.operation {
+        WAIT_32 => stream::wait(one.address, narrow, one.flags, false),
+        WAIT_64 => stream::wait(one.address, one.value, one.flags, true),
+        WRITE_32 => stream::write(one.address, narrow, one.flags, false),
+        WRITE_64 => stream::write(one.address, one.value, one.flags, true),
+        BARRIER if one.flags_of_none <= 1 => return Ok(None),
+        BARRIER => Err(INVALID_VALUE),
+        _ => Err(NOT_SUPPORTED),
+    };
+    op.map(Some)
 }
 
 fn mem_ops(stream: Handle, count: c_uint, operations: In<StreamMemOp>, flags: c_uint) -> Answer {
@@ -145,52 +162,13 @@ fn mem_ops(stream: Handle, count: c_uint, operations: In<StreamMemOp>, flags: c_
         return Err(INVALID_VALUE);
     }
     resolve(stream)?;
-    let all: Vec<StreamMemOp> = (0..count as usize)
-        .map(|at| operations.at(at))
-        .collect::<Answer<_>>()?;
     // All or none.
-    for one in &all {
-        match one.operation {
-            WAIT_32 | WRITE_32 => drop(stream::word(one.address, false)?),
-            WAIT_64 | WRITE_64 => drop(stream::word(one.address, true)?),
-            // What is before it in the stream is done anyway.
-            BARRIER if one.flags_of_none <= 1 => {}
-            BARRIER => return Err(INVALID_VALUE),
-            _ => return Err(NOT_SUPPORTED),
-        }
-        let known = match one.operation {
-            WAIT_32 | WAIT_64 => stream::WAIT_FLAGS,
-            WRITE_32 | WRITE_64 => 1,
-            _ => u32::MAX,
-        };
-        if one.flags & !known != 0 {
-            return Err(INVALID_VALUE);
-        }
-    }
-    for one in &all {
-        let narrow = one.value & u64::from(u32::MAX);
-        match one.operation {
-            WAIT_32 => stream::wait_value(stream, one.address, narrow, one.flags, false)?,
-            WAIT_64 => stream::wait_value(stream, one.address, one.value, one.flags, true)?,
-            WRITE_32 => stream::write_value(stream, one.address, narrow, false)?,
-            WRITE_64 => stream::write_value(stream, one.address, one.value, true)?,
-            _ => {}
-        }
-    }
-    Ok(())
-}
-
-// A range that is not managed memory is refused before anything is done with those before it.
-fn all_managed(ranges: &[(DevicePtr, usize)]) -> Answer {
-    let known = |(address, size): &(DevicePtr, usize)| {
-        memory::find_range(*address, *size as u64)
-            .is_some_and(|found| found.kind == memory::Kind::Managed)
-            && *size > 0
-    };
-    match ranges.iter().all(known) {
-        true => Ok(()),
-        false => Err(INVALID_VALUE),
-    }
+    let all: Vec<Option<MemOp>> = (0..count as usize)
+        .map(|at| mem_op(operations.at(at)?))
+        .collect::<Answer<_>>()?;
+    all.into_iter()
+        .flatten()
+        .try_for_each(|op| stream::issue(stream, Ok(op)))
 }
 
 api! { TABLE:
@@ -226,6 +204,7 @@ api! { TABLE:
         firsts: In<usize>, place_count: usize, flags: c_ulonglong, stream: Handle,
     ) {
         let ranges = ranges(addresses, sizes, count)?;
+        // One that is not managed memory is refused before anything is done with those before it.
         all_managed(&ranges)?;
         prefetch(&ranges, (places, firsts, place_count), flags, stream)
     }

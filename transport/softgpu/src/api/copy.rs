@@ -83,14 +83,9 @@ impl Sided {
 /// Those of the copy functions.
 pub(crate) fn work(given: &Memcpy3D, context: &Context) -> Answer<Work> {
     let pieces = slices(&in_memory(given)?)?;
-    let mut copies = Vec::with_capacity(pieces.len());
-    for piece in pieces.iter().filter(|piece| !piece.is_empty()) {
-        piece.stay()?;
-        copies.push(piece.copy);
-    }
     Ok(Work::Memcpy(Memcpy {
         given: *given,
-        pieces: copies,
+        pieces: pieces.iter().map(|piece| piece.copy).collect(),
         context: context.handle,
     }))
 }
@@ -102,9 +97,7 @@ fn given_of(sided: &Sided) -> Memcpy3D {
         Side::Device => DEVICE,
         Side::Either => UNIFIED,
     };
-    // SAFETY: zeros are numbers.
-    #[allow(unsafe_code)]
-    let mut given: Memcpy3D = unsafe { std::mem::zeroed() };
+    let mut given = Memcpy3D::default();
     let copy = &sided.copy;
     given.src_type = kind(sided.from);
     given.dst_type = kind(sided.to);
@@ -215,23 +208,10 @@ fn array_side(array: Handle, at: [usize; 3], extent: [usize; 3]) -> Answer<Array
     })
 }
 
-/// A copy of a rectangle of which arrays may be sides.
-fn copy_flat(request: &Memcpy2D, stream: Handle, is_async: bool) -> Answer {
-    let mut request = *request;
-    let extent = [request.width, request.height, 1];
-    if request.src_type == ARRAY {
-        let at = [request.src_x, request.src_y, 0];
-        let side = array_side(request.src_array, at, extent)?;
-        request.src_type = DEVICE;
-        (request.src_device, request.src_pitch) = (side.base, side.pitch);
-    }
-    if request.dst_type == ARRAY {
-        let at = [request.dst_x, request.dst_y, 0];
-        let side = array_side(request.dst_array, at, extent)?;
-        request.dst_type = DEVICE;
-        (request.dst_device, request.dst_pitch) = (side.base, side.pitch);
-    }
-    copy_2d(&request, stream, is_async)
+/// A copy of a rectangle, a box of one slice, of which arrays may be sides.
+fn copy_flat(request: &Memcpy3D, stream: Handle, is_async: bool) -> Answer {
+    let sided = slice(&in_memory(request)?, 0)?;
+    copy(sided.copy, sided.to, sided.from, stream, is_async)
 }
 
 /// A box whose sides are memory, where they were arrays.
@@ -265,35 +245,29 @@ enum Line {
 }
 
 fn copy_line(to: Line, from: Line, width: usize, stream: Handle, is_async: bool) -> Answer {
-    let parts = |line: Line| match line {
-        Line::Host(host) => (1, host, 0, 0, 0),
-        Line::Device(device) => (DEVICE, 0, device, 0, 0),
-        Line::Array(array, x) => (ARRAY, 0, 0, array, x),
-    };
-    let (dst_type, dst_host, dst_device, dst_array, dst_x) = parts(to);
-    let (src_type, src_host, src_device, src_array, src_x) = parts(from);
-    let request = Memcpy2D {
-        src_x,
-        src_y: 0,
-        src_type,
-        src_host,
-        src_device,
-        src_array,
-        src_pitch: 0,
-        dst_x,
-        dst_y: 0,
-        dst_type,
-        dst_host,
-        dst_device,
-        dst_array,
-        dst_pitch: 0,
+    let mut request = Memcpy3D {
         width,
         height: 1,
+        depth: 1,
+        ..Memcpy3D::default()
     };
+    let (kind, x) = (&mut request.src_type, &mut request.src_x);
+    match from {
+        Line::Host(host) => (*kind, request.src_host) = (HOST, host),
+        Line::Device(device) => (*kind, request.src_device) = (DEVICE, device),
+        Line::Array(array, at) => (*kind, request.src_array, *x) = (ARRAY, array, at),
+    }
+    let (kind, x) = (&mut request.dst_type, &mut request.dst_x);
+    match to {
+        Line::Host(host) => (*kind, request.dst_host) = (HOST, host),
+        Line::Device(device) => (*kind, request.dst_device) = (DEVICE, device),
+        Line::Array(array, at) => (*kind, request.dst_array, *x) = (ARRAY, array, at),
+    }
     copy_flat(&request, stream, is_async)
 }
 
-fn rectangle(request: &Memcpy2D) -> Answer<Sided> {
+/// Slice `z` of a box whose sides are memory.
+fn slice(request: &Memcpy3D, z: usize) -> Answer<Sided> {
     let side = |kind: u32, host: u64, device: u64| match kind {
         HOST => Ok((host, Side::Host)),
         DEVICE => Ok((device, Side::Device)),
@@ -302,21 +276,34 @@ fn rectangle(request: &Memcpy2D) -> Answer<Sided> {
     };
     let (to, to_side) = side(request.dst_type, request.dst_host, request.dst_device)?;
     let (from, from_side) = side(request.src_type, request.src_host, request.src_device)?;
-    let pitch_of = |pitch: usize| if pitch == 0 { request.width } else { pitch };
-    let (to_pitch, from_pitch) = (pitch_of(request.dst_pitch), pitch_of(request.src_pitch));
-    if request.height > 1 {
-        let reaches =
-            |x: usize, pitch: usize| x.checked_add(request.width).is_some_and(|end| end <= pitch);
-        if !reaches(request.dst_x, to_pitch) || !reaches(request.src_x, from_pitch) {
-            return Err(INVALID_VALUE);
-        }
-    }
-    let start = |base: u64, x: usize, y: usize, pitch: usize| {
-        let row = (y as u64).checked_mul(pitch as u64)?;
-        base.checked_add(row)?.checked_add(x as u64)
+    let given_or = |given: usize, least: usize| if given == 0 { least } else { given };
+    let to_pitch = given_or(request.dst_pitch, request.width);
+    let from_pitch = given_or(request.src_pitch, request.width);
+    let fits = |at: usize, extent: usize, room: usize| {
+        at.checked_add(extent).is_some_and(|end| end <= room)
     };
-    let to = start(to, request.dst_x, request.dst_y, to_pitch).ok_or(INVALID_VALUE)?;
-    let from = start(from, request.src_x, request.src_y, from_pitch).ok_or(INVALID_VALUE)?;
+    // Neither rows nor slices may run into each other.
+    let rows = |x: usize, pitch: usize| request.height <= 1 || fits(x, request.width, pitch);
+    let slices = |y: usize, height: usize| {
+        request.depth <= 1 || height == 0 || fits(y, request.height, height)
+    };
+    let apart = rows(request.dst_x, to_pitch)
+        && rows(request.src_x, from_pitch)
+        && slices(request.dst_y, request.dst_height)
+        && slices(request.src_y, request.src_height);
+    if !apart {
+        return Err(INVALID_VALUE);
+    }
+    let start = |base: u64, [x, y, first]: [usize; 3], pitch: usize, height: usize| {
+        let height = given_or(height, request.height);
+        let rows = first.checked_add(z)?.checked_mul(height)?.checked_add(y)?;
+        let offset = rows.checked_mul(pitch)?.checked_add(x)?;
+        base.checked_add(offset as u64)
+    };
+    let at = [request.dst_x, request.dst_y, request.dst_z];
+    let to = start(to, at, to_pitch, request.dst_height).ok_or(INVALID_VALUE)?;
+    let at = [request.src_x, request.src_y, request.src_z];
+    let from = start(from, at, from_pitch, request.src_height).ok_or(INVALID_VALUE)?;
     Ok(Sided {
         copy: Copy {
             to,
@@ -331,55 +318,11 @@ fn rectangle(request: &Memcpy2D) -> Answer<Sided> {
     })
 }
 
-fn copy_2d(request: &Memcpy2D, stream: Handle, is_async: bool) -> Answer {
-    let sided = rectangle(request)?;
-    copy(sided.copy, sided.to, sided.from, stream, is_async)
-}
-
 /// Slice by slice.
 fn slices(request: &Memcpy3D) -> Answer<Vec<Sided>> {
-    let slice = |base: u64, z: usize, pitch: usize, height: usize| {
-        let pitch = if pitch == 0 { request.width } else { pitch };
-        let height = if height == 0 { request.height } else { height };
-        let offset = z.checked_mul(pitch.checked_mul(height)?)?;
-        base.checked_add(offset as u64)
-    };
     let mut slices = Vec::new();
     for z in 0..request.depth {
-        let from = |base| {
-            slice(
-                base,
-                request.src_z.checked_add(z)?,
-                request.src_pitch,
-                request.src_height,
-            )
-        };
-        let to = |base| {
-            slice(
-                base,
-                request.dst_z.checked_add(z)?,
-                request.dst_pitch,
-                request.dst_height,
-            )
-        };
-        let sided = rectangle(&Memcpy2D {
-            src_x: request.src_x,
-            src_y: request.src_y,
-            src_type: request.src_type,
-            src_host: from(request.src_host).ok_or(INVALID_VALUE)?,
-            src_device: from(request.src_device).ok_or(INVALID_VALUE)?,
-            src_array: request.src_array,
-            src_pitch: request.src_pitch,
-            dst_x: request.dst_x,
-            dst_y: request.dst_y,
-            dst_type: request.dst_type,
-            dst_host: to(request.dst_host).ok_or(INVALID_VALUE)?,
-            dst_device: to(request.dst_device).ok_or(INVALID_VALUE)?,
-            dst_array: request.dst_array,
-            dst_pitch: request.dst_pitch,
-            width: request.width,
-            height: request.height,
-        })?;
+        let sided = slice(request, z)?;
         // A depth that no memory has ends here, not in this list.
         if !sided.is_empty() {
             sided.stay()?;
@@ -508,19 +451,19 @@ api! { TABLE:
 
     /// Copies a rectangle.
     fn cuMemcpy2D_v2, cuMemcpy2D_v2_ptds [let stream] (request: In<Memcpy2D>) {
-        copy_flat(&request.get()?, stream, false)
+        copy_flat(&request.get()?.into(), stream, false)
     }
 
     /// Copies a rectangle of any alignment.
     fn cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds [let stream] (request: In<Memcpy2D>) {
-        copy_flat(&request.get()?, stream, false)
+        copy_flat(&request.get()?.into(), stream, false)
     }
 
     /// Copies a rectangle in a stream.
     fn cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz [stream] (
         request: In<Memcpy2D>, stream: Handle,
     ) {
-        copy_flat(&request.get()?, stream, true)
+        copy_flat(&request.get()?.into(), stream, true)
     }
 
     /// Copies a box.

@@ -4,12 +4,12 @@ use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
 use std::sync::Arc;
 
 use crate::abi::{Answer, Out, api};
-use crate::command::{Command, UserData, WaitValue};
+use crate::command::{Command, MemOp, UserData, WaitValue};
 use crate::context::{Context, bound, current};
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
 use crate::event::Event;
 use crate::graph::capture;
-use crate::graph::work::{Host, MemOp, Work, captured};
+use crate::graph::work::{Host, Work, captured};
 use crate::memory;
 use crate::stream::{NON_BLOCKING, STREAMS, Stream, locate, resolve};
 use crate::types::{Device, DevicePtr, Handle, HostFn, StreamCallback};
@@ -35,10 +35,10 @@ fn known(stream: Handle) -> Answer<(Arc<Context>, Arc<Stream>)> {
 }
 
 /// What `CU_STREAM_WAIT_VALUE_*` have: how to compare, and that writes of other devices are flushed.
-pub(super) const WAIT_FLAGS: u32 = 3 | 1 << 30;
+const WAIT_FLAGS: u32 = 3 | 1 << 30;
 
 /// `address` as an aligned word of device or page-locked memory.
-pub(super) fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
+fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
     let size = if wide { 8 } else { 4 };
     let known = memory::find_range(address, size).is_some();
     if known && address.is_multiple_of(size) {
@@ -48,48 +48,39 @@ pub(super) fn word(address: DevicePtr, wide: bool) -> Answer<DevicePtr> {
     }
 }
 
-pub(super) fn wait_value(
-    stream: Handle,
-    address: DevicePtr,
-    value: u64,
-    flags: u32,
-    wide: bool,
-) -> Answer {
-    let (context, stream) = resolve(stream)?;
+/// A wait for a word.
+pub(super) fn wait(address: DevicePtr, value: u64, flags: u32, wide: bool) -> Answer<MemOp> {
     if flags & !WAIT_FLAGS != 0 {
         return Err(INVALID_VALUE);
     }
-    let wait = WaitValue {
+    Ok(MemOp::Wait(WaitValue {
         address: word(address, wide)?,
         value,
         wide,
         flags,
-    };
-    if captured(&stream, || Ok(Work::MemOp(MemOp::Wait(wait))))? {
-        return Ok(());
-    }
-    stream.submit(&context, Command::WaitValue(wait))
+    }))
 }
 
-pub(super) fn write_value(stream: Handle, address: DevicePtr, value: u64, wide: bool) -> Answer {
-    let (context, stream) = resolve(stream)?;
+/// A store to a word; the only flag says that nothing before it has to be flushed.
+pub(super) fn write(address: DevicePtr, value: u64, flags: u32, wide: bool) -> Answer<MemOp> {
+    if flags > 1 {
+        return Err(INVALID_VALUE);
+    }
     let address = word(address, wide)?;
-    let write = MemOp::Write {
+    Ok(MemOp::Write {
         address,
         value,
         wide,
-    };
-    if captured(&stream, || Ok(Work::MemOp(write)))? {
+    })
+}
+
+pub(super) fn issue(stream: Handle, op: Answer<MemOp>) -> Answer {
+    let (context, stream) = resolve(stream)?;
+    let op = op?;
+    if captured(&stream, || Ok(Work::MemOp(op)))? {
         return Ok(());
     }
-    stream.submit(
-        &context,
-        Command::WriteValue {
-            address,
-            value,
-            wide,
-        },
-    )
+    stream.submit(&context, Command::MemOp(op))
 }
 
 api! { TABLE:
@@ -234,55 +225,55 @@ api! { TABLE:
     fn cuStreamWaitValue32, cuStreamWaitValue32_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
     ) {
-        wait_value(stream, address, value.into(), flags, false)
+        issue(stream, wait(address, value.into(), flags, false))
     }
 
     /// Lets a stream wait until a word has a value.
     fn cuStreamWaitValue32_v2, cuStreamWaitValue32_v2_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
     ) {
-        wait_value(stream, address, value.into(), flags, false)
+        issue(stream, wait(address, value.into(), flags, false))
     }
 
     /// Lets a stream wait until a word of 64 bits has a value.
     fn cuStreamWaitValue64, cuStreamWaitValue64_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
     ) {
-        wait_value(stream, address, value, flags, true)
+        issue(stream, wait(address, value, flags, true))
     }
 
     /// Lets a stream wait until a word of 64 bits has a value.
     fn cuStreamWaitValue64_v2, cuStreamWaitValue64_v2_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
     ) {
-        wait_value(stream, address, value, flags, true)
+        issue(stream, wait(address, value, flags, true))
     }
 
     /// Writes a word in a stream.
     fn cuStreamWriteValue32, cuStreamWriteValue32_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
     ) {
-        if flags > 1 { Err(INVALID_VALUE) } else { write_value(stream, address, value.into(), false) }
+        issue(stream, write(address, value.into(), flags, false))
     }
 
     /// Writes a word in a stream.
     fn cuStreamWriteValue32_v2, cuStreamWriteValue32_v2_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
     ) {
-        if flags > 1 { Err(INVALID_VALUE) } else { write_value(stream, address, value.into(), false) }
+        issue(stream, write(address, value.into(), flags, false))
     }
 
     /// Writes a word of 64 bits in a stream.
     fn cuStreamWriteValue64, cuStreamWriteValue64_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
     ) {
-        if flags > 1 { Err(INVALID_VALUE) } else { write_value(stream, address, value, true) }
+        issue(stream, write(address, value, flags, true))
     }
 
     /// Writes a word of 64 bits in a stream.
     fn cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
     ) {
-        if flags > 1 { Err(INVALID_VALUE) } else { write_value(stream, address, value, true) }
+        issue(stream, write(address, value, flags, true))
     }
 }

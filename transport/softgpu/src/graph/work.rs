@@ -6,7 +6,7 @@ use super::conditional::Conditional;
 use super::memory::GraphMemory;
 use super::{Graph, capture};
 use crate::abi::Answer;
-use crate::command::{Command, Copy, Fill, UserData};
+use crate::command::{Command, Copy, Fill, MemOp, UserData};
 use crate::context::Context;
 use crate::error::NOT_SUPPORTED;
 use crate::event::Event;
@@ -61,17 +61,6 @@ pub(crate) struct Memset {
 pub(crate) struct Host {
     pub(crate) function: unsafe extern "C" fn(*mut std::ffi::c_void),
     pub(crate) data: UserData,
-}
-
-/// A wait for a word of memory, or a store to one.
-#[derive(Clone, Copy)]
-pub(crate) enum MemOp {
-    Wait(crate::command::WaitValue),
-    Write {
-        address: u64,
-        value: u64,
-        wide: bool,
-    },
 }
 
 /// See the module.
@@ -165,17 +154,7 @@ impl Work {
                 }
                 Ok(())
             }
-            Self::MemOp(MemOp::Wait(wait)) => Command::WaitValue(*wait).run(health),
-            Self::MemOp(MemOp::Write {
-                address,
-                value,
-                wide,
-            }) => Command::WriteValue {
-                address: *address,
-                value: *value,
-                wide: *wide,
-            }
-            .run(health),
+            Self::MemOp(op) => Command::MemOp(*op).run(health),
             Self::Child(_)
             | Self::Empty
             | Self::WaitEvent(..)

@@ -148,6 +148,8 @@ pub(crate) struct AtomicAccess {
     /// The class of the register that holds the address.
     pub(crate) base: Class,
     pub(crate) update: Update,
+    /// The same for global memory.
+    pub(crate) update_global: Update,
     /// The operation is an addition of integers, which has a quicker way.
     pub(crate) adds: bool,
 }

@@ -37,6 +37,9 @@ pub(crate) fn locals(declarations: &mut Declarations, number: usize, taken: impl
         rename(&names, &mut function.name);
         // What a function declares itself hides the symbol of the module.
         let mut names = names.clone();
+        for formal in function.params.iter().chain(&function.returns) {
+            names.remove(&formal.variable.name);
+        }
         for statement in function.body.iter().flatten() {
             match statement {
                 Statement::Variable(variable) => names.remove(&variable.name),

@@ -96,12 +96,15 @@ impl Parser<'_, '_> {
         let element = u64::from(ty.size()) * lanes;
         let mut size = element;
         let mut open = false;
+        let mut counts = Vec::new();
         while self.accept('[') {
             if self.accept(']') {
                 open = true;
+                counts.push(0);
                 continue;
             }
             let count = self.int()?;
+            counts.push(count);
             size = size
                 .checked_mul(count)
                 .filter(|&size| size <= MAX_OBJECT)
@@ -110,8 +113,13 @@ impl Parser<'_, '_> {
         }
         let mut init = Vec::new();
         if self.accept('=') {
+            let inner = (1..=counts.len()).map(|depth| {
+                let inner = counts[depth..].iter();
+                inner.fold(element, |bytes, count| bytes.saturating_mul(*count))
+            });
+            let rows: Vec<u64> = inner.collect();
             let mut offset = 0;
-            self.initialiser(ty, &mut offset, &mut init, 0)?;
+            self.initialiser(ty, &rows, &mut offset, &mut init, 0)?;
             if open {
                 size = offset;
                 open = false;
@@ -142,19 +150,30 @@ impl Parser<'_, '_> {
         })
     }
 
+    /// `rows`: bytes that braces within braces stand for, by depth.
     fn initialiser(
         &mut self,
         ty: Type,
+        rows: &[u64],
         offset: &mut u64,
         out: &mut Vec<Init>,
-        depth: u32,
+        depth: usize,
     ) -> Result<(), PtxError> {
         if depth > 8 {
             return Err(self.wrong("at most 8 nested braces"));
         }
         if self.accept('{') {
             while !self.accept('}') {
-                self.initialiser(ty, offset, out, depth + 1)?;
+                let (begin, nested) = (*offset, self.peek() == Kind::Punct('{'));
+                self.initialiser(ty, rows, offset, out, depth + 1)?;
+                if let (true, Some(row)) = (nested, rows.get(depth)) {
+                    // What a row leaves out is zero.
+                    let end = begin.saturating_add(*row);
+                    if *offset > end || end > MAX_OBJECT {
+                        return Err(self.wrong("fewer values in a row"));
+                    }
+                    *offset = end;
+                }
                 if !self.accept(',') {
                     self.expect('}')?;
                     break;
@@ -170,7 +189,7 @@ impl Parser<'_, '_> {
                 value,
             });
         }
-        *offset += u64::from(ty.size());
+        *offset = offset.saturating_add(u64::from(ty.size()));
         Ok(())
     }
 

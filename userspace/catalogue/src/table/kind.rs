@@ -234,7 +234,7 @@ kinds! {
         "A process takes more and more GPU memory and gives none back. If that goes on, its allocations fail, or those of its neighbours.",
         ["See how much is left and how fast it goes: gtrace top --sort memory, the page's view of the GPU.",
          "Ask the owner to write a checkpoint and restart the program before the memory is full.",
-         "Find what is allocated and not freed: gtrace trace --pid <pid> --duration 30s."];
+         "Find what is allocated and not freed: gtrace trace --pid <pid> --duration 30s -o leak.pftrace."];
     GpuContended: System, Warning,
         "Work on a GPU probably loses time to the work of others: several have the GPU and it is busy all the time, or others take the CPUs that its process needs.",
         ["See who has the GPU and the CPUs: gtrace top, nvidia-smi pmon; the event's detail has the shares.",
@@ -244,7 +244,7 @@ kinds! {
         "A process holds a GPU and hardly uses it, as it probably waits for the host: for storage, memory or CPUs. Nothing is broken.",
         ["See what it waits for in the event's detail: io, memory or cpu, and for how much of the time.",
          "io: more data-loader workers, local copies of the data, fewer small files. cpu: more CPUs for the job. memory: a higher limit.",
-         "Look at the gaps between its calls: gtrace trace --pid <pid> --duration 30s."];
+         "Look at the gaps between its calls: gtrace trace --pid <pid> --duration 30s -o gaps.pftrace."];
     MigLayout: System, Info,
         "MIG mode of the GPU was switched, or it has other instances. Programs find their part by UUID or number, which a new instance may not keep.",
         ["Compare with what was meant: nvidia-smi -L, nvidia-smi mig -lgi, gtrace baseline check.",

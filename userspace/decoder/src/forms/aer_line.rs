@@ -49,7 +49,7 @@ pub(crate) enum Body<'a> {
     UncorrectableSeverity(u32),
     /// `   [ 0] RxErr                  (First)`
     Bit(&'a str),
-    /// `  TLP Header: 34000000 00000052 00000000 00000000`
+    /// `  TLP Header: 34000000 00000052 00000000 00000000`, since Linux 6.16 `  TLP Header (Flit): 0x34000000 0x00000052 …`
     TlpHeader(Vec<String>),
     /// `  Error of this Agent is reported first`
     ReportedFirst,
@@ -88,8 +88,10 @@ impl<'a> Body<'a> {
             let name = name.strip_suffix("(First)").unwrap_or(name).trim_end();
             return (bit < 32 && !name.is_empty()).then_some(Self::Bit(name));
         }
-        if let Some(rest) = rest.strip_prefix("TLP Header: ") {
-            return Some(Self::TlpHeader(scan::hex_words(rest)));
+        if let Some(rest) = rest.strip_prefix("TLP Header") {
+            let rest = rest.strip_prefix(" (Flit)").unwrap_or(rest);
+            let words = rest.strip_prefix(": ")?;
+            return Some(Self::TlpHeader(scan::hex_words(words)));
         }
         if rest.starts_with("Error of this Agent") {
             return Some(Self::ReportedFirst);

@@ -1,6 +1,8 @@
 //! Helpers of the tests: decode a text, compare fields by JSON pointer.
 #![allow(dead_code, clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
+
 use gtrace_decoder::saved::SavedLog;
 use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options};
 use gtrace_event::Occurrence;
@@ -85,4 +87,42 @@ pub(crate) fn check(line: &str, want: &[(&str, Value)]) {
     assert_eq!(stored["lines"], json!([1, 1]));
     assert_eq!(stored["boottime_ns"], json!(1_234_567_890_000u64));
     assert_eq!(stored["provenance"], "unknown");
+}
+
+/// What an occurrence must have: fields by JSON pointer, as [`assert_fields`] takes them.
+pub(crate) type Fields = BTreeMap<String, Value>;
+
+/// The lines of a table and what each must give, which is on the next line behind `= `: kind and severity, unless they are
+/// left out, and an object of fields.
+pub(crate) fn rows(cases: &str) -> Vec<(&str, Fields)> {
+    let mut rows = Vec::new();
+    let mut lines = cases.lines().filter(|line| !line.is_empty());
+    while let Some(line) = lines.next() {
+        let want = lines.next().and_then(|want| want.strip_prefix("= "));
+        let want = want.unwrap();
+        let (words, object) = want.split_at(want.find('{').unwrap_or(want.len()));
+        let mut fields = match object {
+            "" => Fields::new(),
+            object => serde_json::from_str(object).unwrap(),
+        };
+        let words = words.split_whitespace().map(|word| json!(word));
+        let names = ["kind", "severity"].map(str::to_owned);
+        fields.extend(names.into_iter().zip(words));
+        rows.push((line, fields));
+    }
+    rows
+}
+
+/// [`check`]s every line of a table.
+pub(crate) fn table(cases: &str) {
+    table_of(str::to_owned, &[], cases);
+}
+
+/// [`check`]s every line of a table, put as `put` does, for what the table has of it and for `all`.
+pub(crate) fn table_of(put: impl Fn(&str) -> String, all: &[(&str, Value)], cases: &str) {
+    for (line, fields) in rows(cases) {
+        let mut want: Vec<(&str, Value)> = all.to_vec();
+        want.extend(fields.iter().map(|(p, v)| (p.as_str(), v.clone())));
+        check(&put(line), &want);
+    }
 }

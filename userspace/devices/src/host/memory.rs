@@ -2,7 +2,7 @@
 //!
 //! Source: /proc/meminfo (fs/proc/meminfo.c); /sys/devices/system/edac/mc (Documentation/admin-guide/RAS/main.rst).
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -110,10 +110,13 @@ impl Memory {
             };
             errors(reading, &controller, "", "corrected", corrected);
             errors(reading, &controller, "", "uncorrected", uncorrected);
+            let mut labels = BTreeSet::new();
             for module in names(&at, "dimm", MAX_MODULES - modules) {
                 modules += 1;
                 let at = at.join(&module);
                 let label = sysfs::text(&at.join("dimm_label")).filter(|l| !l.is_empty());
+                // Firmware may call two modules alike.
+                let label = label.filter(|label| labels.insert(label.clone()));
                 let label = label.unwrap_or(module);
                 for (kind, file) in [
                     ("corrected", "dimm_ce_count"),
@@ -292,6 +295,20 @@ mod tests {
         assert_eq!(lost.state, HostState::Unhealthy);
         // It stays so: the module is no better for the time that has passed.
         assert_eq!(host.read(2 * HOUR).state, HostState::Unhealthy);
+    }
+
+    #[test]
+    fn modules_of_one_name_are_two_series() {
+        let mut host = Host::new();
+        host.meminfo(0);
+        host.edac(7, 0);
+        let other = host.dir.path().join("sys/devices/system/edac/mc/mc0/dimm4");
+        fs::create_dir_all(&other).unwrap();
+        fs::write(other.join("dimm_label"), "CPU0_B1\n").unwrap();
+        fs::write(other.join("dimm_ce_count"), "1\n").unwrap();
+        let reading = host.read(MINUTE);
+        let of = |dimm| value(&reading, "gtrace_memory_errors", &[("dimm", dimm)]);
+        assert_eq!((of("CPU0_B1"), of("dimm4")), (Some(7.0), Some(1.0)));
     }
 
     #[test]

@@ -117,11 +117,6 @@ fn of_disk(disk: &str, folder: &Path, log: &[u8; LOG], reading: &mut HostReading
             percent(threshold),
         ),
         (
-            ("gtrace_nvme_temperature_celsius", "celsius"),
-            "Temperature of a disk",
-            f64::from(kelvin) - 273.0,
-        ),
-        (
             ("gtrace_nvme_critical_warning", ""),
             "The disk's own warnings, as bits",
             f64::from(warning),
@@ -129,6 +124,12 @@ fn of_disk(disk: &str, folder: &Path, log: &[u8; LOG], reading: &mut HostReading
     ];
     for (name, help, value) in gauges {
         reading.gauge(name, help, &labels, value);
+    }
+    // Disks of clouds report none.
+    if kelvin != 0 {
+        let name = ("gtrace_nvme_temperature_celsius", "celsius");
+        let celsius = f64::from(kelvin) - 273.0;
+        reading.gauge(name, "Temperature of a disk", &labels, celsius);
     }
     let counters = [
         (
@@ -269,6 +270,10 @@ mod tests {
             Some(1_024_000.0)
         );
         assert_eq!(value(&good, "gtrace_nvme_media_errors", &labels), Some(3.0));
+        let without = read(dir.path(), |_| Ok([0; LOG])).unwrap();
+        let temperature = "gtrace_nvme_temperature_celsius";
+        assert_eq!(value(&without, temperature, &labels), None);
+        assert_eq!(without.metrics.len(), 18);
         let worn = read(dir.path(), |disk| match disk {
             "nvme0" => Ok(log(0x01, 104)),
             _ => Err(io::Error::other("gone")),

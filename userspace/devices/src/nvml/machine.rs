@@ -183,12 +183,14 @@ impl Machine {
             return Ok(());
         }
         self.reap(self.config.kill_wait);
-        if let Some(stuck) = &self.dying {
-            return Err(NvmlError::Hung(format!(
-                "process {} was killed and is stuck in the kernel; no other is started until it \
-                 is gone",
-                stuck.id()
-            )));
+        if let Some(stuck) = self.dying.as_ref().map(Child::id) {
+            let reason = format!(
+                "process {stuck} was killed and is stuck in the kernel; no other is started until \
+                 it is gone"
+            );
+            // The last sample, which other GPUs answered, may have left it as working.
+            self.show(NvmlState::Hung, Some(reason.clone()));
+            return Err(NvmlError::Hung(reason));
         }
         if let Some((error, due)) = &self.failure
             && Instant::now() < *due
@@ -542,12 +544,20 @@ mod tests {
         };
         let mut machine = Machine::new(config, sync_channel(64).0, Arc::default());
         machine.dying = Some(Command::new("sleep").arg("60").spawn().unwrap());
+        // As it is once other GPUs have answered while one hung.
+        machine.show(NvmlState::Ok, Some("GPU 1 is left alone".into()));
         let error = machine.start().unwrap_err();
         assert!(
             matches!(&error, NvmlError::Hung(why) if why.contains("stuck")),
             "{error}"
         );
         assert_eq!(machine.status().starts, 0);
+        let status = machine.status().clone();
+        assert_eq!(status.state, NvmlState::Hung);
+        assert!(
+            status.reason.as_ref().is_some_and(|r| r.contains("stuck")),
+            "{status:?}"
+        );
         machine.kill();
         machine.reap(Duration::from_secs(10));
         assert_eq!(machine.start(), Ok(()));

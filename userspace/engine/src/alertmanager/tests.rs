@@ -1,8 +1,6 @@
-use std::io::{BufRead as _, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
 
 use gtrace_event::{
     Action, Advice, Affected, FailureClass, Gpu, IncidentState, Severity, StateChange,
@@ -10,6 +8,7 @@ use gtrace_event::{
 use serde_json::Value;
 
 use super::*;
+use crate::fake_server::{Answer, Request, Server};
 
 const MINUTE: Duration = Duration::from_secs(61);
 
@@ -63,105 +62,15 @@ fn change(incident: &mut Incident, state: IncidentState) {
     });
 }
 
-/// What a server does with a request.
-#[derive(Clone, Copy)]
-enum Answer {
-    Status(u16),
-    /// Reads it and closes the connection.
-    Close,
-}
-
-/// A request: its head in lower case, and its alerts.
-struct Request {
-    head: String,
-    alerts: Vec<Value>,
-}
-
-/// A server on loopback that answers as a test says, one connection after another, and then with 200.
-struct Server {
-    url: String,
-    requests: mpsc::Receiver<Request>,
-    answers: mpsc::Sender<Answer>,
+fn alerts_of(request: &Request) -> Vec<Value> {
+    serde_json::from_slice(&request.body).unwrap()
 }
 
 impl Server {
-    fn start() -> Self {
-        Self::of(TcpListener::bind("127.0.0.1:0").unwrap(), "http", Ok)
-    }
-
-    fn of<S: Read + Write>(
-        listener: TcpListener,
-        scheme: &str,
-        accept: impl Fn(TcpStream) -> std::io::Result<S> + Send + 'static,
-    ) -> Self {
-        let url = format!(
-            "{scheme}://localhost:{}",
-            listener.local_addr().unwrap().port()
-        );
-        let (sender, requests) = mpsc::channel();
-        let (answers, wanted) = mpsc::channel();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let Ok(stream) = accept(stream.unwrap()) else {
-                    continue;
-                };
-                serve(stream, &sender, &wanted);
-            }
-        });
-        Self {
-            url,
-            requests,
-            answers,
-        }
-    }
-
-    fn answer(&self, answer: Answer) {
-        self.answers.send(answer).unwrap();
-    }
-
-    /// The requests that came, all of which the sender has an answer to.
+    /// What came, in requests all of which the sender has an answer to.
     fn alerts(&self) -> Vec<Value> {
-        self.requests
-            .try_iter()
-            .flat_map(|request| request.alerts)
-            .collect()
-    }
-}
-
-/// Requests of one connection.
-fn serve<S: Read + Write>(
-    stream: S,
-    requests: &mpsc::Sender<Request>,
-    answers: &mpsc::Receiver<Answer>,
-) {
-    let mut reader = BufReader::new(stream);
-    loop {
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            match reader.read_line(&mut head) {
-                Ok(0) | Err(_) => return,
-                Ok(_) => {}
-            }
-        }
-        let head = head.to_lowercase();
-        let length = head
-            .lines()
-            .find_map(|line| line.strip_prefix("content-length: "));
-        let mut body = vec![0; length.unwrap().parse().unwrap()];
-        reader.read_exact(&mut body).unwrap();
-        let alerts = serde_json::from_slice(&body).unwrap();
-        if requests.send(Request { head, alerts }).is_err() {
-            return;
-        }
-        let status = match answers.try_recv() {
-            Ok(Answer::Close) => return,
-            Ok(Answer::Status(status)) => status,
-            Err(_) => 200,
-        };
-        let answer = format!("HTTP/1.1 {status} Said\r\ncontent-length: 4\r\n\r\nwhy\n");
-        if reader.get_mut().write_all(answer.as_bytes()).is_err() {
-            return;
-        }
+        let requests = self.requests.try_iter();
+        requests.flat_map(|request| alerts_of(&request)).collect()
     }
 }
 
@@ -338,9 +247,9 @@ fn an_alertmanager_that_fails_gets_the_newest_state_once_it_works() {
     let mut setup = Setup::new(&[&server.url], |_| {});
     let mut incident = incident("0000:3b:00.0");
     setup.hub.set_incident(incident.clone());
-    server.answer(Answer::Status(503));
+    server.answer(Answer::Status(503, b"why\n".to_vec()));
     server.answer(Answer::Close);
-    server.answer(Answer::Status(302));
+    server.answer(Answer::Status(302, b"why\n".to_vec()));
     let wait = setup.round();
     assert!(wait <= Duration::from_millis(100), "{wait:?}");
     setup.round();
@@ -410,7 +319,8 @@ fn incidents_beyond_one_request_go_in_several() {
         setup.hub.set_incident(incident("0000:3b:00.0"));
     }
     setup.round();
-    let sizes: Vec<_> = server.requests.try_iter().map(|r| r.alerts.len()).collect();
+    let sizes = server.requests.try_iter().map(|r| alerts_of(&r).len());
+    let sizes: Vec<_> = sizes.collect();
     assert_eq!(sizes, [64, 64, 22]);
 }
 
@@ -455,7 +365,7 @@ fn https_needs_a_certificate_of_the_ca() {
         connection.complete_io(&mut stream)?;
         Ok(rustls::StreamOwned::new(connection, stream))
     };
-    let server = Server::of(TcpListener::bind("127.0.0.1:0").unwrap(), "https", accept);
+    let server = Server::of("https", accept);
     let dir = tempfile::tempdir().unwrap();
     let ca = dir.path().join("ca.pem");
     std::fs::write(&ca, other.cert.pem()).unwrap();
@@ -480,7 +390,7 @@ fn the_task_sends_what_the_hub_learns_and_shows_its_counts() {
     start(&hub, options).unwrap();
     hub.set_incident(incident("0000:3b:00.0"));
     let request = server.requests.recv_timeout(Duration::from_secs(30));
-    assert_eq!(request.unwrap().alerts.len(), 1);
+    assert_eq!(alerts_of(&request.unwrap()).len(), 1);
     let left = hub
         .tasks
         .stop(&[names::ALERTMANAGER], Duration::from_secs(30));

@@ -1,42 +1,12 @@
-//! The baseline of this host: the thread `devices` compares, and keeps here whether it could.
+//! The baseline of this host: the thread `devices` compares, and keeps in the context whether it could.
 
-use std::sync::Mutex;
-
-use gtrace_api::{ComponentHealth, HealthState};
+use gtrace_api::ComponentHealth;
 
 use super::{About, Component, Context, Snapshot};
-use crate::lock::lock;
-use crate::supervise::{self, names};
+use crate::supervise::names;
 
 /// Name of the component.
 pub const NAME: &str = "baseline";
-
-/// Why the file is refused, after the first comparison.
-#[derive(Debug, Default)]
-pub struct Kept(Mutex<Option<Option<String>>>);
-
-impl Kept {
-    /// Keeps what a comparison came to, unless another thread has taken the place of the calling one.
-    pub fn set(&self, refused: Option<String>) {
-        if !supervise::is_revoked() {
-            *lock(&self.0) = Some(refused);
-        }
-    }
-
-    /// Why the file is refused now.
-    pub fn refused(&self) -> Option<String> {
-        lock(&self.0).clone().flatten()
-    }
-
-    /// The health of whoever rests on the file; `not_yet` says why nothing is known at first.
-    pub fn judge(&self, not_yet: &str) -> ComponentHealth {
-        match &*lock(&self.0) {
-            None => ComponentHealth::now(HealthState::Unknown, [not_yet.to_owned()]),
-            Some(None) => ComponentHealth::now(HealthState::Healthy, None),
-            Some(Some(refused)) => ComponentHealth::now(HealthState::Degraded, [refused.clone()]),
-        }
-    }
-}
 
 /// The component. What differs is a reason of the GPU or of the host.
 #[derive(Clone, Copy, Debug)]

@@ -7,15 +7,13 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::time::Duration;
 
-use gtrace_api::{ComponentHealth, HealthState, SourceState};
+use gtrace_api::{ComponentHealth, SourceState};
 use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::Timestamp;
 
-use super::{About, Component, Context, Snapshot, show};
-use crate::lock::lock;
+use super::{About, Component, Context, Snapshot, show, start_unless_off};
 use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
@@ -33,10 +31,6 @@ const MAX_PROCESSES: usize = 256;
 const NEAR: f64 = 0.95;
 /// Groups above each other, at most.
 const DEPTH: usize = 32;
-
-/// What was found: reasons; `None` before the first reading.
-#[derive(Debug, Default)]
-pub struct Kept(Mutex<Option<Vec<String>>>);
 
 /// The component.
 #[derive(Clone, Copy, Debug)]
@@ -67,28 +61,18 @@ impl Component for ControlGroups {
     }
 
     fn start(&self, context: &Context) -> std::io::Result<()> {
-        if context.disabled.contains(&NAME) {
-            show(&context.hub, NAME, SourceState::Off, None);
-            return Ok(());
-        }
         let task = Task::optional(NAME, SILENCE);
-        let of_task = context.clone();
-        context.hub.tasks.start(task, move |pulse| {
+        start_unless_off(context, NAME, task, |context, pulse| {
             while !pulse.is_stopping() {
                 supervise::beat();
-                round(&of_task);
+                round(context);
                 pulse.wait(EVERY);
             }
-            Ok(())
         })
     }
 
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
-        match &*lock(&context.cgroups.0) {
-            None => ComponentHealth::now(HealthState::Unknown, ["it was not read yet".to_owned()]),
-            Some(reasons) if reasons.is_empty() => ComponentHealth::now(HealthState::Healthy, None),
-            Some(reasons) => ComponentHealth::now(HealthState::Degraded, reasons.clone()),
-        }
+        context.cgroups.judge("it was not read yet")
     }
 }
 
@@ -147,7 +131,7 @@ fn round(context: &Context) {
             group.who
         )
     });
-    *lock(&context.cgroups.0) = Some(reasons.collect());
+    context.cgroups.set(reasons);
     context.hub.samples.publish(&Batch {
         component: NAME,
         time: Timestamp::now(),
@@ -254,7 +238,7 @@ fn read(group: &Path) -> Option<(f64, f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_api::DeviceUser;
+    use gtrace_api::{DeviceUser, HealthState};
 
     use super::*;
     use crate::component::{check_all, initial};

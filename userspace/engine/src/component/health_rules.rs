@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, SourceState};
 
-use super::{About, Component, Context, Snapshot, show};
+use super::{About, Component, Context, Snapshot, show, start_unless_off};
 use crate::health_rules;
 use crate::hub::Command as HubCommand;
 use crate::site_file::Changes;
@@ -43,27 +43,21 @@ impl Component for HealthRules {
     }
 
     fn start(&self, context: &Context) -> std::io::Result<()> {
-        if context.disabled.contains(&NAME) {
-            show(&context.hub, NAME, SourceState::Off, None);
-            return Ok(());
-        }
         let task = Task::optional(names::RULES, SILENCE);
-        let of_task = context.clone();
-        context.hub.tasks.start(task, move |pulse| {
-            let mut changes = Changes::new(of_task.health_rules.clone());
+        start_unless_off(context, NAME, task, |context, pulse| {
+            let mut changes = Changes::new(context.health_rules.clone());
             let (mut looks, mut sent) = (0_u32, None);
             while !pulse.is_stopping() {
                 let again = looks.is_multiple_of(TELL_EVERY);
                 // One that was refused may be readable by now.
                 if changes.settled() || again && sent.is_none() {
-                    sent = follow(&of_task);
+                    sent = follow(context);
                 } else if again && let Some(text) = &sent {
-                    send(&of_task, text.clone());
+                    send(context, text.clone());
                 }
                 looks = looks.wrapping_add(1);
                 pulse.wait(LOOK_EVERY);
             }
-            Ok(())
         })
     }
 
@@ -98,10 +92,9 @@ fn follow(context: &Context) -> Option<Option<String>> {
         }
         Err(error) => {
             let text = error.to_string();
-            if kept.refused().as_deref() != Some(&text) {
+            if kept.set([format!("the rules before hold: {text}")]) {
                 tracing::warn!("{text}");
             }
-            kept.set(Some(format!("the rules before hold: {text}")));
             (SourceState::Degraded, Some(text))
         }
     };

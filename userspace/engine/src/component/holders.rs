@@ -8,7 +8,7 @@ use gtrace_api::{ComponentHealth, HealthState, SourceState};
 use gtrace_event::{PciAddress, Timestamp};
 use gtrace_grpc::kubelet::{self, Allocation};
 
-use super::{About, Component, Context, Snapshot, remote, show};
+use super::{About, Component, Context, Snapshot, remote, show, start_unless_off};
 use crate::holders::{self, Client, Places, Reading};
 use crate::hub::{Command, Hub};
 use crate::samples::Batch;
@@ -45,26 +45,19 @@ impl Component for Holders {
     }
 
     fn start(&self, context: &Context) -> std::io::Result<()> {
-        let hub = &context.hub;
-        if context.disabled.contains(&NAME) {
-            show(hub, NAME, SourceState::Off, None);
-            return Ok(());
-        }
         let task = Task::optional(NAME, SILENCE);
-        let of_task = context.clone();
-        hub.tasks.start(task, move |pulse| {
-            let places = Places::of_host(&of_task.proc_root, &of_task.sysfs_root);
+        start_unless_off(context, NAME, task, |context, pulse| {
+            let places = Places::of_host(&context.proc_root, &context.sysfs_root);
             let mut pods = Vec::new();
             while !pulse.is_stopping() {
                 beat();
                 let began = Instant::now();
-                read(&of_task, &places, &mut pods);
+                read(context, &places, &mut pods);
                 pulse.wait(EVERY);
                 while began.elapsed() < APART && !pulse.is_stopping() {
                     pulse.wait(APART.saturating_sub(began.elapsed()));
                 }
             }
-            Ok(())
         })
     }
 
@@ -161,7 +154,7 @@ fn clients(hub: &Hub, started: &BTreeSet<u32>) -> Vec<Client> {
 mod tests {
     use gtrace_api::DeviceUser;
     use gtrace_devices::GpuInfo;
-    use gtrace_event::{Event, Gpu, Holder, Kind, Occurrence, Severity, Witness, WitnessName};
+    use gtrace_event::{Event, Gpu, Holder, Kind, Occurrence, Severity, WitnessName};
     use gtrace_grpc::frame;
     use gtrace_grpc::kubelet::{
         ContainerDevices, ContainerResources, ListPodResourcesResponse, PodResources,
@@ -266,12 +259,7 @@ mod tests {
         let of = |gpu: &Gpu| {
             let mut occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, "x");
             occurrence.gpu = Some(gpu.clone());
-            let witness = Witness {
-                source: WitnessName::Kmsg,
-                count: 1,
-                first_time: Timestamp::UNIX_EPOCH,
-            };
-            let event = Event::new(Timestamp::UNIX_EPOCH, witness, occurrence);
+            let event = Event::seen(Timestamp::UNIX_EPOCH, WitnessName::Kmsg, 1, occurrence);
             hub.holders.get().of(&event)
         };
         let held = of(&event_gpu);

@@ -21,18 +21,22 @@ pub mod runtimes;
 pub mod source;
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use gtrace_api::{ComponentCost, ComponentHealth, SourceState, SourceStatus, Status};
+use gtrace_api::{ComponentCost, ComponentHealth, HealthState, SourceState, SourceStatus, Status};
 use gtrace_devices::HostThresholds;
 use gtrace_event::{Timestamp, WitnessName};
 
 use crate::hub::Hub;
+use crate::lock::lock;
 use crate::samples::Batch;
-use crate::supervise::{Outage, names};
+use crate::supervise::{self, Outage, Pulse, Task, names};
 
 pub use self::registry::{Part, Parts, check_all, pause, start, status, stop};
+
+/// The rule of what a component judges.
+pub const RULE: &str = "component";
 
 /// What components are started and checked with.
 #[derive(Clone, Debug)]
@@ -52,11 +56,11 @@ pub struct Context {
     /// The baseline's file.
     pub baseline: PathBuf,
     /// Whether the baseline could be compared.
-    pub compared: Arc<baseline::Kept>,
+    pub compared: Arc<Reasons>,
     /// The file of the site's rules of health.
     pub health_rules: PathBuf,
     /// Whether it could be read.
-    pub rules_read: Arc<baseline::Kept>,
+    pub rules_read: Arc<Reasons>,
     /// The kubelet's socket.
     pub kubelet: PathBuf,
     /// What was read of RDMA ports.
@@ -66,7 +70,7 @@ pub struct Context {
     /// From where on parts of the host count as wrong.
     pub thresholds: HostThresholds,
     /// What was read of control groups.
-    pub cgroups: Arc<cgroups::Kept>,
+    pub cgroups: Arc<Reasons>,
     /// Container runtimes.
     pub runtimes: Arc<runtimes::Runtimes>,
     /// Plugins of the site.
@@ -100,6 +104,50 @@ impl Context {
             plugins: Arc::default(),
         }
     }
+}
+
+/// What is not well of what a component watches, as its thread found last; `None` before the first time.
+#[derive(Debug, Default)]
+pub struct Reasons(Mutex<Option<Vec<String>>>);
+
+impl Reasons {
+    /// Keeps these, unless another thread has taken the place of the calling one; whether they are others than before.
+    pub fn set(&self, reasons: impl IntoIterator<Item = String>) -> bool {
+        let reasons: Option<Vec<String>> = Some(reasons.into_iter().collect());
+        let mut kept = lock(&self.0);
+        let news = !supervise::is_revoked() && *kept != reasons;
+        if news {
+            *kept = reasons;
+        }
+        news
+    }
+
+    /// The health by these; `not_yet` says why nothing is known at first.
+    fn judge(&self, not_yet: &str) -> ComponentHealth {
+        match &*lock(&self.0) {
+            None => ComponentHealth::now(HealthState::Unknown, [not_yet.to_owned()]),
+            Some(reasons) if reasons.is_empty() => ComponentHealth::now(HealthState::Healthy, None),
+            Some(reasons) => ComponentHealth::now(HealthState::Degraded, reasons.clone()),
+        }
+    }
+}
+
+/// Has `body` run as the task `name` of one component, unless the configuration switches it off.
+fn start_unless_off(
+    context: &Context,
+    name: &'static str,
+    task: Task,
+    body: impl Fn(&Context, &Pulse) + Send + Sync + 'static,
+) -> std::io::Result<()> {
+    if context.disabled.contains(&name) {
+        show(&context.hub, name, SourceState::Off, None);
+        return Ok(());
+    }
+    let of_task = context.clone();
+    context.hub.tasks.start(task, move |pulse| {
+        body(&of_task, pulse);
+        Ok(())
+    })
 }
 
 /// How every component stands at the time of a check.
@@ -321,6 +369,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    #[test]
+    fn what_is_wrong_is_news_once() {
+        let kept = Reasons::default();
+        let refused = || ["a file is refused".to_owned()];
+        assert!(kept.set(refused()) && !kept.set(refused()));
+        assert_eq!(kept.judge("").state, HealthState::Degraded);
+        assert!(kept.set(None) && kept.set(refused()));
+    }
 
     #[test]
     fn names_are_unique_and_every_component_says_what_it_is() {

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::process::{Child, Command};
-use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -12,10 +11,9 @@ use gtrace_devices::{Metric, MetricKind};
 use gtrace_event::Timestamp;
 use gtrace_plugins::{Cgroup, Check, Ended, Limits, Plugin, Run};
 
-use super::{About, Component, Context, Snapshot, show};
+use super::{About, Component, Context, Reasons, Snapshot, show};
 use crate::checks::{Checked, Looked};
 use crate::hub::{Command as HubCommand, Hub};
-use crate::lock::lock;
 use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
@@ -54,7 +52,7 @@ pub struct Plugins {
     /// What runs the executable that is its last argument.
     launcher: fn(Option<&Cgroup>) -> Command,
     /// What is wrong with plugins, after the first look; nothing of what they say.
-    faults: Mutex<Option<Vec<String>>>,
+    faults: Reasons,
 }
 
 impl Default for Plugins {
@@ -70,7 +68,7 @@ impl Plugins {
             options,
             owner: 0,
             launcher,
-            faults: Mutex::default(),
+            faults: Reasons::default(),
         }
     }
 }
@@ -146,14 +144,7 @@ impl Component for SitePlugins {
     }
 
     fn check(&self, context: &Context, _now: &Snapshot) -> ComponentHealth {
-        match &*lock(&context.plugins.faults) {
-            None => {
-                let reason = "no plugin was run yet".to_owned();
-                ComponentHealth::now(HealthState::Unknown, [reason])
-            }
-            Some(faults) if faults.is_empty() => ComponentHealth::now(HealthState::Healthy, None),
-            Some(faults) => ComponentHealth::now(HealthState::Degraded, faults.clone()),
-        }
+        context.plugins.faults.judge("no plugin was run yet")
     }
 }
 
@@ -405,8 +396,8 @@ impl Runner {
         }
         let known = self.known.values();
         let faults = known.flat_map(|known| known.faults.iter().cloned());
-        let faults = self.refused.iter().cloned().chain(faults).collect();
-        *lock(&self.context.plugins.faults) = Some(faults);
+        let faults = self.refused.iter().cloned().chain(faults);
+        self.context.plugins.faults.set(faults);
         publish(&self.context.hub, &self.options, self.known.values());
     }
 }

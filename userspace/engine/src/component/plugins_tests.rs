@@ -35,7 +35,7 @@ impl World {
             options: Some(options),
             owner: rustix::process::geteuid().as_raw(),
             launcher: shell,
-            faults: Mutex::default(),
+            faults: Reasons::default(),
         };
         let context = Context {
             plugins: Arc::new(plugins),

@@ -22,6 +22,14 @@ pub(super) const CALL_FAILURES: &str = "no_memory,insufficient_resources,gpu_is_
 /// others report a caller's mistake.
 const CALL_ERRNOS: [i32; 4] = [libc::EIO, libc::ENXIO, libc::ENODEV, libc::ETIMEDOUT];
 
+/// Why the value of a key is refused.
+pub(super) fn refused(key: &'static str, reason: impl Into<String>) -> ConfigError {
+    ConfigError::Value {
+        key,
+        reason: reason.into(),
+    }
+}
+
 pub(super) fn parse_call_failures(text: &str) -> Result<CallFailures, ConfigError> {
     let mut failures = CallFailures::default();
     match text {
@@ -48,13 +56,13 @@ pub(super) fn parse_call_failures(text: &str) -> Result<CallFailures, ConfigErro
             .and_then(|status| usize::try_from(status).ok())
             .filter(|status| (1..STATUS_BITS).contains(status));
         let Some(status) = place else {
-            return Err(ConfigError::Value {
-                key: "call_failures",
-                reason: format!(
+            return Err(refused(
+                "call_failures",
+                format!(
                     "`{word}` is no NV_STATUS of a failure below {STATUS_BITS:#x}; write it as \
                      no_memory, NV_ERR_NO_MEMORY or 0x51, or write `all` or `none`"
                 ),
-            });
+            ));
         };
         failures.statuses[status / 64] |= 1 << (status % 64);
     }
@@ -63,10 +71,10 @@ pub(super) fn parse_call_failures(text: &str) -> Result<CallFailures, ConfigErro
 
 pub(super) fn parse_budget(percent: f64) -> Result<Option<f64>, ConfigError> {
     if !(0.0..=100.0).contains(&percent) {
-        return Err(ConfigError::Value {
-            key: "cuda_api_budget",
-            reason: format!("{percent} is no number of percent from 0 to 100"),
-        });
+        return Err(refused(
+            "cuda_api_budget",
+            format!("{percent} is no number of percent from 0 to 100"),
+        ));
     }
     Ok((percent > 0.0).then_some(percent / 100.0))
 }
@@ -83,10 +91,7 @@ const HTTPS_MAX: usize = 8;
 
 /// Reads the key `listen`; `tls` says whether a certificate is configured.
 pub(super) fn parse_listen(text: &str, tls: bool) -> Result<Listen, ConfigError> {
-    let refuse = |reason: String| ConfigError::Value {
-        key: "listen",
-        reason,
-    };
+    let refuse = |reason: String| refused("listen", reason);
     let mut listen = Listen::default();
     if text == "off" {
         return Ok(listen);
@@ -121,12 +126,7 @@ pub(super) fn parse_listen(text: &str, tls: bool) -> Result<Listen, ConfigError>
 
 /// What https needs; `None` where no certificate is configured.
 pub(super) fn parse_access(keys: &Keys) -> Result<Option<AccessFiles>, ConfigError> {
-    let refuse = |key, reason: &str| {
-        Err(ConfigError::Value {
-            key,
-            reason: reason.to_owned(),
-        })
-    };
+    let refuse = |key, reason: &str| Err(refused(key, reason.to_owned()));
     let (certificate, key) = match (&keys.tls_cert, &keys.tls_key) {
         (Some(certificate), Some(key)) => (certificate.clone(), key.clone()),
         (Some(_), None) => return refuse("tls_key", "tls_cert needs the private key with it"),
@@ -156,10 +156,10 @@ pub(super) fn parse_disabled_sources(text: &str) -> Result<Vec<&'static str>, Co
             let known = component::find(word).map(|component| component.name());
             known.ok_or_else(|| {
                 let names: Vec<_> = component::all().map(|c| c.name()).collect();
-                ConfigError::Value {
-                    key: "disabled_sources",
-                    reason: format!("`{word}` is no source; sources are {}", names.join(", ")),
-                }
+                refused(
+                    "disabled_sources",
+                    format!("`{word}` is no source; sources are {}", names.join(", ")),
+                )
             })
         })
         .collect()
@@ -168,22 +168,21 @@ pub(super) fn parse_disabled_sources(text: &str) -> Result<Vec<&'static str>, Co
 /// A share in percent, as one from 0 to 1; `None` for 0.
 pub(super) fn parse_share(percent: f64) -> Result<Option<f64>, ConfigError> {
     if !(0.0..=100.0).contains(&percent) {
-        return Err(ConfigError::Value {
-            key: "memory_pressure_percent",
-            reason: format!("{percent} is not between 0 and 100"),
-        });
+        return Err(refused(
+            "memory_pressure_percent",
+            format!("{percent} is not between 0 and 100"),
+        ));
     }
     Ok((percent > 0.0).then_some(percent / 100.0))
 }
 
 /// From where on parts of the host count as wrong. 0 means never.
 pub(super) fn parse_thresholds(keys: &Keys) -> Result<HostThresholds, ConfigError> {
-    let refuse = |key, reason| ConfigError::Value { key, reason };
     let share = |key, percent: Option<f64>| {
         let percent = percent.unwrap_or_default();
         match (0.0..=100.0).contains(&percent) {
             true => Ok(percent / 100.0),
-            false => Err(refuse(
+            false => Err(refused(
                 key,
                 format!("{percent} is not in the range of 0 to 100"),
             )),
@@ -217,11 +216,11 @@ pub(super) fn parse_thresholds(keys: &Keys) -> Result<HostThresholds, ConfigErro
     };
     if found.disk_low > 0.0 && found.disk_low < found.disk_empty {
         let reason = "it is below disk_empty_percent, so that nothing is ever degraded".to_owned();
-        return Err(refuse("disk_low_percent", reason));
+        return Err(refused("disk_low_percent", reason));
     }
     if found.limits_high.is_finite() && found.limits_high > found.limits_full {
         let reason = "it is above limits_full_percent, so that nothing is ever degraded".to_owned();
-        return Err(refuse("limits_high_percent", reason));
+        return Err(refused("limits_high_percent", reason));
     }
     Ok(found)
 }
@@ -231,7 +230,7 @@ pub(super) fn parse_plugins(keys: &Keys) -> Result<Option<plugins::Options>, Con
     let Some(folder) = keys.plugins.clone() else {
         return Ok(None);
     };
-    let refuse = |key, reason| Err(ConfigError::Value { key, reason });
+    let refuse = |key, reason| Err(refused(key, reason));
     if !folder.is_absolute() {
         let reason = format!("{} is no absolute path", folder.display());
         return refuse("plugins", reason);
@@ -266,10 +265,10 @@ pub(super) fn parse_compat(text: &str) -> Result<Compat, ConfigError> {
             "gpud" => compat.gpud = true,
             "dcgm" => compat.dcgm = true,
             other => {
-                return Err(ConfigError::Value {
-                    key: "compat",
-                    reason: format!("`{other}` is not `none`, `gpud` or `dcgm`"),
-                });
+                return Err(refused(
+                    "compat",
+                    format!("`{other}` is not `none`, `gpud` or `dcgm`"),
+                ));
             }
         }
     }
@@ -281,10 +280,10 @@ pub(super) fn parse_after(seconds: Option<u64>) -> Result<Duration, ConfigError>
     let seconds = seconds.unwrap_or(0);
     match (1..=AFTER_MAX_S).contains(&seconds) {
         true => Ok(Duration::from_secs(seconds)),
-        false => Err(ConfigError::Value {
-            key: "recording_after_s",
-            reason: format!("{seconds} is no number of seconds from 1 to {AFTER_MAX_S}"),
-        }),
+        false => Err(refused(
+            "recording_after_s",
+            format!("{seconds} is no number of seconds from 1 to {AFTER_MAX_S}"),
+        )),
     }
 }
 
@@ -298,12 +297,10 @@ pub(super) fn parse_evidence(
 ) -> Result<Option<u64>, ConfigError> {
     match mb.unwrap_or(EVIDENCE_MB) {
         _ if on == Some(false) => Ok(None),
-        mb if mb < EVIDENCE_MB => Err(ConfigError::Value {
-            key: "evidence_mb",
-            reason: format!(
-                "{mb} is less than {EVIDENCE_MB}; flight_recorder = false records nothing"
-            ),
-        }),
+        mb if mb < EVIDENCE_MB => Err(refused(
+            "evidence_mb",
+            format!("{mb} is less than {EVIDENCE_MB}; flight_recorder = false records nothing"),
+        )),
         mb => Ok(Some(mb.saturating_mul(1_000_000))),
     }
 }
@@ -316,10 +313,10 @@ pub(super) fn parse_history(on: Option<bool>, mb: Option<u64>) -> Result<Option<
         return Ok(None);
     }
     if mb < least {
-        return Err(ConfigError::Value {
-            key: "sample_history_mb",
-            reason: format!("{mb} is less than {least}; sample_history = false keeps no samples"),
-        });
+        return Err(refused(
+            "sample_history_mb",
+            format!("{mb} is less than {least}; sample_history = false keeps no samples"),
+        ));
     }
     Ok(Some(mb.saturating_mul(1_000_000)))
 }
@@ -328,8 +325,7 @@ pub(super) fn parse_history(on: Option<bool>, mb: Option<u64>) -> Result<Option<
 pub(super) fn parse_alertmanager(
     keys: &Keys,
 ) -> Result<Option<alertmanager::Options>, ConfigError> {
-    let refuse = |key, reason| ConfigError::Value { key, reason };
-    let wrong = |reason: String| refuse("alertmanager_url", reason);
+    let wrong = |reason: String| refused("alertmanager_url", reason);
     let urls: Vec<BaseUrl> = split(keys.alertmanager_url.as_deref().unwrap_or_default())
         .map(|word| word.parse().map_err(|error| wrong(format!("{error}"))))
         .collect::<Result<_, _>>()?;
@@ -350,7 +346,7 @@ pub(super) fn parse_alertmanager(
     let runbooks = keys.alertmanager_runbook_url.as_deref().map(str::parse);
     let runbooks = runbooks
         .transpose()
-        .map_err(|reason| refuse("alertmanager_runbook_url", reason))?;
+        .map_err(|reason| refused("alertmanager_runbook_url", reason))?;
     Ok((!urls.is_empty()).then(|| alertmanager::Options {
         urls,
         token_file: keys.alertmanager_token_file.clone(),
@@ -362,7 +358,7 @@ pub(super) fn parse_alertmanager(
 
 /// Where metrics and events go by OTLP.
 pub(super) fn parse_otlp(keys: &Keys) -> Result<Option<otlp::Options>, ConfigError> {
-    let refuse = |key, reason| Err(ConfigError::Value { key, reason });
+    let refuse = |key, reason| Err(refused(key, reason));
     let text = keys.otlp_url.as_deref().unwrap_or_default().trim();
     if text.is_empty() {
         return Ok(None);
@@ -407,10 +403,7 @@ pub fn parse_devices(text: &str) -> Result<Option<Vec<DeviceFilter>>, ConfigErro
     if text == "auto" {
         return Ok(None);
     }
-    let refuse = |reason: String| ConfigError::Value {
-        key: "devices",
-        reason,
-    };
+    let refuse = |reason: String| refused("devices", reason);
     let filters: Vec<_> = split(text)
         .map(|word| {
             let (major, minor) = match word.split_once(':') {
@@ -461,16 +454,16 @@ fn only_for_nats(keys: &Keys, head: Option<&str>) -> Result<(), ConfigError> {
     ];
     let named = files.into_iter().find(|(_, file)| file.is_some());
     match named {
-        Some((key, _)) if !head.is_some_and(is_nats) => Err(ConfigError::Value {
+        Some((key, _)) if !head.is_some_and(is_nats) => Err(refused(
             key,
-            reason: format!(
+            format!(
                 "it is for NATS servers, and head {}: name them (head = \"nats://n1.example.com\"), or leave {key} out",
                 match head {
                     Some(url) => format!("is `{url}`"),
                     None => "is not set".to_owned(),
                 }
             ),
-        }),
+        )),
         _ => Ok(()),
     }
 }
@@ -484,17 +477,14 @@ pub(super) fn parse_head(keys: &Keys) -> Result<Option<HeadConfig>, ConfigError>
     };
     let schemes = ["https://", "http://", "nats://", "tls://"];
     if !schemes.iter().any(|scheme| url.starts_with(scheme)) {
-        return Err(ConfigError::Value {
-            key: "head",
-            reason: format!(
+        return Err(refused(
+            "head",
+            format!(
                 "`{url}` is no URL: https://head.example.com:7481, or nats://n1.example.com,n2.example.com"
             ),
-        });
+        ));
     }
-    let wrong = |reason: String| ConfigError::Value {
-        key: "head_labels",
-        reason,
-    };
+    let wrong = |reason: String| refused("head_labels", reason);
     let mut labels = BTreeMap::new();
     let text = keys.head_labels.as_deref().unwrap_or_default();
     for label in text.split(',').map(str::trim).filter(|l| !l.is_empty()) {
@@ -505,16 +495,13 @@ pub(super) fn parse_head(keys: &Keys) -> Result<Option<HeadConfig>, ConfigError>
     }
     gtrace_fleet::check_labels(&labels).map_err(wrong)?;
     let site = keys.head_site.clone().unwrap_or_default();
-    gtrace_fleet::nats::check_site(&site).map_err(|reason| ConfigError::Value {
-        key: "head_site",
-        reason,
-    })?;
+    gtrace_fleet::nats::check_site(&site).map_err(|reason| refused("head_site", reason))?;
     let (cert, key) = (keys.head_nats_cert.clone(), keys.head_nats_key.clone());
     if cert.is_some() != key.is_some() {
-        return Err(ConfigError::Value {
-            key: "head_nats_key",
-            reason: "head_nats_cert and head_nats_key go together".to_owned(),
-        });
+        return Err(refused(
+            "head_nats_key",
+            "head_nats_cert and head_nats_key go together".to_owned(),
+        ));
     }
     Ok(Some(HeadConfig {
         nats: NatsFiles {

@@ -78,8 +78,7 @@ impl Control {
                 *lock(&renewed) = requests;
                 received
             });
-            let mut state = lock(&state);
-            obey(&received, &pauser, &mut state, || pulse.is_stopping());
+            obey(&received, &pauser, &state, || pulse.is_stopping());
             Ok(())
         })?;
         Ok(Self { requests })
@@ -101,35 +100,41 @@ impl Control {
     }
 }
 
+/// `state` is locked for no longer than it takes to read or set it: a thread that hangs must not keep it from the next one.
 fn obey(
     requests: &Receiver<Request>,
     pauser: &Pauser,
-    state: &mut State,
+    state: &Mutex<State>,
     stopping: impl Fn() -> bool,
 ) {
+    let pause = |pause: bool| {
+        pauser(pause);
+        // A thread that another has replaced meanwhile ends here.
+        beat();
+    };
     while !stopping() {
         beat();
-        let left = match *state {
+        let before = *lock(state);
+        let left = match before {
             State::DetachedUntil(end) => end.saturating_duration_since(Instant::now()),
             State::Attached | State::Detached => IDLE,
         };
         if left.is_zero() {
             tracing::warn!("the pause is over, and nobody has ended it: the probes are attached");
-            pauser(false);
-            *state = State::Attached;
+            pause(false);
+            *lock(state) = State::Attached;
             continue;
         }
         match requests.recv_timeout(left.min(IDLE)) {
             // The requester has already got the failure.
             Ok(request) if request.answer.is_closed() => {}
             Ok(request) => {
-                let before = *state;
                 // A pause that fails half-way has its end too.
                 if request.pause.paused {
-                    *state = before.after(request.pause, Instant::now());
+                    *lock(state) = before.after(request.pause, Instant::now());
                 }
-                pauser(request.pause.paused);
-                *state = before.after(request.pause, Instant::now());
+                pause(request.pause.paused);
+                *lock(state) = before.after(request.pause, Instant::now());
                 let _ = request.answer.send(Ok(()));
             }
             Err(RecvTimeoutError::Timeout) => {}
@@ -186,6 +191,47 @@ mod tests {
             seen.recv().unwrap(),
             "those that were given up are left out"
         );
+    }
+
+    #[test]
+    fn while_a_thread_hangs_in_the_kernel_the_next_one_obeys() {
+        let (hub, _commands) = Hub::new(gtrace_api::Status::default());
+        let (_go_on, wait) = mpsc::channel::<()>();
+        let (began, has_begun) = mpsc::channel();
+        let first = Mutex::new(Some((began, wait)));
+        let pauser: Pauser = Arc::new(move |_| {
+            let first = lock(&first).take();
+            if let Some((began, wait)) = first {
+                began.send(()).unwrap();
+                // Until the end of the test.
+                let _ = wait.recv();
+            }
+        });
+        let control = Control::start(&hub, pauser).unwrap();
+        let ask = |paused| {
+            let (answer, answered) = oneshot::channel();
+            let lease = None;
+            control.ask(Pause { paused, lease }, answer);
+            answered
+        };
+        let _hangs = ask(true);
+        has_begun.recv().unwrap();
+        let now = Instant::now();
+        let ticks = (0..20_u32).map(|n| now + n * Duration::from_secs(5));
+        let losses: Vec<_> = ticks.flat_map(|at| hub.tasks.tick(at)).collect();
+        assert_eq!(losses.len(), 1, "{losses:?}");
+        let until = Instant::now() + Duration::from_secs(20);
+        let mut asked = Vec::new();
+        // Requests before the next thread is there go to the one that hangs.
+        while !asked.iter_mut().any(is_done) {
+            assert!(Instant::now() < until, "nobody obeys");
+            asked.push(ask(false));
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn is_done(answered: &mut oneshot::Receiver<Result<(), String>>) -> bool {
+        answered.try_recv() == Ok(Ok(()))
     }
 
     #[test]

@@ -244,12 +244,7 @@ pub(super) fn start_kmsg(
         }
     };
     let (of_task, inputs, config) = (Arc::clone(hub), core.inputs.clone(), config.clone());
-    let task = Task {
-        name: names::KMSG,
-        needed: true,
-        silence: Some(KMSG_SILENCE),
-        sources: vec![WitnessName::Kmsg],
-    };
+    let task = Task::needed(names::KMSG, KMSG_SILENCE, vec![WitnessName::Kmsg]);
     let first = Mutex::new(Some(reader));
     let (position, before) = (Arc::new(kmsg::Position::default()), core.kmsg_after);
     hub.tasks.start(task, move |pulse| {

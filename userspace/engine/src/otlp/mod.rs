@@ -24,7 +24,7 @@ use self::proto::{LogRecord, Response};
 use crate::alertmanager::BaseUrl;
 use crate::hub::{Hub, News};
 use crate::lock::lock;
-use crate::samples::Batch;
+use crate::samples::{Batch, own};
 use crate::supervise::{self, Backoff, Task, names};
 use gtrace_outgoing as outgoing;
 
@@ -56,11 +56,8 @@ pub struct Options {
 
 impl Options {
     fn agent(&self) -> Result<Agent, String> {
-        let certificates = match self.url.is_https() {
-            true => outgoing::certificates(self.ca_file.as_deref(), "otlp_ca_file")?,
-            false => Vec::new(),
-        };
-        Ok(outgoing::agent(&certificates, TIMEOUT))
+        let (is_https, ca) = (self.url.is_https(), self.ca_file.as_deref());
+        outgoing::client(is_https, ca, "otlp_ca_file", TIMEOUT)
     }
 
     fn token(&self) -> Result<Option<String>, String> {
@@ -341,14 +338,13 @@ impl Sender {
                 });
             }
         }
-        metrics.push(Metric {
-            name: "gtrace_otlp_waiting_events",
-            help: "Events that wait for the collector",
-            unit: "",
-            kind: MetricKind::Gauge,
-            labels: Vec::new(),
-            value: lock(&self.kept.waiting).len() as f64,
-        });
+        metrics.push(own(
+            "gtrace_otlp_waiting_events",
+            "Events that wait for the collector",
+            "",
+            MetricKind::Gauge,
+            lock(&self.kept.waiting).len() as f64,
+        ));
         hub.samples.publish(&Batch {
             component: names::OTLP,
             time: Timestamp::now(),

@@ -1,11 +1,7 @@
-//! A collector that decodes what the protocol's own definitions make of the requests.
-
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpListener;
-use std::sync::mpsc;
+//! What a collector gets, decoded by what the protocol's own definitions make of it.
 
 use gtrace_api::CallStats;
-use gtrace_event::{Event, Gpu, Kind, Occurrence, RecordId, Severity, Witness, WitnessName};
+use gtrace_event::{Event, Gpu, Kind, Occurrence, RecordId, Severity, WitnessName};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
@@ -15,73 +11,7 @@ use opentelemetry_proto::tonic::metrics::v1::{AggregationTemporality, metric::Da
 use prost::Message as _;
 
 use super::*;
-
-struct Request {
-    head: String,
-    body: Vec<u8>,
-}
-
-/// Answers requests, one connection after another, as a test says, and then with 200.
-struct Collector {
-    url: String,
-    requests: mpsc::Receiver<Request>,
-    answers: mpsc::Sender<(u16, Vec<u8>)>,
-}
-
-impl Collector {
-    fn start() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        let (sender, requests) = mpsc::channel();
-        let (answers, wanted) = mpsc::channel::<(u16, Vec<u8>)>();
-        std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                let mut reader = BufReader::new(stream.unwrap());
-                loop {
-                    let mut head = String::new();
-                    while !head.ends_with("\r\n\r\n") {
-                        match reader.read_line(&mut head) {
-                            Ok(0) | Err(_) => break,
-                            Ok(_) => {}
-                        }
-                    }
-                    let head = head.to_lowercase();
-                    let length = head
-                        .lines()
-                        .find_map(|line| line.strip_prefix("content-length: "));
-                    let Some(length) = length else { break };
-                    let mut body = vec![0; length.parse().unwrap()];
-                    reader.read_exact(&mut body).unwrap();
-                    if sender.send(Request { head, body }).is_err() {
-                        return;
-                    }
-                    let (status, answer) = wanted.try_recv().unwrap_or((200, Vec::new()));
-                    let head = format!(
-                        "HTTP/1.1 {status} Said\r\ncontent-length: {}\r\n\r\n",
-                        answer.len()
-                    );
-                    let stream = reader.get_mut();
-                    if stream
-                        .write_all(head.as_bytes())
-                        .and_then(|()| stream.write_all(&answer))
-                        .is_err()
-                    {
-                        break;
-                    }
-                }
-            }
-        });
-        Self {
-            url,
-            requests,
-            answers,
-        }
-    }
-
-    fn answer(&self, status: u16, body: Vec<u8>) {
-        self.answers.send((status, body)).unwrap();
-    }
-}
+use crate::fake_server::{Answer, Request, Server};
 
 struct World {
     hub: Arc<Hub>,
@@ -116,12 +46,7 @@ impl World {
         let mut occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, message);
         occurrence.detail.xid.xid = Some(79);
         occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: time,
-        };
-        let event = Event::new(time, witness, occurrence);
+        let event = Event::seen(time, WitnessName::Kmsg, 1, occurrence);
         let id = RecordId {
             epoch: gtrace_event::Epoch::generate(),
             seq: self.seq,
@@ -172,7 +97,7 @@ fn metrics_and_events_are_what_the_published_protocol_says() {
     let dir = tempfile::tempdir().unwrap();
     let token = dir.path().join("token");
     std::fs::write(&token, "secret\n").unwrap();
-    let collector = Collector::start();
+    let collector = Server::start();
     let mut world = World::new(&collector.url, Some(token));
     let metric = |name, kind, unit, value| Metric {
         name,
@@ -322,9 +247,9 @@ fn metrics_and_events_are_what_the_published_protocol_says() {
 
 #[test]
 fn events_are_sent_again_until_they_are_taken_and_what_is_lost_is_counted() {
-    let collector = Collector::start();
+    let collector = Server::start();
     let mut world = World::new(&collector.url, None);
-    collector.answer(503, Vec::new());
+    collector.answer(Answer::Status(503, Vec::new()));
     world.publish("one");
     world.round_after(0);
     assert!(
@@ -353,7 +278,7 @@ fn events_are_sent_again_until_they_are_taken_and_what_is_lost_is_counted() {
     assert_eq!(world.value("gtrace_otlp_sent", "logs"), 2.0);
 
     // What is refused for good keeps nothing behind it.
-    collector.answer(400, Vec::new());
+    collector.answer(Answer::Status(400, Vec::new()));
     world.publish("bad");
     world.round_after(1);
     world.publish("good");
@@ -371,7 +296,7 @@ fn events_are_sent_again_until_they_are_taken_and_what_is_lost_is_counted() {
             error_message: "too old".to_owned(),
         }),
     };
-    collector.answer(200, partial.encode_to_vec());
+    collector.answer(Answer::Status(200, partial.encode_to_vec()));
     world.publish("part");
     world.round_after(1);
     assert_eq!(world.value("gtrace_otlp_dropped", "logs"), 2.0);

@@ -334,13 +334,10 @@ mod tests {
     fn lines_that_nobody_confirms_stay_bounded() {
         let now = Instant::now();
         let mut waits = Confirmations::default();
-        let counted = Counted::from(&gtrace_event::Event::new(
+        let counted = Counted::from(&gtrace_event::Event::seen(
             gtrace_event::Timestamp::now(),
-            gtrace_event::Witness {
-                source: gtrace_event::WitnessName::PrintkConsole,
-                count: 1,
-                first_time: gtrace_event::Timestamp::now(),
-            },
+            gtrace_event::WitnessName::PrintkConsole,
+            1,
             line("Xid 79", 1),
         ));
         let event = EventId::new(1);

@@ -36,8 +36,10 @@ use crate::poll::PollRequest;
 use crate::supervise::{Task, beat};
 use crate::{clock, memory};
 
-/// More records than this do not wait for a store that takes none: they are dropped and counted.
+/// More records than this do not wait for a store that takes none. What is new beyond waits in the fold while that keeps it.
 const MAX_WAITING: usize = 20_000;
+/// Events recorded before it is checked again whether there is room: with each go changes of the health of what it names.
+const AT_ONCE: usize = MAX_LIVE / 16;
 /// Open events that are known one by one.
 const OPEN_MAX: usize = 16_384;
 /// The kernel log's cursor alone is stored this often.
@@ -124,7 +126,6 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         cursor_at: Instant::now(),
         amend_at: None,
         expired_at: Instant::now(),
-        dropped: 0,
         batch: Vec::new(),
         open: BTreeMap::new(),
         incidents: Incidents::new()?,
@@ -135,15 +136,9 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
     state.adopt_incidents();
     state.adopt_health();
     let (inputs, received) = sync_channel(INPUT_DEPTH);
-    let thread = state.hub.tasks.clone().start_once(
-        Task {
-            name: "core",
-            needed: true,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        },
-        move || state.run(&received),
-    )?;
+    let tasks = state.hub.tasks.clone();
+    let task = Task::needed("core", SILENCE, Vec::new());
+    let thread = tasks.start_once(task, move || state.run(&received))?;
     Ok(Core {
         inputs: inputs.into(),
         kmsg_after,
@@ -181,7 +176,6 @@ struct State {
     amend_at: Option<Instant>,
     /// When events were last let go of.
     expired_at: Instant,
-    dropped: u64,
     batch: Vec<Pending>,
     /// Events since the start that nobody acknowledged, as the status counts them.
     open: BTreeMap<EventId, (Severity, Provenance)>,
@@ -194,22 +188,26 @@ struct State {
 impl State {
     fn adopt(&mut self) {
         let now = Timestamp::now();
-        let since = now - jiff::SignedDuration::from_secs(ADOPT_AGE_S);
-        let events = Reader::open(&self.store_path)
-            .and_then(|reader| reader.unconfirmed(&self.boot_id, since, MAX_LIVE));
+        let events = Reader::open(&self.store_path).and_then(|reader| {
+            // By the clock of the run that wrote them: it may have been set forward since.
+            let before_last = reader.last_seq()?.saturating_sub(1);
+            let last = reader.records_after(before_last, 1)?.pop();
+            let wrote = last.map_or(now, |(_, record)| record.time().min(now));
+            let since = wrote - jiff::SignedDuration::from_secs(ADOPT_AGE_S);
+            reader.unconfirmed(&self.boot_id, since, MAX_LIVE)
+        });
         match events {
             Ok(events) => {
                 let now_ns = clock::boottime_ns();
                 for event in events {
                     let key = Occurrence::from(&event).fold_key();
-                    let last = event.last_time.unwrap_or(event.time);
-                    let age = u64::try_from(now.duration_since(last).as_nanos()).unwrap_or(0);
-                    let by_time = now_ns.saturating_sub(age);
-                    let last_ns = match event.boottime_ns {
-                        Some(first_ns) if event.repeats == 0 => first_ns,
-                        first_ns => by_time.max(first_ns.unwrap_or(0)),
-                    };
-                    self.fold.adopt(event, key, last_ns, now_ns);
+                    let last_ns = clock::last_boottime_ns(&event).unwrap_or_else(|| {
+                        let last = event.last_time.unwrap_or(event.time);
+                        let age = u64::try_from(now.duration_since(last).as_nanos());
+                        let by_time = now_ns.saturating_sub(age.unwrap_or(0));
+                        by_time.max(event.boottime_ns.unwrap_or(0))
+                    });
+                    self.fold.adopt(event, key, last_ns.min(now_ns), now_ns);
                 }
             }
             Err(error) => {
@@ -323,20 +321,15 @@ impl State {
     /// As [`Self::amend`]; `answer` is called once the store has it all, or could not take it.
     fn amend_and(&mut self, answer: Option<Answer>) {
         self.amend_at = None;
-        if self.has_room(MAX_LIVE) {
-            for (amendment, event) in self.fold.amendments(Timestamp::now()) {
-                self.publish(Record::Amendment(Box::new(amendment)), event);
-            }
-        } else {
-            // Changes add up until the store takes them.
-            self.amend_soon();
-        }
+        self.record_changes();
         self.record_incidents(false);
         let cursor = self.cursor();
         if !self.batch.is_empty() || cursor.is_some() {
+            if cursor.is_some() {
+                self.kmsg_stored = self.kmsg_seq;
+            }
             self.writer
                 .append(std::mem::take(&mut self.batch), cursor, answer);
-            self.kmsg_stored = self.kmsg_seq;
             self.cursor_at = Instant::now();
         } else if let Some(answer) = answer {
             self.writer.flush(answer);
@@ -346,11 +339,34 @@ impl State {
         }
     }
 
+    /// Puts into the batch what had no room before and what has changed.
+    fn record_changes(&mut self) {
+        while self.fold.is_dirty() && self.has_room(MAX_LIVE) {
+            for event in self.fold.take_held_back(AT_ONCE) {
+                self.opened(&event);
+                self.publish(Record::Event(Box::new(event.clone())), event);
+            }
+            for (amendment, event) in self.fold.amendments(Timestamp::now(), AT_ONCE) {
+                self.publish(Record::Amendment(Box::new(amendment)), event);
+            }
+        }
+        for event in self.fold.changed_held_back() {
+            self.show_unstored(Record::Event(Box::new(event.clone())), event);
+        }
+        // The rest adds up until the store takes it.
+        self.amend_soon();
+    }
+
     /// Goes through all live events.
     fn expire(&mut self) {
         self.expired_at = Instant::now();
         if self.fold.expire(clock::boottime_ns()) > SHRINK_AFTER {
             memory::give_back();
+        }
+        let lost = self.fold.take_lost();
+        if lost > 0 {
+            tracing::error!("{lost} events are lost: the store has no room for them");
+            self.hub.metrics.count_lost("store", "queue_full", lost);
         }
         let fold = &self.fold;
         self.unconfirmed.retain(|id, _| fold.event(*id).is_some());
@@ -365,10 +381,10 @@ impl State {
         }
     }
 
+    /// `None` also while something that the log has led to waits for room: if it is lost the next run reads it again.
     fn cursor(&self) -> Option<(String, String)> {
-        let seq = self
-            .kmsg_seq
-            .filter(|_| self.kmsg_seq != self.kmsg_stored)?;
+        let is_news = self.kmsg_seq != self.kmsg_stored && !self.fold.is_dirty();
+        let seq = self.kmsg_seq.filter(|_| is_news)?;
         let cursor = Cursor {
             boot_id: self.boot_id.clone(),
             seq,

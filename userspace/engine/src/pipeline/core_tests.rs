@@ -1,3 +1,5 @@
+#[path = "core_tests/clocks.rs"]
+mod clocks;
 #[path = "core_tests/confirm.rs"]
 mod confirm;
 #[path = "core_tests/folding.rs"]

@@ -130,7 +130,7 @@ impl Day {
     }
 
     fn amend(&mut self) {
-        for (_, event) in self.fold.amendments(self.wall()) {
+        for (_, event) in self.fold.amendments(self.wall(), usize::MAX) {
             self.publish(&event);
         }
     }

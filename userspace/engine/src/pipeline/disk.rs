@@ -54,12 +54,7 @@ impl Disk {
     pub(super) fn spawn(syncer: Syncer, hub: Arc<Hub>) -> std::io::Result<Self> {
         let commits = Arc::new(Commits::default());
         let (of_task, its_hub) = (Arc::clone(&commits), Arc::clone(&hub));
-        let task = Task {
-            name: TASK,
-            needed: true,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::needed(TASK, SILENCE, Vec::new());
         hub.tasks.start(task, move |pulse| {
             let mut problem = None;
             let mut not_before = Instant::now();

@@ -9,13 +9,14 @@
 //! another. So two sources that both see everything never count anything twice, and where one
 //! loses records, the other's count is kept.
 
+mod held_back;
 mod live;
 
 use std::collections::{HashMap, VecDeque};
 
 use gtrace_event::{
     Amendment, Detail, Event, EventId, FoldKey, Kind, Occurrence, PciAddress, Provenance,
-    Timestamp, Witness, WitnessName,
+    Timestamp, WitnessName,
 };
 
 pub(super) use self::live::is_piece;
@@ -83,6 +84,10 @@ pub struct Fold {
     order: VecDeque<EventId>,
     /// Events that have changed since they were last published.
     dirty: Vec<EventId>,
+    /// New events whose record waits for room in the store, in the order in which they came.
+    held_back: Vec<EventId>,
+    /// How many of these have gone.
+    lost: u64,
 }
 
 impl Fold {
@@ -95,6 +100,8 @@ impl Fold {
             by_code: HashMap::new(),
             order: VecDeque::new(),
             dirty: Vec::new(),
+            held_back: Vec::new(),
+            lost: 0,
         }
     }
 
@@ -110,6 +117,7 @@ impl Fold {
             .collect();
         self.insert(Live {
             published: None,
+            recorded: true,
             event,
             key,
             times: Times::spread(first_ns, last_ns, total),
@@ -189,12 +197,7 @@ impl Fold {
             time,
             ..
         } = observed;
-        let first = Witness {
-            source: witness,
-            count,
-            first_time: time,
-        };
-        let mut event = Event::new(time, first, occurrence);
+        let mut event = Event::seen(time, witness, count, occurrence);
         event.boottime_ns = Some(at_ns);
         event.repeats = count - 1;
         event.last_time = (count > 1).then_some(time);
@@ -202,6 +205,7 @@ impl Fold {
         let id = event.id;
         self.insert(Live {
             published: None,
+            recorded: true,
             event,
             key,
             times: Times::new(at_ns, count),
@@ -228,14 +232,9 @@ impl Fold {
         // What a poll found may have been long before the poll, for whoever saw it happen too.
         let polled = live.next.keys().copied().find(|seen| is_polled(*seen));
         let tolerance = tolerance(polled.unwrap_or(observed.witness));
-        let next = live.next.entry(observed.witness).or_default();
         // What lies too far back, this witness has lost.
-        let (first, count) = live.times.within(
-            *next,
-            observed.at_ns.saturating_sub(tolerance),
-            observed.at_ns.saturating_add(tolerance),
-        );
-        *next = first;
+        let (first, count) = live.next_within(observed.witness, observed.at_ns, tolerance);
+        live.next.insert(observed.witness, first);
         count
     }
 
@@ -280,15 +279,18 @@ impl Fold {
             && aer.recovery.is_none()
             && aer.dpc_reason.is_none();
         let device = occurrence.detail.pcie.pci_device.filter(|_| rest)?;
-        let newest = self.order.iter().rev().take(CODE_SEARCH);
-        newest.copied().find(|id| {
-            self.live.get(id).is_some_and(|live| {
-                live.event.kind == Kind::Aer
-                    && live.event.detail.aer.severity.is_some()
-                    && live.event.detail.pcie.pci_device == Some(device)
-                    && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
-            })
+        self.newest(|live| {
+            live.event.kind == Kind::Aer
+                && live.event.detail.aer.severity.is_some()
+                && live.event.detail.pcie.pci_device == Some(device)
+                && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
         })
+    }
+
+    /// The first of the newest events that `wanted` holds for.
+    fn newest(&self, wanted: impl Fn(&Live) -> bool) -> Option<EventId> {
+        let mut newest = self.order.iter().rev().take(CODE_SEARCH).copied();
+        newest.find(|id| self.live.get(id).is_some_and(&wanted))
     }
 
     /// The live machine check, or error of memory, that the line `Machine check events logged` speaks of: the kernel logs that, and
@@ -302,18 +304,15 @@ impl Fold {
         if !is_notice && !is_memory_line(occurrence) {
             return None;
         }
-        let newest = self.order.iter().rev().take(CODE_SEARCH);
-        newest.copied().find(|id| {
-            self.live.get(id).is_some_and(|live| {
-                let (theirs, ours) = (&live.event.detail.host, &occurrence.detail.host);
-                let is_same = is_notice || theirs.corrected == ours.corrected;
-                let told_by = match live.event.kind {
-                    Kind::MachineCheck if is_notice => WitnessName::MceRecord,
-                    Kind::DimmError if is_same => WitnessName::RasMemory,
-                    _ => return false,
-                };
-                live.next.contains_key(&told_by) && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
-            })
+        self.newest(|live| {
+            let (theirs, ours) = (&live.event.detail.host, &occurrence.detail.host);
+            let is_same = is_notice || theirs.corrected == ours.corrected;
+            let told_by = match live.event.kind {
+                Kind::MachineCheck if is_notice => WitnessName::MceRecord,
+                Kind::DimmError if is_same => WitnessName::RasMemory,
+                _ => return false,
+            };
+            live.next.contains_key(&told_by) && live.last_ns.abs_diff(*at_ns) <= TOLERANCE_NS
         })
     }
 
@@ -327,13 +326,7 @@ impl Fold {
         at_ns: u64,
         time: Timestamp,
     ) -> bool {
-        let newest = self.order.iter().rev().take(CODE_SEARCH);
-        let (from, to) = (
-            at_ns.saturating_sub(TOLERANCE_NS),
-            at_ns.saturating_add(TOLERANCE_NS),
-        );
-        let found = newest.copied().find_map(|id| {
-            let live = self.live.get(&id)?;
+        let found = self.newest(|live| {
             let (theirs, ours) = (&live.event.detail.host, &occurrence.detail.host);
             let says_more = match witness {
                 WitnessName::MceRecord => {
@@ -348,15 +341,12 @@ impl Fold {
                         && live.event.provenance != Provenance::Userspace
                 }
             };
-            let next = live.next.get(&witness).copied().unwrap_or(0);
-            let (first, count) = live.times.within(next, from, to);
-            (says_more && count > 0).then_some((id, first))
+            says_more && live.next_within(witness, at_ns, TOLERANCE_NS).1 > 0
         });
-        let Some((live, first)) =
-            found.and_then(|(id, first)| self.live.get_mut(&id).zip(Some(first)))
-        else {
+        let Some(live) = found.and_then(|id| self.live.get_mut(&id)) else {
             return false;
         };
+        let (first, _) = live.next_within(witness, at_ns, TOLERANCE_NS);
         live.mark(&mut self.dirty);
         live.next.insert(witness, first + 1);
         live.add_witness(witness, time, 1);
@@ -532,21 +522,12 @@ impl Fold {
         at_ns: u64,
         near_ns: u64,
     ) -> Option<EventId> {
-        let newest = self.order.iter().rev().take(CODE_SEARCH);
-        newest.copied().find(|id| {
-            self.live.get(id).is_some_and(|live| {
-                let event = &live.event;
-                let gpu = event.gpu.as_ref().and_then(|gpu| gpu.pci);
-                if gpu != Some(pci)
-                    || event.detail.xid.xid != Some(code)
-                    || is_synthetic(&event.message)
-                {
-                    return false;
-                }
-                let next = live.next.get(&witness).copied().unwrap_or(0);
-                let (from, to) = (at_ns.saturating_sub(near_ns), at_ns.saturating_add(near_ns));
-                live.times.within(next, from, to).1 > 0
-            })
+        self.newest(|live| {
+            let event = &live.event;
+            event.gpu.as_ref().and_then(|gpu| gpu.pci) == Some(pci)
+                && event.detail.xid.xid == Some(code)
+                && !is_synthetic(&event.message)
+                && live.next_within(witness, at_ns, near_ns).1 > 0
         })
     }
 
@@ -558,36 +539,26 @@ impl Fold {
         }
     }
 
-    /// Lets go of an event that was not published: what comes next is a new one.
-    pub fn forget(&mut self, id: EventId) {
-        let Some(live) = self.live.remove(&id) else {
-            return;
-        };
-        remove_id(&mut self.by_key, &live.key, id);
-        if let Some(code) = code_key(live.event.kind, &live.event.gpu, &live.event.detail)
-            && self.by_code.get(&code) == Some(&id)
-        {
-            self.by_code.remove(&code);
-        }
-        self.order.retain(|known| *known != id);
+    /// What has changed since the last call, of `most` events, with the events that it leads to.
+    pub fn amendments(&mut self, now: Timestamp, most: usize) -> Vec<(Amendment, Event)> {
+        let Self {
+            live: all, dirty, ..
+        } = self;
+        let most = most.min(dirty.len());
+        let changed = dirty.drain(..most).filter_map(|id| {
+            let live = all.get_mut(&id).filter(|live| live.recorded)?;
+            live.amend(now)
+        });
+        changed.collect()
     }
 
-    /// What has changed since the last call, with the events that it leads to.
-    pub fn amendments(&mut self, now: Timestamp) -> Vec<(Amendment, Event)> {
-        let Self { live, dirty, .. } = self;
-        dirty
-            .drain(..)
-            .filter_map(|id| live.get_mut(&id)?.amend(now))
-            .collect()
-    }
-
-    /// Whether [`Self::amendments`] would say anything.
+    /// Whether [`Self::take_held_back`] or [`Self::amendments`] may give anything.
     pub fn is_dirty(&self) -> bool {
-        !self.dirty.is_empty()
+        !self.dirty.is_empty() || self.holds_back()
     }
 
     /// Lets go of events that nothing more is expected of and that have not changed since they were
-    /// published; says how many.
+    /// published, or have no record; says how many.
     pub fn expire(&mut self, now_ns: u64) -> usize {
         let before = self.live.len();
         let keep_ns = self.window_ns.max(POLLED_TOLERANCE_NS);
@@ -597,6 +568,9 @@ impl Fold {
             by_key,
             by_code,
             order,
+            dirty,
+            held_back,
+            lost,
             ..
         } = self;
         order.retain(|id| {
@@ -605,9 +579,10 @@ impl Fold {
             };
             let old = now_ns.saturating_sub(live.last_ns.max(live.adopted_ns)) > keep_ns;
             let excess = last_to_go.is_some_and(|last| (live.last_ns, *id) <= last);
-            if live.published.is_some() || !(old || excess) {
+            if live.is_to_be_amended() || !(old || excess) {
                 return true;
             }
+            *lost += u64::from(!live.recorded);
             remove_id(by_key, &live.key, *id);
             if let Some(code) = code_key(live.event.kind, &live.event.gpu, &live.event.detail)
                 && by_code.get(&code) == Some(id)
@@ -617,6 +592,8 @@ impl Fold {
             all.remove(id);
             false
         });
+        held_back.retain(|id| all.contains_key(id));
+        dirty.retain(|id| all.get(id).is_some_and(|live| live.published.is_some()));
         let gone = before - self.live.len();
         if gone > SHRINK_AFTER {
             self.live.shrink_to_fit();
@@ -631,7 +608,7 @@ impl Fold {
     /// came, a fault of now would go before its second witness has reported it, where that one reads a long history first.
     fn last_in_excess(&self) -> Option<(u64, EventId)> {
         let excess = self.live.len().checked_sub(MAX_LIVE)?;
-        let unchanged = self.live.values().filter(|live| live.published.is_none());
+        let unchanged = self.live.values().filter(|live| !live.is_to_be_amended());
         let mut unchanged: Vec<_> = unchanged
             .map(|live| (live.last_ns, live.event.id))
             .collect();

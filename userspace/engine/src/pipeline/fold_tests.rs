@@ -215,12 +215,12 @@ fn amendments_carry_each_change_once_and_fold_to_the_event() {
     world.ingest_one(KMSG, S, xid(79, "m", Provenance::Kernel));
     world.ingest_one(CONSOLE, 2 * S, xid(79, "m", Provenance::Unknown));
     let now = Timestamp::now();
-    let amendments = world.fold.amendments(now);
+    let amendments = world.fold.amendments(now, MAX_LIVE);
     assert_eq!(amendments.len(), 1);
     reader.apply(&amendments[0].0);
     assert_eq!(&reader, world.fold.event(id).unwrap());
     assert_eq!(reader, amendments[0].1);
-    assert!(world.fold.amendments(now).is_empty());
+    assert!(world.fold.amendments(now, MAX_LIVE).is_empty());
     assert!(!world.fold.is_dirty());
 }
 
@@ -338,7 +338,7 @@ fn live_events_stay_bounded_and_dirty_ones_are_kept() {
     ));
     world.fold.expire(1000 * S);
     assert_eq!(world.fold.len(), 1);
-    world.fold.amendments(Timestamp::now());
+    world.fold.amendments(Timestamp::now(), MAX_LIVE);
     world.fold.expire(1000 * S);
     assert!(world.fold.is_empty() && world.fold.by_key.is_empty());
     assert!(world.fold.by_code.is_empty());
@@ -484,27 +484,60 @@ fn a_report_that_goes_on_after_a_while_is_counted_once() {
 }
 
 #[test]
-fn what_was_forgotten_begins_anew() {
+fn what_has_no_room_is_one_event_that_is_recorded_whole_or_lost_and_counted() {
     let mut world = World::new();
-    let occurrence = || xid(79, "m", Provenance::Kernel);
-    let Folded::New(first) = world.ingest_one(KMSG, S, occurrence()) else {
-        panic!("not new");
-    };
-    assert!(matches!(
-        world.ingest_one(KMSG, 2 * S, occurrence()),
-        Folded::Repeat(_)
-    ));
-    world.fold.forget(first);
-    assert!(world.fold.is_empty() && world.fold.event(first).is_none());
-    let Folded::New(second) = world.ingest_one(KMSG, 3 * S, occurrence()) else {
-        panic!("a repeat of what nobody knows");
-    };
-    assert_ne!(first, second);
-    assert!(matches!(
-        world.ingest_one(CONSOLE, 3 * S, occurrence()),
-        Folded::Witnessed(_)
-    ));
-    assert_eq!(world.fold.amendments(Timestamp::now()).len(), 1);
+    let now = Timestamp::now();
+    let occurrence = |code| xid(code, "m", Provenance::Kernel);
+    let first = world.ingest_one(KMSG, S, occurrence(79)).id();
+    world.fold.hold_back(first);
+    assert!(world.fold.is_dirty() && world.fold.is_held_back(first));
+    let folded = world.ingest_one(CONSOLE, S, occurrence(79));
+    assert_eq!(folded, Folded::Witnessed(first));
+    let folded = world.ingest_one(KMSG, 2 * S, occurrence(79));
+    assert_eq!(folded, Folded::Repeat(first));
+    assert!(
+        world.fold.amendments(now, MAX_LIVE).is_empty(),
+        "of a record that is not there"
+    );
+    let shown = world.fold.changed_held_back();
+    assert_eq!((shown.len(), shown[0].repeats), (1, 1));
+    assert!(world.fold.changed_held_back().is_empty());
+    world.ingest_one(KMSG, 3 * S, occurrence(79));
+    let recorded = world.fold.take_held_back(MAX_LIVE);
+    assert_eq!(recorded, world.events());
+    assert_eq!((recorded[0].repeats, recorded[0].witnesses.len()), (2, 2));
+    assert_eq!(recorded[0].revision, 0, "nothing came before it");
+    assert!(!world.fold.is_held_back(first));
+    assert!(world.fold.amendments(now, MAX_LIVE).is_empty());
+    assert!(!world.fold.is_dirty());
+
+    // However many come while there is no room, and however often they come again.
+    for n in 0..2 * MAX_LIVE as u64 {
+        let new = xid(31, &format!("message {n}"), Provenance::Kernel);
+        let id = world.ingest_one(KMSG, 4 * S + n, new.clone()).id();
+        world.fold.hold_back(id);
+        world.ingest_one(CONSOLE, 4 * S + n, new);
+    }
+    world.fold.expire(5 * S);
+    assert_eq!(world.fold.len(), MAX_LIVE);
+    // The one that has a record is the first to go.
+    assert_eq!(world.fold.take_lost(), MAX_LIVE as u64);
+    assert_eq!(world.fold.take_held_back(MAX_LIVE / 2).len(), MAX_LIVE / 2);
+    world.fold.expire(1000 * S);
+    assert_eq!(world.fold.take_lost(), MAX_LIVE as u64 / 2);
+    assert!(world.fold.is_empty() && !world.fold.is_dirty());
+}
+
+#[test]
+fn changes_beyond_what_has_room_wait() {
+    let mut world = World::new();
+    for code in [13, 31, 79] {
+        let text = format!("Xid {code}");
+        world.ingest_one(CONSOLE, S, xid(code, &text, Provenance::Unknown));
+        world.ingest_one(KMSG, S, xid(code, &text, Provenance::Kernel));
+    }
+    let mut amendments = |most| world.fold.amendments(Timestamp::now(), most).len();
+    assert_eq!([amendments(2), amendments(2), amendments(2)], [2, 1, 0]);
 }
 
 /// An MMU fault of one engine and channel.

@@ -103,9 +103,7 @@ impl Changes {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{
-        Event, Kind, Occurrence, Provenance, Severity, Timestamp, Witness, WitnessName,
-    };
+    use gtrace_event::{Event, Kind, Occurrence, Provenance, Severity, Timestamp, WitnessName};
 
     use super::*;
 
@@ -113,15 +111,9 @@ mod tests {
         let mut occurrence = Occurrence::new(Kind::GpuLost, Severity::Fatal, "gone");
         occurrence.provenance = Provenance::Kernel;
         let time = Timestamp::UNIX_EPOCH;
-        let witness = Witness {
-            source: WitnessName::SysfsPci,
-            count: 1,
-            first_time: time,
-        };
+        let event = Event::seen(time, WitnessName::SysfsPci, 1, occurrence);
         let mut incidents = Incidents::new().unwrap();
-        let opened = incidents
-            .correlator
-            .ingest(&Event::new(time, witness, occurrence));
+        let opened = incidents.correlator.ingest(&event);
         opened.into_iter().next().unwrap()
     }
 

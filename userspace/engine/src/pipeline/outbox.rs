@@ -121,11 +121,18 @@ impl Outbox {
     ) {
         let mut queue = self.lock();
         queue.records += records.len();
-        queue.batches.push_back(Waiting {
-            batch: Arc::new(Batch { records, cursor }),
-            came: Instant::now(),
-            answers: Vec::new(),
-        });
+        let last = queue.batches.back_mut();
+        // Not one that is being stored.
+        let last = last.and_then(|waiting| Arc::get_mut(&mut waiting.batch));
+        match last.filter(|_| records.is_empty()) {
+            // The kernel log goes on for as long as the store takes nothing.
+            Some(last) => last.cursor = cursor.or(last.cursor.take()),
+            None => queue.batches.push_back(Waiting {
+                batch: Arc::new(Batch { records, cursor }),
+                came: Instant::now(),
+                answers: Vec::new(),
+            }),
+        }
         let refused = queue.when_stored(answer);
         if queue.problem.is_some() {
             queue.announce(hub);
@@ -275,5 +282,29 @@ impl Queue {
                 None
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors_without_records_do_not_add_up_while_the_store_takes_nothing() {
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        let outbox = Outbox::default();
+        let cursor = |seq: u32| Some(("kmsg".to_owned(), seq.to_string()));
+        let push = |seq| outbox.push(Vec::new(), cursor(seq), None, &hub);
+        (0..1000).for_each(push);
+        let stored = outbox.front();
+        assert_eq!(stored.len(), 1);
+        assert_eq!(stored[0].cursor, cursor(999));
+        // What is being stored stays as it is.
+        (1000..2000).for_each(push);
+        assert_eq!(stored[0].cursor, cursor(999));
+        assert_eq!(outbox.lock().batches.len(), 2);
+        outbox.push(Vec::new(), None, None, &hub);
+        let all = outbox.front();
+        assert_eq!((all.len(), &all[1].cursor), (2, &cursor(1999)));
     }
 }

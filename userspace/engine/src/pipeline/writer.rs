@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_event::{Event, EventId, Occurrence, Record, RecordId, RemovalCause, Timestamp};
-use gtrace_store::{Store, StoreError};
+use gtrace_store::{SteadyClock, Store, StoreError};
 
 use super::CoreOptions;
 use super::disk::Disk;
@@ -17,7 +17,6 @@ use super::outbox::{Answer, Outbox, Pending};
 use crate::clock;
 use crate::hub::Hub;
 use crate::metrics::Counted;
-use crate::steady::SteadyClock;
 use crate::supervise::{Task, beat};
 
 /// After a commit the next one waits for as long as it took, but no longer than this: a storm makes larger ones, which
@@ -74,15 +73,8 @@ impl Writer {
             checked: None,
             sized: None,
         };
-        let thread = state.hub.tasks.clone().start_once(
-            Task {
-                name: "store",
-                needed: true,
-                silence: Some(SILENCE),
-                sources: Vec::new(),
-            },
-            move || state.run(),
-        )?;
+        let task = Task::needed("store", SILENCE, Vec::new());
+        let thread = hub.tasks.start_once(task, move || state.run())?;
         Ok(Self {
             outbox: Closing(outbox),
             hub,

@@ -234,6 +234,7 @@ impl Calls {
                 row.count == sums.hist.count()
                     && row.statuses.iter().map(|s| s.count).sum::<u64>() == failed
                     && row.device == devices.name(key.rdev)
+                    && row.gpu == devices.gpu(key.rdev)
             });
             let row = known.cloned().unwrap_or_else(|| {
                 let name = match self.names.get(&key.tgid) {
@@ -440,6 +441,22 @@ mod tests {
         assert!(read.ended.is_empty());
         let ended = read.stats.iter().find(|s| s.comm == ENDED).unwrap();
         assert_eq!((ended.count, ended.statuses[0].count), (3, 2));
+    }
+
+    #[test]
+    fn calls_are_those_of_the_gpu_that_has_the_device_file_also_where_it_came_up_after_them() {
+        let proc = tempfile::tempdir().unwrap();
+        let mut calls = Calls::default();
+        let mut gpu = || {
+            let histograms = vec![(key(std::process::id()), hist(&[300]))];
+            let names = DeviceNames::read(proc.path());
+            calls.read(histograms, &[], &names).stats[0].gpu
+        };
+        assert_eq!(gpu(), None);
+        let folder = proc.path().join("driver/nvidia/gpus/0000:3b:00.0");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("information"), "Device Minor: \t 0\n").unwrap();
+        assert_eq!(gpu(), gtrace_event::PciAddress::parse("0000:3b:00.0"));
     }
 
     #[test]

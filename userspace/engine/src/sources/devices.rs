@@ -44,13 +44,9 @@ pub fn start(
 ) -> std::io::Result<()> {
     let (config, context) = (config.clone(), context.clone());
     let tasks = context.hub.tasks.clone();
-    let task = Task {
-        name: TASK,
-        needed: true,
-        // NVML is asked with a deadline, three times in one poll at most.
-        silence: Some(Duration::from_secs(60) + 3 * config.nvml_deadline),
-        sources: component::witnesses_of(TASK),
-    };
+    // NVML is asked with a deadline, three times in one poll at most.
+    let silence = Duration::from_secs(60) + 3 * config.nvml_deadline;
+    let task = Task::needed(TASK, silence, component::witnesses_of(TASK));
     tasks.start(task, move |pulse| {
         let state = State::new(&config, &context, inputs.clone(), Arc::clone(&hold));
         let state = state.map_err(|error| format!("cannot be started: {error}"))?;
@@ -94,7 +90,7 @@ impl PollTimer {
 struct State {
     hub: Arc<Hub>,
     rdma: Arc<rdma::Ports>,
-    compared: Arc<component::baseline::Kept>,
+    compared: Arc<component::Reasons>,
     baseline: Option<baseline::Watch>,
     contention: Option<(contention::Reader, Contention)>,
     inputs: InputSender,

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use gtrace_decoder::DriverVersion;
@@ -22,7 +22,7 @@ const HOLD: Duration = Duration::from_secs(10);
 /// Between attempts to attach to a module that could not be attached to.
 const AGAIN: Duration = Duration::from_secs(10);
 
-/// What has become of the driver's modules since the last poll.
+/// What has become of the driver's modules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// `nvidia` was loaded.
@@ -50,6 +50,7 @@ pub struct Follower {
     known: BTreeMap<DriverModule, Loaded>,
     /// Inode of `nvidia` as it was loaded last, whether or not it is attached to.
     last: Option<u64>,
+    changes: Changes,
     /// Whether the syscall's tracepoints are not needed while the driver's own functions are probed:
     /// not so where devices were named that are not the driver's.
     replaces_syscalls: bool,
@@ -63,20 +64,42 @@ impl Follower {
             modules: sysfs_root.join("module"),
             known: BTreeMap::new(),
             last: None,
+            changes: Changes::default(),
             replaces_syscalls,
         }
     }
 
-    /// Attaches to what was loaded since the last poll and lets go of what is gone.
-    pub fn follow(&mut self, probes: &mut Probes, tracefs: &Tracefs) -> Changes {
-        let mut changes = Changes::default();
+    /// Attaches to what was loaded since the last poll and lets go of what is gone. Whether there was any.
+    pub fn follow(&mut self, probes: &mut Probes, tracefs: &Tracefs) -> bool {
+        let changed = self.poll(|module, loaded| match loaded {
+            true => probes.attach_driver(module, tracefs),
+            false => {
+                probes.module_gone(module);
+                true
+            }
+        });
+        if !self.known.contains_key(&DriverModule::Nvidia) {
+            probes.driver_absent();
+        }
+        let replaced = self.replaces_syscalls && probes.has(WitnessName::DriverIoctl);
+        probes.replace_syscalls(replaced, tracefs);
+        if changed {
+            // To load programs took memory for a moment: the verifier's log, the kernel's types.
+            memory::give_back();
+        }
+        changed
+    }
+
+    /// Calls `meet` for each module that was loaded (true) or is gone; it says whether that is done. Whether there was any.
+    fn poll(&mut self, mut meet: impl FnMut(DriverModule, bool) -> bool) -> bool {
+        let mut any = false;
         for module in DRIVER_MODULES {
             let inode = self.inode(module);
             let known = self.known.get(&module).copied();
             if known.is_some() && known.map(|k| k.inode) != inode {
-                probes.module_gone(module);
+                meet(module, false);
                 self.known.remove(&module);
-                changes.any = true;
+                any = true;
                 tracing::info!("kernel module {} is gone", module.name());
             }
             let Some(inode) = inode else { continue };
@@ -90,29 +113,26 @@ impl Follower {
             if !(fresh || again) {
                 continue;
             }
-            let done = probes.attach_driver(module, tracefs);
+            let done = meet(module, true);
             let again = (!done).then(|| Instant::now() + AGAIN);
             self.known.insert(module, Loaded { inode, again });
-            changes.any = true;
+            any = true;
             if fresh {
                 if module == DriverModule::Nvidia {
-                    changes.loaded = true;
+                    self.changes.loaded = true;
                     let last = self.last.replace(inode);
-                    changes.reloaded = last.is_some_and(|last| last != inode);
+                    self.changes.reloaded |= last.is_some_and(|last| last != inode);
                 }
                 tracing::info!("kernel module {} is loaded", module.name());
             }
         }
-        if !self.known.contains_key(&DriverModule::Nvidia) {
-            probes.driver_absent();
-        }
-        let replaced = self.replaces_syscalls && probes.has(WitnessName::DriverIoctl);
-        probes.replace_syscalls(replaced, tracefs);
-        if changes.any {
-            // To load programs took memory for a moment: the verifier's log, the kernel's types.
-            memory::give_back();
-        }
-        changes
+        self.changes.any |= any;
+        any
+    }
+
+    /// What has changed since the last call, whoever had it followed.
+    pub(super) fn take_changes(&mut self) -> Changes {
+        std::mem::take(&mut self.changes)
     }
 
     /// Whether the main module is loaded, as of the last poll.
@@ -147,14 +167,16 @@ impl Follower {
 #[derive(Debug, Default)]
 pub struct DriverHold {
     until: Mutex<Option<Instant>>,
-    nvml: OnceLock<Arc<NvmlClient>>,
+    nvml: Mutex<Option<Arc<NvmlClient>>>,
 }
 
 impl DriverHold {
-    /// Sets the client that holds the driver's device files open.
+    /// Sets the client that holds the driver's device files open. That of a thread that was replaced is closed.
     pub fn set_nvml(&self, nvml: Arc<NvmlClient>) {
-        // There is one for the daemon's life.
-        let _ = self.nvml.set(nvml);
+        let before = lock(&self.nvml).replace(nvml);
+        if let Some(before) = before {
+            before.close();
+        }
     }
 
     /// Somebody wants to unload the driver: closes NVML at once and keeps it closed for a while.
@@ -164,7 +186,8 @@ impl DriverHold {
         let fresh = until.is_none_or(|at| at <= Instant::now());
         *until = Some(Instant::now() + HOLD);
         drop(until);
-        if let Some(nvml) = self.nvml.get() {
+        let nvml = lock(&self.nvml).clone();
+        if let Some(nvml) = nvml {
             if fresh {
                 tracing::info!("the NVIDIA driver may be unloaded: NVML is closed for {HOLD:?}");
             }
@@ -188,6 +211,8 @@ impl DriverHold {
 
 #[cfg(test)]
 mod tests {
+    use gtrace_devices::{NvmlConfig, NvmlError};
+
     use super::*;
 
     #[test]
@@ -201,6 +226,22 @@ mod tests {
     }
 
     #[test]
+    fn a_hold_closes_the_client_of_the_thread_that_was_started_last_and_none_else_is_open() {
+        let hold = DriverHold::default();
+        let client = || {
+            let config = NvmlConfig::with_command(|| std::process::Command::new("/nonexistent"));
+            Arc::new(NvmlClient::new(config).unwrap())
+        };
+        let is_closed = |client: &NvmlClient| matches!(client.sample(), Err(NvmlError::Closed));
+        let (first, second) = (client(), client());
+        hold.set_nvml(Arc::clone(&first));
+        hold.set_nvml(Arc::clone(&second));
+        assert!(is_closed(&first) && !is_closed(&second));
+        hold.begin();
+        assert!(is_closed(&second));
+    }
+
+    #[test]
     fn the_loaded_modules_version_is_read() {
         let root = tempfile::tempdir().unwrap();
         let follower = Follower::new(root.path(), true);
@@ -210,6 +251,38 @@ mod tests {
         assert_eq!(follower.version(), DriverVersion::parse("535.183.01"));
         assert!(follower.inode(DriverModule::Nvidia).is_some());
         assert_eq!(follower.inode(DriverModule::NvidiaUvm), None);
+    }
+
+    #[test]
+    fn a_driver_that_is_exchanged_while_the_probes_are_detached_is_another_one() {
+        let root = tempfile::tempdir().unwrap();
+        let load = |version: &str| {
+            // Made before the one before goes: its inode is another.
+            let loaded = root.path().join(version);
+            std::fs::create_dir(&loaded).unwrap();
+            std::fs::write(loaded.join("initstate"), "live\n").unwrap();
+            let modules = root.path().join("module");
+            let _ = std::fs::remove_dir_all(modules.join("nvidia"));
+            std::fs::create_dir_all(&modules).unwrap();
+            std::fs::rename(loaded, modules.join("nvidia")).unwrap();
+        };
+        let changes = |loaded, reloaded, any| Changes {
+            loaded,
+            reloaded,
+            any,
+        };
+        let mut follower = Follower::new(root.path(), true);
+        load("535");
+        assert!(follower.poll(|_, _| true));
+        assert_eq!(follower.take_changes(), changes(true, false, true));
+        assert!(!follower.poll(|_, _| true));
+        assert_eq!(follower.take_changes(), changes(false, false, false));
+        // A pause, an upgrade, and the end of the pause, which has the driver followed.
+        follower.forget();
+        load("580");
+        assert!(follower.poll(|_, _| true));
+        assert!(!follower.poll(|_, _| true));
+        assert_eq!(follower.take_changes(), changes(true, true, true));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::MutexGuard;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -19,9 +20,10 @@ use gtrace_profile::Histogram;
 use gtrace_recorder::{ProcessChange, What};
 
 use super::calls::{self, Calls};
+use super::reported::Reported;
 use super::shared::Shared;
 use super::users::Users;
-use super::watched::DeviceNames;
+use super::watched::{DeviceNames, NamesPoll};
 use super::{layouts, records, watched};
 use crate::bpf::{Probes, RunStats, Tracefs};
 use crate::clock::boottime_ns;
@@ -29,8 +31,9 @@ use crate::component::holders::NAME as HOLDERS;
 use crate::config::Config;
 use crate::host;
 use crate::input::{InputSender, Observation, loss};
+use crate::lock::lock;
 use crate::process;
-use crate::samples::{DRIVER_CALLS, Latency, Rises};
+use crate::samples::{DRIVER_CALLS, Latency};
 use crate::supervise::beat;
 
 /// Between rounds of housekeeping.
@@ -47,8 +50,6 @@ const DEVICES_EVERY: Duration = Duration::from_secs(2);
 const HUNG_EVERY: Duration = Duration::from_secs(5);
 /// Between two looks for threads that are gone, while there is no room for others.
 const FORGET_EVERY: Duration = Duration::from_secs(60);
-/// How often the names of the device files are read after the driver was loaded.
-const NAMES_POLLS: u32 = 5;
 /// How long the cost of the probes is measured at a time.
 const COST_WINDOW: Duration = Duration::from_secs(1);
 
@@ -170,16 +171,11 @@ pub(super) struct ProbeHousekeeping<'a> {
     devices: Devices,
     calls: Calls,
     users: Users,
-    /// How often the names of the device files are still to be read.
-    names_left: u32,
+    names: NamesPoll,
     /// After what time a call that has not returned is reported.
     hung_call: Option<Duration>,
-    /// Hung calls that were reported: thread and start.
-    reported_hung: BTreeSet<(u64, u64)>,
-    counters: Vec<(Counter, u64)>,
     /// When the places of threads that are gone were given back last.
     forgot_threads: Option<Instant>,
-    latency: Rises,
     cost_interval: Option<Duration>,
     cost: Option<CostWindow>,
     /// What the probes log, if they do.
@@ -207,12 +203,9 @@ impl<'a> ProbeHousekeeping<'a> {
             devices,
             calls: Calls::default(),
             users: Users::default(),
-            names_left: NAMES_POLLS,
+            names: NamesPoll::default(),
             hung_call,
-            reported_hung: BTreeSet::new(),
-            counters: Vec::new(),
             forgot_threads: None,
-            latency: Rises::default(),
             cost_interval,
             cost: None,
             log: None,
@@ -243,7 +236,7 @@ impl<'a> ProbeHousekeeping<'a> {
             let now = Instant::now();
             self.shared.obey_switches();
             if self.shared.follow_driver() {
-                self.names_left = NAMES_POLLS;
+                self.names = NamesPoll::default();
                 // What was read may be of the driver before.
                 *self.shared.proc_gpus() = self.devices.proc_gpus();
                 // Shown as working only once they are configured.
@@ -301,9 +294,7 @@ impl<'a> ProbeHousekeeping<'a> {
             drop(probes);
             self.users.set_earlier(filters, users);
         }
-        // GPUs come up one by one after the module was loaded.
-        if self.names_left > 0 {
-            self.names_left -= 1;
+        if self.names.is_due(&self.devices.proc_root) {
             let names = DeviceNames::read_with(&self.devices.proc_root, &mut shared.proc_gpus());
             shared.set_device_names(names);
         }
@@ -312,13 +303,9 @@ impl<'a> ProbeHousekeeping<'a> {
     /// Counts and reports what the probes have dropped since the last round.
     fn report_losses(&mut self) {
         let now = self.shared.lock().counters();
-        for (i, (counter, value)) in now.iter().enumerate() {
-            let before = self.counters.get(i).map_or(0, |(_, before)| *before);
-            let lost = value.saturating_sub(before);
-            if lost == 0 {
-                continue;
-            }
-            if *counter == Counter::CallsInFlightFull
+        let risen = self.reported().losses(now);
+        for (counter, lost) in risen {
+            if counter == Counter::CallsInFlightFull
                 && self
                     .forgot_threads
                     .is_none_or(|at| at.elapsed() >= FORGET_EVERY)
@@ -330,7 +317,7 @@ impl<'a> ProbeHousekeeping<'a> {
                 };
                 self.shared.lock().forget_gone_threads(is_there);
             }
-            let source = source_of(*counter);
+            let source = source_of(counter);
             self.shared
                 .hub
                 .metrics
@@ -347,7 +334,13 @@ impl<'a> ProbeHousekeeping<'a> {
                 .inputs
                 .send(Observation::once(WitnessName::Gtrace, observation));
         }
-        self.counters = now;
+    }
+
+    /// What was reported, for the thread that is to report now.
+    fn reported(&self) -> MutexGuard<'a, Reported> {
+        // One that another has replaced ends here: what it has read may be old.
+        beat();
+        lock(&self.shared.reported)
     }
 
     /// Reports calls that have not returned for too long, each once.
@@ -359,11 +352,16 @@ impl<'a> ProbeHousekeeping<'a> {
         let now_ns = boottime_ns();
         let mut hung = self.shared.lock().calls_under_way();
         hung.retain(|(_, start)| now_ns.saturating_sub(start.boottime_ns) >= limit_ns);
-        // A return that was missed leaves a start without an end.
-        hung.retain(|(id, _)| process::is_in_ioctl(*id));
+        let calls = hung.iter().map(|(id, start)| (*id, start.boottime_ns));
+        let calls: BTreeSet<_> = calls.collect();
+        let mut new = self.reported().not_yet_hung(&calls);
+        // A return that was missed leaves a start without an end. The lock is not held meanwhile: a thread that is stuck in execve(2)
+        // lets nobody read what it does.
+        new.retain(|(id, _)| process::is_in_ioctl(*id));
+        self.reported().add_hung(&new);
         let names = self.shared.device_names();
         for (id, start) in &hung {
-            if self.reported_hung.contains(&(*id, start.boottime_ns)) {
+            if !new.contains(&(*id, start.boottime_ns)) {
                 continue;
             }
             let observation = records::call_under_way(*id, start, now_ns, limit_ns, &names);
@@ -371,10 +369,6 @@ impl<'a> ProbeHousekeeping<'a> {
                 .inputs
                 .send(Observation::once(self.shared.call_witness(), observation));
         }
-        self.reported_hung = hung
-            .into_iter()
-            .map(|(id, start)| (id, start.boottime_ns))
-            .collect();
     }
 
     /// Takes the calls of processes that have ended out of the probes' tables: short-lived programs would fill them. Only
@@ -435,7 +429,8 @@ impl<'a> ProbeHousekeeping<'a> {
             metrics.count_lost("driver calls", "series_ended", read.given_up);
         }
         if !nothing {
-            let latency = self.latency.rises(read.stats.iter().filter_map(latency_of));
+            let rows = read.stats.iter().filter_map(latency_of);
+            let latency = self.reported().latency.rises(rows);
             self.shared
                 .hub
                 .samples

@@ -13,6 +13,7 @@ pub mod layouts;
 pub mod operation;
 pub mod probes;
 pub mod records;
+mod reported;
 mod shared;
 pub mod table;
 mod unload;

@@ -79,6 +79,7 @@ impl Manager {
         if !config.kill_switch.exists() {
             // The driver first: if its functions can be probed, the syscall's need not be.
             follower.follow(&mut probes, &tracefs);
+            follower.take_changes();
             probes.attach(&tracefs);
         }
         // After attaching: what is configured depends on which probes are there.
@@ -109,6 +110,7 @@ impl Manager {
             ended: Mutex::default(),
             housekeeping: Mutex::new(None),
             rings,
+            reported: Mutex::default(),
         });
         shared.show_states();
         // The maps have their full size from the start.
@@ -163,12 +165,7 @@ fn start_drain(
     successful_exits: bool,
     driver: Option<DriverVersion>,
 ) -> std::io::Result<()> {
-    let task = Task {
-        name: DRAIN,
-        needed: true,
-        silence: Some(DRAIN_SILENCE),
-        sources: component::witnesses_of(DRAIN),
-    };
+    let task = Task::needed(DRAIN, DRAIN_SILENCE, component::witnesses_of(DRAIN));
     let (of_task, inputs) = (Arc::clone(shared), inputs.clone());
     shared.hub.tasks.start(task, move |pulse| {
         let shared = &of_task;
@@ -190,12 +187,8 @@ fn start_housekeeping(
     devices: Devices,
     log: Option<aya_log::EbpfLogger<&'static dyn log::Log>>,
 ) -> std::io::Result<()> {
-    let task = Task {
-        name: HOUSEKEEPING,
-        needed: true,
-        silence: Some(HOUSEKEEPING_SILENCE),
-        sources: vec![WitnessName::DriverIoctl, WitnessName::SyscallIoctl],
-    };
+    let sources = vec![WitnessName::DriverIoctl, WitnessName::SyscallIoctl];
+    let task = Task::needed(HOUSEKEEPING, HOUSEKEEPING_SILENCE, sources);
     let (of_task, inputs) = (Arc::clone(shared), inputs.clone());
     // What the first thread begins with; another finds it out anew.
     let first = Mutex::new(Some((devices, log)));

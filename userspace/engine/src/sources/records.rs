@@ -100,11 +100,7 @@ const UNCORRECTABLE: &[(u32, &str)] = &[
 /// oom:mark_victim.
 pub fn oom(record: &OomRecord) -> Occurrence {
     let pid = record.victim;
-    let mut victim = Process {
-        pid: Some(pid),
-        ..Process::default()
-    };
-    process::enrich(&mut victim);
+    let victim = process::of(pid);
     let name = victim.comm.as_deref().unwrap_or("?");
     let message = format!("{SYNTHETIC}the kernel kills process {pid} ({name}) for lack of memory");
     let mut occurrence = occurrence(Kind::OomKill, message, record.header.boottime_ns);
@@ -190,11 +186,7 @@ pub fn call(record: &CallRecord, threshold_ns: u64, devices: &DeviceNames) -> Oc
     };
     let mut occurrence = occurrence(kind, message, record.header.boottime_ns);
     occurrence.gpu = devices.gpu(record.rdev).map(Gpu::at);
-    let mut who = Process {
-        pid: Some(record.header.tgid),
-        ..Process::default()
-    };
-    process::enrich(&mut who);
+    let mut who = process::of(record.header.tgid);
     who.comm = who.comm.or_else(|| Some(text_of(&record.comm)));
     occurrence.process = Some(who);
     let detail = &mut occurrence.detail.api;
@@ -244,12 +236,7 @@ pub fn call_under_way(
     );
     let mut occurrence = occurrence(Kind::SlowCall, message, now_ns);
     occurrence.gpu = devices.gpu(start.rdev).map(Gpu::at);
-    let mut who = Process {
-        pid: u32::try_from(id >> 32).ok(),
-        ..Process::default()
-    };
-    process::enrich(&mut who);
-    occurrence.process = Some(who);
+    occurrence.process = u32::try_from(id >> 32).ok().map(process::of);
     let detail = &mut occurrence.detail.api;
     detail.op = operation.op;
     detail.ioctl = Some(operation.ioctl);

@@ -17,6 +17,7 @@ use gtrace_event::{Occasion, WitnessName};
 use gtrace_recorder::{self as recorder, What};
 
 use super::driver_modules::{DriverHold, Follower};
+use super::reported::Reported;
 use super::unload::unloads_the_driver;
 use super::watched::DeviceNames;
 use super::{records, table};
@@ -61,6 +62,7 @@ pub(super) struct Shared {
     /// The housekeeping thread, to be woken.
     pub(super) housekeeping: Mutex<Option<Thread>>,
     pub(super) rings: Rings,
+    pub(super) reported: Mutex<Reported>,
 }
 
 /// The rings, which outlive the thread that reads them.
@@ -166,7 +168,8 @@ impl Shared {
             return false;
         }
         let mut probes = self.lock();
-        let changes = follower.follow(&mut probes, &self.tracefs);
+        follower.follow(&mut probes, &self.tracefs);
+        let changes = follower.take_changes();
         let held = probes
             .states()
             .get(&WitnessName::DevXid)
@@ -196,7 +199,6 @@ impl Shared {
         self.follower().version()
     }
 
-    /// Has the housekeeping thread run a round at once.
     /// A process of this name has ended. Its keys are given back at the next turn of housekeeping, which comes at once if
     /// several have ended: together they can have taken half of the tables.
     pub(super) fn process_ended(&self, tgid: u32, name: String) {
@@ -220,6 +222,7 @@ impl Shared {
         std::mem::take(&mut *lock(&self.ended))
     }
 
+    /// Has the housekeeping thread run a round at once.
     pub(super) fn wake_housekeeping(&self) {
         let housekeeping = lock(&self.housekeeping);
         if let Some(housekeeping) = &*housekeeping {

@@ -24,42 +24,24 @@ pub fn show(hub: &Hub, witness: WitnessName, state: SourceState, reason: Option<
 
 /// How a probe's state shows.
 pub fn state_of(state: &AttachState) -> (SourceState, Option<String>) {
-    let shown = match state {
-        AttachState::Attached => SourceState::Active,
-        AttachState::Degraded(_) => SourceState::Degraded,
-        AttachState::Off
-        | AttachState::Paused
-        | AttachState::Held(_)
-        | AttachState::Replaced(_) => SourceState::Off,
-        AttachState::Absent(_) => SourceState::Absent,
-        AttachState::Failed(_) => SourceState::Failed,
-    };
-    let reason = match state {
-        AttachState::Paused => Some("paused".to_owned()),
-        AttachState::Held(reason) => Some((*reason).to_owned()),
-        AttachState::Replaced(by) => Some(format!("not needed: {} sees the calls", by.name())),
-        _ => reason_of(state).map(str::to_owned),
-    };
-    (shown, reason)
+    match state {
+        AttachState::Attached => (SourceState::Active, None),
+        AttachState::Off => (SourceState::Off, None),
+        AttachState::Paused => (SourceState::Off, Some("paused".to_owned())),
+        AttachState::Held(reason) => (SourceState::Off, Some((*reason).to_owned())),
+        AttachState::Replaced(by) => {
+            let reason = format!("not needed: {} sees the calls", by.name());
+            (SourceState::Off, Some(reason))
+        }
+        AttachState::Degraded(reason) => (SourceState::Degraded, Some(reason.clone())),
+        AttachState::Absent(reason) => (SourceState::Absent, Some(reason.clone())),
+        AttachState::Failed(reason) => (SourceState::Failed, Some(reason.clone())),
+    }
 }
 
 pub(super) fn show_probe(hub: &Hub, witness: WitnessName, state: &AttachState) {
     let (shown, reason) = state_of(state);
     show(hub, witness, shown, reason);
-}
-
-/// The state that a probe's source shows.
-fn reason_of(state: &AttachState) -> Option<&str> {
-    match state {
-        AttachState::Absent(reason)
-        | AttachState::Failed(reason)
-        | AttachState::Degraded(reason) => Some(reason),
-        AttachState::Attached
-        | AttachState::Off
-        | AttachState::Paused
-        | AttachState::Held(_)
-        | AttachState::Replaced(_) => None,
-    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Which device nodes are the GPU driver's, and who has them open already.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::Path;
@@ -142,6 +143,43 @@ impl DeviceNames {
     }
 }
 
+/// How often the names are read after the driver was loaded, or a GPU has come or gone: GPUs come up one by one.
+const NAMES_POLLS: u32 = 5;
+
+/// When the names of device files are to be read: a GPU that has come may have the number of one that is gone.
+#[derive(Debug)]
+pub(super) struct NamesPoll {
+    left: u32,
+    /// The driver's GPUs, by the names of their folders.
+    gpus: BTreeSet<OsString>,
+}
+
+impl Default for NamesPoll {
+    fn default() -> Self {
+        Self {
+            left: NAMES_POLLS,
+            gpus: BTreeSet::new(),
+        }
+    }
+}
+
+impl NamesPoll {
+    /// Whether they are to be read now. No GPU is asked for that.
+    pub(super) fn is_due(&mut self, proc_root: &Path) -> bool {
+        let folders = fs::read_dir(proc_root.join("driver/nvidia/gpus"));
+        let folders = folders.into_iter().flatten();
+        let gpus: BTreeSet<_> = folders
+            .filter_map(|gpu| Some(gpu.ok()?.file_name()))
+            .collect();
+        if gpus != self.gpus {
+            (self.left, self.gpus) = (NAMES_POLLS, gpus);
+        }
+        let due = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        due
+    }
+}
+
 /// NVIDIA's majors in /proc/devices, with their names.
 fn listed(text: &str) -> impl Iterator<Item = (u32, String)> {
     text.lines()
@@ -188,6 +226,20 @@ mod tests {
             ["nvidia-uvm", "nvidia-uvm-tools"]
         );
         assert_eq!([name(511, 2), name(1, 9)], ["nvidia-caps:2", "1:9"]);
+    }
+
+    #[test]
+    fn names_are_read_again_when_a_gpu_has_come_or_gone() {
+        let root = tempfile::tempdir().unwrap();
+        let gpus = root.path().join("driver/nvidia/gpus");
+        let mut poll = NamesPoll::default();
+        let mut due = || (0..100).filter(|_| poll.is_due(root.path())).count();
+        assert_eq!(due(), NAMES_POLLS as usize);
+        fs::create_dir_all(gpus.join("0000:3b:00.0")).unwrap();
+        assert_eq!((due(), due()), (NAMES_POLLS as usize, 0));
+        fs::remove_dir(gpus.join("0000:3b:00.0")).unwrap();
+        fs::create_dir(gpus.join("0000:5e:00.0")).unwrap();
+        assert_eq!((due(), due()), (NAMES_POLLS as usize, 0));
     }
 
     #[test]

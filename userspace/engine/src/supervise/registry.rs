@@ -48,6 +48,16 @@ pub struct Task {
 }
 
 impl Task {
+    /// One that the daemon is unfit without.
+    pub fn needed(name: &'static str, silence: Duration, sources: Vec<WitnessName>) -> Self {
+        Self {
+            name,
+            needed: true,
+            silence: Some(silence),
+            sources,
+        }
+    }
+
     /// One that the daemon is fit without, and no source needs.
     pub const fn optional(name: &'static str, silence: Duration) -> Self {
         Self {

@@ -16,7 +16,7 @@ section! {
         errors: Vec<String>,
         /// Vendor and device id, `8086:a33c`.
         device_id: Option<String>,
-        /// TLP header, four hex words.
+        /// TLP header, four hex words, more in Flit mode.
         tlp_header: Vec<String>,
         /// Address of the port that received the message, where the text names it.
         reporter: Option<String>,

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use gtrace_event::{FailureClass, HealthAction, Incident, Kind, Severity};
 use serde::{Deserialize, Serialize};
 
-use crate::fits;
+use crate::fits_host;
 
 /// Most rules of a policy.
 const RULES_MAX: usize = 64;
@@ -255,11 +255,8 @@ impl Rule {
         name: &str,
         labels: &std::collections::BTreeMap<String, String>,
     ) -> bool {
-        let one = |wanted: &String| match wanted.split_once('=') {
-            Some((label, value)) => labels.get(label).is_some_and(|found| fits(value, found)),
-            None => fits(wanted, name),
-        };
-        self.hosts.is_empty() || self.hosts.iter().any(one)
+        let mut wanted = self.hosts.iter();
+        self.hosts.is_empty() || wanted.any(|one| fits_host(one, name, labels))
     }
 
     fn check(&self) -> Result<(), String> {

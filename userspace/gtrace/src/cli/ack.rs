@@ -1,19 +1,22 @@
 //! `gtrace ack`: somebody took note of an event. Adds a record; nothing is deleted.
 
-use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use gtrace_api::AckRequest;
 use gtrace_api::client::{Client, ClientError, target};
 use gtrace_event::{Ack, Event, Record, Timestamp};
 use gtrace_http::{Archive, EventQuery, MAX_LIMIT};
-use gtrace_store::{Options, Store};
+use gtrace_store::{Options, Store, StoreError};
 use nix::unistd::{Uid, User};
 
 use super::ids::find;
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Failure, Instance};
 use crate::render::{self, ColorChoice, Style};
+
+/// How long another writer of the store is waited for: a command as this one.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Acknowledge an event.
 #[derive(Clone, Debug, clap::Args)]
@@ -55,20 +58,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn acknowledge(args: &Args, instance: &Instance) -> Result<Event, Failure> {
     let by = named(args.by.clone())?;
-    if instance.store().is_ok() && !instance.is_together() {
-        return by_hand(args, instance, by);
-    }
-    let client = instance.client();
-    match by_daemon(args, &client, &by) {
-        Err(ClientError::NoDaemon { .. }) if instance.store().is_ok() => {
-            by_hand(args, instance, by)
-        }
-        Err(error) => Err(error.into()),
-        Ok(event) => {
-            instance.say_daemon(&client);
-            event
-        }
-    }
+    instance.change(
+        |client| by_daemon(args, client, &by),
+        || by_hand(args, instance, by.clone()).map(Ok),
+    )?
 }
 
 /// Whom `--by` names, or else who runs this.
@@ -118,45 +111,56 @@ fn by_daemon(
         .map(Ok)
 }
 
-/// No daemon runs: appends to the store, as its one writer.
+/// No daemon runs.
 fn by_hand(args: &Args, instance: &Instance, by: String) -> Result<Event, Failure> {
-    let path = instance.store().map_err(Failure::not_possible)?;
-    let archive = Archive::open(path).map_err(Failure::not_possible)?;
-    let id = match args.event.parse() {
-        Ok(id) => id,
-        Err(_) => {
-            let query = EventQuery {
-                limit: Some(MAX_LIMIT),
-                ..EventQuery::default()
-            };
-            let events = archive.query(&query).map_err(Failure::not_possible)?;
-            find("event", &args.event, events.iter().map(|event| event.id))?
-        }
-    };
-    let found = archive.event(id).map_err(Failure::not_possible)?;
-    let mut event =
-        found.ok_or_else(|| Failure(Exit::Problem, format!("the store has no event {id}")))?;
-    drop(archive);
-    let ack = Ack {
-        id,
-        time: Timestamp::now(),
-        by,
-        note: args.note.clone(),
-    };
-    append(path, Record::Ack(ack.clone()))?;
-    event.acks.push(ack);
-    instance.say_store(path);
-    Ok(event)
+    append(instance, |archive| {
+        let id = match args.event.parse() {
+            Ok(id) => id,
+            Err(_) => {
+                let query = EventQuery {
+                    limit: Some(MAX_LIMIT),
+                    ..EventQuery::default()
+                };
+                let events = archive.query(&query).map_err(Failure::not_possible)?;
+                find("event", &args.event, events.iter().map(|event| event.id))?
+            }
+        };
+        let found = archive.event(id).map_err(Failure::not_possible)?;
+        let mut event =
+            found.ok_or_else(|| Failure(Exit::Problem, format!("the store has no event {id}")))?;
+        let ack = Ack {
+            id,
+            time: Timestamp::now(),
+            by,
+            note: args.note.clone(),
+        };
+        event.acks.push(ack.clone());
+        Ok((Record::Ack(ack), event))
+    })
 }
 
-/// Appends to the store, as its one writer.
-pub(super) fn append(path: &Path, record: Record) -> Result<(), Failure> {
-    let mut store = Store::open(path, Options::default()).map_err(Failure::not_possible)?;
+/// Appends the record that `make` makes of the store, as its one writer: what is read stays true until that is written.
+pub(super) fn append<T>(
+    instance: &Instance,
+    make: impl FnOnce(&Archive) -> Result<(Record, T), Failure>,
+) -> Result<T, Failure> {
+    let path = instance.store().map_err(Failure::not_possible)?;
+    // A writer would make one where there is none.
+    drop(Archive::open(path).map_err(Failure::not_possible)?);
+    let waiting = |error: &StoreError| say!("{error}; waiting for that");
+    let store = Store::open_within(path, Options::default(), PATIENCE, waiting);
+    let mut store = store.map_err(Failure::not_possible)?;
     if let Some(moved) = store.moved_aside().cloned() {
         // The new file records it, and has nothing that the record could be about.
         store.append(&[], &[]).map_err(Failure::not_possible)?;
         return Err(Failure::not_possible(moved));
     }
-    let appended = store.append(&[record], &[]);
-    appended.map(drop).map_err(Failure::not_possible)
+    let archive = Archive::open(path).map_err(Failure::not_possible)?;
+    let (record, made) = make(&archive)?;
+    drop(archive);
+    store
+        .append(&[record], &[])
+        .map_err(Failure::not_possible)?;
+    instance.say_store(path);
+    Ok(made)
 }

@@ -19,7 +19,8 @@ use gtrace_http::Archive;
 use tokio::sync::{Notify, watch};
 
 use super::nats::{NatsArgs, nats_of};
-use super::shared::{self, Exit, Failure, StorePlace, signalled};
+use super::shared::{self, Exit, Failure, StorePlace};
+use super::signals::signalled;
 
 /// Take this host into a fleet, or ship its records to the head.
 #[derive(Clone, Debug, clap::Args)]

@@ -10,12 +10,12 @@ use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use gtrace_catalogue::Catalogue;
 use gtrace_decoder::saved::SavedLog;
 use gtrace_decoder::{DriverVersion, Options};
 use gtrace_event::{PciAddress, Severity, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec};
 
+use super::policy;
 use super::shared::{self, Exit, say};
 use crate::render::{ColorChoice, Style};
 use report::{Filter, Report};
@@ -54,7 +54,7 @@ pub struct Args {
     pub gpu: Option<PciAddress>,
     /// Events at or after this time: an age (30m, 2d), RFC 3339, or local time. Where the log has no date with a zone,
     /// all are shown.
-    #[arg(long, value_name = "TIME", value_parser = shared::parse_local_time)]
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     pub since: Option<Timestamp>,
     /// NVIDIA driver that wrote the log, such as 575.51.02; else the log itself says.
     #[arg(long, value_name = "VERSION")]
@@ -80,17 +80,7 @@ fn parse_address(text: &str) -> Result<PciAddress, String> {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut catalogue = Catalogue::builtin();
-    if let Some(path) = &args.site_policy {
-        let policy = match std::fs::read_to_string(path) {
-            Ok(policy) => policy,
-            Err(error) => return Ok(unreadable(path, &error)),
-        };
-        if let Err(error) = catalogue.load_site_policy(&policy) {
-            say(&format!("{}: {error}", path.display()));
-            return Ok(Exit::Usage.into());
-        }
-    }
+    let catalogue = policy::catalogue(args.site_policy.as_deref())?;
     let opened = match args.file == Path::new("-") {
         true => io::stdin().as_fd().try_clone_to_owned().map(File::from),
         false => File::open(&args.file),
@@ -190,6 +180,7 @@ fn unreadable(path: &Path, error: &io::Error) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
+    use gtrace_catalogue::Catalogue;
     use gtrace_event::{Kind, Occurrence};
 
     use super::*;

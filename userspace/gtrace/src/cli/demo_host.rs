@@ -20,7 +20,8 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::oneshot;
 
 use super::inject::{self, AerSeverity, What};
-use super::shared::{self, Exit, signalled};
+use super::shared::{self, Exit};
+use super::signals::Signals;
 use super::{report, run, serve};
 use crate::render::{self, ColorChoice, Style};
 
@@ -65,6 +66,8 @@ pub struct Args {
 ///
 /// What standard output says, a closed pipe aside; why the daemon cannot be started.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    // Before the folder is there, which nobody removes whom a signal ends.
+    let mut signals = Signals::of_terminal()?;
     let folder = tempfile::Builder::new()
         .prefix("gtrace-demo-")
         .tempdir()
@@ -117,17 +120,17 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let waits = !args.once;
     let ended = daemon.serve(async {
         tokio::select! {
-            signal = signalled() => signal,
+            _ = signals.come() => {}
             told = told => {
                 let told = told.context("the demonstration ended early; see above")?;
                 let goes_on = waits && matches!(told.0, Ok(true));
                 shown = Some(told);
-                match goes_on {
-                    true => signalled().await,
-                    false => Ok(()),
+                if goes_on {
+                    signals.come().await;
                 }
             }
         }
+        Ok(())
     });
     bound.remove_socket_file();
     if let Some((Err(error), _)) = shown {

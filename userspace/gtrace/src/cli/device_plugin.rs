@@ -15,7 +15,8 @@ use gtrace_link::Target;
 use super::exec::connection::Connection;
 use super::exec::libraries::CLIENT;
 use super::run::init_log;
-use super::shared::{Failure, signalled};
+use super::shared::Failure;
+use super::signals::signalled;
 
 /// Argument that makes this binary the child that asks a server for its GPUs.
 const LIST: &str = "remote-gpus";

@@ -11,6 +11,7 @@ use gtrace_http::{EventQuery, GpuSelector};
 
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Failure, Instance};
+use super::signals::end_cleanly_on_signals;
 use crate::render::{self, ColorChoice, Style};
 
 /// Show events: from the store, or with --follow as they happen. `events show ID` has all of one.
@@ -212,7 +213,7 @@ fn verify(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
 }
 
 fn follow(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
-    shared::end_cleanly_on_signals()?;
+    end_cleanly_on_signals()?;
     let client = instance.reading_client();
     let target = client::target("/api/v1/events/stream", &args.query().to_pairs());
     let mut printer = Printer {

@@ -2,7 +2,7 @@
 
 pub(super) mod connection;
 pub(super) mod libraries;
-pub(super) mod stats;
+mod stats;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -17,6 +17,7 @@ use gtrace_protocol::{Flags, HEADER_LEN, Header, control};
 
 use self::connection::Connection;
 use super::shared::{self, Exit, Failure};
+use super::signals::Signals;
 
 /// The program exists and cannot be run: the exit status that shells use.
 const CANNOT_RUN: u8 = 126;
@@ -253,12 +254,13 @@ pub(super) fn not_started(program: &OsStr, error: &std::io::Error) -> ExitCode {
 fn watched(mut command: Command, program: &OsStr) -> anyhow::Result<ExitCode> {
     let folder = stats::Folder::new().context("no folder for the statistics")?;
     command.env("GTRACE_STATS", folder.pattern());
-    // Ctrl-C is for the program, whose statistics are to be shown then.
-    let _ignored = stats::ignore_interrupts();
+    // They are for the program, whose statistics are to be shown then.
+    let signals = Signals::of_parent().context("the signals of this process")?;
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return Ok(not_started(program, &error)),
     };
+    signals.pass_on_to(&child);
     let status = child.wait().context("waiting for the program")?;
     shared::print_error(&folder.table());
     let code = status

@@ -13,6 +13,7 @@ use gtrace_event::{
 use gtrace_incident::Rules;
 use serde::Serialize;
 
+use super::policy;
 use super::shared::{self, Exit, Failure};
 
 /// NVIDIA's SXids begin here; Xids end long before.
@@ -239,13 +240,7 @@ impl Explanation {
 ///
 /// A policy that cannot be read, and what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    let mut catalogue = Catalogue::builtin();
-    if let Some(path) = &args.site_policy {
-        let policy = std::fs::read_to_string(path)
-            .with_context(|| format!("{} cannot be read", path.display()))?;
-        let loaded = catalogue.load_site_policy(&policy);
-        loaded.map_err(|error| Failure::usage(format!("{}: {error}", path.display())))?;
-    }
+    let catalogue = policy::catalogue(args.site_policy.as_deref())?;
     let Some(subject) = Subject::parse(&args.subject) else {
         let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
         let why = format!(

@@ -10,7 +10,7 @@ mod usage;
 
 use std::process::ExitCode;
 
-use gtrace_api::client::{Client, ClientError, target};
+use gtrace_api::client::{Client, ClientError, encoded, target};
 use gtrace_event::{HealthState, Kind, Severity, Timestamp};
 use gtrace_fleet::lemon::Ranking;
 use gtrace_fleet::outbreak::Outbreak;
@@ -22,6 +22,7 @@ use serde::de::DeserializeOwned;
 use super::ack::user_name;
 use super::other_host::HeadPlace;
 use super::shared::{self, Exit, Failure};
+use super::signals::end_cleanly_on_signals;
 use crate::render::{self, ColorChoice, Style};
 
 /// Ask the head of a fleet about its hosts, their events and incidents.
@@ -272,13 +273,11 @@ fn hosts(bad: bool, asked: &Asked) -> anyhow::Result<Exit> {
     if bad {
         found.retain(HostView::needs_attention);
     }
-    shared::show_each(asked.json, &found, host_lines)?;
-    if found.is_empty() && !asked.json {
-        shared::say(match bad {
-            true => "no host needs attention",
-            false => "no hosts are in the fleet; `gtrace head token` makes a token for one",
-        });
-    }
+    let nothing = match bad {
+        true => "no host needs attention",
+        false => "no hosts are in the fleet; `gtrace head token` makes a token for one",
+    };
+    shared::list(asked.json, &found, host_lines, nothing)?;
     Ok(match attention {
         0 => Exit::Success,
         _ => Exit::Problem,
@@ -322,31 +321,25 @@ fn host_lines(host: &HostView) -> String {
 fn events(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
     let found: Vec<FleetEvent> = asked.get(&target("/fleet/v1/events", pairs))?;
     let style = Style::of_stdout(ColorChoice::Auto);
-    shared::show_each(asked.json, &found, |one| event_line(one, &style))?;
-    if found.is_empty() && !asked.json {
-        shared::say("no events match");
-    }
-    Ok(Exit::Success)
+    let line = |one: &FleetEvent| event_line(one, &style);
+    shared::list(asked.json, &found, line, "no events match")
 }
 
 fn incidents(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
     let found: Vec<FleetIncident> = asked.get(&target("/fleet/v1/incidents", pairs))?;
-    let outbreaks: Vec<Outbreak> = asked.get(&target("/fleet/v1/outbreaks", pairs))?;
-    let style = Style::of_stdout(ColorChoice::Auto);
     if !asked.json {
+        let outbreaks: Vec<Outbreak> = asked.get(&target("/fleet/v1/outbreaks", pairs))?;
         shared::show_each(false, &outbreaks, outbreak_line)?;
     }
-    shared::show_each(asked.json, &found, |one| incident_line(one, &style))?;
-    if found.is_empty() && !asked.json {
-        shared::say("no incidents match");
-    }
-    Ok(Exit::Success)
+    let style = Style::of_stdout(ColorChoice::Auto);
+    let line = |one: &FleetIncident| incident_line(one, &style);
+    shared::list(asked.json, &found, line, "no incidents match")
 }
 
 fn outbreaks(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
     let path = target("/fleet/v1/outbreaks", pairs);
     let found: Vec<Outbreak> = asked.get(&path)?;
-    shared::show_each(asked.json, &found, |one| {
+    let block = |one: &Outbreak| {
         let mut text = outbreak_line(one);
         let (shown, more) = one.hosts.split_at(one.hosts.len().min(12));
         text += &format!("    hosts: {}", shown.join(", "));
@@ -361,10 +354,9 @@ fn outbreaks(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
             text += &format!("    each affects {}\n", render::clean(&one.jobs.join(", ")));
         }
         text
-    })?;
-    if found.is_empty() && !asked.json {
-        shared::say("no outbreak: chance explains what happens on several hosts at a time");
-    }
+    };
+    let nothing = "no outbreak: chance explains what happens on several hosts at a time";
+    shared::list(asked.json, &found, block, nothing)?;
     let is_trouble = |one: &Outbreak| !one.drill && !one.is_of_one_job();
     Ok(match found.iter().any(is_trouble) {
         true => Exit::Problem,
@@ -416,7 +408,7 @@ fn follow<T: Serialize + DeserializeOwned>(
     asked: &Asked,
     line: impl Fn(&T, &Style) -> String,
 ) -> anyhow::Result<Exit> {
-    shared::end_cleanly_on_signals()?;
+    end_cleanly_on_signals()?;
     let style = Style::of_stdout(ColorChoice::Auto);
     let path = target(path, pairs);
     let mut stream = asked.client()?.stream(&path, None).map_err(failure)?;
@@ -539,8 +531,11 @@ fn audit(asked: &Asked) -> anyhow::Result<Exit> {
 }
 
 fn revoke(host: &str, asked: &Asked) -> anyhow::Result<Exit> {
-    let path = target(&format!("/fleet/v1/hosts/{host}/revoke"), &[("", ""); 0]);
+    let path = format!("/fleet/v1/hosts/{}/revoke", encoded(host));
     let by = By { by: user_name() };
     asked.client()?.post::<()>(&path, &by).map_err(failure)?;
+    shared::show(asked.json, &serde_json::json!({ "revoked": host }), || {
+        format!("{host} is revoked\n")
+    })?;
     Ok(Exit::Success)
 }

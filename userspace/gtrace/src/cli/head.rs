@@ -19,10 +19,11 @@ use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::sync::watch;
 
 use super::ack::user_name;
-use super::duration::seconds;
+use super::duration::{seconds, whole_seconds};
 use super::nats::NatsArgs;
 use super::other_host::HEAD_SOCKET;
-use super::shared::{self, Exit, Failure, signalled};
+use super::shared::{self, Exit, Failure};
+use super::signals::signalled;
 
 /// Open files: the connections that a head takes, and its own.
 const FILES: u64 = 21_000;
@@ -178,7 +179,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 fn token(asked: &Token) -> anyhow::Result<ExitCode> {
     let request = TokenRequest {
         host: asked.host.clone(),
-        for_s: u32::try_from(asked.length.as_secs()).unwrap_or(u32::MAX),
+        for_s: whole_seconds(asked.length),
         uses: asked.uses,
         by: user_name(),
     };

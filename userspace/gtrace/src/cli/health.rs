@@ -1,8 +1,8 @@
 //! `gtrace health`: whether this host and its parts are fit for work.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use gtrace_api::client::ClientError;
 use gtrace_event::{HealthReport, HealthState, SubjectHealth, SubjectKind, Timestamp};
 
 use super::other_host::ReadPlace;
@@ -40,26 +40,20 @@ pub struct Args {
 /// Why it is not done; what standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let instance = args.place.resolve()?;
-    let report = match read(&instance) {
-        Ok(report) => report,
+    let found = read(&instance).and_then(|report| {
+        let part = args.part.as_deref();
+        let known = part.map(|part| find(&report, part).cloned()).transpose()?;
+        Ok((report, known))
+    });
+    match found {
+        Ok((report, None)) => show(&args, &report),
+        Ok((report, Some(known))) => show_part(&args, &report, &known),
+        // What standard output says becomes the condition's message.
         Err(Failure(_, why)) if args.npd => {
             shared::print(&format!("unknown: {why}\n"))?;
-            return Ok(npd(HealthState::Unknown));
+            Ok(npd(HealthState::Unknown))
         }
-        Err(failure) => return Err(failure.into()),
-    };
-    let Some(part) = &args.part else {
-        return show(&args, &report);
-    };
-    match find(&report, part) {
-        Ok(known) => show_part(&args, &report, known),
-        Err(Failure(exit, why)) => {
-            shared::say(&why);
-            Ok(match args.npd {
-                true => npd(HealthState::Unknown),
-                false => exit.into(),
-            })
-        }
+        Err(failure) => Err(failure.into()),
     }
 }
 
@@ -113,26 +107,10 @@ fn npd(state: HealthState) -> ExitCode {
 
 /// Asks the daemon; where none answers, reads the store.
 pub(super) fn read(instance: &Instance) -> Result<HealthReport, Failure> {
-    if instance.store().is_ok() && !instance.is_together() {
-        return from_store(instance);
-    }
-    let client = instance.reading_client();
-    match client.get("/api/v1/health") {
-        Ok(report) => {
-            instance.say_daemon(&client);
-            Ok(report)
-        }
-        Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. })
-            if instance.store().is_ok() =>
-        {
-            from_store(instance)
-        }
-        Err(error) => Err(error.into()),
-    }
+    instance.ask("/api/v1/health", |store| from_store(instance, store))
 }
 
-fn from_store(instance: &Instance) -> Result<HealthReport, Failure> {
-    let path = instance.store().map_err(Failure::not_possible)?;
+fn from_store(instance: &Instance, path: &Path) -> Result<HealthReport, Failure> {
     let archive = instance.open_store(path).map_err(Failure::not_possible)?;
     let report = archive.health().map_err(Failure::not_possible)?;
     instance.say_store(path);

@@ -1,9 +1,10 @@
 //! `gtrace incidents`: what events come to, and what was done about it.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use gtrace_api::IncidentRequest;
-use gtrace_api::client::{Client, ClientError, target};
+use gtrace_api::client::target;
 use gtrace_event::{Event, Incident, IncidentId, IncidentState, Record, StateChange, Timestamp};
 use gtrace_http::Archive;
 use gtrace_store::IncidentFilter;
@@ -115,37 +116,18 @@ fn list(args: &Args) -> anyhow::Result<Exit> {
     };
     let found = read(&instance, &filter)?;
     let style = Style::of_stdout(args.shown.color);
-    shared::show_each(args.shown.json, &found, |incident| {
-        render::incident_line(incident, &style)
-    })?;
-    if found.is_empty() && !args.shown.json {
-        shared::say("no incidents match");
-    }
-    Ok(Exit::Success)
+    let line = |incident: &Incident| render::incident_line(incident, &style);
+    shared::list(args.shown.json, &found, line, "no incidents match")
 }
 
 /// Asks the daemon, which knows more than its store does; where none answers, reads the store.
 pub(super) fn read(instance: &Instance, filter: &IncidentFilter) -> Result<Vec<Incident>, Failure> {
-    if instance.store().is_ok() && !instance.is_together() {
-        return from_store(instance, |archive| {
+    let target = target("/api/v1/incidents", &pairs(filter));
+    instance.ask(&target, |store| {
+        from_store(instance, store, |archive| {
             archive.incidents(filter).map_err(Failure::not_possible)
-        });
-    }
-    let client = instance.reading_client();
-    match client.get(&target("/api/v1/incidents", &pairs(filter))) {
-        Ok(found) => {
-            instance.say_daemon(&client);
-            Ok(found)
-        }
-        Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. })
-            if instance.store().is_ok() =>
-        {
-            from_store(instance, |archive| {
-                archive.incidents(filter).map_err(Failure::not_possible)
-            })
-        }
-        Err(error) => Err(error.into()),
-    }
+        })
+    })
 }
 
 fn pairs(filter: &IncidentFilter) -> Vec<(&'static str, String)> {
@@ -160,9 +142,9 @@ fn pairs(filter: &IncidentFilter) -> Vec<(&'static str, String)> {
 
 fn from_store<T>(
     instance: &Instance,
+    path: &Path,
     read: impl FnOnce(&Archive) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let path = instance.store().map_err(Failure::not_possible)?;
     let archive = Archive::open(path).map_err(Failure::not_possible)?;
     let found = read(&archive)?;
     instance.say_store(path);
@@ -183,15 +165,9 @@ fn show(one: &One) -> anyhow::Result<Exit> {
 /// The incident whose id is `text`, or begins or ends with it.
 pub(super) fn lookup(text: &str, instance: &Instance) -> Result<Incident, Failure> {
     if let Ok(id) = text.parse::<IncidentId>() {
-        if instance.store().is_err() || instance.is_together() {
-            let client = instance.reading_client();
-            match client.get(&format!("/api/v1/incidents/{id}")) {
-                Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. })
-                    if instance.store().is_ok() => {}
-                answer => return answer.map_err(Failure::from),
-            }
-        }
-        return from_store(instance, |archive| stored(archive, id));
+        return instance.ask(&format!("/api/v1/incidents/{id}"), |store| {
+            from_store(instance, store, |archive| stored(archive, id))
+        });
     }
     let filter = IncidentFilter {
         limit: Some(SEARCHED),
@@ -231,53 +207,37 @@ fn change(to: &Change, state: IncidentState) -> anyhow::Result<Exit> {
         by,
         note: to.note.clone(),
     };
-    let incident = lookup(&to.one.incident, &instance)?;
-    let incident = apply(incident.id, request, &instance)?;
+    // Who answers is said once, by what changes it.
+    let incident = lookup(&to.one.incident, &instance.clone().quiet())?;
+    let path = format!("/api/v1/incidents/{}/state", incident.id);
+    let incident: Incident = instance.change(
+        |client| client.post(&path, &request),
+        || by_hand(incident.id, &request, &instance),
+    )?;
     shared::show(to.one.shown.json, &incident, || {
         render::incident_line(&incident, &Style::of_stdout(to.one.shown.color))
     })?;
     Ok(Exit::Success)
 }
 
-fn apply(
-    id: IncidentId,
-    request: IncidentRequest,
-    instance: &Instance,
-) -> Result<Incident, Failure> {
-    if instance.store().is_ok() && !instance.is_together() {
-        return by_hand(id, request, instance);
-    }
-    let client: Client = instance.client();
-    match client.post(&format!("/api/v1/incidents/{id}/state"), &request) {
-        Err(ClientError::NoDaemon { .. }) if instance.store().is_ok() => {
-            by_hand(id, request, instance)
-        }
-        Err(error) => Err(error.into()),
-        Ok(incident) => {
-            instance.say_daemon(&client);
-            Ok(incident)
-        }
-    }
-}
-
-/// No daemon runs: appends to the store, as its one writer.
+/// No daemon runs.
 fn by_hand(
     id: IncidentId,
-    request: IncidentRequest,
+    request: &IncidentRequest,
     instance: &Instance,
 ) -> Result<Incident, Failure> {
-    let mut incident = from_store(instance, |archive| stored(archive, id))?;
-    let IncidentRequest { state, by, note } = request;
-    if let Some(why) = incident.refuses(state) {
-        return Err(Failure(Exit::Problem, why));
-    }
-    incident.change_state(StateChange {
-        time: Timestamp::now(),
-        state,
-        by,
-        note,
-    });
-    let path = instance.store().map_err(Failure::not_possible)?;
-    append(path, Record::Incident(Box::new(incident.clone())))?;
-    Ok(incident)
+    append(instance, |archive| {
+        let mut incident = stored(archive, id)?;
+        let IncidentRequest { state, by, note } = request.clone();
+        if let Some(why) = incident.refuses(state) {
+            return Err(Failure(Exit::Problem, why));
+        }
+        incident.change_state(StateChange {
+            time: Timestamp::now(),
+            state,
+            by,
+            note,
+        });
+        Ok((Record::Incident(Box::new(incident.clone())), incident))
+    })
 }

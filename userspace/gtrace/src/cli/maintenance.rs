@@ -64,7 +64,7 @@ struct Common {
 /// Why it is not done; what standard output says, a closed pipe aside, and a configuration that is refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     match args.what {
-        What::Start { length, common } => change(common, length.as_secs().max(1)),
+        What::Start { length, common } => change(common, duration::whole_seconds(length).into()),
         What::Stop(common) => change(common, 0),
         What::Show { json, place } => show(json, &place),
     }
@@ -82,6 +82,9 @@ fn change(common: Common, for_s: u64) -> anyhow::Result<ExitCode> {
     };
     if for_s == 0 && known.is_ok_and(|report| !is_on(report)) {
         shared::say("no maintenance window is on");
+        if common.json {
+            shared::print("null\n")?;
+        }
         return Ok(Exit::Success.into());
     }
     let request = MaintenanceRequest {

@@ -13,11 +13,11 @@ use gtrace_event::{Event, EventId, FailureClass, HealthReport, Incident, Timesta
 use gtrace_http::{EventQuery, SampleQuery};
 use gtrace_mcp::{Query, Refusal, Source};
 use gtrace_report::Report;
-use gtrace_store::{IncidentFilter, Reader};
+use gtrace_store::Reader;
 
 use super::other_host::ReadPlace;
-use super::shared::{self, Exit, Instance};
-use super::{events, health, incidents, runbook, samples};
+use super::shared::{self, Exit, Failure, Instance};
+use super::{events, health, incidents, policy, runbook, samples};
 
 /// Time around an incident that its postmortem is about.
 const WINDOW: Duration = Duration::from_secs(600);
@@ -43,25 +43,14 @@ pub struct Args {
 /// What standard input and output say, a closed pipe aside, and a configuration or site policy that is refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let instance = args.place.resolve()?.quiet();
-    let configured = || Some(instance.site_policy()?.to_owned());
-    let mut catalogue = Catalogue::builtin();
-    if let Some(path) = args.site_policy.clone().or_else(configured) {
-        let loaded = std::fs::read_to_string(&path)
-            .map_err(|error| error.to_string())
-            .and_then(|text| {
-                catalogue
-                    .load_site_policy(&text)
-                    .map_err(|error| error.to_string())
-            });
-        if let Err(why) = loaded {
-            anyhow::ensure!(args.site_policy.is_none(), "{}: {why}", path.display());
+    let catalogue = match &args.site_policy {
+        Some(named) => policy::catalogue(Some(named))?,
+        None => policy::catalogue(instance.site_policy()).unwrap_or_else(|Failure(_, why)| {
             // Who may read events need not be allowed to read the site's policy.
-            say!(
-                "{}: {why}; explanations are without the site's policy",
-                path.display()
-            );
-        }
-    }
+            say!("{why}; explanations are without the site's policy");
+            Catalogue::builtin()
+        }),
+    };
     let known = Known {
         instance,
         catalogue,
@@ -148,18 +137,7 @@ impl Source for Known {
     }
 
     fn incidents(&self, query: &Query) -> Result<Vec<Incident>, Refusal> {
-        let now = Timestamp::now();
-        let time = |text: &String| gtrace_http::parse_time(text, now).map_err(Refusal);
-        let mut filter = IncidentFilter::default();
-        for (name, value) in query {
-            match *name {
-                "since" => filter.since = Some(time(value)?),
-                "until" => filter.until = Some(time(value)?),
-                "open" => filter.unresolved = true,
-                "limit" => filter.limit = Some(value.parse()?),
-                _ => return Err(Refusal(format!("incidents have no parameter {name}"))),
-            }
-        }
+        let filter = gtrace_http::incident_filter(pairs(query), Timestamp::now())?;
         Ok(incidents::read(&self.instance, &filter)?)
     }
 

@@ -30,12 +30,9 @@ pub struct ResumeArgs {
 
 /// Runs `gtrace pause`.
 pub fn pause(args: Args) -> anyhow::Result<ExitCode> {
-    // Whole seconds, and not less than was asked for.
-    let seconds = |length: Duration| length.as_millis().div_ceil(1000);
-    let for_s = args.length.map(|length| u32::try_from(seconds(length)));
     let request = PauseRequest {
         paused: true,
-        for_s: for_s.transpose()?,
+        for_s: args.length.map(duration::whole_seconds),
     };
     change(&args.place, &request)
 }

@@ -1,8 +1,6 @@
 //! `gtrace report`: one file that explains an incident, and what checks and unpacks such a file.
 
-use std::fs::{self, OpenOptions};
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -14,6 +12,7 @@ use gtrace_store::{IncidentFilter, Reader};
 
 use super::duration;
 use super::ids::find;
+use super::new_file::{check, create};
 use super::shared::{self, Exit, Failure, Instance, StorePlace};
 use crate::render;
 
@@ -212,10 +211,13 @@ fn write(args: &Args, instance: &Instance) -> Done {
         args.out.as_deref(),
         &format!("{}.{ending}", report.file_stem()),
     );
+    let signature = signature.map(|signature| (signature_of(&file), signature));
+    if let Some((file, _)) = &signature {
+        check(file)?;
+    }
     create(&file, &bytes)?;
     let mut written = format!("{}\n", file.display());
-    if let Some(signature) = signature {
-        let file = signature_of(&file);
+    if let Some((file, signature)) = signature {
         create(&file, signature.as_bytes())?;
         written.push_str(&format!("{}\n", file.display()));
     }
@@ -332,29 +334,6 @@ fn signature_of(file: &Path) -> PathBuf {
     name.push(".");
     name.push(sign::ENDING);
     name.into()
-}
-
-/// Writes a file that is not there yet, for this user only: a report names people and places.
-fn create(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let mut options = OpenOptions::new();
-    // A device or a pipe is written to; a file that is there is somebody's.
-    let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
-    let opened = match is_file || !path.exists() {
-        true => options.write(true).create_new(true).mode(0o600).open(path),
-        false => options.write(true).open(path),
-    };
-    opened
-        .and_then(|mut file| file.write_all(bytes))
-        .map_err(|error| {
-            let remedy = match error.kind() {
-                std::io::ErrorKind::AlreadyExists => "; name another one",
-                _ => "",
-            };
-            Failure::not_possible(format!(
-                "{} cannot be written: {error}{remedy}",
-                path.display()
-            ))
-        })
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {

@@ -21,7 +21,8 @@ use gtrace_http::{ApiConfig, Bound, Inherited};
 use tokio::sync::broadcast;
 
 use super::journal::{self, Journal};
-use super::shared::{self, Signals};
+use super::shared;
+use super::signals::Signals;
 use crate::render::{self, ColorChoice, Style};
 
 /// Incidents whose state is remembered, so that it is printed once.

@@ -1,10 +1,11 @@
 //! `gtrace samples`: what GPUs, links and ports measured, in the past.
 
 use std::fmt::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use gtrace_api::client::{ClientError, target};
+use gtrace_api::client::target;
 use gtrace_api::{SampleHistory, SampleKind, SampleMetric, SamplePoint, SampleSeries};
 use gtrace_engine::history;
 use gtrace_event::Timestamp;
@@ -109,26 +110,16 @@ pub(super) fn full_name(name: &str) -> String {
 
 /// Asks the daemon; where none answers, reads the directory beside the store.
 pub(super) fn read(instance: &Instance, query: &SampleQuery) -> Result<SampleHistory, Failure> {
-    if instance.store().is_ok() && !instance.is_together() {
-        return from_disk(instance, query);
-    }
-    let client = instance.reading_client();
-    match client.get(&target("/api/v1/samples", &query.to_pairs())) {
-        Ok(found) => {
-            instance.say_daemon(&client);
-            Ok(found)
-        }
-        Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. })
-            if instance.store().is_ok() =>
-        {
-            from_disk(instance, query)
-        }
-        Err(error) => Err(error.into()),
-    }
+    let target = target("/api/v1/samples", &query.to_pairs());
+    instance.ask(&target, |store| from_disk(instance, store, query))
 }
 
-fn from_disk(instance: &Instance, query: &SampleQuery) -> Result<SampleHistory, Failure> {
-    let dir = history::directory(instance.store().map_err(Failure::not_possible)?);
+fn from_disk(
+    instance: &Instance,
+    store: &Path,
+    query: &SampleQuery,
+) -> Result<SampleHistory, Failure> {
+    let dir = history::directory(store);
     let found = read_samples(&dir, query, Timestamp::now()).map_err(|error| match error {
         SamplesError::Absent { .. } => Failure(Exit::Problem, error.to_string()),
         SamplesError::Index { .. } => Failure(Exit::Usage, error.to_string()),

@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use gtrace_api::client::target;
+use gtrace_api::client::encoded;
 use gtrace_fleet::{INTERVAL_MS, Metric};
 use gtrace_head::db::Session;
 use gtrace_head::{By, SessionRequest, SessionView};
 
 use super::ack::user_name;
-use super::duration::seconds;
+use super::duration::{seconds, whole_seconds};
 use super::fleet::{Asked, failure};
 use super::other_host::HeadPlace;
 use super::shared::{self, Exit};
@@ -118,7 +118,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 hosts,
                 interval_ms: interval,
                 metrics,
-                for_s: u32::try_from(length.as_secs().max(1)).unwrap_or(u32::MAX),
+                for_s: whole_seconds(length),
                 by: user_name(),
             };
             start(&request, &asked)
@@ -146,9 +146,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 /// Where the head has a session; `below` begins with a slash.
 fn path(name: &str, below: &str) -> String {
-    // A name that is none is refused by the head; one with a slash would be another path.
-    let name = name.replace(['/', '?', '#', '%', ' '], "_");
-    format!("/fleet/v1/sessions/{name}{below}")
+    format!("/fleet/v1/sessions/{}{below}", encoded(name))
 }
 
 fn start(request: &SessionRequest, asked: &Asked) -> anyhow::Result<Exit> {
@@ -159,20 +157,17 @@ fn start(request: &SessionRequest, asked: &Asked) -> anyhow::Result<Exit> {
 }
 
 fn stop(name: &str, asked: &Asked) -> anyhow::Result<Exit> {
-    let stop = target(&path(name, "/stop"), &[("", ""); 0]);
     let by = By { by: user_name() };
-    let session: Session = asked.client()?.post(&stop, &by).map_err(failure)?;
+    let stopped = asked.client()?.post(&path(name, "/stop"), &by);
+    let session: Session = stopped.map_err(failure)?;
     shared::show(asked.json, &session, || line(&session))?;
     Ok(Exit::Success)
 }
 
 fn list(asked: &Asked) -> anyhow::Result<Exit> {
     let found: Vec<Session> = asked.get("/fleet/v1/sessions")?;
-    shared::show_each(asked.json, &found, line)?;
-    if found.is_empty() && !asked.json {
-        shared::say("there are no sessions; `gtrace session start` begins one");
-    }
-    Ok(Exit::Success)
+    let nothing = "there are no sessions; `gtrace session start` begins one";
+    shared::list(asked.json, &found, line, nothing)
 }
 
 fn line(session: &Session) -> String {
@@ -244,7 +239,7 @@ mod tests {
     fn a_name_is_one_part_of_a_path() {
         assert_eq!(
             path("../hosts?x", "/stop"),
-            "/fleet/v1/sessions/.._hosts_x/stop"
+            "/fleet/v1/sessions/..%2Fhosts%3Fx/stop"
         );
     }
 }

@@ -15,8 +15,7 @@ use gtrace_event::Timestamp;
 use gtrace_http::{Archive, ArchiveError};
 use jiff::civil;
 use jiff::tz::TimeZone;
-use tokio::runtime::Runtime;
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use serde::de::DeserializeOwned;
 
 /// As `eprintln!`, which panics where standard error is closed or full.
 macro_rules! say {
@@ -283,6 +282,51 @@ impl Instance {
         tcp.filter(answers).unwrap_or(client)
     }
 
+    /// What the daemon has at `target`; where none answers, or the user named a store only, what `stored` finds beside or in the store,
+    /// whose path it gets.
+    pub(super) fn ask<T: DeserializeOwned>(
+        &self,
+        target: &str,
+        stored: impl FnOnce(&Path) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let store = self.store.as_deref();
+        if let Some(store) = store.filter(|_| !self.together) {
+            return stored(store);
+        }
+        let client = self.reading_client();
+        match (client.get(target), store) {
+            (Ok(found), _) => {
+                self.say_daemon(&client);
+                Ok(found)
+            }
+            (Err(ClientError::NoDaemon { .. } | ClientError::Forbidden { .. }), Some(store)) => {
+                stored(store)
+            }
+            (Err(error), _) => Err(error.into()),
+        }
+    }
+
+    /// Has the daemon change something; where none answers, or the user named a store only, it is done by hand.
+    pub(super) fn change<T>(
+        &self,
+        by_daemon: impl FnOnce(&Client) -> Result<T, ClientError>,
+        by_hand: impl FnOnce() -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let has_store = self.store.is_some();
+        if has_store && !self.together {
+            return by_hand();
+        }
+        let client = self.client();
+        match by_daemon(&client) {
+            Ok(changed) => {
+                self.say_daemon(&client);
+                Ok(changed)
+            }
+            Err(ClientError::NoDaemon { .. }) if has_store => by_hand(),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Says which daemon has answered, if it is not the usual one.
     pub(super) fn say_daemon(&self, client: &Client) {
         if !self.usual {
@@ -368,6 +412,24 @@ pub(super) fn show(
     }
 }
 
+/// As [`show_each`]; to people it says `nothing` where there is none.
+///
+/// # Errors
+///
+/// As [`print`].
+pub(super) fn list<T: serde::Serialize>(
+    json: bool,
+    found: &[T],
+    text: impl Fn(&T) -> String,
+    nothing: &str,
+) -> anyhow::Result<Exit> {
+    show_each(json, found, text)?;
+    if found.is_empty() && !json {
+        say(nothing);
+    }
+    Ok(Exit::Success)
+}
+
 /// The same of each of `found`, until the reader has gone.
 ///
 /// # Errors
@@ -383,87 +445,6 @@ pub(super) fn show_each<T: serde::Serialize>(
             break;
         }
     }
-    Ok(())
-}
-
-/// Ends the process with status 0 on SIGINT and SIGTERM, between two writes to standard output.
-///
-/// # Errors
-///
-/// The system's error where the signals cannot be had.
-pub(super) fn end_cleanly_on_signals() -> io::Result<()> {
-    on_signals(|| {
-        let _whole_line = io::stdout().lock();
-        std::process::exit(0);
-    })
-}
-
-/// Does `action`, once, when SIGINT or SIGTERM comes, in a thread of its own.
-///
-/// # Errors
-///
-/// The system's error where the signals cannot be had.
-pub(super) fn on_signals(action: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    let runtime = signals_runtime()?;
-    let mut signals = Signals::of(&runtime)?;
-    let wait = move || {
-        runtime.block_on(signals.come());
-        action();
-    };
-    std::thread::Builder::new()
-        .name("signals".into())
-        .spawn(wait)
-        .map(drop)
-}
-
-/// SIGTERM and SIGINT, which end nothing by themselves from now on.
-#[derive(Debug)]
-pub(super) struct Signals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-fn signals_runtime() -> io::Result<Runtime> {
-    tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()
-}
-
-impl Signals {
-    /// Takes them. Any runtime may wait for them later, also for what comes before it is there.
-    ///
-    /// # Errors
-    ///
-    /// The system's error where the signals cannot be had.
-    pub(super) fn take() -> io::Result<Self> {
-        Self::of(&signals_runtime()?)
-    }
-
-    fn of(runtime: &Runtime) -> io::Result<Self> {
-        let _in_runtime = runtime.enter();
-        Self::here()
-    }
-
-    /// Within a runtime.
-    fn here() -> io::Result<Self> {
-        Ok(Self {
-            terminate: signal(SignalKind::terminate())?,
-            interrupt: signal(SignalKind::interrupt())?,
-        })
-    }
-
-    /// Waits for one of them.
-    pub(super) async fn come(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
-}
-
-/// Waits for SIGTERM or SIGINT.
-pub(super) async fn signalled() -> anyhow::Result<()> {
-    Signals::here()?.come().await;
     Ok(())
 }
 

@@ -7,15 +7,17 @@ mod program;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use gtrace_abi::DeviceFilter;
 use gtrace_engine::config;
 use gtrace_timeline::live::{Output, Shown, Target, Tracer, show};
 
-use super::shared::{self, Exit, Failure, on_signals};
+use super::shared::{self, Failure};
+use super::signals::asked_to_end;
+
+/// What has calls kept or counted, and not printed one by one.
+const KEPT: [&str; 5] = ["program", "output", "ring", "print_env", "listen"];
 
 /// Record the CUDA calls of a program or process, or print its driver calls live.
 ///
@@ -25,22 +27,22 @@ use super::shared::{self, Exit, Failure, on_signals};
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Print calls of a running process into the kernel's NVIDIA driver, as they happen.
-    #[arg(long, requires = "pid", conflicts_with = "program")]
+    #[arg(long, requires = "pid", conflicts_with_all = KEPT, conflicts_with_all = ["buffer", "max_events"])]
     driver: bool,
     /// The process. Without --driver, its calls of the CUDA driver and into the kernel's are written to
     /// --output, or kept by --ring; needs root.
-    #[arg(long, conflicts_with = "program")]
+    #[arg(long, conflicts_with_all = ["program", "libcuda", "softgpu", "gpu_time", "print_env", "listen"])]
     pid: Option<u32>,
     /// With --pid and --output or --ring: how long (10, 90s, 5m); else until the process ends, or Ctrl-C.
     #[arg(long, value_name = "TIME", requires = "pid", conflicts_with = "driver", value_parser = super::duration::seconds)]
     duration: Option<Duration>,
-    /// Only calls that failed.
-    #[arg(long)]
+    /// With --driver: only calls that failed.
+    #[arg(long, requires = "driver", conflicts_with_all = KEPT)]
     failed: bool,
-    /// Only calls that took at least so many microseconds.
-    #[arg(long, value_name = "US", default_value_t = 0)]
+    /// With --driver: only calls that took at least so many microseconds.
+    #[arg(long, value_name = "US", default_value_t = 0, requires = "driver", conflicts_with_all = KEPT)]
     slower_than: u64,
-    /// With --driver: one JSON object a call. With a program: write what was counted to FILE.
+    /// With --driver: print one JSON object a call. With a program: write what was counted to FILE.
     #[arg(long, value_name = "FILE", num_args = 0..=1)]
     json: Option<Option<PathBuf>>,
     /// Device nodes instead of the driver's own: `MAJOR[:MINOR]`, with commas.
@@ -57,7 +59,16 @@ pub struct Args {
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let pid = match args.pid {
+        Some(_) if args.driver && matches!(args.json, Some(Some(_))) => {
+            let why = "--json takes no file with --driver, which prints: --json > FILE";
+            return Err(Failure::usage(why).into());
+        }
         Some(pid) if args.driver => pid,
+        Some(_) if args.json.is_some() => {
+            let why = "--json is for a program (`-- PROGRAM`) and for --driver: of the calls of a running process \
+                 `gtrace profile --pid PID --json` has the figures";
+            return Err(Failure::usage(why).into());
+        }
         Some(pid) if args.traced.keeps_calls() => return process::run(pid, &args),
         None if args.traced.is_asked_for() => {
             return program::run(
@@ -73,14 +84,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             return Err(Failure::usage(why).into());
         }
     };
-    let Some((target, devices)) = meant(pid, &args.devices) else {
-        return Ok(Exit::Usage.into());
-    };
+    let (target, devices) = meant(pid, &args.devices)?;
     let mut tracer = Tracer::start(pid, devices)?;
-    let end = Arc::new(AtomicBool::new(false));
     // The summary is printed then too.
-    let asked = Arc::clone(&end);
-    on_signals(move || asked.store(true, Ordering::Relaxed))?;
+    let end = asked_to_end()?;
     let way = tracer.way();
     say!("tracing process {pid} by {way}; end with Ctrl-C");
     let shown = Shown {
@@ -95,14 +102,11 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The process and the kinds of devices that are meant. What is wrong with how they are named is said.
-fn meant(pid: u32, devices: &str) -> Option<(Target, Option<Vec<DeviceFilter>>)> {
-    let target = Target::find(Path::new("/proc"), pid);
-    let devices = config::parse_devices(devices);
-    target
-        .map_err(|error| say!("{error}"))
-        .ok()
-        .zip(devices.map_err(|error| say!("{error}")).ok())
+/// The process and the kinds of devices that are meant.
+fn meant(pid: u32, devices: &str) -> Result<(Target, Option<Vec<DeviceFilter>>), Failure> {
+    let target = Target::find(Path::new("/proc"), pid).map_err(Failure::usage)?;
+    let devices = config::parse_devices(devices).map_err(Failure::usage)?;
+    Ok((target, devices))
 }
 
 /// What is said where the file of `option` cannot be written.

@@ -62,6 +62,21 @@ fn config_check_refuses_what_run_refuses() {
 }
 
 #[test]
+fn a_policy_that_cannot_be_used_is_named_as_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let wrong = dir.path().join("wrong.toml");
+    std::fs::write(&wrong, "[[rule]]\nkind = \"xid\"\nactoin = \"page\"\n").unwrap();
+    let wrong = wrong.to_str().unwrap();
+    for command in [&["decode", "/dev/null"][..], &["explain", "79"], &["mcp"]] {
+        for (policy, status) in [("/nonexistent/policy.toml", 3), (wrong, 2)] {
+            let (code, _, err) = bare(&[command, &["--site-policy", policy]].concat(), &[]);
+            assert_eq!(code, Some(status), "{command:?}: {err}");
+            assert!(err.contains(policy) && !err.contains("saved log"), "{err}");
+        }
+    }
+}
+
+#[test]
 fn config_check_says_what_is_wrong_with_an_alertmanager_and_what_to_do() {
     let cases = [
         (

@@ -2,9 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, ChildStderr, ChildStdout, Stdio};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 use gtrace_event::{Event, Severity};
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{Daemon, repeat, xid};
 use crate::{HOUR, gtrace, output};
@@ -17,7 +18,10 @@ struct Follower {
 
 impl Follower {
     fn start(dir: &Path, args: &[&str]) -> Self {
-        let mut command = gtrace(dir, args);
+        Self::of(gtrace(dir, args))
+    }
+
+    fn of(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let out = BufReader::new(child.stdout.take().unwrap());
@@ -37,10 +41,17 @@ impl Follower {
         line
     }
 
+    fn signal(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).unwrap();
+    }
+
     /// Sends SIGINT as Ctrl-C does, and returns the exit code.
-    fn interrupt(mut self) -> Option<i32> {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    fn interrupt(self) -> Option<i32> {
+        self.end_by(Signal::INT)
+    }
+
+    fn end_by(mut self, signal: Signal) -> Option<i32> {
+        self.signal(signal);
         self.child.wait().unwrap().code()
     }
 }
@@ -178,6 +189,39 @@ fn follow_waits_for_a_daemon_and_goes_on_where_it_was_when_one_comes_back() {
             break;
         }
     }
+    assert_eq!(follower.interrupt(), Some(0));
+}
+
+#[test]
+fn follow_ends_in_order_when_its_terminal_is_closed_and_goes_on_under_nohup() {
+    let daemon = Daemon::start();
+    daemon.publish_event(&xid("0000:3b:00.0", 79, Severity::Fatal, HOUR));
+    let args = ["events", "--follow", "--json", "--since", HOUR];
+    let start = |under: &[&str]| {
+        let plain = gtrace(daemon.dir.path(), &args);
+        let mut command = Command::new(under[0]);
+        command
+            .args(&under[1..])
+            .arg(plain.get_program())
+            .args(plain.get_args());
+        let set = plain.get_envs();
+        command
+            .envs(set.filter_map(|(name, value)| Some((name, value?))))
+            .stdin(Stdio::null());
+        let mut follower = Follower::of(command);
+        assert!(!follower.line().is_empty());
+        follower
+    };
+    // The tests themselves may run under nohup.
+    let follower = start(&["env", "--default-signal=HUP"]);
+    assert_eq!(follower.end_by(Signal::HUP), Some(0));
+
+    let mut follower = start(&["nohup"]);
+    follower.signal(Signal::HUP);
+    let next = xid("0000:3b:00.0", 13, Severity::Warning, HOUR);
+    daemon.publish_event(&next);
+    let event: Event = serde_json::from_str(&follower.line()).unwrap();
+    assert_eq!(event.id, next.id);
     assert_eq!(follower.interrupt(), Some(0));
 }
 

@@ -22,6 +22,7 @@ use gtrace_event::{
     RecordId, Severity, Timestamp, Witness, WitnessName,
 };
 use gtrace_http::{ApiConfig, Limits};
+use gtrace_incident::{Correlator, Rules};
 use gtrace_store::{Options, Reader, Store};
 use gtrace_tls::AccessFiles;
 use tokio::sync::{mpsc, watch};
@@ -280,6 +281,14 @@ impl Daemon {
             .publish(&[(Record::Event(Box::new(event.clone())), event.clone())]);
     }
 
+    /// Publishes an event, and the incident that it opens.
+    pub fn publish_opened(&self, event: &Event) -> Incident {
+        self.publish_event(event);
+        let incident = incident_of(event);
+        self.core.publish_incident(&incident);
+        incident
+    }
+
     /// Ends the API, waits until it has ended, and closes the store.
     pub fn stop(mut self) -> tempfile::TempDir {
         drop(self.shutdown.take());
@@ -359,6 +368,13 @@ pub fn xid(pci: &str, code: u32, severity: Severity, time: &str) -> Event {
     });
     event.provenance = Provenance::Kernel;
     event
+}
+
+/// The incident that the event opens.
+pub fn incident_of(event: &Event) -> Incident {
+    let rules = Rules::builtin().unwrap();
+    let mut correlator = Correlator::new(rules, gtrace_incident::Options::default());
+    correlator.ingest(event).remove(0)
 }
 
 /// The event with one more repeat, and the amendment that says so.

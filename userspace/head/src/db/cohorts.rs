@@ -142,32 +142,16 @@ impl Database {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Epoch, IncidentId, Record, Timestamp};
-    use gtrace_fleet::{Batch, Carried};
-    use gtrace_store::Hash;
+    use gtrace_event::{FailureClass, Record, Timestamp};
 
     use super::*;
-    use crate::db::tests::{bare_state, enrolled, with_hosts};
-    use crate::db::{Arrived, NewState, Placed};
+    use crate::db::testing::{bare_state, enrolled, incident, put_first, with_hosts};
+    use crate::db::{NewState, Placed};
 
     const PCI: &str = "0000:3b:00.0";
 
     fn at(minute: i64) -> Timestamp {
         Timestamp::from_second(1_780_000_000 + minute * 60).unwrap()
-    }
-
-    /// A PCIe failure, of a GPU or of the host.
-    fn incident(minute: i64, of_gpu: bool) -> Record {
-        let gpus = match of_gpu {
-            true => serde_json::json!([{ "pci": PCI }]),
-            false => serde_json::json!([]),
-        };
-        let incident = serde_json::from_value(serde_json::json!({
-            "id": IncidentId::new(at(minute).as_millisecond().unsigned_abs()), "time": at(minute), "opened": at(minute),
-            "last_time": at(minute), "state": "open", "severity": "critical", "title": "generated", "class": "pcie",
-            "events": [], "event_count": 1, "occurrences": 1, "drill": false, "affected": { "gpus": gpus },
-        }));
-        Record::Incident(Box::new(incident.unwrap()))
     }
 
     #[test]
@@ -199,22 +183,13 @@ mod tests {
         say(hosts[0], 0..=60, "570");
         say(hosts[0], 70..=190, "580");
         say(hosts[1], 0..=30, "570");
-        let (mut hash, mut batch) = (Hash::GENESIS, Batch::default());
-        let records = [
-            incident(30, true),
-            incident(65, true),
-            incident(100, true),
-            incident(101, false),
-        ];
-        for (n, record) in records.iter().enumerate() {
-            let body = serde_json::to_string(record).unwrap();
-            let carried = Carried::new(Epoch::from_bytes([1; 16]), n as u64 + 1, hash, body);
-            hash = carried.hash;
-            batch.records.push(carried);
-        }
-        let host = hosts[0];
-        let seen = at(200);
-        db.ingest(seen, &[Arrived { host, batch, seen }]).unwrap();
+        // The last one is of no GPU.
+        let of_gpus: [(i64, &[&str]); 4] = [(30, &[PCI]), (65, &[PCI]), (100, &[PCI]), (101, &[])];
+        let records = of_gpus.map(|(minute, gpus)| {
+            let failed = incident(at(minute), FailureClass::Pcie, gpus);
+            Record::Incident(Box::new(failed))
+        });
+        put_first(&mut db, hosts[0], &records, at(200));
         let mut of = |by: &str| -> Vec<(String, String, u64, f64)> {
             let mut found = Vec::new();
             for (version, hosts) in db.cohorts(&Factor::from(by)).unwrap() {

@@ -125,6 +125,7 @@ impl Database {
                 now: nanos(now),
                 rows: Vec::new(),
                 incidents: Vec::new(),
+                removed: BTreeMap::new(),
             };
             // Hosts are locked by number, as other heads lock them: none waits for one that waits for it.
             let hosts: BTreeSet<i64> = batches.iter().map(|arrived| arrived.host).collect();
@@ -163,6 +164,8 @@ struct Ingest<'a> {
     rows: Vec<Vec<Value>>,
     /// Changes of incidents.
     incidents: Vec<Vec<Value>>,
+    /// Of each host, number and hash of the last record of each range that it says it has removed.
+    removed: BTreeMap<i64, BTreeSet<(i64, [u8; 32])>>,
 }
 
 impl Ingest<'_> {
@@ -225,8 +228,8 @@ impl Ingest<'_> {
         for gap in &taken.gaps {
             self.gap(host, known, gap)?;
         }
+        self.explain(host)?;
         if !taken.gaps.is_empty() {
-            self.explain(host)?;
             self.sql.execute(
                 &format!(
                     "DELETE FROM gaps WHERE host = $1 AND (epoch, last_seq) NOT IN (SELECT epoch, last_seq FROM gaps \
@@ -332,7 +335,8 @@ impl Ingest<'_> {
             }
             Some(c) if c.record == "health" => self.reset(host, nanos(c.time), &record.body),
             Some(c) if c.kind.as_deref() == Some("records_removed") => {
-                self.removal(host, &record.body)
+                self.removal(host, &record.body);
+                Ok(())
             }
             _ => Ok(()),
         }
@@ -423,36 +427,31 @@ impl Ingest<'_> {
             .map(drop)
     }
 
-    /// Explains the gaps of a batch by removals that are in this very batch, or came before it.
-    fn explain(&mut self, host: i64) -> Result<(), DbError> {
-        let pending = std::mem::take(&mut self.rows);
-        let mut bodies: Vec<String> = Vec::new();
-        for row in &pending {
-            if row[1] == Value::Int(host) && row[9].opt_text() == Some("records_removed") {
-                bodies.push(row[13].text().to_owned());
-            }
-        }
-        self.rows = pending;
-        bodies.iter().try_for_each(|body| self.removal(host, body))
+    /// Notes what a record says was removed.
+    fn removal(&mut self, host: i64, body: &str) {
+        let Ok(removal) = serde_json::from_str::<Removal>(body) else {
+            return;
+        };
+        let ranges = removal.detail.removed.iter();
+        let removed = ranges.filter_map(|r| Some((int(r.last), Hash::from_hex(&r.hash)?.0)));
+        self.removed.entry(host).or_default().extend(removed);
     }
 
-    /// Explains gaps: number and hash of the last record that was removed are those that the record after it goes on from.
-    fn removal(&mut self, host: i64, body: &str) -> Result<(), DbError> {
-        let Ok(removal) = serde_json::from_str::<Removal>(body) else {
+    /// Explains gaps by what was removed: number and hash of the last record of a range are those that the record after it goes on from. Gaps
+    /// are few, and a host may list any number of ranges.
+    fn explain(&mut self, host: i64) -> Result<(), DbError> {
+        let Some(removed) = self.removed.get(&host) else {
             return Ok(());
         };
-        for range in removal.detail.removed {
-            let Some(hash) = Hash::from_hex(&range.hash) else {
-                continue;
-            };
-            self.sql.execute(
-                "UPDATE gaps SET explained = 1 WHERE host = $1 AND last_seq = $2 AND hash = $3",
-                &[
-                    host.into(),
-                    int(range.last).into(),
-                    hash.0.as_slice().into(),
-                ],
-            )?;
+        let gaps = "SELECT last_seq, hash FROM gaps WHERE host = $1 AND explained = 0";
+        for gap in self.sql.rows(gaps, &[host.into()])? {
+            let hash = <[u8; 32]>::try_from(gap[1].bytes());
+            if hash.is_ok_and(|hash| removed.contains(&(gap[0].int(), hash))) {
+                self.sql.execute(
+                    "UPDATE gaps SET explained = 1 WHERE host = $1 AND last_seq = $2 AND hash = $3",
+                    &[host.into(), gap[0].clone(), gap[1].clone()],
+                )?;
+            }
         }
         Ok(())
     }
@@ -528,4 +527,88 @@ fn day_table(sql: &mut dyn Sql, day: i64) -> Result<String, DbError> {
         ))?;
     }
     Ok(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::db::sql::Kind;
+    use crate::db::testing::{first_batch, with_hosts};
+
+    /// A connection whose statements are counted.
+    struct Counted(Box<dyn Sql>, Arc<AtomicUsize>);
+
+    impl Sql for Counted {
+        fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, DbError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.execute(sql, parameters)
+        }
+
+        fn query(
+            &mut self,
+            sql: &str,
+            parameters: &[Value],
+            row: &mut dyn FnMut(Vec<Value>) -> bool,
+        ) -> Result<(), DbError> {
+            self.1.fetch_add(1, Ordering::Relaxed);
+            self.0.query(sql, parameters, row)
+        }
+
+        fn batch(&mut self, sql: &str) -> Result<(), DbError> {
+            self.0.batch(sql)
+        }
+
+        fn append(
+            &mut self,
+            table: &str,
+            columns: &[(&str, Kind)],
+            rows: &mut dyn Iterator<Item = Vec<Value>>,
+        ) -> Result<(), DbError> {
+            self.0.append(table, columns, rows)
+        }
+
+        fn day_table(&self, name: &str, day: i64) -> String {
+            self.0.day_table(name, day)
+        }
+
+        fn bytes_type(&self) -> &'static str {
+            self.0.bytes_type()
+        }
+    }
+
+    #[test]
+    fn a_gap_is_explained_among_any_number_of_ranges_by_a_few_statements() {
+        let (_dir, Database { sql, head }) = with_hosts(&["a"]);
+        let count = Arc::<AtomicUsize>::default();
+        let sql = Box::new(Counted(sql, Arc::clone(&count)));
+        let mut database = Database { sql, head };
+        let now = Timestamp::now();
+        let removed_last = Hash::GENESIS.link(4, b"gone");
+        let range = |n: u64, hash: Hash| format!(r#"{{"first":1,"last":{n},"hash":"{hash}"}}"#);
+        let mut ranges: Vec<String> = (100..5_000).map(|n| range(n, Hash::GENESIS)).collect();
+        ranges.push(range(4, removed_last));
+        let removal = format!(
+            r#"{{"record":"event","id":"e","time":"{now}","kind":"records_removed","detail":{{"removed":[{}]}}}}"#,
+            ranges.join(",")
+        );
+        let mut arrived = first_batch(0, std::iter::once("{}".to_owned()), now);
+        let epoch = arrived.batch.records[0].epoch;
+        // Two gaps, of which the record explains one.
+        let mut push = |seq: u64, before: Hash, body: &str| {
+            let record = Carried::new(epoch, seq, before, body.to_owned());
+            arrived.batch.records.push(record);
+        };
+        push(5, removed_last, "{}");
+        push(9, Hash::GENESIS, "{}");
+        let last = Carried::new(epoch, 9, Hash::GENESIS, "{}".to_owned()).hash;
+        push(10, last, &removal);
+        let taken = database.ingest(now, &[arrived]).unwrap();
+        assert_eq!(taken[0].taken, 4);
+        let count = count.load(Ordering::Relaxed);
+        assert!(count < 50, "{count} statements");
+        assert_eq!(database.host("a").unwrap().unwrap().open_gaps, 1);
+    }
 }

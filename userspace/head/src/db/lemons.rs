@@ -143,25 +143,14 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use gtrace_event::{
-        Epoch, FailureClass, Gpu, HealthNews, HealthRecord, HealthSubject, IncidentId, Occasion,
-        PciAddress, Record, SubjectKind,
+        FailureClass, Gpu, HealthNews, HealthRecord, HealthSubject, Incident, Occasion, PciAddress,
+        Record, SubjectKind,
     };
-    use gtrace_fleet::{Batch, Carried};
-    use gtrace_store::Hash;
 
     use super::super::tallies::{RESETS_MAX, note_reset, place_of};
     use super::*;
-    use crate::db::tests::{bare_state, enrolled, with_hosts};
-    use crate::db::{Arrived, NewState};
-
-    fn incident(at: Timestamp, class: FailureClass, drill: bool, pci: &str) -> Record {
-        let incident = serde_json::from_value(serde_json::json!({
-            "id": IncidentId::new(at.as_millisecond().unsigned_abs()), "time": at, "opened": at, "last_time": at,
-            "state": "open", "severity": "critical", "title": "generated", "class": class, "events": [],
-            "event_count": 1, "occurrences": 1, "drill": drill, "affected": { "gpus": [{ "pci": pci }] },
-        }));
-        Record::Incident(Box::new(incident.unwrap()))
-    }
+    use crate::db::NewState;
+    use crate::db::testing::{bare_state, enrolled, incident, put_first, with_hosts};
 
     #[test]
     fn failures_that_come_again_after_a_reset_a_reboot_or_an_exchange_are_counted() {
@@ -184,22 +173,12 @@ mod tests {
                 db.put_states(&[state], at(minute)).unwrap();
             }
         }
-        let (mut hash, mut batch) = (Hash::GENESIS, Batch::default());
-        let mut put = |record: &Record| {
-            let (epoch, n) = (Epoch::from_bytes([1; 16]), batch.records.len() as u64 + 1);
-            let body = serde_json::to_string(record).unwrap();
-            let carried = Carried::new(epoch, n, hash, body);
-            hash = carried.hash;
-            batch.records.push(carried);
-        };
+        let mut records = Vec::new();
         for (minute, boot) in [(10, "x"), (20, "x"), (25, "x"), (30, "y"), (100, "z")] {
-            let Record::Incident(mut incident) =
-                incident(at(minute), FailureClass::Pcie, false, slot)
-            else {
-                unreachable!();
-            };
-            incident.boot_id = Some(boot.to_owned());
-            put(&Record::Incident(incident));
+            records.push(Record::Incident(Box::new(Incident {
+                boot_id: Some(boot.to_owned()),
+                ..incident(at(minute), FailureClass::Pcie, &[slot])
+            })));
         }
         // Of this GPU, in the time after the first and the third failure; of another one; and something else.
         let reset = |pci: &str| Occasion::GpuReset {
@@ -212,13 +191,10 @@ mod tests {
             (27, reset(slot)),
         ] {
             let news = HealthNews::Observed { occasion };
-            put(&Record::Health(Box::new(HealthRecord::new(
-                at(minute),
-                news,
-            ))));
+            let health = HealthRecord::new(at(minute), news);
+            records.push(Record::Health(Box::new(health)));
         }
-        let seen = at(120);
-        db.ingest(seen, &[Arrived { host, batch, seen }]).unwrap();
+        put_first(&mut db, host, &records, at(120));
         let mut of = |by: Unit| -> Vec<(String, u64, [u64; 3])> {
             let units = db.exposed(&by).unwrap().into_iter();
             let of = |u: Exposed| {
@@ -350,27 +326,22 @@ mod tests {
         seen(ids[0], 90..=120, "GPU-1");
         seen(ids[1], 200..=320, "GPU-1");
         seen(ids[0], 200..=260, "GPU-2");
+        let slot = "0000:3b:00.0";
+        let failed = |minutes, class, drill, pci| {
+            let of_class = incident(at(minutes), class, &[pci]);
+            Record::Incident(Box::new(Incident { drill, ..of_class }))
+        };
         let records = [
-            incident(at(-5), FailureClass::Pcie, false, "0000:3b:00.0"),
-            incident(at(20), FailureClass::Pcie, false, "0000:3b:00.0"),
-            incident(at(21), FailureClass::Pcie, true, "0000:3b:00.0"),
-            incident(at(22), FailureClass::Application, false, "0000:3b:00.0"),
-            incident(at(100), FailureClass::GpuMemory, false, "0000:3b:00.0"),
-            incident(at(240), FailureClass::Pcie, false, "0000:5e:00.0"),
+            failed(-5, FailureClass::Pcie, false, slot),
+            failed(20, FailureClass::Pcie, false, slot),
+            failed(21, FailureClass::Pcie, true, slot),
+            failed(22, FailureClass::Application, false, slot),
+            failed(100, FailureClass::GpuMemory, false, slot),
+            failed(240, FailureClass::Pcie, false, "0000:5e:00.0"),
             // It was missing when the host came back.
-            incident(at(290), FailureClass::Pcie, false, "0000:3b:00.0"),
+            failed(290, FailureClass::Pcie, false, slot),
         ];
-        let (mut hash, mut batch) = (Hash::GENESIS, Batch::default());
-        for (n, record) in records.iter().enumerate() {
-            let body = serde_json::to_string(record).unwrap();
-            let epoch = Epoch::from_bytes([1; 16]);
-            let carried = Carried::new(epoch, n as u64 + 1, hash, body);
-            hash = carried.hash;
-            batch.records.push(carried);
-        }
-        let host = ids[0];
-        let seen = at(300);
-        db.ingest(seen, &[Arrived { host, batch, seen }]).unwrap();
+        put_first(&mut db, ids[0], &records, at(300));
         let mut of = |by: Unit| -> Vec<(String, u64, f64)> {
             let units = db.exposed(&by).unwrap();
             let all = units.into_iter().map(|u| (u.name, u.failures, u.hours));

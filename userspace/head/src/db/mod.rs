@@ -18,10 +18,13 @@ mod tallies;
 #[cfg(test)]
 mod tallies_tests;
 #[cfg(test)]
+mod testing;
+#[cfg(test)]
 mod tests;
 mod usage;
 mod verify;
 
+pub(crate) use gtrace_event::nanos;
 use gtrace_event::{GpuUsage, ProcessEnds, Timestamp};
 use gtrace_fleet::{HostState, Position};
 use sha2::{Digest as _, Sha256};
@@ -58,10 +61,6 @@ const DAY_NS: i64 = 86_400_000_000_000;
 
 /// A time that is further ahead was noted under a clock that was wrong, and holds nothing up.
 const AHEAD_NS: i64 = 60_000_000_000;
-
-pub(crate) fn nanos(time: Timestamp) -> i64 {
-    i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
-}
 
 pub(crate) fn time_of(nanos: i64) -> Timestamp {
     Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or(Timestamp::MAX)

@@ -155,7 +155,7 @@ impl Database {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::tests::with_hosts;
+    use crate::db::testing::with_hosts;
 
     #[test]
     fn an_answer_is_fetched_once_by_the_head_that_asked_and_goes_where_that_has_ended() {

@@ -420,26 +420,69 @@ impl Database {
         Ok(found)
     }
 
-    /// How many incidents of hosts that are in the fleet nobody has resolved, by class and whether they are drills: for metrics.
+    /// How many incidents of hosts that are in the fleet nobody has resolved, by class and whether they are drills: for metrics. What a host
+    /// calls a class and is none is unknown.
     ///
     /// # Errors
     /// [`DbError`].
-    pub fn open_incidents_by_class(&mut self) -> Result<BTreeMap<(String, bool), u64>, DbError> {
-        let rows = self.sql.rows(
+    pub fn open_incidents_by_class(
+        &mut self,
+    ) -> Result<BTreeMap<(FailureClass, bool), u64>, DbError> {
+        let mut counts: BTreeMap<(FailureClass, bool), u64> = BTreeMap::new();
+        self.sql.query(
             "SELECT class, drill, count(*) FROM incidents JOIN hosts ON hosts.id = incidents.host \
              WHERE incidents.state <> 'resolved' AND hosts.revoked_ns IS NULL GROUP BY class, drill",
             &[],
+            &mut |row| {
+                let class = row[0].text().parse().unwrap_or(FailureClass::Unknown);
+                *counts.entry((class, row[1].int() != 0)).or_default() += row[2].int().unsigned_abs();
+                true
+            },
         )?;
-        let of = |row: &Vec<Value>| {
-            let key = (row[0].text().to_owned(), row[1].int() != 0);
-            (key, row[2].int().unsigned_abs())
-        };
-        Ok(rows.iter().map(of).collect())
+        Ok(counts)
     }
 
     /// Tables of records, the oldest day first.
     pub(super) fn tables(&mut self) -> Result<Vec<String>, DbError> {
         let rows = self.sql.rows("SELECT name FROM days ORDER BY day", &[])?;
         Ok(rows.iter().map(|row| row[0].text().to_owned()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{Occurrence, Witness, WitnessName};
+
+    use super::*;
+    use crate::db::testing::{put_first, with_hosts};
+
+    #[test]
+    fn what_is_older_than_all_databases_know_is_the_oldest_and_is_found() {
+        let (_dir, mut db) = with_hosts(&["a"]);
+        let now = Timestamp::now();
+        let ancient: Timestamp = "1600-01-01T00:00:00Z".parse().unwrap();
+        let records = [now, ancient].map(|time| {
+            let witness = Witness {
+                source: WitnessName::PrintkConsole,
+                count: 1,
+                first_time: time,
+            };
+            let xid = Occurrence::new(Kind::Xid, Severity::Critical, "Xid 79".to_owned());
+            Record::Event(Box::new(Event::new(time, witness, xid)))
+        });
+        put_first(&mut db, 0, &records, now);
+        let mut times = |since: Option<Timestamp>, limit: u32| -> Vec<Timestamp> {
+            let query = EventQuery {
+                since,
+                limit,
+                ..EventQuery::default()
+            };
+            let found = db.events(&query).unwrap();
+            found.into_iter().map(|one| one.event.time).collect()
+        };
+        assert_eq!(times(Some(Timestamp::MIN), 9), [ancient, now]);
+        // The newest one.
+        assert_eq!(times(None, 1), [now]);
+        assert_eq!(times(Some(now), 9), [now]);
     }
 }

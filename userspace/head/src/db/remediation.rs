@@ -213,6 +213,11 @@ impl Database {
                 ],
             )?;
             if leased == 0 {
+                // Of a head whose clock is ahead the lease ends later: it is cut, until that head takes another turn.
+                sql.execute(
+                    "UPDATE leases SET until_ns = $1 WHERE name = 'remediation' AND until_ns > $1",
+                    &[until.into()],
+                )?;
                 return Ok(None);
             }
             if policy.mode == Mode::Dry {
@@ -233,11 +238,17 @@ impl Database {
             let before = plans.clone();
             let ids: Vec<i64> = plans.plans.keys().copied().collect();
             for id in ids {
-                turned.orders.extend(plans.advance(id, policy, &facts, in_flight.contains(&id)));
+                turned
+                    .orders
+                    .extend(plans.advance(id, policy, &facts, in_flight.contains(&id)));
             }
             // What a host has not begun is withdrawn once what it needs does not hold any more.
-            let unfounded: Vec<_> = plans.plans.keys().filter(|id| !in_flight.contains(id))
-                .filter_map(|id| plans.unfounded(*id, policy, &facts)).collect();
+            let unfounded: Vec<_> = plans
+                .plans
+                .keys()
+                .filter(|id| !in_flight.contains(id))
+                .filter_map(|id| plans.unfounded(*id, policy, &facts))
+                .collect();
             for (id, index, step, why) in unfounded {
                 if withdraw(sql, &request_key(id, step), &why)? {
                     plans.withdrawn(id, index, &why, now);
@@ -575,4 +586,39 @@ fn keep(sql: &mut dyn Sql, before: Option<&Plan>, after: &Plan) -> Result<(), Db
         audit(sql, &line.who, &what)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::db::testing::with_hosts;
+    use crate::db::{DAY_NS, time_of};
+
+    #[test]
+    fn a_head_whose_clock_is_ahead_keeps_others_out_for_as_long_as_it_takes_turns() {
+        let (_dir, mut db) = with_hosts(&[]);
+        let policy: Policy = serde_json::from_value(serde_json::json!({})).unwrap();
+        let takes_turn = |db: &mut Database, owner: &str, now: Timestamp| {
+            let facts = Facts {
+                now,
+                hosts: 0,
+                out: BTreeSet::new(),
+                out_unknown: None,
+                of: BTreeMap::new(),
+            };
+            let turned = db.remediate(owner, &policy, &[], facts, &BTreeSet::new(), false);
+            turned.unwrap().is_some()
+        };
+        let now = Timestamp::now();
+        let ahead = time_of(nanos(now) + 9_000 * DAY_NS);
+        for _ in 0..2 {
+            assert!(takes_turn(&mut db, "ahead", ahead));
+            assert!(!takes_turn(&mut db, "right", now));
+        }
+        // It is killed, and the time of a lease passes.
+        let passes = "UPDATE leases SET until_ns = until_ns - $1";
+        db.sql.execute(passes, &[(LEASE_NS + 1).into()]).unwrap();
+        assert!(takes_turn(&mut db, "right", now));
+        assert!(!takes_turn(&mut db, "another", now));
+    }
 }

@@ -131,6 +131,9 @@ pub(crate) struct NewFrames {
 const COLUMNS: &str =
     "id, name, hosts, interval_ms, metrics, started_ns, ends_ns, stopped_ns, origin";
 
+/// It reads no other frames, of which a long session has very many.
+const NEWEST: &str = "SELECT max(slot) FROM frames WHERE session = $1 AND slot >= $2 GROUP BY host";
+
 fn session(row: &[Value]) -> Session {
     let list = |value: &Value| -> Vec<String> {
         let parts = value.text().split(',').filter(|part| !part.is_empty());
@@ -403,6 +406,15 @@ impl Database {
         Ok(rows.iter().map(of).collect())
     }
 
+    /// The newest interval of each host that has sent one from `from` on.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub(crate) fn newest_slots(&mut self, session: i64, from: i64) -> Result<Vec<i64>, DbError> {
+        let rows = self.sql.rows(NEWEST, &[session.into(), from.into()])?;
+        Ok(rows.iter().map(|row| row[0].int()).collect())
+    }
+
     /// Removes sessions that ended before `before` with their frames, some thousand at a time so that nobody waits for long; how many
     /// sessions.
     ///
@@ -446,7 +458,7 @@ fn by_number(sql: &mut dyn Sql, id: i64) -> Result<Option<Session>, DbError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::db::tests::with_hosts;
+    use crate::db::testing::with_hosts;
 
     #[test]
     fn a_host_takes_part_in_eight_sessions_and_is_free_again_once_one_has_ended() {
@@ -475,5 +487,22 @@ mod tests {
         db.stop_session(first.id, "test", Timestamp::UNIX_EPOCH)
             .unwrap();
         start(&mut db, "more", &["a", "b"]).unwrap();
+    }
+
+    #[test]
+    fn whether_the_newest_frames_have_come_is_known_without_reading_the_others() {
+        let (_dir, mut db) = with_hosts(&[]);
+        for (host, slot) in [(1_i64, 5_i64), (2, 99), (1, 98), (2, 100), (3, 5)] {
+            let frame = "INSERT INTO frames(session, host, slot, body) VALUES (7, $1, $2, '')";
+            let values = [host.into(), slot.into()];
+            db.sql.execute(frame, &values).unwrap();
+        }
+        let mut newest = db.newest_slots(7, 90).unwrap();
+        newest.sort_unstable();
+        assert_eq!(newest, [98, 100]);
+        let plan = format!("EXPLAIN QUERY PLAN {NEWEST}");
+        let plan = db.sql.rows(&plan, &[7_i64.into(), 90_i64.into()]).unwrap();
+        let reads = plan[0][3].text();
+        assert!(reads.contains("(session=? AND slot>?)"), "{reads}");
     }
 }

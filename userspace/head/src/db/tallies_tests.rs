@@ -1,10 +1,10 @@
 //! What is kept between questions is what reading everything gives.
 
-use gtrace_event::{Epoch, IncidentId, Record, Timestamp};
+use gtrace_event::{Epoch, FailureClass, Incident, IncidentId, IncidentState, Record, Timestamp};
 use gtrace_fleet::{Batch, Carried};
 use gtrace_store::Hash;
 
-use super::tests::{bare_state, enrolled};
+use super::testing::{bare_state, enrolled, incident};
 use super::{
     Arrived, DAY_NS, Database, Factor, NewState, Place as Where, Placed, Tallies, Unit, Versions,
     nanos,
@@ -18,7 +18,12 @@ struct History {
     minute: i64,
 }
 
-const CLASSES: [&str; 4] = ["pcie", "gpu_memory", "application", "host"];
+const CLASSES: [FailureClass; 4] = [
+    FailureClass::Pcie,
+    FailureClass::GpuMemory,
+    FailureClass::Application,
+    FailureClass::Host,
+];
 
 impl History {
     fn new(dir: &std::path::Path) -> Self {
@@ -84,18 +89,27 @@ impl History {
                 new
             }
         };
-        let gpus = match random.u8(..3) {
-            0 => serde_json::json!([]),
-            1 => serde_json::json!([{ "pci": "0000:00:00.0" }]),
-            _ => serde_json::json!([{ "pci": "0000:01:00.0", "uuid": "GPU-2" }]),
+        let (gpus, is_open) = (random.u8(..3), random.bool());
+        let class = CLASSES[random.usize(..4)];
+        let mut incident = Incident {
+            id,
+            revision,
+            opened,
+            drill: random.u8(..4) == 0,
+            ..incident(now, class, &["0000:00:00.0"])
         };
-        let state = if random.bool() { "open" } else { "resolved" };
-        let incident = serde_json::from_value(serde_json::json!({
-            "id": id, "revision": revision, "time": now, "opened": opened, "last_time": now, "state": state,
-            "severity": "critical", "title": "generated", "class": CLASSES[random.usize(..4)], "events": [],
-            "event_count": 1, "occurrences": 1, "drill": random.u8(..4) == 0, "affected": { "gpus": gpus },
-        }));
-        let record = Record::Incident(Box::new(incident.unwrap()));
+        match gpus {
+            0 => incident.affected.gpus.clear(),
+            1 => {}
+            _ => {
+                let gpu = &mut incident.affected.gpus[0];
+                (gpu.pci, gpu.uuid) = ("0000:01:00.0".parse().ok(), Some("GPU-2".to_owned()));
+            }
+        }
+        if !is_open {
+            incident.state = IncidentState::Resolved;
+        }
+        let record = Record::Incident(Box::new(incident));
         let (number, hash, seq) = &mut self.hosts[host];
         let after = (*seq > 0)
             .then(|| gtrace_fleet::Position::new(Epoch::from_bytes([1; 16]), *seq, *hash));

@@ -1,7 +1,8 @@
-use gtrace_event::{Incident, IncidentId, Record};
+use gtrace_event::{FailureClass, Incident, IncidentId, Record};
 use gtrace_fleet::Metric;
 use gtrace_fleet::remedy::{Cause, Facts, Policy, Step};
 
+use super::testing::{bare_state, first_batch, incident, with_hosts};
 use super::*;
 
 #[test]
@@ -69,49 +70,6 @@ fn turn(database: &mut Database, hosts: &[&str]) {
     let of = |host: &&str| wish(host, &Cause::key_of_incident(host, "i"), true);
     let wishes: Vec<Wish> = hosts.iter().map(of).collect();
     assert_eq!(remediate(database, &wishes), Turned::default());
-}
-
-/// A host that is taken into the fleet; its number.
-pub(super) fn enrolled(database: &mut Database, name: &str, now: Timestamp) -> i64 {
-    let token = database.add_token(name, None, Timestamp::MAX, 1, "test");
-    token.unwrap();
-    let request = gtrace_fleet::EnrollRequest {
-        token: name.to_owned(),
-        host: name.to_owned(),
-        machine_id: None,
-        simulated: true,
-    };
-    database.enroll(&request, "secret", now).unwrap()
-}
-
-/// The state of a host of which nothing is known.
-pub(super) fn bare_state(host: i64, seen: Timestamp) -> NewState {
-    NewState {
-        host,
-        state: "{}".to_owned(),
-        tip: 0,
-        gpus: Vec::new(),
-        usage: Vec::new(),
-        ends: Vec::new(),
-        latency: Vec::new(),
-        seen,
-    }
-}
-
-pub(super) fn with_hosts(names: &[&str]) -> (tempfile::TempDir, Database) {
-    let dir = tempfile::tempdir().unwrap();
-    let mut database = Database::open(&Place::File(dir.path().join("fleet.db"))).unwrap();
-    for (n, name) in names.iter().enumerate() {
-        database
-            .sql
-            .execute(
-                "INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks) \
-                 VALUES ($1, $2, 0, $3, 0, 0, 0, 0)",
-                &[(n as i64).into(), (*name).into(), [0_u8; 32].as_slice().into()],
-            )
-            .unwrap();
-    }
-    (dir, database)
 }
 
 #[test]
@@ -243,12 +201,11 @@ fn so_many_plans_are_under_way_and_none_of_them_is_left_out_for_those_that_wait(
 fn incidents_that_have_plans_and_those_of_a_host_with_many_hide_no_others() {
     let (_dir, mut database) = with_hosts(&["a", "b"]);
     let mut insert = |host: i64, last: i64, drill: bool| {
-        let incident: Incident = serde_json::from_value(serde_json::json!({
-            "id": IncidentId::new(last.unsigned_abs()), "time": time_of(last), "opened": time_of(last),
-            "last_time": time_of(last), "state": "open", "severity": "critical", "title": "t", "class": "pcie",
-            "host": "x", "events": [], "event_count": 1, "occurrences": 1, "drill": drill,
-        }))
-        .unwrap();
+        let incident = Incident {
+            id: IncidentId::new(last.unsigned_abs()),
+            drill,
+            ..incident(time_of(last), FailureClass::Pcie, &[])
+        };
         let id = incident.id.to_string();
         let body = serde_json::to_string(&Record::Incident(Box::new(incident))).unwrap();
         let statement =
@@ -378,23 +335,6 @@ fn what_comes_late_makes_no_host_newer_and_replaces_no_newer_state() {
 }
 
 /// A host's first batch: records with these bodies.
-fn first_batch(host: i64, bodies: impl Iterator<Item = String>, seen: Timestamp) -> Arrived {
-    let epoch = gtrace_event::Epoch::from_bytes([host as u8 + 1; 16]);
-    let mut hash = gtrace_store::Hash::GENESIS;
-    let mut records = Vec::new();
-    for (n, body) in bodies.enumerate() {
-        let record = gtrace_fleet::Carried::new(epoch, n as u64 + 1, hash, body);
-        hash = record.hash;
-        records.push(record);
-    }
-    let batch = gtrace_fleet::Batch {
-        after: None,
-        tip: records.len() as u64,
-        records,
-    };
-    Arrived { host, batch, seen }
-}
-
 #[test]
 fn what_no_column_takes_is_kept_in_the_body_of_its_record_alone() {
     let (_dir, mut database) = with_hosts(&["a"]);
@@ -634,10 +574,19 @@ fn incidents_of_a_revoked_host_count_for_nothing_and_go_in_the_end() {
     }
     let now = Timestamp::now();
     let open = |database: &mut Database| database.open_incidents_by_class().unwrap();
-    let of_class = |n: u64| std::collections::BTreeMap::from([(("pcie".to_owned(), false), n)]);
+    let of_class = |n: u64| std::collections::BTreeMap::from([((FailureClass::Pcie, false), n)]);
     assert_eq!(open(&mut database), of_class(2));
     assert!(database.revoke("b", "x", now).unwrap());
     assert_eq!(open(&mut database), of_class(1));
+    // However many classes a host makes up, and whatever a newer one has.
+    for class in 0..20_i64 {
+        let named = "INSERT INTO incidents VALUES (0, $1, 1, 0, 0, 'open', $1, 0, '', 0)";
+        let name = format!("class-{class}").into();
+        database.sql.execute(named, &[name]).unwrap();
+    }
+    let known = open(&mut database);
+    let unknown = known.get(&(FailureClass::Unknown, false));
+    assert_eq!((known.len(), unknown), (2, Some(&20)));
     let mut kept = |day: i64| -> Vec<i64> {
         database.retain(day).unwrap();
         let rows = database
@@ -646,8 +595,8 @@ fn incidents_of_a_revoked_host_count_for_nothing_and_go_in_the_end() {
         rows.unwrap().iter().map(|row| row[0].int()).collect()
     };
     let today = nanos(now).div_euclid(DAY_NS);
-    assert_eq!(kept(today), [0, 1]);
-    assert_eq!(kept(today + 2), [0]);
+    assert_eq!(kept(today), [vec![0; 21], vec![1]].concat());
+    assert_eq!(kept(today + 2), [0; 21]);
 }
 
 #[test]

@@ -9,10 +9,10 @@ use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use gtrace_event::Timestamp;
+use gtrace_event::{Timestamp, nanos};
 use gtrace_fleet::{
     BatchAnswer, ClockAnswer, EnrollAnswer, EnrollRequest, Frames, Position, StateAnswer,
-    check_name, credential_parts,
+    check_name, credential_parts, credential_text,
 };
 
 use super::App;
@@ -99,10 +99,13 @@ pub(super) async fn enroll(
         .await
         .map_err(|e| Problem::unavailable("cannot enroll", e))?;
     match enrolled {
-        Ok(host_id) => Ok(Json(EnrollAnswer {
-            host_id,
-            credential: secret::credential(host_id, &secret),
-        })),
+        Ok(host_id) => {
+            app.intake.forget(host_id);
+            Ok(Json(EnrollAnswer {
+                host_id,
+                credential: credential_text(host_id, &secret),
+            }))
+        }
         Err(EnrollError::Database(error)) => Err(Problem::unavailable("cannot enroll", error)),
         Err(error) => {
             app.intake.refuse();
@@ -194,10 +197,86 @@ pub(super) async fn frames(
 
 /// The head's clock; agents measure how far theirs is from it.
 pub(super) async fn clock(_: Host) -> Json<ClockAnswer> {
-    let now = || i64::try_from(Timestamp::now().as_nanosecond()).unwrap_or(i64::MAX);
+    let now = || nanos(Timestamp::now());
     let taken = now();
     Json(ClockAnswer {
         taken,
         answered: now(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use axum::body::Body;
+    use tokio::sync::watch;
+    use tower_service::Service as _;
+
+    use super::super::agents_alone;
+    use super::*;
+    use crate::db::Place;
+
+    fn opened(dir: &Path) -> App {
+        let (_, ended) = watch::channel(false);
+        let place = Place::File(dir.join("fleet.db"));
+        App::open(&place, None, false, ended).unwrap()
+    }
+
+    async fn ask(app: &App, what: (&str, &str), credential: &str, body: String) -> Response {
+        let request = axum::http::Request::builder()
+            .method(what.0)
+            .uri(what.1)
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::AUTHORIZATION, format!("Bearer {credential}"))
+            .body(Body::from(body))
+            .unwrap();
+        let Ok(answer) = agents_alone(app.clone()).call(request).await;
+        answer
+    }
+
+    async fn status(app: &App, credential: &str) -> StatusCode {
+        let clock = ("GET", "/fleet/v1/clock");
+        ask(app, clock, credential, String::new()).await.status()
+    }
+
+    #[tokio::test]
+    async fn a_number_of_no_host_is_not_looked_up_for_each_request() {
+        let dir = tempfile::tempdir().unwrap();
+        let app = opened(dir.path());
+        app.intake.disbelieve(7);
+        let database = rusqlite::Connection::open(dir.path().join("fleet.db")).unwrap();
+        database.execute_batch("DROP TABLE hosts").unwrap();
+        let credential = |host| credential_text(host, &"0".repeat(64));
+        let unavailable = StatusCode::SERVICE_UNAVAILABLE;
+        assert_eq!(status(&app, &credential(8)).await, unavailable);
+        assert_eq!(status(&app, &credential(7)).await, StatusCode::UNAUTHORIZED);
+    }
+
+    #[tokio::test]
+    async fn a_host_that_is_enrolled_again_is_let_in_by_its_new_credential_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let app = opened(dir.path());
+        let mut credentials = Vec::new();
+        for token in ["one", "two"] {
+            let add = move |db: &mut crate::db::Database| {
+                db.add_token(token, Some("a"), Timestamp::MAX, 1, "test")
+            };
+            app.writer.write(add).await.unwrap();
+            let request = EnrollRequest {
+                token: token.to_owned(),
+                host: "a".to_owned(),
+                machine_id: None,
+                simulated: true,
+            };
+            let body = serde_json::to_string(&request).unwrap();
+            let answer = ask(&app, ("POST", "/fleet/v1/enroll"), "", body).await;
+            let body = axum::body::to_bytes(answer.into_body(), 1 << 16).await;
+            let answer: EnrollAnswer = serde_json::from_slice(&body.unwrap()).unwrap();
+            assert_eq!(status(&app, &answer.credential).await, StatusCode::OK);
+            credentials.push(answer.credential);
+        }
+        let first = status(&app, &credentials[0]).await;
+        assert_eq!(first, StatusCode::UNAUTHORIZED);
+    }
 }

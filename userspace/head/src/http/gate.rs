@@ -15,8 +15,10 @@ use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gtrace_event::Timestamp;
-use gtrace_tls::{Credential, Guard, RateLimiter, Role, is_loopback_host};
+use gtrace_tls::{Access, Credential, Guard, RateLimiter, Role, is_loopback_host};
 use serde::{Deserialize, Serialize};
+use tokio::sync::watch;
+use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
 use super::App;
@@ -45,6 +47,8 @@ const BURST: Duration = Duration::from_secs(10);
 pub(super) struct Door {
     pub(super) guard: Guard,
     rates: RateLimiter<Credential>,
+    /// Its files have changed, and what they say now holds.
+    pub(super) reloads: watch::Sender<()>,
 }
 
 impl Door {
@@ -52,6 +56,7 @@ impl Door {
         Self {
             guard,
             rates: RateLimiter::new(RATES, BURST),
+            reloads: watch::Sender::new(()),
         }
     }
 }
@@ -62,6 +67,16 @@ pub(super) struct Secured {
     pub(super) door: Arc<Door>,
     /// What the client showed in the handshake.
     pub(super) certificate: Option<CertificateDer<'static>>,
+    /// With what it was checked: authorities and revocations.
+    pub(super) tls: Arc<ServerConfig>,
+}
+
+impl Secured {
+    /// What the client showed, unless authorities or revocations may have changed since: a handshake alone looks at those.
+    fn certificate(&self, access: &Access) -> Option<&CertificateDer<'static>> {
+        let is_checked = Arc::ptr_eq(&self.tls, &access.tls);
+        self.certificate.as_ref().filter(|_| is_checked)
+    }
 }
 
 /// How a request came.
@@ -75,6 +90,26 @@ pub(super) enum Way {
     Tls(Arc<Secured>),
 }
 
+impl Way {
+    /// Returns once a certificate that came this way has to be shown anew.
+    pub(super) fn outdated(&self) -> impl Future<Output = ()> + Send + use<> {
+        let secured = match self {
+            Self::Tls(secured) if secured.certificate.is_some() => Some(Arc::clone(secured)),
+            _ => None,
+        };
+        async move {
+            let Some(secured) = secured else {
+                return std::future::pending().await;
+            };
+            let mut reloads = secured.door.reloads.subscribe();
+            while secured.certificate(&secured.door.guard.access()).is_some() {
+                // The sender is the door's own.
+                let _ = reloads.changed().await;
+            }
+        }
+    }
+}
+
 /// Who was let in over TLS, for answers that go on for long.
 #[derive(Clone)]
 pub(super) struct Known {
@@ -86,7 +121,7 @@ impl Known {
     /// Whether the credential is still good: it may be revoked, or run out.
     pub(super) fn still_holds(&self) -> bool {
         let access = self.secured.door.guard.access();
-        let certificate = self.secured.certificate.as_ref();
+        let certificate = self.secured.certificate(&access);
         access
             .credentials
             .still_holds(&self.credential, certificate, Timestamp::now())
@@ -289,7 +324,7 @@ fn with_credential(
 ) -> Result<Credential, Problem> {
     let token = token_of(method, headers);
     let access = secured.door.guard.access();
-    let certificate = secured.certificate.as_ref();
+    let certificate = secured.certificate(&access);
     let known =
         access
             .credentials

@@ -174,7 +174,7 @@ async fn stop(State(shared): State<Shared>) -> Answer {
     let written = path.clone();
     shared
         .app
-        .read(move |db| Ok(write(db, &session, &written)))
+        .read_long(move |db| Ok(write(db, &session, &written)))
         .await?
         .map_err(|error| {
             let why = format!(

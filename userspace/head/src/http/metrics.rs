@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use gtrace_event::{HealthState, Timestamp};
+use gtrace_event::{FailureClass, HealthState, Timestamp};
 
 use super::App;
 use super::problem::Problem;
@@ -60,6 +60,13 @@ fn text(families: &[Family]) -> String {
     text
 }
 
+fn of_class(class: FailureClass, drill: bool) -> Labels {
+    vec![
+        ("class", class.name().to_owned()),
+        ("drill", drill.to_string()),
+    ]
+}
+
 /// What the head knows now.
 pub(super) async fn families(app: &App) -> Result<Vec<Family>, Problem> {
     let found = app.read(|db| {
@@ -94,10 +101,7 @@ pub(super) async fn families(app: &App) -> Result<Vec<Family>, Problem> {
     );
     let incidents: Vec<_> = classes
         .into_iter()
-        .map(|((class, drill), n)| {
-            let labels = vec![("class", class.to_string()), ("drill", drill.to_string())];
-            (labels, n)
-        })
+        .map(|((class, drill), n)| (of_class(class, drill), n))
         .collect();
     family(
         "gtrace_fleet_open_incidents",
@@ -130,16 +134,13 @@ pub(super) async fn families(app: &App) -> Result<Vec<Family>, Problem> {
     }
     // A search that fails takes nothing else with it.
     if let Ok(latest) = super::outbreaks::latest(app).await {
-        let mut outbreaks: BTreeMap<(&str, bool), u64> = BTreeMap::new();
+        let mut outbreaks: BTreeMap<(FailureClass, bool), u64> = BTreeMap::new();
         for (one, open) in latest.iter().filter(|(one, _)| !one.is_of_one_job()) {
-            *outbreaks.entry((one.class.name(), one.drill)).or_default() += u64::from(*open);
+            *outbreaks.entry((one.class, one.drill)).or_default() += u64::from(*open);
         }
         let outbreaks: Vec<_> = outbreaks
             .into_iter()
-            .map(|((class, drill), n)| {
-                let labels = vec![("class", class.to_string()), ("drill", drill.to_string())];
-                (labels, n)
-            })
+            .map(|((class, drill), n)| (of_class(class, drill), n))
             .collect();
         family(
             "gtrace_fleet_open_outbreaks",

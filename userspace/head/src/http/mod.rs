@@ -194,15 +194,8 @@ fn of_agents() -> Router<App> {
 
 /// All routes.
 fn router(app: App) -> Router {
-    let people = Router::new()
-        .route("/", get(page::document))
-        .route("/page/fleet.js", get(page::script))
-        .route("/page/fleet.css", get(page::style))
-        .route("/page/icon.svg", get(page::icon))
+    let people = page::routes()
         .route("/hosts/{host}", get(reads::with_slash))
-        .route("/hosts/{host}/", get(page::host_document))
-        .route("/page/app.js", get(page::host_script))
-        .route("/page/app.css", get(page::host_style))
         .route("/healthz", get(people::healthz))
         .route("/metrics", get(metrics::metrics))
         .route("/fleet/v1/hosts", get(people::hosts))

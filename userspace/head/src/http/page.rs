@@ -1,8 +1,12 @@
 //! The page for people at `/`: files that `cargo xtask page` builds of userspace/page, compiled in. The daemon's page has the same parts.
 
+use axum::Router;
 use axum::body::Bytes;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+
+use super::App;
 
 /// What the page may do: load its own files and ask this head. Nothing inline, nothing from other hosts, in no frame.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
@@ -17,32 +21,20 @@ const HOST_SCRIPT: &[u8] = include_bytes!("../../../http/page/app.js");
 const HOST_STYLE: &[u8] = include_bytes!("../../../http/page/app.css");
 const ICON: &[u8] = include_bytes!("../../../http/page/icon.svg");
 
-pub(super) async fn document() -> Response {
-    file("text/html; charset=utf-8", DOCUMENT)
-}
-
-pub(super) async fn script() -> Response {
-    file("text/javascript; charset=utf-8", SCRIPT)
-}
-
-pub(super) async fn style() -> Response {
-    file("text/css; charset=utf-8", STYLE)
-}
-
-pub(super) async fn host_document() -> Response {
-    file("text/html; charset=utf-8", HOST_DOCUMENT)
-}
-
-pub(super) async fn host_script() -> Response {
-    file("text/javascript; charset=utf-8", HOST_SCRIPT)
-}
-
-pub(super) async fn host_style() -> Response {
-    file("text/css; charset=utf-8", HOST_STYLE)
-}
-
-pub(super) async fn icon() -> Response {
-    file("image/svg+xml", ICON)
+/// The files, which need no more than the right to read something.
+pub(super) fn routes() -> Router<App> {
+    let html = "text/html; charset=utf-8";
+    let script = "text/javascript; charset=utf-8";
+    let style = "text/css; charset=utf-8";
+    let route = |kind, content| get(move || async move { file(kind, content) });
+    Router::new()
+        .route("/", route(html, DOCUMENT))
+        .route("/page/fleet.js", route(script, SCRIPT))
+        .route("/page/fleet.css", route(style, STYLE))
+        .route("/page/icon.svg", route("image/svg+xml", ICON))
+        .route("/hosts/{host}/", route(html, HOST_DOCUMENT))
+        .route("/page/app.js", route(script, HOST_SCRIPT))
+        .route("/page/app.css", route(style, HOST_STYLE))
 }
 
 fn file(kind: &'static str, content: &'static [u8]) -> Response {

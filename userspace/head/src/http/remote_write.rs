@@ -1,6 +1,5 @@
 //! Metrics of the fleet, pushed to Prometheus or what takes its remote write (version 1.0 of the protocol): protobuf, compressed by Snappy.
 
-use std::io::Read as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,8 +22,6 @@ use super::metrics::{self, Family};
 const SERIES: usize = 2000;
 /// How long a request may take.
 const WITHIN: Duration = Duration::from_secs(30);
-/// Bytes of an answer that are shown.
-const ANSWER_MAX: u64 = 300;
 
 /// Where metrics are pushed to.
 #[derive(Clone, Debug)]
@@ -75,11 +72,8 @@ impl RemoteWrite {
     }
 
     fn agent(&self) -> Result<ureq::Agent, String> {
-        let certificates = match self.url.starts_with("https:") {
-            true => outgoing::certificates(self.ca_file.as_deref(), "--remote-write-ca")?,
-            false => Vec::new(),
-        };
-        Ok(outgoing::agent(&certificates, WITHIN))
+        let (is_https, ca) = (self.url.starts_with("https:"), self.ca_file.as_deref());
+        outgoing::client(is_https, ca, "--remote-write-ca", WITHIN)
     }
 
     /// Sends one round; why what was not taken was not.
@@ -113,12 +107,8 @@ impl RemoteWrite {
             let mut answer = answer.map_err(|e| format!("{} does not answer: {e}", self.url))?;
             let status = answer.status();
             if !status.is_success() {
-                let mut text = Vec::new();
-                let body = answer.body_mut().as_reader();
-                let _ = body.take(ANSWER_MAX).read_to_end(&mut text);
-                let text = String::from_utf8_lossy(&text);
-                let text = text.trim().replace(char::is_control, " ");
-                return Err(format!("{} answers {}: {text}", self.url, status.as_u16()));
+                let (status, text) = (status.as_u16(), outgoing::beginning(&mut answer));
+                return Err(format!("{} answers {status}: {text}", self.url));
             }
             *taken += one.timeseries.len();
         }

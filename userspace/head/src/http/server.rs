@@ -8,11 +8,13 @@ use std::os::unix::net::{UnixListener as StdUnixListener, UnixStream as StdUnixS
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::Request;
+use gtrace_event::Timestamp;
 use gtrace_fleet::remedy::Policy;
+use gtrace_store::SteadyClock;
 use gtrace_tls::{AccessFiles, FileError, Guard, Reload};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -31,7 +33,7 @@ use super::gswarm::{self, Gswarm};
 use super::places::Places;
 use super::remote_write::{self, RemoteWrite};
 use super::{App, agents_alone, others, router, sessions};
-use crate::db::{Database, DbError, Listener, Place};
+use crate::db::{Database, DbError, Listener, Place, nanos, time_of};
 use crate::intake::{Intake, Receiver, Receiving};
 use crate::nats::Nats;
 use crate::remediation::{self, PolicyError, Remediation};
@@ -367,24 +369,40 @@ impl Tasks {
     }
 }
 
+/// The first day that is kept; `None` where the clock was set within the last hour, as nobody knows then which day it is.
+fn first_kept(
+    clock: &mut SteadyClock,
+    days: u32,
+    now: Timestamp,
+    since_start: Duration,
+) -> Option<i64> {
+    let since_start = u64::try_from(since_start.as_nanos()).unwrap_or(u64::MAX);
+    let today = nanos(now).div_euclid(DAY_NS);
+    clock
+        .is_steady(now, since_start)
+        .then(|| today - i64::from(days))
+}
+
 async fn retain(place: Place, days: u32, mut ended: watch::Receiver<bool>) {
+    let (mut clock, began) = (SteadyClock::default(), Instant::now());
     loop {
-        let place = place.clone();
-        let done = tokio::task::spawn_blocking(move || {
-            let today = super::super::db::nanos(gtrace_event::Timestamp::now()).div_euclid(DAY_NS);
-            let mut database = Database::open(&place)?;
-            let first = today - i64::from(days);
-            let before = super::super::db::time_of(first.saturating_mul(DAY_NS));
-            database.retain_sessions(before)?;
-            database.retain(first)
-        });
-        match done.await {
-            Ok(Ok(0)) => {}
-            Ok(Ok(gone)) => {
-                tracing::info!("records of {gone} days were older than {days} days and are gone")
+        if let Some(first) = first_kept(&mut clock, days, Timestamp::now(), began.elapsed()) {
+            let place = place.clone();
+            let done = tokio::task::spawn_blocking(move || {
+                let mut database = Database::open(&place)?;
+                database.retain_sessions(time_of(first.saturating_mul(DAY_NS)))?;
+                database.retain(first)
+            });
+            match done.await {
+                Ok(Ok(0)) => {}
+                Ok(Ok(gone)) => {
+                    tracing::info!(
+                        "records of {gone} days were older than {days} days and are gone"
+                    )
+                }
+                Ok(Err(error)) => tracing::warn!("retention: {error}"),
+                Err(error) => tracing::warn!("retention: {error}"),
             }
-            Ok(Err(error)) => tracing::warn!("retention: {error}"),
-            Err(error) => tracing::warn!("retention: {error}"),
         }
         tokio::select! {
             () = tokio::time::sleep(RETAIN) => {}
@@ -402,7 +420,10 @@ async fn reload(door: Arc<Door>, mut ended: watch::Receiver<bool>) {
         }
         let looking = Arc::clone(&door);
         match tokio::task::spawn_blocking(move || looking.guard.check()).await {
-            Ok(Reload::Reloaded) => tracing::info!("certificate and credentials were read again"),
+            Ok(Reload::Reloaded) => {
+                tracing::info!("certificate and credentials were read again");
+                door.reloads.send_replace(());
+            }
             Ok(Reload::Failed(error)) => {
                 tracing::warn!("{error}; what the files said before goes on to hold");
             }
@@ -522,13 +543,18 @@ async fn secure(
     router: Router,
     ended: watch::Receiver<bool>,
 ) -> Option<Pin<Box<dyn Future<Output = ()> + Send>>> {
-    let acceptor = TlsAcceptor::from(Arc::clone(&door.guard.access().tls));
+    let tls = Arc::clone(&door.guard.access().tls);
+    let acceptor = TlsAcceptor::from(Arc::clone(&tls));
     let shaken = tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await;
     let io = shaken.ok()?.ok()?;
     let certificates = io.get_ref().1.peer_certificates();
     let first = certificates.and_then(|all| all.first());
     let certificate = first.map(|one| one.clone().into_owned());
-    let secured = Arc::new(Secured { door, certificate });
+    let secured = Arc::new(Secured {
+        door,
+        certificate,
+        tls,
+    });
     Some(Box::pin(connection(io, Way::Tls(secured), router, ended)))
 }
 
@@ -542,6 +568,7 @@ fn connection<T>(
 where
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let outdated = way.outdated();
     let service = service_fn(move |mut request: Request<Incoming>| {
         request.extensions_mut().insert(way.clone());
         router.clone().call(request)
@@ -568,18 +595,34 @@ where
     async move {
         tokio::select! {
             // A client that goes away in the middle is no matter of the head's.
-            _ = connection.as_mut() => {}
-            () = over(&mut ended) => {
-                connection.as_mut().graceful_shutdown();
-                let _ = tokio::time::timeout(DRAIN, connection).await;
-            }
+            _ = connection.as_mut() => return,
+            () = over(&mut ended) => {}
+            () = outdated => {}
         }
+        connection.as_mut().graceful_shutdown();
+        let _ = tokio::time::timeout(DRAIN, connection).await;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_head_whose_clock_was_wrong_when_it_started_removes_nothing_by_it() {
+        let mut clock = SteadyClock::default();
+        let mut first = |time: &str, hours: u64| {
+            let since_start = Duration::from_secs(hours * 3600);
+            first_kept(&mut clock, 30, time.parse().unwrap(), since_start)
+        };
+        assert_eq!(first("2051-11-23T00:00:00Z", 0), None);
+        // The network has set it.
+        assert_eq!(first("2026-11-23T01:00:00Z", 1), None);
+        let day = |time: &str| nanos(time.parse().unwrap()).div_euclid(DAY_NS);
+        let kept = Some(day("2026-10-24T00:00:00Z"));
+        assert_eq!(first("2026-11-23T02:00:00Z", 2), kept);
+        assert_eq!(first("2051-11-23T03:00:00Z", 3), None);
+    }
 
     async fn panics() {
         std::panic::panic_any("wrong")

@@ -33,6 +33,8 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How long the end of a session waits for the last frames of its hosts; gswarm-profiler's head waits as long.
 const LAST_FRAMES: Duration = Duration::from_secs(5);
 const LAST_LOOK: Duration = Duration::from_millis(100);
+/// A host that has sent no frame of so long a time, in milliseconds, is not waited for.
+const LATELY_MS: i64 = 20_000;
 /// Most frames of a page.
 const PAGE_MAX: u32 = 5000;
 
@@ -379,14 +381,15 @@ pub(super) async fn end(app: &App, session: &Session, by: String) -> Result<Sess
     })
 }
 
-/// Waits until every host that has sent frames has sent its last, but not for long: one may be gone.
+/// Waits until every host that has lately sent frames has sent its last, but not for long: one may be gone.
 async fn all_arrived(app: &App, session: &Session) -> Result<(), Problem> {
     let until = Instant::now() + LAST_FRAMES;
     let last = session.slots(Timestamp::now()).end - 1;
+    let from = last - (LATELY_MS / i64::from(session.interval_ms).max(1)).max(1);
     loop {
         let id = session.id;
-        let delivered = app.read(move |db| db.delivered(id)).await?;
-        let there = !delivered.is_empty() && delivered.iter().all(|of| of.slots.1 >= last);
+        let newest = app.read(move |db| db.newest_slots(id, from)).await?;
+        let there = !newest.is_empty() && newest.iter().all(|slot| *slot >= last);
         if there || Instant::now() >= until {
             return Ok(());
         }
@@ -416,8 +419,9 @@ pub(super) async fn show(
 /// What came of a session.
 pub(super) async fn view(app: &App, session: Session) -> Result<SessionView, Problem> {
     let id = session.id;
+    // All of its frames are counted.
     let (delivered, rows) = app
-        .read(move |db| Ok((db.delivered(id)?, db.hosts()?)))
+        .read_long(move |db| Ok((db.delivered(id)?, db.hosts()?)))
         .await?;
     let now = Timestamp::now();
     let slots = session.slots(now);
@@ -517,12 +521,13 @@ fn after(text: &str) -> Result<After, Problem> {
 mod tests {
     use gtrace_event::Timestamp;
     use gtrace_fleet::{Metric, SESSIONS_MAX};
+    use tokio::sync::watch;
 
-    use super::{On, Session};
+    use super::{App, On, Session, view};
+    use crate::db::Place;
 
-    #[test]
-    fn a_host_is_asked_for_as_many_sessions_as_agents_take() {
-        let session = |id| Session {
+    fn session(id: i64) -> Session {
+        Session {
             id,
             name: id.to_string(),
             hosts: Vec::new(),
@@ -532,7 +537,24 @@ mod tests {
             ends: Timestamp::MAX,
             stopped: None,
             gswarm: false,
-        };
+        }
+    }
+
+    #[tokio::test]
+    async fn who_counts_frames_leaves_a_reader_for_short_questions() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::File(dir.path().join("fleet.db"));
+        let (_end, ended) = watch::channel(false);
+        let app = App::open(&place, None, false, ended).unwrap();
+        assert_eq!(view(&app, session(1)).await.unwrap().hosts, []);
+        // Nobody has a long question answered any more.
+        app.long_reads.close();
+        assert!(view(&app, session(1)).await.is_err());
+        assert!(app.hosts().await.is_ok());
+    }
+
+    #[test]
+    fn a_host_is_asked_for_as_many_sessions_as_agents_take() {
         let on = On::default();
         on.set((1..=20).map(session).collect(), Vec::new());
         let asked: Vec<i64> = on.of("a").unwrap().iter().map(|m| m.session).collect();

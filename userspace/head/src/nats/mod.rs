@@ -179,7 +179,7 @@ async fn sender(
     let (Some(number), Some(signature), true) = (number, signature, subject.kind == kind) else {
         return Err(Refused::Never("it has no host or signature"));
     };
-    let known = intake.host_of_any(number).await?;
+    let known = intake.host(number).await?;
     let known = known.ok_or(Refused::Never(
         "its host is not in this fleet, or its credential was revoked",
     ))?;

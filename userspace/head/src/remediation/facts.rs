@@ -14,7 +14,7 @@ use gtrace_fleet::remedy::{
 use super::polls::{Known, Manager, Polls};
 use super::request_of;
 use crate::db::{Database, DbError, HostRow, IncidentQuery, Wish, request_key};
-use crate::view::is_silent;
+use crate::view::{is_silent, labels};
 
 /// So many of a host's incidents are searched for events of a kind, the newest.
 const SEARCHED_OF_HOST: u32 = 50;
@@ -75,9 +75,7 @@ pub(super) fn wishes(
 }
 
 fn fits_host(rule: &Rule, row: &HostRow) -> bool {
-    let none = BTreeMap::new();
-    let labels = row.state.as_ref().map_or(&none, |state| &state.labels);
-    rule.fits_host(&row.name, labels)
+    rule.fits_host(&row.name, labels(row))
 }
 
 /// Whether the incident has an event of a kind that the rule wants.

@@ -210,14 +210,14 @@ pub(super) type May<'a> = &'a mut dyn FnMut() -> Result<(), Outcome>;
 impl Kubernetes {
     /// For requests that have to be answered within `answer` each, and within `all` together.
     pub(super) fn new(service: &Service, answer: Duration, all: Duration) -> Result<Self, String> {
-        let certificates = match service.url.starts_with("https:") {
-            true => outgoing::certificates(service.ca_file.as_deref(), "[kubernetes] ca_file")?,
-            false => Vec::new(),
-        };
+        let (is_https, ca) = (
+            service.url.starts_with("https:"),
+            service.ca_file.as_deref(),
+        );
         let token = service.token_file.as_deref();
         let token = token.map(|file| outgoing::token(file, "[kubernetes] token_file"));
         Ok(Self {
-            agent: outgoing::agent(&certificates, answer),
+            agent: outgoing::client(is_https, ca, "[kubernetes] ca_file", answer)?,
             url: service.url.trim_end_matches('/').to_owned(),
             token: token.transpose()?,
             until: Instant::now() + all,

@@ -1,15 +1,11 @@
 //! Tickets by the site's webhook.
 
-use std::io::Read as _;
 use std::time::Duration;
 
 use gtrace_fleet::remedy::{Order, Outcome, Service};
 use gtrace_outgoing as outgoing;
 
 use super::kubernetes::May;
-
-/// Bytes of an answer that are kept.
-const ANSWER_MAX: u64 = 300;
 
 /// Posts a plan. A receiver that keeps the header `Idempotency-Key` makes one ticket of a plan.
 pub(super) fn post(webhook: &Service, order: &Order, within: Duration, may: May<'_>) -> Outcome {
@@ -30,16 +26,16 @@ fn send(
     may: May<'_>,
 ) -> Result<(u16, String), Outcome> {
     // A file that cannot be read may be being replaced: nothing is sent, and it is tried again.
-    let certificates = match webhook.url.starts_with("https:") {
-        true => outgoing::certificates(webhook.ca_file.as_deref(), "[webhook] ca_file")
-            .map_err(Outcome::Unsure)?,
-        false => Vec::new(),
-    };
+    let (is_https, ca) = (
+        webhook.url.starts_with("https:"),
+        webhook.ca_file.as_deref(),
+    );
+    let agent = outgoing::client(is_https, ca, "[webhook] ca_file", within);
+    let agent = agent.map_err(Outcome::Unsure)?;
     let body = serde_json::json!({
         "plan": order.plan, "host": order.host, "cause": order.cause,
         "title": format!("{}: {}", order.host, order.cause.text),
     });
-    let agent = outgoing::agent(&certificates, within);
     let mut request = agent
         .post(&webhook.url)
         .header("content-type", "application/json")
@@ -52,12 +48,7 @@ fn send(
     let unsure = |e: ureq::Error| Outcome::Unsure(format!("the webhook does not answer: {e}"));
     let mut response = request.send(body.to_string()).map_err(unsure)?;
     let status = response.status().as_u16();
-    let mut answer = Vec::new();
-    let body = response.body_mut().as_reader();
-    // Of a long answer its beginning says why.
-    let _ = body.take(ANSWER_MAX).read_to_end(&mut answer);
-    let answer = String::from_utf8_lossy(&answer);
-    Ok((status, answer.trim().replace(char::is_control, " ")))
+    Ok((status, outgoing::beginning(&mut response)))
 }
 
 #[cfg(test)]

@@ -140,143 +140,64 @@ fn found(reader: &Reader, filter: Filter) -> Vec<String> {
         .collect()
 }
 
+/// Sets a part of a filter.
+type Narrow<'a> = &'a dyn Fn(&mut Filter);
+
 #[test]
 fn each_part_of_a_filter_narrows() {
     let place = Place::new();
     let all = mixed(&place);
     let reader = place.reader();
-    let none = Filter::default;
     let gpu = |text: &str| Some(GpuFilter::Text(text.to_owned()));
-    for (filter, want) in [
-        (none(), "0123"),
+    let cases: [(Narrow<'_>, &str); 18] = [
+        (&|_| {}, "0123"),
+        (&|f| f.since = Some(day(1)), "123"),
+        (&|f| f.until = Some(day(1)), "0"),
         (
-            Filter {
-                since: Some(day(1)),
-                ..none()
-            },
-            "123",
-        ),
-        (
-            Filter {
-                until: Some(day(1)),
-                ..none()
-            },
-            "0",
-        ),
-        (
-            Filter {
-                since: Some(day(1)),
-                until: Some(day(3)),
-                ..none()
+            &|f| {
+                f.since = Some(day(1));
+                f.until = Some(day(3));
             },
             "12",
         ),
+        (&|f| f.kinds = vec![Kind::Aer], "1"),
+        (&|f| f.kinds = vec![Kind::Aer, Kind::Xid], "0123"),
+        (&|f| f.min_severity = Some(Severity::Warning), "023"),
+        (&|f| f.provenance = Some(Provenance::Injected), "2"),
+        (&|f| f.boot_id = Some("boot-2".into()), "1"),
+        (&|f| f.unacked_only = true, "123"),
+        (&|f| f.id = Some(all[2].id), "2"),
         (
-            Filter {
-                kinds: vec![Kind::Aer],
-                ..none()
-            },
-            "1",
-        ),
-        (
-            Filter {
-                kinds: vec![Kind::Aer, Kind::Xid],
-                ..none()
-            },
-            "0123",
-        ),
-        (
-            Filter {
-                min_severity: Some(Severity::Warning),
-                ..none()
-            },
-            "023",
-        ),
-        (
-            Filter {
-                provenance: Some(Provenance::Injected),
-                ..none()
-            },
-            "2",
-        ),
-        (
-            Filter {
-                boot_id: Some("boot-2".into()),
-                ..none()
-            },
-            "1",
-        ),
-        (
-            Filter {
-                unacked_only: true,
-                ..none()
-            },
-            "123",
-        ),
-        (
-            Filter {
-                id: Some(all[2].id),
-                ..none()
-            },
-            "2",
-        ),
-        (
-            Filter {
-                id: Some(all[2].id),
-                unacked_only: true,
-                since: Some(day(3)),
-                ..none()
+            &|f| {
+                f.id = Some(all[2].id);
+                f.unacked_only = true;
+                f.since = Some(day(3));
             },
             "",
         ),
         (
-            Filter {
-                gpu: Some(GpuFilter::Pci(PCI.parse().unwrap())),
-                ..none()
-            },
+            &|f| f.gpu = Some(GpuFilter::Pci(PCI.parse().unwrap())),
             "01",
         ),
+        (&|f| f.gpu = gpu("5e:"), "3"),
+        (&|f| f.gpu = gpu("gpu-5FD1"), "3"),
+        (&|f| f.limit = Some(2), "23"),
         (
-            Filter {
-                gpu: gpu("5e:"),
-                ..none()
-            },
-            "3",
-        ),
-        (
-            Filter {
-                gpu: gpu("gpu-5FD1"),
-                ..none()
-            },
-            "3",
-        ),
-        (
-            Filter {
-                limit: Some(2),
-                ..none()
-            },
-            "23",
-        ),
-        (
-            Filter {
-                limit: Some(2),
-                unacked_only: true,
-                until: Some(day(3)),
-                ..none()
+            &|f| {
+                f.limit = Some(2);
+                f.unacked_only = true;
+                f.until = Some(day(3));
             },
             "12",
         ),
-        (
-            Filter {
-                limit: Some(0),
-                ..none()
-            },
-            "",
-        ),
-    ] {
+        (&|f| f.limit = Some(0), ""),
+    ];
+    for (fill, want) in cases {
+        let mut filter = Filter::default();
+        fill(&mut filter);
         assert_eq!(found(&reader, filter.clone()).concat(), want, "{filter:?}");
     }
-    assert_eq!(reader.query(&none()).unwrap(), all);
+    assert_eq!(reader.query(&Filter::default()).unwrap(), all);
 }
 
 #[test]

@@ -181,7 +181,7 @@ impl Tracer {
         // Before the probes see the first call of another driver.
         let traced = self.configure(fresh)?;
         let followed =
-            self.fixed.is_none() && self.follower.follow(&mut self.probes, &self.tracefs).any;
+            self.fixed.is_none() && self.follower.follow(&mut self.probes, &self.tracefs);
         Ok(traced || followed)
     }
 

@@ -261,10 +261,9 @@ impl Conversion {
                     let nearest = value as f64;
                     let error = (value - nearest as i128) as f64;
                     // Adding the error in another mode rounds the exact value.
-                    return round::add64(nearest, error, self.mode).to_bits();
+                    return self.float_out(round::add64(nearest, error, self.mode));
                 }
-                let odd = integer_to_odd(value);
-                self.float_out(odd)
+                self.float_out(integer_to_odd(value))
             }
             (true, false) => {
                 let value = self.float_in(bits);

@@ -124,16 +124,8 @@ pub(crate) fn f32_op(op: &str, ftz: bool, sat: bool) -> Option<Exec> {
         "abs" => unary!(|x| x.abs()),
         "min" => binary!(|x, y| minimum(x, y)),
         "max" => binary!(|x, y| maximum(x, y)),
-        "min.NaN" => binary!(|x, y| if x.is_nan() || y.is_nan() {
-            f32::NAN
-        } else {
-            minimum(x, y)
-        }),
-        "max.NaN" => binary!(|x, y| if x.is_nan() || y.is_nan() {
-            f32::NAN
-        } else {
-            maximum(x, y)
-        }),
+        "min.NaN" => binary!(|x, y| or_nan(x, y, minimum(x, y))),
+        "max.NaN" => binary!(|x, y| or_nan(x, y, maximum(x, y))),
         _ => return None,
     })
 }
@@ -158,6 +150,16 @@ fn maximum(a: f32, b: f32) -> f32 {
         a
     } else {
         b
+    }
+}
+
+/// NaN if one of two operands is, else the result.
+#[inline(always)]
+fn or_nan(a: f32, b: f32, result: f32) -> f32 {
+    if a.is_nan() || b.is_nan() {
+        f32::NAN
+    } else {
+        result
     }
 }
 
@@ -252,12 +254,7 @@ pub(crate) fn rounded(regs: &mut Regs, o: &Operands, mask: u32) {
             5 => round::div32(1.0, a, mode),
             _ => round::sqrt32(a, mode),
         };
-        let value = match (ftz, sat) {
-            (false, false) => finish::<false, false>(value),
-            (false, true) => finish::<false, true>(value),
-            (true, false) => finish::<true, false>(value),
-            (true, true) => finish::<true, true>(value),
-        };
+        let value = variants!(ftz, sat, finish::<F, S>(value));
         regs.narrow_mut(o.d)[lane] = value.to_bits();
     });
 }
@@ -314,10 +311,8 @@ fn half(op: u8, format: Half, sat: bool, a: u16, b: u16, c: u16) -> u16 {
                 7 => maximum(x, y),
                 8 => x.exp2(),
                 9 => x.tanh(),
-                10 if x.is_nan() || y.is_nan() => f32::NAN,
-                10 => minimum(x, y),
-                _ if x.is_nan() || y.is_nan() => f32::NAN,
-                _ => maximum(x, y),
+                10 => or_nan(x, y, minimum(x, y)),
+                _ => or_nan(x, y, maximum(x, y)),
             };
             format.write(f64::from(value), Mode::Nearest, false)
         }
@@ -358,7 +353,8 @@ pub(crate) fn testp(test: &str, wide: bool) -> Option<Exec> {
         "infinite" => both!(|a| a.is_infinite()),
         "number" => both!(|a| !a.is_nan()),
         "notanumber" => both!(|a| a.is_nan()),
-        "normal" => both!(|a| a.is_normal()),
+        // Zeros are normal numbers here.
+        "normal" => both!(|a| a.is_normal() || a == 0.0),
         "subnormal" => both!(|a| a.is_subnormal()),
         _ => return None,
     })

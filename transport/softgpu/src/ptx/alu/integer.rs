@@ -22,16 +22,36 @@ pub(crate) fn mul_lo(ty: Type) -> Option<Exec> {
     for_integer!(ty, T => lanes!(|a: T, b: T| a.wrapping_mul(b)))
 }
 
+/// The upper half of the product of two T, as which W has room.
+macro_rules! upper {
+    ($T:ty, $W:ty, $a:expr, $b:expr) => {
+        ((<$W>::from($a) * <$W>::from($b)) >> <$T>::BITS) as $T
+    };
+}
+
+/// `$with!` of an integer type, of the type that is twice as wide, and of how lanes are taken: products of 128 bits
+/// are dear.
+macro_rules! by_width {
+    ($ty:expr, $with:ident) => {
+        Some(match $ty {
+            Type::U16 => $with!(u16, u32, lanes),
+            Type::S16 => $with!(i16, i32, lanes),
+            Type::U32 => $with!(u32, u64, lanes),
+            Type::S32 => $with!(i32, i64, lanes),
+            Type::U64 => $with!(u64, u128, singly),
+            Type::S64 => $with!(i64, i128, singly),
+            _ => return None,
+        })
+    };
+}
+
 pub(crate) fn mul_hi(ty: Type) -> Option<Exec> {
-    Some(match ty {
-        Type::U16 => lanes!(|a: u16, b: u16| ((u32::from(a) * u32::from(b)) >> 16) as u16),
-        Type::S16 => lanes!(|a: i16, b: i16| ((i32::from(a) * i32::from(b)) >> 16) as i16),
-        Type::U32 => lanes!(|a: u32, b: u32| ((u64::from(a) * u64::from(b)) >> 32) as u32),
-        Type::S32 => lanes!(|a: i32, b: i32| ((i64::from(a) * i64::from(b)) >> 32) as i32),
-        Type::U64 => singly!(|a: u64, b: u64| ((u128::from(a) * u128::from(b)) >> 64) as u64),
-        Type::S64 => singly!(|a: i64, b: i64| ((i128::from(a) * i128::from(b)) >> 64) as i64),
-        _ => return None,
-    })
+    macro_rules! with {
+        ($T:ty, $W:ty, $take:ident) => {
+            $take!(|a: $T, b: $T| upper!($T, $W, a, b))
+        };
+    }
+    by_width!(ty, with)
 }
 
 pub(crate) fn mul_wide(ty: Type) -> Option<Exec> {
@@ -50,33 +70,15 @@ pub(crate) fn mad_lo(ty: Type) -> Option<Exec> {
 
 pub(crate) fn mad_hi(ty: Type, saturate: bool) -> Option<Exec> {
     if saturate {
-        return (ty == Type::S32).then(|| {
-            lanes!(|a: i32, b: i32, c: i32| {
-                (((i64::from(a) * i64::from(b)) >> 32) as i32).saturating_add(c)
-            })
-        });
+        return (ty == Type::S32)
+            .then(|| lanes!(|a: i32, b: i32, c: i32| upper!(i32, i64, a, b).saturating_add(c)));
     }
-    Some(match ty {
-        Type::U16 => lanes!(|a: u16, b: u16, c: u16| {
-            (((u32::from(a) * u32::from(b)) >> 16) as u16).wrapping_add(c)
-        }),
-        Type::S16 => lanes!(|a: i16, b: i16, c: i16| {
-            (((i32::from(a) * i32::from(b)) >> 16) as i16).wrapping_add(c)
-        }),
-        Type::U32 => lanes!(|a: u32, b: u32, c: u32| {
-            (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(c)
-        }),
-        Type::S32 => lanes!(|a: i32, b: i32, c: i32| {
-            (((i64::from(a) * i64::from(b)) >> 32) as i32).wrapping_add(c)
-        }),
-        Type::U64 => singly!(|a: u64, b: u64, c: u64| {
-            (((u128::from(a) * u128::from(b)) >> 64) as u64).wrapping_add(c)
-        }),
-        Type::S64 => singly!(|a: i64, b: i64, c: i64| {
-            (((i128::from(a) * i128::from(b)) >> 64) as i64).wrapping_add(c)
-        }),
-        _ => return None,
-    })
+    macro_rules! with {
+        ($T:ty, $W:ty, $take:ident) => {
+            $take!(|a: $T, b: $T, c: $T| upper!($T, $W, a, b).wrapping_add(c))
+        };
+    }
+    by_width!(ty, with)
 }
 
 pub(crate) fn mad_wide(ty: Type) -> Option<Exec> {
@@ -202,15 +204,27 @@ fn dot4(a: u32, b: u32, c: u32, signed_a: bool, signed_b: bool) -> u32 {
         .fold(c, |sum, (a, b)| sum.wrapping_add((a * b) as u32))
 }
 
+/// `$with!` of whether each of two operands is signed.
+macro_rules! by_signs {
+    ($a:expr, $b:expr, $with:ident) => {
+        Some(match ($a, $b) {
+            (Type::U32, Type::U32) => $with!(false, false),
+            (Type::S32, Type::S32) => $with!(true, true),
+            (Type::U32, Type::S32) => $with!(false, true),
+            (Type::S32, Type::U32) => $with!(true, false),
+            _ => return None,
+        })
+    };
+}
+
 /// Dot product of four bytes, added to c.
 pub(crate) fn dp4a(a: Type, b: Type) -> Option<Exec> {
-    Some(match (a, b) {
-        (Type::U32, Type::U32) => lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, false, false)),
-        (Type::S32, Type::S32) => lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, true, true)),
-        (Type::U32, Type::S32) => lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, false, true)),
-        (Type::S32, Type::U32) => lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, true, false)),
-        _ => return None,
-    })
+    macro_rules! with {
+        ($signed_a:expr, $signed_b:expr) => {
+            lanes!(|a: u32, b: u32, c: u32| dot4(a, b, c, $signed_a, $signed_b))
+        };
+    }
+    by_signs!(a, b, with)
 }
 
 fn dot2(a: u32, b: u32, c: u32, signed_a: bool, signed_b: bool, high: bool) -> u32 {
@@ -230,33 +244,17 @@ fn dot2(a: u32, b: u32, c: u32, signed_a: bool, signed_b: bool, high: bool) -> u
 
 /// Dot product of two halves of a with two bytes of b, added to c.
 pub(crate) fn dp2a(a: Type, b: Type, high: bool) -> Option<Exec> {
-    Some(match (a, b, high) {
-        (Type::U32, Type::U32, false) => {
-            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, false, false, false))
-        }
-        (Type::S32, Type::S32, false) => {
-            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, true, true, false))
-        }
-        (Type::U32, Type::S32, false) => {
-            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, false, true, false))
-        }
-        (Type::S32, Type::U32, false) => {
-            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, true, false, false))
-        }
-        (Type::U32, Type::U32, true) => {
-            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, false, false, true))
-        }
-        (Type::S32, Type::S32, true) => {
-            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, true, true, true))
-        }
-        (Type::U32, Type::S32, true) => {
-            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, false, true, true))
-        }
-        (Type::S32, Type::U32, true) => {
-            lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, true, false, true))
-        }
-        _ => return None,
-    })
+    macro_rules! with {
+        ($signed_a:expr, $signed_b:expr) => {
+            match high {
+                false => {
+                    lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, $signed_a, $signed_b, false))
+                }
+                true => lanes!(|a: u32, b: u32, c: u32| dot2(a, b, c, $signed_a, $signed_b, true)),
+            }
+        };
+    }
+    by_signs!(a, b, with)
 }
 
 /// A word that sums carry out of.
@@ -306,25 +304,22 @@ fn carry<T: Carry, const IN: bool, const OUT: bool, const SUB: bool>(
     }
 }
 
+fn carrying<T: Carry>(subtract: bool, input: bool, output: bool) -> Exec {
+    match (input, output, subtract) {
+        (false, _, false) => carry::<T, false, true, false>,
+        (false, _, true) => carry::<T, false, true, true>,
+        (true, false, false) => carry::<T, true, false, false>,
+        (true, false, true) => carry::<T, true, false, true>,
+        (true, true, false) => carry::<T, true, true, false>,
+        (true, true, true) => carry::<T, true, true, true>,
+    }
+}
+
 /// add.cc, addc, addc.cc and the same of sub; `input` and `output` say which way the carry goes.
 pub(crate) fn with_carry(ty: Type, subtract: bool, input: bool, output: bool) -> Option<Exec> {
-    let wide = match ty.unsigned() {
-        Type::U32 | Type::S32 => false,
-        Type::U64 | Type::S64 => true,
-        _ => return None,
-    };
-    Some(match (input, output, subtract, wide) {
-        (false, _, false, false) => carry::<u32, false, true, false>,
-        (false, _, false, true) => carry::<u64, false, true, false>,
-        (false, _, true, false) => carry::<u32, false, true, true>,
-        (false, _, true, true) => carry::<u64, false, true, true>,
-        (true, false, false, false) => carry::<u32, true, false, false>,
-        (true, false, false, true) => carry::<u64, true, false, false>,
-        (true, false, true, false) => carry::<u32, true, false, true>,
-        (true, false, true, true) => carry::<u64, true, false, true>,
-        (true, true, false, false) => carry::<u32, true, true, false>,
-        (true, true, false, true) => carry::<u64, true, true, false>,
-        (true, true, true, false) => carry::<u32, true, true, true>,
-        (true, true, true, true) => carry::<u64, true, true, true>,
-    })
+    match ty.unsigned() {
+        Type::U32 | Type::S32 => Some(carrying::<u32>(subtract, input, output)),
+        Type::U64 | Type::S64 => Some(carrying::<u64>(subtract, input, output)),
+        _ => None,
+    }
 }

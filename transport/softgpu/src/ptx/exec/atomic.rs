@@ -1,10 +1,23 @@
 //! What atomics make of the value in memory. PTX ISA 8.x, section 9.7.13 (atom, red).
 
+use super::super::alu::float::flush;
 use super::super::alu::half;
 use super::super::types::Type;
 
 /// The new value from the old one and the operands b and c.
 pub(crate) type Update = fn(u64, u64, u64) -> u64;
+
+/// As [`update`], for global memory: there additions of f32 take and give no subnormal numbers.
+pub(crate) fn update_global(op: &str, ty: Type) -> Option<Update> {
+    let add: Update = |old, b, _| {
+        let [old, b] = [old, b].map(|bits| flush::<true>(f32::from_bits(bits as u32)));
+        u64::from(flush::<true>(old + b).to_bits())
+    };
+    match (op, ty) {
+        ("add", Type::F32) => Some(add),
+        _ => update(op, ty),
+    }
+}
 
 /// The function of an operation; None: PTX has no such atomic.
 pub(crate) fn update(op: &str, ty: Type) -> Option<Update> {

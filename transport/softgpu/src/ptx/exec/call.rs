@@ -7,7 +7,7 @@ use super::super::program::{CallSite, Code, Passed, Special, Target};
 use super::super::types::{Class, window};
 use super::Trouble;
 use super::block::Block;
-use super::bytes::{get, widen};
+use super::bytes::{get, put, widen};
 use super::fragment::{Caller, Fragment, Frame, State, Warp};
 use super::grid::Worker;
 
@@ -43,23 +43,14 @@ fn pass(
                 let stride = warp.stride as usize;
                 each(mask, |lane| {
                     let at = lane * stride + (to + offset) as usize;
-                    let bytes = from_regs.get(a, of, lane).to_le_bytes();
-                    let size = (size as usize).min(8);
-                    if let Some(target) = warp.local.get_mut(at..at + size) {
-                        target.copy_from_slice(&bytes[..size]);
-                    }
+                    put(&mut warp.local, at, size.min(8), from_regs.get(a, of, lane));
                 });
             }
             (Passed::Memory { offset, size }, Passed::Slot(b, of)) => {
                 let stride = warp.stride as usize;
                 each(mask, |lane| {
                     let at = lane * stride + (from + offset) as usize;
-                    let mut bytes = [0; 8];
-                    let size = (size as usize).min(8);
-                    if let Some(source) = warp.local.get(at..at + size) {
-                        bytes[..size].copy_from_slice(source);
-                    }
-                    to_regs.put(b, of, lane, u64::from_le_bytes(bytes));
+                    to_regs.put(b, of, lane, get(&warp.local, at, size.min(8)));
                 });
             }
         }

@@ -79,26 +79,14 @@ impl<'m> Reach<'m> {
 
     /// The texture of a handle.
     pub(super) fn texture(&mut self, handle: u64) -> Option<Arc<Texture>> {
-        match &self.texture {
-            Some((kept, texture)) if *kept == handle => Some(Arc::clone(texture)),
-            _ => {
-                let found = self.memory.texture(handle)?;
-                self.texture = Some((handle, Arc::clone(&found)));
-                Some(found)
-            }
-        }
+        let memory = self.memory;
+        kept_or(&mut self.texture, handle, || memory.texture(handle))
     }
 
     /// The surface of a handle.
     pub(super) fn surface(&mut self, handle: u64) -> Option<Arc<Image>> {
-        match &self.surface {
-            Some((kept, surface)) if *kept == handle => Some(Arc::clone(surface)),
-            _ => {
-                let found = self.memory.surface(handle)?;
-                self.surface = Some((handle, Arc::clone(&found)));
-                Some(found)
-            }
-        }
+        let memory = self.memory;
+        kept_or(&mut self.surface, handle, || memory.surface(handle))
     }
 
     /// The region that `address` lies in, if it admits the access.
@@ -132,36 +120,60 @@ impl<'m> Reach<'m> {
     }
 }
 
-/// Sizes of memory accesses: all are made as one, so that no other thread sees a half.
-pub(super) trait Cell: Copy {
-    /// Reads `bytes` further than `at`.
-    fn load(at: Checked, bytes: usize, order: Ordering) -> u64;
-    fn store(at: Checked, bytes: usize, value: u64, order: Ordering);
+/// The object of a handle: the one that was asked for last, or what `find` finds, which is kept.
+fn kept_or<T>(
+    kept: &mut Option<(u64, Arc<T>)>,
+    handle: u64,
+    find: impl FnOnce() -> Option<Arc<T>>,
+) -> Option<Arc<T>> {
+    match kept.as_ref() {
+        Some((last, object)) if *last == handle => Some(Arc::clone(object)),
+        _ => {
+            let found = find()?;
+            *kept = Some((handle, Arc::clone(&found)));
+            Some(found)
+        }
+    }
 }
 
-macro_rules! cell {
-    ($($ty:ty, $atomic:ty, $through:ty);*) => {$(
-        impl Cell for $ty {
-            #[inline(always)]
-            fn load(at: Checked, bytes: usize, order: Ordering) -> u64 {
-                // SAFETY: the callers checked region and alignment for the whole access
-                // (`Reach::check`), and the region outlives the launch (`Memory`).
-                let cell = unsafe { &*at.0.wrapping_add(bytes).cast::<$atomic>() };
-                cell.load(order) as $ty as $through as u64
-            }
-            #[inline(always)]
-            fn store(at: Checked, bytes: usize, value: u64, order: Ordering) {
-                // SAFETY: as above; the region is writable.
-                let cell = unsafe { &*at.0.wrapping_add(bytes).cast::<$atomic>() };
-                cell.store(value as _, order);
-            }
+/// `with!` of the atomic type of so many bytes, and the number in it.
+macro_rules! by_size {
+    ($size:expr, $with:ident) => {
+        match $size {
+            1 => $with!(AtomicU8, u8),
+            2 => $with!(AtomicU16, u16),
+            4 => $with!(AtomicU32, u32),
+            _ => $with!(AtomicU64, u64),
         }
-    )*};
+    };
 }
-cell!(
-    u8, AtomicU8, u64; i8, AtomicU8, i64; u16, AtomicU16, u64; i16, AtomicU16, i64;
-    u32, AtomicU32, u64; i32, AtomicU32, i64; u64, AtomicU64, u64
-);
+
+/// Reads 1, 2, 4 or 8 bytes that are `bytes` further than `at`: as one, so that no other thread sees a half.
+#[inline(always)]
+pub(super) fn load(at: Checked, bytes: usize, size: u32, order: Ordering) -> u64 {
+    macro_rules! with {
+        ($atomic:ty, $ty:ty) => {{
+            // SAFETY: the callers checked region and alignment for the whole access
+            // (`Reach::check`), and the region outlives the launch (`Memory`).
+            let cell = unsafe { &*at.0.wrapping_add(bytes).cast::<$atomic>() };
+            u64::from(cell.load(order))
+        }};
+    }
+    by_size!(size, with)
+}
+
+/// Writes them.
+#[inline(always)]
+pub(super) fn store(at: Checked, bytes: usize, size: u32, value: u64, order: Ordering) {
+    macro_rules! with {
+        ($atomic:ty, $ty:ty) => {{
+            // SAFETY: as in `load`; the region is writable.
+            let cell = unsafe { &*at.0.wrapping_add(bytes).cast::<$atomic>() };
+            cell.store(value as $ty, order);
+        }};
+    }
+    by_size!(size, with);
+}
 
 /// Adds to 4 or 8 bytes atomically; the value before comes back.
 pub(super) fn add(at: Checked, size: u32, value: u64) -> u64 {
@@ -181,12 +193,12 @@ pub(super) fn add(at: Checked, size: u32, value: u64) -> u64 {
 /// Applies `update` to 2, 4 or 8 bytes atomically; the value before comes back.
 pub(super) fn update(at: Checked, size: u32, mut update: impl FnMut(u64) -> u64) -> u64 {
     macro_rules! with {
-        ($atomic:ty) => {{
+        ($atomic:ty, $ty:ty) => {{
             // SAFETY: region and alignment were checked, the region is writable (`Memory`).
             let cell = unsafe { &*at.0.cast::<$atomic>() };
             let mut before = cell.load(Ordering::SeqCst);
             loop {
-                let after = update(u64::from(before)) as _;
+                let after = update(u64::from(before)) as $ty;
                 match cell.compare_exchange_weak(before, after, Ordering::SeqCst, Ordering::SeqCst)
                 {
                     Ok(_) => return u64::from(before),
@@ -195,9 +207,5 @@ pub(super) fn update(at: Checked, size: u32, mut update: impl FnMut(u64) -> u64)
             }
         }};
     }
-    match size {
-        2 => with!(AtomicU16),
-        4 => with!(AtomicU32),
-        _ => with!(AtomicU64),
-    }
+    by_size!(size, with)
 }

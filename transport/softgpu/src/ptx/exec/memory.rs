@@ -7,7 +7,7 @@ use super::super::program::{Access, Element, NONE, Place};
 use super::super::types::{Class, window};
 use super::Trouble;
 use super::bytes::{get, put, range, widen};
-use super::host::{Cell, Checked, Reach};
+use super::host::{self, Checked, Reach};
 use super::span::{self, Base, Span, Within, Words};
 
 /// Memory as the lanes of a warp see it.
@@ -81,26 +81,14 @@ impl View<'_, '_> {
                 window::SHARED => (Place::Shared, address & !window::MASK),
                 window::LOCAL => (Place::Local, address & !window::MASK),
                 window::PARAM => (Place::Param, address & !window::MASK),
-                _ => {
-                    return Err(Trouble::IllegalAddress {
-                        address,
-                        len,
-                        write,
-                    });
-                }
+                _ => return Err(Trouble::illegal(address, len, write)),
             },
             // ld.param with an address in a register: the address may be generic.
             Place::Param | Place::Local if address & window::MASK != 0 => {
                 let place = match address & window::MASK {
                     window::PARAM => Place::Param,
                     window::LOCAL => Place::Local,
-                    _ => {
-                        return Err(Trouble::IllegalAddress {
-                            address,
-                            len,
-                            write,
-                        });
-                    }
+                    _ => return Err(Trouble::illegal(address, len, write)),
                 };
                 (place, address & !window::MASK)
             }
@@ -122,11 +110,7 @@ impl View<'_, '_> {
                 .map(Spot::Global),
             _ => None,
         };
-        spot.ok_or(Trouble::IllegalAddress {
-            address,
-            len,
-            write,
-        })
+        spot.ok_or(Trouble::illegal(address, len, write))
     }
 
     /// The memory that an address of this place leads to, for the lanes that lead to the same.
@@ -191,7 +175,7 @@ impl View<'_, '_> {
             if *slot == NONE {
                 continue;
             }
-            let value = self.get(&spot, part * size as usize, size, access);
+            let value = self.get(&spot, part * size as usize, size, order(access, false));
             let value = widen(access.element, value);
             match access.element {
                 Element::U64 => regs.write_wide(*slot, &[value; WARP], mask),
@@ -284,7 +268,7 @@ impl View<'_, '_> {
     ) -> Result<(), Trouble> {
         let size = access.element.size();
         let len = size * access.count;
-        let class = class(access.element);
+        let (class, order) = (class(access.element), order(access, false));
         let mut trouble = None;
         // A destination may be the register of the addresses.
         let addresses = addresses(regs, o, access.base, access.offset);
@@ -297,7 +281,7 @@ impl View<'_, '_> {
                     for part in 0..access.count {
                         let slot = access.slots[part as usize];
                         if slot != NONE {
-                            let value = self.get(&spot, (part * size) as usize, size, access);
+                            let value = self.get(&spot, (part * size) as usize, size, order);
                             regs.put(slot, class, lane, widen(access.element, value));
                         }
                     }
@@ -308,15 +292,9 @@ impl View<'_, '_> {
         trouble.map_or(Ok(()), Err)
     }
 
-    fn get(&self, spot: &Spot, at: usize, size: u32, access: &Access) -> u64 {
-        let order = order(access, false);
+    fn get(&self, spot: &Spot, at: usize, size: u32, order: Ordering) -> u64 {
         match spot {
-            Spot::Global(checked) => match size {
-                1 => u8::load(*checked, at, order),
-                2 => u16::load(*checked, at, order),
-                4 => u32::load(*checked, at, order),
-                _ => u64::load(*checked, at, order),
-            },
+            Spot::Global(checked) => host::load(*checked, at, size, order),
             Spot::Shared(offset) => get(self.shared, offset + at, size),
             Spot::Local(offset) => get(self.local, offset + at, size),
             Spot::Param(offset) => get(self.params, offset + at, size),
@@ -351,12 +329,9 @@ impl View<'_, '_> {
                         let value = regs.get(access.slots[part as usize], class, lane);
                         let at = (part * size) as usize;
                         match &spot {
-                            Spot::Global(checked) => match size {
-                                1 => u8::store(*checked, at, value, order),
-                                2 => u16::store(*checked, at, value, order),
-                                4 => u32::store(*checked, at, value, order),
-                                _ => u64::store(*checked, at, value, order),
-                            },
+                            Spot::Global(checked) => {
+                                host::store(*checked, at, size, value, order);
+                            }
                             Spot::Shared(offset) => put(self.shared, offset + at, size, value),
                             Spot::Local(offset) => put(self.local, offset + at, size, value),
                             Spot::Param(_) => {}
@@ -382,17 +357,7 @@ impl View<'_, '_> {
         len: u32,
         hint: u32,
     ) -> Result<u64, Trouble> {
-        let access = Access {
-            place: Place::Generic,
-            element: Element::U8,
-            count: 1,
-            slots: [NONE; 8],
-            offset: 0,
-            base: Class::Wide,
-            fixed: false,
-            ordered: false,
-        };
         let spot = self.spot(Place::Generic, lane, address, len, false, hint)?;
-        Ok(self.get(&spot, 0, len, &access))
+        Ok(self.get(&spot, 0, len, Ordering::Relaxed))
     }
 }

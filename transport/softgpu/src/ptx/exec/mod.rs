@@ -42,6 +42,15 @@ pub(crate) enum Trouble {
 }
 
 impl Trouble {
+    /// An access outside of every allocation, or that the memory does not admit.
+    pub(crate) fn illegal(address: u64, len: u32, write: bool) -> Self {
+        Self::IllegalAddress {
+            address,
+            len,
+            write,
+        }
+    }
+
     pub(crate) fn at(self, site: Site) -> Fault {
         match self {
             Self::IllegalAddress {

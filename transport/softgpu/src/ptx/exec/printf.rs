@@ -7,6 +7,7 @@ use super::super::alu::{Regs, each};
 use super::super::program::{CallSite, Passed, Target};
 use super::Trouble;
 use super::block::Block;
+use super::bytes::{get, put};
 use super::fragment::Warp;
 use super::grid::Worker;
 use super::memory::View;
@@ -34,6 +35,14 @@ pub(super) fn builtin(
             return;
         }
         let stride = warp.stride;
+        let place = |offset: u32| lane * stride as usize + (base + offset) as usize;
+        let mut arguments = [0; 4];
+        for (value, passed) in arguments.iter_mut().zip(&site.params) {
+            *value = match passed {
+                Passed::Slot(slot, class) => regs.get(*slot, *class, lane),
+                Passed::Memory { offset, size } => get(&warp.local, place(*offset), (*size).min(8)),
+            };
+        }
         let mut view = View {
             reach: &mut worker.reach,
             shared: &mut block.shared,
@@ -46,20 +55,6 @@ pub(super) fn builtin(
             lane,
             hint: fragment.pc,
         };
-        let mut arguments = [0; 4];
-        for (value, passed) in arguments.iter_mut().zip(&site.params) {
-            let read = match passed {
-                Passed::Slot(slot, class) => Ok(regs.get(*slot, *class, lane)),
-                Passed::Memory { offset, size } => reader.local(base + offset, *size),
-            };
-            match read {
-                Ok(read) => *value = read,
-                Err(trouble) => outcome = Err(trouble),
-            }
-        }
-        if outcome.is_err() {
-            return;
-        }
         let [first, second, third, fourth] = arguments;
         let result = match site.target {
             Target::AssertFail => Err(reader.assertion([first, second, fourth], third as u32)),
@@ -69,11 +64,7 @@ pub(super) fn builtin(
                 Ok(0)
             }
             Target::Free if heap.release(first) => Ok(0),
-            Target::Free => Err(Trouble::IllegalAddress {
-                address: first,
-                len: 1,
-                write: true,
-            }),
+            Target::Free => Err(Trouble::illegal(first, 1, true)),
             _ => reader.format(first, second).map(|(text, count)| {
                 if let Some(sink) = sink {
                     sink.print(&text);
@@ -82,27 +73,17 @@ pub(super) fn builtin(
             }),
         };
         match result {
-            Ok(value) => give(site, lane, base, value, warp, regs),
+            Ok(value) => match site.returns.first() {
+                Some(Passed::Slot(slot, class)) => regs.put(*slot, *class, lane, value),
+                Some(Passed::Memory { offset, size }) => {
+                    put(&mut warp.local, place(*offset), (*size).min(8), value);
+                }
+                None => {}
+            },
             Err(trouble) => outcome = Err(trouble),
         }
     });
     outcome
-}
-
-/// Puts the value that such a function returns where the caller wants it.
-fn give(site: &CallSite, lane: usize, base: u32, value: u64, warp: &mut Warp, regs: &mut Regs) {
-    match site.returns.first() {
-        Some(Passed::Slot(slot, class)) => regs.put(*slot, *class, lane, value),
-        Some(Passed::Memory { offset, size }) => {
-            let at = lane * warp.stride as usize + (base + offset) as usize;
-            let bytes = value.to_le_bytes();
-            let len = (*size as usize).min(8);
-            if let Some(target) = warp.local.get_mut(at..at + len) {
-                target.copy_from_slice(&bytes[..len]);
-            }
-        }
-        None => {}
-    }
 }
 
 struct Reader<'r, 'v, 'm> {
@@ -140,11 +121,6 @@ impl Reader<'_, '_, '_> {
             place: format!("{file}:{line}: {function}"),
             expression,
         }
-    }
-
-    fn local(&mut self, offset: u32, size: u32) -> Result<u64, Trouble> {
-        let address = super::super::types::window::LOCAL + u64::from(offset);
-        self.view.read(self.lane, address, size.min(8), self.hint)
     }
 
     fn text(&mut self, address: u64) -> Result<Vec<u8>, Trouble> {
@@ -223,15 +199,15 @@ impl Reader<'_, '_, '_> {
                     } else {
                         i64::from(raw as i32)
                     };
-                    spec.integer(value < 0, &value.unsigned_abs().to_string(), "")
+                    spec.integer(spec.sign(value < 0), &value.unsigned_abs().to_string(), "")
                 }
-                b'u' => spec.integer(false, &self.value(&mut at, size)?.to_string(), ""),
-                b'x' => spec.integer(false, &format!("{:x}", self.value(&mut at, size)?), "0x"),
-                b'X' => spec.integer(false, &format!("{:X}", self.value(&mut at, size)?), "0X"),
-                b'o' => spec.integer(false, &format!("{:o}", self.value(&mut at, size)?), "0"),
+                b'u' => spec.integer("", &self.value(&mut at, size)?.to_string(), ""),
+                b'x' => spec.integer("", &format!("{:x}", self.value(&mut at, size)?), "0x"),
+                b'X' => spec.integer("", &format!("{:X}", self.value(&mut at, size)?), "0X"),
+                b'o' => spec.integer("", &format!("{:o}", self.value(&mut at, size)?), "0"),
                 b'p' => {
                     spec.alternate = true;
-                    spec.integer(false, &format!("{:x}", self.value(&mut at, 8)?), "0x")
+                    spec.integer("", &format!("{:x}", self.value(&mut at, 8)?), "0x")
                 }
                 b'c' => spec.pad(vec![self.value(&mut at, 4)? as u8], false),
                 b's' => {
@@ -283,15 +259,14 @@ impl Spec {
         }
     }
 
-    fn integer(&self, negative: bool, digits: &str, prefix: &str) -> Vec<u8> {
+    fn integer(&self, sign: &str, digits: &str, prefix: &str) -> Vec<u8> {
         let prefix = if self.alternate && digits != "0" {
             prefix
         } else {
             ""
         };
         let zeros = "0".repeat(self.precision.unwrap_or(0).saturating_sub(digits.len()));
-        // C leaves the sign flags to signed conversions; the others pass no negative numbers.
-        let text = format!("{}{prefix}{zeros}{digits}", self.sign(negative));
+        let text = format!("{sign}{prefix}{zeros}{digits}");
         self.pad(text.into_bytes(), self.precision.is_none())
     }
 

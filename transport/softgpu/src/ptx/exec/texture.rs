@@ -10,7 +10,7 @@ use super::super::program::{Beyond, Inst, NONE, Query, Reading, Sampling, Surfac
 use super::super::texture::{AddressMode, Channel, Image, Plane, Texture};
 use super::super::types::Class;
 use super::Trouble;
-use super::host::{Cell as _, Reach};
+use super::host::{self, Checked, Reach};
 
 /// What a kernel reads: the bits of four channels.
 type Texel = [u32; 4];
@@ -23,22 +23,12 @@ struct Sampler<'s, 'm> {
 }
 
 /// Reads a channel of the element at `address`, which was checked to be there: its bits, sign-extended.
-fn channel(kind: Channel, at: super::host::Checked, offset: usize) -> u32 {
-    let order = Ordering::Relaxed;
+fn channel(kind: Channel, at: Checked, offset: usize) -> u32 {
+    let bits = host::load(at, offset, kind.size(), Ordering::Relaxed);
     match kind {
-        Channel::U8 => u8::load(at, offset, order) as u32,
-        Channel::S8 => i8::load(at, offset, order) as u32,
-        Channel::U16 | Channel::F16 => u16::load(at, offset, order) as u32,
-        Channel::S16 => i16::load(at, offset, order) as u32,
-        Channel::U32 | Channel::S32 | Channel::F32 => u32::load(at, offset, order) as u32,
-    }
-}
-
-fn illegal(address: u64, len: u32, write: bool) -> Trouble {
-    Trouble::IllegalAddress {
-        address,
-        len,
-        write,
+        Channel::S8 => bits as i8 as u32,
+        Channel::S16 => bits as i16 as u32,
+        _ => bits as u32,
     }
 }
 
@@ -115,7 +105,7 @@ impl Sampler<'_, '_> {
         let bytes = self
             .reach
             .check(address, len.into(), false, self.hint)
-            .ok_or(illegal(address, len, false))?;
+            .ok_or(Trouble::illegal(address, len, false))?;
         let mut texel = [0; 4];
         let size = image.channel.size() as usize;
         for (number, value) in texel.iter_mut().take(image.channels as usize).enumerate() {
@@ -255,7 +245,9 @@ pub(super) fn sample(
         }
         reach.lane = lane;
         let handle = regs.wide(inst.o.a)[lane];
-        let texture = reach.texture(handle).ok_or(illegal(handle, 8, false))?;
+        let texture = reach
+            .texture(handle)
+            .ok_or(Trouble::illegal(handle, 8, false))?;
         let mut sampler = Sampler {
             reach: &mut *reach,
             texture: &texture,
@@ -330,7 +322,9 @@ pub(super) fn query(
         let handle = regs.wide(inst.o.a)[lane];
         let image = match reach.texture(handle) {
             Some(texture) => Arc::new(texture.image.clone()),
-            None => reach.surface(handle).ok_or(illegal(handle, 8, false))?,
+            None => reach
+                .surface(handle)
+                .ok_or(Trouble::illegal(handle, 8, false))?,
         };
         let [width, height, depth] = image.levels[0].size;
         regs.narrow_mut(inst.o.d)[lane] = match query {
@@ -390,7 +384,9 @@ pub(super) fn surface(
         let mut one = || {
             reach.lane = lane;
             let handle = regs.wide(inst.o.a)[lane];
-            let image = reach.surface(handle).ok_or(illegal(handle, 8, write))?;
+            let image = reach
+                .surface(handle)
+                .ok_or(Trouble::illegal(handle, 8, write))?;
             let at = |slot: u32| match slot {
                 NONE => 0,
                 slot => i64::from(regs.narrow(slot)[lane] as i32),
@@ -403,7 +399,7 @@ pub(super) fn surface(
                 Some(address) => Some(
                     reach
                         .check(address, len.into(), write, hint)
-                        .ok_or(illegal(address, len, write))?,
+                        .ok_or(Trouble::illegal(address, len, write))?,
                 ),
             };
             for (part, slot) in access.slots.iter().take(access.count as usize).enumerate() {
@@ -420,20 +416,9 @@ pub(super) fn surface(
                 match (write, bytes) {
                     (true, None) => {}
                     (false, None) => regs.put(*slot, class, lane, 0),
-                    (true, Some(at)) => match size {
-                        1 => u8::store(at, offset, value, order),
-                        2 => u16::store(at, offset, value, order),
-                        4 => u32::store(at, offset, value, order),
-                        _ => u64::store(at, offset, value, order),
-                    },
+                    (true, Some(at)) => host::store(at, offset, size, value, order),
                     (false, Some(at)) => {
-                        let value = match size {
-                            1 => u8::load(at, offset, order),
-                            2 => u16::load(at, offset, order),
-                            4 => u32::load(at, offset, order),
-                            _ => u64::load(at, offset, order),
-                        };
-                        regs.put(*slot, class, lane, value);
+                        regs.put(*slot, class, lane, host::load(at, offset, size, order));
                     }
                 }
             }

@@ -37,11 +37,7 @@ impl View<'_, '_> {
                     old
                 }
                 Ok(Spot::Local(_) | Spot::Param(_)) => {
-                    trouble = Some(Trouble::IllegalAddress {
-                        address,
-                        len: size,
-                        write: true,
-                    });
+                    trouble = Some(Trouble::illegal(address, size, true));
                     return;
                 }
                 Err(found) => {
@@ -126,11 +122,7 @@ impl View<'_, '_> {
         hint: u32,
     ) -> Result<(), Trouble> {
         let Spot::Shared(at) = self.spot(Place::Shared, lane, to, size, true, hint)? else {
-            return Err(Trouble::IllegalAddress {
-                address: to,
-                len: size,
-                write: true,
-            });
+            return Err(Trouble::illegal(to, size, true));
         };
         // Words where that can be, as sizes and addresses are multiples of 4.
         let step = if copied.is_multiple_of(4) && from.is_multiple_of(4) {
@@ -156,5 +148,5 @@ fn global(access: &AtomicAccess, checked: Checked, b: u64, c: u64) -> u64 {
     if access.adds && size >= 4 {
         return host::add(checked, size, b);
     }
-    host::update(checked, size, |old| (access.update)(old, b, c))
+    host::update(checked, size, |old| (access.update_global)(old, b, c))
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::super::alu::Operands;
 use super::super::ast::{Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::program::{BarrierKind, CallSite, NONE, Op, Passed, Program, Target};
@@ -20,7 +19,7 @@ impl<'m> Lower<'m> {
             "bra" => {
                 modifiers.take("uni");
                 let label = self.label(instruction, 0)?;
-                self.jump(vec![label], |_| Op::Jump(0), Operands::default());
+                self.jump(vec![label], |_| Op::Jump(0), [0; 5]);
             }
             "brx" => {
                 modifiers.take("idx");
@@ -34,10 +33,7 @@ impl<'m> Lower<'m> {
                 self.jump(
                     labels,
                     |count| Op::Table(vec![0; count].into_boxed_slice()),
-                    Operands {
-                        a,
-                        ..Operands::default()
-                    },
+                    [0, a, 0, 0, 0],
                 );
             }
             "call" => {
@@ -46,13 +42,13 @@ impl<'m> Lower<'m> {
             }
             "ret" => {
                 modifiers.take("uni");
-                self.emit(Op::Return, Operands::default());
+                self.emit(Op::Return, [0; 5]);
             }
-            "exit" => self.emit(Op::Exit, Operands::default()),
-            "trap" | "brkpt" => self.emit(Op::Trap, Operands::default()),
+            "exit" => self.emit(Op::Exit, [0; 5]),
+            "trap" | "brkpt" => self.emit(Op::Trap, [0; 5]),
             "nanosleep" => {
                 modifiers.ty();
-                self.emit(Op::Pause, Operands::default());
+                self.emit(Op::Pause, [0; 5]);
             }
             "bar" | "barrier" => return self.barrier(instruction, modifiers),
             // Without clusters and dependent launches there is nobody to notify or to wait for.
@@ -72,7 +68,7 @@ impl<'m> Lower<'m> {
         }
     }
 
-    fn jump(&mut self, labels: Vec<String>, op: impl Fn(usize) -> Op, o: Operands) {
+    fn jump(&mut self, labels: Vec<String>, op: impl Fn(usize) -> Op, o: [u32; 5]) {
         let at = self.code.instructions.len();
         let scope = self.scopes.current();
         self.emit(op(labels.len()), o);
@@ -154,7 +150,7 @@ impl<'m> Lower<'m> {
             params,
             returns,
         };
-        self.emit(Op::Call(Arc::new(site)), Operands::default());
+        self.emit(Op::Call(Arc::new(site)), [0; 5]);
         Ok(())
     }
 
@@ -194,16 +190,7 @@ impl<'m> Lower<'m> {
             if modifiers.any(&["arrive", "wait"]) == Some("wait") {
                 let a = self.constant(15, Class::Narrow);
                 modifiers.any(&["acquire"]);
-                self.emit(
-                    Op::Barrier(BarrierKind::Wait),
-                    Operands {
-                        d: NONE,
-                        a,
-                        b: NONE,
-                        c: 0,
-                        x: 0,
-                    },
-                );
+                self.emit(Op::Barrier(BarrierKind::Wait), [NONE, a, NONE, 0, 0]);
             }
             modifiers.any(&["release", "relaxed", "acquire"]);
             return Ok(true);
@@ -217,37 +204,27 @@ impl<'m> Lower<'m> {
             },
             _ => BarrierKind::Wait,
         };
-        let red = matches!(
-            kind,
-            BarrierKind::Count | BarrierKind::And | BarrierKind::Or
-        );
-        if red {
+        let result = match kind {
+            BarrierKind::Wait | BarrierKind::Arrive => None,
+            BarrierKind::Count => Some(Type::U32),
+            BarrierKind::And | BarrierKind::Or => Some(Type::Pred),
+        };
+        // Of a reduction the result is the first operand, the predicate the last one.
+        let (mut first, mut last) = (0, instruction.operands.len());
+        let (mut d, mut c) = (NONE, 0);
+        if let Some(ty) = result {
             modifiers.ty();
+            (first, last) = (1, last.saturating_sub(1));
+            d = self.destination(instruction, 0, ty)?;
+            c = self.source(instruction, last, Type::Pred)?;
         }
-        let (first, last) = if red {
-            (1, instruction.operands.len() - 1)
-        } else {
-            (0, instruction.operands.len())
-        };
-        let d = if red {
-            let count = kind == BarrierKind::Count;
-            let ty = if count { Type::U32 } else { Type::Pred };
-            self.destination(instruction, 0, ty)?
-        } else {
-            NONE
-        };
-        let c = if red {
-            self.source(instruction, last, Type::Pred)?
-        } else {
-            0
-        };
         let a = self.source(instruction, first, Type::U32)?;
         let b = if first + 1 < last {
             self.source(instruction, first + 1, Type::U32)?
         } else {
             NONE
         };
-        self.emit(Op::Barrier(kind), Operands { d, a, b, c, x: 0 });
+        self.emit(Op::Barrier(kind), [d, a, b, c, 0]);
         Ok(true)
     }
 }

@@ -1,6 +1,6 @@
 //! Loads, stores, atomics, conversions of addresses.
 
-use super::super::alu::{Operands, bits};
+use super::super::alu::bits;
 use super::super::ast::{Base, Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::exec::atomic;
@@ -49,7 +49,7 @@ impl<'m> Lower<'m> {
             "cp" => self.copy(instruction, modifiers)?,
             "membar" | "fence" => {
                 modifiers.0.clear();
-                self.emit(Op::Fence, Operands::default());
+                self.emit(Op::Fence, [0; 5]);
             }
             // Advice to caches.
             "prefetch" | "prefetchu" | "applypriority" | "discard" => modifiers.0.clear(),
@@ -148,10 +148,7 @@ impl<'m> Lower<'m> {
         let element = element(ty)
             .ok_or_else(|| self.unsupported(instruction, &format!("memory of type {ty:?}")))?;
         let address = self.address(self.operand(instruction, at)?, space)?;
-        let parts = match self.operand(instruction, 1 - at)? {
-            Operand::Vector(parts) => parts.as_slice(),
-            single => std::slice::from_ref(single),
-        };
+        let parts = self.parts_of(instruction, 1 - at)?;
         if parts.len() != count as usize {
             return Err(self.unsupported(instruction, "as many registers as elements are needed"));
         }
@@ -196,13 +193,7 @@ impl<'m> Lower<'m> {
             }
             return Ok(());
         }
-        self.emit(
-            Op::Load(Box::new(access)),
-            Operands {
-                a: base,
-                ..Operands::default()
-            },
-        );
+        self.emit(Op::Load(Box::new(access)), [0, base, 0, 0, 0]);
         Ok(())
     }
 
@@ -225,13 +216,7 @@ impl<'m> Lower<'m> {
         for (slot, part) in access.slots.iter_mut().zip(parts) {
             *slot = self.source_of(part, ty)?;
         }
-        self.emit(
-            Op::Store(Box::new(access)),
-            Operands {
-                a: base,
-                ..Operands::default()
-            },
-        );
+        self.emit(Op::Store(Box::new(access)), [0, base, 0, 0, 0]);
         Ok(())
     }
 
@@ -255,6 +240,7 @@ impl<'m> Lower<'m> {
             .ok_or_else(|| self.unsupported(instruction, "no type"))?;
         let unknown = || self.unsupported(instruction, &format!("{op} of {ty:?}"));
         let update = atomic::update(op, ty).ok_or_else(unknown)?;
+        let update_global = atomic::update_global(op, ty).ok_or_else(unknown)?;
         let element = element(ty)
             .filter(|element| element.size() >= 2)
             .ok_or_else(unknown)?;
@@ -283,18 +269,10 @@ impl<'m> Lower<'m> {
             offset,
             base: class,
             update,
+            update_global,
             adds: op == "add" && !ty.is_float(),
         };
-        self.emit(
-            Op::Atomic(Box::new(access)),
-            Operands {
-                d,
-                a: base,
-                b,
-                c,
-                x: 0,
-            },
-        );
+        self.emit(Op::Atomic(Box::new(access)), [d, base, b, c, 0]);
         Ok(())
     }
 
@@ -388,7 +366,7 @@ impl<'m> Lower<'m> {
             Some(_) => self.source(instruction, 3, Type::U32)?,
             None => b,
         };
-        self.emit(Op::CopyAsync, Operands { d, a, b, c, x: 0 });
+        self.emit(Op::CopyAsync, [d, a, b, c, 0]);
         Ok(())
     }
 }

@@ -225,7 +225,7 @@ impl<'m> Lower<'m> {
         }
         // Control that runs off the end returns.
         self.guard = (NONE, 0);
-        self.emit(Op::Return, Operands::default());
+        self.emit(Op::Return, [0; 5]);
         self.resolve_jumps()?;
         self.number_slots();
         self.code.frame = self.scopes.frame.next_multiple_of(16);
@@ -308,28 +308,20 @@ impl<'m> Lower<'m> {
         code.slots = code.slots.max(2);
     }
 
-    pub(crate) fn emit(&mut self, kind: Op, o: Operands) {
+    /// An instruction with its slots d, a, b, c and x.
+    pub(crate) fn emit(&mut self, kind: Op, [d, a, b, c, x]: [u32; 5]) {
         self.code.instructions.push(Inst {
             kind,
             guard: self.guard.0,
             flip: self.guard.1,
-            o,
+            o: Operands { d, a, b, c, x },
             line: self.line,
         });
     }
 
     pub(crate) fn alu(&mut self, exec: Exec, d: u32, sources: &[u32]) {
         let at = |i: usize| sources.get(i).copied().unwrap_or(0);
-        self.emit(
-            Op::Alu(exec),
-            Operands {
-                d,
-                a: at(0),
-                b: at(1),
-                c: at(2),
-                x: at(3),
-            },
-        );
+        self.emit(Op::Alu(exec), [d, at(0), at(1), at(2), at(3)]);
     }
 
     fn instruction(&mut self, instruction: &'m Instruction) -> Result<(), PtxError> {

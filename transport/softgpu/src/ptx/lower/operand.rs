@@ -1,6 +1,6 @@
 //! Operands into slots: registers, constants, special registers, addresses of symbols.
 
-use super::super::alu::{Operands, bits};
+use super::super::alu::bits;
 use super::super::ast::{Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::program::{ClockKind, Op, RESERVED_SHARED, Special};
@@ -101,6 +101,18 @@ impl<'m> Lower<'m> {
         };
         self.alu(exec, d, &[slot]);
         Ok(())
+    }
+
+    /// The parts of operand `at`: of a vector, or one.
+    pub(super) fn parts_of(
+        &self,
+        instruction: &'m Instruction,
+        at: usize,
+    ) -> Result<&'m [Operand], PtxError> {
+        Ok(match self.operand(instruction, at)? {
+            Operand::Vector(parts) => parts.as_slice(),
+            single => std::slice::from_ref(single),
+        })
     }
 
     /// Emits what brings results into registers of another class.
@@ -223,13 +235,7 @@ impl<'m> Lower<'m> {
         }
         if let Some(clock) = clock(name) {
             let d = self.temporary(Class::Wide);
-            self.emit(
-                Op::Clock(clock),
-                Operands {
-                    d,
-                    ..Operands::default()
-                },
-            );
+            self.emit(Op::Clock(clock), [d, 0, 0, 0, 0]);
             return self.fit(d, (Class::Wide, class), false);
         }
         match name {

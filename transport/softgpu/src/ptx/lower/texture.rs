@@ -1,7 +1,6 @@
 //! Textures and surfaces: PTX ISA 9.0, sections 9.7.10 and 9.7.11. A texture and its sampler are one object
 //! (unified mode).
 
-use super::super::alu::Operands;
 use super::super::ast::{Base, Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::program::{
@@ -69,10 +68,7 @@ impl<'m> Lower<'m> {
             fixed: true,
             ordered: false,
         };
-        let operands = Operands {
-            a: self.constant(0, Class::Wide),
-            ..Operands::default()
-        };
+        let operands = [0, self.constant(0, Class::Wide), 0, 0, 0];
         self.emit(Op::Load(Box::new(access)), operands);
         Ok((slot, coordinates))
     }
@@ -145,10 +141,7 @@ impl<'m> Lower<'m> {
                 let plain = (shape.0, false);
                 let mut gradients = [[NONE; 3]; 2];
                 for (at, gradient) in gradients.iter_mut().enumerate() {
-                    let given = match self.operand(instruction, 2 + at)? {
-                        Operand::Vector(parts) => parts.as_slice(),
-                        single => std::slice::from_ref(single),
-                    };
+                    let given = self.parts_of(instruction, 2 + at)?;
                     (*gradient, _) = self.coordinates(instruction, given, plain, Type::F32)?;
                 }
                 Reading::Gradient(gradients)
@@ -168,11 +161,7 @@ impl<'m> Lower<'m> {
             layer,
             out,
         };
-        let operands = Operands {
-            a: handle,
-            ..Operands::default()
-        };
-        self.emit(Op::Sample(Box::new(sampling)), operands);
+        self.emit(Op::Sample(Box::new(sampling)), [0, handle, 0, 0, 0]);
         Ok(())
     }
 
@@ -185,10 +174,7 @@ impl<'m> Lower<'m> {
         ty: Type,
         read: bool,
     ) -> Result<u32, PtxError> {
-        let parts = match self.operand(instruction, at)? {
-            Operand::Vector(parts) => parts.as_slice(),
-            single => std::slice::from_ref(single),
-        };
+        let parts = self.parts_of(instruction, at)?;
         if parts.len() > slots.len() {
             return Err(self.unsupported(instruction, "so many registers"));
         }
@@ -246,11 +232,7 @@ impl<'m> Lower<'m> {
             slots,
             beyond,
         };
-        let operands = Operands {
-            a: handle,
-            ..Operands::default()
-        };
-        self.emit(Op::Surface(Box::new(access)), operands);
+        self.emit(Op::Surface(Box::new(access)), [0, handle, 0, 0, 0]);
         Ok(())
     }
 
@@ -269,12 +251,7 @@ impl<'m> Lower<'m> {
         modifiers.ty();
         let d = self.destination(instruction, 0, Type::B32)?;
         let (a, _) = self.object(instruction, 1)?;
-        let operands = Operands {
-            d,
-            a,
-            ..Operands::default()
-        };
-        self.emit(Op::Query(query), operands);
+        self.emit(Op::Query(query), [d, a, 0, 0, 0]);
         Ok(())
     }
 }

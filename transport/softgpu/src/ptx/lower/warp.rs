@@ -1,6 +1,5 @@
 //! Instructions of which several lanes take part.
 
-use super::super::alu::Operands;
 use super::super::ast::{Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::program::{NONE, Op, Reduce, Shuffle, WarpKind};
@@ -17,26 +16,13 @@ impl<'m> Lower<'m> {
             "activemask" => {
                 modifiers.ty();
                 let d = self.destination(instruction, 0, Type::B32)?;
-                self.emit(
-                    Op::ActiveMask,
-                    Operands {
-                        d,
-                        ..Operands::default()
-                    },
-                );
+                self.emit(Op::ActiveMask, [d, 0, 0, 0, 0]);
             }
             "bar" => {
                 modifiers.take("warp");
                 modifiers.take("sync");
                 let x = self.source(instruction, 0, Type::B32)?;
-                self.emit(
-                    Op::Warp(WarpKind::Sync),
-                    Operands {
-                        a: NONE,
-                        x,
-                        ..Operands::default()
-                    },
-                );
+                self.emit(Op::Warp(WarpKind::Sync), [0, NONE, 0, 0, x]);
             }
             "shfl" => self.shuffle(instruction, modifiers)?,
             "vote" => self.vote(instruction, modifiers)?,
@@ -47,15 +33,7 @@ impl<'m> Lower<'m> {
                 let (d, predicate) = self.pair(instruction, Type::B32)?;
                 let x = self.source(instruction, 1, Type::B32)?;
                 let kind = WarpKind::Elect { predicate };
-                self.emit(
-                    Op::Warp(kind),
-                    Operands {
-                        d,
-                        a: NONE,
-                        x,
-                        ..Operands::default()
-                    },
-                );
+                self.emit(Op::Warp(kind), [d, NONE, 0, 0, x]);
             }
             _ => return Ok(false),
         }
@@ -103,7 +81,7 @@ impl<'m> Lower<'m> {
         };
         self.emit(
             Op::Warp(WarpKind::Shuffle { mode, predicate }),
-            Operands { d, a, b, c, x },
+            [d, a, b, c, x],
         );
         Ok(())
     }
@@ -132,15 +110,7 @@ impl<'m> Lower<'m> {
         } else {
             NONE
         };
-        self.emit(
-            Op::Warp(kind),
-            Operands {
-                d,
-                a,
-                x,
-                ..Operands::default()
-            },
-        );
+        self.emit(Op::Warp(kind), [d, a, 0, 0, x]);
         Ok(())
     }
 
@@ -161,15 +131,7 @@ impl<'m> Lower<'m> {
         } else {
             WarpKind::MatchAny { wide }
         };
-        self.emit(
-            Op::Warp(kind),
-            Operands {
-                d,
-                a,
-                x,
-                ..Operands::default()
-            },
-        );
+        self.emit(Op::Warp(kind), [d, a, 0, 0, x]);
         Ok(())
     }
 
@@ -195,15 +157,7 @@ impl<'m> Lower<'m> {
         let d = self.destination(instruction, 0, Type::B32)?;
         let a = self.source(instruction, 1, Type::B32)?;
         let x = self.source(instruction, 2, Type::B32)?;
-        self.emit(
-            Op::Warp(WarpKind::Reduce(op)),
-            Operands {
-                d,
-                a,
-                x,
-                ..Operands::default()
-            },
-        );
+        self.emit(Op::Warp(WarpKind::Reduce(op)), [d, a, 0, 0, x]);
         Ok(())
     }
 }

@@ -13,7 +13,9 @@ use super::State;
 use super::incidents::ADOPTED_EVENTS;
 use crate::clock;
 use crate::hub::{Command, Unchanged};
-use crate::pipeline::fold::Folded;
+
+/// Why nothing is changed.
+pub(super) const NO_ROOM: &str = "the store takes nothing, and no more records may wait for it";
 
 impl State {
     pub(super) fn command(&mut self, command: Command) {
@@ -22,7 +24,7 @@ impl State {
             Command::Incident(id, change, answer) => self.change_incident(id, *change, answer),
             Command::Capture(reason, answer) => {
                 let captured = self.capture(reason);
-                self.answer_changed(captured, answer);
+                self.answer("change", captured, answer);
             }
             Command::Evidence {
                 incident,
@@ -57,7 +59,7 @@ impl State {
             Command::HoldersRead(pids) => self.name_holders(&pids),
             Command::Maintenance(window, answer) => {
                 let begun = self.begin_maintenance(window);
-                self.answer_changed(begun, answer);
+                self.answer("change", begun, answer);
             }
             Command::Pause(_, answer) => {
                 let _ = answer.send(Err("the core does not own the probes".to_owned()));
@@ -65,29 +67,16 @@ impl State {
         }
     }
 
-    /// The answer comes from the store's thread: the core does not wait for the disk.
-    pub(super) fn ack(&mut self, ack: Ack, answer: oneshot::Sender<Result<Event, String>>) {
-        let result = match self.find(ack.id) {
-            Ok(event) => self.acknowledge(ack, event),
-            Err(why) => Err(why),
-        };
-        match result {
-            Ok(event) => self.amend_and(Some(Box::new(move |stored| {
-                // Whoever asked may have given up.
-                let _ = answer.send(stored.map(|()| event).map_err(|why| {
-                    format!("{why}; the acknowledgement waits with other records until the store takes them")
-                }));
-            }))),
-            Err(why) => {
-                let _ = answer.send(Err(why));
-            }
-        }
+    fn ack(&mut self, ack: Ack, answer: oneshot::Sender<Result<Event, String>>) {
+        let found = self.find(ack.id);
+        let acknowledged = found.and_then(|event| self.acknowledge(ack, event));
+        self.answer("acknowledgement", acknowledged, answer);
     }
 
-    pub(super) fn acknowledge(&mut self, ack: Ack, mut event: Event) -> Result<Event, String> {
+    fn acknowledge(&mut self, ack: Ack, mut event: Event) -> Result<Event, String> {
         // Before it is published: nobody is to see an acknowledgement that was refused.
-        if !self.has_room(1) {
-            return Err("the store takes nothing, and no more records may wait for it".to_owned());
+        if !self.has_room(1) || self.fold.is_held_back(event.id) {
+            return Err(NO_ROOM.to_owned());
         }
         event.acks.push(ack.clone());
         if !self.publish(Record::Ack(ack), event.clone()) {
@@ -103,23 +92,19 @@ impl State {
 
     fn capture(&mut self, reason: String) -> Result<Incident, String> {
         if !self.has_room(1) {
-            return Err("the store takes nothing, and no more records may wait for it".to_owned());
+            return Err(NO_ROOM.to_owned());
         }
         let mut occurrence = Occurrence::new(Kind::Capture, Severity::Info, reason);
         occurrence.provenance = Provenance::Kernel;
         occurrence.boottime_ns = Some(clock::boottime_ns());
         let folded = self.ingest_one(WitnessName::Gtrace, occurrence, 1);
-        let id = folded.first().map(|(folded, _)| match folded {
-            Folded::New(id) | Folded::Repeat(id) | Folded::Witnessed(id) => *id,
-        });
+        let id = folded.first().map(|(folded, _)| folded.id());
         let mut incidents = self.incidents.correlator.incidents();
         let found = incidents.find(|incident| id.is_some_and(|id| incident.events.contains(&id)));
         let found = found.cloned();
-        drop(incidents);
         found.ok_or_else(|| "the incident was not opened".to_owned())
     }
 
-    /// As [`Self::ack`].
     fn change_incident(
         &mut self,
         id: IncidentId,
@@ -137,24 +122,24 @@ impl State {
         if let Ok(incident) = &changed {
             self.hub.metrics.observe_response(incident);
         }
-        self.answer_changed(changed, answer);
+        self.answer("change", changed, answer);
     }
 
-    fn answer_changed<T: Send + 'static>(
+    /// The answer comes from the store's thread: the core does not wait for the disk.
+    fn answer<T: Send + 'static>(
         &mut self,
+        what: &'static str,
         changed: Result<T, String>,
         answer: oneshot::Sender<Result<T, String>>,
     ) {
+        // Whoever asked may have given up.
         match changed {
             Ok(changed) => self.amend_and(Some(Box::new(move |stored| {
-                // Whoever asked may have given up.
                 let _ = answer.send(stored.map(|()| changed).map_err(|why| {
-                    format!("{why}; the change waits with other records until the store takes them")
+                    format!("{why}; the {what} waits with other records until the store takes them")
                 }));
             }))),
-            Err(why) => {
-                let _ = answer.send(Err(why));
-            }
+            Err(why) => drop(answer.send(Err(why))),
         }
     }
 
@@ -165,8 +150,7 @@ impl State {
         change: impl FnOnce(&mut Incident) -> Result<bool, String>,
     ) -> Result<Incident, Unchanged> {
         if !self.has_room(1) {
-            let why = "the store takes nothing, and no more records may wait for it";
-            return Err(Unchanged::Failed(why.to_owned()));
+            return Err(Unchanged::Failed(NO_ROOM.to_owned()));
         }
         let mut change = Some(change);
         let mut done = Ok(false);

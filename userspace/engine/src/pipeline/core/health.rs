@@ -9,12 +9,13 @@ use gtrace_devices::{GpuInfo, HostNews, RUNS_AGAIN};
 use gtrace_event::{
     Event, EventId, HealthAction, HealthNews, HealthRecord, HealthState, HealthSubject, Kind,
     MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, Record, Severity,
-    SubjectHealth, SubjectKind, Timestamp, Witness, WitnessName,
+    SubjectHealth, SubjectKind, Timestamp, WitnessName,
 };
 use gtrace_health::{Change, Fold, NOT_SEEN, RuleError, Rules};
 use gtrace_store::{Filter, HealthEntry, Reader, StoreError};
 
 use super::State;
+use super::commands::NO_ROOM;
 use crate::baseline::{self, Judgement};
 use crate::checks::{self, Checked, Judged, Looked};
 use crate::clock;
@@ -31,8 +32,6 @@ const SNAPSHOT_AFTER: u64 = 1000;
 const SNAPSHOT_EVERY: Duration = Duration::from_secs(24 * 3600);
 /// The judgement of one component becomes a record at most this often.
 const JUDGE_EVERY: Duration = Duration::from_secs(60);
-/// The rule of what a component judges.
-const COMPONENT: &str = "component";
 /// A GPU that was there before the host was started has so long to be found again.
 const MISSING_AFTER: Duration = Duration::from_secs(180);
 /// So many of the newest events of services are looked through for what is known of one.
@@ -133,7 +132,7 @@ fn is_news(known: Option<&SubjectHealth>, state: HealthState, text: &str) -> boo
         return state != HealthState::Unknown;
     };
     let mut reasons = known.reasons.iter();
-    let before = reasons.find(|reason| reason.rule == COMPONENT);
+    let before = reasons.find(|reason| reason.rule == component::RULE);
     let before = before.map_or("", |reason| reason.text.as_str());
     known.state != state || state != HealthState::Healthy && words(before).ne(words(text))
 }
@@ -316,7 +315,7 @@ impl State {
             };
             self.observe_health(Occasion::Judged {
                 subject,
-                rule: COMPONENT.to_owned(),
+                rule: component::RULE.to_owned(),
                 state: health.state,
                 action,
                 text,
@@ -369,7 +368,10 @@ impl State {
             events.extend(self.fold.event(id).map(|event| (id, event.clone())));
         }
         let mut events: Vec<Event> = events.into_values().collect();
-        events.sort_by_key(|event| std::cmp::Reverse(event.last_time.unwrap_or(event.time)));
+        // Since boot, as the wall clock may have been set back between two of them.
+        events.sort_by_key(|event| {
+            std::cmp::Reverse(clock::last_boottime_ns(event).or(event.boottime_ns))
+        });
         let errors = events.into_iter().filter_map(|e| e.detail.host.error);
         errors.take_while(|error| error != RUNS_AGAIN).collect()
     }
@@ -378,13 +380,8 @@ impl State {
     pub(super) fn judge_baseline(&mut self, judgements: &[Judgement]) {
         for judgement in judgements {
             let subject = &judgement.subject;
-            let known = self.health.fold.subject(subject);
-            let mut reasons = known.iter().flat_map(|known| &known.reasons);
-            let before = reasons
-                .find(|reason| reason.rule == baseline::RULE)
-                .map(|reason| reason.text.clone());
             let text = judgement.text();
-            if before.unwrap_or_default() == text {
+            if self.judged(subject, baseline::RULE).1 == text {
                 continue;
             }
             let (state, action) = judgement.health();
@@ -412,7 +409,7 @@ impl State {
         };
         for check in checks {
             let judged = checked.judge(check);
-            let (before, text) = self.judged(&judged);
+            let (before, text) = self.judged(&judged.subject, &judged.rule);
             // What is well has no reason, whatever it says.
             let same_text = text == judged.text || judged.state == HealthState::Healthy;
             if before == judged.state && same_text {
@@ -459,7 +456,8 @@ impl State {
         };
         // One that is not known yet becomes a part with its first run.
         let is_new = self.health.fold.subject(&runs.subject).is_none();
-        if is_new || self.judged(&runs) != (runs.state, runs.text.clone()) {
+        let before = self.judged(&runs.subject, &runs.rule);
+        if is_new || before != (runs.state, runs.text.clone()) {
             self.judge(runs);
         }
         self.send_batch();
@@ -505,10 +503,10 @@ impl State {
     }
 
     /// How a judgement of this name was last, and why.
-    fn judged(&self, judged: &Judged) -> (HealthState, String) {
-        let known = self.health.fold.subject(&judged.subject);
+    fn judged(&self, subject: &HealthSubject, rule: &str) -> (HealthState, String) {
+        let known = self.health.fold.subject(subject);
         let mut reasons = known.iter().flat_map(|known| &known.reasons);
-        let before = reasons.find(|reason| reason.rule == judged.rule);
+        let before = reasons.find(|reason| reason.rule == rule);
         before.map_or((HealthState::Healthy, String::new()), |reason| {
             (reason.state, reason.text.clone())
         })
@@ -594,12 +592,7 @@ impl State {
             count,
         } = standing;
         let time = Timestamp::now();
-        let first = Witness {
-            source: witness,
-            count,
-            first_time: time,
-        };
-        let mut event = Event::new(time, first, occurrence.clone());
+        let mut event = Event::seen(time, witness, count, occurrence.clone());
         event.boot_id = Some(self.boot_id.clone());
         if self.health.fold.is_news(&event) {
             self.ingest_one(witness, occurrence, count);
@@ -629,7 +622,7 @@ impl State {
         mut window: MaintenanceWindow,
     ) -> Result<MaintenanceWindow, String> {
         if !self.has_room(1) {
-            return Err("the store takes nothing, and no more records may wait for it".to_owned());
+            return Err(NO_ROOM.to_owned());
         }
         let ends = window.until <= window.from;
         if let Some(on) = self

@@ -442,7 +442,7 @@ fn another_reason_of_a_component_is_news_and_another_figure_is_not() {
     let mut judge = |state: HealthState, text: &str| {
         let occasion = Occasion::Judged {
             subject: subject.clone(),
-            rule: COMPONENT.to_owned(),
+            rule: component::RULE.to_owned(),
             state,
             action: HealthAction::Watch,
             text: text.to_owned(),

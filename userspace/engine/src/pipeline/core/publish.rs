@@ -58,16 +58,22 @@ impl State {
                     return;
                 };
                 self.count_once(*id, &Counted::from(&event), count, provenance, line);
+                if is_line {
+                    self.unconfirmed.insert(*id, self.confirmable);
+                }
+                let record = Record::Event(Box::new(event.clone()));
                 if self.has_room(1) {
                     self.opened(&event);
-                    if is_line {
-                        self.unconfirmed.insert(*id, self.confirmable);
-                    }
+                    self.publish(record, event);
                 } else {
-                    // Else its repeats would change an event that nobody can find.
-                    self.fold.forget(*id);
+                    if !self.fold.holds_back() {
+                        tracing::error!(
+                            "the store takes nothing and {MAX_WAITING} records wait: new events wait in memory, and may be lost"
+                        );
+                    }
+                    self.fold.hold_back(*id);
+                    self.show_unstored(record, event);
                 }
-                self.publish(Record::Event(Box::new(event.clone())), event);
             }
             Folded::Repeat(id) => {
                 if let Some(event) = self.fold.event(*id) {
@@ -155,19 +161,10 @@ impl State {
     /// Puts a record into the next batch for the store, which publishes it; false if it is lost.
     pub(super) fn publish(&mut self, record: Record, event: Event) -> bool {
         if !self.has_room(1) {
-            if self.dropped == 0 {
-                tracing::error!(
-                    "the store takes nothing and {MAX_WAITING} records wait: further ones are lost"
-                );
-            }
-            self.dropped += 1;
             self.hub.metrics.count_lost("store", "queue_full", 1);
-            // Whoever is on call sees it all the same.
-            let published = Arc::new(Published::provisional(record, event));
-            self.hub.publish_provisional(published, false);
+            self.show_unstored(record, event);
             return false;
         }
-        self.dropped = 0;
         if !matches!(record, Record::Ack(_)) {
             self.correlate(&event);
         }
@@ -175,6 +172,12 @@ impl State {
         let pushed = self.push(Pending::new(record, event));
         self.record_health_changes(changes);
         pushed
+    }
+
+    /// Whoever is on call sees what the store has no room for, too.
+    pub(super) fn show_unstored(&self, record: Record, event: Event) {
+        let published = Arc::new(Published::provisional(record, event));
+        self.hub.publish_provisional(published, false);
     }
 
     /// Puts a change of an incident into the next batch; false if it is lost.

@@ -235,15 +235,8 @@ fn the_worst_of_many_unresolved_incidents_are_taken_up_and_the_rest_is_counted()
         occurrence.provenance = Provenance::Kernel;
         let at = format!("{nth:04x}:3b:00.0");
         occurrence.gpu = Some(gtrace_event::Gpu::at(pci(&at)));
-        let time = Timestamp::now();
-        let witness = gtrace_event::Witness {
-            source: SYSFS,
-            count: 1,
-            first_time: time,
-        };
-        let mut incident = correlator
-            .ingest(&Event::new(time, witness, occurrence))
-            .remove(0);
+        let event = Event::seen(Timestamp::now(), SYSFS, 1, occurrence);
+        let mut incident = correlator.ingest(&event).remove(0);
         // The oldest is the worst.
         if nth > 0 {
             incident.severity = Severity::Warning;

@@ -245,12 +245,7 @@ fn a_start_with_a_wrong_clock_removes_nothing_by_age() {
     // By the clock of this start years ago.
     for (n, year) in ["2019", "2020"].into_iter().enumerate() {
         let time: Timestamp = format!("{year}-01-01T00:00:00Z").parse().unwrap();
-        let witness = gtrace_event::Witness {
-            source: KMSG,
-            count: 1,
-            first_time: time,
-        };
-        let event = Event::new(time, witness, xid(&format!("Xid 79, number {n}")));
+        let event = Event::seen(time, KMSG, 1, xid(&format!("Xid 79, number {n}")));
         let records = [Record::Event(Box::new(event))];
         store.append_at(time, &records, &[]).unwrap();
     }
@@ -261,26 +256,103 @@ fn a_start_with_a_wrong_clock_removes_nothing_by_age() {
     assert_eq!(kinds, [Kind::Xid; 3]);
 }
 
-#[test]
-fn an_acknowledgement_that_finds_the_queue_full_is_refused_and_nobody_sees_it() {
-    let options = gtrace_store::Options {
-        busy_timeout: Duration::from_millis(1),
-        ..gtrace_store::Options::default()
-    };
-    let world = World::start_with(tempfile::tempdir().unwrap(), PciTree::default(), options);
-    world.ingest_one(KMSG, xid("Xid 79"));
-    let event = world.stored(None).remove(0);
-    let store = world.dir.path().join("store.db");
-    let other = rusqlite::Connection::open(&store).unwrap();
+/// Has the store of `world` take nothing, as another connection holds it, and its queue full.
+fn fill_queue(world: &World) -> rusqlite::Connection {
+    let other = rusqlite::Connection::open(world.dir.path().join("store.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     for n in 0..=MAX_WAITING {
         world.ingest_one(KMSG, xid(&format!("Xid 31, number {n}")));
     }
+    flush_in_vain(world);
+    let waits = world.hub.subscribe().provisional;
+    let has = |n: usize| {
+        let message = format!("Xid 31, number {n}");
+        waits
+            .iter()
+            .any(|published| published.event.message == message)
+    };
+    assert!(has(0) && !has(MAX_WAITING), "the queue is not full");
+    other
+}
+
+/// Waits until everything sent has been taken by the core.
+fn flush_in_vain(world: &World) {
     let (answer, done) = oneshot::channel();
     world.send(Input::Command(Command::Flush(answer)));
     assert!(done.blocking_recv().unwrap().is_err());
+}
+
+fn quickly_busy() -> gtrace_store::Options {
+    gtrace_store::Options {
+        busy_timeout: Duration::from_millis(1),
+        ..gtrace_store::Options::default()
+    }
+}
+
+#[test]
+fn what_finds_the_queue_full_is_one_event_whoever_sees_it_and_is_stored_once_there_is_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = World::start_with(dir, PciTree::default(), quickly_busy());
+    let other = fill_queue(&world);
+    let mut live = world.hub.subscribe().live;
+    let at_ns = clock::boottime_ns();
+    world.ingest_one(CONSOLE, xid_79(None, at_ns));
+    world.ingest_one(KMSG, xid_79(Some(0), at_ns));
+    world.ingest_one(KMSG, xid_79(Some(0), clock::boottime_ns()));
+    flush_in_vain(&world);
+    let mut seen = Vec::new();
+    while let Ok(news) = live.try_recv() {
+        if let News::Event(published) = news {
+            assert!(published.provisional, "{published:?}");
+            seen.push(published.event.clone());
+        }
+    }
+    let newest = seen.last().unwrap();
+    assert!(seen.iter().all(|event| event.id == newest.id), "{seen:#?}");
+    assert_eq!(newest.provenance, Provenance::Kernel);
+    let refused = acknowledge(&world, newest).blocking_recv().unwrap();
+    assert!(refused.unwrap_err().contains("no more records may wait"));
+
+    other.execute_batch("ROLLBACK").unwrap();
+    while live.blocking_recv().is_ok_and(|news| news.id().is_none()) {}
+    let stored = loop {
+        let found = world.stored(Some(GPU));
+        if !found.is_empty() {
+            break found;
+        }
+    };
+    assert_eq!((stored.len(), stored[0].id), (1, newest.id));
+    assert_eq!((stored[0].repeats, stored[0].witnesses.len()), (1, 2));
+    let acked = acknowledge(&world, &stored[0]).blocking_recv().unwrap();
+    assert_eq!(acked.unwrap().acks.len(), 1);
+}
+
+#[test]
+fn the_next_run_reads_again_what_waited_for_room_until_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = World::start_with(dir, PciTree::default(), quickly_busy());
+    let other = fill_queue(&world);
+    world.ingest_one(KMSG, xid_79(Some(0), clock::boottime_ns()));
+    world.send(Input::KmsgProgress(9));
+    flush_in_vain(&world);
+    // The core ends before the store takes anything, and then that takes what is in the queue.
+    world.send(Input::Stop);
+    other.execute_batch("ROLLBACK").unwrap();
+    let world = world.restart(PciTree::default());
+    let is_stored = !world.stored(Some(GPU)).is_empty();
+    let after = world.core.kmsg_after;
+    assert!(is_stored || after < Some(9), "{after:?}");
+}
+
+#[test]
+fn an_acknowledgement_that_finds_the_queue_full_is_refused_and_nobody_sees_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = World::start_with(dir, PciTree::default(), quickly_busy());
+    world.ingest_one(KMSG, xid("Xid 79"));
+    let event = world.stored(None).remove(0);
+    let store = world.dir.path().join("store.db");
+    let other = fill_queue(&world);
     let lost = world.hub.metrics.lost_of("store");
-    assert!(lost > 0, "the queue is not full");
 
     let mut live = world.hub.subscribe().live;
     let refused = acknowledge(&world, &event).blocking_recv().unwrap();

@@ -20,6 +20,8 @@ pub(super) struct Live {
     pub(super) event: Event,
     /// The event as last published, while it has changed since.
     pub(super) published: Option<Box<Event>>,
+    /// Whether the store has its record, or that waits for nothing but the store.
+    pub(super) recorded: bool,
     pub(super) key: FoldKey,
     /// When its occurrences were.
     pub(super) times: Times,
@@ -54,6 +56,18 @@ impl Live {
         }
         let text = cut(&occurrence.message);
         self.event.variants.retain(|known| known.message != text);
+    }
+
+    /// The first occurrence within `near_ns` of `at_ns` that the witness has not reported, and how many there are.
+    pub(super) fn next_within(&self, witness: WitnessName, at_ns: u64, near_ns: u64) -> (u64, u64) {
+        let next = self.next.get(&witness).copied().unwrap_or(0);
+        let (from, to) = (at_ns.saturating_sub(near_ns), at_ns.saturating_add(near_ns));
+        self.times.within(next, from, to)
+    }
+
+    /// Whether the store is to get a change of it.
+    pub(super) fn is_to_be_amended(&self) -> bool {
+        self.published.is_some() && self.recorded
     }
 
     /// Keeps the event as it was published, before its first change since.

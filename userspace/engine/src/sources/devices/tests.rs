@@ -1,4 +1,4 @@
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::*;
 use crate::config::Keys;
@@ -62,19 +62,6 @@ fn nvml_and_pci_have_a_beat_each_and_meet_where_both_are_due() {
 /// The task, ended when dropped.
 struct Watcher(Arc<Hub>);
 
-impl Watcher {
-    fn start(
-        config: &Config,
-        context: &component::Context,
-        inputs: SyncSender<Input>,
-        poll_soon: &PollRequest,
-    ) -> Self {
-        let hold = Arc::new(DriverHold::default());
-        start(config, context, inputs.into(), poll_soon.clone(), hold).unwrap();
-        Self(Arc::clone(&context.hub))
-    }
-}
-
 impl Drop for Watcher {
     fn drop(&mut self) {
         let left = self.0.tasks.stop(&[TASK], Duration::from_secs(60));
@@ -92,32 +79,52 @@ fn config(sys: &FakeSysfs, keys: Keys) -> Config {
     Config::load(Some("/dev/null".as_ref()), keys).unwrap()
 }
 
+/// Keys with these intervals in seconds, and an NVML that is not there.
+fn intervals(pci: u64, nvml: u64) -> Keys {
+    Keys {
+        nvml_library: Some("/nonexistent".into()),
+        pci_interval_s: Some(pci),
+        nvml_interval_s: Some(nvml),
+        ..Keys::default()
+    }
+}
+
+fn bare_hub() -> Arc<Hub> {
+    let (hub, _commands) = Hub::new(gtrace_api::Status::default());
+    hub.update_status(|status| status.sources = component::initial());
+    hub
+}
+
+/// The task with its context, inputs of the core, and who asks for polls.
 fn watcher(
     sys: &FakeSysfs,
-    pci_interval_s: u64,
-    nvml_interval_s: u64,
-) -> (Watcher, Arc<Hub>, Receiver<Input>, poll::PollRequest) {
-    let keys = Keys {
-        nvml_library: Some("/nonexistent".into()),
-        pci_interval_s: Some(pci_interval_s),
-        nvml_interval_s: Some(nvml_interval_s),
-        ..Keys::default()
-    };
-    let config = config(sys, keys);
-    let (hub, _commands) = Hub::new(gtrace_api::Status::default());
+    keys: Keys,
+) -> (Watcher, component::Context, Receiver<Input>, PollRequest) {
+    let (config, hub) = (config(sys, keys), bare_hub());
+    let context = config.components(&hub);
     let (sender, inputs) = sync_channel(64);
     let (poll_soon, _) = poll::channel();
-    let watcher = Watcher::start(&config, &config.components(&hub), sender, &poll_soon);
-    (watcher, hub, inputs, poll_soon)
+    let hold = Arc::new(DriverHold::default());
+    start(&config, &context, sender.into(), poll_soon.clone(), hold).unwrap();
+    (Watcher(hub), context, inputs, poll_soon)
+}
+
+/// What the task runs, with inputs of the core.
+fn state(sys: &FakeSysfs, keys: Keys) -> (State, Arc<Hub>, Receiver<Input>) {
+    let (config, hub) = (config(sys, keys), bare_hub());
+    let (sender, inputs) = sync_channel(64);
+    let hold = Arc::new(DriverHold::default());
+    let state = State::new(&config, &config.components(&hub), sender.into(), hold);
+    (state.unwrap(), hub, inputs)
 }
 
 #[test]
 fn without_any_interval_nobody_looks_and_nothing_breaks() {
     let sys = FakeSysfs::with_gpu();
-    let (watcher, hub, inputs, poll_soon) = watcher(&sys, 0, 0);
+    let (watcher, context, inputs, poll_soon) = watcher(&sys, intervals(0, 0));
     poll_soon.ask();
     std::thread::sleep(Duration::from_millis(1500));
-    assert!(hub.tasks.is_running(TASK));
+    assert!(context.hub.tasks.is_running(TASK));
     assert!(inputs.try_recv().is_err());
     drop(watcher);
 }
@@ -126,15 +133,7 @@ fn without_any_interval_nobody_looks_and_nothing_breaks() {
 fn that_a_host_has_no_gpu_is_told_once() {
     let sys = FakeSysfs::with_gpu();
     sys.remove_gpu();
-    let keys = Keys {
-        nvml_library: Some("/nonexistent".into()),
-        ..Keys::default()
-    };
-    let config = config(&sys, keys);
-    let (hub, _commands) = Hub::new(gtrace_api::Status::default());
-    let (sender, inputs) = sync_channel(64);
-    let hold = Arc::new(DriverHold::default());
-    let mut state = State::new(&config, &config.components(&hub), sender.into(), hold).unwrap();
+    let (mut state, _hub, inputs) = state(&sys, intervals(10, 10));
     let reported = || {
         let inputs = inputs.try_iter();
         inputs
@@ -151,7 +150,7 @@ fn that_a_host_has_no_gpu_is_told_once() {
 #[test]
 fn pci_is_looked_at_in_its_own_time_however_often_nvml_is_asked() {
     let sys = FakeSysfs::with_gpu();
-    let (seldom, _hub, inputs, _poll_soon) = watcher(&sys, 3600, 1);
+    let (seldom, _context, inputs, _poll_soon) = watcher(&sys, intervals(3600, 1));
     next_tree(&inputs);
     sys.remove_gpu();
     std::thread::sleep(Duration::from_millis(2500));
@@ -162,14 +161,14 @@ fn pci_is_looked_at_in_its_own_time_however_often_nvml_is_asked() {
     drop(seldom);
 
     let sys = FakeSysfs::with_gpu();
-    let (never, _hub, inputs, _poll_soon) = watcher(&sys, 0, 1);
+    let (never, _context, inputs, _poll_soon) = watcher(&sys, intervals(0, 1));
     std::thread::sleep(Duration::from_millis(1500));
     let trees = inputs.try_iter().filter(|i| matches!(i, Input::PciTree(_)));
     assert_eq!(trees.count(), 0);
     drop(never);
 
     let sys = FakeSysfs::with_gpu();
-    let (often, _hub, inputs, _poll_soon) = watcher(&sys, 1, 3600);
+    let (often, _context, inputs, _poll_soon) = watcher(&sys, intervals(1, 3600));
     next_tree(&inputs);
     sys.remove_gpu();
     assert_eq!(next_observation(&inputs).occurrence.kind, Kind::GpuLost);
@@ -179,11 +178,7 @@ fn pci_is_looked_at_in_its_own_time_however_often_nvml_is_asked() {
 #[test]
 fn nvml_that_never_worked_is_one_event_and_asked_again_when_a_card_comes_or_goes() {
     let sys = FakeSysfs::with_gpu();
-    let config = config(&sys, Keys::default());
-    let (hub, _commands) = Hub::new(gtrace_api::Status::default());
-    let (sender, inputs) = sync_channel(64);
-    let hold = Arc::new(DriverHold::default());
-    let mut state = State::new(&config, &config.components(&hub), sender.into(), hold).unwrap();
+    let (mut state, hub, inputs) = state(&sys, Keys::default());
     let of_hub = Arc::clone(&hub);
     let nvml = Arc::new(
         NvmlClient::new(NvmlConfig {
@@ -217,15 +212,7 @@ fn nvml_that_never_worked_is_one_event_and_asked_again_when_a_card_comes_or_goes
 #[test]
 fn what_nvml_read_is_a_sample_of_nvml_and_gone_once_it_reads_nothing() {
     let sys = FakeSysfs::with_gpu();
-    let keys = Keys {
-        nvml_library: Some("/nonexistent".into()),
-        ..Keys::default()
-    };
-    let config = config(&sys, keys);
-    let (hub, _commands) = Hub::new(gtrace_api::Status::default());
-    let (sender, _inputs) = sync_channel(64);
-    let hold = Arc::new(DriverHold::default());
-    let state = State::new(&config, &config.components(&hub), sender.into(), hold).unwrap();
+    let (state, hub, _inputs) = state(&sys, intervals(10, 10));
     let mut gpu = GpuInfo::at(GPU.parse().unwrap());
     let mut sample = gtrace_devices::GpuSample::at(Timestamp::now());
     sample.memory.total = Some(80 << 30);
@@ -258,13 +245,7 @@ fn a_source_that_is_off_has_no_samples() {
             disabled_sources: Some(disabled.to_owned()),
             ..Keys::default()
         };
-        let config = config(&sys, keys);
-        let (hub, _commands) = Hub::new(gtrace_api::Status::default());
-        hub.update_status(|status| status.sources = component::initial());
-        let (sender, _inputs) = sync_channel(64);
-        let hold = Arc::new(DriverHold::default());
-        let context = config.components(&hub);
-        let mut state = State::new(&config, &context, sender.into(), hold).unwrap();
+        let (mut state, hub, _inputs) = state(&sys, keys);
         state.poll((false, true));
         [WitnessName::SysfsPci, WitnessName::SysfsAer].map(|source| {
             let batch = hub.samples.last(source.name());
@@ -296,18 +277,8 @@ fn a_port_that_goes_down_is_an_event_a_metric_and_in_the_status() {
     };
     set("4: ACTIVE\n", "5: LinkUp\n");
     std::fs::write(port.join("rate"), "400 Gb/sec (4X NDR)\n").unwrap();
-    let keys = Keys {
-        pci_interval_s: Some(1),
-        nvml_interval_s: Some(0),
-        ..Keys::default()
-    };
-    let config = config(&sys, keys);
-    let (hub, _commands) = Hub::new(gtrace_api::Status::default());
-    hub.update_status(|status| status.sources = component::initial());
-    let (sender, inputs) = sync_channel(64);
-    let (poll_soon, _) = poll::channel();
-    let context = config.components(&hub);
-    let watcher = Watcher::start(&config, &context, sender, &poll_soon);
+    let (watcher, context, inputs, _poll_soon) = watcher(&sys, intervals(1, 0));
+    let hub = &context.hub;
     let value = |name: &str| {
         let metrics = hub.samples.newest();
         let found = metrics.iter().find(|m| m.name == name);
@@ -350,16 +321,7 @@ fn a_port_that_goes_down_is_an_event_a_metric_and_in_the_status() {
 #[test]
 fn a_vanished_gpu_is_seen_at_once_when_somebody_asks_and_long_before_the_next_poll() {
     let sys = FakeSysfs::with_gpu();
-    let keys = Keys {
-        pci_interval_s: Some(3600),
-        nvml_interval_s: Some(0),
-        ..Keys::default()
-    };
-    let config = config(&sys, keys);
-    let (hub, _commands) = Hub::new(gtrace_api::Status::default());
-    let (sender, inputs) = sync_channel(64);
-    let (poll_soon, _) = poll::channel();
-    let watcher = Watcher::start(&config, &config.components(&hub), sender, &poll_soon);
+    let (watcher, _context, inputs, poll_soon) = watcher(&sys, intervals(3600, 0));
     let port = PORT.parse().unwrap();
     let gpu = GPU.parse().unwrap();
     assert_eq!(next_tree(&inputs).relation(port), Relation::Above(gpu));

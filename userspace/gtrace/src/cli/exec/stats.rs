@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::PathBuf;
+use std::os::unix::fs::PermissionsExt as _;
 
 use serde::Deserialize;
 
@@ -15,26 +15,26 @@ const ROWS: usize = 24;
 const PARTS: [&str; 5] = ["client", "wire", "queue", "driver", "wake"];
 
 /// A folder for the files of one program's processes; removed when dropped.
-pub(super) struct Folder(PathBuf);
+pub(super) struct Folder(tempfile::TempDir);
 
 impl Folder {
     /// A new one.
     pub(super) fn new() -> std::io::Result<Self> {
-        use std::os::unix::fs::DirBuilderExt as _;
-        let name = format!("gtrace-stats-{}", std::process::id());
-        let path = std::env::temp_dir().join(name);
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
-        Ok(Self(path))
+        tempfile::Builder::new()
+            .prefix("gtrace-stats-")
+            .permissions(fs::Permissions::from_mode(0o700))
+            .tempdir()
+            .map(Self)
     }
 
     /// For `GTRACE_STATS`.
     pub(super) fn pattern(&self) -> OsString {
-        self.0.join("%p.json").into_os_string()
+        self.0.path().join("%p.json").into_os_string()
     }
 
     /// A table for each process.
     pub(super) fn table(&self) -> String {
-        let mut reports: Vec<Report> = fs::read_dir(&self.0)
+        let mut reports: Vec<Report> = fs::read_dir(self.0.path())
             .into_iter()
             .flatten()
             .filter_map(|entry| fs::read(entry.ok()?.path()).ok())
@@ -48,31 +48,6 @@ impl Folder {
             false => reports.iter().map(Report::table).collect(),
         }
     }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What stays behind is small and lies in the folder for such things.
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Has SIGINT and SIGQUIT ignored here while it lives; the child has them as they were, as ignoring
-/// is done by a handler that does nothing.
-pub(in crate::cli) fn ignore_interrupts() -> Option<tokio::runtime::Runtime> {
-    use tokio::signal::unix::{SignalKind, signal};
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()
-        .ok()?;
-    {
-        let _in_runtime = runtime.enter();
-        for kind in [SignalKind::interrupt(), SignalKind::quit()] {
-            // Without it, Ctrl-C ends this process too, and only the table is lost.
-            let _ = signal(kind);
-        }
-    }
-    Some(runtime)
 }
 
 #[derive(Deserialize)]
@@ -228,14 +203,16 @@ mod tests {
             "operations":[{"name":"cuMemAlloc_v2","one_way":0,"waiting":2,"bytes_out":16,"bytes_in":16,
               "parts":{"wire":{"count":2,"sum_ns":2000,"p50_ns":1000,"p99_ns":1000,"max_ns":1000}}}]}"#;
         let folder = Folder::new().unwrap();
-        fs::write(folder.0.join("7.json"), json).unwrap();
-        fs::write(folder.0.join("8.json"), "half").unwrap();
+        let path = folder.0.path().to_owned();
+        fs::write(path.join("7.json"), json).unwrap();
+        fs::write(path.join("8.json"), "half").unwrap();
         let table = folder.table();
         assert!(table.contains("vector-add (pid 7)") && table.contains("cuMemAlloc_v2"));
         assert!(table.contains("4.0 KiB were taken from page-locked memory"));
         assert!(table.contains("given up 2 times") && table.contains("again 1 times"));
         assert!(table.contains("shm: another host") && table.contains("4.0 KiB"));
-        let path = folder.0.clone();
+        // One that was killed may have had the same number.
+        Folder::new().unwrap();
         drop(folder);
         assert!(!path.exists());
     }

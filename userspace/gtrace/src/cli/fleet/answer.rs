@@ -1,15 +1,14 @@
 //! What a host has sent for a request of the head: awaited, and written to a file.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use gtrace_api::client::Client;
 use gtrace_fleet::RequestState;
 use gtrace_head::db::Request;
+use serde::Serialize;
 
+use super::super::new_file;
 use super::super::shared::{self, Exit, Failure};
 use super::failure;
 
@@ -17,23 +16,29 @@ use super::failure;
 const AGAIN: Duration = Duration::from_millis(200);
 
 /// How an answer is awaited, and where it goes.
-pub(super) struct Wanted<'a> {
+pub(super) struct Wanted {
     /// How long the host is waited for.
     pub(super) within: Duration,
     /// The file, or `-` for standard output.
-    pub(super) output: Option<&'a Path>,
-    /// The file otherwise.
-    pub(super) name: String,
+    pub(super) output: PathBuf,
     /// Print the request as JSON, not the name of the file.
     pub(super) json: bool,
 }
 
-/// Waits for the host, and writes the file that it answers with.
+/// Makes the request, waits for the host, and writes the file that it answers with.
 pub(super) fn fetch(
     client: &Client,
-    mut request: Request,
-    wanted: &Wanted<'_>,
+    path: &str,
+    body: &impl Serialize,
+    wanted: &Wanted,
 ) -> Result<(), Failure> {
+    let output = wanted.output.as_path();
+    let is_printed = output == Path::new("-");
+    if !is_printed {
+        // Before the host has any work with it.
+        new_file::check(output)?;
+    }
+    let mut request: Request = client.post(path, body).map_err(failure)?;
     let host = request.host.clone();
     let until = Instant::now() + wanted.within;
     while !request.state.is_over() {
@@ -52,25 +57,11 @@ pub(super) fn fetch(
     }
     let path = format!("/fleet/v1/requests/{}/file", request.id);
     let bytes = client.get_bytes(&path).map_err(failure)?;
-    let output = match wanted.output {
-        Some(output) if output == Path::new("-") => {
-            return shared::print_bytes(&bytes)
-                .map(drop)
-                .map_err(Failure::not_possible);
-        }
-        Some(output) => output.to_owned(),
-        None => PathBuf::from(&wanted.name),
-    };
-    // It names people and places, and a file that is there is somebody's.
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&output)
-        .and_then(|mut file| file.write_all(&bytes));
-    let shown = output.display();
-    written.map_err(|e| Failure::not_possible(format!("{shown} cannot be written: {e}")))?;
-    shared::show(wanted.json, &request, || format!("{shown}\n"))
-        .map(drop)
-        .map_err(Failure::not_possible)
+    if is_printed {
+        let printed = shared::print_bytes(&bytes);
+        return printed.map(drop).map_err(Failure::not_possible);
+    }
+    new_file::create(output, &bytes)?;
+    let shown = shared::show(wanted.json, &request, || format!("{}\n", output.display()));
+    shown.map(drop).map_err(Failure::not_possible)
 }

@@ -49,13 +49,9 @@ fn list(by: &str, asked: &Asked) -> anyhow::Result<Exit> {
     if !asked.json && !found.is_empty() {
         shared::print(&header())?;
     }
-    shared::show_each(asked.json, &found, line)?;
-    if found.is_empty() && !asked.json {
-        shared::say(
-            "no version is known: agents within daemons say which GPUs there are, and what runs them",
-        );
-    }
-    Ok(Exit::Success)
+    let nothing =
+        "no version is known: agents within daemons say which GPUs there are, and what runs them";
+    shared::list(asked.json, &found, line, nothing)
 }
 
 fn header() -> String {

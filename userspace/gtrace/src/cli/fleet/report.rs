@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gtrace_api::client::Client;
+use gtrace_api::client::{Client, encoded, target};
 use gtrace_event::IncidentId;
 use gtrace_head::By;
 use gtrace_head::db::FleetIncident;
@@ -45,21 +45,19 @@ fn fetch(client: &Client, report: &Report) -> Result<(), Failure> {
         Ok(id) => id,
         Err(_) => {
             let pairs = [("host", host.clone()), ("limit", SEARCHED.to_string())];
-            let path = gtrace_api::client::target("/fleet/v1/incidents", &pairs);
+            let path = target("/fleet/v1/incidents", &pairs);
             let known: Vec<FleetIncident> = client.get(&path).map_err(failure)?;
             let known = known.into_iter().map(|one| one.incident.id);
             find("incident", &report.incident, known)?
         }
     };
-    let path = format!("/fleet/v1/hosts/{host}/incidents/{id}/report");
+    let path = format!("/fleet/v1/hosts/{}/incidents/{id}/report", encoded(host));
     let by = By { by: user_name() };
-    let request = client.post(&path, &by).map_err(failure)?;
-    let name = format!("gtrace-{host}-{id}.html");
+    let usual = || format!("gtrace-{host}-{id}.html").into();
     let wanted = Wanted {
         within: PATIENCE,
-        output: report.output.as_deref(),
-        name,
+        output: report.output.clone().unwrap_or_else(usual),
         json: report.asked.json,
     };
-    answer::fetch(client, request, &wanted)
+    answer::fetch(client, &path, &by, &wanted)
 }

@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use gtrace_api::client::Client;
+use gtrace_api::client::{Client, encoded};
+use gtrace_event::Timestamp;
 use gtrace_fleet::TraceOrder;
 use gtrace_head::TraceRequest;
 
 use super::super::ack::user_name;
+use super::super::duration::{seconds, whole_seconds};
 use super::super::shared::{Exit, Failure};
+use super::Asked;
 use super::answer::{self, Wanted};
-use super::{Asked, failure};
 
 /// How long the host is waited for beyond the trace: to begin, to write it and to send it.
 const PATIENCE: Duration = Duration::from_secs(250);
@@ -24,7 +26,7 @@ pub(super) struct Trace {
     #[arg(long, value_name = "PID")]
     pid: Option<u32>,
     /// How long at most (10, 30s, 1m); a minute is the most.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = super::super::duration::seconds)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = seconds)]
     duration: Duration,
     /// End with so many calls of the CUDA driver; 500000 is the most. Each call pays for a probe until then.
     #[arg(long, value_name = "CALLS", default_value_t = 100_000)]
@@ -39,8 +41,7 @@ pub(super) struct Trace {
 pub(super) fn run(trace: Trace) -> anyhow::Result<Exit> {
     let order = TraceOrder {
         pid: trace.pid,
-        // A part of a second is one.
-        seconds: u32::try_from(trace.duration.as_millis().div_ceil(1000)).unwrap_or(u32::MAX),
+        seconds: whole_seconds(trace.duration),
         calls: trace.max_calls,
     };
     let client = trace.asked.client()?;
@@ -56,17 +57,15 @@ fn fetch(client: &Client, trace: &Trace, order: TraceOrder) -> Result<(), Failur
         by: user_name(),
         order,
     };
-    let path = format!("/fleet/v1/hosts/{host}/trace");
-    let request: gtrace_head::db::Request = client.post(&path, &body).map_err(failure)?;
-    let name = format!(
-        "gtrace-{host}-{}.pftrace.gz",
-        request.made.strftime("%Y%m%dT%H%M%SZ")
-    );
+    let path = format!("/fleet/v1/hosts/{}/trace", encoded(host));
+    let usual = || {
+        let now = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+        format!("gtrace-{host}-{now}.pftrace.gz").into()
+    };
     let wanted = Wanted {
         within,
-        output: trace.output.as_deref(),
-        name,
+        output: trace.output.clone().unwrap_or_else(usual),
         json: trace.asked.json,
     };
-    answer::fetch(client, request, &wanted)
+    answer::fetch(client, &path, &body, &wanted)
 }

@@ -20,7 +20,7 @@ use self::drills::{DRILLS, Drill};
 use self::round::Round;
 use self::verdict::Summary;
 use super::shared::{self, Exit, Failure, Place};
-use super::{ack, inject};
+use super::{ack, inject, signals};
 
 /// From the announcement to the first drill.
 const COUNTDOWN_S: u64 = 5;
@@ -84,9 +84,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let status: Status = client.get("/api/v1/status").map_err(Failure::from)?;
     instance.say_daemon(&client);
     inject::check()?;
-    let abort = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&abort);
-    shared::on_signals(move || asked.store(true, Ordering::Relaxed))?;
+    let abort = signals::asked_to_end()?;
     shared::print_error(&show::announcement(&status.host, &drills));
     if !args.yes {
         count_down(&abort);

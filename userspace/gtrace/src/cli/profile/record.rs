@@ -9,6 +9,7 @@ use gtrace_collect::record::{Length, record};
 
 use super::Args;
 use crate::cli::shared;
+use crate::cli::signals::on_signals;
 
 /// Takes a profile and writes it.
 pub(super) fn run(
@@ -46,10 +47,10 @@ pub(super) fn run(
     Ok(ExitCode::SUCCESS)
 }
 
-/// A message comes there with SIGINT or SIGTERM.
+/// A message comes there with SIGINT, SIGTERM or SIGHUP.
 pub(super) fn until_signal() -> anyhow::Result<mpsc::Receiver<()>> {
     let (stop, stopped) = mpsc::channel();
-    shared::on_signals(move || {
+    on_signals(move || {
         // Without a receiver it is over already.
         let _ = stop.send(());
     })?;

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use gtrace_api::client::{Client, ClientError, target};
-use gtrace_event::Timestamp;
+use gtrace_event::{Timestamp, nanos};
 use gtrace_fleet::{
     COLUMNS, CallFrame, GapFinder, GswarmWriter, HostFrame, slot_begin, slots_within,
 };
@@ -74,11 +74,17 @@ pub(super) fn export(
     }
 }
 
-/// Writes the file whole or not at all.
+/// Writes the file whole or not at all. A device or a pipe stays what it is.
 fn to_file(
     path: &Path,
     write: impl FnOnce(BufWriter<&File>) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        let file = File::options().write(true).open(path)?;
+        return write(BufWriter::new(&file));
+    }
+    // A link leads to the file: that is replaced.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty())
@@ -219,10 +225,6 @@ fn feed(sink: &mut impl Sink, view: &SessionView, mut pages: Pages<'_>) -> Resul
         }
     }
     Ok(())
-}
-
-fn nanos(time: Timestamp) -> i64 {
-    i64::try_from(time.as_nanosecond()).unwrap_or(i64::MAX)
 }
 
 fn time(slot: i64, session: &Session) -> Timestamp {
@@ -440,9 +442,29 @@ impl<W: Write> Sink for Gswarm<W> {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use gtrace_fleet::GpuFrame;
 
     use super::*;
+
+    #[test]
+    fn a_device_stays_one_and_a_link_leads_to_the_file() {
+        fn write(mut out: BufWriter<&File>) -> Result<(), Failed> {
+            out.write_all(b"new")?;
+            out.flush()?;
+            Ok(())
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        symlink("/dev/null", at("null")).unwrap();
+        assert!(to_file(&at("null"), write).is_ok());
+        assert!(!std::fs::metadata(at("null")).unwrap().is_file());
+        std::fs::write(at("file"), "old").unwrap();
+        symlink(at("file"), at("link")).unwrap();
+        assert!(to_file(&at("link"), write).is_ok());
+        assert_eq!(std::fs::read(at("file")).unwrap(), b"new");
+    }
 
     #[test]
     fn every_line_of_csv_has_the_columns_of_its_head() {

@@ -10,9 +10,9 @@ use gtrace_api::Published;
 use gtrace_api::client::{Client, ClientError};
 use gtrace_top::{Counters, HostReading, Readings, Update};
 use ratatui::crossterm::event;
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::shared;
+use crate::cli::signals::on_signals;
 
 /// Between two readings of status, GPUs, calls and counters.
 const INTERVAL: Duration = Duration::from_secs(1);
@@ -54,26 +54,10 @@ pub(super) fn start(client: &Client, updates: &Sender<Update>) -> io::Result<()>
     spawn("readings", Box::new(move || read_on(&reader, &to)))?;
     let to = updates.clone();
     spawn("keys", Box::new(move || listen(&to)))?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()?;
-    let (mut terminate, mut hang_up) = {
-        let _in_runtime = runtime.enter();
-        (
-            signal(SignalKind::terminate())?,
-            signal(SignalKind::hangup())?,
-        )
-    };
     let to = updates.clone();
-    spawn(
-        "signals",
-        Box::new(move || {
-            runtime.block_on(async {
-                tokio::select! { _ = terminate.recv() => {} _ = hang_up.recv() => {} }
-            });
-            let _ = to.send(Update::Quit);
-        }),
-    )
+    on_signals(move || {
+        let _ = to.send(Update::Quit);
+    })
 }
 
 fn follow(client: &Client, updates: &Sender<Update>) {

@@ -2,15 +2,14 @@
 //! kernel's driver, as a trace. The process is neither stopped nor prepared.
 
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use gtrace_recording::clock::{Pair, Scale};
 use gtrace_timeline::live::{Daemon, DriverCalls, Freezer, Running};
 use gtrace_timeline::{self as timeline, Clock, Recorded};
 
 use super::{Args, unwritten};
-use crate::cli::shared::{Exit, on_signals, say};
+use crate::cli::shared::{Exit, say};
+use crate::cli::signals::asked_to_end;
 
 /// Runs the command.
 ///
@@ -18,15 +17,11 @@ use crate::cli::shared::{Exit, on_signals, say};
 ///
 /// What keeps the trace from being written.
 pub(super) fn run(pid: u32, args: &Args) -> anyhow::Result<ExitCode> {
-    let Some((target, devices)) = super::meant(pid, &args.devices) else {
-        return Ok(Exit::Usage.into());
-    };
+    let (target, devices) = super::meant(pid, &args.devices)?;
     let instance = args.traced.place.resolve()?;
     let mut spool = args.traced.spool()?;
     let mut trace = Running::start(pid, args.traced.buffer, say)?;
-    let end = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&end);
-    on_signals(move || asked.store(true, Ordering::Relaxed))?;
+    let end = asked_to_end()?;
     let host = Daemon::watch(instance.reading_client(), None);
     let freezer = match args.traced.ring {
         Some(_) => Some(Freezer::watch(instance.client(), pid, say)?),

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -15,8 +14,9 @@ use gtrace_timeline::Spool;
 use gtrace_timeline::live::{Daemon, Freezer, Held, Session, libcuda};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::super::exec::{libraries, not_started, print, search_path, stats};
-use super::super::shared::{self, Exit, Failure, Place, on_signals, say};
+use super::super::exec::{libraries, not_started, print, search_path};
+use super::super::shared::{self, Exit, Failure, Place, say};
+use super::super::signals::{Signals, asked_to_end};
 use super::unwritten;
 
 /// Events that a thread's buffer has room for.
@@ -54,7 +54,7 @@ pub(super) struct Args {
     pub(super) place: Place,
     /// Print the environment of a traced program as shell commands, and run nothing. Collect what such programs
     /// do with --listen.
-    #[arg(long, conflicts_with_all = ["listen", "program"])]
+    #[arg(long, conflicts_with_all = ["listen", "program", "output", "json"])]
     print_env: bool,
     /// Run nothing: collect until Ctrl-C what programs do that have the environment of --print-env.
     #[arg(long, conflicts_with = "program")]
@@ -197,12 +197,13 @@ pub(super) fn run(
         command.env_remove(name);
     }
     command.envs(environment(session.variables(), &folders));
-    // Ctrl-C is for the program, whose calls are to be shown then.
-    let _ignored = stats::ignore_interrupts();
+    // They are for the program, whose calls are to be shown then.
+    let signals = Signals::of_parent().context("the signals of this process")?;
     let mut child = match command.spawn() {
         Ok(child) => child,
         Err(error) => return Ok(not_started(program, &error)),
     };
+    signals.pass_on_to(&child);
     if let Some(held) = held {
         if let Err(error) = session.take_driver_calls(child.id(), devices, args.max_events) {
             say!("the trace has no calls into the driver: {error:#}");
@@ -261,9 +262,7 @@ fn wait(path: &Path, program: &[OsString]) -> ExitCode {
 
 /// Collects until Ctrl-C.
 fn listen(session: &mut Session) -> anyhow::Result<()> {
-    let end = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&end);
-    on_signals(move || asked.store(true, Ordering::Relaxed))?;
+    let end = asked_to_end()?;
     if let Some(socket) = &session.variables().socket {
         say!("collecting at {}; end with Ctrl-C", socket.display());
     }

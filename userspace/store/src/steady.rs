@@ -10,14 +10,14 @@ const TOLERANCE_NS: i128 = 60 * 1_000_000_000;
 
 /// Compares the wall clock with the time since boot, which nobody sets.
 #[derive(Debug, Default)]
-pub(crate) struct SteadyClock {
+pub struct SteadyClock {
     /// How far the wall clock is ahead of the time since boot, and since when.
     seen: Option<(i128, u64)>,
 }
 
 impl SteadyClock {
-    /// Whether the wall clock, which says `now` at `boot_ns`, was not set for a while.
-    pub(crate) fn is_steady(&mut self, now: Timestamp, boot_ns: u64) -> bool {
+    /// Whether the wall clock, which says `now` at `boot_ns`, was not set for an hour. `boot_ns` may count from any beginning.
+    pub fn is_steady(&mut self, now: Timestamp, boot_ns: u64) -> bool {
         let ahead = now.as_nanosecond() - i128::from(boot_ns);
         let since = match self.seen {
             Some((before, since)) if (ahead - before).abs() <= TOLERANCE_NS => since,

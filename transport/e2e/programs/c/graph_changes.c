@@ -1,0 +1,392 @@
+// Graphs that are launched in vain, instantiated twice, changed where they were instantiated or within a node, or destroyed
+// while they run, with memory and functions of the host.
+#include <unistd.h>
+
+#include "common.h"
+
+enum { COUNT = 500, BYTES = COUNT * sizeof(float) };
+
+static CUstream stream;
+static CUcontext context;
+static CUdeviceptr a, c;
+static float result[COUNT], elsewhere[COUNT];
+
+static void fill(float *values, float by) {
+    for (int i = 0; i < COUNT; i++)
+        values[i] = (float)i * by;
+}
+
+static void require(const float *values, float by, const char *what) {
+    for (int i = 0; i < COUNT; i++)
+        REQUIRE(values[i] == (float)i * by, "%s: %d is %g, not %g", what, i, values[i], (float)i * by);
+    printf("%s\n", what);
+}
+
+static void upload_to(CUdeviceptr to, float by) {
+    static float values[COUNT];
+    fill(values, by);
+    CHECK(cuMemcpyHtoD(to, values, BYTES));
+    CHECK(cuCtxSynchronize());
+}
+
+static CUDA_MEMCPY3D to_device(CUdeviceptr target, const void *source) {
+    return (CUDA_MEMCPY3D){.source_kind = 1, .source_host = source, .target_kind = 2, .target_device = target,
+                           .width = BYTES, .height = 1, .depth = 1};
+}
+
+static CUDA_MEMCPY3D to_host(void *target, CUdeviceptr source) {
+    return (CUDA_MEMCPY3D){.source_kind = 2, .source_device = source, .target_kind = 1, .target_host = target,
+                           .width = BYTES, .height = 1, .depth = 1};
+}
+
+static void launch(CUgraphExec exec) {
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+}
+
+static void multiply(void *by) {
+    for (int i = 0; i < COUNT; i++)
+        result[i] *= *(float *)by;
+}
+
+// A function of a launch that fails is waited for by nobody: copies of page-locked memory go on at once.
+static void failed_launches(void) {
+    float two = 2, *locked;
+    CUgraph graph;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUstream gone;
+    CUDA_HOST_NODE_PARAMS function = {multiply, &two};
+    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddHostNode(&node, graph, NULL, 0, &function));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamDestroy(gone));
+    SHOW_STALE_SOON(cuGraphLaunch(exec, gone));
+    fill(result, 1);
+    launch(exec);
+    require(result, 2, "a function of the launch behind one that failed");
+    fill(locked, 3);
+    Hold held = hold(stream);
+    CHECK(cuMemcpyHtoDAsync(a, locked, BYTES, stream));
+    let_go(held);
+    CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
+    CHECK(cuStreamSynchronize(stream));
+    require(result, 3, "a copy behind a launch that failed");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuMemFreeHost(locked));
+}
+
+// A launch into a capture fails at once, as nothing of it can be captured.
+static void failed_in_a_capture(void) {
+    if (is_real())
+        return;
+    float two = 2;
+    CUgraph graph, captured;
+    CUgraphNode nodes[3];
+    CUgraphExec exec;
+    CUDA_MEM_ALLOC_NODE_PARAMS memory = {.pool = {.kind = 1, .location = {1, 0}}, .bytes = BYTES};
+    CUDA_HOST_NODE_PARAMS function = {multiply, &two};
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemAllocNode(&nodes[0], graph, NULL, 0, &memory));
+    CHECK(cuGraphAddHostNode(&nodes[1], graph, &nodes[0], 1, &function));
+    CHECK(cuGraphAddMemFreeNode(&nodes[2], graph, &nodes[1], 1, memory.address));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    SHOW(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamEndCapture(stream, &captured));
+    CHECK(cuGraphDestroy(captured));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+// A copy to the host, and a function behind it.
+static CUgraph copied_and_multiplied(CUgraphNode nodes[2], float *to, float *by) {
+    CUgraph graph;
+    CUDA_MEMCPY3D out = to_host(to, c);
+    CUDA_HOST_NODE_PARAMS function = {multiply, by};
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &out, context));
+    CHECK(cuGraphAddHostNode(&nodes[1], graph, &nodes[0], 1, &function));
+    return graph;
+}
+
+// The same nodes, of a graph that the program did not build.
+static void nodes_of(CUgraph graph, CUgraphNode nodes[2]) {
+    size_t count = 2;
+    int kind;
+    CHECK(cuGraphGetNodes(graph, nodes, &count));
+    CHECK(cuGraphNodeGetType(nodes[0], &kind));
+    if (kind != 1) {
+        CUgraphNode function = nodes[0];
+        nodes[0] = nodes[1];
+        nodes[1] = function;
+    }
+}
+
+// Two instances of one graph run at the same time: each reads what the host has there when it runs.
+static void two_instances(void) {
+    unsigned n = COUNT;
+    float *locked;
+    CUfunction add = function_of(module_of("vector_add"), "vector_add");
+    CUgraph graph;
+    CUgraphNode nodes[3];
+    CUgraphExec one, two;
+    CUstream other, third;
+    CUevent event;
+    void *parameters[] = {&c, &a, &c, &n};
+    CUDA_KERNEL_NODE_PARAMS sum = {.function = add, .grid_x = 4, .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1,
+                                   .block_z = 1, .parameters = parameters};
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&third, CU_STREAM_NON_BLOCKING));
+    CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    CUDA_MEMCPY3D in = to_device(a, locked);
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddEventWaitNode(&nodes[0], graph, NULL, 0, event));
+    CHECK(cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &in, context));
+    CHECK(cuGraphAddKernelNode(&nodes[2], graph, &nodes[1], 1, &sum));
+    CHECK(cuGraphInstantiate(&one, graph, 0));
+    CHECK(cuGraphInstantiate(&two, graph, 0));
+    upload_to(c, 0);
+    Hold held = hold(third);
+    CHECK(cuEventRecord(event, third));
+    fill(locked, 1);
+    CHECK(cuGraphLaunch(one, stream));
+    // For the second launch there is nothing to wait for.
+    CHECK(cuEventRecord(event, other));
+    fill(locked, 10);
+    CHECK(cuGraphLaunch(two, other));
+    CHECK(cuStreamSynchronize(other));
+    fill(locked, 1);
+    let_go(held);
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuMemcpyDtoH(result, c, BYTES));
+    require(result, 11, "two instances at the same time");
+    CHECK(cuGraphExecDestroy(one));
+    CHECK(cuGraphExecDestroy(two));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuMemFreeHost(locked));
+    CHECK(cuEventDestroy(event));
+    CHECK(cuStreamDestroy(other));
+    CHECK(cuStreamDestroy(third));
+}
+
+// What is changed in one of two instances does not matter to the function of the other, which takes what was copied.
+static void one_of_two_instances(int captured) {
+    float two = 2;
+    CUgraph graph;
+    CUgraphNode nodes[2];
+    CUgraphExec one, other;
+    CUDA_MEMCPY3D out = to_host(elsewhere, c);
+    if (captured) {
+        CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+        CHECK(cuMemcpyDtoHAsync(result, c, BYTES, stream));
+        CHECK(cuLaunchHostFunc(stream, multiply, &two));
+        CHECK(cuStreamEndCapture(stream, &graph));
+        nodes_of(graph, nodes);
+    } else {
+        graph = copied_and_multiplied(nodes, result, &two);
+    }
+    CHECK(cuGraphInstantiate(&one, graph, 0));
+    CHECK(cuGraphInstantiate(&other, graph, 0));
+    CHECK(cuGraphExecMemcpyNodeSetParams(one, nodes[0], &out, context));
+    upload_to(c, 3);
+    fill(result, 1);
+    launch(other);
+    require(result, 6, "an instance beside one that was changed");
+    upload_to(c, 4);
+    launch(one);
+    require(result, 12, "where an instance that was changed copied before");
+    require(elsewhere, 4, "where it copies now");
+    CHECK(cuGraphExecDestroy(one));
+    CHECK(cuGraphExecDestroy(other));
+    CHECK(cuGraphDestroy(graph));
+}
+
+// What was instantiated does what another graph does, and is changed by the nodes of its own one then.
+static void updated_and_changed(void) {
+    float two = 2, three = 3, four = 4;
+    CUgraphNode nodes[2], others[2];
+    CUgraph graph = copied_and_multiplied(nodes, elsewhere, &two);
+    CUgraph another = copied_and_multiplied(others, result, &three);
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo info;
+    CUDA_MEMCPY3D out = to_host(elsewhere, c);
+    CUDA_HOST_NODE_PARAMS function = {multiply, &four};
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphExecUpdate(exec, another, &info));
+    CHECK(cuGraphDestroy(another));
+    upload_to(c, 1);
+    fill(elsewhere, 7);
+    launch(exec);
+    require(result, 3, "what another graph does");
+    require(elsewhere, 7, "where the first graph copies");
+    CHECK(cuGraphExecHostNodeSetParams(exec, nodes[1], &function));
+    launch(exec);
+    require(result, 4, "another function");
+    CHECK(cuGraphExecMemcpyNodeSetParams(exec, nodes[0], &out, context));
+    upload_to(c, 5);
+    fill(result, 1);
+    launch(exec);
+    require(elsewhere, 5, "another copy");
+    require(result, 4, "where the other graph copied");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+// Nodes of the copy that a node has of a graph do something else, and there is one more.
+static void changed_within_a_node(void) {
+    static float further[COUNT];
+    float two = 2, three = 3;
+    CUgraph graph, another, own;
+    CUgraphNode nodes[2], child, other, more, empty;
+    CUgraph inside = copied_and_multiplied(nodes, result, &two);
+    CUgraphExec exec;
+    CUDA_MEMCPY3D out = to_host(elsewhere, c), out_too = to_host(further, a);
+    CUDA_HOST_NODE_PARAMS function = {multiply, &three};
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddEmptyNode(&empty, graph, NULL, 0));
+    CHECK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, inside));
+    CHECK(cuGraphDestroy(inside));
+    CHECK(cuGraphChildGraphNodeGetGraph(child, &own));
+    nodes_of(own, nodes);
+    CHECK(cuGraphMemcpyNodeSetParams(nodes[0], &out));
+    CHECK(cuGraphHostNodeSetParams(nodes[1], &function));
+    CHECK(cuGraphAddMemcpyNode(&more, own, NULL, 0, &out_too, context));
+    CHECK(cuGraphCreate(&another, 0));
+    CHECK(cuGraphAddChildGraphNode(&other, another, NULL, 0, own));
+    for (int copied = 0; copied < 2; copied++) {
+        CHECK(cuGraphInstantiate(&exec, copied ? another : graph, 0));
+        upload_to(a, 8 + (float)copied);
+        upload_to(c, 4 + (float)copied);
+        fill(result, 1);
+        launch(exec);
+        require(elsewhere, 4 + (float)copied, "a copy that was changed within a node");
+        require(result, 3, "a function that was changed within a node");
+        require(further, 8 + (float)copied, "a copy that was added within a node");
+        CHECK(cuGraphExecDestroy(exec));
+    }
+    CHECK(cuGraphDestroyNode(child));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    fill(elsewhere, 1);
+    fill(further, 2);
+    launch(exec);
+    require(elsewhere, 1, "a changed copy whose node is gone");
+    require(further, 2, "an added copy whose node is gone");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphDestroy(another));
+}
+
+static _Atomic int may_go, gone;
+
+static void go(void *values) {
+    while (!may_go)
+        usleep(1000);
+    fill(values, 7);
+}
+
+static void has_gone(void *data) {
+    (void)data;
+    gone = 1;
+}
+
+// What a launch takes behind a function of the host does no harm to a capture that has begun meanwhile.
+static void launched_beside_a_capture(void) {
+    float *locked;
+    CUgraph graph, captured;
+    CUgraphNode nodes[3];
+    CUgraphExec exec;
+    CUstream other;
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    CUDA_MEMCPY3D in = to_device(a, locked);
+    CUDA_HOST_NODE_PARAMS first = {go, locked}, last = {.function = has_gone};
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddHostNode(&nodes[0], graph, NULL, 0, &first));
+    CHECK(cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &in, context));
+    CHECK(cuGraphAddHostNode(&nodes[2], graph, &nodes[1], 1, &last));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    upload_to(c, 0);
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_GLOBAL));
+    may_go = 1;
+    while (!gone)
+        usleep(1000);
+    CHECK(cuMemsetD8Async(c, 1, BYTES, other));
+    CHECK(cuStreamEndCapture(other, &captured));
+    CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
+    CHECK(cuStreamSynchronize(stream));
+    require(result, 7, "a launch beside a capture");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphDestroy(captured));
+    CHECK(cuMemFreeHost(locked));
+    CHECK(cuStreamDestroy(other));
+}
+
+static void end(void *ended) {
+    *(_Atomic int *)ended = 1;
+}
+
+// What copies `from` and holds an object, and its graph.
+static CUgraphExec holding(CUgraph *graph, const float *from, _Atomic int *ended) {
+    CUuserObject object;
+    CUgraphNode node;
+    CUgraphExec exec;
+    CUDA_MEMCPY3D in = to_device(a, from);
+    CHECK(cuUserObjectCreate(&object, ended, end, 1, 1));
+    CHECK(cuGraphCreate(graph, 0));
+    CHECK(cuGraphAddMemcpyNode(&node, *graph, NULL, 0, &in, context));
+    CHECK(cuGraphRetainUserObject(*graph, object, 1, 1));
+    CHECK(cuGraphInstantiate(&exec, *graph, 0));
+    return exec;
+}
+
+// Nobody who destroys what runs waits for it, and what it holds ends behind it, and behind no other launch.
+static void destroyed_while_it_runs(void) {
+    static _Atomic int ended, other_ended;
+    float *locked;
+    CUgraph graph, other_graph;
+    CHECK(cuMemAllocHost((void **)&locked, BYTES));
+    CUgraphExec exec = holding(&graph, locked, &ended), other = holding(&other_graph, locked, &other_ended);
+    fill(locked, 6);
+    launch(other);
+    Hold held = hold(stream);
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphExecDestroy(other));
+    CHECK(cuGraphDestroy(other_graph));
+    while (!other_ended)
+        usleep(1000);
+    printf("what another one held has ended\n");
+    REQUIRE(!ended, "the object ended before the launch");
+    let_go(held);
+    CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
+    CHECK(cuStreamSynchronize(stream));
+    require(result, 6, "a launch of what was destroyed");
+    while (!ended)
+        usleep(1000);
+    printf("what it held has ended\n");
+    CHECK(cuMemFreeHost(locked));
+}
+
+int main(void) {
+    context = begin();
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    a = allocate(BYTES), c = allocate(BYTES);
+    failed_launches();
+    failed_in_a_capture();
+    two_instances();
+    one_of_two_instances(0);
+    one_of_two_instances(1);
+    updated_and_changed();
+    changed_within_a_node();
+    launched_beside_a_capture();
+    destroyed_while_it_runs();
+    return 0;
+}

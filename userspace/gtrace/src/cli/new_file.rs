@@ -1,0 +1,74 @@
+//! Files that name people and places: for this user only, and never in the place of another.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use super::shared::Failure;
+
+/// Whether [`create`] could make the file, to be asked before what is to be in it is made.
+pub(super) fn check(path: &Path) -> Result<(), Failure> {
+    match fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        true => Err(unwritable(path, &io::ErrorKind::AlreadyExists.into())),
+        false => Ok(()),
+    }
+}
+
+/// Writes a file that is not there yet; what is no file, a device or a pipe, is written to.
+pub(super) fn create(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    create_by(path, |file| file.write_all(bytes))
+}
+
+fn create_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<(), Failure> {
+    let is_other = fs::metadata(path).is_ok_and(|found| !found.is_file());
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if !is_other {
+        options.create_new(true).mode(0o600);
+    }
+    let written = options.open(path).and_then(|mut file| {
+        write(&mut file).inspect_err(|_| {
+            // A part would keep the next attempt from the name.
+            if !is_other {
+                let _ = fs::remove_file(path);
+            }
+        })
+    });
+    written.map_err(|error| unwritable(path, &error))
+}
+
+fn unwritable(path: &Path, error: &io::Error) -> Failure {
+    let remedy = match error.kind() {
+        io::ErrorKind::AlreadyExists => "; name another one",
+        _ => "",
+    };
+    let path = path.display();
+    Failure::not_possible(format!("{path} cannot be written: {error}{remedy}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_whole_or_not_there_and_takes_no_others_place() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("report.html");
+        let full = create_by(&path, |file| {
+            file.write_all(b"half")?;
+            Err(io::ErrorKind::StorageFull.into())
+        });
+        assert!(full.is_err() && !path.exists());
+        check(&path).unwrap();
+        create(&path, b"whole").unwrap();
+        for refused in [check(&path), create(&path, b"another")] {
+            let Failure(_, why) = refused.unwrap_err();
+            assert!(why.contains("name another one"), "{why}");
+        }
+        assert_eq!(fs::read(&path).unwrap(), b"whole");
+        let device = Path::new("/dev/null");
+        check(device).unwrap();
+        create(device, b"x").unwrap();
+    }
+}
