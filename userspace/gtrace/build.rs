@@ -8,13 +8,14 @@ use sha2::{Digest as _, Sha256};
 
 include!("../../ebpf/beside.rs");
 
-/// The client's library, the CPU emulator for a GPU and the library of `gtrace trace`: shared libraries of the same
+/// The client's library, its CUPTI, the CPU emulator for a GPU and the library of `gtrace trace`: shared libraries of the same
 /// sources as this binary.
 ///
 /// `GTRACE_SHIM_DIR` names a folder that has them already.
 fn main() {
-    const LIBRARIES: [(&str, &str, &str); 3] = [
+    const LIBRARIES: [(&str, &str, &str); 4] = [
         ("GTRACE_SHIM", "gtrace-shim", "libgtrace_shim.so"),
+        ("GTRACE_CUPTI", "gtrace-cupti", "libgtrace_cupti.so"),
         ("GTRACE_SOFTGPU", "gtrace-softgpu", "libgtrace_softgpu.so"),
         ("GTRACE_TRACE", "gtrace-trace", "libgtrace_trace.so"),
     ];
@@ -28,6 +29,7 @@ fn main() {
             for sources in [
                 "codegen",
                 "cuda",
+                "cupti",
                 "link",
                 "protocol",
                 "recording",

@@ -5,6 +5,7 @@
 //!   leaves them.
 //! * `entry::absent(name, why) -> u32`: answers NOT_SUPPORTED, and reports it once.
 //! * `entry::per_thread(CUstream) -> CUstream`: the thread's default stream for null.
+//! * `observe::call(name, || arguments, || stream, |code| details, || ..) -> u32`: reports the call to whoever observes the process.
 //! * `managed::filled(CUdeviceptr, CUstream, CUresult) -> CUresult`: the answer of a fill that is not
 //!   asynchronous, sent in this stream with this result.
 //! * `copy::synchronous(CUstream, || ..) -> CUresult`: a copy that returns when the program may use its memory.
@@ -29,7 +30,7 @@ use gtrace_cuda::{Api, Class, Function, Hand, Kind, Signature, functions, signat
 
 pub use call::calls;
 
-use crate::{Error, signature, subject};
+use crate::{Error, signature, subject, trace};
 
 /// What the text uses of others.
 fn uses(types: &str) -> String {
@@ -45,7 +46,10 @@ pub fn symbols(api: Api) -> Result<String, Error> {
     let (what, types) = subject(api);
     let mut out = crate::head(&format!("The symbols of {what}."));
     out.push_str(&uses(types));
-    out.push_str("\nuse crate::{entry, local, special};\n\n");
+    if api == Api::Driver {
+        out.push_str("\nuse gtrace_recording::details;\n");
+    }
+    out.push_str("\nuse crate::{entry, local, observe, special};\n\n");
     let mut exported = Vec::new();
     for function in functions::all(api) {
         let symbols = match api {
@@ -183,6 +187,9 @@ fn export(
         parameters(signature),
         signature.returns
     )?;
+    if api == Api::Driver {
+        observed(out, symbol, signature)?;
+    }
     if suffix == Some(Suffix::Ptsz) {
         for parameter in signature.parameters {
             let name = parameter.name;
@@ -266,7 +273,30 @@ fn export(
             )?,
         },
     }
-    out.push_str("}\n\n");
+    out.push_str(match api {
+        Api::Driver => "})\n}\n\n",
+        Api::Nvml => "}\n\n",
+    });
+    Ok(())
+}
+
+/// The beginning of a call that is reported to whoever observes the process; what follows is the call.
+fn observed(out: &mut String, symbol: &str, signature: &Signature) -> Result<(), Error> {
+    let arguments: Vec<_> = signature.parameters.iter().map(|p| p.name).collect();
+    let stream = match trace::work(symbol, signature) {
+        Some(stream) => format!("Some({stream})"),
+        None => "None".to_owned(),
+    };
+    // As the macros of C have it: a struct of the parameters.
+    writeln!(
+        out,
+        "#[repr(C)]
+        struct Arguments_ {{ {} }}
+        observe::call(c{symbol:?}, || Arguments_ {{ {} }}, || {stream}, |code_| {}, || {{",
+        parameters(signature),
+        arguments.join(", "),
+        trace::details(signature),
+    )?;
     Ok(())
 }
 

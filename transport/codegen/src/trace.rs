@@ -134,7 +134,9 @@ use core::mem::transmute;
 use gtrace_cuda::types::driver::*;
 
 use crate::call::{begin, end, end_work};
-use crate::{details, gpu, hooks, target};
+use gtrace_recording::details;
+
+use crate::{gpu, hooks, target};
 
 ",
     );
@@ -190,9 +192,10 @@ fn wrapper(
             let call_ = begin({number});
             let code_ = unsafe {{ target_({arguments}) }};
             {end}, {number}, code_, {});",
-        match details(signature) {
-            name if name.ends_with(')') || name.ends_with('}') => format!("|| {name}"),
-            name => name,
+        match details(signature).as_str() {
+            // The function itself.
+            "details::plain()" => "details::plain".to_owned(),
+            details => format!("|| {details}"),
         }
     )?;
     let copied = matches!(traced(signature), Traced::Copy { stream: None, .. });
@@ -215,7 +218,7 @@ fn wrapper(
 }
 
 /// The stream that a call gives work whose time is of interest; `None` if it gives none.
-fn work(symbol: &str, signature: &Signature) -> Option<String> {
+pub(crate) fn work(symbol: &str, signature: &Signature) -> Option<String> {
     // CU_STREAM_PER_THREAD and CU_STREAM_LEGACY.
     let default = match symbol.ends_with("_ptsz") || symbol.ends_with("_ptds") {
         true => 2,
@@ -238,7 +241,7 @@ fn work(symbol: &str, signature: &Signature) -> Option<String> {
 }
 
 /// What a call's event reports.
-fn details(signature: &Signature) -> String {
+pub(crate) fn details(signature: &Signature) -> String {
     let name = |place: usize| signature.parameters[place].name;
     let word = |place: usize| format!("{} as u64", name(place));
     let stream = |stream: Option<usize>| stream.map_or_else(|| "details::none()".to_owned(), word);
@@ -260,8 +263,7 @@ fn details(signature: &Signature) -> String {
     };
     let side = |side: Option<usize>| side.map_or_else(|| "0".to_owned(), word);
     match traced(signature) {
-        // Without arguments, the function itself.
-        Traced::Plain => "details::plain".to_owned(),
+        Traced::Plain => "details::plain()".to_owned(),
         Traced::Stream(of) => format!("details::stream({})", stream(Some(of))),
         Traced::Copy {
             bytes: count,

@@ -56,7 +56,7 @@ macro_rules! programs {
 }
 
 programs! {
-    torch_loader torch_profiler torch_segments torch_distributed torch_nccl_threads jax onnxruntime pycuda py3nvml
+    torch_loader torch_profiler torch_segments torch_distributed torch_nccl_threads jax jax_profiler onnxruntime pycuda py3nvml
 }
 
 #[test]

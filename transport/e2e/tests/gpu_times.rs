@@ -298,6 +298,27 @@ fn work_of_a_remote_gpu_is_timed_by_its_server() {
     }
 }
 
+/// `profiled` compares what CUPTI reports with what it did.
+#[test]
+fn a_profiler_sees_what_a_remote_gpu_does() {
+    let case = Case::c("profiled");
+    let server = case.serve(&[]);
+    for via in [Via::Tcp, Via::Shm, Via::Unix] {
+        let outcome = case.outcome(&server, via, &["--cupti"]);
+        assert!(outcome.status.success(), "{via:?}: {}", outcome.stderr);
+        for line in [
+            "saxpy, 2 x 256; 2048 bytes copied, kind 2; 2048 set",
+            "of a thread: kernels 2, copies 1, fills 1",
+            "disabled in the middle: kernels 1, copies 1, fills 1",
+            "many launches: kernels 12500 of 12500",
+            "captured: kernels 0, copies 0, fills 0, graphs 1, waits 1",
+            "cuLaunchKernel: 1 began, 1 ended",
+        ] {
+            assert!(outcome.stdout.contains(line), "{}", outcome.stdout);
+        }
+    }
+}
+
 /// Neither what a program does, nor how often it waits for the network.
 #[test]
 fn programs_do_the_same_when_a_server_times_their_work() {

@@ -6,9 +6,11 @@
 //! The memory is gtrace's as well, so nothing is lost with a process that is killed.
 
 pub mod clock;
+pub mod details;
 mod functions;
 pub mod layout;
 pub mod message;
+pub mod observe;
 mod reader;
 mod recorder;
 mod variables;

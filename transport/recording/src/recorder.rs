@@ -14,6 +14,7 @@ use crate::layout::{Event, Head, MAGIC, RING_AT, STATS_AT, Stat, VERSION, length
 use crate::{FUNCTIONS, functions, is_success};
 
 /// What is reported about a call besides its time.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Details {
     /// [`crate::kind`].

@@ -44,6 +44,7 @@ const PHYSICAL_UNMAP: OpId = op_id("cuMemUnmap");
 const ADDRESSES_FREE: OpId = op_id("cuMemAddressFree");
 const CONDITIONAL_CREATE: OpId = op_id("cuGraphConditionalHandleCreate");
 const GRAPH_DESTROY: OpId = op_id("cuGraphDestroy");
+const GRAPH_WITHIN: OpId = op_id("cuGraphChildGraphNodeGetGraph");
 
 /// Has no memory of this process lent in the stream that is the first argument.
 fn not_lent<'a>(
@@ -186,6 +187,16 @@ pub(crate) fn call(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer
             let code = driver::dispatch(op, exec, r, w)?;
             if code == 0 {
                 exec.session.objects.graph_ended(graph);
+            }
+            Ok(code)
+        }
+        GRAPH_WITHIN => {
+            let node = r.clone().u64()?;
+            let code = driver::dispatch(op, exec, r, w)?;
+            if code == 0 {
+                // It is the node's, and its nodes with it.
+                let graph = Reader::new(w.as_slice()).u64()?;
+                exec.handles.move_to(graph, node);
             }
             Ok(code)
         }

@@ -6,10 +6,11 @@ mod support;
 
 use std::mem::size_of;
 
+use gtrace_cuda::payload::{self, NodeCall, NodePlace, NodeWork};
 use gtrace_cuda::types::driver as cuda;
 use gtrace_cuda::{Api, Argument, Function, Kind, Pass, functions};
 use gtrace_protocol::{Flags, HEADER_LEN, Header, control};
-use support::{Client, Server};
+use support::{Client, Server, bytes};
 
 /// INVALID_VALUE, INVALID_CONTEXT and INVALID_HANDLE.
 const REFUSED: [u32; 3] = [1, 201, 400];
@@ -208,6 +209,50 @@ fn a_context_that_is_not_retained_again_keeps_its_handle() {
     assert_eq!(retain(&mut client, &[0xff; 3]), 1, "arguments cut short");
     assert_eq!(retain(&mut client, &[0; 5]), 1, "and too long");
     assert!(client.alloc(4096).is_ok());
+}
+
+/// Else the driver would be asked about a graph that it has not any more, and a client that makes and ends such nodes for ever
+/// would have handles no more at some time.
+#[test]
+fn a_graph_within_a_node_ends_with_the_node() {
+    const ROUNDS: u64 = 100;
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let (outer, inner) = (Kind::Graph.handle(1), Kind::Graph.handle(2));
+    for graph in [outer, inner] {
+        let small = [&graph.to_le_bytes()[..], &[0; 4]].concat();
+        assert_eq!(client.call("cuGraphCreate", &small).header.status, 0);
+    }
+    for round in 1..=ROUNDS {
+        let node = Kind::GraphNode.handle(round);
+        let call = NodeCall {
+            place: NodePlace::Add {
+                node,
+                graph: outer,
+                after: Vec::new(),
+            },
+            work: NodeWork::Child {
+                graph: inner,
+                moved: false,
+            },
+        };
+        let added = client.call_op(payload::GRAPH_NODE, &bytes(&call), &[]);
+        assert_eq!(added.header.status, 0);
+        for _ in 0..2 {
+            assert_eq!(
+                status(&mut client, "cuGraphChildGraphNodeGetGraph", &[node]),
+                0
+            );
+        }
+        assert_eq!(status(&mut client, "cuGraphDestroyNode", &[node]), 0);
+    }
+    client.call("cuNoSuchCall", &[]);
+    let reported = server.wait_for("statistics", |status| {
+        let session = status.sessions.first();
+        session.is_some_and(|session| session.stats.unknown == 1)
+    });
+    let handles = reported.sessions[0].stats.handles;
+    assert!(handles < ROUNDS, "{handles} handles");
 }
 
 #[allow(unsafe_code)]

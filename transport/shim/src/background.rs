@@ -2,12 +2,27 @@
 //! its calls fail from then on, instead of waiting for a thread that is gone.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::thread::Builder;
 
+use crate::log;
 use crate::session::Session;
 
-/// Does the work of a thread of `session`.
-pub(crate) fn run(session: &Session, thread: &str, work: impl FnOnce()) {
-    supervised(thread, |why| session.lose_for(why), work);
+/// Starts a thread of `session` that does `work`. False if the system has none to give: the log says then for `what` there is
+/// none.
+pub(crate) fn start(
+    session: &'static Session,
+    thread: &'static str,
+    what: &str,
+    work: impl FnOnce() + Send + 'static,
+) -> bool {
+    let run = move || {
+        supervised(thread, |why| session.lose_for(why), work);
+    };
+    let started = gtrace_link::without_signals(|| Builder::new().name(thread.into()).spawn(run));
+    if let Err(error) = &started {
+        log::once(thread, &format!("no thread for {what}: {error}"));
+    }
+    started.is_ok()
 }
 
 /// Does `work`; says to `lose` that it has panicked. Whether it has.

@@ -433,19 +433,12 @@ fn start(session: &'static Session) -> bool {
     {
         return true;
     }
-    let started = gtrace_link::without_signals(|| {
-        thread::Builder::new()
-            .name("gtrace-collect".into())
-            .spawn(move || background::run(session, "gtrace-collect", || run(session)))
-    });
-    if let Err(error) = &started {
+    let what = "asynchronous copies, so that all are waited for";
+    let started = background::start(session, "gtrace-collect", what, move || run(session));
+    if !started {
         deferred_copies.started.store(false, Ordering::Release);
-        log::once(
-            "deliveries thread",
-            &format!("no thread for asynchronous copies, so that all are waited for: {error}"),
-        );
     }
-    started.is_ok()
+    started
 }
 
 /// Takes what the program does not wait for, until the connection is lost.

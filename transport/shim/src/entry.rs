@@ -481,7 +481,7 @@ impl Call {
         // The last frame's, which has the server's times.
         self.seen = clock::now();
         if first && !self.behind {
-            times::exchanged(self.sent, self.seen, &self.header);
+            times::exchanged(self.sent, self.seen, &self.header, &mut lane.observed);
         }
         Ok(())
     }

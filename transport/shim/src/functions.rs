@@ -206,7 +206,7 @@ pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkerne
     })
 }
 
-fn name_of(handle: u64) -> Result<*const c_char, CUresult> {
+pub(crate) fn name_of(handle: u64) -> Result<*const c_char, CUresult> {
     let session = session::cuda()?;
     // Of these only the server's driver knows the name.
     if Kind::Function.accepts(handle) && handle & SERVER_MINTED != 0 {

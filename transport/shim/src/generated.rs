@@ -6,6 +6,7 @@
     clippy::missing_safety_doc,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    clippy::unnecessary_cast,
     dead_code,
     missing_docs,
     non_snake_case,

@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::ffi::{c_uint, c_void};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
-use std::thread;
 
 use gtrace_cuda::payload::{
     HOST_DONE, HOST_NEXT, HostFunction, HostReached, LOCKED_MIN, Payload as _,
@@ -22,7 +21,7 @@ use crate::lane::Lane;
 use crate::owner::Owner;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
-use crate::{background, capture, clock, deferred_copies, exit, log, managed, status};
+use crate::{background, capture, clock, deferred_copies, exit, managed, status};
 
 /// What the program wants to have run.
 #[derive(Clone, Copy)]
@@ -221,16 +220,7 @@ impl HostFunctions {
                 run(session);
             }
         };
-        let thread = gtrace_link::without_signals(|| {
-            thread::Builder::new()
-                .name("gtrace-host-fn".into())
-                .spawn(move || background::run(session, "gtrace-host-fn", work))
-        });
-        if let Err(error) = thread {
-            log::once(
-                "host functions",
-                &format!("no thread for host functions: {error}"),
-            );
+        if !background::start(session, "gtrace-host-fn", "host functions", work) {
             return Err(cuda::CUDA_ERROR_OPERATING_SYSTEM);
         }
         // One that is gone without saying so has lost the session.

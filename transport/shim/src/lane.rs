@@ -23,6 +23,7 @@ pub(crate) use self::lanes::Lanes;
 pub(crate) use self::outgoing::Outgoing;
 use crate::entry::Call;
 use crate::events::Mark;
+use crate::observe::Observed;
 use crate::session::Session;
 use crate::{clock, context, fork, log, output, status, times};
 
@@ -136,6 +137,8 @@ pub(crate) struct Lane {
     captures_otherwise: bool,
     /// The server executes this call, whose frame did not travel and has the number 1.
     first: Option<FirstCall>,
+    /// GPU work that somebody observes.
+    pub(crate) observed: Observed,
 }
 
 /// A stream that is through with all that was sent until then.
@@ -186,6 +189,7 @@ impl Lane {
             joined: 0,
             captures_otherwise: false,
             first: None,
+            observed: Observed::default(),
         }
     }
 
@@ -407,7 +411,7 @@ impl Lane {
             flags,
             ..Header::default()
         };
-        times::ask_for_work(&mut header);
+        times::ask_for_work(&mut header, &mut self.observed);
         // Both were found small enough.
         header.set_payload(frame.small.len(), frame.bulk.bytes.len());
         let len = HEADER_LEN + frame.small.len();
@@ -467,7 +471,7 @@ impl Lane {
         } else if header.op == control::TIMES {
             times::reported(payload);
         } else if header.op == control::WORK {
-            times::reported_work(payload);
+            times::reported_work(payload, &mut self.observed);
         }
         let reason = String::from_utf8_lossy(payload).into_owned();
         self.rx.consume(len);

@@ -43,6 +43,7 @@ mod managed;
 mod memory;
 mod module;
 mod nvml;
+mod observe;
 mod occupancy;
 mod output;
 mod owner;

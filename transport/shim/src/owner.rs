@@ -14,9 +14,19 @@ impl Owner {
         own != 0 && exec != 0 && own != exec
     }
 
+    /// Whether it is `exec`.
+    pub(crate) fn is(&self, exec: u64) -> bool {
+        self.0.load(Ordering::Relaxed) == exec
+    }
+
     /// It is `exec` from now on.
     pub(crate) fn set(&self, exec: u64) {
         self.0.store(exec, Ordering::Relaxed);
+    }
+
+    /// It is only for what is under way: nothing may have it from now on.
+    pub(crate) fn leave(&self) {
+        self.set(u64::MAX);
     }
 }
 
@@ -31,7 +41,10 @@ mod tests {
         owner.set(7);
         assert!(owner.is_other(8));
         assert!(!owner.is_other(7));
+        assert!(owner.is(7) && !owner.is(8));
         // A graph may have it beside its instance.
         assert!(!owner.is_other(0));
+        owner.leave();
+        assert!(owner.is_other(7) && !owner.is(7));
     }
 }

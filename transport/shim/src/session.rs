@@ -1,6 +1,8 @@
 //! The connection of this process, with all that hangs on it. It is never freed: threads of the
 //! program use it until the process is gone, and the child of a fork leaves its parent's alone.
 
+mod watch;
+
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -14,11 +16,12 @@ use gtrace_link::{Link, LinkError, LinkInfo, Target};
 use gtrace_protocol::{ClientHello, FIRST_CALL_MAX, Features, FirstCall, RefusalKind, Welcome};
 
 use crate::device_idle::DeviceIdleTracker;
+use crate::entry::{check, holding_back};
 use crate::flusher::Flusher;
 use crate::lane::{Lane, Lanes};
 use crate::settings::Settings;
 use crate::state::State;
-use crate::{exit, fork, log, stats, status};
+use crate::{exit, fork, log, stats, status, times};
 
 /// Lanes that are kept for later threads once theirs has ended. One has to be, as the server ends
 /// the session with its last lane; and a session may have so many lanes in its whole life, so that
@@ -209,6 +212,8 @@ pub(crate) fn in_child() {
         CUDA.store(FORKED, Ordering::Relaxed);
     }
     SESSION.store(ptr::null_mut(), Ordering::Relaxed);
+    crate::observe::in_child();
+    watch::in_child();
     CONNECTING.store(false, Ordering::Relaxed);
     gtrace_link::forget_in_child();
 }
@@ -453,10 +458,11 @@ impl Session {
 }
 
 /// The lane of a thread; given back when the thread ends.
-struct Holder(RefCell<Option<Box<Lane>>>);
+struct Holder(RefCell<Option<Box<Lane>>>, watch::Own);
 
 impl Drop for Holder {
     fn drop(&mut self) {
+        let _turn = self.1.end();
         if let Some(lane) = self.0.get_mut().take()
             && !lane.is_foreign()
         {
@@ -467,7 +473,7 @@ impl Drop for Holder {
 }
 
 thread_local! {
-    static LANE: Holder = const { Holder(RefCell::new(None)) };
+    static LANE: Holder = const { Holder(RefCell::new(None), watch::Own::new()) };
     /// Another lane that takes its place ([`by_lane`]), while that one is borrowed.
     static OTHER: Cell<*mut Lane> = const { Cell::new(ptr::null_mut()) };
 }
@@ -517,6 +523,34 @@ pub(crate) fn thread_is_ending() -> bool {
     LANE.try_with(|_| ()).is_err()
 }
 
+/// Asks the server for what it has not reported of GPU work that is observed, in all lanes whose thread is not in the middle of a
+/// call.
+pub(crate) fn settle_observed(session: &'static Session) {
+    let settle = |lane: &mut Lane| {
+        // An answer brings a part of what there is; pauses are for what the GPU has not done.
+        let mut moments = times::MOMENTS.into_iter();
+        let mut before = 0;
+        while lane.observed.missing() > 0 && !session.is_lost() {
+            let missing = lane.observed.missing();
+            if missing >= before {
+                let Some(moment) = moments.next() else { break };
+                thread::sleep(moment);
+            }
+            before = missing;
+            let _ = by_lane(lane, || check(holding_back(session, times::ask)));
+        }
+    };
+    watch::each(session, settle);
+    let idle = || session.idle.lock().unwrap_or_else(PoisonError::into_inner);
+    let missing: Vec<_> = idle()
+        .extract_if(.., |lane| lane.observed.missing() > 0)
+        .collect();
+    for mut lane in missing {
+        settle(&mut lane);
+        idle().push(lane);
+    }
+}
+
 /// Does `action` with the lane of this thread.
 ///
 /// # Errors
@@ -537,10 +571,14 @@ pub(crate) fn with_lane<T>(
             let action = action.take().ok_or(cuda::CUDA_ERROR_UNKNOWN)?;
             return with_other(action).unwrap_or(Err(cuda::CUDA_ERROR_UNKNOWN));
         };
+        let turn = holder.1.turn();
         let lane = match &mut *slot {
             Some(lane) if ptr::eq(lane.session, session) && !lane.is_foreign() => lane,
             slot => slot.insert(session.lane()?),
         };
+        if let Some(turn) = &turn {
+            turn.lane(lane);
+        }
         match action.take() {
             Some(action) => action(lane),
             None => Err(cuda::CUDA_ERROR_UNKNOWN),

@@ -12,10 +12,12 @@ use std::thread;
 use std::time::Duration;
 
 use gtrace_cuda::payload::{COLLECT, HOST_DONE, IMAGE};
+use gtrace_cuda::types::driver::CUresult;
 use gtrace_protocol::{Features, Flags, Header, OpId, Times, WorkTimes, Works, op_id};
 
 use crate::generated::driver::remote;
-use crate::{clock, entry, log, session};
+use crate::observe::Observed;
+use crate::{clock, entry, log, observe, session};
 
 /// Calls whose times are not reported yet, and such whose times nobody has taken yet; what is more is not reported.
 const MOST: usize = 1 << 16;
@@ -23,7 +25,7 @@ const MOST: usize = 1 << 16;
 const COMPARED_NS: u64 = 1_000_000_000;
 
 /// Pauses before a thread at its end asks again for missing times.
-const MOMENTS: [Duration; 4] = [
+pub(crate) const MOMENTS: [Duration; 4] = [
     Duration::ZERO,
     Duration::from_micros(200),
     Duration::from_millis(1),
@@ -68,7 +70,10 @@ pub(crate) struct Work {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Timed {
     stream: u64,
+    /// What the library that traces knows it by; 0: it does not ask.
     token: u64,
+    /// What the one that observes knows it by, likewise.
+    observed: u64,
 }
 
 /// A call, by the server's clock.
@@ -156,22 +161,30 @@ pub(crate) fn sent(seq: u64) {
 
 /// A frame with this header is about to be sent: has what it gives its stream to do timed, if somebody wants that.
 #[inline]
-pub(crate) fn ask_for_work(header: &mut Header) {
-    if !TICKS.load(Ordering::Relaxed).is_null()
+pub(crate) fn ask_for_work(header: &mut Header, lane: &mut Observed) {
+    if (!TICKS.load(Ordering::Relaxed).is_null() || observe::is_on())
         && let Some(timed) = TIMED.get()
         && !NO_WORK.contains(&header.op)
     {
         header.set_work_stream(timed.stream);
         if !header.flags.has(Flags::MORE) {
-            with(|kept| kept.timed(header.seq, timed.token));
+            if timed.token != 0 {
+                with(|kept| kept.timed(header.seq, timed.token));
+            }
+            if timed.observed != 0 {
+                lane.timed(header.seq, timed.observed);
+            }
         }
     }
 }
 
 /// A frame WORK.
-pub(crate) fn reported_work(payload: &[u8]) {
+pub(crate) fn reported_work(payload: &[u8], lane: &mut Observed) {
     match Works::read(payload) {
-        Ok(works) => with(|kept| kept.reported_work(&works)),
+        Ok(works) => {
+            lane.reported(&works.0);
+            with(|kept| kept.reported_work(&works));
+        }
         Err(error) => log::once(
             "work",
             &format!("the server's times of work on the GPU cannot be read: {error}"),
@@ -192,10 +205,31 @@ pub(crate) fn reported(payload: &[u8]) {
 
 /// A request of one frame, sent at `sent`, had its answer at `seen`.
 #[inline]
-pub(crate) fn exchanged(sent: u64, seen: u64, answer: &Header) {
-    if ticks().is_some() && answer.bulk() == 0 && !answer.flags.has(Flags::MORE) {
+pub(crate) fn exchanged(sent: u64, seen: u64, answer: &Header, lane: &mut Observed) {
+    // Also what was observed a moment ago has times, whichever thread asks for them.
+    let wanted = observe::is_on() || lane.missing() > 0 || ticks().is_some();
+    if wanted && answer.bulk() == 0 && !answer.flags.has(Flags::MORE) {
         with(|kept| kept.exchanged(sent, seen, answer));
     }
+    lane.deliver(|| with(|kept| kept.compared).map(|compared| compared.ahead));
+}
+
+/// What the thread's next frames give this stream to do is timed for the call of this number, until this is called again.
+pub(crate) fn observe(work: Option<(u64, u64)>) {
+    let traced = TIMED.get().filter(|timed| timed.token != 0);
+    TIMED.set(match (work, traced) {
+        (Some((_, observed)), Some(timed)) => Some(Timed { observed, ..timed }),
+        (Some((stream, observed)), None) => Some(Timed {
+            stream,
+            token: 0,
+            observed,
+        }),
+        (None, Some(timed)) => Some(Timed {
+            observed: 0,
+            ..timed
+        }),
+        (None, None) => None,
+    });
 }
 
 impl Kept {
@@ -352,7 +386,11 @@ pub(crate) extern "C" fn gtrace_shim_time_work(stream: u64, token: u64) -> bool 
         return false;
     }
     let does = session::current().is_some_and(|session| session.features.has(Features::WORK));
-    TIMED.set(does.then_some(Timed { stream, token }));
+    TIMED.set(does.then_some(Timed {
+        stream,
+        token,
+        observed: 0,
+    }));
     does
 }
 
@@ -368,6 +406,13 @@ pub(crate) unsafe extern "C" fn gtrace_shim_work(works: *mut Work, most: u64) ->
     unsafe { write_known(works, most, |kept| !kept.works.is_empty(), Kept::take_work) }
 }
 
+/// A call that the server answers at once, also while a stream is captured. What the answer is does not matter.
+pub(crate) fn ask() -> CUresult {
+    let (mut least, mut greatest) = (0, 0);
+    // SAFETY: places for two numbers.
+    unsafe { remote::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest) }
+}
+
 /// Has the server say what it still has to say about the calling thread's calls, if there is something: for a thread at its
 /// end. Mostly one round trip; the GPU may need a moment more to see that it is through.
 #[unsafe(no_mangle)]
@@ -379,8 +424,7 @@ pub(crate) extern "C" fn gtrace_shim_settle() {
                 break;
             }
             thread::sleep(moment);
-            // SAFETY: the default stream. What the answer is does not matter.
-            unsafe { remote::cuStreamQuery(null_mut()) };
+            ask();
         }
         0
     });
@@ -448,6 +492,21 @@ mod tests {
         assert_eq!(wire(&kept), 500);
         kept.exchanged(1100 * MS, 1100 * MS + 5300, &answer(0));
         assert_eq!(wire(&kept), 5000);
+    }
+
+    /// As when a profile ends, and a thread asks that made no call while somebody observed.
+    #[test]
+    fn clocks_are_compared_while_work_that_was_observed_has_no_times() {
+        let mut lane = Observed::default();
+        lane.timed(3, 7);
+        lane.reported(&[WorkTimes {
+            seq: 3,
+            begun_ns: 10,
+            ended_ns: 20,
+            off_ns: 4,
+        }]);
+        exchanged(1000, 3300, &answer(2000), &mut lane);
+        assert_eq!(lane.missing(), 0);
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub(crate) struct TextureReference {
 }
 
 /// What a program has set of a texture reference.
+#[derive(Clone, Copy)]
 pub(crate) struct Bound {
     pub(crate) description: TextureDesc,
     /// Format and channels of plain memory.
@@ -99,18 +100,19 @@ impl TextureReference {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes what is set; launches from now on see it.
+    /// Changes what is set; launches from now on see it. What cannot be changes nothing.
     pub(crate) fn set(&self, change: impl FnOnce(&mut Bound) -> Answer) -> Answer {
         let context = Context::of(self.context)?;
         let mut bound = self.state();
-        change(&mut bound)?;
-        let Some(resource) = bound.resource else {
-            return Ok(());
-        };
-        let object = TextureObject::create(&context, resource, bound.description, None)?;
-        point(&context, self.variable, object);
-        TEXTURES.remove(bound.object);
-        bound.object = object;
+        let mut changed = *bound;
+        change(&mut changed)?;
+        if let Some(resource) = changed.resource {
+            let object = TextureObject::create(&context, resource, changed.description, None)?;
+            point(&context, self.variable, object);
+            TEXTURES.remove(bound.object);
+            changed.object = object;
+        }
+        *bound = changed;
         Ok(())
     }
 }
@@ -218,12 +220,37 @@ mod tests {
     use crate::state::{initialise, state};
     use crate::types::ArrayDescriptor;
 
-    #[test]
-    fn a_surface_reference_has_one_object_at_a_time() {
+    fn context() -> Arc<Context> {
         initialise().expect("a driver");
         let state = state().expect("a driver");
         let device = state.device(0).expect("a device");
-        let context = Context::create(state, device, 0, None).expect("a context");
+        Context::create(state, device, 0, None).expect("a context")
+    }
+
+    #[test]
+    fn what_cannot_be_bound_leaves_a_texture_reference_as_it_was() {
+        let context = context();
+        let handle = TextureReference::create(context.handle, 0, 0);
+        let reference = TextureReference::of(handle).expect("a reference");
+        let refused = reference.set(|bound| {
+            bound.resource = Some(of_handle(0, 12345));
+            Ok(())
+        });
+        assert_eq!(refused, Err(INVALID_VALUE));
+        assert!(reference.state().resource.is_none());
+        let filter = |bound: &mut Bound| {
+            bound.description.filter = 1;
+            Ok(())
+        };
+        assert_eq!(reference.set(filter), Ok(()));
+        assert_eq!(reference.state().description.filter, 1);
+        TEXTURE_REFERENCES.remove(handle);
+        context.destroy(state().expect("a driver"));
+    }
+
+    #[test]
+    fn a_surface_reference_has_one_object_at_a_time() {
+        let context = context();
         let descriptor = ArrayDescriptor {
             width: 4,
             height: 4,
@@ -241,6 +268,6 @@ mod tests {
         assert_eq!(SURFACES.all().len(), 1);
         SURFACE_REFERENCES.remove(handle);
         assert!(SURFACES.all().is_empty());
-        context.destroy(state);
+        context.destroy(state().expect("a driver"));
     }
 }

@@ -331,19 +331,22 @@ fn pointers_are_distinguished() {
         on_device + 5
     );
     assert_eq!((base, size), (on_device, 4096));
-    let (mut owner, mut ordinal) = (0u64, -7i32);
-    let ids = [1u32, 9];
-    let places = [(&raw mut owner) as u64, (&raw mut ordinal) as u64];
-    // SAFETY: two attributes of these types.
-    let (ids, places) = unsafe { (In::new(ids.as_ptr()), In::new(places.as_ptr())) };
-    ok!(pointer::cuPointerGetAttributes, 2, ids, places, on_device);
-    assert_eq!((owner, ordinal), (fixture.context, 0));
-    ok!(pointer::cuPointerGetAttributes, 2, ids, places, 0x10);
-    assert_eq!(
-        (owner, ordinal),
-        (0, -2),
-        "an address that CUDA does not know"
-    );
+    let ids = [1u32, 9, 8];
+    for (address, known) in [
+        (on_device, (fixture.context, 0, 0)),
+        (0x10, (0, -2, 0)), // CUDA does not know it.
+    ] {
+        let (mut owner, mut ordinal, mut managed) = (7u64, -7i32, -7i32);
+        let places = [
+            (&raw mut owner) as u64,
+            (&raw mut ordinal) as u64,
+            (&raw mut managed) as u64,
+        ];
+        // SAFETY: three attributes of these types.
+        let (ids, places) = unsafe { (In::new(ids.as_ptr()), In::new(places.as_ptr())) };
+        ok!(pointer::cuPointerGetAttributes, 3, ids, places, address);
+        assert_eq!((owner, ordinal, managed), known);
+    }
     ok!(memory::cuMemFreeHost, on_host as *mut c_void);
     assert_eq!(
         call!(memory::cuMemFreeHost, on_host as *mut c_void),

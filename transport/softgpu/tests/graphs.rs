@@ -1,4 +1,4 @@
-//! Stream capture and graphs: each error of a capture, order of nodes, updates, memory of graphs.
+//! Graphs: order of nodes, updates, memory, what belongs to nodes.
 #![allow(
     unsafe_code,
     clippy::unwrap_used,
@@ -8,6 +8,7 @@
 
 #[macro_use]
 mod common;
+mod graph;
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -16,382 +17,18 @@ use common::{
     Fixture, PTX, alloc, alloc_host, free_memory, function, given, launch, load, new_stream,
     nowhere, out, outs,
 };
+use graph::*;
 use gtrace_softgpu::abi::In;
-use gtrace_softgpu::api::capture::{
-    cuStreamBeginCapture_v2, cuStreamEndCapture, cuStreamGetCaptureInfo_v2, cuStreamIsCapturing,
-    cuStreamUpdateCaptureDependencies, cuThreadExchangeStreamCaptureMode,
-};
 use gtrace_softgpu::api::graph::*;
 use gtrace_softgpu::api::graph_node::*;
-use gtrace_softgpu::api::{context, copy, event, fill, memory, pool, stream};
+use gtrace_softgpu::api::{context, copy, event, memory, pool, stream};
 use gtrace_softgpu::types::{
     HostNodeParams, MemAllocNodeParams, MemLocation, MemPoolProps, MemsetNodeParams, NodeParams,
     UpdateInfo,
 };
 
-const INVALID_VALUE: u32 = 1;
-const INVALID_HANDLE: u32 = 400;
-const ILLEGAL_STATE: u32 = 401;
 const NOT_SUPPORTED: u32 = 801;
-const UNSUPPORTED: u32 = 900;
-const INVALIDATED: u32 = 901;
-const MERGE: u32 = 902;
-const UNMATCHED: u32 = 903;
-const UNJOINED: u32 = 904;
-const ISOLATION: u32 = 905;
-const IMPLICIT: u32 = 906;
-const CAPTURED_EVENT: u32 = 907;
-const WRONG_THREAD: u32 = 908;
 const UPDATE_FAILURE: u32 = 910;
-
-const NON_BLOCKING: u32 = 1;
-const GLOBAL: u32 = 0;
-const THREAD_LOCAL: u32 = 1;
-const RELAXED: u32 = 2;
-
-fn begin(stream: u64, mode: u32) {
-    ok!(cuStreamBeginCapture_v2, stream, mode);
-}
-
-fn end(stream: u64) -> Result<u64, u32> {
-    let mut graph = 7;
-    match call!(cuStreamEndCapture, stream, out(&mut graph)) {
-        0 => Ok(graph),
-        code => {
-            assert_eq!(graph, 0, "no graph came of it");
-            Err(code)
-        }
-    }
-}
-
-fn status(stream: u64) -> u32 {
-    let mut status = 9;
-    ok!(cuStreamIsCapturing, stream, out(&mut status));
-    status
-}
-
-fn new_event() -> u64 {
-    let mut handle = 0;
-    ok!(event::cuEventCreate, out(&mut handle), 2);
-    handle
-}
-
-fn instantiate(graph: u64) -> u64 {
-    let mut exec = 0;
-    ok!(cuGraphInstantiateWithFlags, out(&mut exec), graph, 0);
-    exec
-}
-
-fn read(address: u64) -> u64 {
-    let mut value = 0u64;
-    ok!(
-        copy::cuMemcpyDtoH_v2,
-        (&raw mut value).cast::<c_void>(),
-        address,
-        8
-    );
-    value
-}
-
-fn set(address: u64, value: u8, stream: u64) {
-    ok!(fill::cuMemsetD8Async, address, value, 8, stream);
-}
-
-fn run(exec: u64, on: u64) {
-    ok!(cuGraphLaunch, exec, on);
-    ok!(stream::cuStreamSynchronize, on);
-}
-
-fn handles(values: &[u64]) -> In<u64> {
-    // SAFETY: an array that outlives the call, whose length is named beside it.
-    unsafe { In::new(values.as_ptr()) }
-}
-
-#[test]
-fn what_is_captured_is_done_at_each_launch_and_in_order() {
-    let _fixture = Fixture::new();
-    let own = new_stream(NON_BLOCKING);
-    let kernel = function(load(PTX), "fill");
-    let (target, copied) = (alloc(8), alloc(8));
-    for memory in [target, copied] {
-        set(memory, 0, own);
-    }
-    ok!(stream::cuStreamSynchronize, own);
-    begin(own, GLOBAL);
-    assert_eq!(status(own), 1);
-    assert_eq!(launch(kernel, 1, 1, own, &[target, 42]), 0);
-    ok!(copy::cuMemcpyDtoDAsync_v2, copied, target, 8, own);
-    set(target, 1, own);
-    let graph = end(own).unwrap();
-    assert_eq!((status(own), read(target), read(copied)), (0, 0, 0));
-    let exec = instantiate(graph);
-    // It needs its graph no more.
-    ok!(cuGraphDestroy, graph);
-    assert_eq!(call!(cuGraphDestroy, graph), INVALID_HANDLE);
-    run(exec, own);
-    assert_eq!((read(copied), read(target)), (42, 0x0101_0101_0101_0101));
-    set(copied, 0, own);
-    run(exec, own);
-    assert_eq!(read(copied), 42);
-    ok!(cuGraphExecDestroy, exec);
-    assert_eq!(call!(cuGraphLaunch, exec, own), INVALID_HANDLE);
-}
-
-#[test]
-fn a_capture_begins_and_ends_where_it_may() {
-    let _fixture = Fixture::new();
-    let own = new_stream(NON_BLOCKING);
-    assert_eq!(call!(cuStreamBeginCapture_v2, 0, GLOBAL), UNSUPPORTED);
-    assert_eq!(call!(cuStreamBeginCapture_v2, own, 3), INVALID_VALUE);
-    assert_eq!(end(own), Err(ILLEGAL_STATE));
-    begin(own, GLOBAL);
-    assert_eq!(call!(cuStreamBeginCapture_v2, own, GLOBAL), ILLEGAL_STATE);
-    assert!(end(own).is_ok());
-}
-
-#[test]
-fn threads_end_their_own_captures_unless_they_are_relaxed() {
-    let fixture = Fixture::new();
-    let own = new_stream(NON_BLOCKING);
-    let current = fixture.context;
-    for (mode, wanted) in [
-        (GLOBAL, WRONG_THREAD),
-        (THREAD_LOCAL, WRONG_THREAD),
-        (RELAXED, 0),
-    ] {
-        begin(own, mode);
-        let other = std::thread::spawn(move || {
-            ok!(context::cuCtxSetCurrent, current);
-            let mut graph = 0;
-            call!(cuStreamEndCapture, own, out(&mut graph))
-        });
-        assert_eq!(other.join().unwrap(), wanted, "mode {mode}");
-        if wanted != 0 {
-            assert!(end(own).is_ok());
-        }
-    }
-}
-
-#[test]
-fn a_stream_joins_by_an_event_and_has_to_be_joined() {
-    let _fixture = Fixture::new();
-    let (own, other) = (new_stream(NON_BLOCKING), new_stream(NON_BLOCKING));
-    let (forked, joined, memory) = (new_event(), new_event(), alloc(8));
-    begin(own, GLOBAL);
-    ok!(event::cuEventRecord, forked, own);
-    ok!(stream::cuStreamWaitEvent, other, forked, 0);
-    assert_eq!(status(other), 1);
-    assert_eq!(end(other), Err(UNMATCHED));
-    assert_eq!(end(own), Err(INVALIDATED));
-
-    begin(own, GLOBAL);
-    ok!(event::cuEventRecord, forked, own);
-    ok!(stream::cuStreamWaitEvent, other, forked, 0);
-    set(memory, 3, other);
-    assert_eq!(end(own), Err(UNJOINED));
-    assert_eq!((status(own), status(other)), (0, 0));
-
-    begin(own, GLOBAL);
-    ok!(event::cuEventRecord, forked, own);
-    ok!(stream::cuStreamWaitEvent, other, forked, 0);
-    set(memory, 3, other);
-    ok!(event::cuEventRecord, joined, other);
-    ok!(stream::cuStreamWaitEvent, own, joined, 0);
-    let exec = instantiate(end(own).unwrap());
-    run(exec, own);
-    assert_eq!(read(memory), 0x0303_0303_0303_0303);
-    assert_eq!(call!(event::cuEventQuery, forked), INVALID_VALUE);
-    assert_eq!(
-        call!(stream::cuStreamWaitEvent, own, forked, 0),
-        CAPTURED_EVENT
-    );
-    ok!(event::cuEventRecord, forked, own);
-    ok!(event::cuEventSynchronize, forked);
-}
-
-#[test]
-fn captures_stay_apart_from_each_other_and_from_what_is_not_captured() {
-    let _fixture = Fixture::new();
-    let (own, other) = (new_stream(NON_BLOCKING), new_stream(NON_BLOCKING));
-    let (inner, outer) = (new_event(), new_event());
-    begin(own, GLOBAL);
-    begin(other, GLOBAL);
-    ok!(event::cuEventRecord, inner, other);
-    assert_eq!(call!(stream::cuStreamWaitEvent, own, inner, 0), MERGE);
-    assert_eq!((end(own), end(other)), (Err(INVALIDATED), Err(INVALIDATED)));
-
-    begin(own, GLOBAL);
-    ok!(event::cuEventRecord, outer, other);
-    assert_eq!(call!(stream::cuStreamWaitEvent, own, outer, 0), ISOLATION);
-    assert_eq!(end(own), Err(INVALIDATED));
-}
-
-#[test]
-fn the_legacy_stream_does_not_wait_for_a_capture() {
-    let _fixture = Fixture::new();
-    let (blocking, memory) = (new_stream(0), alloc(8));
-    begin(blocking, RELAXED);
-    let mut status = 0;
-    assert_eq!(call!(cuStreamIsCapturing, 0, out(&mut status)), IMPLICIT);
-    assert_eq!(call!(fill::cuMemsetD8Async, memory, 1, 8, 0), IMPLICIT);
-    assert_eq!(end(blocking), Err(INVALIDATED));
-
-    let own = new_stream(NON_BLOCKING);
-    begin(own, RELAXED);
-    set(memory, 1, 0);
-    assert!(end(own).is_ok());
-}
-
-#[test]
-fn calls_that_wait_or_are_unsafe_end_a_capture() {
-    let _fixture = Fixture::new();
-    let own = new_stream(NON_BLOCKING);
-    let (plain, mut address) = (new_event(), 0);
-    begin(own, GLOBAL);
-    assert_eq!(call!(stream::cuStreamSynchronize, own), UNSUPPORTED);
-    assert_eq!(status(own), 2);
-    assert_eq!(call!(stream::cuStreamSynchronize, own), INVALIDATED);
-    assert_eq!(
-        call!(fill::cuMemsetD8Async, alloc_in_relaxed(), 1, 8, own),
-        INVALIDATED
-    );
-    assert_eq!(end(own), Err(INVALIDATED));
-
-    begin(own, RELAXED);
-    assert_eq!(call!(stream::cuStreamQuery, own), UNSUPPORTED);
-    assert_eq!(end(own), Err(INVALIDATED));
-
-    begin(own, RELAXED);
-    assert_eq!(call!(context::cuCtxSynchronize), UNSUPPORTED);
-    assert_eq!(end(own), Err(INVALIDATED));
-
-    for mode in [GLOBAL, THREAD_LOCAL] {
-        begin(own, mode);
-        assert_eq!(
-            call!(memory::cuMemAlloc_v2, out(&mut address), 64),
-            UNSUPPORTED
-        );
-        assert_eq!(end(own), Err(INVALIDATED));
-        begin(own, mode);
-        assert_eq!(call!(event::cuEventQuery, plain), UNSUPPORTED);
-        assert_eq!(end(own), Err(INVALIDATED));
-    }
-    begin(own, RELAXED);
-    ok!(memory::cuMemAlloc_v2, out(&mut address), 64);
-    ok!(event::cuEventQuery, plain);
-    assert!(end(own).is_ok());
-}
-
-/// Memory, although a capture is under way.
-fn alloc_in_relaxed() -> u64 {
-    let mut mode = RELAXED;
-    ok!(cuThreadExchangeStreamCaptureMode, out(&mut mode));
-    let address = alloc(8);
-    ok!(cuThreadExchangeStreamCaptureMode, out(&mut mode));
-    assert_eq!(mode, RELAXED);
-    address
-}
-
-#[test]
-fn other_threads_are_held_to_a_global_capture_only() {
-    let fixture = Fixture::new();
-    let own = new_stream(NON_BLOCKING);
-    let current = fixture.context;
-    for (mode, wanted) in [(GLOBAL, UNSUPPORTED), (THREAD_LOCAL, 0), (RELAXED, 0)] {
-        begin(own, mode);
-        let other = std::thread::spawn(move || {
-            ok!(context::cuCtxSetCurrent, current);
-            let mut address = 0;
-            call!(memory::cuMemAlloc_v2, out(&mut address), 64)
-        });
-        assert_eq!(other.join().unwrap(), wanted, "mode {mode}");
-        assert_eq!(end(own).is_ok(), wanted == 0);
-    }
-}
-
-#[test]
-fn a_capture_ends_with_its_context() {
-    let _fixture = Fixture::new();
-    let mut other = 0;
-    ok!(context::cuCtxCreate_v2, out(&mut other), 0, 0);
-    begin(new_stream(NON_BLOCKING), GLOBAL);
-    ok!(context::cuCtxDestroy_v2, other);
-    ok!(memory::cuMemFree_v2, alloc(8));
-}
-
-#[test]
-fn a_callback_with_a_status_and_attached_memory_are_not_captured() {
-    unsafe extern "C" fn ignore(_: u64, _: u32, _: *mut c_void) {}
-    let _fixture = Fixture::new();
-    let own = new_stream(NON_BLOCKING);
-    begin(own, RELAXED);
-    let code = call!(
-        stream::cuStreamAddCallback,
-        own,
-        Some(ignore),
-        std::ptr::null_mut(),
-        0
-    );
-    assert_eq!(code, UNSUPPORTED);
-    assert_eq!(end(own), Err(INVALIDATED));
-}
-
-#[test]
-fn the_next_work_of_a_capture_waits_for_its_dependencies() {
-    let _fixture = Fixture::new();
-    let (own, memory) = (new_stream(NON_BLOCKING), alloc(8));
-    begin(own, GLOBAL);
-    set(memory, 1, own);
-    let (mut state, mut graph, mut count) = (0, 0, 9);
-    let mut nodes = std::ptr::null();
-    ok!(
-        cuStreamGetCaptureInfo_v2,
-        own,
-        out(&mut state),
-        nowhere(),
-        out(&mut graph),
-        out(&mut nodes),
-        out(&mut count)
-    );
-    assert_eq!((state, count), (1, 1));
-    // SAFETY: as many nodes as was said.
-    let first = unsafe { nodes.read() };
-    let mut added = 0;
-    ok!(
-        cuGraphAddEmptyNode,
-        out(&mut added),
-        graph,
-        handles(&[first]),
-        1
-    );
-    ok!(
-        cuStreamUpdateCaptureDependencies,
-        own,
-        handles(&[added]),
-        1,
-        1
-    );
-    let stranger = [12345];
-    let code = call!(
-        cuStreamUpdateCaptureDependencies,
-        own,
-        handles(&stranger),
-        1,
-        1
-    );
-    assert_eq!(code, INVALID_VALUE);
-    set(memory, 2, own);
-    assert_eq!(end(own), Ok(graph));
-    let mut edges = 0;
-    ok!(
-        cuGraphGetEdges,
-        graph,
-        nowhere(),
-        nowhere(),
-        out(&mut edges)
-    );
-    assert_eq!(edges, 2);
-}
 
 #[test]
 fn edges_are_of_one_graph_and_make_no_cycle() {
@@ -583,8 +220,8 @@ fn allocation() -> MemAllocNodeParams {
     }
 }
 
-/// A graph of nothing but a node that allocates, and the address.
-fn allocating() -> (u64, u64) {
+/// A graph of nothing but a node that allocates, the node, and the address.
+fn allocating() -> (u64, u64, u64) {
     let (mut graph, mut node, mut params) = (0, 0, allocation());
     ok!(cuGraphCreate, out(&mut graph), 0);
     ok!(
@@ -595,7 +232,7 @@ fn allocating() -> (u64, u64) {
         0,
         out(&mut params)
     );
-    (graph, params.address)
+    (graph, node, params.address)
 }
 
 #[test]
@@ -603,7 +240,7 @@ fn memory_of_a_graph_may_be_freed_in_the_stream_of_its_launches() {
     let _fixture = Fixture::new();
     let (own, target) = (new_stream(NON_BLOCKING), alloc(8));
     let delay = function(load(PTX), "delay");
-    let (graph, address) = allocating();
+    let (graph, _, address) = allocating();
     let exec = instantiate(graph);
     for _ in 0..3 {
         ok!(cuGraphLaunch, exec, own);
@@ -627,7 +264,7 @@ fn memory_of_a_graph_goes_with_its_context_and_once() {
     let _fixture = Fixture::new();
     let mut other = 0;
     ok!(context::cuCtxCreate_v2, out(&mut other), 0, 0);
-    let (graph, address) = allocating();
+    let (graph, _, address) = allocating();
     ok!(context::cuCtxDestroy_v2, other);
     assert_eq!(alloc(4096), address, "it is there for others");
     ok!(cuGraphDestroy, graph);
@@ -638,18 +275,9 @@ fn memory_of_a_graph_goes_with_its_context_and_once() {
 fn memory_of_a_graph_is_freed_before_the_next_launch() {
     let _fixture = Fixture::new();
     let before = free_memory();
-    let (own, mut graph, mut node) = (new_stream(NON_BLOCKING), 0, 0);
-    ok!(cuGraphCreate, out(&mut graph), 0);
-    let mut params = allocation();
-    ok!(
-        cuGraphAddMemAllocNode,
-        out(&mut node),
-        graph,
-        In::NULL,
-        0,
-        out(&mut params)
-    );
-    assert_ne!(params.address, 0);
+    let own = new_stream(NON_BLOCKING);
+    let (graph, node, address) = allocating();
+    assert_ne!(address, 0);
     let mut clone = 0;
     assert_eq!(call!(cuGraphClone, out(&mut clone), graph), NOT_SUPPORTED);
     assert_eq!(call!(cuGraphDestroyNode, node), NOT_SUPPORTED);
@@ -660,15 +288,15 @@ fn memory_of_a_graph_is_freed_before_the_next_launch() {
         INVALID_VALUE,
         "it is not free"
     );
-    ok!(memory::cuMemFree_v2, params.address);
-    assert_eq!(call!(memory::cuMemFree_v2, params.address), INVALID_VALUE);
+    ok!(memory::cuMemFree_v2, address);
+    assert_eq!(call!(memory::cuMemFree_v2, address), INVALID_VALUE);
     run(exec, own);
-    ok!(memory::cuMemFree_v2, params.address);
+    ok!(memory::cuMemFree_v2, address);
     let mut by_itself = 0;
     ok!(cuGraphInstantiateWithFlags, out(&mut by_itself), graph, 1);
     run(by_itself, own);
     run(by_itself, own);
-    ok!(memory::cuMemFree_v2, params.address);
+    ok!(memory::cuMemFree_v2, address);
     ok!(cuGraphExecDestroy, by_itself);
     ok!(cuGraphExecDestroy, exec);
     ok!(cuGraphDestroy, graph);

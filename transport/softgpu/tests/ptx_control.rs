@@ -224,6 +224,59 @@ fn barriers() {
 }
 
 #[test]
+fn a_barrier_is_for_as_many_warps_as_its_threads_make_up() {
+    // Each warp completes it alone.
+    gives(
+        "setp.lt.u32 %p, %i, 77; bar.red.popc.u32 %v, 0, 32, %p;",
+        128,
+        |i| [32, 32, 13, 0][i as usize / 32],
+    );
+    // Two warps at a time, of which one comes long after the third.
+    gives(
+        "setp.lt.u32 %p, %i, 96; @%p bra MEET; mov.u32 %x, 0;\n\
+         LATE: add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 5000; @%p bra LATE;\n\
+         MEET: bar.sync 1, 64; mov.u32 %v, 7;",
+        128,
+        |_| 7,
+    );
+    // A warp is there without the lanes that exit while the others wait.
+    gives(
+        "setp.ge.u32 %p, %i, 16; @%p bra OUT; bar.sync 1, 32; mov.u32 %v, 3; bra.uni END; OUT: exit; END:",
+        32,
+        |i| if i < 16 { 3 } else { 0 },
+    );
+    for parts in ["bar.sync 0, 48;", "bar.arrive 0, 0;"] {
+        let outcome = results(parts, 64);
+        assert!(
+            matches!(outcome, Err(Fault::IllegalInstruction { .. })),
+            "{parts} {outcome:?}"
+        );
+    }
+}
+
+/// Without clusters a block is a cluster of one.
+#[test]
+fn threads_that_have_arrived_at_the_barrier_of_the_cluster_hold_nobody_up() {
+    // The first warp waits for the second, which is past its wait by then.
+    let body = ".shared .u32 cell; st.shared.u32 [cell], 0; bar.sync 0;\n\
+                barrier.cluster.arrive.release.aligned; setp.ge.u32 %p, %i, 32; @%p bra SECOND; mov.u32 %y, 0;\n\
+                SPIN: add.u32 %y, %y, 1; ld.volatile.shared.u32 %v, [cell]; setp.eq.u32 %q, %v, 0;\n\
+                setp.lt.and.u32 %q, %y, 100000, %q; @%q bra SPIN;\n\
+                barrier.cluster.wait.acquire.aligned; bra.uni END;\n\
+                SECOND: barrier.cluster.wait; mov.u32 %v, 8; st.shared.u32 [cell], 9; END:";
+    gives(body, 64, |i| if i < 32 { 9 } else { 8 });
+    // Nobody passes before all have arrived, each time anew.
+    let body = ".shared .u32 cell; mov.u32 %m, 0;\n\
+                AGAIN: setp.ge.u32 %p, %i, 32; @%p bra ARRIVE; mov.u32 %y, 0;\n\
+                LATE: add.u32 %y, %y, 1; setp.lt.u32 %p, %y, 5000; @%p bra LATE; st.shared.u32 [cell], %m;\n\
+                ARRIVE: barrier.cluster.arrive; barrier.cluster.wait;\n\
+                ld.shared.u32 %x, [cell]; setp.eq.u32 %p, %x, %m; selp.u32 %x, 1, 0, %p; add.u32 %v, %v, %x;\n\
+                barrier.cluster.arrive; barrier.cluster.wait;\n\
+                add.u32 %m, %m, 1; setp.lt.u32 %p, %m, 3; @%p bra AGAIN;";
+    gives(body, 64, |_| 3);
+}
+
+#[test]
 fn a_barrier_that_nobody_completes_is_a_deadlock() {
     let body =
         "setp.lt.u32 %p, %i, 32; @%p bra LOW; bar.sync 0; bra.uni END; LOW: bar.sync 1; END:";
@@ -365,21 +418,36 @@ fn generic_addresses() {
 
 #[test]
 fn asynchronous_copies() {
-    let gpu = Gpu::default();
-    let text = kernel(
-        ".shared .align 16 .b8 tile[512]; ld.param.u64 %at, [out]; mul.wide.u32 %d, %i, 16;\n\
-         add.u64 %at, %at, %d; cvt.u32.u64 %x, %d; mov.u32 %y, tile; add.u32 %x, %x, %y;\n\
-         cp.async.ca.shared.global [%x], [%at], 16, 8; cp.async.commit_group; cp.async.wait_group 0;\n\
-         bar.sync 0; ld.shared.u32 %v, [%x+4]; ld.shared.u32 %y, [%x+8]; add.u32 %v, %v, %y; bar.sync 0;",
-    );
-    let module = gpu.load(&text).unwrap();
-    let out = gpu.upload(&(0..128).collect::<Vec<u32>>());
-    gpu.run(&module, "k", shape(1, 32), args!(out)).unwrap();
+    let sums = |copy: &str| {
+        let gpu = Gpu::default();
+        let text = kernel(&format!(
+            ".shared .align 16 .b8 tile[512]; ld.param.u64 %at, [out]; mul.wide.u32 %d, %i, 16;\n\
+             add.u64 %at, %at, %d; cvt.u32.u64 %x, %d; mov.u32 %y, tile; add.u32 %x, %x, %y;\n\
+             mov.u64 %e, 0x1000000000000000; {copy} cp.async.commit_group; cp.async.wait_group 0;\n\
+             bar.sync 0; ld.shared.u32 %v, [%x+4]; ld.shared.u32 %y, [%x+8]; add.u32 %v, %v, %y; bar.sync 0;",
+        ));
+        let module = gpu.load(&text).unwrap();
+        let out = gpu.upload(&(0..128).collect::<Vec<u32>>());
+        gpu.run(&module, "k", shape(1, 32), args!(out)).unwrap();
+        gpu.download::<u32>(out, 32)
+    };
     // The bytes beyond the source's size are zero.
+    let part: Vec<u32> = (0..32).map(|i| 4 * i + 1).collect();
+    let whole: Vec<u32> = (0..32).map(|i| 4 * i + 1 + 4 * i + 2).collect();
+    assert_eq!(sums("cp.async.ca.shared.global [%x], [%at], 16, 8;"), part);
+    assert_eq!(sums("cp.async.cg.shared.global [%x], [%at], 16;"), whole);
+    // A policy of the cache is no size.
     assert_eq!(
-        gpu.download::<u32>(out, 32),
-        (0..32).map(|i| 4 * i + 1).collect::<Vec<u32>>()
+        sums("cp.async.cg.shared.global.L2::cache_hint [%x], [%at], 16, 8, %e;"),
+        part
     );
+    assert_eq!(
+        sums("cp.async.cg.shared.global.L2::cache_hint [%x], [%at], 16, %e;"),
+        whole
+    );
+    let policy = "createpolicy.fractional.L2::evict_last.b64 %e, 0.5;\n\
+                  cp.async.cg.shared.global.L2::cache_hint [%x], [%at], 16, %e;";
+    assert_eq!(sums(policy), whole);
 }
 
 #[test]

@@ -432,16 +432,19 @@ fn printing() {
 }
 
 #[test]
-fn flags_of_the_sign_are_for_signed_numbers() {
-    let format: Vec<String> = b"%+u %+d % x\0".iter().map(u8::to_string).collect();
+fn flags_and_sizes_of_integers() {
+    // Flags of the sign are for signed ones.
+    let format = b"%+u %+d % x %hu %hhd %hx\0";
+    let format: Vec<String> = format.iter().map(u8::to_string).collect();
     let gpu = Gpu::default();
     let module = gpu
         .load(&format!(
             ".version 8.0\n.target sm_90\n.address_size 64\n\
              .extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 v);\n\
              .global .b8 text[] = {{{}}};\n\
-             .visible .entry k() {{ .local .align 8 .b8 values[16]; .reg .b64 %d<3>;\n\
+             .visible .entry k() {{ .local .align 8 .b8 values[24]; .reg .b64 %d<3>;\n\
              st.local.u32 [values], 5; st.local.u32 [values+4], 5; st.local.u32 [values+8], 5;\n\
+             st.local.u32 [values+12], 65541; st.local.u32 [values+16], 511; st.local.u32 [values+20], -1;\n\
              cvta.global.u64 %d1, text; cvta.local.u64 %d2, values;\n\
              {{ .param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], %d1; st.param.b64 [v], %d2;\n\
              call (r), vprintf, (f, v); }} ret; }}",
@@ -454,5 +457,5 @@ fn flags_of_the_sign_are_for_signed_numbers() {
         ..shape(1, 1)
     };
     gpu.run(&module, "k", launch, &[]).unwrap();
-    assert_eq!(lines.0.into_inner().unwrap(), ["5 +5 5"]);
+    assert_eq!(lines.0.into_inner().unwrap(), ["5 +5 5 5 -1 ffff"]);
 }

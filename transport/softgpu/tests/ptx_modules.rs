@@ -183,9 +183,11 @@ fn a_parameter_hides_a_variable_that_linking_renames() {
 }
 
 #[test]
-fn a_reduction_without_operands_is_refused() {
-    let short = load(".entry k() { bar.red.popc.u32; }");
-    assert!(matches!(short, Err(PtxError::Syntax { .. })), "{short:?}");
+fn a_barrier_without_its_operands_is_refused() {
+    for short in ["bar.red.popc.u32", "bar.arrive 1"] {
+        let short = load(&format!(".entry k() {{ {short}; }}"));
+        assert!(matches!(short, Err(PtxError::Syntax { .. })), "{short:?}");
+    }
 }
 
 #[test]

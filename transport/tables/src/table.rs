@@ -104,8 +104,9 @@ pub fn refusal(name: &Uuid) -> Option<String> {
     }
     if *name == CUPTI_TRACING {
         return Some(
-            "CUPTI cannot trace: it works inside the driver, which is not in this process. Profilers that use it, such as \
-             torch.profiler, see nothing of the GPU; gtrace exec --trace --gpu-time records it"
+            "NVIDIA's CUPTI cannot trace: it works inside the driver, which is not in this process. Profilers that use it, such as \
+             torch.profiler, see nothing of the GPU. gtrace exec --cupti gives them gtrace's, and gtrace exec --trace --gpu-time \
+             records what the GPU does"
                 .to_owned(),
         );
     }
@@ -574,7 +575,7 @@ mod tests {
     fn what_runtimes_do_without_is_not_reported() {
         assert_eq!(refusal(&OPTIONAL[0]), None);
         assert!(refusal(&CUFFT).is_some_and(|why| why.contains("cuFFT")));
-        assert!(refusal(&CUPTI_TRACING).is_some_and(|why| why.contains("gtrace exec --trace")));
+        assert!(refusal(&CUPTI_TRACING).is_some_and(|why| why.contains("gtrace exec --cupti")));
         let other = refusal(&[0xab; 16]).unwrap_or_default();
         assert!(other.contains(&"ab".repeat(16)), "{other}");
     }

@@ -5,7 +5,6 @@
 //! listening calls are passed on and that is all.
 
 mod call;
-mod details;
 mod fork;
 mod generated;
 mod gpu;

@@ -59,11 +59,7 @@ impl Decoder {
     /// Whether lines are held that wait for further ones. A live reader calls
     /// [`flush`](Self::flush) when no record has come for a second.
     pub fn has_pending(&self) -> bool {
-        self.aer.has_pending()
-            || self.oom.has_pending()
-            || self.sxid.has_pending()
-            || self.nvrm.has_pending()
-            || self.machine_check.has_pending()
+        self.oldest_pending().is_some()
     }
 
     /// Gives what is held.

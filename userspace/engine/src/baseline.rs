@@ -1,8 +1,7 @@
 //! The baseline of this host: read from its file, compared with what is found, a judgement of each part.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use gtrace_devices::{Baseline, BaselineFacts, Comparison, Difference, Metric, MetricKind};
@@ -76,43 +75,6 @@ pub fn file_text(
          # [gpu] is for every GPU, [gpus.\"<PCI address>\"] for one.\n{ENDS}\n\n{}\n{END}\n",
         toml::to_string(baseline)?
     ))
-}
-
-/// Writes such a file whole or not at all, also where the power fails meanwhile.
-///
-/// # Errors
-///
-/// What the system says.
-pub fn save(file: &Path, text: &str) -> io::Result<()> {
-    let dir = match file.parent() {
-        Some(dir) if dir != Path::new("") => dir,
-        _ => Path::new("."),
-    };
-    std::fs::create_dir_all(dir)?;
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    let new = dir.join(name);
-    // Of a process of this number that was killed at it.
-    let _ = std::fs::remove_file(&new);
-    let written = File::create_new(&new).and_then(|mut out| {
-        out.write_all(text.as_bytes())?;
-        out.sync_all()?;
-        std::fs::rename(&new, file)?;
-        sync_directory(dir)
-    });
-    if written.is_err() {
-        // The error of the writing counts.
-        let _ = std::fs::remove_file(&new);
-    }
-    written
-}
-
-fn sync_directory(dir: &Path) -> io::Result<()> {
-    match File::open(dir)?.sync_all() {
-        // Some file systems cannot, and the file is whole.
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EINVAL | libc::ENOTSUP)) => Ok(()),
-        synced => synced,
-    }
 }
 
 /// Whether a file that says how it ends does not end. Somebody may have added lines below.
@@ -459,7 +421,7 @@ mod tests {
         // Another that was killed has left its part beside it.
         let left = format!("baseline.toml.{}.new", std::process::id());
         std::fs::write(dir.path().join(left), &text[..40]).unwrap();
-        save(&path, &text).unwrap();
+        crate::whole_file::save(&path, &text).unwrap();
         assert_eq!(load(&path).unwrap().unwrap(), saved);
         let files = std::fs::read_dir(dir.path()).unwrap();
         assert_eq!(files.count(), 1, "nothing stays beside it");

@@ -1,6 +1,5 @@
 //! How long calls took, by day: for a fleet, whose percentiles are those of all its hosts' histograms added up.
 
-use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use gtrace_event::Timestamp;
@@ -9,9 +8,10 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::lock::lock;
+use crate::rows::Rows;
 use crate::samples::{Latency, Subscriber};
 
-/// Rows that are kept; the one whose last call is longest ago goes.
+/// Rows that are kept.
 const ROWS: usize = 256;
 
 /// What is counted apart.
@@ -24,7 +24,7 @@ pub struct Latencies(Mutex<Counted>);
 #[derive(Debug, Default)]
 struct Counted {
     driver: Option<String>,
-    rows: BTreeMap<Key, DailyCalls>,
+    rows: Rows<Key, DailyCalls, ROWS>,
 }
 
 impl Latencies {
@@ -71,7 +71,7 @@ impl Counted {
         };
         let day = time.to_zoned(TimeZone::UTC).date();
         let key = (day, layer, call.clone(), self.driver.clone());
-        let row = self.rows.entry(key).or_insert_with(|| DailyCalls {
+        let row = self.rows.entry(key, || DailyCalls {
             day,
             since: time,
             last: time,
@@ -82,12 +82,6 @@ impl Counted {
         });
         row.last = time;
         row.histogram.merge(&latency.histogram);
-        if self.rows.len() > ROWS {
-            let oldest = self.rows.iter().min_by_key(|(_, row)| row.last);
-            if let Some(key) = oldest.map(|(key, _)| key.clone()) {
-                self.rows.remove(&key);
-            }
-        }
     }
 }
 
@@ -158,5 +152,9 @@ mod tests {
         let again = second(ROWS + 10);
         latencies.take_latency(again, &[calls(DRIVER_CALLS, "call 9", 1, &[5])]);
         assert_eq!(latencies.rows(again)[0].since, again);
+        // By a clock that was set back, too.
+        latencies.take_latency(second(0), &[calls(DRIVER_CALLS, "new", 1, &[5])]);
+        let rows = latencies.rows(Timestamp::MIN);
+        assert!(rows.len() == ROWS && rows.iter().any(|row| row.call == "new"));
     }
 }

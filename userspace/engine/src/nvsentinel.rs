@@ -4,7 +4,8 @@
 //! taken is kept in a file beside the store, so that an end is reported also after a restart.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::hub::Hub;
 use crate::samples::{Batch, own};
 use crate::supervise::{Task, beat, names};
+use crate::whole_file;
 
 /// Between looks at the health.
 const EVERY: Duration = Duration::from_secs(2);
@@ -201,6 +203,8 @@ struct Teller {
     options: Options,
     node: String,
     reported: Checks,
+    /// Whether the file could not be written since `reported` changed.
+    is_unkept: bool,
     /// What was bad at some time since the start.
     seen: BTreeSet<String>,
 }
@@ -212,6 +216,7 @@ impl Teller {
             reported: serde_json::from_slice(&text).unwrap_or_default(),
             options,
             node,
+            is_unkept: false,
             seen: BTreeSet::new(),
         }
     }
@@ -219,6 +224,9 @@ impl Teller {
     /// Tells what has changed; how many events that were. Unless the health of earlier runs was read back (`is_restored`), nobody
     /// knows whether what they have reported is over.
     fn tell(&mut self, report: &HealthReport, is_restored: bool) -> Result<usize, CallError> {
+        if self.is_unkept {
+            self.keep();
+        }
         let now = bad(report);
         self.seen.extend(now.keys().cloned());
         let is_over = |key: &str, reported: &Reported| {
@@ -246,21 +254,21 @@ impl Teller {
         Ok(changes.len())
     }
 
-    fn keep(&self) {
+    fn keep(&mut self) {
         let file = self.options.state_dir.join(FILE);
-        if let Err(error) = write(&file, &self.reported) {
+        let kept = serde_json::to_string(&self.reported)
+            .map_err(io::Error::from)
+            .and_then(|text| whole_file::save(&file, &text));
+        if let Err(error) = &kept
+            && !self.is_unkept
+        {
             tracing::warn!(
                 "{}: {error}: ends of health may not be reported after a restart",
                 file.display()
             );
         }
+        self.is_unkept = kept.is_err();
     }
-}
-
-fn write(file: &Path, reported: &Checks) -> std::io::Result<()> {
-    let new = file.with_extension("new");
-    std::fs::write(&new, serde_json::to_vec(reported)?)?;
-    std::fs::rename(&new, file)
 }
 
 fn counter(name: &'static str, help: &'static str, value: u64) -> Metric {
@@ -272,7 +280,7 @@ fn counter(name: &'static str, help: &'static str, value: u64) -> Metric {
 /// # Errors
 ///
 /// If the thread cannot be started.
-pub fn start(hub: &Arc<Hub>, options: Options) -> std::io::Result<()> {
+pub fn start(hub: &Arc<Hub>, options: Options) -> io::Result<()> {
     let task = Task::optional(names::NVSENTINEL, SILENCE);
     let of_task = Arc::clone(hub);
     hub.tasks.start(task, move |pulse| {
@@ -434,6 +442,26 @@ mod tests {
         assert_eq!(end.check_name, "off-the-bus");
         assert_eq!(end.entities_impacted.len(), 2);
         assert_eq!(teller.tell(&well, true).unwrap(), 0);
+    }
+
+    #[test]
+    fn what_the_disk_had_no_room_for_is_kept_once_there_is_room() {
+        let dir = tempfile::tempdir().unwrap();
+        let (socket, _calls) = serve(dir.path(), Reply::Message(Bytes::from_static(&[0; 5])));
+        let options = Options {
+            socket,
+            store_only: false,
+            state_dir: dir.path().join("state"),
+        };
+        std::fs::write(&options.state_dir, "in the way").unwrap();
+        let bad = report(vec![(HealthState::Unhealthy, "off-the-bus")]);
+        let mut teller = Teller::new(options.clone(), "node-1".to_owned());
+        assert_eq!(teller.tell(&bad, true).unwrap(), 1);
+        assert!(teller.is_unkept);
+        std::fs::remove_file(&options.state_dir).unwrap();
+        assert_eq!(teller.tell(&bad, true).unwrap(), 0);
+        let mut next = Teller::new(options, "node-1".to_owned());
+        assert_eq!(next.tell(&report(Vec::new()), true).unwrap(), 1);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! (Documentation/admin-guide/pstore-blk.rst); systemd moves its files to /var/lib/systemd/pstore (systemd-pstore(8)).
 
 use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -68,7 +68,15 @@ impl PreviousBoot {
 
     fn note(&self, state: &str) {
         let text = format!("{} {state}\n", self.boot_id);
-        if let Err(error) = fs::write(&self.path, text) {
+        // Over the state before, which is as long: a full disk has room for that, and a power failure leaves one of the two.
+        let mut options = File::options();
+        options.write(true).create(true).truncate(false);
+        let written = options.open(&self.path).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.set_len(text.len() as u64)?;
+            file.sync_all()
+        });
+        if let Err(error) = written {
             let path = self.path.display();
             tracing::warn!(
                 "{path} cannot be written: how this boot ends will not be known: {error}"
@@ -240,8 +248,10 @@ mod tests {
         this.stopped();
         host.record("sys/fs/pstore", "Oops#1 Part1\nnothing of note\n\u{0}\u{1}");
         assert!(host.begin("b").1.is_none());
-        fs::write(host.places().state.join(FILE), "\u{0}x").unwrap();
+        let file = host.places().state.join(FILE);
+        fs::write(&file, "\u{0}".repeat(99)).unwrap();
         assert!(host.begin("c").1.is_none());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "c running\n");
         // A folder that cannot be written keeps nobody from starting.
         let nowhere = Places {
             state: "/nonexistent".into(),

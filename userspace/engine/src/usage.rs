@@ -1,6 +1,5 @@
 //! How long each holder had which GPU, and how busy it was meanwhile: counted from the readings of holders.
 
-use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Mutex;
@@ -13,10 +12,11 @@ use jiff::tz::TimeZone;
 
 use crate::holders::Table;
 use crate::lock::lock;
+use crate::rows::Rows;
 
 /// A reading counts for the time since the one before, if that is no longer ago: a host that slept has used nothing.
 const LONGEST: Duration = Duration::from_secs(60);
-/// Rows that are kept; the one that was seen longest ago goes.
+/// Rows that are kept.
 const ROWS: usize = 512;
 
 /// What is counted apart.
@@ -29,8 +29,8 @@ pub struct Usage(Mutex<Counted>);
 #[derive(Debug, Default)]
 struct Counted {
     read: Option<Instant>,
-    rows: BTreeMap<Key, GpuUsage>,
-    ends: BTreeMap<(Date, Holder), ProcessEnds>,
+    rows: Rows<Key, GpuUsage, ROWS>,
+    ends: Rows<(Date, Holder), ProcessEnds, ROWS>,
 }
 
 impl Usage {
@@ -58,21 +58,17 @@ impl Usage {
         let day = time.to_zoned(TimeZone::UTC).date();
         let holder = owner(holder);
         let mut counted = lock(&self.0);
-        let row = counted
-            .ends
-            .entry((day, holder.clone()))
-            .or_insert_with(|| ProcessEnds {
-                day,
-                since: time,
-                last: time,
-                holder,
-                ended: 0,
-                failed: 0,
-            });
+        let row = counted.ends.entry((day, holder.clone()), || ProcessEnds {
+            day,
+            since: time,
+            last: time,
+            holder,
+            ended: 0,
+            failed: 0,
+        });
         row.last = time;
         row.ended += 1;
         row.failed += u64::from(failed);
-        bound(&mut counted.ends, |row| row.last);
     }
 
     /// How processes ended, of holders of whom one ended at `since` or later.
@@ -106,7 +102,7 @@ impl Counted {
             };
             for holder in owners {
                 let key = (day, gpu.pci, gpu.uuid.clone(), holder.clone());
-                let row = self.rows.entry(key).or_insert_with(|| GpuUsage {
+                let row = self.rows.entry(key, || GpuUsage {
                     day,
                     // Not the daemon's start: a row that was dropped and comes again is another.
                     since: time,
@@ -132,18 +128,6 @@ impl Counted {
                 }
             }
         }
-        bound(&mut self.rows, |row| row.last);
-    }
-}
-
-/// Drops the oldest rows until there are few enough.
-fn bound<K: Ord + Clone, V>(rows: &mut BTreeMap<K, V>, last: impl Fn(&V) -> Timestamp) {
-    while rows.len() > ROWS {
-        let oldest = rows.iter().min_by_key(|(_, row)| last(row));
-        let Some(key) = oldest.map(|(key, _)| key.clone()) else {
-            break;
-        };
-        rows.remove(&key);
     }
 }
 
@@ -297,9 +281,14 @@ mod tests {
             let one = std::iter::once((&busy, vec![job(&format!("slurm:{n}"))]));
             counted.observe(one, (time, begin));
         }
-        assert_eq!(counted.rows.len(), ROWS);
         assert!(of(&counted, Some(&job("slurm:9"))).is_empty());
         assert_eq!(of(&counted, Some(&job("slurm:10"))).len(), 1);
+        // By a clock that was set back, too.
+        let new = job("slurm:new");
+        let one = std::iter::once((&busy, vec![new.clone()]));
+        counted.observe(one, (Timestamp::UNIX_EPOCH, begin));
+        assert_eq!(of(&counted, Some(&new)).len(), 1);
+        assert_eq!(counted.rows.values().count(), ROWS);
     }
 
     #[test]

@@ -11,9 +11,10 @@ use gtrace_measure::Case;
 use gtrace_measure::remote::Report;
 use gtrace_profile::{Part, hlog};
 
-fn bench(cache: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+fn bench(cache: &Path, args: &str) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
-    command.args(["bench", "remote"]).args(args);
+    command.args(["bench", "remote"]);
+    command.args(args.split_whitespace());
     for name in [
         "GTRACE_REMOTE",
         "GTRACE_LINK",
@@ -36,19 +37,9 @@ fn bench(cache: &Path, args: &[&str]) -> (Option<i32>, String, String) {
 fn a_short_run_has_all_figures_over_every_link() {
     let dir = tempfile::tempdir().unwrap();
     let (log, picture) = (dir.path().join("calls.hlog"), dir.path().join("calls.svg"));
-    let (code, out, err) = bench(
-        dir.path(),
-        &[
-            "--short",
-            "--json",
-            "--link",
-            "shm,unix,tcp",
-            "--hlog",
-            log.to_str().unwrap(),
-            "--svg",
-            picture.to_str().unwrap(),
-        ],
-    );
+    let (hlog, svg) = (log.display(), picture.display());
+    let args = format!("--short --json --link shm,unix,tcp --hlog {hlog} --svg {svg}");
+    let (code, out, err) = bench(dir.path(), &args);
     assert_eq!(code, Some(0), "{err}");
     let report: Report = serde_json::from_str(&out).unwrap();
     assert!(report.server.started_here && report.server.cpu_emulator);
@@ -127,18 +118,8 @@ fn a_short_run_has_all_figures_over_every_link() {
 #[test]
 fn the_table_names_the_emulator_and_the_rate_that_was_asked_for() {
     let dir = tempfile::tempdir().unwrap();
-    let (code, out, err) = bench(
-        dir.path(),
-        &[
-            "--short",
-            "--link",
-            "unix",
-            "--rate",
-            "2000",
-            "--emulate",
-            "rtt=1ms",
-        ],
-    );
+    let args = "--short --link unix --rate 2000 --emulate rtt=1ms";
+    let (code, out, err) = bench(dir.path(), args);
     assert_eq!(code, Some(0), "{err}");
     assert!(
         out.contains("emulated on the CPU: what is measured is remoting, not a GPU"),
@@ -156,18 +137,18 @@ fn the_table_names_the_emulator_and_the_rate_that_was_asked_for() {
 fn a_server_that_is_not_there_is_said_with_the_remedy() {
     let dir = tempfile::tempdir().unwrap();
     let nobody = format!("unix:{}", dir.path().join("nobody.sock").display());
-    let (code, out, err) = bench(dir.path(), &["--short", "--remote", &nobody]);
+    let (code, out, err) = bench(dir.path(), &format!("--short --remote {nobody}"));
     assert_eq!((code, out.as_str()), (Some(3), ""), "{err}");
     assert!(
         err.contains(&nobody) && err.contains("gtrace serve"),
         "{err}"
     );
-    let (code, _, err) = bench(dir.path(), &["--short", "--remote", "127.0.0.1:1"]);
+    let (code, _, err) = bench(dir.path(), "--short --remote 127.0.0.1:1");
     assert_eq!(code, Some(3), "{err}");
-    let (code, _, err) = bench(dir.path(), &["--short", "--remote", "a:b:c"]);
+    let (code, _, err) = bench(dir.path(), "--short --remote a:b:c");
     assert_eq!(code, Some(2), "{err}");
-    assert_eq!(bench(dir.path(), &["--link", "pigeon"]).0, Some(2));
-    assert_eq!(bench(dir.path(), &["--rate", "0"]).0, Some(2));
+    assert_eq!(bench(dir.path(), "--link pigeon").0, Some(2));
+    assert_eq!(bench(dir.path(), "--rate 0").0, Some(2));
 }
 
 #[test]
@@ -187,17 +168,8 @@ fn the_calls_of_a_recorded_program_are_made_again_by_name() {
         .output()
         .unwrap();
     assert!(recorded.status.success(), "{recorded:?}");
-    let (code, out, err) = bench(
-        dir.path(),
-        &[
-            "--short",
-            "--json",
-            "--link",
-            "shm",
-            "--replay",
-            trace.to_str().unwrap(),
-        ],
-    );
+    let args = format!("--short --json --link shm --replay {}", trace.display());
+    let (code, out, err) = bench(dir.path(), &args);
     assert_eq!(code, Some(0), "{err}");
     let report: Report = serde_json::from_str(&out).unwrap();
     let found = report.recorded.as_ref().unwrap();
@@ -218,7 +190,7 @@ fn the_calls_of_a_recorded_program_are_made_again_by_name() {
         .find(|o| o.name == "cuCtxSynchronize");
     assert!(synchronised.unwrap().parts["wire"].count >= 9 * times.response.count);
 
-    let (code, _, err) = bench(dir.path(), &["--replay", plan.to_str().unwrap()]);
+    let (code, _, err) = bench(dir.path(), &format!("--replay {}", plan.display()));
     assert_eq!(code, Some(2), "{err}");
     assert!(err.contains("gtrace trace -o"), "{err}");
 }

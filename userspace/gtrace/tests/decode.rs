@@ -2,8 +2,10 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::io::Write as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 const LOG: &str = "\
@@ -21,15 +23,15 @@ systemd[1]: quoting NVRM: Xid (PCI:0000:3b:00): 48, not the driver
 [ 1.0] pcieport 0000:00:1c.0:   device [8086:a33c] error status/mask=00001000/00002000
 ";
 
+fn start(args: &[&str]) -> Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
+    command.arg("decode").args(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped()).spawn().unwrap()
+}
+
 fn decode(args: &[&str], input: &str) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_gtrace"))
-        .arg("decode")
-        .args(args)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut child = start(args);
     // A command that refuses its arguments reads nothing.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
     child.wait_with_output().unwrap()
@@ -127,4 +129,34 @@ fn colours_come_where_they_are_asked_for() {
     assert!(text(&["--color", "always"]).contains("\x1b[1;37;41mFATAL\x1b[0m"));
     assert!(!text(&["--color", "always", "--json"]).contains('\x1b'));
     assert!(!text(&["--color", "never"]).contains('\x1b'));
+}
+
+/// Whether the process has a handler for a signal.
+fn catches(child: &Child, signal: Signal) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+    let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
+    mask & (1 << (signal.as_raw() - 1)) != 0
+}
+
+#[test]
+fn a_log_that_is_followed_ends_with_ctrl_c_and_the_table_is_printed() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let mut child = start(&["--summary"]);
+        let mut log = child.stdin.take().unwrap();
+        log.write_all(LOG.as_bytes()).unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
+        while !catches(&child, signal) {
+            assert!(Instant::now() < until, "{signal:?} would end it at once");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        // The log is open.
+        let output = child.wait_with_output().unwrap();
+        drop(log);
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(text.starts_with("HOST"), "{signal:?}: {text}");
+        assert!(text.contains("5 events in 8 lines"), "{signal:?}: {text}");
+        assert_eq!(output.status.code(), Some(1));
+    }
 }

@@ -52,123 +52,85 @@ fn lines(dir: &Path, event: &str) -> Vec<Vec<String>> {
         "[    1.0] NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus.\n",
     )
     .unwrap();
-    let log = log.to_str().unwrap();
-    let long = "x".repeat(2000);
-    let lines = [
-        &["--help"][..],
-        &["--version"],
-        &["run", "--config", "/nonexistent/gtrace.toml"],
-        &["doctor"],
-        &["doctor", "--json"],
-        &["status"],
-        &["status", "--json"],
-        &["status", "--remote", "/nonexistent/socket"],
-        &["events"],
-        &["events", "--json"],
-        &["events", "--verify"],
-        &["events", "show", event],
-        &["events", "show", event, "--json"],
-        &["decode", log],
-        &["decode", "--json", log],
-        &["decode", "--summary", log],
-        &["explain", "xid", "79"],
-        &["explain", "sxid:20034", "--json"],
-        &["top"],
-        &["top", "--once"],
-        &["top", "--once", "--json"],
-        &["profile", "--driver"],
-        &["profile", "--driver", "--json"],
-        &["profile", "show", "/nonexistent/profile.json"],
-        &["trace", "--softgpu", "--print-env"],
-        &["health"],
-        &["health", "--json"],
-        &["scan"],
-        &["scan", "--json"],
-        &["baseline", "save", "--file", "-"],
-        &["baseline", "check", "--json"],
-        &["baseline", "show"],
-        &["maintenance", "show"],
-        &["maintenance", "start", "--for", "1h"],
-        &["token", "list"],
-        &[
-            "token",
-            "new",
-            "x",
-            "--credentials",
-            "/nonexistent/credentials.toml",
-        ],
-        &["incidents"],
-        &["incidents", "--json"],
-        &["runbook"],
-        &["runbook", "pcie"],
-        &["runbook", "xid", "79"],
-        &["report", "verify", "/nonexistent/report.html"],
-        &["capture", "--note", "x"],
-        &["mcp"],
-        &["samples"],
-        &["schema", "incident"],
-        &["completions", "bash"],
-        &["man"],
-        &["ack", event],
-        &["inject", "line", &long],
-        &["gameday", "--list"],
-        &["demo", "--listen", "0.0.0.0:1"],
-        &["pause"],
-        &["resume"],
-        &[
-            "exec",
-            "--remote",
-            "unix:/nonexistent/socket",
-            "--print-env",
-        ],
-        &["exec", "--unpack", "/dev/null/folder"],
-        &["serve", "--listen", "nonsense:nonsense:nonsense"],
-        &[
-            "device-plugin",
-            "--remote",
-            "h",
-            "--kubelet-dir",
-            "/nonexistent",
-        ],
-        &["bench", "remote", "--remote", "unix:/nonexistent/socket"],
-        &["head", "token", "--socket", "/nonexistent/socket"],
-        &["agent", "run", "--credential", "/nonexistent/head.json"],
-        &["fleet", "hosts", "--head", "/nonexistent/socket"],
-        &[
-            "fleet",
-            "incidents",
-            "--json",
-            "--head",
-            "/nonexistent/socket",
-        ],
-        &["fleet", "lemons", "--head", "/nonexistent/socket"],
-        &["fleet", "outbreaks", "--head", "/nonexistent/socket"],
-        &[
-            "fleet",
-            "compare",
-            "1",
-            "2",
-            "--head",
-            "/nonexistent/socket",
-        ],
-        &["fleet", "report", "a", "b", "--head", "/nonexistent/socket"],
-        &["fleet", "trace", "a", "--head", "/nonexistent/socket"],
-        &[
-            "fleet",
-            "remediation",
-            "list",
-            "--head",
-            "/nonexistent/socket",
-        ],
-        &["session", "list", "--head", "/nonexistent/socket"],
-        &["session", "export", "x", "--head", "/nonexistent/socket"],
-        &["config", "check"],
-        &["config", "show"],
-    ];
-    let mut lines: Vec<Vec<String>> = lines
-        .iter()
-        .map(|line| line.iter().map(|word| (*word).to_owned()).collect())
-        .collect();
+    let (log, long) = (log.display(), "x".repeat(2000));
+    let lines = format!(
+        "\
+--help
+--version
+run --config /nonexistent/gtrace.toml
+doctor
+doctor --json
+status
+status --json
+status --remote /nonexistent/socket
+events
+events --json
+events --verify
+events show {event}
+events show {event} --json
+decode {log}
+decode --json {log}
+decode --summary {log}
+explain xid 79
+explain sxid:20034 --json
+top
+top --once
+top --once --json
+profile --driver
+profile --driver --json
+profile show /nonexistent/profile.json
+trace --softgpu --print-env
+health
+health --json
+scan
+scan --json
+baseline save --file -
+baseline check --json
+baseline show
+maintenance show
+maintenance start --for 1h
+token list
+token new x --credentials /nonexistent/credentials.toml
+incidents
+incidents --json
+runbook
+runbook pcie
+runbook xid 79
+report verify /nonexistent/report.html
+capture --note x
+mcp
+samples
+schema incident
+completions bash
+man
+ack {event}
+inject line {long}
+gameday --list
+demo --listen 0.0.0.0:1
+pause
+resume
+exec --remote unix:/nonexistent/socket --print-env
+exec --unpack /dev/null/folder
+serve --listen nonsense:nonsense:nonsense
+device-plugin --remote h --kubelet-dir /nonexistent
+bench remote --remote unix:/nonexistent/socket
+head token --socket /nonexistent/socket
+agent run --credential /nonexistent/head.json
+fleet hosts --head /nonexistent/socket
+fleet incidents --json --head /nonexistent/socket
+fleet lemons --head /nonexistent/socket
+fleet outbreaks --head /nonexistent/socket
+fleet compare 1 2 --head /nonexistent/socket
+fleet report a b --head /nonexistent/socket
+fleet trace a --head /nonexistent/socket
+fleet remediation list --head /nonexistent/socket
+session list --head /nonexistent/socket
+session export x --head /nonexistent/socket
+config check
+config show"
+    );
+    let words = |line: &str| -> Vec<String> { line.split(' ').map(str::to_owned).collect() };
+    let mut lines: Vec<Vec<String>> = lines.lines().map(words).collect();
     for command in gtrace::cli::Cli::command().get_subcommands() {
         let name = command.get_name().to_owned();
         assert!(

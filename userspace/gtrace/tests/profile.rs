@@ -17,9 +17,11 @@ use gtrace_server::stats::{OpStats, SessionStats, Times};
 use gtrace_server::{Client, ServerStatus, SessionStatus};
 use support::Daemon;
 
-fn gtrace(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
+/// `gtrace profile` with these arguments.
+fn profile(dir: &Path, args: &str) -> (Option<i32>, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
-    command.args(args).current_dir(dir);
+    command.arg("profile").args(args.split_whitespace());
+    command.current_dir(dir);
     command
         .env("GTRACE_STORE", dir.join("store.db"))
         .env("GTRACE_SOCKET", dir.join("socket"))
@@ -33,9 +35,9 @@ fn gtrace(dir: &Path, args: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), text(stdout), text(stderr))
 }
 
-fn fine(dir: &Path, args: &[&str]) -> String {
-    let (code, out, err) = gtrace(dir, args);
-    assert_eq!(code, Some(0), "{args:?}: {err}");
+fn fine(dir: &Path, args: &str) -> String {
+    let (code, out, err) = profile(dir, args);
+    assert_eq!(code, Some(0), "{args}: {err}");
     out
 }
 
@@ -121,15 +123,7 @@ fn layers_of_a_process_are_shown_side_by_side() {
     let socket = dir.join("serve.sock");
     serve(&socket, server());
     let socket = socket.to_str().unwrap();
-    let both = [
-        "profile",
-        "--driver",
-        "--remote",
-        "--status-socket",
-        socket,
-        "--pid",
-        "4711",
-    ];
+    let both = format!("--driver --remote --status-socket {socket} --pid 4711");
     let text = fine(dir, &both);
     let lines: Vec<&str> = text.lines().collect();
     assert!(
@@ -150,20 +144,12 @@ fn layers_of_a_process_are_shown_side_by_side() {
     );
 
     // The client's number serves as well, for what is its.
-    let remote = [
-        "profile",
-        "--remote",
-        "--status-socket",
-        socket,
-        "--pid",
-        "9",
-        "--json",
-    ];
-    let profile = json::read(fine(dir, &remote).as_bytes()).unwrap();
-    let parts: Vec<Part> = profile.rows.keys().map(|key| key.part).collect();
+    let remote = format!("--remote --status-socket {socket} --pid 9 --json");
+    let found = json::read(fine(dir, &remote).as_bytes()).unwrap();
+    let parts: Vec<Part> = found.rows.keys().map(|key| key.part).collect();
     assert_eq!(parts, [Part::Queue, Part::Driver]);
 
-    let (code, _, err) = gtrace(dir, &["profile", "--remote", "--status-socket", "nowhere"]);
+    let (code, _, err) = profile(dir, "--remote --status-socket nowhere");
     assert_eq!(code, Some(3));
     assert!(
         err.contains("gtrace serve") && err.contains("--stats-file"),
@@ -186,22 +172,13 @@ fn a_duration_is_counted_by_interval_and_nothing_from_before() {
                 std::thread::sleep(Duration::from_millis(5));
             }
         });
-        let args = [
-            "profile",
-            "--driver",
-            "--duration",
-            "1",
-            "--interval",
-            "100ms",
-            "--out",
-            "a.json",
-        ];
-        let (code, out, err) = gtrace(dir, &args);
+        let args = "--driver --duration 1 --interval 100ms --out a.json";
+        let (code, out, err) = profile(dir, args);
         done.store(true, Ordering::Relaxed);
         assert_eq!((code, out.as_str()), (Some(0), ""), "{err}");
     });
-    let profile = json::read(std::fs::File::open(dir.join("a.json")).unwrap()).unwrap();
-    let (key, counts) = profile.rows.iter().next().unwrap();
+    let taken = json::read(std::fs::File::open(dir.join("a.json")).unwrap()).unwrap();
+    let (key, counts) = taken.rows.iter().next().unwrap();
     assert_eq!((key.layer, key.process.pid), (Layer::Driver, 7));
     assert_eq!(
         counts.histogram.buckets().count(),
@@ -209,29 +186,26 @@ fn a_duration_is_counted_by_interval_and_nothing_from_before() {
         "only what came in this time"
     );
     assert!(
-        counts.calls > 5 && profile.intervals.len() > 5,
+        counts.calls > 5 && taken.intervals.len() > 5,
         "{}",
         counts.calls
     );
 
     // Every form of it.
     for (file, more, wanted) in [
-        ("a.hlog", &[][..], "Tag=driver/whole/7/python3/NV2080"),
-        ("a.prom", &[], "# EOF"),
-        ("a.svg", &[], "percentile of calls"),
-        ("b.svg", &["--format", "heatmap"], "calls in a cell"),
-        ("a.txt", &[], "GPU_GET_INFO_V2"),
+        ("a.hlog", "", "Tag=driver/whole/7/python3/NV2080"),
+        ("a.prom", "", "# EOF"),
+        ("a.svg", "", "percentile of calls"),
+        ("b.svg", "--format heatmap", "calls in a cell"),
+        ("a.txt", "", "GPU_GET_INFO_V2"),
     ] {
-        fine(
-            dir,
-            &[&["profile", "show", "a.json", "--out", file], more].concat(),
-        );
+        fine(dir, &format!("show a.json --out {file} {more}"));
         let text = std::fs::read_to_string(dir.join(file)).unwrap();
         assert!(text.contains(wanted), "{file}: {text}");
     }
     let log = hlog::read(std::fs::read(dir.join("a.hlog")).unwrap().as_slice()).unwrap();
     assert_eq!(log.rows[key].histogram.count(), counts.histogram.count());
-    let (code, _, err) = gtrace(dir, &["profile", "show", "a.json", "--out", "a.png"]);
+    let (code, _, err) = profile(dir, "show a.json --out a.png");
     assert!(code == Some(2) && err.contains("--format"), "{err}");
 }
 
@@ -245,56 +219,36 @@ fn saved_profiles_are_merged_and_compared() {
         ("slow.json", 15_000),
     ] {
         daemon.hub.set_calls(vec![call(7, &spread(3_000, ns))]);
-        fine(dir, &["profile", "--driver", "--out", file]);
+        fine(dir, &format!("--driver --out {file}"));
     }
-    let out = fine(dir, &["profile", "diff", "before.json", "same.json"]);
+    let out = fine(dir, "diff before.json same.json");
     assert!(
         out.contains("no real shift") && out.contains("note: calls were taken as independent"),
         "{out}"
     );
-    let (code, out, _) = gtrace(dir, &["profile", "diff", "before.json", "slow.json"]);
+    let (code, out, _) = profile(dir, "diff before.json slow.json");
     assert_eq!(code, Some(1), "{out}");
     assert!(
         out.contains("slower by 1.") && out.contains(", real"),
         "{out}"
     );
-    assert!(fine(dir, &["profile", "diff", "slow.json", "before.json"]).contains("faster by 1."));
-    let lenient = [
-        "profile",
-        "diff",
-        "before.json",
-        "slow.json",
-        "--min-effect",
-        "80",
-    ];
-    assert!(fine(dir, &lenient).contains("too small to count"));
-    let (code, out, _) = gtrace(
-        dir,
-        &["profile", "diff", "before.json", "slow.json", "--json"],
-    );
+    assert!(fine(dir, "diff slow.json before.json").contains("faster by 1."));
+    let lenient = "diff before.json slow.json --min-effect 80";
+    assert!(fine(dir, lenient).contains("too small to count"));
+    let (code, out, _) = profile(dir, "diff before.json slow.json --json");
     let report: BTreeMap<String, serde_json::Value> = serde_json::from_str(&out).unwrap();
     assert_eq!(
         (code, &report["comparisons"][0]["verdict"]["is"]),
         (Some(1), &"slower".into())
     );
 
-    fine(
-        dir,
-        &[
-            "profile",
-            "merge",
-            "before.json",
-            "slow.json",
-            "--out",
-            "sum.json",
-        ],
-    );
+    fine(dir, "merge before.json slow.json --out sum.json");
     let sum = json::read(std::fs::File::open(dir.join("sum.json")).unwrap()).unwrap();
     assert_eq!(
         sum.rows.values().map(|counts| counts.calls).sum::<u64>(),
         6_000
     );
-    let (code, _, err) = gtrace(dir, &["profile", "show", "store.db"]);
+    let (code, _, err) = profile(dir, "show store.db");
     assert!(code == Some(3) && err.contains("store.db"), "{err}");
 }
 
@@ -302,25 +256,44 @@ fn saved_profiles_are_merged_and_compared() {
 fn a_name_that_does_not_say_how_to_write_is_wrong_usage_before_anything_is_read() {
     let dir = tempfile::tempdir().unwrap();
     for args in [
-        &["show", "none.json", "--out", "x.bogus"][..],
-        &["merge", "none.json", "--out", "x.bogus"],
-        &["--driver", "--duration", "1", "--out", "x.bogus"],
-        &["--all", "--duration", "1", "--out", "x.bogus"],
+        "show none.json --out x.bogus",
+        "merge none.json --out x.bogus",
+        "--driver --duration 1 --out x.bogus",
+        "--all --duration 1 --out x.bogus",
     ] {
-        let (code, _, err) = gtrace(dir.path(), &[&["profile"], args].concat());
+        let (code, _, err) = profile(dir.path(), args);
         assert_eq!(code, Some(2), "{args:?}: {err}");
         assert!(err.contains("give --format"), "{args:?}: {err}");
     }
-    let named = [
-        "profile",
-        "show",
-        "none.json",
-        "--out",
-        "x.bogus",
-        "--format",
-        "json",
-    ];
-    let (code, _, err) = gtrace(dir.path(), &named);
+    let named = "show none.json --out x.bogus --format json";
+    let (code, _, err) = profile(dir.path(), named);
     assert_eq!(code, Some(3), "{err}");
     assert!(err.contains("none.json"), "{err}");
+}
+
+#[test]
+fn options_that_would_have_no_effect_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (args, wanted) in [
+        ("--driver --pid 1 --budget 2", "--budget is for CUDA calls"),
+        (
+            "--remote --device-memory 80",
+            "--device-memory is for CUDA calls",
+        ),
+        ("--remote --socket x", "--socket is for --driver"),
+        ("--all --config x", "--config is for --driver"),
+        ("--all --json --sort p99", "--sort is for the table"),
+        ("--driver --json --limit 3", "--limit"),
+        (
+            "--remote --stats-file a --status-socket b",
+            "--status-socket",
+        ),
+    ] {
+        let (code, _, err) = profile(dir.path(), args);
+        assert_eq!(code, Some(2), "{args}: {err}");
+        assert!(err.contains(wanted), "{args}: {err}");
+    }
+    // What the daemon has counted is sorted in JSON too; none is there.
+    let (code, _, err) = profile(dir.path(), "--driver --json --sort p99");
+    assert_eq!(code, Some(3), "{err}");
 }

@@ -18,9 +18,11 @@ fn fault() -> Event {
     event
 }
 
-fn gtrace(args: &[&str], directory: &Path) -> Output {
+/// `gtrace report` with these arguments.
+fn gtrace_report(args: &str, directory: &Path) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gtrace"));
-    command.args(args).current_dir(directory).output().unwrap()
+    command.arg("report").args(args.split_whitespace());
+    command.current_dir(directory).output().unwrap()
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -44,7 +46,7 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
     let here = directory.path();
     fs::copy(stopped.path().join("store.db"), here.join("copy.db")).unwrap();
 
-    let report = written(&gtrace(&["report", "--store", "copy.db"], here), here);
+    let report = written(&gtrace_report("--store copy.db", here), here);
     let class = incident.class.name();
     let name = format!("gtrace-incident-20260303T040506Z-gpu-node-17-{class}.html");
     assert_eq!(report.file_name().unwrap().to_str(), Some(name.as_str()));
@@ -53,16 +55,16 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
         page.contains(&incident.id.to_string()) && page.contains("saved log with --kernel-log")
     );
 
-    let again = gtrace(&["report", "--store", "copy.db"], here);
+    let again = gtrace_report("--store copy.db", here);
     assert_eq!(again.status.code(), Some(3), "a report is not overwritten");
-    let verified = gtrace(&["report", "verify", &name], here);
+    let verified = gtrace_report(&format!("verify {name}"), here);
     assert!(verified.status.success());
     let said = text(&verified.stdout);
     assert!(
         said.contains("the hash chain is whole") && said.contains(": intact\n"),
         "{said}"
     );
-    let opened = gtrace(&["report", "open", &name, "--to", "parts"], here);
+    let opened = gtrace_report(&format!("open {name} --to parts"), here);
     assert!(opened.status.success(), "{}", text(&opened.stderr));
     let events = fs::read_to_string(here.join("parts/events.jsonl")).unwrap();
     assert_eq!(serde_json::from_str::<Event>(events.trim()).unwrap(), event);
@@ -72,21 +74,15 @@ fn a_report_of_a_copied_store_verifies_opens_and_shows_a_change() {
         page.replacen("What to do now", "What to do then", 1),
     )
     .unwrap();
-    let changed = gtrace(&["report", "verify", "changed.html"], here);
+    let changed = gtrace_report("verify changed.html", here);
     assert_eq!(changed.status.code(), Some(1));
     assert!(text(&changed.stdout).starts_with("changed.html: MODIFIED\n"));
-    let piped = gtrace(&["report", "--store", "copy.db", "--out", "-"], here);
+    let piped = gtrace_report("--store copy.db --out -", here);
     assert!(piped.stdout.starts_with(b"<!DOCTYPE html>") && piped.stdout.len() > 10_000);
-    let device = gtrace(
-        &["report", "--store", "copy.db", "--out", "/dev/null"],
-        here,
-    );
+    let device = gtrace_report("--store copy.db --out /dev/null", here);
     assert!(device.status.success(), "{}", text(&device.stderr));
-    assert!(
-        !gtrace(&["report", "verify", "absent.html"], here)
-            .status
-            .success()
-    );
+    let absent = gtrace_report("verify absent.html", here);
+    assert!(!absent.status.success());
 }
 
 #[test]
@@ -95,33 +91,20 @@ fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
     daemon.publish_event(&fault());
     let stopped = daemon.stop();
     let store = stopped.path().join("store.db");
-    let store = store.to_str().unwrap();
+    let store = store.display();
     let directory = tempfile::tempdir().unwrap();
     let here = directory.path();
     let log = "2026-03-03T04:05:05,900000+00:00 usb 1-1: new device\nno time here\n2026-03-04T00:00:00+00:00 later\n";
     fs::write(here.join("dmesg.txt"), log).unwrap();
-    let asked = [
-        "report",
-        "--store",
-        store,
-        "--around",
-        TIME,
-        "--format",
-        "bundle",
-        "--kernel-log",
-        "dmesg.txt",
-        "--redact",
-    ];
-    let report = written(&gtrace(&asked, here), here);
+    let asked =
+        format!("--store {store} --around {TIME} --format bundle --kernel-log dmesg.txt --redact");
+    let report = written(&gtrace_report(&asked, here), here);
     assert!(
         report.to_str().unwrap().ends_with("host-1-xid.tar.zst"),
         "{}",
         report.display()
     );
-    let parts = gtrace(
-        &["report", "open", report.to_str().unwrap(), "--to", "parts"],
-        here,
-    );
+    let parts = gtrace_report(&format!("open {} --to parts", report.display()), here);
     assert!(parts.status.success(), "{}", text(&parts.stderr));
     let saved = fs::read_to_string(here.join("parts/kernel.log")).unwrap();
     assert_eq!(saved, "2026-03-03T04:05:05.9Z - usb 1-1: new device\n");
@@ -132,7 +115,7 @@ fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
             && !events.contains("gpu-node-17")
     );
 
-    let none = gtrace(&["report", "--store", store], here);
+    let none = gtrace_report(&format!("--store {store}"), here);
     assert_eq!(none.status.code(), Some(1));
     assert!(
         text(&none.stderr).contains("--around"),
@@ -140,18 +123,8 @@ fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
         text(&none.stderr)
     );
     let before = "2026-03-01T12:00:00Z";
-    let empty = gtrace(
-        &[
-            "report",
-            "--store",
-            store,
-            "--around",
-            before,
-            "--out",
-            "empty.html",
-        ],
-        here,
-    );
+    let asked = format!("--store {store} --around {before}");
+    let empty = gtrace_report(&format!("{asked} --out empty.html"), here);
     let said = text(&empty.stderr);
     assert_eq!(empty.status.code(), Some(1), "{said}");
     for part in [
@@ -164,19 +137,10 @@ fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
     // The log alone is worth one, which says what it lacks.
     let log = "2026-03-01T12:00:01,000000+00:00 usb 1-1: new device\n";
     fs::write(here.join("early.txt"), log).unwrap();
-    let asked = [
-        "report",
-        "--store",
-        store,
-        "--around",
-        before,
-        "--kernel-log",
-        "early.txt",
-    ];
-    let of_log = gtrace(&asked, here);
+    let of_log = gtrace_report(&format!("{asked} --kernel-log early.txt"), here);
     assert!(written(&of_log, here).exists());
     assert!(text(&of_log.stderr).contains("no event is recorded from"));
-    let wrong = gtrace(&["report", "--store", store, "--until", TIME], here);
+    let wrong = gtrace_report(&format!("--store {store} --until {TIME}"), here);
     assert_eq!(wrong.status.code(), Some(2));
 }
 
@@ -198,19 +162,10 @@ fn a_signed_report_names_its_key_and_refuses_another() {
             return;
         }
     }
-    let asked = [
-        "report",
-        "--store",
-        store.to_str().unwrap(),
-        "--around",
-        TIME,
-        "--sign",
-        "ann",
-        "--out",
-        "r.html",
-    ];
-    written(&gtrace(&asked, here), here);
-    let verify = |key: &str| gtrace(&["report", "verify", "r.html", "--key", key], here);
+    let store = store.display();
+    let asked = format!("--store {store} --around {TIME} --sign ann --out r.html");
+    written(&gtrace_report(&asked, here), here);
+    let verify = |key: &str| gtrace_report(&format!("verify r.html --key {key}"), here);
     assert!(verify("ann.pub").status.success());
     assert_eq!(verify("bob.pub").status.code(), Some(1));
     fs::remove_file(here.join("r.html.sig")).unwrap();
@@ -219,4 +174,13 @@ fn a_signed_report_names_its_key_and_refuses_another() {
         Some(1),
         "a signature that was asked for is missing"
     );
+}
+
+#[test]
+fn a_window_around_a_time_that_has_a_beginning_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let refused = gtrace_report("--since 1h --window 5m", directory.path());
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(said.contains("--window"), "{said}");
 }

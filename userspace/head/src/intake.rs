@@ -18,6 +18,8 @@ use crate::writer::{Job, Writer};
 
 /// Batches that are read and decoded at the same time: memory is bounded by it, at some 20 MiB each.
 const DECODING: usize = 8;
+/// Largest body of a state and of frames.
+pub(crate) const STATE_MAX: usize = 512 * 1024;
 /// For so long a credential is believed that was looked up: a revocation takes effect after it.
 const BELIEVED: Duration = Duration::from_secs(2);
 /// GPUs of a host whose places are noted.
@@ -227,6 +229,10 @@ impl Intake {
         body: Bytes,
         seen: Timestamp,
     ) -> Result<(), NotTaken> {
+        // What servers of NATS take is the site's matter.
+        if body.len() > STATE_MAX {
+            return Err(bad(format!("a state has {STATE_MAX} bytes at most")));
+        }
         let new = new_state(host, &body, seen)?;
         // All hosts may wait for the database at the same time.
         drop(body);
@@ -302,6 +308,7 @@ fn is_uuid(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::db::{Database, Place};
 
     #[test]
     fn places_are_pci_addresses_and_uuids_and_nothing_else() {
@@ -326,5 +333,23 @@ mod tests {
             );
         }
         assert_eq!(of("anything", uuid), None);
+    }
+
+    #[tokio::test]
+    async fn a_state_is_no_larger_by_any_way_than_over_http() {
+        let dir = tempfile::tempdir().unwrap();
+        let place = Place::File(dir.path().join("fleet.db"));
+        let writer = Writer::start(Database::open(&place).unwrap()).unwrap();
+        let intake = Intake::new(writer, Readers::open(&place, 1).unwrap());
+        let put = async |length: usize| {
+            let start = r#"{"time":"2026-01-01T00:00:00Z","version":""#;
+            let version = "x".repeat(length - start.len() - 2);
+            let body = Bytes::from(format!("{start}{version}\"}}"));
+            assert_eq!(body.len(), length);
+            intake.state(1, body, Timestamp::now()).await
+        };
+        assert!(put(STATE_MAX).await.is_ok());
+        let refused = put(STATE_MAX + 1).await;
+        assert!(matches!(refused, Err(NotTaken::Bad { .. })), "{refused:?}");
     }
 }

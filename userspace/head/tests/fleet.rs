@@ -260,7 +260,7 @@ fn the_page_of_a_host_is_read_through_its_agent_where_it_permits_that() {
     let place = Place::File(dir.path().join("fleet.db"));
     let head = Head::start(dir.path(), &place, "127.0.0.1:0");
     let join = head.token(None, 2);
-    let mut hosts = ["p1", "p2"].map(|name| Host::new(dir.path(), name));
+    let mut hosts = ["page", "p2"].map(|name| Host::new(dir.path(), name));
     hosts.iter_mut().for_each(|host| host.events(1));
     let of = |host: &Host, permits: &[&str]| {
         let mut agent = Agent::new(host, enrolled(&head, &host.name, &join), "r1");
@@ -280,17 +280,17 @@ fn the_page_of_a_host_is_read_through_its_agent_where_it_permits_that() {
         for n in 0..READS_MAX {
             threads.spawn(move || {
                 let path = format!("/api/v1/events?limit={n}");
-                assert_eq!(read("p1", &path), Ok(format!("{path:?}")));
+                assert_eq!(read("page", &path), Ok(format!("{path:?}")));
             });
         }
     });
     assert_eq!(actor.done.lock().unwrap().len(), READS_MAX);
     // The daemon's own refusal; an answer that is too large; what no page asks for; who does not permit it; whom nobody knows.
     for (host, path, cause) in [
-        ("p1", "/api/v1/cuda", "none"),
-        ("p1", "/api/v1/samples", "too large"),
-        ("p1", "/api/v1/events/stream", "does not ask for that"),
-        ("p1", "/api/v1/pause", "does not ask for that"),
+        ("page", "/api/v1/cuda", "none"),
+        ("page", "/api/v1/samples", "too large"),
+        ("page", "/api/v1/events/stream", "does not ask for that"),
+        ("page", "/api/v1/pause", "does not ask for that"),
         ("p2", "/api/v1/status", "does not permit it"),
         ("p3", "/api/v1/status", "no host"),
     ] {
@@ -299,7 +299,7 @@ fn the_page_of_a_host_is_read_through_its_agent_where_it_permits_that() {
     }
     assert!(other.done.lock().unwrap().is_empty());
     drop(agents);
-    let document = head.client.get_text("/hosts/p1/").unwrap();
+    let document = head.client.get_text("/hosts/page/").unwrap();
     assert!(document.contains("/page/app.js"));
 }
 

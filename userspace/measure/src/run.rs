@@ -153,10 +153,8 @@ fn to_host(driver: &Driver, bytes: u64, limits: Limits) -> Result<Paced, Measure
     driver.synchronize()?;
     let mut target = vec![0; source.len()];
     let found = paced(limits, || driver.to_host(&mut target, memory), || Ok(()))?;
-    match target == source {
-        true => Ok(found),
-        false => Err(MeasureError::Changed(bytes)),
-    }
+    same(&target, &source)?;
+    Ok(found)
 }
 
 fn locked_to_device(driver: &Driver, bytes: u64, limits: Limits) -> Result<Paced, MeasureError> {
@@ -183,15 +181,17 @@ fn locked_to_host(driver: &Driver, bytes: u64, limits: Limits) -> Result<Paced, 
         driver.wait_for_default_stream()
     };
     let found = paced(limits, call, || Ok(()))?;
-    match *target == *source {
-        true => Ok(found),
-        false => Err(MeasureError::Changed(bytes)),
-    }
+    same(&target, &source)?;
+    Ok(found)
 }
 
 fn check(driver: &Driver, memory: u64, source: &[u8]) -> Result<(), MeasureError> {
     let mut target = vec![0; source.len()];
     driver.to_host(&mut target, memory)?;
+    same(&target, source)
+}
+
+fn same(target: &[u8], source: &[u8]) -> Result<(), MeasureError> {
     match target == source {
         true => Ok(()),
         false => Err(MeasureError::Changed(source.len() as u64)),

@@ -202,13 +202,14 @@ fn file(verified: &mut Verified, entry: &Entry, unpacked: io::Result<Vec<u8>>) {
     }
 }
 
-/// A name that stays in its directory, without the ending of a packed file.
+/// A name that stays in its directory, and in its line where it is printed, without the ending of a packed file.
 fn plain_name(name: &str) -> Option<&str> {
     let name = name
         .strip_suffix(".zst")
         .or(name.strip_suffix(".gz"))
         .unwrap_or(name);
-    let sound = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', '\0']);
+    let leaves = |c: char| matches!(c, '/' | '\\') || c.is_control();
+    let sound = !name.is_empty() && !name.starts_with('.') && !name.contains(leaves);
     sound.then_some(name)
 }
 
@@ -304,5 +305,16 @@ mod tests {
         let findings = verify(&bundle(&[0; 10], &named)).findings;
         assert_eq!(findings.len(), 1, "{findings:?}");
         assert_eq!(findings[0].part, "events.jsonl");
+    }
+
+    #[test]
+    fn a_name_stays_in_its_directory_and_in_its_line() {
+        assert_eq!(plain_name("events.jsonl.zst"), Some("events.jsonl"));
+        for wrong in ["", ".zst", ".bashrc", "../x", "a/b", "a\\b", "a\0"] {
+            assert_eq!(plain_name(wrong), None, "{wrong:?}");
+        }
+        for printed in ["a\nb", "a\u{1b}[2J.gz", "a\u{9b}2J"] {
+            assert_eq!(plain_name(printed), None, "{printed:?}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gtrace_event::{
-    Event, Gpu, Kind, Occurrence, PciAddress, Record, Severity, Timestamp, Witness, WitnessName,
+    Event, Gpu, Kind, Occurrence, PciAddress, Record, Severity, Timestamp, WitnessName,
 };
 use gtrace_store::{Filter, GpuFilter, Options, Reader, Store};
 
@@ -27,12 +27,7 @@ fn record(n: u64) -> Record {
     occurrence.detail.xid.xid = Some(79);
     occurrence.gpu = PciAddress::parse(PCI).map(Gpu::at);
     let time = Timestamp::now();
-    let witness = Witness {
-        source: WitnessName::Kmsg,
-        count: 1,
-        first_time: time,
-    };
-    let mut event = Event::new(time, witness, occurrence);
+    let mut event = Event::seen(time, WitnessName::Kmsg, 1, occurrence);
     event.boot_id = Some("3f0c2c1e-5b0f-4c39-9a53-2f1f6a1f7f10".to_owned());
     event.host = Some("gpu-host-17".to_owned());
     Record::Event(Box::new(event))

@@ -77,9 +77,7 @@ impl<'a> Columns<'a> {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{
-        Ack, Amendment, Event, Gpu, Kind, Occurrence, Severity, Witness, WitnessName,
-    };
+    use gtrace_event::{Ack, Amendment, Event, Gpu, Kind, Occurrence, Severity, WitnessName};
 
     use super::*;
 
@@ -88,12 +86,7 @@ mod tests {
         let time: Timestamp = "2026-03-03T04:05:06.1Z".parse().unwrap();
         let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, "NVRM: Xid");
         occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: time,
-        };
-        let old = Event::new(time, witness, occurrence);
+        let old = Event::seen(time, WitnessName::Kmsg, 1, occurrence);
         let mut new = old.clone();
         new.revision = 1;
         new.severity = Severity::Fatal;

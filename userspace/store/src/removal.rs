@@ -1,7 +1,7 @@
 use std::fmt;
 
 use gtrace_event::{
-    Event, Kind, Occurrence, Provenance, RemovalCause, RemovedRange, Severity, Timestamp, Witness,
+    Event, Kind, Occurrence, Provenance, RemovalCause, RemovedRange, Severity, Timestamp,
     WitnessName,
 };
 use rusqlite::Transaction;
@@ -101,12 +101,7 @@ impl Removal {
             }
         }
         occurrence.message = self.message(ranges);
-        let witness = Witness {
-            source: WitnessName::Gtrace,
-            count: 1,
-            first_time: now,
-        };
-        Event::new(now, witness, occurrence)
+        Event::seen(now, WitnessName::Gtrace, 1, occurrence)
     }
 
     fn message(&self, ranges: &[Range]) -> String {

@@ -13,7 +13,13 @@ use crate::context::Context;
 use crate::shell;
 
 /// The workspace's packages whose code is in the binary: it itself and the libraries that it carries.
-const ROOTS: [&str; 4] = ["gtrace", "gtrace-shim", "gtrace-softgpu", "gtrace-trace"];
+const ROOTS: [&str; 5] = [
+    "gtrace",
+    "gtrace-cupti",
+    "gtrace-shim",
+    "gtrace-softgpu",
+    "gtrace-trace",
+];
 /// The same of the probes' workspace.
 const PROBES: [&str; 1] = ["gtrace-probes"];
 /// How names of files with licences begin.

@@ -149,11 +149,13 @@ static void asked(CUstream stream, CUdeviceptr place) {
     CHECK(cuGraphExecDestroy(exec));
     CHECK(cuGraphDestroy(graph));
     CUdeviceptr device;
-    void *own = malloc(SIZE);
+    char *own = malloc(SIZE);
+    memset(own, 7, SIZE);
     CHECK(cuMemHostRegister(own, SIZE, CU_MEMHOSTREGISTER_DEVICEMAP));
     CHECK(cuMemHostGetDevicePointer(&device, own, 0));
     seen = fail();
     told(seen, cuMemHostUnregister(own), "cuMemHostUnregister");
+    REQUIRE(own[0] == 7 && own[SIZE - 1] == 7, "memory has %d and %d after cuMemHostUnregister", own[0], own[SIZE - 1]);
     free(own);
 }
 

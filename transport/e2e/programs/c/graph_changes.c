@@ -1,47 +1,18 @@
-// Graphs that are launched in vain, instantiated twice, changed where they were instantiated or within a node, or destroyed
-// while they run, with memory and functions of the host.
+// Graphs that are launched in vain, call functions in a row, are instantiated twice, changed where they were instantiated or
+// within a node, or destroyed while they run, with memory and functions of the host.
 #include <unistd.h>
 
 #include "common.h"
+#include "floats.h"
 
-enum { COUNT = 500, BYTES = COUNT * sizeof(float) };
-
-static CUstream stream;
-static CUcontext context;
 static CUdeviceptr a, c;
 static float result[COUNT], elsewhere[COUNT];
-
-static void fill(float *values, float by) {
-    for (int i = 0; i < COUNT; i++)
-        values[i] = (float)i * by;
-}
-
-static void require(const float *values, float by, const char *what) {
-    for (int i = 0; i < COUNT; i++)
-        REQUIRE(values[i] == (float)i * by, "%s: %d is %g, not %g", what, i, values[i], (float)i * by);
-    printf("%s\n", what);
-}
 
 static void upload_to(CUdeviceptr to, float by) {
     static float values[COUNT];
     fill(values, by);
     CHECK(cuMemcpyHtoD(to, values, BYTES));
     CHECK(cuCtxSynchronize());
-}
-
-static CUDA_MEMCPY3D to_device(CUdeviceptr target, const void *source) {
-    return (CUDA_MEMCPY3D){.source_kind = 1, .source_host = source, .target_kind = 2, .target_device = target,
-                           .width = BYTES, .height = 1, .depth = 1};
-}
-
-static CUDA_MEMCPY3D to_host(void *target, CUdeviceptr source) {
-    return (CUDA_MEMCPY3D){.source_kind = 2, .source_device = source, .target_kind = 1, .target_host = target,
-                           .width = BYTES, .height = 1, .depth = 1};
-}
-
-static void launch(CUgraphExec exec) {
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
 }
 
 static void multiply(void *by) {
@@ -111,6 +82,30 @@ static CUgraph copied_and_multiplied(CUgraphNode nodes[2], float *to, float *by)
     CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &out, context));
     CHECK(cuGraphAddHostNode(&nodes[1], graph, &nodes[0], 1, &function));
     return graph;
+}
+
+// A function finds what the one before it has made of a copy, also where the two, and perhaps the copy, are within a node.
+static void functions_in_a_row(int copied_within) {
+    float two = 2, three = 3;
+    CUgraphNode copy, nodes[2], child, behind;
+    CUgraph graph, inside;
+    CUgraphExec exec;
+    CUDA_MEMCPY3D out = to_host(result, c);
+    CUDA_HOST_NODE_PARAMS first = {multiply, &two}, second = {multiply, &three};
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphCreate(&inside, 0));
+    CHECK(cuGraphAddMemcpyNode(&copy, copied_within ? inside : graph, NULL, 0, &out, context));
+    CHECK(cuGraphAddHostNode(&nodes[0], inside, &copy, copied_within ? 1 : 0, &first));
+    CHECK(cuGraphAddHostNode(&nodes[1], inside, &nodes[0], 1, &second));
+    CHECK(cuGraphAddChildGraphNode(&child, graph, &copy, copied_within ? 0 : 1, inside));
+    CHECK(cuGraphAddHostNode(&behind, graph, &child, 1, &first));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    upload_to(c, 3);
+    launch(exec);
+    require(result, 36, "functions in a row behind a copy");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphDestroy(inside));
 }
 
 // The same nodes, of a graph that the program did not build.
@@ -206,6 +201,28 @@ static void one_of_two_instances(int captured) {
     CHECK(cuGraphDestroy(graph));
 }
 
+// The function of an instance without a copy is not called behind what another one copies.
+static void one_instance_without_the_copy(void) {
+    float two = 2;
+    CUgraphNode nodes[2];
+    CUgraph graph = copied_and_multiplied(nodes, result, &two);
+    CUgraphExec one, other;
+    CUDA_MEMCPY3D on_device = {.source_kind = 2, .source_device = c, .target_kind = 2, .target_device = a,
+                               .width = BYTES, .height = 1, .depth = 1};
+    CHECK(cuGraphInstantiate(&one, graph, 0));
+    CHECK(cuGraphMemcpyNodeSetParams(nodes[0], &on_device));
+    CHECK(cuGraphInstantiate(&other, graph, 0));
+    upload_to(c, 3);
+    launch(one);
+    require(result, 6, "an instance with a copy to the host");
+    fill(result, 5);
+    launch(other);
+    require(result, 10, "an instance of the same graph without it");
+    CHECK(cuGraphExecDestroy(one));
+    CHECK(cuGraphExecDestroy(other));
+    CHECK(cuGraphDestroy(graph));
+}
+
 // What was instantiated does what another graph does, and is changed by the nodes of its own one then.
 static void updated_and_changed(void) {
     float two = 2, three = 3, four = 4;
@@ -235,6 +252,97 @@ static void updated_and_changed(void) {
     require(result, 4, "where the other graph copied");
     CHECK(cuGraphExecDestroy(exec));
     CHECK(cuGraphDestroy(graph));
+}
+
+// What is updated while it runs copies where it did until it has run.
+static void updated_while_it_runs(void) {
+    float two = 2;
+    CUgraphNode nodes[2];
+    CUgraph graph = copied_and_multiplied(nodes, result, &two);
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo info;
+    CUDA_MEMCPY3D out = to_host(elsewhere, c);
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    upload_to(c, 3);
+    fill(result, 1);
+    fill(elsewhere, 7);
+    CHECK(cuGraphMemcpyNodeSetParams(nodes[0], &out));
+    Hold held = hold(stream);
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuGraphExecUpdate(exec, graph, &info));
+    let_go(held);
+    CHECK(cuStreamSynchronize(stream));
+    require(result, 6, "a launch of what was updated meanwhile");
+    require(elsewhere, 7, "where the next launch copies");
+    launch(exec);
+    require(elsewhere, 3, "the launch behind it");
+    require(result, 12, "its function");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+static void nothing(void *data) {
+    (void)data;
+}
+
+// Two copies exchange what they write while they run: each function has what was copied before it when it was launched.
+static void exchanged_while_it_runs(void) {
+    float two = 2;
+    CUgraphNode nodes[2], beside[2];
+    CUgraph graph = copied_and_multiplied(nodes, result, &two);
+    CUgraphExec exec;
+    CUgraphExecUpdateResultInfo info;
+    CUDA_MEMCPY3D out = to_host(result, c), other_out = to_host(elsewhere, c);
+    CUDA_HOST_NODE_PARAMS function = {.function = nothing};
+    CHECK(cuGraphAddMemcpyNode(&beside[0], graph, NULL, 0, &other_out, context));
+    CHECK(cuGraphAddHostNode(&beside[1], graph, &beside[0], 1, &function));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    upload_to(c, 3);
+    fill(result, 1);
+    fill(elsewhere, 7);
+    CHECK(cuGraphMemcpyNodeSetParams(beside[0], &out));
+    CHECK(cuGraphMemcpyNodeSetParams(nodes[0], &other_out));
+    Hold held = hold(stream);
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuGraphExecUpdate(exec, graph, &info));
+    let_go(held);
+    CHECK(cuStreamSynchronize(stream));
+    require(result, 6, "a launch whose copies were exchanged meanwhile");
+    require(elsewhere, 3, "its other copy");
+    fill(elsewhere, 7);
+    launch(exec);
+    require(elsewhere, 3, "the launch behind the exchange");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+// The graph within a node is another one while it runs.
+static void exchanged_within_a_node(void) {
+    float two = 2, three = 3;
+    CUgraphNode nodes[2], child;
+    CUgraph graph, inside = copied_and_multiplied(nodes, result, &two);
+    CUgraph another = copied_and_multiplied(nodes, elsewhere, &three);
+    CUgraphExec exec;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, inside));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    upload_to(c, 3);
+    fill(result, 1);
+    fill(elsewhere, 7);
+    Hold held = hold(stream);
+    CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuGraphExecChildGraphNodeSetParams(exec, child, another));
+    let_go(held);
+    CHECK(cuStreamSynchronize(stream));
+    require(result, 6, "a launch whose graph within a node was exchanged");
+    require(elsewhere, 7, "where the other graph copies");
+    launch(exec);
+    require(elsewhere, 3, "the other graph within the node");
+    require(result, 18, "its function");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphDestroy(inside));
+    CHECK(cuGraphDestroy(another));
 }
 
 // Nodes of the copy that a node has of a graph do something else, and there is one more.
@@ -381,10 +489,16 @@ int main(void) {
     a = allocate(BYTES), c = allocate(BYTES);
     failed_launches();
     failed_in_a_capture();
+    functions_in_a_row(0);
+    functions_in_a_row(1);
     two_instances();
     one_of_two_instances(0);
     one_of_two_instances(1);
+    one_instance_without_the_copy();
     updated_and_changed();
+    updated_while_it_runs();
+    exchanged_while_it_runs();
+    exchanged_within_a_node();
     changed_within_a_node();
     launched_beside_a_capture();
     destroyed_while_it_runs();

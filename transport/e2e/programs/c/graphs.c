@@ -2,40 +2,16 @@
 #include <unistd.h>
 
 #include "common.h"
+#include "floats.h"
 
-enum { COUNT = 500, BYTES = COUNT * sizeof(float) };
-
-static CUstream stream;
-static CUcontext context;
 static CUfunction add;
 static CUdeviceptr a, b, c;
 static float host[COUNT], result[COUNT];
 static unsigned n = COUNT;
 
-static void fill(float *values, float by) {
-    for (int i = 0; i < COUNT; i++)
-        values[i] = (float)i * by;
-}
-
-static void require(const float *values, float by, const char *what) {
-    for (int i = 0; i < COUNT; i++)
-        REQUIRE(values[i] == (float)i * by, "%s: %d is %g, not %g", what, i, values[i], (float)i * by);
-    printf("%s\n", what);
-}
-
 static CUDA_KERNEL_NODE_PARAMS add_of(void **parameters) {
     return (CUDA_KERNEL_NODE_PARAMS){.function = add, .grid_x = 4, .grid_y = 1, .grid_z = 1, .block_x = 128,
                                      .block_y = 1, .block_z = 1, .parameters = parameters};
-}
-
-static CUDA_MEMCPY3D to_device(CUdeviceptr target, const void *source) {
-    return (CUDA_MEMCPY3D){.source_kind = 1, .source_host = source, .target_kind = 2, .target_device = target,
-                           .width = BYTES, .height = 1, .depth = 1};
-}
-
-static CUDA_MEMCPY3D to_host(void *target, CUdeviceptr source) {
-    return (CUDA_MEMCPY3D){.source_kind = 2, .source_device = source, .target_kind = 1, .target_host = target,
-                           .width = BYTES, .height = 1, .depth = 1};
 }
 
 static int called;
@@ -48,11 +24,6 @@ static void call(void *data) {
     // What the copy before this brought, and what the one behind it takes.
     for (int i = 0; i < COUNT; i++)
         host[i] = result[i] * 2;
-}
-
-static void launch(CUgraphExec exec) {
-    CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuStreamSynchronize(stream));
 }
 
 // Copy in, launch, copy out, function, copy in again: each behind the one before.

@@ -51,6 +51,8 @@ pub struct Program {
     pub server: &'static [(&'static str, &'static str)],
     /// Options of the server.
     pub options: &'static [&'static str],
+    /// Options of `gtrace exec`.
+    pub client: &'static [&'static str],
     /// What of the output is compared.
     pub mask: fn(&str) -> String,
 }
@@ -232,7 +234,7 @@ impl Program {
         let expected = direct.as_ref().map(|outcome| (self.mask)(&outcome.stdout));
         let expected = expected.unwrap_or_default();
         let remotely = LINKS.map(|via| {
-            let outcome = case.outcome(&ground, &server, via, &[]);
+            let outcome = case.outcome(&ground, &server, via, self.client);
             ended(outcome, |stdout| {
                 difference(&expected, &(self.mask)(stdout))
             })

@@ -35,6 +35,7 @@ const PLAIN: Program = Program {
     kind: Kind::Tool(&[]),
     server: &[],
     options: &[],
+    client: &[],
     mask: all,
 };
 
@@ -78,9 +79,10 @@ pub const PROGRAMS: &[Program] = &[
         id: "torch_profiler",
         name: "torch.profiler (Kineto, CUPTI)",
         packages: &["torch"],
-        does: "the CPU's side; no activities of the GPU",
+        does: "the CPU's side, and by `gtrace exec --cupti` the GPU's kernels and copies",
         kind: Kind::Framework(&["torch_profiler.py"]),
         server: &[SKIP],
+        client: &["--cupti"],
         ..PLAIN
     },
     Program {
@@ -118,6 +120,16 @@ pub const PROGRAMS: &[Program] = &[
         does: "the GPU by default, `jit`, `grad`",
         kind: Kind::Framework(&["jax_steps.py"]),
         server: &[SKIP],
+        ..PLAIN
+    },
+    Program {
+        id: "jax_profiler",
+        name: "jax.profiler (XLA, CUPTI)",
+        packages: &["jax", "jax-cuda13-plugin"],
+        does: "the GPU's kernels, by `gtrace exec --cupti`",
+        kind: Kind::Framework(&["jax_steps.py", "profiled"]),
+        server: &[SKIP],
+        client: &["--cupti"],
         ..PLAIN
     },
     Program {

@@ -175,6 +175,10 @@ pub const PROGRAMS: &[Program] = &[
             "a driver keeps the pages that the program has given back",
         )
     },
+    no(
+        "profiled",
+        "it is about gtrace's CUPTI, which a real GPU of the host does without",
+    ),
     c("segments", Portable::Yes),
     c("dispositions", Portable::Yes),
     partly(

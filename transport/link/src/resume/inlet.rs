@@ -61,9 +61,12 @@ impl Inlet {
         }
     }
 
-    /// The connection is gone, and with it what came of a piece and is not received: it comes again.
+    /// The connection is gone, and with it what came of a piece and is not received: it comes again. Whoever waits for bytes of it
+    /// wakes up.
     pub(super) fn cut(&mut self) {
-        self.channel = None;
+        if let Some(channel) = self.channel.take() {
+            channel.end();
+        }
         self.raw = InBuffer::new(RAW);
         self.left = 0;
     }

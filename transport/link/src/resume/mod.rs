@@ -138,11 +138,7 @@ pub(crate) fn client_severed(
     info.resume = Some(patience);
     let side = Side::Client(Client::new(lane));
     let shared = Shared::new(&info, side, patience, None, &[]);
-    match error {
-        LinkError::TimedOut(peer) => shared.broke(0, Ended::new(peer, End::Silent).into())?,
-        error => shared.broke(0, error)?,
-    }
-    Ok(shared.into_link(info))
+    shared.into_severed(info, error)
 }
 
 /// The server's end of a lane from WELCOME on. Its client may come back from then on, also if it could not say any more
@@ -199,17 +195,11 @@ impl OpeningLane {
     ///
     /// `error` if it is none that another connection mends.
     pub(crate) fn severed(self, error: LinkError) -> Result<Link, LinkError> {
-        match error {
-            error if !error.is_break() => {
-                self.shared.abandon();
-                return Err(error);
-            }
-            LinkError::TimedOut(peer) => {
-                self.shared.broke(0, Ended::new(peer, End::Silent).into())?;
-            }
-            error => self.shared.broke(0, error)?,
+        if !error.is_break() {
+            self.shared.abandon();
+            return Err(error);
         }
-        Ok(self.shared.into_link(self.info))
+        self.shared.into_severed(self.info, error)
     }
 }
 
@@ -256,6 +246,20 @@ impl Shared {
             info,
             channel: None,
         }
+    }
+
+    /// As [`Self::into_link`], of a lane whose first connection has broken.
+    ///
+    /// # Errors
+    ///
+    /// `error` if it is none that another connection mends.
+    fn into_severed(self: Arc<Self>, info: LinkInfo, error: LinkError) -> Result<Link, LinkError> {
+        let error = match error {
+            LinkError::TimedOut(peer) => Ended::new(peer, End::Silent).into(),
+            error => error,
+        };
+        self.broke(0, error)?;
+        Ok(self.into_link(info))
     }
 
     /// It goes on otherwise, or not at all, and its connection is not this lane's any more.

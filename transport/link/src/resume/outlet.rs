@@ -116,7 +116,7 @@ impl Shared {
         }
     }
 
-    /// Gives the connection what is kept and was not given; nothing if there is none.
+    /// Gives the connection what is kept and was not given, and its socket what the channel has still; nothing if there is none.
     pub(super) fn give(&self, outlet: &mut Outlet) -> Result<(), LinkError> {
         let Some(channel) = outlet.channel.take() else {
             return Ok(());
@@ -128,9 +128,7 @@ impl Shared {
 
     fn give_to(&self, channel: &dyn Channel, outlet: &mut Outlet) -> Result<(), LinkError> {
         let rest = std::mem::take(&mut outlet.rest);
-        if !rest.is_empty() {
-            self.send_all(channel, &rest, &[])?;
-        }
+        self.send_all(channel, &rest, &[])?;
         let mut head = std::mem::take(&mut outlet.head);
         while outlet.given < outlet.kept.end() {
             let read = self.read.load(Ordering::Acquire);
@@ -140,7 +138,7 @@ impl Shared {
             outlet.given += len;
         }
         outlet.head = head;
-        Ok(())
+        self.with_room(channel, || channel.drain())
     }
 
     /// As [`Self::give`], without waiting; whether all is given.
@@ -197,12 +195,7 @@ impl Shared {
     }
 
     /// Sends both, waiting for room as long as it takes.
-    pub(super) fn send_all(
-        &self,
-        channel: &dyn Channel,
-        head: &[u8],
-        body: &[u8],
-    ) -> Result<(), LinkError> {
+    fn send_all(&self, channel: &dyn Channel, head: &[u8], body: &[u8]) -> Result<(), LinkError> {
         let total = head.len() + body.len();
         let mut sent = 0;
         while sent < total {
@@ -212,7 +205,7 @@ impl Shared {
             };
             sent += self.with_room(channel, || channel.send(head, body))?;
         }
-        self.with_room(channel, || channel.drain())
+        Ok(())
     }
 
     /// Tries `attempt` until `channel` has room for it. What comes meanwhile is taken into memory unless another thread

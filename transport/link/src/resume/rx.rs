@@ -65,7 +65,8 @@ impl Incoming for ResumeBytes {
             if shared.owes(TELL_IDLE) {
                 shared.tell();
             }
-            let events = match shared.owes(TELL_EVERY) {
+            let owed = shared.owes(TELL_EVERY);
+            let events = match owed {
                 true => PollFlags::IN | PollFlags::OUT,
                 false => PollFlags::IN,
             };
@@ -81,6 +82,10 @@ impl Incoming for ResumeBytes {
                         return Ok(Some(Pulled::Replaced));
                     }
                     Ok(match shared.pull(&mut inlet, into)? {
+                        // Room is waited for no more: a socket has it nearly always, so that no wait would sleep.
+                        Pulled::Nothing if owed && !shared.owes(TELL_EVERY) => {
+                            Some(Pulled::Nothing)
+                        }
                         Pulled::Nothing => None,
                         pulled => Some(pulled),
                     })
@@ -88,7 +93,8 @@ impl Incoming for ResumeBytes {
             shared.awaited.store(false, Ordering::Release);
             match waited {
                 Ok(Pulled::Bytes(len)) => return Ok(len),
-                Ok(_) => shared.wait_attached(attempt, deadline)?,
+                Ok(Pulled::Nothing) => {}
+                Ok(Pulled::Replaced) => shared.wait_attached(attempt, deadline)?,
                 Err(error) => {
                     shared.broke(attempt, error)?;
                     shared.wait_attached(attempt, deadline)?;

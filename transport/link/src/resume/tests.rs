@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gtrace_protocol::{Piece, SessionId};
+use gtrace_protocol::{Piece, SessionId, TELL_EVERY};
 
-use super::inlet::Pulled;
+use super::inlet::{Inlet, Pulled};
 use super::rx::ResumeBytes;
 use super::{Attached, Shared, Side, TELL_IDLE, locked};
 use crate::ahead::Incoming as _;
@@ -35,6 +35,9 @@ fn lane(channel: Arc<dyn Channel>, info: &LinkInfo) -> Arc<Shared> {
     let side = Side::Server(Arc::new(session));
     Shared::new(info, side, PATIENCE, Some(channel), &[])
 }
+
+/// No thread that sleeps in between asks so often.
+const ASKED_MAX: usize = 100_000;
 
 /// Takes some bytes of the first heads, as a socket may that is nearly full, or fails, as where the system has no memory;
 /// and then takes all.
@@ -73,7 +76,8 @@ impl Channel for Narrow {
     }
 
     fn receive(&self, into: &mut [u8]) -> Result<Option<usize>, LinkError> {
-        self.asked.fetch_add(1, Ordering::Relaxed);
+        let before = self.asked.fetch_add(1, Ordering::Relaxed);
+        assert!(before < ASKED_MAX, "the thread that waits never sleeps");
         self.socket.receive(into)
     }
 
@@ -154,6 +158,19 @@ fn a_connection_that_has_nothing_is_asked_once_before_the_thread_sleeps() {
     assert_eq!(channel.asked.load(Ordering::Relaxed), 1);
 }
 
+/// A socket has room nearly always: who waits for that too, with nothing to say, never sleeps, nor finds that it is too late.
+#[test]
+fn a_thread_that_had_no_room_to_say_what_it_read_sleeps_once_it_has_said_it() {
+    let (socket, info, _theirs) = connection();
+    let channel = Narrow::new(socket, &[Some(0), Some(0)]);
+    let lane = lane(channel, &info);
+    lane.read.store(TELL_EVERY, Ordering::Release);
+    let deadline = Instant::now() + Duration::from_millis(50);
+    let late = ResumeBytes::new(Arc::clone(&lane)).receive(&mut [0; 64], Some(deadline));
+    assert!(matches!(late, Err(LinkError::TimedOut(_))), "{late:?}");
+    assert!(!lane.owes(1));
+}
+
 #[test]
 fn what_is_wanted_of_a_large_piece_is_received_at_once() {
     let (socket, info, mut theirs) = connection();
@@ -192,6 +209,17 @@ fn who_ends_a_connection_late_leaves_the_next_one_alone() {
     assert!(second.is_alive());
     lane.end_channel(1);
     assert!(!second.is_alive());
+}
+
+/// By an attempt that had its turn while the next one waited for it: nobody else ends that connection, and its other end may be
+/// gone without a word.
+#[test]
+fn a_connection_that_is_replaced_before_anybody_ends_it_ends() {
+    let (socket, _info, _theirs) = connection();
+    let socket = Arc::new(socket);
+    let mut inlet = Inlet::new(Some(Arc::clone(&socket) as Arc<dyn Channel>), &[]);
+    inlet.cut();
+    assert!(!socket.is_alive());
 }
 
 /// Else this side would send it heads of pieces without bytes, and never come to an end.

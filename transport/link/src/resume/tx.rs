@@ -135,13 +135,7 @@ impl Shared {
             return self.check();
         }
         let mut outlet = locked(&self.outlet);
-        let given = self.give(&mut outlet);
-        // With nothing to give, what the channel took and its socket did not is still to go.
-        let given = given.and_then(|()| match outlet.channel.clone() {
-            Some(channel) => self.send_all(&*channel, &[], &[]),
-            None => Ok(()),
-        });
-        let attempt = outlet.attempt;
+        let (given, attempt) = (self.give(&mut outlet), outlet.attempt);
         drop(outlet);
         match given {
             Ok(()) => Ok(()),

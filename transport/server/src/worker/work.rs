@@ -2,8 +2,8 @@
 //! ([`gtrace_protocol::Flags::WANTS_WORK`]).
 //!
 //! Events of this module's lie around the work. Nobody waits for them: ended work is collected when a call is
-//! answered. As other queries that no client asks for, these must not disturb (see [`super::watermark`]): none, and no
-//! events, while a stream is captured.
+//! answered, and after many that are not. As other queries that no client asks for, these must not disturb (see
+//! [`super::watermark`]): none, and no events, while a stream is captured.
 
 // Calls of the driver.
 #![allow(unsafe_code)]
@@ -26,6 +26,10 @@ use crate::generated::driver::Driver;
 const PATIENCE_NS: u64 = 2_000_000;
 /// The same where there is no later time.
 const LAST_PATIENCE_NS: u64 = 100_000_000;
+/// So many calls are timed before it is seen to which have ended, though none was answered: there are not so many events.
+const UNSEEN: usize = 1024;
+/// Times that wait for an answer: a client remembers no more calls.
+const FINISHED: usize = 1 << 16;
 
 impl work::Driver for Driver {
     fn create_event(&self) -> Option<Handle> {
@@ -126,6 +130,8 @@ pub(crate) struct Work {
     /// Contexts that had ended when there were none here.
     contexts_ended: u64,
     finished: Vec<WorkTimes>,
+    /// Calls since it was seen to which have ended.
+    unseen: usize,
 }
 
 impl Work {
@@ -145,6 +151,10 @@ impl Work {
         self.abandon();
         if exec.session.event_lifetime.is_capturing() {
             return;
+        }
+        self.unseen += 1;
+        if self.unseen > UNSEEN && self.finished.len() < FINISHED {
+            self.look(exec, PATIENCE_NS);
         }
         self.forget_ended(exec);
         let Some(event) = self.event(exec.driver, context) else {
@@ -207,6 +217,7 @@ impl Work {
     }
 
     fn look(&mut self, exec: &Exec, patience_ns: u64) {
+        self.unseen = 0;
         if self.contexts.is_empty() {
             return;
         }

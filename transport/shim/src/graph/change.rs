@@ -5,22 +5,19 @@
 
 use std::collections::HashMap;
 use std::ffi::c_uint;
-use std::ptr::{null_mut, without_provenance_mut};
+use std::ptr::null_mut;
 use std::sync::Arc;
 
-use gtrace_cuda::payload::{
-    GRAPH_COPY, GRAPH_HOST, NodeCall, NodePlace, NodeWork, Payload as _, Pitched,
-};
+use gtrace_cuda::payload::{NodeCall, NodePlace, NodeWork, Pitched};
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS, CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode,
-    CUgraphNodeParams, CUgraphNodeType, CUresult,
+    CUgraphNodeParams, CUresult,
 };
-use gtrace_protocol::Flags;
 
 use super::nodes::{self, given, newer, send_call};
-use super::{Held, copies, kernel, number, pairs, params, plan, within};
-use crate::entry::{check, done, exchange, holding_back};
+use super::{Held, copies, kernel, number, pairs, params, plan, query, within};
+use crate::entry::{check, done, holding_back};
 use crate::generated::driver::remote;
 use crate::host_functions::Kept;
 use crate::log;
@@ -50,7 +47,7 @@ impl Target {
 
 fn in_graph(node: CUgraphNode) -> Target {
     Target {
-        exec: std::ptr::null_mut(),
+        exec: null_mut(),
         node,
     }
 }
@@ -58,63 +55,6 @@ fn in_graph(node: CUgraphNode) -> Target {
 pub(super) fn set(target: Target, work: NodeWork<'_>) -> Result<(), CUresult> {
     let place = target.place();
     send_call(session::cuda()?, &NodeCall { place, work })
-}
-
-/// What a node copies, as the server has it.
-pub(super) fn copy_of(session: &'static Session, node: u64) -> Result<Pitched, CUresult> {
-    let mut found = None;
-    exchange(
-        session,
-        GRAPH_COPY,
-        Flags::default(),
-        |w| {
-            w.u64(node);
-            Ok(())
-        },
-        |r| {
-            found = Some(Pitched::read(r)?);
-            Ok(())
-        },
-    )?;
-    found.ok_or(cuda::CUDA_ERROR_UNKNOWN)
-}
-
-/// Which function of the program a node calls.
-pub(super) fn ticket_of(session: &'static Session, node: u64) -> Result<u64, CUresult> {
-    let mut ticket = 0;
-    exchange(
-        session,
-        GRAPH_HOST,
-        Flags::default(),
-        |w| {
-            w.u64(node);
-            Ok(())
-        },
-        |r| {
-            ticket = r.u64()?;
-            Ok(())
-        },
-    )?;
-    Ok(ticket)
-}
-
-pub(super) fn kind_of(node: u64) -> Result<CUgraphNodeType, CUresult> {
-    let mut kind = 0;
-    // SAFETY: a handle, and a local variable.
-    check(unsafe {
-        remote::cuGraphNodeGetType(without_provenance_mut(node as usize), &raw mut kind)
-    })?;
-    Ok(kind)
-}
-
-/// The graph within a node.
-pub(super) fn child_of(node: u64) -> Result<u64, CUresult> {
-    let mut child: CUgraph = null_mut();
-    // SAFETY: a handle, and a local variable.
-    check(unsafe {
-        remote::cuGraphChildGraphNodeGetGraph(without_provenance_mut(node as usize), &raw mut child)
-    })?;
-    Ok(number(child))
 }
 
 /// What a node, or a graph within it, needs of the client.
@@ -136,9 +76,9 @@ pub(super) fn need_of(session: &'static Session, node: u64) -> Option<(u64, Need
     let graph = within::holder_of(session, node);
     // Of captured nodes only the server knows what they do.
     let need: Result<_, CUresult> = holding_back(session, || {
-        Ok(Some(match kind_of(node)? {
-            cuda::CU_GRAPH_NODE_TYPE_MEMCPY => Need::Copy(copy_of(session, node)?),
-            cuda::CU_GRAPH_NODE_TYPE_HOST => Need::Function(ticket_of(session, node)?),
+        Ok(Some(match query::kind_of(node)? {
+            cuda::CU_GRAPH_NODE_TYPE_MEMCPY => Need::Copy(query::copy_of(session, node)?),
+            cuda::CU_GRAPH_NODE_TYPE_HOST => Need::Function(query::ticket_of(session, node)?),
             // One that was moved has what it needs by itself.
             cuda::CU_GRAPH_NODE_TYPE_GRAPH
                 if graphs.moved_into(|(_, of)| of == node).is_empty() =>
@@ -215,7 +155,7 @@ pub(super) unsafe fn set_memcpy(
         0 => within::holder_of(session, node),
         _ => 0,
     };
-    let in_graph = copy_of(session, node)?;
+    let in_graph = query::copy_of(session, node)?;
     let all = (exec == 0).then(|| graphs.held(graph));
     let mut held = match exec {
         0 => graphs.own(graph),
@@ -288,7 +228,7 @@ pub(super) fn set_host(target: Target, params: &CUDA_HOST_NODE_PARAMS) -> Result
     let session = session::cuda()?;
     let graphs = &session.state.graphs;
     let (node, exec) = (number(target.node), number(target.exec));
-    let before = ticket_of(session, node)?;
+    let before = query::ticket_of(session, node)?;
     let ticket = function.ticket();
     set(target, NodeWork::Host { ticket })?;
     if exec != 0 {
@@ -376,7 +316,7 @@ pub(crate) unsafe fn cuGraphMemcpyNodeSetParams(
     nodeParams: *const CUDA_MEMCPY3D,
 ) -> CUresult {
     // SAFETY: parameters of the program.
-    done(|| unsafe { set_memcpy(in_graph(hNode), nodeParams, std::ptr::null_mut()) })
+    done(|| unsafe { set_memcpy(in_graph(hNode), nodeParams, null_mut()) })
 }
 
 pub(crate) unsafe fn cuGraphMemsetNodeSetParams(
@@ -385,7 +325,7 @@ pub(crate) unsafe fn cuGraphMemsetNodeSetParams(
 ) -> CUresult {
     done(|| {
         // SAFETY: parameters of the program.
-        let work = unsafe { nodes::memset(nodeParams, std::ptr::null_mut()) }?;
+        let work = unsafe { nodes::memset(nodeParams, null_mut()) }?;
         set(in_graph(hNode), work)
     })
 }
@@ -518,7 +458,7 @@ pub(crate) unsafe fn cuGraphNodeSetEnabled(
     done(|| {
         let session = session::cuda()?;
         let node = number(hNode);
-        let ask = || holding_back(session, || copy_of(session, node)).ok();
+        let ask = || holding_back(session, || query::copy_of(session, node)).ok();
         if isEnabled == 0
             && let Some(held) = session.state.graphs.exec(number(hGraphExec))
             && brings(&held, node, ask)

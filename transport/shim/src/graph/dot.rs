@@ -6,14 +6,12 @@
 use std::ffi::{CStr, OsStr, c_char, c_uint};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
-use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUresult};
 
-use super::{kernel, number, plan};
-use crate::entry::{check, done};
+use super::{kernel, number, query};
+use crate::entry::done;
 use crate::functions::any_record;
-use crate::generated::driver::remote;
 use crate::session::{self, Session};
 
 /// Names of `CUgraphNodeType`, in their order.
@@ -64,13 +62,10 @@ fn kernel_label(session: &'static Session, node: u64, flags: c_uint) -> Result<S
 }
 
 fn text(session: &'static Session, graph: CUgraph, flags: c_uint) -> Result<String, CUresult> {
-    let nodes = plan::nodes(graph)?;
+    let nodes = query::nodes(graph)?;
     let mut text = String::from("digraph dot {\n");
     for (at, node) in nodes.iter().enumerate() {
-        let mut kind = 0;
-        let handle = without_provenance_mut(*node as usize);
-        // SAFETY: a local variable.
-        check(unsafe { remote::cuGraphNodeGetType(handle, &raw mut kind) })?;
+        let kind = query::kind_of(*node)?;
         let name = KINDS.get(kind as usize).unwrap_or(&"OTHER");
         let more = match kind {
             cuda::CU_GRAPH_NODE_TYPE_KERNEL => {
@@ -85,7 +80,7 @@ fn text(session: &'static Session, graph: CUgraph, flags: c_uint) -> Result<Stri
         );
     }
     let place = |node: u64| nodes.iter().position(|own| *own == node);
-    for (from, to) in plan::edges(graph)? {
+    for (from, to) in query::edges(graph)? {
         if let (Some(from), Some(to)) = (place(from), place(to)) {
             let _ = writeln!(text, "  \"{from}\" -> \"{to}\";");
         }

@@ -4,7 +4,8 @@
 //! memory by then, so its copies have to, and not a place that stands for it. In the body of a conditional node all have to.
 //!
 //! Each instance has places of its own, and functions of its own where copies go beside them: what one launch sends is not what
-//! another one reads. The nodes of a graph that was instantiated before are given others; its instance keeps those.
+//! another one reads. The nodes of a graph that was instantiated before are given others; its instance keeps those. A launch
+//! under way keeps its functions, and with them what goes beside them, when its instance is updated.
 
 use std::ptr::without_provenance_mut;
 
@@ -12,7 +13,7 @@ use gtrace_cuda::payload::{NodeCall, NodePlace, NodeWork, SideKind};
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 
 use super::nodes::send_call;
-use super::{Held, HostCopy, Kept, change, copies, plan, within};
+use super::{Held, HostCopy, Kept, copies, plan, query, within};
 use crate::entry::holding_back;
 use crate::session::Session;
 use crate::{host_functions, log, managed, pitched};
@@ -26,7 +27,7 @@ fn is_late(copy: &HostCopy) -> bool {
 #[derive(Clone, Copy)]
 struct Instance {
     exec: u64,
-    /// Copies go beside its functions.
+    /// Copies go beside functions that it calls, its own or another one's.
     copies: bool,
 }
 
@@ -44,11 +45,16 @@ impl Instance {
 pub(super) fn bring(session: &'static Session, graph: u64, exec: u64) -> Result<(), CUresult> {
     let graphs = &session.state.graphs;
     let graph = within::holder(session, graph);
-    let own = graphs.exec(exec);
+    let (own, held) = (graphs.exec(exec), graphs.held(graph));
+    if own.is_some() && session.state.host_functions.are_outstanding() {
+        let own = held.functions.iter().filter(|it| it.owner.is(exec));
+        own.for_each(|it| it.owner.leave());
+    }
     let instance = Instance {
         exec,
         copies: own.is_some_and(|own| !own.copies.is_empty())
-            || !graphs.held(graph).copies.is_empty(),
+            || !held.copies.is_empty()
+            || plan::has_any(graphs, &held.functions),
     };
     bring_own(session, graph, instance)
 }
@@ -104,14 +110,14 @@ fn visit(
     held: &mut Held,
     instance: Instance,
 ) -> Result<(), CUresult> {
-    for node in plan::nodes(without_provenance_mut(graph as usize))? {
-        match change::kind_of(node)? {
+    for node in query::nodes(without_provenance_mut(graph as usize))? {
+        match query::kind_of(node)? {
             cuda::CU_GRAPH_NODE_TYPE_MEMCPY => bring_node(session, node, held, instance)?,
             cuda::CU_GRAPH_NODE_TYPE_HOST if instance.copies => {
                 bring_function(session, node, held, instance)?;
             }
             cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
-                visit(session, change::child_of(node)?, held, instance)?;
+                query::inside(node, |child| visit(session, child, held, instance))?;
             }
             _ => {}
         }
@@ -125,7 +131,7 @@ fn bring_node(
     held: &mut Held,
     instance: Instance,
 ) -> Result<(), CUresult> {
-    let is = change::copy_of(session, node)?;
+    let is = query::copy_of(session, node)?;
     let mut all = held.copies.iter();
     let Some(at) = all.position(|own| own.is(&is) && !instance.can_have(own)) else {
         return Ok(());
@@ -157,7 +163,7 @@ fn bring_function(
     held: &mut Held,
     instance: Instance,
 ) -> Result<(), CUresult> {
-    let ticket = change::ticket_of(session, node)?;
+    let ticket = query::ticket_of(session, node)?;
     let mut all = held.functions.iter();
     if !all.any(|own| own.ticket() == ticket && !instance.can_call(own)) {
         return Ok(());

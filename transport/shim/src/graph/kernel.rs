@@ -8,10 +8,9 @@ use std::ptr::{null_mut, without_provenance_mut};
 
 use gtrace_cuda::payload::{Attributes, GRAPH_KERNEL, KernelNode, Launch, Payload as _};
 use gtrace_cuda::types::driver::{CUDA_KERNEL_NODE_PARAMS, CUresult};
-use gtrace_protocol::{Flags, Writer};
+use gtrace_protocol::Writer;
 
-use super::number;
-use crate::entry::exchange;
+use super::{number, query};
 use crate::functions::any_record;
 use crate::launch::{Arguments, check_limits, gather, len};
 use crate::managed;
@@ -123,28 +122,16 @@ pub(super) fn params(
     {
         return Ok(kept.params);
     }
-    let mut found = None;
-    exchange(
-        session,
-        GRAPH_KERNEL,
-        Flags::default(),
-        |w| {
-            w.u64(node);
-            Ok(())
-        },
-        |r| {
-            let KernelNode { launch, context } = KernelNode::read(r)?;
-            let bytes: Box<[u8]> = launch.parameters.into();
-            let head = Launch {
-                parameters: &[],
-                attributes: Attributes::NONE,
-                ..launch
-            };
-            found = Some((head, bytes, context));
-            Ok(())
-        },
-    )?;
-    let (launch, bytes, context) = found.ok_or(gtrace_cuda::types::driver::CUDA_ERROR_UNKNOWN)?;
+    let (launch, bytes, context) = query::of_node(session, GRAPH_KERNEL, node, |r| {
+        let KernelNode { launch, context } = KernelNode::read(r)?;
+        let bytes: Box<[u8]> = launch.parameters.into();
+        let head = Launch {
+            parameters: &[],
+            attributes: Attributes::NONE,
+            ..launch
+        };
+        Ok((head, bytes, context))
+    })?;
     let record = any_record(session, launch.function)?;
     let layout = record.layout()?.parameters.iter();
     if layout

@@ -7,7 +7,6 @@
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::thread;
 
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 
@@ -18,7 +17,7 @@ use crate::entry::{check, holding_back};
 use crate::generated::driver::remote;
 use crate::session::Session;
 use crate::state::lock;
-use crate::{background, capture, log};
+use crate::{background, capture};
 
 /// What waits for a launch.
 struct Leaving {
@@ -142,17 +141,9 @@ fn start(session: &'static Session) {
     if started.swap(true, Ordering::AcqRel) {
         return;
     }
-    let spawned = gtrace_link::without_signals(|| {
-        thread::Builder::new()
-            .name("gtrace-objects".into())
-            .spawn(move || background::run(session, "gtrace-objects", || run(session)))
-    });
-    if let Err(error) = spawned {
+    let what = "objects that graphs have held, so that these stay";
+    if !background::start(session, "gtrace-objects", what, move || run(session)) {
         started.store(false, Ordering::Release);
-        log::once(
-            "objects thread",
-            &format!("no thread for objects that graphs have held, so that these stay: {error}"),
-        );
     }
 }
 

@@ -19,6 +19,7 @@ mod objects;
 mod pairs;
 mod params;
 mod plan;
+mod query;
 mod within;
 
 use std::collections::HashMap;
@@ -310,7 +311,7 @@ pub(crate) unsafe fn cuGraphDestroy(hGraph: CUgraph) -> CUresult {
         // Only the server knows which nodes of captured graphs they are.
         let given = !lock(&graphs.kernels).is_empty() || !lock(&graphs.within).is_empty();
         let nodes = match given {
-            true => holding_back(session, || plan::nodes(hGraph))?,
+            true => holding_back(session, || query::nodes(hGraph))?,
             false => Vec::new(),
         };
         // SAFETY: a handle.
@@ -454,8 +455,8 @@ mod tests {
         };
         let part = plan::Part {
             functions: vec![7, 9],
-            reads: Vec::new(),
             writes: vec![of_child],
+            ..plan::Part::default()
         };
         held.forget_part(&part);
         let nodes: Vec<u64> = held.copies.iter().map(|own| own.node).collect();

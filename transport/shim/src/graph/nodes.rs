@@ -16,7 +16,7 @@ use gtrace_cuda::types::driver::{
     CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr,
     CUevent, CUgraph, CUgraphEdgeData, CUgraphNode, CUgraphNodeParams, CUresult,
 };
-use gtrace_protocol::{DecodeError, Flags, Reader};
+use gtrace_protocol::{DecodeError, Flags, Reader, Writer};
 
 use super::{copies, kernel, number, within};
 use crate::context::put;
@@ -86,6 +86,19 @@ pub(super) fn send_call(session: &'static Session, call: &NodeCall<'_>) -> Resul
     })
 }
 
+/// As [`send_call`], awaited: `read` takes what the answer says.
+pub(super) fn send_awaited(
+    session: &'static Session,
+    call: &NodeCall<'_>,
+    read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
+) -> Result<(), CUresult> {
+    let write = |w: &mut Writer| {
+        call.write(w);
+        Ok(())
+    };
+    exchange(session, GRAPH_NODE, Flags::default(), write, read)
+}
+
 /// What reads the answer to a call.
 type Read<'a> = &'a mut dyn FnMut(&mut Reader<'_>) -> Result<(), DecodeError>;
 
@@ -96,16 +109,7 @@ fn add(wanted: &Wanted, work: NodeWork<'_>, read: Option<Read<'_>>) -> Result<u6
     let call = NodeCall { place, work };
     match read {
         None => send_call(session, &call)?,
-        Some(read) => exchange(
-            session,
-            GRAPH_NODE,
-            Flags::default(),
-            |w| {
-                call.write(w);
-                Ok(())
-            },
-            read,
-        )?,
+        Some(read) => send_awaited(session, &call, read)?,
     }
     // SAFETY: a pointer of the program.
     unsafe { put(wanted.node, without_provenance_mut(node as usize)) }?;

@@ -4,15 +4,14 @@ use std::collections::HashMap;
 use std::ptr::without_provenance_mut;
 use std::sync::Arc;
 
-use gtrace_cuda::payload::{GRAPH_NODE, NodeCall, NodeWork, Payload as _};
+use gtrace_cuda::payload::{NodeCall, NodeWork};
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUresult};
-use gtrace_protocol::Flags;
 
-use super::change::{
-    Target, change_function, child_of, copy_of, held_by, kind_of, set, take, ticket_of,
-};
+use super::change::{Target, change_function, held_by, set, take};
+use super::nodes::send_awaited;
+use super::query::{self, child_of, copy_of, kind_of, ticket_of};
 use super::{Held, HostCopy, in_step, number, plan, within};
-use crate::entry::{exchange, holding_back};
+use crate::entry::holding_back;
 use crate::session::{self, Session};
 use crate::state::lock;
 
@@ -30,7 +29,7 @@ fn pairs(own: u64, new: u64) -> Result<Option<Vec<Pair>>, CUresult> {
 }
 
 fn collect(own: u64, new: u64, all: &mut Vec<Pair>) -> Result<bool, CUresult> {
-    let nodes = |graph: u64| plan::nodes(without_provenance_mut(graph as usize));
+    let nodes = |graph: u64| query::nodes(without_provenance_mut(graph as usize));
     let (own, new) = (nodes(own)?, nodes(new)?);
     if own.len() != new.len() {
         return Ok(false);
@@ -41,7 +40,9 @@ fn collect(own: u64, new: u64, all: &mut Vec<Pair>) -> Result<bool, CUresult> {
             return Ok(false);
         }
         match kind {
-            cuda::CU_GRAPH_NODE_TYPE_GRAPH if !collect(child_of(own)?, child_of(new)?, all)? => {
+            cuda::CU_GRAPH_NODE_TYPE_GRAPH
+                if !query::inside(own, |own| collect(own, child_of(new)?, all))? =>
+            {
                 return Ok(false);
             }
             cuda::CU_GRAPH_NODE_TYPE_HOST | cuda::CU_GRAPH_NODE_TYPE_MEMCPY => all.push(Pair {
@@ -104,16 +105,7 @@ pub(super) fn set_child(target: Target, graph: CUgraph) -> Result<(), CUresult> 
         work,
     };
     // Awaited: the driver refuses graphs of another structure.
-    exchange(
-        session,
-        GRAPH_NODE,
-        Flags::default(),
-        |w| {
-            call.write(w);
-            Ok(())
-        },
-        |_| Ok(()),
-    )?;
+    send_awaited(session, &call, |_| Ok(()))?;
     let gone = holding_back(session, || {
         let within = child_of(number(target.node))?;
         take_child(session, exec, &mut held, within, (graph, &child))
@@ -135,7 +127,10 @@ fn take_child(
     (graph, child): (u64, &Held),
 ) -> Result<Vec<HostCopy>, CUresult> {
     let mut all_gone = Vec::new();
-    for pair in pairs(within, graph)?.unwrap_or_default() {
+    let mut pairs = pairs(within, graph)?.unwrap_or_default();
+    // Functions first, so that what goes beside those of a launch under way stays.
+    pairs.sort_by_key(|pair| !pair.is_function);
+    for pair in pairs {
         let node = pair.own;
         if pair.is_function {
             let before = ticket_of(session, node)?;

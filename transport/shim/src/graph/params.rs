@@ -12,13 +12,12 @@ use gtrace_cuda::types::driver::{
     CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
     CUgraphNode, CUgraphNodeParams, CUresult,
 };
-use gtrace_protocol::Flags;
 
 use super::change::{self, Target};
 use super::nodes::{self, Wanted};
-use super::{kernel, number, pairs, within};
+use super::{kernel, number, pairs, query, within};
 use crate::context::put;
-use crate::entry::{check, done, exchange};
+use crate::entry::{check, done};
 use crate::generated::driver::remote;
 use crate::host_functions;
 use crate::session::{self, Session};
@@ -165,7 +164,7 @@ pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Resu
 
 /// What a node copies, with the program's own memory.
 fn copy_params(session: &'static Session, node: u64) -> Result<CUDA_MEMCPY3D, CUresult> {
-    let reported = change::copy_of(session, node)?;
+    let reported = query::copy_of(session, node)?;
     let graphs = &session.state.graphs;
     let own = lock(&graphs.graphs).values().find_map(|held| {
         let mut copies = held.copies.iter();
@@ -208,7 +207,7 @@ fn structure(copy: &Pitched) -> CUDA_MEMCPY3D {
 }
 
 fn host_params(session: &'static Session, node: u64) -> Result<CUDA_HOST_NODE_PARAMS, CUresult> {
-    let ticket = change::ticket_of(session, node)?;
+    let ticket = query::ticket_of(session, node)?;
     let (function, user) =
         host_functions::kept(session, ticket).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     Ok(CUDA_HOST_NODE_PARAMS {
@@ -221,29 +220,20 @@ fn memory_params(
     session: &'static Session,
     node: u64,
 ) -> Result<CUDA_MEM_ALLOC_NODE_PARAMS, CUresult> {
-    // SAFETY: zeros are a value.
-    let mut params: CUDA_MEM_ALLOC_NODE_PARAMS = unsafe { mem::zeroed() };
-    exchange(
-        session,
-        GRAPH_MEMORY,
-        Flags::default(),
-        |w| {
-            w.u64(node);
-            Ok(())
-        },
-        |r| {
-            let pool: [u8; POOL_PROPERTIES] = r.array()?;
-            // SAFETY: as many bytes as the structure has, all of it plain data.
-            params.poolProps = unsafe {
-                pool.as_ptr()
-                    .cast::<cuda::CUmemPoolProps>()
-                    .read_unaligned()
-            };
-            params.bytesize = r.len(usize::MAX)?;
-            params.dptr = r.u64()?;
-            Ok(())
-        },
-    )?;
+    let mut params = query::of_node(session, GRAPH_MEMORY, node, |r| {
+        // SAFETY: zeros are a value.
+        let mut params: CUDA_MEM_ALLOC_NODE_PARAMS = unsafe { mem::zeroed() };
+        let pool: [u8; POOL_PROPERTIES] = r.array()?;
+        // SAFETY: as many bytes as the structure has, all of it plain data.
+        params.poolProps = unsafe {
+            pool.as_ptr()
+                .cast::<cuda::CUmemPoolProps>()
+                .read_unaligned()
+        };
+        params.bytesize = r.len(usize::MAX)?;
+        params.dptr = r.u64()?;
+        Ok(params)
+    })?;
     params.poolProps.win32SecurityAttributes = null_mut();
     Ok(params)
 }

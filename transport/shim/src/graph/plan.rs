@@ -6,12 +6,12 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ptr::{null_mut, without_provenance_mut};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUresult, CUstream};
+use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUresult, CUstream};
 
 use super::pairs::Names;
-use super::{Graphs, Held, HostCopy, change, copies, number};
+use super::{Graphs, Held, HostCopy, Kept, copies, number, query};
 use crate::context::{self, Current};
 use crate::entry::check;
 use crate::generated::driver::remote;
@@ -91,6 +91,14 @@ pub(super) fn of(session: &Session, exec: u64) -> Vec<Arc<Plan>> {
         .collect()
 }
 
+/// Whether copies go beside one of these functions, whatever calls it.
+pub(super) fn has_any(graphs: &Graphs, functions: &[Arc<Kept>]) -> bool {
+    let plans = lock(&graphs.plans);
+    functions
+        .iter()
+        .any(|own| plans.contains_key(&own.ticket()))
+}
+
 /// Whether every node that makes this copy follows a function, and then takes what the function left.
 pub(super) fn is_sent(plans: &[Arc<Plan>], held: &Held, copy: &HostCopy) -> bool {
     are_all(held, copy, plans.iter().flat_map(|plan| plan.after.iter()))
@@ -128,8 +136,12 @@ pub(super) fn replace(session: &Session, exec: u64, node: u64, new: Option<&Host
 pub(super) struct Part {
     /// Their numbers.
     pub(super) functions: Vec<u64>,
+    /// Those of them before which none of the others runs.
+    pub(super) first: Vec<u64>,
     pub(super) reads: Vec<HostCopy>,
     pub(super) writes: Vec<HostCopy>,
+    /// What of that none of the functions has taken in.
+    pub(super) left: Vec<HostCopy>,
 }
 
 impl Part {
@@ -198,47 +210,57 @@ pub(super) fn visit(
     plans: &mut HashMap<u64, Plan>,
 ) -> Result<Part, CUresult> {
     let handle: CUgraph = without_provenance_mut(graph as usize);
-    let nodes = nodes(handle)?;
+    let nodes = query::nodes(handle)?;
     let mut parts: HashMap<u64, Part> = HashMap::new();
     for node in &nodes {
         parts.insert(*node, part(session, *node, held, plans)?);
     }
-    let edges = edges(handle)?;
-    for node in &nodes {
-        let functions = parts[node].functions.clone();
-        if functions.is_empty() {
-            continue;
-        }
-        let before = reach(*node, |at| {
-            edges
-                .iter()
-                .filter(move |e| e.1 == at)
-                .map(|e| e.0)
-                .collect()
-        });
-        let after = reach(*node, |at| {
-            edges
-                .iter()
-                .filter(move |e| e.0 == at)
-                .map(|e| e.1)
-                .collect()
-        });
-        for ticket in functions {
-            let plan = plans.entry(ticket).or_insert_with(|| Plan {
+    let edges = query::edges(handle)?;
+    let ahead = |at: u64| -> Vec<u64> {
+        let edges = edges.iter().filter(|edge| edge.1 == at);
+        edges.map(|edge| edge.0).collect()
+    };
+    let behind = |at: u64| -> Vec<u64> {
+        let edges = edges.iter().filter(|edge| edge.0 == at);
+        edges.map(|edge| edge.1).collect()
+    };
+    let calling = nodes.iter();
+    let calling = calling.filter(|node| !parts[*node].functions.is_empty());
+    let before: HashMap<u64, HashSet<u64>> =
+        calling.map(|node| (*node, reach(*node, ahead))).collect();
+    for (node, own) in &before {
+        // An earlier function has it, and may have changed it.
+        let is_had = |other: &u64| {
+            let mut earlier = own.iter().filter_map(|at| before.get(at));
+            earlier.any(|had| had.contains(other))
+        };
+        let after = reach(*node, behind);
+        for ticket in &parts[node].functions {
+            let plan = plans.entry(*ticket).or_insert_with(|| Plan {
                 before: Vec::new(),
                 after: Vec::new(),
                 context: context::top(),
             });
-            for other in &before {
-                plan.before.extend(parts[other].writes.iter().cloned());
-            }
             for other in &after {
                 plan.after.extend(parts[other].reads.iter().cloned());
+            }
+            if !parts[node].first.contains(ticket) {
+                continue;
+            }
+            for other in own.iter().filter(|other| !is_had(other)) {
+                plan.before.extend(parts[other].left.iter().cloned());
             }
         }
     }
     let mut whole = Part::default();
-    for part in parts.into_values() {
+    for (node, part) in parts {
+        let own = before.get(&node);
+        if own.is_some_and(|own| !own.iter().any(|at| before.contains_key(at))) {
+            whole.first.extend(part.first);
+        }
+        if !before.values().any(|own| own.contains(&node)) {
+            whole.left.extend(part.left);
+        }
         whole.functions.extend(part.functions);
         whole.reads.extend(part.reads);
         whole.writes.extend(part.writes);
@@ -254,71 +276,25 @@ pub(super) fn part(
     plans: &mut HashMap<u64, Plan>,
 ) -> Result<Part, CUresult> {
     let mut part = Part::default();
-    match change::kind_of(node)? {
-        cuda::CU_GRAPH_NODE_TYPE_HOST => part.functions.push(change::ticket_of(session, node)?),
+    match query::kind_of(node)? {
+        cuda::CU_GRAPH_NODE_TYPE_HOST => {
+            part.functions.push(query::ticket_of(session, node)?);
+            part.first.clone_from(&part.functions);
+        }
         cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
-            let copy = change::copy_of(session, node)?;
+            let copy = query::copy_of(session, node)?;
             let own = held.copies.iter().find(|own| own.is(&copy));
             let own = own.map(|own| own.of_node(node));
             part.reads.extend(own.clone().filter(HostCopy::reads));
             part.writes.extend(own.filter(HostCopy::writes));
+            part.left.clone_from(&part.writes);
         }
         cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
-            part = visit(session, change::child_of(node)?, held, plans)?;
+            part = query::inside(node, |child| visit(session, child, held, plans))?;
         }
         _ => {}
     }
     Ok(part)
-}
-
-pub(super) fn nodes(graph: CUgraph) -> Result<Vec<u64>, CUresult> {
-    let mut count = 0;
-    // SAFETY: null, and a local variable.
-    check(unsafe { remote::cuGraphGetNodes(graph, null_mut(), &raw mut count) })?;
-    let mut nodes: Vec<CUgraphNode> = vec![null_mut(); count];
-    // SAFETY: room for as many, and a local variable.
-    check(unsafe { remote::cuGraphGetNodes(graph, nodes.as_mut_ptr(), &raw mut count) })?;
-    Ok(nodes.into_iter().take(count).map(number).collect())
-}
-
-pub(super) fn edges(graph: CUgraph) -> Result<Vec<(u64, u64)>, CUresult> {
-    // Drivers before CUDA 12.3 have only the older function, and the newer ones want to be asked for
-    // what edges say if they say something.
-    static NEWER: OnceLock<bool> = OnceLock::new();
-    let ask = |from: *mut CUgraphNode, to: *mut CUgraphNode, edges: *mut _, count: *mut usize| {
-        // SAFETY: null or room for as many as `count` says.
-        let newer = || unsafe { remote::cuGraphGetEdges_v2(graph, from, to, edges, count) };
-        if *NEWER.get_or_init(|| newer() != cuda::CUDA_ERROR_NOT_SUPPORTED) {
-            return check(newer());
-        }
-        // SAFETY: as above.
-        check(unsafe { remote::cuGraphGetEdges(graph, from, to, count) })
-    };
-    let mut count = 0;
-    ask(null_mut(), null_mut(), null_mut(), &raw mut count)?;
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    let (mut from, mut to) = (vec![null_mut(); count], vec![null_mut(); count]);
-    let plain = cuda::CUgraphEdgeData {
-        from_port: 0,
-        to_port: 0,
-        type_: 0,
-        reserved: [0; 5],
-    };
-    let mut data = vec![plain; count];
-    ask(
-        from.as_mut_ptr(),
-        to.as_mut_ptr(),
-        data.as_mut_ptr(),
-        &raw mut count,
-    )?;
-    Ok(from
-        .into_iter()
-        .zip(to)
-        .take(count)
-        .map(|(from, to)| (number(from), number(to)))
-        .collect())
 }
 
 /// All that is reached by `next` from `start`, without it.
@@ -408,6 +384,14 @@ mod tests {
         assert_eq!(of(&plan.with(6, Some(&other))), [(5, 0x2000), (6, 0x3000)]);
         assert_eq!(of(&plan.with(6, None)), [(5, 0x2000)]);
         assert_eq!(plan.with(7, Some(&other)).before.len(), 2);
+    }
+
+    #[test]
+    fn a_function_beside_which_copies_go_is_known_whatever_calls_it() {
+        let graphs = Graphs::default();
+        lock(&graphs.plans).insert(1, plan());
+        let functions = [2, 1].map(Kept::numbered);
+        assert!(has_any(&graphs, &functions) && !has_any(&graphs, &functions[..1]));
     }
 
     #[test]

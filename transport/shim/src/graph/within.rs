@@ -9,7 +9,7 @@ use std::ptr::{null_mut, without_provenance_mut};
 
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUresult};
 
-use super::{Held, number, plan};
+use super::{Held, number, plan, query};
 use crate::entry::{check, done, holding_back};
 use crate::generated::driver::remote;
 use crate::session::{self, Session};
@@ -19,13 +19,13 @@ use crate::state::lock;
 pub(super) fn holder(session: &'static Session, graph: u64) -> u64 {
     let graphs = &session.state.graphs;
     let mut holder = graph;
-    loop {
+    for _ in 0..query::DEPTH_MAX {
         let node = lock(&graphs.within).get(&holder).copied();
         let Some(node) = node else {
-            return holder;
+            break;
         };
         match owner(session, node) {
-            0 => return holder,
+            0 => break,
             outer => {
                 // It goes with that one.
                 lock(&graphs.owners).insert(node, outer);
@@ -33,6 +33,7 @@ pub(super) fn holder(session: &'static Session, graph: u64) -> u64 {
             }
         }
     }
+    holder
 }
 
 /// The graph that has what a node needs of the client; 0 if it is not known.
@@ -62,7 +63,7 @@ fn containing(session: &'static Session, node: u64) -> u64 {
     let mut known: Vec<u64> = lock(&graphs.graphs).keys().copied().collect();
     known.extend(lock(&graphs.within).keys());
     let has = |graph: &u64| {
-        let nodes = plan::nodes(without_provenance_mut(*graph as usize));
+        let nodes = query::nodes(without_provenance_mut(*graph as usize));
         nodes.is_ok_and(|nodes| nodes.contains(&node))
     };
     holding_back(session, || known.into_iter().find(has)).unwrap_or(0)

@@ -1,7 +1,6 @@
 //! The thread that brings the pages which the program touches.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 
@@ -28,19 +27,11 @@ pub(super) fn start(session: &'static Session) -> Result<(), CUresult> {
     if STARTED.swap(true, Ordering::AcqRel) {
         return Ok(());
     }
-    let started = gtrace_link::without_signals(|| {
-        thread::Builder::new()
-            .name(THREAD.into())
-            .spawn(move || run(session))
-    });
-    started.map(drop).map_err(|error| {
+    if !background::start(session, THREAD, "managed memory", move || run(session)) {
         STARTED.store(false, Ordering::Release);
-        log::once(
-            "managed thread",
-            &format!("no thread for managed memory: {error}"),
-        );
-        cuda::CUDA_ERROR_OPERATING_SYSTEM
-    })
+        return Err(cuda::CUDA_ERROR_OPERATING_SYSTEM);
+    }
+    Ok(())
 }
 
 fn run(session: &'static Session) {

@@ -14,7 +14,7 @@ use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::context::{self, Current};
 use crate::copy;
-use crate::entry::{check, written};
+use crate::entry::{check, holding_back, written};
 use crate::generated::driver::remote;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
@@ -93,7 +93,8 @@ impl Way {
         action: impl FnOnce(&mut BTreeMap<u64, u64>) -> Result<T, CUresult>,
     ) -> Result<T, CUresult> {
         let Some(before) = session.state.host_functions.awaited() else {
-            return action(&mut self.streams);
+            // An earlier call's error is the program's, and no reason not to move pages.
+            return holding_back(session, || action(&mut self.streams));
         };
         let mut lane = match self.lane.take().filter(|lane| !lane.is_foreign()) {
             Some(lane) => lane,

@@ -15,10 +15,10 @@ use crate::types::{DevicePtr, Handle, MemsetNodeParams};
 /// device's, as CUDA documents. Managed memory is not only the device's: the host may look at it at once.
 fn fill(fill: Fill, stream: Handle, is_async: bool) -> Answer {
     let (context, stream) = resolve(stream)?;
-    if is_async && captured(&stream, || work(&given_of(&fill), &context))? {
+    if fill.width == 0 || fill.height == 0 {
         return Ok(());
     }
-    if fill.width == 0 || fill.height == 0 {
+    if is_async && captured(&stream, || work(&given_of(&fill), &context))? {
         return Ok(());
     }
     let found = check(&fill)?;

@@ -33,10 +33,13 @@ fn list<T: Copy + Default>(items: &[T], out: Out<T>, count: Out<usize>) -> Answe
     if room == 0 {
         return Err(INVALID_VALUE);
     }
-    for at in 0..room {
-        out.put_at(at, items.get(at).copied().unwrap_or_default())?;
-    }
+    give(items.iter().copied(), out, room)?;
     count.put(items.len().min(room))
+}
+
+/// Items, and 0 for the rest of the room.
+fn give<T: Copy + Default>(mut items: impl Iterator<Item = T>, out: Out<T>, room: usize) -> Answer {
+    (0..room).try_for_each(|at| out.put_at(at, items.next().unwrap_or_default()))
 }
 
 fn handles(nodes: &[Arc<Node>]) -> Vec<u64> {
@@ -76,25 +79,18 @@ fn give_edges(
     if room == 0 && !(from.is_null() && to.is_null()) {
         return Err(INVALID_VALUE);
     }
-    let each = |pick: fn(&Edge) -> u64| edges.iter().map(pick).collect::<Vec<_>>();
     if let Some(data) = data
         && !data.is_null()
     {
-        let all: Vec<_> = edges.iter().map(|edge| edge.data).collect();
-        for (at, data_of) in all.iter().take(room).enumerate() {
-            data.put_at(at, *data_of)?;
+        for (at, edge) in edges.iter().take(room).enumerate() {
+            data.put_at(at, edge.data)?;
         }
     }
-    for (out, pick) in [
-        (from, (|e: &Edge| e.from) as fn(&Edge) -> u64),
-        (to, |e| e.to),
-    ] {
-        if !out.is_null() {
-            let all = each(pick);
-            for at in 0..room {
-                out.put_at(at, all.get(at).copied().unwrap_or_default())?;
-            }
-        }
+    if !from.is_null() {
+        give(edges.iter().map(|edge| edge.from), from, room)?;
+    }
+    if !to.is_null() {
+        give(edges.iter().map(|edge| edge.to), to, room)?;
     }
     match from.is_null() && to.is_null() {
         true => count.put(edges.len()),

@@ -202,6 +202,7 @@ pub(super) fn general(graph: &Graph, given: &NodeParams) -> Answer<Work> {
     }
 }
 
+/// Frees memory of a graph; no other is for nodes.
 pub(super) fn free(address: DevicePtr) -> Answer<Work> {
     GraphMemory::of(address).ok_or(INVALID_VALUE)?;
     Ok(Work::MemFree(address))

@@ -33,9 +33,9 @@ fn find(handle: Handle) -> Answer<Arc<Link>> {
     LINKS.get(handle).ok_or(INVALID_HANDLE)
 }
 
-fn add(handle: Handle, bytes: &[u8]) -> Answer {
-    let modules = texts(image::parse(bytes)?)?;
+fn add(handle: Handle, parts: impl FnOnce() -> Answer<Vec<Part>>) -> Answer {
     let link = find(handle)?;
+    let modules = texts(parts()?)?;
     link.state
         .lock()
         .unwrap_or_else(PoisonError::into_inner)
@@ -72,13 +72,10 @@ api! { TABLE:
         count: c_uint, options: In<u32>, values: Out<u64>,
     ) {
         let _ = (kind, name, count, options, values);
-        find(link)?;
-        if data.is_null() {
-            return Err(INVALID_VALUE);
-        }
-        let modules = texts(image::load_sized(data as u64, size)?)?;
-        find(link)?.state.lock().unwrap_or_else(PoisonError::into_inner).modules.extend(modules);
-        Ok(())
+        add(link, || match data.is_null() {
+            true => Err(INVALID_VALUE),
+            false => image::load_sized(data as u64, size),
+        })
     }
 
     /// Adds a module from a file.
@@ -86,7 +83,7 @@ api! { TABLE:
         link: Handle, kind: u32, path: Name, count: c_uint, options: In<u32>, values: Out<u64>,
     ) {
         let _ = (kind, count, options, values);
-        add(link, &super::module::read_file(path)?)
+        add(link, || image::parse(&super::module::read_file(path)?))
     }
 
     /// Links what was added. The image stays valid until the link is destroyed.

@@ -8,22 +8,30 @@ use crate::calls::wait_with_lock;
 use crate::context::{bound, current};
 use crate::error::{FILE_NOT_FOUND, INVALID_VALUE};
 use crate::graph::capture;
-use crate::image;
+use crate::image::{self, Part};
 use crate::jit::Logs;
 use crate::module::{Function, Module, is_eager};
 use crate::program::Linked;
 use crate::types::{DevicePtr, Handle};
 
-fn load(out: Out<Handle>, image: *const c_void, logs: Logs) -> Answer {
+fn load(out: Out<Handle>, parts: impl FnOnce() -> Answer<Vec<Part>>, logs: &Logs) -> Answer {
     let context = current()?;
-    if out.is_null() || image.is_null() {
+    if out.is_null() {
         return Err(INVALID_VALUE);
     }
     capture::refuse_unsafe()?;
-    let linked = Linked::build(image::load(image as u64)?, &logs)?;
+    let linked = Linked::build(parts()?, logs)?;
     let _waiting = wait_with_lock();
     context.drain();
     out.put(Module::load(&context, &linked)?.handle)
+}
+
+fn load_image(out: Out<Handle>, image: *const c_void, logs: &Logs) -> Answer {
+    current()?;
+    match image.is_null() {
+        true => Err(INVALID_VALUE),
+        false => load(out, || image::load(image as u64), logs),
+    }
 }
 
 /// The contents of a file of the program.
@@ -39,7 +47,7 @@ fn function(handle: Handle) -> Answer<std::sync::Arc<Function>> {
 api! { TABLE:
     /// Loads an image: PTX, or a fat binary that has PTX.
     fn cuModuleLoadData(module: Out<Handle>, image: *const c_void) {
-        load(module, image, Logs::default())
+        load_image(module, image, &Logs::default())
     }
 
     /// Loads an image; messages go to the logs among the options.
@@ -47,22 +55,17 @@ api! { TABLE:
         module: Out<Handle>, image: *const c_void, count: c_uint, options: In<u32>,
         values: Out<u64>,
     ) {
-        load(module, image, Logs::read(count, options, values))
+        load_image(module, image, &Logs::read(count, options, values))
     }
 
     /// Loads a fat binary.
     fn cuModuleLoadFatBinary(module: Out<Handle>, image: *const c_void) {
-        load(module, image, Logs::default())
+        load_image(module, image, &Logs::default())
     }
 
     /// Loads an image from a file.
     fn cuModuleLoad(module: Out<Handle>, path: Name) {
-        let context = current()?;
-        if module.is_null() {
-            return Err(INVALID_VALUE);
-        }
-        let linked = Linked::build(image::parse(&read_file(path)?)?, &Logs::default())?;
-        module.put(Module::load(&context, &linked)?.handle)
+        load(module, || image::parse(&read_file(path)?), &Logs::default())
     }
 
     /// Unloads a module.

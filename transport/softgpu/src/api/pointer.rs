@@ -54,9 +54,9 @@ fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> 
 /// The same of an address that CUDA does not know: zero of the attribute's size.
 fn nothing(data: Untyped, id: u32) -> Answer {
     match id {
-        8 | 10 | 13 | 15 | 21 => data.cast::<u8>().put(0),
+        10 | 13 | 15 | 21 => data.cast::<u8>().put(0),
         9 => data.cast::<c_int>().put(-2),
-        2 | 6 | 16 => data.cast::<c_uint>().put(0),
+        2 | 6 | 8 | 16 => data.cast::<c_uint>().put(0),
         1..=20 => data.cast::<u64>().put(0),
         _ => Err(INVALID_VALUE),
     }

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_uint};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::graph_params;
 use crate::abi::{Answer, In, Out, api};
 use crate::command::Command;
 use crate::error::{INVALID_VALUE, NOT_SUPPORTED, OUT_OF_MEMORY};
@@ -58,6 +59,16 @@ fn device_of(location: In<MemLocation>, kind: c_uint) -> Answer<&'static crate::
     }
 }
 
+/// Has allocations in streams of `device` come from a pool, which must be on it.
+fn set_current(device: &crate::device::Device, pool: Handle) -> Answer {
+    let pool = Pool::of(pool)?;
+    if pool.device != device.index {
+        return Err(INVALID_VALUE);
+    }
+    pool::set_current(device, pool);
+    Ok(())
+}
+
 api! { TABLE:
     /// Allocates from the current pool of the stream's device.
     fn cuMemAllocAsync, cuMemAllocAsync_ptsz [stream] (
@@ -80,7 +91,7 @@ api! { TABLE:
         let (context, stream) = resolve(stream)?;
         let found = memory::find(address).filter(|found| found.base == address);
         let found = found.filter(|found| found.kind.is_allocated()).ok_or(INVALID_VALUE)?;
-        if captured(&stream, || Ok(Work::MemFree(address)))? {
+        if captured(&stream, || graph_params::free(address))? {
             return Ok(());
         }
         capture::refuse_implicit(&stream)?;
@@ -105,13 +116,7 @@ api! { TABLE:
 
     /// Sets the pool from which allocations in streams come.
     fn cuDeviceSetMemPool(device: Device, pool: Handle) {
-        let device = state()?.device(device)?;
-        let pool = Pool::of(pool)?;
-        if pool.device != device.index {
-            return Err(INVALID_VALUE);
-        }
-        pool::set_current(device, pool);
-        Ok(())
+        set_current(state()?.device(device)?, pool)
     }
 
     /// Creates a pool on a device.
@@ -227,12 +232,6 @@ api! { TABLE:
 
     /// Sets the pool from which allocations in streams come.
     fn cuMemSetMemPool(location: In<MemLocation>, kind: c_uint, pool: Handle) {
-        let device = device_of(location, kind)?;
-        let pool = Pool::of(pool)?;
-        if pool.device != device.index {
-            return Err(INVALID_VALUE);
-        }
-        pool::set_current(device, pool);
-        Ok(())
+        set_current(device_of(location, kind)?, pool)
     }
 }

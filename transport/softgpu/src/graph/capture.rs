@@ -43,6 +43,8 @@ pub(crate) struct Capture {
     origin: u64,
     /// Handle of the context.
     context: u64,
+    /// Nodes that it added, but for those that the program took out of what a stream waits for.
+    nodes: Mutex<Vec<u64>>,
     /// One of its streams waits for the legacy default stream.
     blocking: AtomicBool,
     invalid: AtomicBool,
@@ -138,16 +140,22 @@ pub(crate) fn set_dependencies(stream: &Stream, given: Dependencies, add: bool) 
     }
     if let Some(member) = lock(&stream.member).as_mut() {
         if !add {
-            member.after.clear();
+            let mut gone = std::mem::take(&mut member.after);
+            gone.retain(|(node, _)| !has(&given, *node));
+            lock(&capture.nodes).retain(|own| !has(&gone, *own));
         }
         join(&mut member.after, &given);
     }
     Ok(())
 }
 
+fn has(all: &[(u64, EdgeData)], node: u64) -> bool {
+    all.iter().any(|(own, _)| *own == node)
+}
+
 fn join(after: &mut Dependencies, more: &[(u64, EdgeData)]) {
     for (node, data) in more {
-        if !after.iter().any(|(own, _)| own == node) {
+        if !has(after, *node) {
             after.push((*node, *data));
         }
     }
@@ -159,6 +167,7 @@ pub(crate) fn record(stream: &Stream, capture: &Capture, work: Work) -> Answer {
     let mut member = lock(&stream.member);
     let member = member.as_mut().ok_or(ILLEGAL_STATE)?;
     let node = capture.graph.add(&member.after, work)?;
+    lock(&capture.nodes).push(node.handle);
     member.after = vec![(node.handle, EdgeData::default())];
     Ok(())
 }
@@ -189,6 +198,7 @@ pub(crate) fn begin(
         thread: thread::current().id(),
         origin: stream.id,
         context: stream.context,
+        nodes: Mutex::default(),
         blocking: AtomicBool::new(stream.lane.blocking),
         invalid: AtomicBool::new(false),
         over: AtomicBool::new(false),
@@ -222,10 +232,11 @@ pub(crate) fn end(stream: &Stream) -> Answer<u64> {
     let own = lock(&stream.member).take();
     finish(&capture);
     let after = own.map(|member| member.after).unwrap_or_default();
-    let joined = |leaf: &u64| after.iter().any(|(node, _)| node == leaf);
     let outcome = capture.check().and_then(|()| {
-        // Into a graph of the program: what was there before joins nothing.
-        match capture.borrowed || capture.graph.leaves().iter().all(joined) {
+        let nodes = lock(&capture.nodes);
+        let leaves = capture.graph.leaves();
+        let mut own = leaves.iter().filter(|leaf| nodes.contains(leaf));
+        match own.all(|leaf| has(&after, *leaf)) {
             true => Ok(capture.graph.handle),
             false => Err(STREAM_CAPTURE_UNJOINED),
         }

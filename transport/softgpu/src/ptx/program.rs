@@ -27,6 +27,14 @@ pub(crate) struct Program {
     pub(crate) reserved: u32,
 }
 
+impl Program {
+    /// An instruction of a function.
+    pub(crate) fn instruction(&self, function: u32, pc: u32) -> Option<&Inst> {
+        let code = self.functions.get(function as usize)?;
+        code.instructions.get(pc as usize)
+    }
+}
+
 /// A function.
 #[derive(Debug, Default)]
 pub(crate) struct Code {
@@ -73,6 +81,10 @@ pub(crate) enum Op {
     /// Copies bytes from global to shared memory: addresses d and a, sizes b and c.
     CopyAsync,
     Barrier(BarrierKind),
+    /// Arrives at the barrier of the cluster.
+    ClusterArrive,
+    /// Waits there, until all threads of the cluster have arrived.
+    ClusterWait,
     Warp(WarpKind),
     /// The lanes that run together.
     ActiveMask,

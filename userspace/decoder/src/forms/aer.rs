@@ -129,10 +129,6 @@ fn severity_of(text: &str) -> Severity {
 }
 
 impl State {
-    pub(crate) fn has_pending(&self) -> bool {
-        !self.groups.is_empty()
-    }
-
     pub(crate) fn oldest(&self) -> Option<u64> {
         self.groups.iter().map(|g| g.group.first()).min()
     }
@@ -160,7 +156,7 @@ impl State {
         rest: &str,
         out: &mut Vec<Occurrence>,
     ) {
-        let Some(body) = Body::parse(rest, at, self.has_pending()) else {
+        let Some(body) = Body::parse(rest, at, !self.groups.is_empty()) else {
             return;
         };
         match body {

@@ -55,10 +55,6 @@ enum Outcome {
 }
 
 impl State {
-    pub(crate) fn has_pending(&self) -> bool {
-        self.open.is_some()
-    }
-
     pub(crate) fn oldest(&self) -> Option<u64> {
         self.open.as_ref().map(|open| open.group.first())
     }

@@ -43,10 +43,6 @@ struct Failed {
 }
 
 impl State {
-    pub(crate) fn has_pending(&self) -> bool {
-        self.open.is_some()
-    }
-
     /// How many lines with an Xid were read.
     pub(crate) fn xids_read(&self) -> u64 {
         self.xids

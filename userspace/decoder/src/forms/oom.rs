@@ -55,10 +55,6 @@ impl Open {
 }
 
 impl State {
-    pub(crate) fn has_pending(&self) -> bool {
-        !self.groups.is_empty()
-    }
-
     pub(crate) fn oldest(&self) -> Option<u64> {
         self.groups.iter().map(|g| g.group.first()).min()
     }

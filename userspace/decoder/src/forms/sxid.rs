@@ -68,10 +68,6 @@ fn parse(text: &str) -> Option<(Key, Part<'_>)> {
 }
 
 impl State {
-    pub(crate) fn has_pending(&self) -> bool {
-        !self.groups.is_empty()
-    }
-
     /// How many lines with an SXid were read.
     pub(crate) fn lines_read(&self) -> u64 {
         self.lines

@@ -241,8 +241,6 @@ mod tests {
     use gtrace_api::{DeviceUser, HealthState};
 
     use super::*;
-    use crate::component::{check_all, initial};
-    use crate::hub::Hub;
 
     struct World {
         dir: tempfile::TempDir,
@@ -252,21 +250,17 @@ mod tests {
     impl World {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
-            let (hub, _commands) = Hub::new(crate::hub::bare_status());
-            hub.update_status(|status| {
-                status.sources = initial();
-                status.gpu_processes = vec![DeviceUser {
-                    pid: 7,
-                    comm: "train".to_owned(),
-                    devices: Vec::new(),
-                    open_files: 1,
-                }];
-            });
             let context = Context {
                 proc_root: dir.path().join("proc"),
                 sysfs_root: dir.path().join("sys"),
-                ..Context::bare(hub)
+                ..Context::shown()
             };
+            context.hub.set_gpu_processes(vec![DeviceUser {
+                pid: 7,
+                comm: "train".to_owned(),
+                devices: Vec::new(),
+                open_files: 1,
+            }]);
             Self { dir, context }
         }
 
@@ -288,14 +282,12 @@ mod tests {
         }
 
         fn state(&self) -> SourceState {
-            let sources = self.context.hub.status().sources;
-            sources.iter().find(|s| s.name == NAME).unwrap().state
+            self.context.source(NAME).state
         }
 
         fn health(&self) -> ComponentHealth {
             round(&self.context);
-            check_all(&self.context);
-            self.context.hub.health(NAME).unwrap()
+            self.context.checked(NAME)
         }
     }
 

@@ -107,7 +107,6 @@ mod tests {
     use gtrace_api::HealthState;
 
     use super::*;
-    use crate::component::check_all;
     use crate::hub::Hub;
 
     #[test]
@@ -121,14 +120,14 @@ mod tests {
         let good = "[[rule]]\nname = \"off-the-bus\"\naction = \"drain\"\n";
         let mut sent = |context: &Context| {
             follow(context);
-            check_all(context);
+            let state = context.checked(NAME).state;
             let sent = std::iter::from_fn(|| commands.try_recv().ok());
             let sent = sent.filter_map(|command| match command {
                 HubCommand::SiteRules(text) => Some(text),
                 _ => None,
             });
             let sent: Vec<_> = sent.collect();
-            (sent, context.hub.health(NAME).unwrap().state)
+            (sent, state)
         };
         assert_eq!(sent(&context), (vec![None], HealthState::Unknown));
         std::fs::write(&path, good).unwrap();

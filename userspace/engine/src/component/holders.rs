@@ -281,8 +281,7 @@ mod tests {
         assert_eq!(holders.next(), Some(None));
         assert_eq!(holders.next(), Some(Some("pod ml/train-0".to_owned())));
         assert_eq!(holders.next(), None);
-        let sources = hub.status().sources;
-        let source = sources.into_iter().find(|s| s.name == NAME).unwrap();
+        let source = context.source(NAME);
         assert_eq!(source.state, SourceState::Active);
         assert!(source.reason.unwrap().contains("none.sock"));
     }

@@ -220,30 +220,16 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::component::{all, check_all, initial};
-    use crate::hub::Hub;
+    use crate::component::all;
 
     fn context(dir: &Path, disabled: &[&'static str]) -> Context {
-        let (hub, _commands) = Hub::new(crate::hub::bare_status());
-        hub.update_status(|status| status.sources = initial());
         Context {
             disabled: disabled.to_vec(),
             proc_root: dir.join("proc"),
             sysfs_root: dir.join("sys"),
             baseline: dir.join("baseline.toml"),
-            ..Context::bare(hub)
+            ..Context::shown()
         }
-    }
-
-    fn source(context: &Context, name: &str) -> (SourceState, Option<String>) {
-        let sources = context.hub.status().sources;
-        let source = sources.into_iter().find(|s| s.name == name).unwrap();
-        (source.state, source.reason)
-    }
-
-    fn health(context: &Context, name: &str) -> ComponentHealth {
-        check_all(context);
-        context.hub.health(name).unwrap()
     }
 
     #[test]
@@ -269,19 +255,19 @@ mod tests {
             part.start(&context).unwrap();
         }
         let until = Instant::now() + Duration::from_secs(20);
-        while source(&context, "services").0 == SourceState::Off && Instant::now() < until {
+        while context.source("services").state == SourceState::Off && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(20));
         }
-        assert_eq!(source(&context, "disk").0, SourceState::Off);
-        assert_eq!(source(&context, "limits").0, SourceState::Active);
-        assert_eq!(source(&context, "memory").0, SourceState::Absent);
-        let judged = health(&context, "limits");
+        assert_eq!(context.source("disk").state, SourceState::Off);
+        assert_eq!(context.source("limits").state, SourceState::Active);
+        assert_eq!(context.source("memory").state, SourceState::Absent);
+        let judged = context.checked("limits");
         assert_eq!(judged.state, HealthState::Unhealthy);
         assert!(
             judged.reasons[0].contains("99 % of the file handles"),
             "{judged:?}"
         );
-        assert_eq!(health(&context, "memory").state, HealthState::Unknown);
+        assert_eq!(context.checked("memory").state, HealthState::Unknown);
         let names: Vec<_> = context
             .hub
             .samples
@@ -306,16 +292,16 @@ mod tests {
             "disk",
             HostOutcome::Unanswered(Duration::from_secs(9)),
         );
-        assert_eq!(source(&context, "disk").0, SourceState::Degraded);
-        let judged = health(&context, "disk");
+        assert_eq!(context.source("disk").state, SourceState::Degraded);
+        let judged = context.checked("disk");
         assert_eq!(judged.state, HealthState::Degraded);
         assert!(judged.reasons[0].contains("9 s"), "{judged:?}");
         take(&context, "disk", HostOutcome::Read(HostReading::default()));
-        assert_eq!(source(&context, "disk").0, SourceState::Active);
-        assert_eq!(health(&context, "disk").state, HealthState::Healthy);
+        assert_eq!(context.source("disk").state, SourceState::Active);
+        assert_eq!(context.checked("disk").state, HealthState::Healthy);
         let failed = Unread::Failed("x".to_owned());
         take(&context, "disk", HostOutcome::Unread(failed));
-        assert_eq!(health(&context, "disk").state, HealthState::Unknown);
+        assert_eq!(context.checked("disk").state, HealthState::Unknown);
     }
 
     #[test]

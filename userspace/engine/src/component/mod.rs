@@ -104,6 +104,25 @@ impl Context {
             plugins: Arc::default(),
         }
     }
+
+    /// One of such a host whose components are shown.
+    pub(crate) fn shown() -> Self {
+        let (hub, _commands) = Hub::new(crate::hub::bare_status());
+        hub.update_status(|status| status.sources = initial());
+        Self::bare(hub)
+    }
+
+    /// How the component `name` is shown.
+    pub(crate) fn source(&self, name: &str) -> SourceStatus {
+        let mut sources = self.hub.status().sources.into_iter();
+        sources.find(|source| source.name == name).unwrap()
+    }
+
+    /// The health of the component `name` by a check of now.
+    pub(crate) fn checked(&self, name: &str) -> ComponentHealth {
+        check_all(self);
+        self.hub.health(name).unwrap()
+    }
 }
 
 /// What is not well of what a component watches, as its thread found last; `None` before the first time.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::*;
-use crate::component::{check_all, initial};
+use crate::component::initial;
 use crate::supervise::names;
 
 fn shell(_: Option<&Cgroup>) -> Command {
@@ -79,8 +79,7 @@ impl World {
     }
 
     fn health(&self) -> ComponentHealth {
-        check_all(&self.context);
-        self.context.hub.health(NAME).unwrap()
+        self.context.checked(NAME)
     }
 
     fn value(&self, name: &str, label: (&str, &str)) -> Option<f64> {

@@ -205,15 +205,13 @@ mod tests {
                         full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n";
 
     fn context(dir: &Path, interval: Option<Duration>) -> Context {
-        let (hub, _commands) = Hub::new(crate::hub::bare_status());
-        hub.update_status(|status| status.sources = super::super::initial());
         Context {
             proc_root: dir.to_owned(),
             pressure: Options {
                 interval,
                 memory_full: Some(0.1),
             },
-            ..Context::bare(hub)
+            ..Context::shown()
         }
     }
 
@@ -225,16 +223,6 @@ mod tests {
         }
     }
 
-    fn stands(context: &Context) -> SourceState {
-        let sources = context.hub.status().sources;
-        sources.iter().find(|s| s.name == NAME).unwrap().state
-    }
-
-    fn health(context: &Context) -> ComponentHealth {
-        super::super::check_all(context);
-        context.hub.health(NAME).unwrap()
-    }
-
     #[test]
     fn a_host_short_of_memory_is_degraded_and_the_figures_are_in_base_units() {
         let dir = tempfile::tempdir().unwrap();
@@ -242,14 +230,14 @@ mod tests {
         let minute = Duration::from_secs(60);
         write(dir.path(), CALM);
         sample(&context, minute).unwrap();
-        assert_eq!(health(&context).state, HealthState::Healthy);
-        assert_eq!(stands(&context), SourceState::Active);
+        assert_eq!(context.checked(NAME).state, HealthState::Healthy);
+        assert_eq!(context.source(NAME).state, SourceState::Active);
 
         let short = "some avg10=50.00 avg60=30.50 avg300=1.00 total=2500000\n\
                      full avg10=40.00 avg60=12.34 avg300=0.50 total=1000000\n";
         write(dir.path(), short);
         sample(&context, minute).unwrap();
-        let judged = health(&context);
+        let judged = context.checked(NAME);
         assert_eq!(judged.state, HealthState::Degraded);
         assert!(judged.reasons[0].contains("12.3 %"), "{judged:?}");
         let values = context.hub.samples.newest();
@@ -280,7 +268,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let context = context(dir.path(), Some(Duration::from_secs(60)));
         Pressure.start(&context).unwrap();
-        assert_eq!(stands(&context), SourceState::Absent);
+        assert_eq!(context.source(NAME).state, SourceState::Absent);
         assert_eq!(context.hub.tasks.statuses().len(), 0);
         let error = sample(&context, Duration::from_secs(60)).unwrap_err();
         assert!(error.contains("pressure/memory"), "{error}");

@@ -4,32 +4,20 @@ use gtrace_api::{CudaReport, CudaState, FunctionCost, ProbeCost};
 use gtrace_devices::{GpuInfo, RdmaHealth, RdmaState};
 
 use super::*;
-use crate::component::{cuda, driver_modules, initial, remote, show};
+use crate::component::{cuda, driver_modules, remote, show};
 use crate::hub::RemoteAnswer;
 use crate::tally::Tally;
 
-fn context() -> Context {
-    let (hub, _commands) = Hub::new(crate::hub::bare_status());
-    hub.update_status(|status| status.sources = initial());
-    Context::bare(hub)
-}
-
-/// The health of `name` after a check.
-fn checked(context: &Context, name: &str) -> ComponentHealth {
-    check_all(context);
-    context.hub.health(name).unwrap()
-}
-
 fn state(context: &Context, name: &str) -> HealthState {
-    checked(context, name).state
+    context.checked(name).state
 }
 
 #[test]
 fn what_is_off_or_not_there_is_no_fault_of_the_host() {
-    let context = context();
+    let context = Context::shown();
     let reason = Some("the NVIDIA driver is not loaded".to_owned());
     show(&context.hub, "nvml", SourceState::Absent, reason);
-    let health = checked(&context, "nvml");
+    let health = context.checked("nvml");
     assert_eq!(health.state, HealthState::Unknown);
     assert_eq!(health.reasons, ["the NVIDIA driver is not loaded"]);
     assert_eq!(state(&context, "sysfs:pci"), HealthState::Unknown);
@@ -40,14 +28,14 @@ fn what_is_off_or_not_there_is_no_fault_of_the_host() {
 
 #[test]
 fn gpus_without_a_driver_are_a_fault_unless_a_virtual_machine_has_them() {
-    let context = context();
+    let context = Context::shown();
     let reason = Some("the NVIDIA driver is not loaded".to_owned());
     show(&context.hub, "nvml", SourceState::Absent, reason);
     let mut gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());
     gpu.present_in.pci = true;
     let with = |gpu: &GpuInfo| {
         context.hub.set_gpus(vec![gpu.clone()]);
-        checked(&context, "nvml")
+        context.checked("nvml")
     };
     let health = with(&gpu);
     assert_eq!(health.state, HealthState::Unhealthy);
@@ -69,7 +57,7 @@ fn gpus_without_a_driver_are_a_fault_unless_a_virtual_machine_has_them() {
 
 #[test]
 fn the_kernel_log_is_degraded_after_a_loss() {
-    let context = context();
+    let context = Context::shown();
     for name in ["/dev/kmsg", "printk:console"] {
         show(&context.hub, name, SourceState::Active, None);
     }
@@ -78,7 +66,7 @@ fn the_kernel_log_is_degraded_after_a_loss() {
         .hub
         .metrics
         .count_lost("/dev/kmsg", "overwritten", 7);
-    let health = checked(&context, "/dev/kmsg");
+    let health = context.checked("/dev/kmsg");
     assert_eq!(health.state, HealthState::Degraded);
     assert!(
         health.reasons[0].contains("7 since the start"),
@@ -92,10 +80,10 @@ fn the_kernel_log_is_degraded_after_a_loss() {
 
 #[test]
 fn nvml_that_does_not_answer_and_a_silent_gpu_are_faults_of_the_host() {
-    let context = context();
+    let context = Context::shown();
     let hangs = Some("no answer within 5 s".to_owned());
     show(&context.hub, "nvml", SourceState::Failed, hangs);
-    let health = checked(&context, "nvml");
+    let health = context.checked("nvml");
     assert_eq!(health.state, HealthState::Unhealthy);
     assert_eq!(health.reasons, ["no answer within 5 s"]);
     show(&context.hub, "nvml", SourceState::Active, None);
@@ -111,7 +99,7 @@ fn nvml_that_does_not_answer_and_a_silent_gpu_are_faults_of_the_host() {
 
 #[test]
 fn rdma_ports_are_judged_once_they_were_read() {
-    let context = context();
+    let context = Context::shown();
     show(&context.hub, "sysfs:rdma", SourceState::Active, None);
     assert_eq!(state(&context, "sysfs:rdma"), HealthState::Unknown);
     let ports = RdmaHealth {
@@ -122,7 +110,7 @@ fn rdma_ports_are_judged_once_they_were_read() {
         ..RdmaHealth::default()
     };
     context.rdma.set(ports);
-    let health = checked(&context, "sysfs:rdma");
+    let health = context.checked("sysfs:rdma");
     assert_eq!(health.state, HealthState::Unhealthy);
     assert_eq!(health.reasons, ["mlx5_0 port 1 is DOWN"]);
 }
@@ -132,7 +120,7 @@ fn a_loaded_driver_without_its_probes_is_degraded() {
     let sys = tempfile::tempdir().unwrap();
     let context = Context {
         sysfs_root: sys.path().to_owned(),
-        ..context()
+        ..Context::shown()
     };
     let name = driver_modules::NAME;
     let of_host = |state, reason: Option<&str>| {
@@ -147,7 +135,7 @@ fn a_loaded_driver_without_its_probes_is_degraded() {
     of_host(SourceState::Absent, Some("no kprobes"));
     assert_eq!(state(&context, name), HealthState::Unknown);
     std::fs::create_dir_all(sys.path().join("module/nvidia")).unwrap();
-    let health = checked(&context, name);
+    let health = context.checked(name);
     assert_eq!(health.state, HealthState::Degraded);
     assert!(health.reasons[0].contains("driver:ioctl"), "{health:?}");
     assert!(health.reasons[0].contains("no kprobes"), "{health:?}");
@@ -161,7 +149,7 @@ fn a_kernel_without_kprobes_is_no_fault_while_another_source_serves() {
     std::fs::create_dir_all(sys.path().join("module/nvidia")).unwrap();
     let context = Context {
         sysfs_root: sys.path().to_owned(),
-        ..context()
+        ..Context::shown()
     };
     let of = |name, state, reason: Option<&str>| {
         show(&context.hub, name, state, reason.map(str::to_owned));
@@ -177,14 +165,14 @@ fn a_kernel_without_kprobes_is_no_fault_while_another_source_serves() {
     assert_eq!(state(&context, name), HealthState::Healthy);
     // One that could be attached and is not stays a fault.
     of("nv_report_error", SourceState::Failed, Some("EINVAL"));
-    let health = checked(&context, name);
+    let health = context.checked(name);
     assert_eq!(health.state, HealthState::Degraded);
     assert!(health.reasons[0].contains("EINVAL"), "{health:?}");
 }
 
 #[test]
 fn cuda_calls_that_cost_too_much_to_count_are_named() {
-    let context = context();
+    let context = Context::shown();
     show(&context.hub, cuda::NAME, SourceState::Active, None);
     let with = |detached| {
         let mut report = CudaReport {
@@ -201,14 +189,14 @@ fn cuda_calls_that_cost_too_much_to_count_are_named() {
     with(false);
     assert_eq!(state(&context, cuda::NAME), HealthState::Healthy);
     with(true);
-    let health = checked(&context, cuda::NAME);
+    let health = context.checked(cuda::NAME);
     assert_eq!(health.state, HealthState::Degraded);
     assert!(health.reasons[0].contains("budget: cuLaunchKernel"));
 }
 
 #[test]
 fn a_server_of_remote_gpus_that_does_not_answer_is_degraded_and_none_is_no_fault() {
-    let context = context();
+    let context = Context::shown();
     let health_after = |answer| {
         remote::observe(&context.hub, answer);
         state(&context, remote::NAME)
@@ -222,7 +210,7 @@ fn a_server_of_remote_gpus_that_does_not_answer_is_degraded_and_none_is_no_fault
 
 #[test]
 fn last_seen_is_when_a_component_delivered_and_cost_is_of_what_is_its_own() {
-    let context = context();
+    let context = Context::shown();
     let shown = || {
         let components = status(&context.hub).components;
         let of = |name: &str| components.iter().find(|c| c.name == name).cloned().unwrap();
@@ -259,7 +247,7 @@ fn find_cost(context: &Context, name: &str) -> Option<ComponentCost> {
 
 #[test]
 fn a_thread_that_serves_one_component_is_its_cost_and_one_that_is_down_judges_nothing() {
-    let context = context();
+    let context = Context::shown();
     show(&context.hub, "/dev/kmsg", SourceState::Active, None);
     let shared = Task {
         name: names::HOUSEKEEPING,
@@ -295,7 +283,7 @@ fn a_thread_that_serves_one_component_is_its_cost_and_one_that_is_down_judges_no
     while context.hub.tasks.is_running(names::KMSG) {
         context.hub.tasks.tick(std::time::Instant::now());
     }
-    let health = checked(&context, "/dev/kmsg");
+    let health = context.checked("/dev/kmsg");
     assert_eq!(health.state, HealthState::Unknown);
     assert_eq!(health.reasons, ["the thread kmsg is down"]);
 }
@@ -313,7 +301,7 @@ fn pausing_reaches_what_is_attached_once_and_stopping_ends_the_checks() {
             self.1.fetch_add(1, Ordering::Relaxed);
         }
     }
-    let context = context();
+    let context = Context::shown();
     let (probes, calls) = (Arc::new(Counting::default()), Arc::new(Counting::default()));
     assert!(!context.parts.has(names::DRAIN));
     context
@@ -337,7 +325,7 @@ fn pausing_reaches_what_is_attached_once_and_stopping_ends_the_checks() {
 
 #[test]
 fn a_state_that_changes_is_judged_at_once_and_not_at_the_next_check() {
-    let context = context();
+    let context = Context::shown();
     let task = Task {
         name: names::CHECKS,
         needed: false,
@@ -372,7 +360,7 @@ fn a_state_that_changes_is_judged_at_once_and_not_at_the_next_check() {
 
 #[test]
 fn a_gpu_that_failed_to_register_with_its_fabric_is_a_fault_of_the_host() {
-    let context = context();
+    let context = Context::shown();
     show(&context.hub, "nvml", SourceState::Active, None);
     let mut gpu = gtrace_devices::GpuInfo::at("0000:3b:00.0".parse().unwrap());
     let mut sample = gtrace_devices::GpuSample::at(Timestamp::UNIX_EPOCH);
@@ -391,7 +379,7 @@ fn a_gpu_that_failed_to_register_with_its_fabric_is_a_fault_of_the_host() {
     sample.fabric = Some(fabric);
     gpu.sample = Some(sample);
     context.hub.set_gpus(vec![gpu]);
-    let health = checked(&context, "nvml");
+    let health = context.checked("nvml");
     assert_eq!(health.state, HealthState::Unhealthy);
     assert!(health.reasons[0].contains("0000:3b:00.0"), "{health:?}");
 }

@@ -275,39 +275,34 @@ mod tests {
     use gtrace_grpc::testing::{Reply, serve};
 
     use super::*;
-    use crate::component::{check_all, initial};
-    use crate::hub::Hub;
 
-    fn context(servers: Vec<(&'static str, PathBuf, Speaks)>) -> Context {
-        let (hub, _commands) = Hub::new(crate::hub::bare_status());
-        hub.update_status(|status| status.sources = initial());
+    fn context(servers: Vec<(&'static str, PathBuf, Speaks)>, docker_pid: &Path) -> Context {
         Context {
             runtimes: Arc::new(Runtimes {
                 servers,
-                docker_pid: "/nonexistent/docker.pid".into(),
+                docker_pid: docker_pid.to_owned(),
                 found: Mutex::default(),
             }),
-            ..Context::bare(hub)
+            ..Context::shown()
         }
     }
 
     fn health(context: &Context) -> ComponentHealth {
-        check_all(context);
-        context.hub.health(NAME).unwrap()
+        context.checked(NAME)
     }
 
     fn state(context: &Context) -> SourceState {
-        let sources = context.hub.status().sources;
-        sources.iter().find(|s| s.name == NAME).unwrap().state
+        context.source(NAME).state
     }
 
     #[test]
     fn a_runtime_that_is_absent_works_breaks_and_recovers_is_seen() {
         let dir = tempfile::tempdir().unwrap();
         let docker = dir.path().join("docker.sock");
+        let servers = vec![(DOCKER, docker.clone(), Speaks::Http)];
         let context = Context {
             sysfs_root: dir.path().join("sys"),
-            ..context(vec![(DOCKER, docker.clone(), Speaks::Http)])
+            ..context(servers, Path::new("/nonexistent"))
         };
         let service = context
             .sysfs_root
@@ -357,16 +352,10 @@ mod tests {
         let listener = UnixListener::bind(&socket).unwrap();
         listener.set_nonblocking(true).unwrap();
         let (proc, pid) = (dir.path().join("proc"), dir.path().join("docker.pid"));
-        let (hub, _commands) = Hub::new(crate::hub::bare_status());
         let context = Context {
             proc_root: proc.clone(),
             sysfs_root: dir.path().join("sys"),
-            runtimes: Arc::new(Runtimes {
-                servers: vec![(DOCKER, socket, Speaks::Http)],
-                docker_pid: pid.clone(),
-                found: Mutex::default(),
-            }),
-            ..Context::bare(hub)
+            ..context(vec![(DOCKER, socket, Speaks::Http)], &pid)
         };
         let asked = || !context.runtimes.there(&context).is_empty();
         round(&context);
@@ -389,10 +378,11 @@ mod tests {
         // It listens and never accepts.
         let crio = bad.path().join("crio.sock");
         let _listener = UnixListener::bind(&crio).unwrap();
-        let context = context(vec![
+        let servers = vec![
             ("containerd", containerd, Speaks::Grpc),
             ("crio", crio, Speaks::Grpc),
-        ]);
+        ];
+        let context = context(servers, Path::new("/nonexistent"));
         round(&context);
         let judged = health(&context);
         assert_eq!(judged.state, HealthState::Unhealthy);

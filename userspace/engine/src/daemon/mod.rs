@@ -20,8 +20,7 @@ use tokio::sync::mpsc;
 
 use self::control::Control;
 use self::start::{
-    KernelLog, driver_version, first_status, mount_tracefs, nothing_to_watch, open_store,
-    start_kmsg, start_probes,
+    KernelLog, first_status, mount_tracefs, nothing_to_watch, open_store, start_kmsg, start_probes,
 };
 use self::watch::{notify, watch_over};
 use crate::config::Config;
@@ -167,20 +166,17 @@ impl Prepared {
             end_record: end_record.clone(),
         })?;
         let inputs = core.inputs.clone();
-        let driver = driver_version(&config);
         let hold = Arc::new(DriverHold::default());
         let is_demonstration = stand_in.is_some();
         let probes = match is_demonstration {
             true => Ok(None),
-            false => {
-                start_probes(&config, options.probe_log, &hub, &inputs, driver, &hold).map(Some)
-            }
+            false => start_probes(&config, options.probe_log, &hub, &inputs, &hold).map(Some),
         };
         let log = match stand_in {
             Some(stand_in) => KernelLog::StandIn(stand_in.kernel_log),
             None => KernelLog::Host,
         };
-        let log = start_kmsg(&config, log, &hub, &core, end_record, driver);
+        let log = start_kmsg(&config, log, &hub, &core, end_record);
         let probes = match (probes, log) {
             (Err(probes), Err(log)) => {
                 core.finish();

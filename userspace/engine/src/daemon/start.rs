@@ -14,7 +14,7 @@ use crate::input::{Input, InputSender, Observation, loss};
 use crate::lock::lock;
 use crate::open_record::EndRecord;
 use crate::pipeline;
-use crate::sources::driver_modules::{DriverHold, Follower};
+use crate::sources::driver_modules::{DriverHold, Follower, loaded_version};
 use crate::sources::kmsg;
 use crate::sources::probes::{Manager, ManagerOptions};
 use crate::sources::table::show;
@@ -23,7 +23,6 @@ use crate::triggers::{TriggerError, Triggers};
 use anyhow::Context as _;
 use gtrace_api::{Footprint, HostHealth, SourceState, Status};
 use gtrace_catalogue::Catalogue;
-use gtrace_decoder::DriverVersion;
 use gtrace_event::{Timestamp, WitnessName};
 use gtrace_store::Store;
 
@@ -104,11 +103,6 @@ pub(super) fn first_status(config: &Config) -> Status {
     }
 }
 
-pub(super) fn driver_version(config: &Config) -> Option<DriverVersion> {
-    let root = gtrace_devices::ProcRoot(config.proc_root.clone());
-    DriverVersion::parse(&gtrace_devices::DriverVersion::read(&root)?.version)
-}
-
 /// Tracepoints are found in tracefs, which systemd mounts. Minimal hosts and containers have nobody who does.
 pub(super) fn mount_tracefs() {
     match Tracefs::mount_if_missing() {
@@ -124,7 +118,6 @@ pub(super) fn start_probes(
     probe_log: bool,
     hub: &Arc<Hub>,
     inputs: &InputSender,
-    driver: Option<DriverVersion>,
     hold: &Arc<DriverHold>,
 ) -> anyhow::Result<Manager> {
     let fail = |error: anyhow::Error| {
@@ -159,7 +152,6 @@ pub(super) fn start_probes(
             hub: Arc::clone(hub),
             inputs: inputs.clone(),
             config: config.clone(),
-            driver,
             hold: Arc::clone(hold),
         };
         Ok(Manager::start(probes, tracefs, options)?)
@@ -202,20 +194,21 @@ pub(super) enum KernelLog {
 }
 
 impl KernelLog {
-    /// The log after record `after`.
-    fn open(
-        &self,
-        after: Option<u64>,
-        driver: Option<DriverVersion>,
-    ) -> std::io::Result<kmsg::Reader> {
-        match self {
-            Self::Host => open_kmsg(after, driver),
-            Self::StandIn(socket) => {
-                let mut reader = kmsg::Reader::of(socket.try_clone()?.into(), after);
-                reader.set_driver_version(driver);
-                Ok(reader)
+    /// The log after record `after`, with the texts of the driver that is loaded now.
+    fn open(&self, after: Option<u64>, proc_root: &Path) -> std::io::Result<kmsg::Reader> {
+        let mut reader = match self {
+            Self::Host => {
+                let path = Path::new(kmsg::PATH);
+                let mut reader = kmsg::Reader::open(path, after)?;
+                if let Err(error) = reader.announce(path, env!("CARGO_PKG_VERSION")) {
+                    tracing::debug!("the kernel log takes no line: {error}");
+                }
+                reader
             }
-        }
+            Self::StandIn(socket) => kmsg::Reader::of(socket.try_clone()?.into(), after),
+        };
+        reader.set_driver_version(loaded_version(proc_root));
+        Ok(reader)
     }
 }
 
@@ -225,12 +218,11 @@ pub(super) fn start_kmsg(
     hub: &Arc<Hub>,
     core: &pipeline::Core,
     end_record: EndRecord,
-    driver: Option<DriverVersion>,
 ) -> anyhow::Result<()> {
     if config.disabled_sources.contains(&WitnessName::Kmsg) {
         anyhow::bail!("switched off by configuration");
     }
-    let opened = log.open(core.kmsg_after, driver);
+    let opened = log.open(core.kmsg_after, &config.proc_root);
     let reader = match opened {
         Ok(reader) => reader,
         Err(error) => {
@@ -243,7 +235,8 @@ pub(super) fn start_kmsg(
             return Err(anyhow::anyhow!("{} cannot be read: {error}", kmsg::PATH));
         }
     };
-    let (of_task, inputs, config) = (Arc::clone(hub), core.inputs.clone(), config.clone());
+    let (of_task, inputs) = (Arc::clone(hub), core.inputs.clone());
+    let proc_root = config.proc_root.clone();
     let task = Task::needed(names::KMSG, KMSG_SILENCE, vec![WitnessName::Kmsg]);
     let first = Mutex::new(Some(reader));
     let (position, before) = (Arc::new(kmsg::Position::default()), core.kmsg_after);
@@ -253,7 +246,7 @@ pub(super) fn start_kmsg(
             Some(reader) => reader,
             // What the last thread had taken may be on its way already, and must not count twice.
             None => log
-                .open(position.get().or(before), driver_version(&config))
+                .open(position.get().or(before), &proc_root)
                 .map_err(|error| format!("cannot read {}: {error}", kmsg::PATH))?,
         };
         reader.set_position(Arc::clone(&position));
@@ -265,17 +258,6 @@ pub(super) fn start_kmsg(
         result.map_err(|error| format!("cannot read {}: {error}", kmsg::PATH))
     })?;
     Ok(())
-}
-
-/// The kernel log after record `after`.
-fn open_kmsg(after: Option<u64>, driver: Option<DriverVersion>) -> std::io::Result<kmsg::Reader> {
-    let path = Path::new(kmsg::PATH);
-    let mut reader = kmsg::Reader::open(path, after)?;
-    reader.set_driver_version(driver);
-    if let Err(error) = reader.announce(path, env!("CARGO_PKG_VERSION")) {
-        tracing::debug!("the kernel log takes no line: {error}");
-    }
-    Ok(reader)
 }
 
 fn pass_on(item: kmsg::KmsgItem, hub: &Hub, inputs: &InputSender) {

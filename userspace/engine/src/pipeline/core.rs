@@ -300,7 +300,7 @@ impl State {
     }
 
     fn amend_soon(&mut self) {
-        if self.fold.is_dirty() {
+        if self.fold.is_dirty() || self.health.has_waiting() {
             self.amend_at
                 .get_or_insert_with(|| Instant::now() + AMEND_EVERY);
         }
@@ -341,10 +341,19 @@ impl State {
 
     /// Puts into the batch what had no room before and what has changed.
     fn record_changes(&mut self) {
-        while self.fold.is_dirty() && self.has_room(MAX_LIVE) {
-            for event in self.fold.take_held_back(AT_ONCE) {
+        while (self.fold.is_dirty() || self.health.has_waiting()) && self.has_room(MAX_LIVE) {
+            let waiting = self.health.waiting_since();
+            let before = self.fold.take_held_back(waiting, AT_ONCE);
+            if before.is_empty() && self.record_waiting_occasion() {
+                continue;
+            }
+            for event in before {
                 self.opened(&event);
                 self.publish(Record::Event(Box::new(event.clone())), event);
+            }
+            if waiting.is_some() {
+                // What has changed may have happened again since then.
+                continue;
             }
             for (amendment, event) in self.fold.amendments(Timestamp::now(), AT_ONCE) {
                 self.publish(Record::Amendment(Box::new(amendment)), event);

@@ -164,15 +164,31 @@ impl World {
         done.blocking_recv().unwrap().unwrap();
     }
 
-    pub(super) fn stored(&self, gpu: Option<&str>) -> Vec<Event> {
+    /// Of the store, with everything sent.
+    pub(super) fn reader(&self) -> Reader {
         self.flush();
-        let reader = Reader::open(&self.dir.path().join("store.db")).unwrap();
+        Reader::open(&self.dir.path().join("store.db")).unwrap()
+    }
+
+    pub(super) fn stored(&self, gpu: Option<&str>) -> Vec<Event> {
         let gpu = gpu.map(|gpu| GpuFilter::Pci(pci(gpu)));
         let filter = Filter {
             gpu,
             ..Filter::default()
         };
-        reader.query(&filter).unwrap()
+        self.reader().query(&filter).unwrap()
+    }
+
+    /// How often it happened by the events of a kind.
+    pub(super) fn happened(&self, kind: Kind) -> u64 {
+        let events = self.stored(None).into_iter();
+        let events = events.filter(|event| event.kind == kind);
+        events.map(|event| 1 + event.repeats).sum()
+    }
+
+    /// The event once it is acknowledged.
+    pub(super) fn acknowledged(&self, event: &Event) -> Event {
+        acknowledge(self, event).blocking_recv().unwrap().unwrap()
     }
 
     fn poll_is_requested(&mut self) -> bool {
@@ -434,8 +450,7 @@ fn a_lost_link_is_critical_where_a_gpu_is_below_and_a_new_card_gets_its_gpu() {
 #[test]
 fn who_acknowledges_an_event_closes_it_in_the_status() {
     let world = World::new(PciTree::default());
-    let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, "Xid 79");
-    occurrence.provenance = Provenance::Kernel;
+    let mut occurrence = fault(Kind::Xid, Severity::Critical, "Xid 79");
     occurrence.detail.xid.xid = Some(79);
     world.ingest_one(KMSG, occurrence);
     let event = world.stored(None).remove(0);
@@ -445,14 +460,27 @@ fn who_acknowledges_an_event_closes_it_in_the_status() {
     };
     assert_eq!(open(), 1);
     for _ in 0..2 {
-        let acked = acknowledge(&world, &event);
-        acked.blocking_recv().unwrap().unwrap();
+        world.acknowledged(&event);
         assert_eq!(open(), 0);
     }
 }
 
 fn xid(text: &str) -> Occurrence {
     Occurrence::new(Kind::Xid, Severity::Critical, text)
+}
+
+/// What the kernel reports.
+pub(super) fn fault(kind: Kind, severity: Severity, text: &str) -> Occurrence {
+    let mut occurrence = Occurrence::new(kind, severity, text);
+    occurrence.provenance = Provenance::Kernel;
+    occurrence
+}
+
+/// The same of the GPU or NVSwitch at an address.
+pub(super) fn fault_of(at: &str, kind: Kind, severity: Severity, text: &str) -> Occurrence {
+    let mut occurrence = fault(kind, severity, text);
+    occurrence.gpu = Some(gtrace_event::Gpu::at(pci(at)));
+    occurrence
 }
 
 /// What comes of an acknowledgement of `event`.

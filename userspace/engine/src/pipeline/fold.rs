@@ -244,26 +244,16 @@ impl Fold {
         let Some(live) = self.live.get_mut(&id) else {
             return false;
         };
-        let Observed {
-            witness,
-            occurrence,
-            at_ns,
-            time,
-            ..
-        } = observed;
+        let occurrence = &observed.occurrence;
         let (known, said) = (live.event.provenance, occurrence.provenance);
         if said != Provenance::Unknown && known != Provenance::Unknown && said != known {
-            live.take_back(*witness, occurrence, &mut self.dirty);
+            live.take_back(observed.witness, occurrence, &mut self.dirty);
             return false;
         }
         live.mark(&mut self.dirty);
-        if known == Provenance::Unknown {
-            live.event.provenance = said;
-        }
-        *live.next.entry(*witness).or_default() += count;
-        live.add_witness(*witness, *time, count);
-        live.enrich(occurrence, *time);
-        live.last_ns = live.last_ns.max(*at_ns);
+        *live.next.entry(observed.witness).or_default() += count;
+        live.was_seen(observed, count);
+        live.enrich(occurrence, observed.time);
         true
     }
 
@@ -415,17 +405,13 @@ impl Fold {
 
     /// `witness` reports the same record as `id`, more or less complete.
     fn complete(&mut self, id: EventId, observed: &Observed) {
-        let Observed {
-            witness,
-            occurrence,
-            at_ns,
-            time,
-            ..
-        } = observed;
+        let occurrence = &observed.occurrence;
         let Some(live) = self.live.get_mut(&id) else {
             return;
         };
         live.mark(&mut self.dirty);
+        *live.next.entry(observed.witness).or_default() += 1;
+        live.was_seen(observed, 1);
         let has_text = !is_synthetic(&live.event.message);
         if !has_text || occurrence.message.len() > live.event.message.len() {
             live.event.message.clone_from(&occurrence.message);
@@ -435,14 +421,6 @@ impl Fold {
             let old_key = std::mem::replace(&mut live.key, new_key.clone());
             remove_id(&mut self.by_key, &old_key, id);
             self.by_key.entry(new_key).or_default().push(id);
-        }
-        if let Some(live) = self.live.get_mut(&id) {
-            if live.event.provenance == Provenance::Unknown {
-                live.event.provenance = occurrence.provenance;
-            }
-            *live.next.entry(*witness).or_default() += 1;
-            live.add_witness(*witness, *time, 1);
-            live.last_ns = live.last_ns.max(*at_ns);
         }
     }
 
@@ -466,30 +444,18 @@ impl Fold {
         let Some(live) = self.live.get_mut(&id) else {
             return;
         };
-        let Observed {
-            witness,
-            occurrence,
-            at_ns,
-            time,
-            ..
-        } = observed;
         live.mark(&mut self.dirty);
         live.event.repeats += count;
-        live.event.last_time = match *at_ns >= live.last_ns {
+        live.event.last_time = match observed.at_ns >= live.last_ns {
             // Also by a clock that was set back.
-            true => Some(*time),
-            false => live.event.last_time.max(Some(*time)),
+            true => Some(observed.time),
+            false => live.event.last_time.max(Some(observed.time)),
         };
-        if live.event.provenance == Provenance::Unknown {
-            live.event.provenance = occurrence.provenance;
-        }
-        live.times.push(*at_ns, count);
-        live.next.insert(*witness, live.times.end());
-        live.add_witness(*witness, *time, count);
-        live.enrich(occurrence, *time);
-        add_losses(&mut live.event, occurrence);
-        // A late witness may report out of order.
-        live.last_ns = live.last_ns.max(*at_ns);
+        live.times.push(observed.at_ns, count);
+        live.next.insert(observed.witness, live.times.end());
+        live.was_seen(observed, count);
+        live.enrich(&observed.occurrence, observed.time);
+        add_losses(&mut live.event, &observed.occurrence);
     }
 
     fn insert(&mut self, live: Live) {

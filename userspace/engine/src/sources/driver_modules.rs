@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -161,6 +161,12 @@ impl Follower {
         let text = std::fs::read_to_string(self.modules.join("nvidia/version")).ok()?;
         DriverVersion::parse(text.trim())
     }
+}
+
+/// The version of the driver that is loaded now, as /proc has it: its texts are those of the kernel log.
+pub fn loaded_version(proc_root: &Path) -> Option<DriverVersion> {
+    let root = gtrace_devices::ProcRoot(proc_root.to_owned());
+    DriverVersion::parse(&gtrace_devices::DriverVersion::read(&root)?.version)
 }
 
 /// Keeps gtrace's hands off the driver for a while.

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options, kmsg};
+use gtrace_decoder::{Decoder, DriverVersion, Options, kmsg};
 use gtrace_event::Occurrence;
 use gtrace_recorder::KernelLine;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -301,18 +301,7 @@ impl Reader {
             self.clock.learn(record.timestamp_us, now_ns);
         }
         let mut out = Vec::new();
-        self.decoder.feed(
-            &LogRecord {
-                text: &record.text,
-                facility: Some(record.facility),
-                level: Some(record.level),
-                timestamp_us: Some(record.timestamp_us),
-                time: None,
-                number: record.seq,
-                device: record.device.as_deref(),
-            },
-            &mut out,
-        );
+        self.decoder.feed(&record.log_record(), &mut out);
         self.last_feed_ns = now_ns;
         self.newest_ns = self.clock.boottime_ns(record.timestamp_us);
         self.pass_on(out, history, emit);

@@ -6,11 +6,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use aya::maps::{MapData, RingBuf};
-use gtrace_decoder::DriverVersion;
 use gtrace_event::{Occurrence, Provenance, Timestamp, WitnessName};
 
 use super::console::Console;
-use super::driver_modules::{DriverHold, Follower};
+use super::driver_modules::{DriverHold, Follower, loaded_version};
 use super::housekeeping::{Devices, ProbeHousekeeping};
 use super::shared::{HELD, Rings, Shared};
 use super::watched::DeviceNames;
@@ -53,8 +52,6 @@ pub struct ManagerOptions {
     pub inputs: InputSender,
     /// The configuration.
     pub config: Config,
-    /// The driver that is loaded now, whose texts the kernel log carries.
-    pub driver: Option<DriverVersion>,
     /// Keeps gtrace off the driver while somebody unloads it.
     pub hold: Arc<DriverHold>,
 }
@@ -70,7 +67,6 @@ impl Manager {
             hub,
             inputs,
             config,
-            driver,
             hold,
         } = options;
         let mut devices = Devices::new(&config);
@@ -119,8 +115,7 @@ impl Manager {
             .hub
             .update_status(|status| status.footprint.map_bytes = map_bytes);
         let slow_call_ns = devices.slow_call_ns;
-        let exits = config.successful_exits;
-        start_drain(&shared, &inputs, slow_call_ns, exits, driver).map_err(cannot_start)?;
+        start_drain(&shared, &inputs, slow_call_ns, &config).map_err(cannot_start)?;
         start_housekeeping(&shared, &inputs, config, devices, log).map_err(cannot_start)?;
         Ok(Self { shared })
     }
@@ -162,11 +157,11 @@ fn start_drain(
     shared: &Arc<Shared>,
     inputs: &InputSender,
     slow_call_ns: u64,
-    successful_exits: bool,
-    driver: Option<DriverVersion>,
+    config: &Config,
 ) -> std::io::Result<()> {
     let task = Task::needed(DRAIN, DRAIN_SILENCE, component::witnesses_of(DRAIN));
     let (of_task, inputs) = (Arc::clone(shared), inputs.clone());
+    let (successful_exits, proc_root) = (config.successful_exits, config.proc_root.clone());
     shared.hub.tasks.start(task, move |pulse| {
         let shared = &of_task;
         let mut held = shared.rings.take().map_err(|error| error.to_string())?;
@@ -174,6 +169,8 @@ fn start_drain(
             return Err("has no rings".to_owned());
         };
         let mut drainer = Drainer::new(shared, inputs.clone(), slow_call_ns, successful_exits);
+        // Of the driver that is loaded when the thread starts, also as another's successor.
+        let driver = loaded_version(&proc_root);
         drainer.console.set_driver_version(driver);
         drainer.run(rings, &pulse.stop);
         Ok(())

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use gtrace_abi::{AerRecord, CallRecord, CallStart, ExitRecord, NO_STATUS, OomRecord, XidRecord};
-use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity, WitnessName};
+use gtrace_event::{
+    ApiDetail, Gpu, Kind, Occurrence, PciAddress, Process, Provenance, Severity, WitnessName,
+};
 
 use super::cgroup;
 use super::operation::{Operation, status_text};
@@ -189,13 +191,8 @@ pub fn call(record: &CallRecord, threshold_ns: u64, devices: &DeviceNames) -> Oc
     let mut who = process::of(record.header.tgid);
     who.comm = who.comm.or_else(|| Some(text_of(&record.comm)));
     occurrence.process = Some(who);
+    occurrence.detail.api = of_call(operation, device, record.rdev);
     let detail = &mut occurrence.detail.api;
-    detail.op = operation.op;
-    detail.ioctl = Some(operation.ioctl);
-    detail.code = operation.code;
-    detail.code_name = operation.code_name;
-    detail.device = Some(device);
-    detail.chardev = Some(chardev(record.rdev));
     detail.latency_ns = Some(record.latency_ns);
     if kind == Kind::SlowCall {
         detail.threshold_ns = Some(threshold_ns);
@@ -205,6 +202,19 @@ pub fn call(record: &CallRecord, threshold_ns: u64, devices: &DeviceNames) -> Oc
     }
     detail.errno = i32::try_from(-record.ret).ok().filter(|&errno| errno > 0);
     occurrence
+}
+
+/// Which call it was, of which device.
+fn of_call(operation: Operation, device: String, rdev: u32) -> ApiDetail {
+    ApiDetail {
+        op: operation.op,
+        ioctl: Some(operation.ioctl),
+        code: operation.code,
+        code_name: operation.code_name,
+        device: Some(device),
+        chardev: Some(chardev(rdev)),
+        ..ApiDetail::default()
+    }
 }
 
 /// The names of error numbers by which the driver reports a GPU that is gone.
@@ -237,13 +247,8 @@ pub fn call_under_way(
     let mut occurrence = occurrence(Kind::SlowCall, message, now_ns);
     occurrence.gpu = devices.gpu(start.rdev).map(Gpu::at);
     occurrence.process = u32::try_from(id >> 32).ok().map(process::of);
+    occurrence.detail.api = of_call(operation, device, start.rdev);
     let detail = &mut occurrence.detail.api;
-    detail.op = operation.op;
-    detail.ioctl = Some(operation.ioctl);
-    detail.code = operation.code;
-    detail.code_name = operation.code_name;
-    detail.device = Some(device);
-    detail.chardev = Some(chardev(start.rdev));
     detail.latency_ns = Some(now_ns.saturating_sub(start.boottime_ns));
     detail.threshold_ns = Some(threshold_ns);
     detail.returned = Some(false);

@@ -13,6 +13,23 @@ fn task(name: &'static str) -> Task {
     }
 }
 
+/// A task that does nothing until what is returned goes; `begun` is called by each of its threads.
+fn idle(
+    registry: &Registry,
+    name: &'static str,
+    begun: impl Fn() + Send + Sync + 'static,
+) -> mpsc::Sender<()> {
+    let (go_on, wait) = mpsc::channel();
+    let wait = Mutex::new(wait);
+    let body = move |_: &Pulse| {
+        begun();
+        let _ = wait.lock().unwrap().recv();
+        Ok(())
+    };
+    registry.start(task(name), body).unwrap();
+    go_on
+}
+
 fn until_end(registry: &Registry, index: usize) {
     while registry.lock().tasks[index]
         .run
@@ -112,16 +129,8 @@ fn a_task_that_hangs_is_replaced_and_its_old_thread_never_sends_again() {
 #[test]
 fn threads_that_hang_do_not_add_up() {
     let registry = Registry::default();
-    let (go_on, wait) = mpsc::channel::<()>();
     let (begins, begun) = mpsc::channel();
-    let wait = Mutex::new(wait);
-    registry
-        .start(task("test"), move |_| {
-            begins.send(()).unwrap();
-            let _ = wait.lock().unwrap().recv();
-            Ok(())
-        })
-        .unwrap();
+    let go_on = idle(&registry, "test", move || begins.send(()).unwrap());
     let mut now = Instant::now();
     for _ in 0..100 * HANGING_MAX {
         now += TICK_MAX;
@@ -160,14 +169,7 @@ fn what_waits_for_another_task_does_not_hang() {
 #[test]
 fn a_process_that_was_stopped_does_not_take_its_tasks_for_hung() {
     let registry = Registry::default();
-    let (_go_on, wait) = mpsc::channel::<()>();
-    let wait = Mutex::new(wait);
-    registry
-        .start(task("test"), move |_| {
-            let _ = wait.lock().unwrap().recv();
-            Ok(())
-        })
-        .unwrap();
+    let _go_on = idle(&registry, "test", || {});
     let now = Instant::now();
     registry.tick(now);
     assert_eq!(registry.tick(now + seconds(3600)), []);
@@ -255,16 +257,8 @@ fn a_needed_task_that_fails_again_and_again_makes_the_daemon_unfit() {
 #[test]
 fn a_stop_that_is_not_obeyed_ends_with_the_name() {
     let registry = Registry::default();
-    let (go_on, wait) = mpsc::channel::<()>();
-    let wait = Mutex::new(wait);
-    registry
-        .start(task("deaf"), move |_| {
-            let _ = wait.lock().unwrap().recv();
-            Ok(())
-        })
-        .unwrap();
+    let _go_on = idle(&registry, "deaf", || {});
     assert_eq!(registry.stop(&["deaf"], Duration::ZERO), ["deaf"]);
-    drop(go_on);
 }
 
 #[test]

@@ -151,6 +151,20 @@ fn label(text: &str) -> Result<(String, String), String> {
     Ok(pair)
 }
 
+/// All labels of a host, as a head takes them: it refuses each state with others.
+fn labels_of(given: Vec<(String, String)>) -> Result<BTreeMap<String, String>, Failure> {
+    let mut labels = BTreeMap::new();
+    for (name, value) in given {
+        if labels.contains_key(&name) {
+            let why = format!("label {name} is given twice: leave one of them out");
+            return Err(Failure::usage(why));
+        }
+        labels.insert(name, value);
+    }
+    check_labels(&labels).map_err(Failure::usage)?;
+    Ok(labels)
+}
+
 fn site(text: &str) -> Result<String, String> {
     check_site(text).map(|()| text.to_owned())
 }
@@ -236,6 +250,7 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
     {
         return Err(Failure::usage(why).into());
     }
+    let labels = labels_of(label)?;
     super::run::init_log();
     let instance = place.resolve()?;
     let store = instance.store().map_err(Failure::not_possible)?.to_owned();
@@ -270,7 +285,7 @@ fn ship(args: RunArgs) -> anyhow::Result<ExitCode> {
         enrolled,
         nats,
         store: store.clone(),
-        labels: label.into_iter().collect(),
+        labels,
         rate,
         allow_sessions,
         actor: Some(Arc::new(actor)),

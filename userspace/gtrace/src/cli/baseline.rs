@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use gtrace_devices::{Baseline, BaselineFacts, Difference, Setting};
 use gtrace_engine::config::{Config, Keys};
-use gtrace_engine::{baseline, host, scan};
+use gtrace_engine::{baseline, host, scan, whole_file};
 use gtrace_event::{HealthSubject, Timestamp};
 use serde::Serialize;
 
@@ -117,7 +117,7 @@ fn save(common: Common, force: bool) -> anyhow::Result<ExitCode> {
         );
         return Ok(Exit::NotPossible.into());
     }
-    baseline::save(&file, &text)
+    whole_file::save(&file, &text)
         .with_context(|| format!("{} cannot be written", file.display()))?;
     let gpus = facts.gpus.len();
     shared::print(&format!("{}: {gpus} GPUs\n", file.display()))?;

@@ -9,14 +9,17 @@ use std::io::{self, Read as _, Write};
 use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use gtrace_decoder::saved::SavedLog;
 use gtrace_decoder::{DriverVersion, Options};
 use gtrace_event::{PciAddress, Severity, Timestamp};
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 
 use super::policy;
 use super::shared::{self, Exit, say};
+use super::signals::asked_to_end;
 use crate::render::{ColorChoice, Style};
 use report::{Filter, Report};
 
@@ -100,12 +103,18 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if !args.json {
         report.style = Style::of_stdout(args.color);
     }
-    decode(&args, input, report)
+    // Whoever follows a log ends it with Ctrl-C, which ends the writer of a pipe too: what was found is printed then. Of a file a part
+    // would be taken for the whole.
+    let is_followed = !input.metadata().is_ok_and(|found| found.is_file());
+    let end = is_followed.then(asked_to_end).transpose()?;
+    decode(&args, input, end.as_deref(), report)
 }
 
+/// Reads the log to its end, or until `end` is true.
 fn decode(
     args: &Args,
     mut input: File,
+    end: Option<&AtomicBool>,
     mut report: Report<impl Write>,
 ) -> anyhow::Result<ExitCode> {
     let mut log = SavedLog::new(Options {
@@ -115,8 +124,16 @@ fn decode(
     let mut piece = vec![0; PIECE];
     let mut first = true;
     loop {
-        if is_idle(&input) && !report.explain()? {
-            return Ok(report.exit());
+        // What was written until then is in the pipe, which has no more room than a piece.
+        let is_last = end.is_some_and(|end| end.load(Ordering::Relaxed));
+        if is_idle(&input) {
+            if is_last {
+                break;
+            }
+            if !report.explain()? {
+                return Ok(report.exit());
+            }
+            continue;
         }
         let read = match input.read(&mut piece) {
             Ok(0) => break,
@@ -143,6 +160,9 @@ fn decode(
         if report.is_full() && !report.explain()? {
             return Ok(report.exit());
         }
+        if is_last {
+            break;
+        }
     }
     log.finish(&mut found);
     report.take(&mut found);
@@ -155,7 +175,8 @@ fn decode(
 /// Whether nothing can be read for a while, as from a pipe whose writer waits.
 fn is_idle(input: &File) -> bool {
     let mut polled = [PollFd::new(input, PollFlags::IN)];
-    matches!(rustix::event::poll(&mut polled, Some(&IDLE)), Ok(0))
+    let found = rustix::event::poll(&mut polled, Some(&IDLE));
+    matches!(found, Ok(0) | Err(Errno::INTR))
 }
 
 fn name(path: &Path) -> String {

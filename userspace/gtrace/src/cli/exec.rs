@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long)]
     strict_exit: bool,
     /// Wait for the program and show its calls and their times, on standard error.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "print_env")]
     stats: bool,
     /// Write calls and times as JSON to a file; %p in its name is the process id.
     #[arg(long, value_name = "FILE", conflicts_with = "stats")]
@@ -70,11 +70,16 @@ pub struct Args {
     /// driver around each.
     #[arg(long, requires = "trace")]
     gpu_time: bool,
+    /// Give the program gtrace's CUPTI in the place of NVIDIA's, which sees nothing of a remote GPU, so that profilers such as
+    /// torch.profiler see kernels, copies and fills. It is loaded into every process first (LD_PRELOAD), as packages of
+    /// frameworks look for their own.
+    #[arg(long, conflicts_with = "trace")]
+    cupti: bool,
     /// Print the environment as shell commands, and run nothing.
     #[arg(long)]
     print_env: bool,
-    /// Unpack the client's libraries below DIR, for everybody to read, print their folder, and run nothing: for images of
-    /// containers. It takes no server.
+    /// Unpack the client's libraries below DIR, or with --cupti gtrace's CUPTI, for everybody to read, print their folder, and
+    /// run nothing: for images of containers. It takes no server.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["print_env", "program"])]
     unpack: Option<PathBuf>,
     /// The program and its arguments.
@@ -94,7 +99,11 @@ pub struct Args {
 /// What keeps the program from being prepared: the folder for the libraries, for example.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(place) = &args.unpack {
-        let folder = libraries::CLIENT.unpack_for_all(place)?;
+        let library = match args.cupti {
+            true => &libraries::CUPTI,
+            false => &libraries::CLIENT,
+        };
+        let folder = library.unpack_for_all(place)?;
         shared::print_bytes(&[folder.as_os_str().as_bytes(), b"\n"].concat())?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -106,7 +115,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let target = Target::from_variables(lookup).map_err(Failure::usage)?;
     probe(&target, args.strict).map_err(Failure::not_possible)?;
     let folder = libraries::CLIENT.unpack()?;
-    environment.push(("LD_LIBRARY_PATH", search_path(&folder)));
+    let mut path = search_path(&folder);
+    if args.cupti {
+        let mut first = libraries::CUPTI.unpack()?.into_os_string();
+        first.push(":");
+        first.push(path);
+        path = first;
+        environment.push(("LD_PRELOAD", preloaded()));
+    }
+    environment.push(("LD_LIBRARY_PATH", path));
     if args.print_env {
         return print(&environment);
     }
@@ -215,6 +232,16 @@ pub(super) fn search_path(folder: &std::path::Path) -> OsString {
         path.push(before);
     }
     path
+}
+
+/// What the dynamic loader loads before all else: CUPTI by its names, for which nobody looks any more then, and what it does already.
+fn preloaded() -> OsString {
+    let mut list = OsString::from(libraries::CUPTI_NAMES.join(":"));
+    if let Some(before) = std::env::var_os("LD_PRELOAD").filter(|list| !list.is_empty()) {
+        list.push(":");
+        list.push(before);
+    }
+    list
 }
 
 /// Prints variables for a shell to take over.

@@ -376,7 +376,11 @@ fn outbreak_line(outbreak: &Outbreak) -> String {
     let (hosts, of) = (outbreak.hosts.len(), outbreak.of);
     let place = match outbreak.labels.as_slice() {
         [] => format!("{hosts} of {of} hosts of the fleet"),
-        labels => format!("{hosts} of {of} hosts of {}", labels.join(", ")),
+        // Versions of driver and kernel are among them, which are what hosts say.
+        labels => {
+            let labels = render::clean(&labels.join(", "));
+            format!("{hosts} of {of} hosts of {labels}")
+        }
     };
     let seconds = outbreak.last.duration_since(outbreak.first).as_secs();
     let drill = if outbreak.drill { " (drill)" } else { "" };
@@ -538,4 +542,21 @@ fn revoke(host: &str, asked: &Asked) -> anyhow::Result<Exit> {
         format!("{host} is revoked\n")
     })?;
     Ok(Exit::Success)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outbreak_is_one_line_whatever_hosts_say_that_their_driver_is() {
+        let outbreak: Outbreak = serde_json::from_value(serde_json::json!({
+            "class": "pcie", "first": "2026-03-03T04:05:06Z", "last": "2026-03-03T04:05:16Z", "drill": false,
+            "hosts": ["a", "b"], "members": [], "labels": ["driver=1\u{1b}[2J\nall is well"], "of": 2, "expected": 0.0,
+        }))
+        .unwrap();
+        let line = outbreak_line(&outbreak);
+        assert_eq!(line.lines().count(), 1, "{line:?}");
+        assert!(!line.contains('\u{1b}'), "{line:?}");
+    }
 }

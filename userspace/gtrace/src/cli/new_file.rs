@@ -9,10 +9,16 @@ use super::shared::Failure;
 
 /// Whether [`create`] could make the file, to be asked before what is to be in it is made.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
-    match fs::metadata(path).is_ok_and(|found| found.is_file()) {
-        true => Err(unwritable(path, &io::ErrorKind::AlreadyExists.into())),
-        false => Ok(()),
-    }
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let writable: io::Result<()> = match fs::metadata(path) {
+        Ok(found) if found.is_file() => Err(io::ErrorKind::AlreadyExists.into()),
+        Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(_) => Ok(()),
+        Err(_) => tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map(drop),
+    };
+    writable.map_err(|error| unwritable(path, &error))
 }
 
 /// Writes a file that is not there yet; what is no file, a device or a pipe, is written to.
@@ -67,6 +73,11 @@ mod tests {
             assert!(why.contains("name another one"), "{why}");
         }
         assert_eq!(fs::read(&path).unwrap(), b"whole");
+        // Where there is no folder for it, or a folder is there, that is known before too.
+        for path in [dir.path().join("none/report.html"), dir.path().into()] {
+            let Failure(_, why) = check(&path).unwrap_err();
+            assert!(why.contains("cannot be written"), "{why}");
+        }
         let device = Path::new("/dev/null");
         check(device).unwrap();
         create(device, b"x").unwrap();

@@ -17,7 +17,7 @@ const HEAD: &str = "A head on another host";
 /// Which options the command line gives: the environment is for many commands, and what of it does not fit one is not that
 /// one's mistake. It is the first field of its struct: the others take their values away.
 #[derive(Clone, Debug, Default)]
-struct Typed(BTreeSet<String>);
+pub(super) struct Typed(BTreeSet<String>);
 
 impl FromArgMatches for Typed {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
@@ -53,7 +53,7 @@ impl Typed {
     }
 
     /// The first of `options` that the command line gives.
-    fn first<'a>(&self, options: &[&'a str]) -> Option<&'a str> {
+    pub(super) fn first<'a>(&self, options: &[&'a str]) -> Option<&'a str> {
         options.iter().copied().find(|option| self.has(option))
     }
 
@@ -199,11 +199,6 @@ impl DaemonPlace {
             Some(client) => Ok(Instance::remote(client)),
             None => self.here.resolve(),
         }
-    }
-
-    /// Whether the command line, and not the environment, names a daemon on another host.
-    pub(super) fn is_url_typed(&self) -> bool {
-        self.typed.has("--url")
     }
 }
 

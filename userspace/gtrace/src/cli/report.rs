@@ -39,8 +39,8 @@ pub struct Args {
     /// The time around this one: an age (30m, 2h), RFC 3339, or local time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time, conflicts_with_all = ["since", "until"])]
     around: Option<Timestamp>,
-    /// How much time: half of it before and after.
-    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration::seconds)]
+    /// How much time around the incident, or around --around: half of it before and after.
+    #[arg(long, value_name = "DURATION", default_value = "10m", value_parser = duration::seconds, conflicts_with = "since")]
     window: Duration,
     /// The time from this one on.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]

@@ -13,6 +13,7 @@ use gtrace_abi::DeviceFilter;
 use gtrace_engine::config;
 use gtrace_timeline::live::{Output, Shown, Target, Tracer, show};
 
+use super::other_host::Typed;
 use super::shared::{self, Failure};
 use super::signals::asked_to_end;
 
@@ -26,6 +27,8 @@ const KEPT: [&str; 5] = ["program", "output", "ring", "print_env", "listen"];
 /// figures cannot be written, 3.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
+    #[command(flatten)]
+    typed: Typed,
     /// Print calls of a running process into the kernel's NVIDIA driver, as they happen.
     #[arg(long, requires = "pid", conflicts_with_all = KEPT, conflicts_with_all = ["buffer", "max_events"])]
     driver: bool,
@@ -58,6 +61,12 @@ pub struct Args {
 ///
 /// What standard output says, a closed pipe aside.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
+    let of_kept = args.typed.first(args.traced.only_kept());
+    if let Some(option) = of_kept.filter(|_| args.traced.is_asked_for()) {
+        let why =
+            format!("{option} is for calls that are kept, by --output FILE.pftrace or --ring TIME");
+        return Err(Failure::usage(why).into());
+    }
     let pid = match args.pid {
         Some(_) if args.driver && matches!(args.json, Some(Some(_))) => {
             let why = "--json takes no file with --driver, which prints: --json > FILE";

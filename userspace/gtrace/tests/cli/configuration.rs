@@ -20,6 +20,22 @@ fn files_for_nats_servers_are_refused_where_there_are_none() {
 }
 
 #[test]
+fn labels_that_no_head_takes_are_refused_before_anything_is_shipped() {
+    let many: Vec<String> = (0..33).map(|n| format!("name-{n}=x")).collect();
+    let twice = ["rack=a".to_owned(), "rack=b".to_owned()];
+    for (labels, why) in [
+        (&many[..], "the most is 32"),
+        (&twice, "rack is given twice"),
+    ] {
+        let labels = labels.iter().flat_map(|label| ["--label", label.as_str()]);
+        let args: Vec<&str> = ["agent", "run"].into_iter().chain(labels).collect();
+        let (code, _, err) = bare(&args, &[]);
+        assert_eq!(code, Some(2), "{err}");
+        assert!(err.contains(why), "{err}");
+    }
+}
+
+#[test]
 fn config_check_refuses_what_run_refuses() {
     let dir = tempfile::tempdir().unwrap();
     let policy = dir.path().join("policy.toml");

@@ -62,9 +62,30 @@ fn options_that_would_do_nothing_are_refused() {
         (&["--print-env"], &["--output", "x.pftrace"], "--output"),
         (&["--failed"], &["--", "true"], "--failed"),
         (&["--failed"], &[], "--driver"),
+        (&["--max-events", "7"], &["--", "true"], "--ring TIME"),
+        (&["--buffer", "7"], &["--", "true"], "--ring TIME"),
+        (&["--max-events", "7"], &["--print-env"], "--ring TIME"),
     ] {
         let args = [&["trace"], of, more].concat();
         let (code, out, err) = output(dir.path(), &args);
+        assert_eq!((code, out.as_str()), (Some(2), ""), "{args:?}: {err}");
+        assert!(err.contains(part), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn options_of_other_commands_that_would_do_nothing_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    for (args, part) in [
+        (&["events", "--verify", "--since", "1h"][..], "--since"),
+        (&["events", "--verify", "--kind", "xid"], "--kind"),
+        (
+            &["exec", "--remote", "a", "--stats", "--print-env"],
+            "--stats",
+        ),
+        (&["fleet", "compare", "--margin", "2"], "OLD"),
+    ] {
+        let (code, out, err) = output(dir.path(), args);
         assert_eq!((code, out.as_str()), (Some(2), ""), "{args:?}: {err}");
         assert!(err.contains(part), "{args:?}: {err}");
     }

@@ -24,6 +24,8 @@ mod tests;
 mod usage;
 mod verify;
 
+use std::time::Instant;
+
 pub(crate) use gtrace_event::nanos;
 use gtrace_event::{GpuUsage, ProcessEnds, Timestamp};
 use gtrace_fleet::{HostState, Position};
@@ -59,6 +61,9 @@ pub(crate) fn digest(secret: &str) -> Digest {
 /// Nanoseconds of a day.
 const DAY_NS: i64 = 86_400_000_000_000;
 
+/// Lines of the audit that are younger stay, however short the retention is.
+const AUDIT_NS: i64 = 365 * DAY_NS;
+
 /// A time that is further ahead was noted under a clock that was wrong, and holds nothing up.
 const AHEAD_NS: i64 = 60_000_000_000;
 
@@ -71,6 +76,8 @@ pub struct Database {
     sql: Box<dyn Sql>,
     /// The head that has the others know what it takes.
     head: Option<String>,
+    /// The lease by which another head carries plans out, as it was found last, and since when it is so.
+    lease: Option<(i64, Instant)>,
 }
 
 /// A host as the database has it.
@@ -166,7 +173,11 @@ impl Database {
             "PRIMARY KEY (host, n, day)"
         );
         schema::create(sql.as_mut(), partitioned.then_some(parent.as_str()))?;
-        Ok(Self { sql, head: None })
+        Ok(Self {
+            sql,
+            head: None,
+            lease: None,
+        })
     }
 
     /// Has the other heads of the database know what is taken over this connection, and by which head.
@@ -312,7 +323,9 @@ impl Database {
                 "UPDATE hosts SET revoked_ns = $1 WHERE name = $2",
                 &[nanos(now).into(), host.into()],
             )?;
-            audit(sql, by, &format!("revoked the credential of {host}"))?;
+            if changed > 0 {
+                audit(sql, by, &format!("revoked the credential of {host}"))?;
+            }
             Ok(changed > 0)
         })
     }
@@ -507,6 +520,11 @@ impl Database {
             }
             sql.execute("DELETE FROM faults WHERE time_ns < $1", &[before.into()])?;
             sql.execute("DELETE FROM gaps WHERE explained = 1", &[])?;
+            let a_year_ago = nanos(Timestamp::now()).saturating_sub(AUDIT_NS);
+            sql.execute(
+                "DELETE FROM audit WHERE time_ns < $1",
+                &[before.min(a_year_ago).into()],
+            )?;
             remediation::retain(sql, before)?;
             usage::retain(sql, day)?;
             Ok(old.len())

@@ -1,6 +1,7 @@
 //! Plans of remediation. Each change of a plan is written down with its lines in the audit before anything is done.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
 
 use gtrace_event::Timestamp;
 use gtrace_fleet::HostState;
@@ -14,6 +15,7 @@ use super::{Database, audit, nanos};
 
 /// For so long a head that carries plans out keeps others from it after its last turn.
 const LEASE_NS: i64 = 30_000_000_000;
+const LEASE: Duration = Duration::from_nanos(LEASE_NS.unsigned_abs());
 /// Plans that take their hosts' places at a time.
 const BUSY_MAX: usize = 256;
 /// Plans that wait for approval at a time.
@@ -122,17 +124,27 @@ impl Database {
         one(self.sql.as_mut(), id)
     }
 
-    /// How many plans there are by the name of their state, and how many cannot be read.
+    /// How many plans there are by the name of their state, and how many cannot be read, as far as they are read: those that are live or keep
+    /// a host out.
     ///
     /// # Errors
     /// [`DbError`].
     pub fn plans_by_state(&mut self) -> Result<BTreeMap<&'static str, u64>, DbError> {
         let names = PlanState::ALL.map(|state| (state.name(), 0));
         let mut counts: BTreeMap<&'static str, u64> = names.into();
-        let statement = format!("SELECT {COLUMNS} FROM plans");
-        self.sql.query(&statement, &[], &mut |row| {
-            let name = plan(&row).map_or("unreadable", |plan| plan.state.name());
-            *counts.entry(name).or_default() += 1;
+        for which in READ_TO_COUNT {
+            let statement = format!("SELECT {COLUMNS} FROM plans WHERE {which}");
+            self.sql.query(&statement, &[], &mut |row| {
+                let name = plan(&row).map_or("unreadable", |plan| plan.state.name());
+                *counts.entry(name).or_default() += 1;
+                true
+            })?;
+        }
+        self.sql.query(COUNT_ENDED, &[], &mut |row| {
+            // Another version may have other states.
+            let mut known = PlanState::ALL.iter().map(|state| state.name());
+            let name = known.find(|name| *name == row[0].text());
+            *counts.entry(name.unwrap_or("unreadable")).or_default() += row[1].int().unsigned_abs();
             true
         })?;
         Ok(counts)
@@ -198,7 +210,8 @@ impl Database {
         in_flight: &BTreeSet<i64>,
         sole: bool,
     ) -> Result<Option<Turned>, DbError> {
-        self.durably(|sql| {
+        let mut lease = self.lease.take();
+        let done: Result<_, DbError> = self.durably(|sql| {
             // What holds was found out before, and somebody may have changed a plan since.
             let now = Timestamp::now().max(facts.now);
             facts.now = now;
@@ -213,13 +226,10 @@ impl Database {
                 ],
             )?;
             if leased == 0 {
-                // Of a head whose clock is ahead the lease ends later: it is cut, until that head takes another turn.
-                sql.execute(
-                    "UPDATE leases SET until_ns = $1 WHERE name = 'remediation' AND until_ns > $1",
-                    &[until.into()],
-                )?;
+                lease = observe_lease(sql, lease)?;
                 return Ok(None);
             }
+            lease = None;
             if policy.mode == Mode::Dry {
                 sql.execute(
                     "UPDATE requests SET state = 'expired', said = 'the policy is dry' \
@@ -261,7 +271,9 @@ impl Database {
                 }
             }
             Ok(Some(turned))
-        })
+        });
+        self.lease = lease;
+        done
     }
 
     /// Notes that an order is about to be sent; whether it may be: nobody has changed its plan since it was decided. The version of the
@@ -329,6 +341,29 @@ impl Database {
 /// The key of the request that a step of a plan makes.
 pub(crate) fn request_key(plan: i64, step: Step) -> String {
     format!("plan:{plan}:{step}")
+}
+
+/// Ends the lease of a head that has taken no turn, which changes it, for as long as it is good for: clocks of heads may differ, so that by
+/// them alone it would go on for years. `before`: the lease as it was found last, and since when; the answer is the same of now.
+fn observe_lease(
+    sql: &mut dyn Sql,
+    before: Option<(i64, Instant)>,
+) -> Result<Option<(i64, Instant)>, DbError> {
+    let rows = sql.rows(
+        "SELECT until_ns FROM leases WHERE name = 'remediation'",
+        &[],
+    )?;
+    let until = rows.first().map_or(0, |row| row[0].int());
+    let Some((_, since)) = before.filter(|(known, _)| *known == until) else {
+        return Ok(Some((until, Instant::now())));
+    };
+    if since.elapsed() >= LEASE {
+        sql.execute(
+            "UPDATE leases SET until_ns = 0 WHERE name = 'remediation' AND until_ns = $1",
+            &[until.into()],
+        )?;
+    }
+    Ok(Some((until, since)))
 }
 
 /// Takes a request back that its host has not begun; whether that was so. Another one may be made with its key.
@@ -403,6 +438,18 @@ pub(super) fn retain(sql: &mut dyn Sql, before: i64) -> Result<(), DbError> {
 
 /// What is read of a plan.
 const COLUMNS: &str = "id, version, host, body";
+
+/// Plans whose texts are read to count them: they are live, keep a host out, or are of before the state had a column. Each is found by an
+/// index.
+const READ_TO_COUNT: [&str; 3] = [
+    "live = 1",
+    "live = 0 AND holds = 1",
+    "live = 0 AND holds = 0 AND state = ''",
+];
+
+/// The others, by state.
+const COUNT_ENDED: &str =
+    "SELECT state, count(*) FROM plans WHERE live = 0 AND holds = 0 AND state > '' GROUP BY state";
 
 fn plan(row: &[Value]) -> Result<Plan, UnreadablePlan> {
     let (id, body) = (row[0].int(), row[3].text());
@@ -556,17 +603,18 @@ fn keep(sql: &mut dyn Sql, before: Option<&Plan>, after: &Plan) -> Result<(), Db
         nanos(after.made).into(),
         after.version.into(),
         body.into(),
+        after.state.name().into(),
         after.id.into(),
     ];
     let statement = match before {
         None => {
-            "INSERT INTO plans(key, live, holds, began_ns, changed_ns, host, made_ns, version, body, id) \
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
+            "INSERT INTO plans(key, live, holds, began_ns, changed_ns, host, made_ns, version, body, state, id) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)"
         }
         Some(before) => {
             parameters.push(before.version.into());
             "UPDATE plans SET key = $1, live = $2, holds = $3, began_ns = $4, changed_ns = $5, host = $6, made_ns = $7, \
-             version = $8, body = $9 WHERE id = $10 AND version = $11"
+             version = $8, body = $9, state = $10 WHERE id = $11 AND version = $12"
         }
     };
     let written = sql.execute(statement, &parameters)?;
@@ -589,36 +637,4 @@ fn keep(sql: &mut dyn Sql, before: Option<&Plan>, after: &Plan) -> Result<(), Db
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::db::testing::with_hosts;
-    use crate::db::{DAY_NS, time_of};
-
-    #[test]
-    fn a_head_whose_clock_is_ahead_keeps_others_out_for_as_long_as_it_takes_turns() {
-        let (_dir, mut db) = with_hosts(&[]);
-        let policy: Policy = serde_json::from_value(serde_json::json!({})).unwrap();
-        let takes_turn = |db: &mut Database, owner: &str, now: Timestamp| {
-            let facts = Facts {
-                now,
-                hosts: 0,
-                out: BTreeSet::new(),
-                out_unknown: None,
-                of: BTreeMap::new(),
-            };
-            let turned = db.remediate(owner, &policy, &[], facts, &BTreeSet::new(), false);
-            turned.unwrap().is_some()
-        };
-        let now = Timestamp::now();
-        let ahead = time_of(nanos(now) + 9_000 * DAY_NS);
-        for _ in 0..2 {
-            assert!(takes_turn(&mut db, "ahead", ahead));
-            assert!(!takes_turn(&mut db, "right", now));
-        }
-        // It is killed, and the time of a lease passes.
-        let passes = "UPDATE leases SET until_ns = until_ns - $1";
-        db.sql.execute(passes, &[(LEASE_NS + 1).into()]).unwrap();
-        assert!(takes_turn(&mut db, "right", now));
-        assert!(!takes_turn(&mut db, "another", now));
-    }
-}
+pub(super) mod tests;

@@ -3,7 +3,7 @@
 use super::sql::{DbError, Kind, Sql};
 
 /// Version of the layout.
-pub(super) const VERSION: i64 = 11;
+pub(super) const VERSION: i64 = 12;
 
 /// Columns of the tables of records, beside `day`. `n` counts the records of a host in the order in which they came.
 pub(super) const RECORD_COLUMNS: &str = "host BIGINT NOT NULL, n BIGINT NOT NULL, epoch BIGINT NOT NULL, \
@@ -61,7 +61,7 @@ CREATE TABLE frames(
 
 /// From each version of the layout to the next, the first from 1 to 2. [`TABLES`] is version 1: so a new database passes the same
 /// statements as an old one.
-const UPGRADES: [&str; 10] = ["
+const UPGRADES: [&str; 11] = ["
 ALTER TABLE sessions ADD COLUMN metrics TEXT NOT NULL DEFAULT '';
 ALTER TABLE sessions ADD COLUMN ends_ns BIGINT;
 ALTER TABLE sessions ADD COLUMN origin TEXT NOT NULL DEFAULT '';
@@ -146,6 +146,13 @@ CREATE TABLE gpu_resets(
 CREATE TABLE read_answers(
     head TEXT NOT NULL, host BIGINT NOT NULL, id BIGINT NOT NULL, status BIGINT NOT NULL, body {bytes} NOT NULL,
     made_ns BIGINT NOT NULL, PRIMARY KEY (head, host, id));
+",
+    // The state of a plan, so that those that have ended are counted without their texts. Plans of before have none until they change. And
+    // the audit by time.
+    "
+ALTER TABLE plans ADD COLUMN state TEXT NOT NULL DEFAULT '';
+CREATE INDEX plans_state ON plans(live, holds, state);
+CREATE INDEX audit_time ON audit(time_ns);
 "];
 
 /// Makes the tables where they are not there, brings older ones to this version, and refuses those of a newer one.

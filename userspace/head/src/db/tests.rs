@@ -1,8 +1,9 @@
-use gtrace_event::{FailureClass, Incident, IncidentId, Record};
+use gtrace_event::{FailureClass, Record};
 use gtrace_fleet::Metric;
-use gtrace_fleet::remedy::{Cause, Facts, Policy, Step};
+use gtrace_fleet::remedy::{Order, Step};
 
-use super::testing::{bare_state, first_batch, incident, with_hosts};
+use super::remediation::tests::turn;
+use super::testing::{bare_state, first_batch, with_hosts};
 use super::*;
 
 #[test]
@@ -35,70 +36,12 @@ fn a_database_of_the_first_version_is_brought_to_this_one() {
     ));
 }
 
-/// A fault of a host that the policy has a rule for.
-fn wish(host: &str, key: &str, approval: bool) -> Wish {
-    Wish {
-        host: host.to_owned(),
-        rule: "r".to_owned(),
-        cause: Cause {
-            key: key.to_owned(),
-            ..Cause::default()
-        },
-        steps: vec![Step::Cordon],
-        approval,
-        drill: false,
-    }
-}
-
-/// A turn of which nothing is known but these faults.
-fn remediate(database: &mut Database, wishes: &[Wish]) -> Turned {
-    let policy: Policy = serde_json::from_value(serde_json::json!({ "mode": "act" })).unwrap();
-    let facts = Facts {
-        now: Timestamp::now(),
-        hosts: wishes.len(),
-        out: Default::default(),
-        out_unknown: None,
-        of: Default::default(),
-    };
-    let none = Default::default();
-    let turned = database.remediate("o", &policy, wishes, facts, &none, true);
-    turned.unwrap().unwrap()
-}
-
-/// A turn for open incidents of hosts of these names.
-fn turn(database: &mut Database, hosts: &[&str]) {
-    let of = |host: &&str| wish(host, &Cause::key_of_incident(host, "i"), true);
-    let wishes: Vec<Wish> = hosts.iter().map(of).collect();
-    assert_eq!(remediate(database, &wishes), Turned::default());
-}
-
-#[test]
-fn retention_keeps_the_newest_plan_and_those_of_open_incidents() {
-    let (_dir, mut database) = with_hosts(&["a", "b", "c"]);
-    let open = "INSERT INTO incidents VALUES (0, 'i', 1, 0, 0, 'open', 'pcie', 0, '', 0)";
-    database.sql.execute(open, &[]).unwrap();
-    turn(&mut database, &["a", "b", "c"]);
-    let now = Timestamp::now();
-    for id in 1..=3 {
-        let refused = database.change_plan(id, Change::Refuse, "x", now).unwrap();
-        refused.unwrap().unwrap();
-    }
-    database.retain(nanos(now) / DAY_NS + 2).unwrap();
-    let ids = |database: &mut Database| -> Vec<i64> {
-        let plans = database.plans(true, 9).unwrap().plans;
-        plans.iter().map(|plan| plan.id).collect()
-    };
-    assert_eq!(ids(&mut database), [3, 1]);
-    turn(&mut database, &["a", "b"]);
-    assert_eq!(ids(&mut database), [4, 3, 1]);
-}
-
 #[test]
 fn requests_have_numbers_of_their_own_and_end_with_their_plan() {
     let (_dir, mut database) = with_hosts(&["a"]);
     let now = Timestamp::now();
     let later = now + jiff::SignedDuration::from_hours(24 * 40);
-    let new = |key: Option<&str>, order: Option<gtrace_fleet::remedy::Order>| NewRequest {
+    let new = |key: Option<&str>, order: Option<Order>| NewRequest {
         host: "a".to_owned(),
         ask: gtrace_fleet::Ask::Reboot,
         key: key.map(str::to_owned),
@@ -137,7 +80,7 @@ fn requests_have_numbers_of_their_own_and_end_with_their_plan() {
     // What was done so long ago is no effect of what is asked now.
     assert_eq!(ask(&mut database, new(Some("k"), None), later), Ok(3));
     turn(&mut database, &["a"]);
-    let order = gtrace_fleet::remedy::Order {
+    let order = Order {
         plan: 1,
         version: 1,
         host: "a".to_owned(),
@@ -148,134 +91,6 @@ fn requests_have_numbers_of_their_own_and_end_with_their_plan() {
     };
     let of_plan = database.ask(&new(Some("plan:1:reboot"), Some(order)), now);
     assert_eq!(of_plan.unwrap(), Err(NotAsked::Changed(1)));
-}
-
-#[test]
-fn a_host_gets_so_many_plans_and_one_that_waits_for_approval_is_in_no_other_ones_way() {
-    let (_dir, mut database) = with_hosts(&["a"]);
-    let wish = |n: u32, approval| wish("a", &format!("health:a:{n}"), approval);
-    let mut of = |wishes: Vec<Wish>| {
-        let turned = remediate(&mut database, &wishes);
-        (turned.unplanned, database.plans(false, 99).unwrap().plans)
-    };
-    let (unplanned, live) = of((0..7).map(|n| wish(n, true)).collect());
-    assert_eq!((unplanned.len(), live.len()), (3, 4));
-    assert_eq!(unplanned[0], ("health:a:4".to_owned(), Bound::Host));
-    // Those that are only shown are in the way of none that acts.
-    let drills = (20..40).map(|n| Wish {
-        drill: true,
-        ..wish(n, false)
-    });
-    let (unplanned, _) = of(drills.collect());
-    assert_eq!(unplanned.len(), 8);
-    // None of them has its place; the next one takes it, and keeps it.
-    let (unplanned, live) = of(vec![wish(10, false), wish(11, false)]);
-    assert_eq!((unplanned.len(), live.len()), (0, 5));
-    assert_eq!(database.plans(true, 99).unwrap().plans.len(), 17);
-}
-
-#[test]
-fn so_many_plans_are_under_way_and_none_of_them_is_left_out_for_those_that_wait() {
-    let (_dir, mut database) = with_hosts(&[]);
-    let wishes: Vec<Wish> = (0..257)
-        .map(|n| wish(&format!("h{n}"), &format!("k{n}"), n == 0))
-        .collect();
-    assert_eq!(remediate(&mut database, &wishes), Turned::default());
-    let now = Timestamp::now();
-    let change = |database: &mut Database, id, change| {
-        let changed = database.change_plan(id, change, "x", now).unwrap();
-        changed.unwrap().map(drop)
-    };
-    let why = change(&mut database, 1, Change::Approve).unwrap_err();
-    assert_eq!(why, "256 plans are under way, which is the most");
-    change(&mut database, 2, Change::Refuse).unwrap();
-    change(&mut database, 1, Change::Approve).unwrap();
-    let began = "UPDATE plans SET began_ns = 1 WHERE id IN (7, 9)";
-    database.sql.execute(began, &[]).unwrap();
-    let found = database.plans(false, 3).unwrap().plans;
-    let ids: Vec<i64> = found.iter().map(|plan| plan.id).collect();
-    assert_eq!(ids, [257, 9, 7]);
-}
-
-#[test]
-fn incidents_that_have_plans_and_those_of_a_host_with_many_hide_no_others() {
-    let (_dir, mut database) = with_hosts(&["a", "b"]);
-    let mut insert = |host: i64, last: i64, drill: bool| {
-        let incident = Incident {
-            id: IncidentId::new(last.unsigned_abs()),
-            drill,
-            ..incident(time_of(last), FailureClass::Pcie, &[])
-        };
-        let id = incident.id.to_string();
-        let body = serde_json::to_string(&Record::Incident(Box::new(incident))).unwrap();
-        let statement =
-            "INSERT INTO incidents VALUES ($1, $2, 1, 0, $3, 'open', 'pcie', $4, $5, 0)";
-        let parameters = [
-            host.into(),
-            id.as_str().into(),
-            last.into(),
-            i64::from(drill).into(),
-            body.into(),
-        ];
-        database.sql.execute(statement, &parameters).unwrap();
-        id
-    };
-    let old = insert(1, 1, false);
-    let many: Vec<String> = (2..300).map(|n| insert(0, n, n % 2 == 0)).collect();
-    let newest = &many[297];
-    let unplanned = |database: &mut Database, is_dry| -> Vec<String> {
-        let found = database.unplanned_incidents(is_dry).unwrap();
-        found.iter().map(|f| f.incident.id.to_string()).collect()
-    };
-    let found = unplanned(&mut database, false);
-    assert_eq!((found.len(), &found[0]), (201, &old));
-    assert!(found.contains(newest) && !found.contains(&many[0]));
-    let cause = |host, id: &str| Cause::key_of_incident(host, id);
-    let wishes = [
-        wish("a", &cause("a", newest), true),
-        wish("b", &cause("b", &old), true),
-    ];
-    assert_eq!(remediate(&mut database, &wishes), Turned::default());
-    let found = unplanned(&mut database, false);
-    assert!(!found.contains(newest) && !found.contains(&old));
-    // Those plans act: a policy that is dry shows what it would do.
-    let found = unplanned(&mut database, true);
-    assert!(found.contains(newest) && found.contains(&old));
-    // Of an exercise there are only plans that are dry.
-    let exercise = &many[296];
-    let drill = Wish {
-        drill: true,
-        ..wish("a", &cause("a", exercise), true)
-    };
-    assert_eq!(remediate(&mut database, &[drill]), Turned::default());
-    for is_dry in [false, true] {
-        assert!(!unplanned(&mut database, is_dry).contains(exercise));
-    }
-}
-
-#[test]
-fn a_plan_that_another_version_wrote_is_shown_as_such_and_stops_nothing() {
-    let (_dir, mut database) = with_hosts(&["a", "b", "c"]);
-    turn(&mut database, &["a", "b"]);
-    let newer = r#"{"id":1,"host":"a","steps":[{"step":"replace_fan"}]}"#;
-    let sql = database.sql.as_mut();
-    sql.execute(
-        "UPDATE plans SET body = $1, host = '' WHERE id = 1",
-        &[newer.into()],
-    )
-    .unwrap();
-    sql.execute("UPDATE plans SET body = 'x' WHERE id = 2", &[])
-        .unwrap();
-    turn(&mut database, &["a", "b", "c"]);
-    let found = database.plans(false, 9).unwrap();
-    assert_eq!((found.plans.len(), found.plans[0].host.as_str()), (1, "c"));
-    let hosts: Vec<_> = found.unreadable.iter().map(|p| p.host.as_deref()).collect();
-    assert_eq!(hosts, [Some("b"), Some("a")]);
-    assert!(database.plan(1).unwrap().unwrap().is_err());
-    assert_eq!(database.plans_by_state().unwrap()["unreadable"], 2);
-    let now = Timestamp::now();
-    let refused = database.change_plan(1, Change::Undo, "x", now).unwrap();
-    assert!(refused.unwrap().unwrap_err().contains("cannot be read"));
 }
 
 #[test]
@@ -334,7 +149,6 @@ fn what_comes_late_makes_no_host_newer_and_replaces_no_newer_state() {
     assert_eq!(ship(2, 50), at(50));
 }
 
-/// A host's first batch: records with these bodies.
 #[test]
 fn what_no_column_takes_is_kept_in_the_body_of_its_record_alone() {
     let (_dir, mut database) = with_hosts(&["a"]);
@@ -597,6 +411,27 @@ fn incidents_of_a_revoked_host_count_for_nothing_and_go_in_the_end() {
     let today = nanos(now).div_euclid(DAY_NS);
     assert_eq!(kept(today), [vec![0; 21], vec![1]].concat());
     assert_eq!(kept(today + 2), [0; 21]);
+}
+
+#[test]
+fn the_audit_has_what_was_done_and_of_a_year_or_of_as_long_as_records_are_kept() {
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let now = Timestamp::now();
+    assert!(!database.revoke("nobody", "x", now).unwrap());
+    assert!(database.audit(9).unwrap().is_empty());
+    assert!(database.revoke("a", "x", now).unwrap());
+    let today = nanos(now).div_euclid(DAY_NS);
+    for days in [364_i64, 366] {
+        let line = "INSERT INTO audit VALUES ($1, 'x', $2)";
+        let values = [(nanos(now) - days * DAY_NS).into(), days.into()];
+        database.sql.execute(line, &values).unwrap();
+    }
+    let mut kept = |days: i64| {
+        database.retain(today - days).unwrap();
+        database.audit(9).unwrap().len()
+    };
+    assert_eq!(kept(400), 3);
+    assert_eq!(kept(30), 2);
 }
 
 #[test]

@@ -16,6 +16,7 @@ use gtrace_fleet::{
 };
 
 use super::App;
+use super::places::Place;
 use super::problem::Problem;
 use crate::db::{EnrollError, NewFrames, digest};
 use crate::intake::KnownHost;
@@ -27,6 +28,10 @@ const BODY_WITHIN: Duration = Duration::from_secs(20);
 /// Batches of a host that are taken at the same time, so that its others do not take the turns of all hosts. An agent ships one at a
 /// time; one whose connection broke may still be here.
 const OF_HOST: usize = 2;
+
+/// Requests of a host that are under way or wait, whatever they are for: an agent has some ten, and for a while as many again whose
+/// connection broke.
+const UNDER_WAY: usize = 64;
 
 /// What a body has, if that comes in its time.
 pub(super) struct InTime<T>(pub(super) T);
@@ -45,39 +50,49 @@ impl<T: FromRequest<App>> FromRequest<App> for InTime<T> {
     }
 }
 
-/// The host whose credential came with a request.
-pub(super) struct Host(pub(super) i64, pub(super) Arc<str>);
+/// The host whose credential came with a request, and the place that the request has among those of the host.
+pub(super) struct Host(pub(super) i64, pub(super) Arc<str>, pub(super) Place<i64>);
 
 impl FromRequestParts<App> for Host {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Problem> {
         // A receiver may know it already.
-        if let Some(known) = parts.extensions.get::<KnownHost>() {
-            return Ok(Self(known.id, Arc::clone(&known.name)));
-        }
-        let header = parts.headers.get(header::AUTHORIZATION);
-        let text = header.and_then(|value| value.to_str().ok());
-        let credential = text.and_then(|text| text.strip_prefix("Bearer "));
-        let refuse = |cause| {
-            app.intake.refuse();
-            Problem::unauthorized(cause)
+        let KnownHost { id, name, .. } = match parts.extensions.get::<KnownHost>() {
+            Some(known) => known.clone(),
+            None => by_credential(parts, app).await?,
         };
-        let Some(credential) = credential else {
-            return Err(refuse("the request has no credential"));
+        let too_many = || {
+            Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "not taken",
+                format!("the host has {UNDER_WAY} requests under way, which is the most"),
+                "send it again once some have ended",
+            )
         };
-        let Some((id, secret)) = credential_parts(credential) else {
-            return Err(refuse("that is no credential of an agent"));
-        };
-        let known = app.intake.host(id).await?;
-        // Digests are compared: what their comparison's time shows is nothing of the secret.
-        match known.filter(|known| known.digest == digest(secret)) {
-            Some(known) => Ok(Self(id, known.name)),
-            None => Err(refuse(
-                "the credential is not one of this fleet, or was revoked",
-            )),
-        }
+        let place = app.under_way.take(id, UNDER_WAY).ok_or_else(too_many)?;
+        Ok(Self(id, name, place))
     }
+}
+
+async fn by_credential(parts: &Parts, app: &App) -> Result<KnownHost, Problem> {
+    let header = parts.headers.get(header::AUTHORIZATION);
+    let text = header.and_then(|value| value.to_str().ok());
+    let credential = text.and_then(|text| text.strip_prefix("Bearer "));
+    let refuse = |cause| {
+        app.intake.refuse();
+        Problem::unauthorized(cause)
+    };
+    let Some(credential) = credential else {
+        return Err(refuse("the request has no credential"));
+    };
+    let Some((id, secret)) = credential_parts(credential) else {
+        return Err(refuse("that is no credential of an agent"));
+    };
+    let known = app.intake.host(id).await?;
+    // Digests are compared: what their comparison's time shows is nothing of the secret.
+    let known = known.filter(|known| known.digest == digest(secret));
+    known.ok_or_else(|| refuse("the credential is not one of this fleet, or was revoked"))
 }
 
 pub(super) async fn enroll(
@@ -122,7 +137,7 @@ pub(super) async fn enroll(
 
 pub(super) async fn batch(
     State(app): State<App>,
-    Host(host, _): Host,
+    Host(host, _, _place): Host,
     request: Request,
 ) -> Result<Response, Problem> {
     let not_taken = |why| Problem::not_taken("cannot take the batch", why);
@@ -150,7 +165,7 @@ pub(super) async fn batch(
 
 pub(super) async fn state(
     State(app): State<App>,
-    Host(host, name): Host,
+    Host(host, name, _place): Host,
     InTime(body): InTime<Bytes>,
 ) -> Result<Json<StateAnswer>, Problem> {
     app.intake
@@ -164,7 +179,7 @@ pub(super) async fn state(
 
 pub(super) async fn cursors(
     State(app): State<App>,
-    Host(host, _): Host,
+    Host(host, _, _place): Host,
 ) -> Result<Json<Vec<Position>>, Problem> {
     let cursors = app.agent_readers.read(move |db| db.cursors(host)).await?;
     Ok(Json(cursors))
@@ -172,7 +187,7 @@ pub(super) async fn cursors(
 
 pub(super) async fn frames(
     State(app): State<App>,
-    Host(host, _): Host,
+    Host(host, _, _place): Host,
     InTime(body): InTime<Bytes>,
 ) -> Result<StatusCode, Problem> {
     let fits = "agent and head have to be of versions that fit";
@@ -253,30 +268,69 @@ mod tests {
         assert_eq!(status(&app, &credential(7)).await, StatusCode::UNAUTHORIZED);
     }
 
+    /// Takes the host `a` into the fleet by a token of its own; its credential.
+    async fn enrolled(app: &App, token: &'static str) -> String {
+        let add = move |db: &mut crate::db::Database| {
+            db.add_token(token, Some("a"), Timestamp::MAX, 1, "test")
+        };
+        app.writer.write(add).await.unwrap();
+        let request = EnrollRequest {
+            token: token.to_owned(),
+            host: "a".to_owned(),
+            machine_id: None,
+            simulated: true,
+        };
+        let body = serde_json::to_string(&request).unwrap();
+        let answer = ask(app, ("POST", "/fleet/v1/enroll"), "", body).await;
+        let body = axum::body::to_bytes(answer.into_body(), 1 << 16).await;
+        let answer: EnrollAnswer = serde_json::from_slice(&body.unwrap()).unwrap();
+        answer.credential
+    }
+
     #[tokio::test]
     async fn a_host_that_is_enrolled_again_is_let_in_by_its_new_credential_at_once() {
         let dir = tempfile::tempdir().unwrap();
         let app = opened(dir.path());
         let mut credentials = Vec::new();
         for token in ["one", "two"] {
-            let add = move |db: &mut crate::db::Database| {
-                db.add_token(token, Some("a"), Timestamp::MAX, 1, "test")
-            };
-            app.writer.write(add).await.unwrap();
-            let request = EnrollRequest {
-                token: token.to_owned(),
-                host: "a".to_owned(),
-                machine_id: None,
-                simulated: true,
-            };
-            let body = serde_json::to_string(&request).unwrap();
-            let answer = ask(&app, ("POST", "/fleet/v1/enroll"), "", body).await;
-            let body = axum::body::to_bytes(answer.into_body(), 1 << 16).await;
-            let answer: EnrollAnswer = serde_json::from_slice(&body.unwrap()).unwrap();
-            assert_eq!(status(&app, &answer.credential).await, StatusCode::OK);
-            credentials.push(answer.credential);
+            let credential = enrolled(&app, token).await;
+            assert_eq!(status(&app, &credential).await, StatusCode::OK);
+            credentials.push(credential);
         }
         let first = status(&app, &credentials[0]).await;
         assert_eq!(first, StatusCode::UNAUTHORIZED);
+    }
+
+    #[tokio::test]
+    async fn a_host_has_so_many_requests_under_way() {
+        let dir = tempfile::tempdir().unwrap();
+        let app = opened(dir.path());
+        let credential = enrolled(&app, "one").await;
+        let (host, _) = credential_parts(&credential).unwrap();
+        // Other batches of the host wait for these as long as they are here.
+        let taken = [(); OF_HOST].map(|()| app.shipping_hosts.take(host, OF_HOST).unwrap());
+        let mut held = tokio::task::JoinSet::new();
+        for _ in 0..2 * UNDER_WAY {
+            let (app, credential) = (app.clone(), credential.clone());
+            held.spawn(async move {
+                let batch = ("POST", "/fleet/v1/batch");
+                ask(&app, batch, &credential, String::new()).await.status()
+            });
+        }
+        let refused = async {
+            for _ in 0..UNDER_WAY {
+                let refused = held.join_next().await.unwrap().unwrap();
+                assert_eq!(refused, StatusCode::TOO_MANY_REQUESTS);
+            }
+        };
+        let refused = tokio::time::timeout(Duration::from_secs(60), refused);
+        refused.await.unwrap();
+        let too_many = status(&app, &credential).await;
+        assert_eq!(too_many, StatusCode::TOO_MANY_REQUESTS);
+        held.shutdown().await;
+        for _ in 0..2 * UNDER_WAY {
+            assert_eq!(status(&app, &credential).await, StatusCode::OK);
+        }
+        drop(taken);
     }
 }

@@ -28,7 +28,7 @@ use axum::routing::{get, post};
 use tokio::sync::{Semaphore, watch};
 
 use crate::db::{Database, DbError, HostRow, Place, Tallies, today};
-use crate::intake::Intake;
+use crate::intake::{Intake, STATE_MAX};
 use crate::readers::Readers;
 use crate::writer::Writer;
 
@@ -49,8 +49,6 @@ const READERS: usize = 3;
 const LONG_READERS: usize = READERS - 1;
 /// The same for agents, which do not wait for a person's long question.
 const AGENT_READERS: usize = 2;
-/// Largest body of a state and of frames.
-const STATE_MAX: usize = 512 * 1024;
 /// Largest other body.
 const BODY_MAX: usize = 64 * 1024;
 
@@ -75,6 +73,8 @@ struct App {
     answering: Arc<Semaphore>,
     /// Hosts whose answers are being taken.
     answering_hosts: Arc<places::Places<i64>>,
+    /// Requests of hosts.
+    under_way: Arc<places::Places<i64>>,
     /// Hosts whose batches are being taken.
     shipping_hosts: Arc<places::Places<i64>>,
     /// What became of metrics that were pushed, where they are.
@@ -107,6 +107,7 @@ impl App {
             remediation,
             answering: Arc::new(Semaphore::new(ANSWERING)),
             answering_hosts: Arc::default(),
+            under_way: Arc::default(),
             shipping_hosts: Arc::default(),
             pushed: pushes.then(Arc::default),
             reads: reads::Reads::new(matches!(place, Place::Postgres(_))),

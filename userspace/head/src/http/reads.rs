@@ -194,9 +194,10 @@ pub(super) async fn read(
 ) -> Result<Response, Problem> {
     let uri = request.uri();
     let target = uri.path_and_query().map_or(uri.path(), |all| all.as_str());
-    // The router has matched it: HOST has no slash.
+    // The router has matched it: HOST has no slash, and may be `page`.
     let path = target
-        .split_once("/page/")
+        .strip_prefix("/fleet/v1/hosts/")
+        .and_then(|of_host| of_host.split_once("/page/"))
         .map(|(_, path)| format!("/{path}"));
     let Some(path) = path.filter(|path| is_readable(path)) else {
         return Err(Problem::not_found(
@@ -331,7 +332,7 @@ pub(super) struct Answered {
 /// An agent's answer to what it was given to read.
 pub(super) async fn answered(
     State(app): State<App>,
-    Host(host, _): Host,
+    Host(host, _, _place): Host,
     Path(id): Path<u64>,
     Query(Answered { status }): Query<Answered>,
     request: Request,

@@ -187,7 +187,7 @@ const ATTEMPT_MAX: usize = 32;
 /// A host is about to do what it was asked. Without this answer it does nothing.
 pub(super) async fn begin(
     State(app): State<App>,
-    Host(host, _): Host,
+    Host(host, _, _place): Host,
     Path(id): Path<i64>,
     Query(Begin { attempt }): Query<Begin>,
 ) -> Result<StatusCode, Problem> {
@@ -224,7 +224,7 @@ pub(super) struct Answered {
 /// What came of it: a file, or why there is none.
 pub(super) async fn answer(
     State(app): State<App>,
-    Host(host, _): Host,
+    Host(host, _, _place): Host,
     Path(id): Path<i64>,
     Query(Answered { ok, said }): Query<Answered>,
     request: HttpRequest,

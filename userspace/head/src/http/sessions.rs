@@ -156,7 +156,7 @@ pub(super) struct Known {
 /// What an agent is to measure: answered once that is something else than it knows, or after a while.
 pub(super) async fn measure(
     State(app): State<App>,
-    Host(host, name): Host,
+    Host(host, name, _place): Host,
     Query(asked): Query<Known>,
 ) -> Result<Json<MeasureAnswer>, Problem> {
     let numbers =

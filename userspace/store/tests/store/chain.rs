@@ -1,16 +1,14 @@
 use gtrace_store::Hash;
 
-use crate::common::{Place, day, events, new_event};
+use crate::common::{Place, day, events, new_event, put};
 
 #[test]
 fn the_chain_runs_over_days_and_restarts() {
     let place = Place::new();
     for n in 0..3 {
         let mut store = place.store();
-        store.append_at(day(n), &events(day(n), 0..4), &[]).unwrap();
-        store
-            .append_at(day(n), &[new_event(day(n), 4)], &[])
-            .unwrap();
+        put(&mut store, n, &events(day(n), 0..4));
+        put(&mut store, n, &[new_event(day(n), 4)]);
     }
     let report = place.reader().verify().unwrap();
     assert_eq!((report.days, report.records), (3, 15));
@@ -35,10 +33,8 @@ fn an_empty_store_verifies() {
 fn each_hash_is_the_documented_one() {
     let place = Place::new();
     let mut store = place.store();
-    store.append_at(day(0), &events(day(0), 0..2), &[]).unwrap();
-    store
-        .append_at(day(1), &[new_event(day(1), 2)], &[])
-        .unwrap();
+    put(&mut store, 0, &events(day(0), 0..2));
+    put(&mut store, 1, &[new_event(day(1), 2)]);
     let mut hash = Hash::GENESIS;
     for (seq, record) in place.reader().records_after(0, 10).unwrap() {
         hash = hash.link(seq, serde_json::to_string(&record).unwrap().as_bytes());

@@ -3,8 +3,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use gtrace_event::{
-    Ack, Amendment, Event, EventId, Gpu, Kind, Occurrence, Record, Severity, Timestamp, Witness,
-    WitnessName,
+    Ack, Amendment, Event, EventId, Gpu, Kind, Occurrence, Record, Severity, Timestamp, WitnessName,
 };
 use gtrace_store::{Filter, Options, Reader, Store};
 use tempfile::TempDir;
@@ -27,12 +26,7 @@ pub(crate) fn event(time: Timestamp, n: u64) -> Event {
     let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, message);
     occurrence.detail.xid.xid = Some(79);
     occurrence.gpu = Some(Gpu::at(PCI.parse().unwrap()));
-    let witness = Witness {
-        source: WitnessName::Kmsg,
-        count: 1,
-        first_time: time,
-    };
-    let mut event = Event::new(time, witness, occurrence);
+    let mut event = Event::seen(time, WitnessName::Kmsg, 1, occurrence);
     event.boot_id = Some("boot-1".to_owned());
     event
 }
@@ -115,6 +109,11 @@ pub(crate) fn unlimited() -> Options {
         retention_bytes: None,
         ..Options::default()
     }
+}
+
+/// Appends `records` on day `n`.
+pub(crate) fn put(store: &mut Store, n: i64, records: &[Record]) {
+    store.append_at(day(n), records, &[]).unwrap();
 }
 
 pub(crate) fn messages(reader: &Reader) -> Vec<String> {

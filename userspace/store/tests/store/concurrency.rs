@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gtrace_event::Kind;
 use gtrace_store::{Filter, Store, StoreError};
 
-use crate::common::{Place, child, child_store, day, event, events, unlimited};
+use crate::common::{Place, child, child_store, day, event, events, put, unlimited};
 
 #[test]
 fn a_second_writer_is_refused_and_told_who_the_first_is() {
@@ -53,9 +53,7 @@ fn readers_see_whole_batches_while_the_writer_appends_and_drops_days() {
     let mut options = unlimited();
     options.retention_bytes = Some(300_000);
     let mut store = Store::open(&place.path, options).unwrap();
-    store
-        .append_at(day(0), &events(day(0), 0..10), &[])
-        .unwrap();
+    put(&mut store, 0, &events(day(0), 0..10));
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let readers: Vec<_> = (0..2)

@@ -3,7 +3,7 @@ use std::time::Duration;
 use gtrace_event::{Kind, Record};
 use gtrace_store::{Filter, Options, Reader, Store};
 
-use crate::common::{Place, ack, assert_whole, day, event, events, new_event, unlimited};
+use crate::common::{Place, ack, assert_whole, day, event, events, new_event, put, unlimited};
 
 fn tables(place: &Place) -> Vec<String> {
     let conn = rusqlite::Connection::open(&place.path).unwrap();
@@ -16,12 +16,8 @@ fn tables(place: &Place) -> Vec<String> {
 fn a_day_is_that_of_the_append_whatever_time_the_records_have() {
     let place = Place::new();
     let mut store = place.store();
-    store
-        .append_at(day(0), &[new_event(day(-9), 0)], &[])
-        .unwrap();
-    store
-        .append_at(day(1), &[new_event(day(-8), 1)], &[])
-        .unwrap();
+    put(&mut store, 0, &[new_event(day(-9), 0)]);
+    put(&mut store, 1, &[new_event(day(-8), 1)]);
     assert_eq!(tables(&place), ["records_20261121", "records_20261122"]);
     assert_whole(&place.path);
 }
@@ -33,9 +29,7 @@ fn a_clock_that_goes_back_breaks_nothing() {
     // Over midnight and back; then years ahead and back, to a date that was there before.
     for (i, n) in [0, 1, 0, 1, 9_000, 9_000, 1, 2].into_iter().enumerate() {
         let i = u64::try_from(i).unwrap();
-        store
-            .append_at(day(n), &[new_event(day(n), i)], &[])
-            .unwrap();
+        put(&mut store, n, &[new_event(day(n), i)]);
     }
     assert_eq!(
         tables(&place),
@@ -65,9 +59,7 @@ fn aged(days: u64) -> Options {
 
 fn fill(store: &mut Store, days: std::ops::Range<i64>, records: u64) {
     for n in days {
-        store
-            .append_at(day(n), &events(day(n), 0..records), &[])
-            .unwrap();
+        put(store, n, &events(day(n), 0..records));
     }
 }
 
@@ -154,12 +146,8 @@ fn notes_about_an_event_that_retention_dropped_do_no_harm() {
     let mut store = Store::open(&place.path, aged(1)).unwrap();
     let gone = event(day(0), 0);
     let id = gone.id;
-    store
-        .append_at(day(0), &[Record::Event(Box::new(gone))], &[])
-        .unwrap();
-    store
-        .append_at(day(5), &[Record::Ack(ack(id, day(5)))], &[])
-        .unwrap();
+    put(&mut store, 0, &[Record::Event(Box::new(gone))]);
+    put(&mut store, 5, &[Record::Ack(ack(id, day(5)))]);
     store.retain(day(5), true).unwrap();
     let reader: Reader = place.reader();
     assert!(reader.event(id).unwrap().is_none());

@@ -6,7 +6,7 @@ use std::process::Command;
 use gtrace_event::Record;
 use rusqlite::Connection;
 
-use crate::common::{Place, ack, amended, day, event, events};
+use crate::common::{Place, ack, amended, day, event, events, put};
 
 pub(crate) fn script() -> String {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/store.md");
@@ -24,10 +24,8 @@ fn the_script_of_the_documentation_verifies_a_store_and_finds_tampering() {
         let (_, amendment) = amended(&old, day(n), |e| e.message = "Gerät ✗".to_owned());
         let note = Record::Ack(ack(old.id, day(n)));
         let first = Record::Event(Box::new(old));
-        store
-            .append_at(day(n), &[first, amendment, note], &[])
-            .unwrap();
-        store.append_at(day(n), &events(day(n), 1..9), &[]).unwrap();
+        put(&mut store, n, &[first, amendment, note]);
+        put(&mut store, n, &events(day(n), 1..9));
     }
     let last_hash = store.last_hash().to_string();
     drop(store);

@@ -4,7 +4,7 @@ use gtrace_event::{
 };
 use gtrace_store::IncidentFilter;
 
-use crate::common::{Place, ack, amended, day, event};
+use crate::common::{Place, ack, amended, day, event, put};
 
 fn incident(time: Timestamp, events: Vec<EventId>) -> Incident {
     Incident {
@@ -65,7 +65,7 @@ fn an_incident_is_as_its_newest_record_has_it_on_whatever_day() {
             vec![record(&third), record(&first_done), record(&third_done)],
         ),
     ] {
-        store.append_at(day(n), &records, &[]).unwrap();
+        put(&mut store, n, &records);
     }
     let reader = place.reader();
     let found = |filter| reader.incidents(&filter).unwrap();
@@ -95,9 +95,7 @@ fn resolved_and_changed(set: &str) -> (Place, Incident) {
     let mut store = place.store();
     let opened = incident(day(0), Vec::new());
     let changed = resolved(opened.clone(), day(0));
-    store
-        .append_at(day(0), &[record(&opened), record(&changed)], &[])
-        .unwrap();
+    put(&mut store, 0, &[record(&opened), record(&changed)]);
     store.close();
     let conn = rusqlite::Connection::open(&place.path).unwrap();
     let sql = format!("UPDATE records_20261121 SET {set} WHERE seq = 2");
@@ -132,14 +130,14 @@ fn many_events_are_read_by_their_ids_in_the_order_asked_for() {
     // The second is of history that was appended a day late.
     for (of_day, event) in [(0, 0), (2, 1), (2, 2), (3, 3)] {
         let event = Record::Event(Box::new(all[event].clone()));
-        store.append_at(day(of_day), &[event], &[]).unwrap();
+        put(&mut store, of_day, &[event]);
     }
     let (changed, amendment) = amended(&all[0], day(4), |e| e.repeats = 7);
     all[0] = changed;
     let note = ack(all[2].id, day(5));
     all[2].acks.push(note.clone());
-    store.append_at(day(4), &[amendment], &[]).unwrap();
-    store.append_at(day(5), &[Record::Ack(note)], &[]).unwrap();
+    put(&mut store, 4, &[amendment]);
+    put(&mut store, 5, &[Record::Ack(note)]);
     let reader = place.reader();
     let unknown = event(day(2), 9).id;
     let ids = [all[2].id, unknown, all[0].id, all[3].id, all[1].id];

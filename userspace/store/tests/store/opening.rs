@@ -7,7 +7,7 @@ use gtrace_event::RemovalCause;
 use gtrace_store::{Reader, Store, StoreError};
 use rusqlite::Connection;
 
-use crate::common::{Place, assert_whole, damage_running, day, events, unlimited};
+use crate::common::{Place, assert_whole, damage_running, day, events, put, unlimited};
 
 #[test]
 fn missing_directories_are_made_for_owner_and_group_only() {
@@ -111,12 +111,8 @@ fn damage_is_found_however_the_last_writer_ended() {
 fn damage_in_the_middle_that_no_append_meets_is_found_at_the_start() {
     let place = Place::new();
     let mut store = place.store();
-    store
-        .append_at(day(0), &events(day(0), 0..500), &[])
-        .unwrap();
-    store
-        .append_at(day(1), &events(day(1), 500..501), &[])
-        .unwrap();
+    put(&mut store, 0, &events(day(0), 0..500));
+    put(&mut store, 1, &events(day(1), 500..501));
     drop(store);
     let file = fs::OpenOptions::new()
         .write(true)
@@ -149,7 +145,7 @@ fn damage_in_the_middle_that_no_append_meets_is_found_at_the_start() {
 fn damage_met_while_writing_is_told_from_what_passes() {
     let place = Place::new();
     let mut store = place.store();
-    store.append_at(day(0), &events(day(0), 0..5), &[]).unwrap();
+    put(&mut store, 0, &events(day(0), 0..5));
     damage_running(&place);
     let error = store
         .append_at(day(0), &events(day(0), 5..6), &[])
@@ -257,9 +253,7 @@ fn what_an_older_gtrace_removed_is_recorded_by_the_first_append() {
     let mut store = place.store();
     for n in 0..2 {
         let from = u64::try_from(n).unwrap() * 5;
-        store
-            .append_at(day(n), &events(day(n), from..from + 5), &[])
-            .unwrap();
+        put(&mut store, n, &events(day(n), from..from + 5));
     }
     drop(store);
     let conn = Connection::open(&place.path).unwrap();
@@ -272,7 +266,7 @@ fn what_an_older_gtrace_removed_is_recorded_by_the_first_append() {
     assert_whole(&place.path);
     let mut store = place.store();
     assert!(store.has_unrecorded_removals());
-    store.append_at(day(1), &[], &[]).unwrap();
+    put(&mut store, 1, &[]);
     let [(11, event)] = &store.take_removals()[..] else {
         panic!("not recorded")
     };

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use gtrace_event::{Event, Kind, Provenance, Record, Severity, Timestamp};
 use gtrace_store::{Filter, GpuFilter, Reader};
 
-use crate::common::{PCI, Place, ack, amended, at, day, event, events, messages, new_event};
+use crate::common::{PCI, Place, ack, amended, at, day, event, events, messages, new_event, put};
 
 #[test]
 fn what_was_appended_reads_back_whole_and_numbered() {
@@ -50,7 +50,7 @@ fn amendments_and_acks_of_later_days_are_folded_into_their_event() {
         (3, a2),
         (5, Record::Ack(want.acks[0].clone())),
     ] {
-        store.append_at(day(n), &[record], &[]).unwrap();
+        put(&mut store, n, &[record]);
     }
     let reader = place.reader();
     assert_eq!(reader.event(old.id).unwrap().unwrap(), want);
@@ -81,7 +81,7 @@ fn events_come_oldest_first_also_where_history_was_appended_late() {
             .iter()
             .map(|e| Record::Event(Box::new(e.clone())))
             .collect();
-        store.append_at(day(3 - d), &records, &[]).unwrap();
+        put(&mut store, 3 - d, &records);
         want.extend(batch);
     }
     want.sort_by_key(|e| e.time);
@@ -123,11 +123,9 @@ fn mixed(place: &Place) -> Vec<Event> {
         .map(|e| Record::Event(Box::new(e.clone())))
         .collect();
     let mut store = place.store();
-    store.append_at(day(0), &records, &[]).unwrap();
+    put(&mut store, 0, &records);
     let note = ack(all[0].id, day(9));
-    store
-        .append_at(day(9), &[Record::Ack(note.clone())], &[])
-        .unwrap();
+    put(&mut store, 9, &[Record::Ack(note.clone())]);
     all[0].acks.push(note);
     all
 }
@@ -212,14 +210,14 @@ fn a_filter_sees_what_an_amendment_brought() {
         e.gpu = event(day(0), 0).gpu;
     });
     let first = Record::Event(Box::new(old.clone()));
-    store.append_at(day(0), &[first], &[]).unwrap();
+    put(&mut store, 0, &[first]);
     let fatal_there = Filter {
         min_severity: Some(Severity::Critical),
         gpu: Some(GpuFilter::Pci(PCI.parse().unwrap())),
         ..Filter::default()
     };
     assert!(place.reader().query(&fatal_there).unwrap().is_empty());
-    store.append_at(day(1), &[amendment], &[]).unwrap();
+    put(&mut store, 1, &[amendment]);
     assert_eq!(place.reader().query(&fatal_there).unwrap().len(), 1);
 }
 

@@ -4,13 +4,11 @@ use std::path::Path;
 
 use gtrace_store::{Access, Filter, Reader, Store, StoreError};
 
-use crate::common::{Place, STORE_ENV, Tmpfs, child_store, day, events, is_root, unlimited};
+use crate::common::{Place, STORE_ENV, Tmpfs, child_store, day, events, is_root, put, unlimited};
 
 fn append(path: &Path, numbers: std::ops::Range<u64>) -> Store {
     let mut store = Store::open(path, unlimited()).unwrap();
-    store
-        .append_at(day(0), &events(day(0), numbers), &[])
-        .unwrap();
+    put(&mut store, 0, &events(day(0), numbers));
     store
 }
 

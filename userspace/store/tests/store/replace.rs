@@ -3,7 +3,7 @@
 use gtrace_event::RemovalCause;
 use gtrace_store::{Reader, Resume};
 
-use crate::common::{Place, assert_whole, damage_running, day, events};
+use crate::common::{Place, assert_whole, damage_running, day, events, put};
 
 #[test]
 fn a_damaged_store_is_replaced_and_the_chain_goes_on_in_the_new_one() {
@@ -59,7 +59,7 @@ fn a_damaged_store_is_replaced_and_the_chain_goes_on_in_the_new_one() {
 fn a_table_that_somebody_dropped_is_damage_and_a_lock_is_none() {
     let place = Place::new();
     let mut store = place.store();
-    store.append_at(day(0), &events(day(0), 0..2), &[]).unwrap();
+    put(&mut store, 0, &events(day(0), 0..2));
     let other = rusqlite::Connection::open(&place.path).unwrap();
     other.execute_batch("DROP TABLE cursors").unwrap();
     let cursor = ("kmsg".to_owned(), "1".to_owned());

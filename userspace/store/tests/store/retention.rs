@@ -8,7 +8,7 @@ use gtrace_event::{Ack, Event, Kind, Record, RemovalCause, Severity};
 use gtrace_store::{Fault, Filter, Options, Store, Why};
 use rusqlite::Connection;
 
-use crate::common::{Place, ack, amended, assert_whole, day, of_severity, unlimited};
+use crate::common::{Place, ack, amended, assert_whole, day, of_severity, put, unlimited};
 use crate::document::script;
 
 const LIMIT: u64 = 2 << 20;
@@ -43,7 +43,7 @@ fn flood(store: &mut Store, severity: Severity, events: u64) -> Flood {
             flood.fatal.insert(event.id);
         }
         let records = [Record::Event(Box::new(event))];
-        store.append_at(day(0), &records, &[]).unwrap();
+        put(store, 0, &records);
         while store.retention_is_due() {
             let report = store.retain(day(0), true).unwrap();
             let fits = report.used_bytes <= LIMIT && !report.over_limit;
@@ -127,7 +127,7 @@ fn an_event_that_became_severe_stays_and_what_is_about_a_removed_one_goes_with_i
         repeat,
         Record::Ack(note),
     ];
-    store.append_at(day(0), &records, &[]).unwrap();
+    put(&mut store, 0, &records);
     flood(&mut store, Severity::Info, 6_000);
     let reader = place.reader();
     assert_eq!(
@@ -253,9 +253,7 @@ fn a_clock_that_may_be_wrong_removes_nothing_by_age() {
     let mut store = Store::open(&place.path, options).unwrap();
     for n in 0..3 {
         let event = of_severity(day(n), 1, Severity::Info);
-        store
-            .append_at(day(n), &[Record::Event(Box::new(event))], &[])
-            .unwrap();
+        put(&mut store, n, &[Record::Event(Box::new(event))]);
     }
     let report = store.retain(day(9_000), false).unwrap();
     assert_eq!(report.records_removed, 0);

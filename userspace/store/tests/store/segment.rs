@@ -3,7 +3,7 @@
 use gtrace_event::Severity;
 use gtrace_store::{Hash, Options, Store};
 
-use crate::common::{Place, day, events, of_severity, unlimited};
+use crate::common::{Place, day, events, of_severity, put, unlimited};
 
 /// Recomputes every hash; the numbers of records before which some were removed.
 fn gaps(segment: &gtrace_store::Segment) -> Vec<u64> {
@@ -59,7 +59,7 @@ fn a_segment_goes_on_over_removed_records_with_the_hash_that_the_removal_states(
             Severity::Info
         };
         let record = gtrace_event::Record::Event(Box::new(of_severity(day(0), n, severity)));
-        store.append_at(day(0), &[record], &[]).unwrap();
+        put(&mut store, 0, &[record]);
         while store.retention_is_due() {
             store.retain(day(0), true).unwrap();
         }

@@ -6,7 +6,7 @@ use gtrace_event::{Event, Record};
 use gtrace_store::{Fault, Filter, Hash, Reader, Resume, Why};
 use rusqlite::Connection;
 
-use crate::common::{Place, ack, amended, day, event};
+use crate::common::{Place, ack, amended, day, event, put};
 
 const D: [&str; 3] = ["records_20261121", "records_20261122", "records_20261123"];
 
@@ -26,7 +26,7 @@ fn whole() -> Place {
             note,
             more(3),
         ];
-        store.append_at(day(n), &records, &[]).unwrap();
+        put(&mut store, n, &records);
     }
     drop(store);
     place

@@ -117,7 +117,7 @@ upgrade() {
     active || return 1
     grep -q 'a change of the site' /etc/gtrace/gtrace.toml
 }
-store_is_whole() { gtrace events --verify --since 1d >/tmp/verify 2>&1 || { tail -n 3 /tmp/verify; return 1; }; }
+store_is_whole() { gtrace events --verify >/tmp/verify 2>&1 || { tail -n 3 /tmp/verify; return 1; }; }
 activation() {
     # As packaging/gtrace.socket says: systemd does not take sockets for a service that runs.
     systemctl stop gtrace && systemctl enable --now gtrace.socket && systemctl start gtrace || return 1

@@ -2,7 +2,7 @@
 
 use super::super::types::Type;
 use super::float::flush;
-use super::{Exec, lanes, masks};
+use super::{Exec, lanes};
 
 /// a compared with b; true or false in the destination.
 pub(crate) fn compare(op: &str, ty: Type, ftz: bool) -> Option<Exec> {
@@ -89,16 +89,6 @@ macro_rules! floats {
 floats!(f32_plain, f32, |x| x);
 floats!(f32_flushed, f32, |x| flush::<true>(x));
 floats!(f64_plain, f64, |x| x);
-
-/// Joins the result a with the predicate b of a setp or set.
-pub(crate) fn join(op: &str) -> Option<Exec> {
-    Some(match op {
-        "and" => masks!(|a, b| a & b),
-        "or" => masks!(|a, b| a | b),
-        "xor" => masks!(|a, b| a ^ b),
-        _ => return None,
-    })
-}
 
 /// The destination of set: all ones or 1.0 for true.
 pub(crate) fn spread(ty: Type) -> Option<Exec> {

@@ -265,12 +265,13 @@ pub(crate) const HALF_OPS: [&str; 13] = [
     "fma.relu",
 ];
 
-/// The code of a half operation for slot x.
-pub(crate) fn half_code(op: u8, format: Half, pair: bool, sat: bool) -> u64 {
+/// The code of a half operation, .ftz or .sat or neither, for slot x.
+pub(crate) fn half_code(op: u8, format: Half, pair: bool, (ftz, sat): (bool, bool)) -> u64 {
     u64::from(op)
         | u64::from(format == Half::Bf16) << 8
         | u64::from(pair) << 9
         | u64::from(sat) << 10
+        | u64::from(ftz) << 11
 }
 
 /// Arithmetic on f16, bf16 and pairs of them.
@@ -281,12 +282,13 @@ pub(crate) fn halves(regs: &mut Regs, o: &Operands, mask: u32) {
     } else {
         Half::F16
     };
-    let (op, sat) = (code as u8, code >> 10 & 1 != 0);
+    let (op, sat, ftz) = (code as u8, code >> 10 & 1 != 0, code >> 11 & 1 != 0);
     each(mask, |lane| {
         let [a, b, c] = [o.a, o.b, o.c].map(|slot| regs.narrow(slot)[lane]);
         let part = |shift: u32| {
-            let [a, b, c] = [a, b, c].map(|value| (value >> shift) as u16);
-            u32::from(half(op, format, sat, a, b, c)) << shift
+            let [a, b, c] = [a, b, c].map(|value| format.flushed((value >> shift) as u16, ftz));
+            let result = half(op, format, sat, a, b, c);
+            u32::from(format.flushed(result, ftz)) << shift
         };
         let value = part(0) | if code >> 9 & 1 != 0 { part(16) } else { 0 };
         regs.narrow_mut(o.d)[lane] = value;
@@ -297,8 +299,8 @@ fn half(op: u8, format: Half, sat: bool, a: u16, b: u16, c: u16) -> u16 {
     let one = if format == Half::F16 { 0x3c00 } else { 0x3f80 };
     let negative = |bits: u16| bits ^ 0x8000;
     let result = match op {
-        0 => format.fma(a, one, b),
-        1 => format.fma(a, one, negative(b)),
+        0 => format.add(a, b),
+        1 => format.add(a, negative(b)),
         // Adding -0 changes no product, not even one of -0.
         2 => format.fma(a, b, 0x8000),
         3 | 12 => format.fma(a, b, c),

@@ -35,6 +35,15 @@ impl Half {
         }
     }
 
+    /// With .ftz a subnormal number is zero of its sign.
+    pub(crate) fn flushed(self, bits: u16, ftz: bool) -> u16 {
+        let (_, _, infinity, _) = self.shape();
+        match ftz && bits & infinity as u16 == 0 {
+            true => bits & 0x8000,
+            false => bits,
+        }
+    }
+
     pub(crate) fn write(self, value: f64, mode: Mode, saturate: bool) -> u16 {
         let (mantissa, least, infinity, nan) = self.shape();
         if value.is_nan() {
@@ -83,7 +92,7 @@ impl Half {
         sign | cut(bits) as u16
     }
 
-    fn add(self, a: u16, b: u16) -> u16 {
+    pub(crate) fn add(self, a: u16, b: u16) -> u16 {
         let (hi, error) = two_sum(f64::from(self.read(a)), f64::from(self.read(b)));
         self.write(to_odd(hi, error), Mode::Nearest, false)
     }
@@ -94,12 +103,4 @@ impl Half {
         let (hi, error) = two_sum(product, f64::from(self.read(c)));
         self.write(to_odd(hi, error), Mode::Nearest, false)
     }
-}
-
-pub(crate) fn add16(a: u16, b: u16) -> u16 {
-    Half::F16.add(a, b)
-}
-
-pub(crate) fn add_bf16(a: u16, b: u16) -> u16 {
-    Half::Bf16.add(a, b)
 }

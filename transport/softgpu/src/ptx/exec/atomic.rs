@@ -1,7 +1,7 @@
 //! What atomics make of the value in memory. PTX ISA 8.x, section 9.7.13 (atom, red).
 
 use super::super::alu::float::flush;
-use super::super::alu::half;
+use super::super::alu::half::Half;
 use super::super::types::Type;
 
 /// The new value from the old one and the operands b and c.
@@ -34,10 +34,10 @@ pub(crate) fn update(op: &str, ty: Type) -> Option<Update> {
             |old, b, _| u64::from((f32::from_bits(old as u32) + f32::from_bits(b as u32)).to_bits())
         }
         ("add", Type::F64) => |old, b, _| (f64::from_bits(old) + f64::from_bits(b)).to_bits(),
-        ("add", Type::F16) => |old, b, _| u64::from(half::add16(old as u16, b as u16)),
-        ("add", Type::BF16) => |old, b, _| u64::from(half::add_bf16(old as u16, b as u16)),
-        ("add", Type::F16x2) => |old, b, _| halves(old, b, half::add16),
-        ("add", Type::BF16x2) => |old, b, _| halves(old, b, half::add_bf16),
+        ("add", Type::F16) => |old, b, _| u64::from(Half::F16.add(old as u16, b as u16)),
+        ("add", Type::BF16) => |old, b, _| u64::from(Half::Bf16.add(old as u16, b as u16)),
+        ("add", Type::F16x2) => |old, b, _| halves(Half::F16, old, b),
+        ("add", Type::BF16x2) => |old, b, _| halves(Half::Bf16, old, b),
         ("inc", Type::U32) => |old, b, _| {
             let (old, b) = (old as u32, b as u32);
             u64::from(if old >= b { 0 } else { old + 1 })
@@ -58,8 +58,8 @@ pub(crate) fn update(op: &str, ty: Type) -> Option<Update> {
     })
 }
 
-fn halves(a: u64, b: u64, add: fn(u16, u16) -> u16) -> u64 {
-    let low = add(a as u16, b as u16);
-    let high = add((a >> 16) as u16, (b >> 16) as u16);
+fn halves(format: Half, a: u64, b: u64) -> u64 {
+    let low = format.add(a as u16, b as u16);
+    let high = format.add((a >> 16) as u16, (b >> 16) as u16);
     u64::from(low) | u64::from(high) << 16
 }

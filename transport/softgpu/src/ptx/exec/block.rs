@@ -62,6 +62,7 @@ impl Block {
             };
             warp.number = number;
             warp.live = mask;
+            warp.arrived = 0;
             warp.rotate = false;
             warp.stride = worker.stride;
             warp.local.resize(32 * worker.stride as usize, 0);
@@ -101,7 +102,7 @@ impl Block {
         if self.live == 0 {
             return Ok(Turn::Done);
         }
-        progress |= barrier::release(self, worker);
+        progress |= barrier::release(self, worker.program);
         if progress {
             Ok(Turn::More)
         } else {
@@ -117,8 +118,9 @@ impl Block {
         let code = worker.program.functions.get(at.function as usize);
         Site {
             function: code.map_or_else(String::new, |code| code.name.clone()),
-            line: code
-                .and_then(|code| code.instructions.get(at.pc as usize))
+            line: worker
+                .program
+                .instruction(at.function, at.pc)
                 .map_or(0, |inst| inst.line),
             block: self.position,
             thread: thread_of(at.warp * 32 + at.lane, worker.launch.block),

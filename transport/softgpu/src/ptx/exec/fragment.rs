@@ -11,6 +11,10 @@ pub(super) enum State {
     Ready,
     /// At a barrier of the block, of this number.
     Barrier(u32),
+    /// At the same, where its warp has been counted.
+    Counted(u32),
+    /// At the barrier of the cluster, where it has arrived.
+    Cluster,
     /// At an instruction that waits for other lanes of the warp.
     Warp,
 }
@@ -24,6 +28,14 @@ pub(super) struct Fragment {
     pub(super) state: State,
     /// When it ran last.
     pub(super) stamp: u64,
+}
+
+impl Fragment {
+    /// It has waited at its instruction long enough.
+    pub(super) fn go_on(&mut self) {
+        self.state = State::Ready;
+        self.pc += 1;
+    }
 }
 
 /// An activation of a function by some lanes.
@@ -55,6 +67,8 @@ pub(super) struct Warp {
     pub(super) number: u32,
     /// Lanes that have not exited.
     pub(super) live: u32,
+    /// Lanes that have arrived at the barrier of the cluster since it was complete last.
+    pub(super) arrived: u32,
     pub(super) fragments: Vec<Fragment>,
     pub(super) frames: Vec<Option<Frame>>,
     /// Registers of the kernel itself that a block before has used.

@@ -2,16 +2,14 @@
 #![allow(unsafe_code)] // Calls functions that were compiled for the processor.
 
 use super::super::alu::{Regs, WARP, each};
-use super::super::program::{BarrierKind, ClockKind, Code, Inst, NONE, Op, Target};
+use super::super::program::{ClockKind, Code, Inst, NONE, Op, Target};
 use super::Trouble;
-use super::barrier::COUNT;
 use super::block::Block;
-use super::call;
 use super::fragment::{Fragment, State, Warp};
 use super::grid::Worker;
 use super::meet::meet;
 use super::memory::View;
-use super::{printf, texture};
+use super::{barrier, call, printf, texture};
 
 /// Instructions that a warp runs before the next one has its turn.
 const SLICE: u64 = 4096;
@@ -309,13 +307,18 @@ impl Run<'_, '_> {
                     return Ok(Stop::Wait(pc, State::Warp));
                 }
                 Op::Barrier(kind) => {
-                    let kind = *kind;
-                    let number = self
-                        .barrier(kind, inst, regs, active)
+                    let number = barrier::number(*kind, inst, regs, active)
                         .map_err(|trouble| (trouble, pc, active.trailing_zeros()))?;
-                    if kind != BarrierKind::Arrive {
-                        self.leave_behind(mask, active, pc);
-                        return Ok(Stop::Wait(pc, State::Barrier(number)));
+                    self.leave_behind(mask, active, pc);
+                    return Ok(Stop::Wait(pc, State::Barrier(number)));
+                }
+                Op::ClusterArrive => self.warp.arrived |= active,
+                Op::ClusterWait => {
+                    // For the others the barrier has been complete since they arrived.
+                    let waiting = active & self.warp.arrived;
+                    if waiting != 0 {
+                        self.leave_behind(mask, waiting, pc);
+                        return Ok(Stop::Wait(pc, State::Cluster));
                     }
                 }
                 Op::ActiveMask => {
@@ -399,37 +402,6 @@ impl Run<'_, '_> {
         )
         .map_err(wrong)?;
         Ok(Stop::Moved)
-    }
-
-    fn barrier(
-        &mut self,
-        kind: BarrierKind,
-        inst: &Inst,
-        regs: &Regs,
-        active: u32,
-    ) -> Result<u32, Trouble> {
-        let lane = active.trailing_zeros() as usize & 31;
-        let number = regs.narrow(inst.o.a)[lane];
-        let Some(barrier) = self.block.barriers.get_mut(number as usize) else {
-            return Err(Trouble::Illegal("a barrier beyond 15"));
-        };
-        debug_assert!((number as usize) < COUNT);
-        if inst.o.b != NONE {
-            barrier.expected = regs.narrow(inst.o.b)[lane];
-        }
-        barrier.arrived += active.count_ones();
-        // Once for each warp: with the first of its lanes.
-        let live = self.warp.live;
-        if live & live.wrapping_neg() & active != 0 {
-            barrier.empty += WARP as u32 - live.count_ones();
-        }
-        if matches!(
-            kind,
-            BarrierKind::Count | BarrierKind::And | BarrierKind::Or
-        ) {
-            barrier.held += (regs.mask(inst.o.c) & active).count_ones();
-        }
-        Ok(number)
     }
 
     fn clock(&self, kind: ClockKind) -> u64 {

@@ -38,13 +38,9 @@ pub(super) fn meet(warp: &mut Warp, worker: &Worker<'_>) {
         let Fragment {
             pc, mask, frame, ..
         } = warp.fragments[at];
-        warp.fragments[at].state = State::Ready;
-        warp.fragments[at].pc = pc + 1;
-        let Some(frame) = warp.frame_mut(frame) else {
-            continue;
-        };
-        let code = worker.program.functions.get(frame.function as usize);
-        if let Some(inst) = code.and_then(|code| code.instructions.get(pc as usize))
+        warp.fragments[at].go_on();
+        if let Some(frame) = warp.frame_mut(frame)
+            && let Some(inst) = worker.program.instruction(frame.function, pc)
             && let Op::Warp(kind) = inst.kind
         {
             cooperation::perform(kind, inst, &mut frame.regs, mask, &staged, &groups);

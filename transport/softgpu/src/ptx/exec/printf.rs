@@ -103,6 +103,8 @@ struct Spec {
     width: usize,
     precision: Option<usize>,
     wide: bool,
+    /// How often `h` is there: the argument is an int, of which half of the bits or a quarter count.
+    halvings: u32,
 }
 
 impl Reader<'_, '_, '_> {
@@ -141,6 +143,12 @@ impl Reader<'_, '_, '_> {
         let value = self.view.read(self.lane, *at, size, self.hint)?;
         *at += u64::from(size);
         Ok(value)
+    }
+
+    /// The argument of a conversion to an integer, without the bits that do not count.
+    fn number_of(&mut self, at: &mut u64, spec: &Spec) -> Result<u64, Trouble> {
+        let value = self.value(at, if spec.wide { 8 } else { 4 })?;
+        Ok(value & u64::MAX >> (64 - spec.bits()))
     }
 
     /// A width or precision: a number of the format, or `*` for the next argument.
@@ -183,28 +191,35 @@ impl Reader<'_, '_, '_> {
                 spec.precision = Some(self.number(&mut bytes, &mut at)?);
             }
             while let Some(length) = bytes.next_if(|byte| b"hlqjzt".contains(byte)) {
-                spec.wide |= matches!(length, b'l' | b'q' | b'j' | b'z' | b't');
+                match length {
+                    b'h' => spec.halvings += 1,
+                    _ => spec.wide = true,
+                }
             }
             let Some(conversion) = bytes.next() else {
                 break;
             };
             count += u32::from(conversion != b'%');
-            let size = if spec.wide { 8 } else { 4 };
             let text = match conversion {
                 b'%' => vec![b'%'],
                 b'd' | b'i' => {
-                    let raw = self.value(&mut at, size)?;
-                    let value = if spec.wide {
-                        raw as i64
-                    } else {
-                        i64::from(raw as i32)
-                    };
+                    let unused = 64 - spec.bits();
+                    let value = (self.number_of(&mut at, &spec)? << unused) as i64 >> unused;
                     spec.integer(spec.sign(value < 0), &value.unsigned_abs().to_string(), "")
                 }
-                b'u' => spec.integer("", &self.value(&mut at, size)?.to_string(), ""),
-                b'x' => spec.integer("", &format!("{:x}", self.value(&mut at, size)?), "0x"),
-                b'X' => spec.integer("", &format!("{:X}", self.value(&mut at, size)?), "0X"),
-                b'o' => spec.integer("", &format!("{:o}", self.value(&mut at, size)?), "0"),
+                b'u' => spec.integer("", &self.number_of(&mut at, &spec)?.to_string(), ""),
+                b'x' => {
+                    let digits = format!("{:x}", self.number_of(&mut at, &spec)?);
+                    spec.integer("", &digits, "0x")
+                }
+                b'X' => {
+                    let digits = format!("{:X}", self.number_of(&mut at, &spec)?);
+                    spec.integer("", &digits, "0X")
+                }
+                b'o' => {
+                    let digits = format!("{:o}", self.number_of(&mut at, &spec)?);
+                    spec.integer("", &digits, "0")
+                }
                 b'p' => {
                     spec.alternate = true;
                     spec.integer("", &format!("{:x}", self.value(&mut at, 8)?), "0x")
@@ -229,6 +244,16 @@ impl Reader<'_, '_, '_> {
 }
 
 impl Spec {
+    /// Bits of an integer.
+    fn bits(&self) -> u32 {
+        match (self.wide, self.halvings) {
+            (true, _) => 64,
+            (_, 0) => 32,
+            (_, 1) => 16,
+            _ => 8,
+        }
+    }
+
     fn pad(&self, text: Vec<u8>, numeric: bool) -> Vec<u8> {
         let missing = self.width.saturating_sub(text.len());
         if missing == 0 {

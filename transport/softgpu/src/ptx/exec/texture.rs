@@ -154,7 +154,7 @@ impl Sampler<'_, '_> {
             let (mut place, mut weight) = (base, 1.0);
             for axis in 0..axes {
                 let upper = corner >> axis & 1 == 1;
-                place[axis] += i64::from(upper);
+                place[axis] = place[axis].saturating_add(upper.into());
                 weight *= match upper {
                     true => weights[axis],
                     false => 1.0 - weights[axis],
@@ -203,13 +203,11 @@ impl Sampler<'_, '_> {
         let plane = self.texture.image.levels[0];
         let at = self.scaled(&plane, at, 2);
         let [x, y] = [at[0] - 0.5, at[1] - 0.5].map(|value| value.floor() as i64);
+        let [right, below] = [x, y].map(|index| index.saturating_add(1));
         let z = at[2] as i64;
         let mut texel = [0; 4];
-        for (value, (x, y)) in
-            texel
-                .iter_mut()
-                .zip([(x, y + 1), (x + 1, y + 1), (x + 1, y), (x, y)])
-        {
+        let places = [(x, below), (right, below), (right, y), (x, y)];
+        for (value, (x, y)) in texel.iter_mut().zip(places) {
             *value = self.element(&plane, [x, y, z], axes)?[component];
         }
         Ok(texel)
@@ -429,4 +427,71 @@ pub(super) fn surface(
         }
     });
     outcome
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(unsafe_code)] // Says that memory may be read.
+
+    use super::super::heap::Heap;
+    use super::super::host::{Memory, Region};
+    use super::*;
+
+    #[repr(align(16))]
+    struct Elements([f32; 4]);
+
+    // SAFETY: the elements outlive the reads of a test, and nobody writes them.
+    unsafe impl Memory for Elements {
+        fn region(&self, address: u64) -> Option<Region> {
+            let start = self.0.as_ptr() as u64;
+            let len = size_of_val(&self.0) as u64;
+            (address.wrapping_sub(start) < len).then_some(Region {
+                start,
+                len,
+                host: start as *mut u8,
+                writable: false,
+            })
+        }
+    }
+
+    #[test]
+    fn coordinates_beyond_every_image_are_clamped() {
+        let (elements, heap) = (Elements([1.0, 2.0, 3.0, 4.0]), Heap::default());
+        let plane = Plane {
+            address: elements.0.as_ptr() as u64,
+            size: [2, 2, 1],
+            pitch: 8,
+            slice: 16,
+        };
+        let texture = Texture {
+            image: Image {
+                channel: Channel::F32,
+                channels: 1,
+                levels: vec![plane],
+                linear: false,
+            },
+            modes: [AddressMode::Clamp; 3],
+            linear: true,
+            raw: false,
+            normalised: false,
+            between_levels: false,
+            bias: 0.0,
+            levels: [0.0; 2],
+            border: [0.0; 4],
+        };
+        let mut reach = Reach::new(&elements, &heap);
+        let mut sampler = Sampler {
+            reach: &mut reach,
+            texture: &texture,
+            hint: 0,
+        };
+        let far = [1e30, 1e30, 0.0];
+        let read = sampler.level(&plane, far, 2).expect("an element");
+        assert_eq!(read[0], 4.0_f32.to_bits());
+        let near = [-1e30, -1e30, 0.0];
+        let read = sampler.level(&plane, near, 2).expect("an element");
+        assert_eq!(read[0], 1.0_f32.to_bits());
+        let gathered = sampler.gather(0, far, 2).expect("four elements");
+        assert_eq!(gathered, [4.0_f32.to_bits(); 4]);
+    }
 }

@@ -186,13 +186,13 @@ impl<'m> Lower<'m> {
             return Ok(false);
         }
         if modifiers.take("cluster") {
-            // A cluster of one block: its barrier is one of the block, apart from the numbered ones.
-            if modifiers.any(&["arrive", "wait"]) == Some("wait") {
-                let a = self.constant(15, Class::Narrow);
-                modifiers.any(&["acquire"]);
-                self.emit(Op::Barrier(BarrierKind::Wait), [NONE, a, NONE, 0, 0]);
-            }
+            let op = match modifiers.any(&["arrive", "wait"]) {
+                Some("arrive") => Op::ClusterArrive,
+                Some(_) => Op::ClusterWait,
+                None => return Err(self.unsupported(instruction, "no mode")),
+            };
             modifiers.any(&["release", "relaxed", "acquire"]);
+            self.emit(op, [0; 5]);
             return Ok(true);
         }
         let kind = match modifiers.any(&["sync", "arrive", "red"]) {
@@ -219,7 +219,8 @@ impl<'m> Lower<'m> {
             c = self.source(instruction, last, Type::Pred)?;
         }
         let a = self.source(instruction, first, Type::U32)?;
-        let b = if first + 1 < last {
+        // An arrival names the threads that it is for.
+        let b = if first + 1 < last || kind == BarrierKind::Arrive {
             self.source(instruction, first + 1, Type::U32)?
         } else {
             NONE

@@ -92,10 +92,7 @@ impl<'m> Lower<'m> {
                     _ => Half::Bf16,
                 };
                 let pair = matches!(ty, Type::F16x2 | Type::BF16x2);
-                if ftz {
-                    return Err(self.unsupported(instruction, ".ftz of a 16-bit format"));
-                }
-                code = Some(float::half_code(number as u8, format, pair, sat));
+                code = Some(float::half_code(number as u8, format, pair, (ftz, sat)));
                 Some(float::halves)
             }
             _ => None,

@@ -53,6 +53,12 @@ impl<'m> Lower<'m> {
             }
             // Advice to caches.
             "prefetch" | "prefetchu" | "applypriority" | "discard" => modifiers.0.clear(),
+            "createpolicy" => {
+                modifiers.0.clear();
+                let d = self.destination(instruction, 0, Type::B64)?;
+                let none = self.constant(0, Class::Wide);
+                self.alu(bits::copy(Class::Wide), d, &[none]);
+            }
             _ => return Ok(false),
         }
         Ok(true)
@@ -343,6 +349,9 @@ impl<'m> Lower<'m> {
         {
             return Ok(());
         }
+        // The policy of the cache comes last.
+        let hinted = modifiers.0.contains(&"L2::cache_hint");
+        let operands = instruction.operands.len().saturating_sub(hinted.into());
         modifiers.drop_hints();
         if modifiers.space() != Some(Space::Shared) || modifiers.space() != Some(Space::Global) {
             return Err(self.unsupported(instruction, "only from global to shared memory"));
@@ -362,9 +371,9 @@ impl<'m> Lower<'m> {
             return Err(self.unsupported(instruction, "a size other than 4, 8 or 16"));
         };
         let b = self.constant(*size, Class::Narrow);
-        let c = match instruction.operands.get(3) {
-            Some(_) => self.source(instruction, 3, Type::U32)?,
-            None => b,
+        let c = match operands {
+            4.. => self.source(instruction, 3, Type::U32)?,
+            _ => b,
         };
         self.emit(Op::CopyAsync, [d, a, b, c, 0]);
         Ok(())

@@ -1,8 +1,9 @@
 //! mov, selections and comparisons.
 
 use super::super::alu::convert::Conversion;
+use super::super::alu::half::Half;
 use super::super::alu::round::Mode;
-use super::super::alu::{bits, compare};
+use super::super::alu::{bits, compare, float};
 use super::super::ast::{Instruction, Operand};
 use super::super::error::PtxError;
 use super::super::program::NONE;
@@ -114,6 +115,10 @@ impl<'m> Lower<'m> {
         let mut compared = ty;
         if let Type::F16 | Type::BF16 = ty {
             compared = Type::F32;
+            // Of bf16 the same numbers are subnormal as of f32.
+            if ftz && ty == Type::F16 {
+                (a, b) = (self.flushed(a), self.flushed(b));
+            }
             a = self.widened(instruction, ty, a)?;
             b = self.widened(instruction, ty, b)?;
         }
@@ -121,8 +126,13 @@ impl<'m> Lower<'m> {
             .ok_or_else(|| self.unsupported(instruction, &format!("{op} of {ty:?}")))?;
         let joining = match joined {
             Some(op) => {
+                let join = match op {
+                    "and" => bits::and,
+                    "or" => bits::or,
+                    _ => bits::xor,
+                };
                 let c = self.source(instruction, 3, Type::Pred)?;
-                compare::join(op).map(|exec| (exec, c))
+                Some((join(Type::Pred), c))
             }
             None => None,
         };
@@ -160,6 +170,16 @@ impl<'m> Lower<'m> {
         }
         self.guard = guarded;
         Ok(())
+    }
+
+    /// An f16, or zero for a subnormal one: adding -0 changes no other.
+    fn flushed(&mut self, a: u32) -> u32 {
+        let code = float::half_code(0, Half::F16, false, (true, false));
+        let code = self.constant(code, Class::Narrow);
+        let minus_zero = self.constant(0x8000, Class::Narrow);
+        let d = self.temporary(Class::Narrow);
+        self.alu(float::halves, d, &[a, minus_zero, 0, code]);
+        d
     }
 
     /// A 16-bit float as f32, exactly.

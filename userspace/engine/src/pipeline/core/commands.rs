@@ -91,7 +91,7 @@ impl State {
     }
 
     fn capture(&mut self, reason: String) -> Result<Incident, String> {
-        if !self.has_room(1) {
+        if self.must_wait() {
             return Err(NO_ROOM.to_owned());
         }
         let mut occurrence = Occurrence::new(Kind::Capture, Severity::Info, reason);

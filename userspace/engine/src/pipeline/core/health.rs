@@ -2,7 +2,9 @@
 //! transaction. What is no event - a boot, a reset, time that has passed - is a record of its own, so that whoever
 //! replays the store comes to the same states.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod judgements;
+
+use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{GpuInfo, HostNews, RUNS_AGAIN};
@@ -16,8 +18,6 @@ use gtrace_store::{Filter, HealthEntry, Reader, StoreError};
 
 use super::State;
 use super::commands::NO_ROOM;
-use crate::baseline::{self, Judgement};
-use crate::checks::{self, Checked, Judged, Looked};
 use crate::clock;
 use crate::component;
 use crate::input::Observation;
@@ -39,6 +39,9 @@ const HOST_NEWS_MAX: usize = 1000;
 /// An energy counter that has gone back by more than this was reset with its GPU, joules.
 const ENERGY_BACK_J: f64 = 1.0;
 
+/// Most occasions that wait for room in the store.
+const OCCASIONS_MAX: usize = 1024;
+
 /// See the module.
 pub(super) struct Health {
     fold: Fold,
@@ -57,6 +60,17 @@ pub(super) struct Health {
     judged: BTreeMap<&'static str, (HealthState, Instant)>,
     /// Whether GPUs that are missing since the boot have been looked for.
     looked_for_missing: bool,
+    /// What was observed and has no record yet, in the order in which it came.
+    waiting: VecDeque<Waiting>,
+}
+
+/// Something that was observed while the store had no room.
+struct Waiting {
+    /// When, since boot.
+    at_ns: u64,
+    /// The same by the wall clock.
+    time: Timestamp,
+    occasion: Occasion,
 }
 
 #[derive(Default)]
@@ -79,7 +93,18 @@ impl Health {
             nvswitches: Vec::new(),
             judged: BTreeMap::new(),
             looked_for_missing: false,
+            waiting: VecDeque::new(),
         })
+    }
+
+    /// Whether something that was observed waits for room in the store.
+    pub(super) fn has_waiting(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
+    /// When the first of it was observed, since boot.
+    pub(super) fn waiting_since(&self) -> Option<u64> {
+        self.waiting.front().map(|first| first.at_ns)
     }
 
     /// GPUs that nobody has seen since the boot, once there was time for it and somebody has looked. Whatever else is known of
@@ -226,13 +251,41 @@ impl State {
         self.show_health();
     }
 
-    /// Records something that changes health and is no event.
+    /// Records something that changes health and is no event. Where it has to wait, what comes once does; the rest is observed again.
     pub(super) fn observe_health(&mut self, occasion: Occasion) {
-        if !self.has_room(1) {
-            self.hub.metrics.count_lost("store", "queue_full", 1);
+        let time = Timestamp::now();
+        if !self.must_wait() {
+            return self.record_occasion(time, occasion);
+        }
+        let comes_once = matches!(
+            occasion,
+            Occasion::DriverReload | Occasion::GpuReset { .. } | Occasion::Found { .. }
+        );
+        if !comes_once {
             return;
         }
-        let record = HealthRecord::observed(Timestamp::now(), occasion);
+        if self.health.waiting.len() >= OCCASIONS_MAX {
+            return self.hub.metrics.count_lost("store", "queue_full", 1);
+        }
+        self.health.waiting.push_back(Waiting {
+            at_ns: clock::boottime_ns(),
+            time,
+            occasion,
+        });
+        self.amend_soon();
+    }
+
+    /// Records the first of what was observed and waits; whether there was one.
+    pub(super) fn record_waiting_occasion(&mut self) -> bool {
+        let Some(first) = self.health.waiting.pop_front() else {
+            return false;
+        };
+        self.record_occasion(first.time, first.occasion);
+        true
+    }
+
+    fn record_occasion(&mut self, time: Timestamp, occasion: Occasion) {
+        let record = HealthRecord::observed(time, occasion);
         let changes = self.health.fold.record(&record);
         self.push_health(record);
         self.record_health_changes(changes);
@@ -240,7 +293,7 @@ impl State {
 
     fn observe_boot(&mut self) {
         let boot = self.boot_id.clone();
-        self.observe_health(Occasion::Boot { boot });
+        self.record_occasion(Timestamp::now(), Occasion::Boot { boot });
     }
 
     fn push_health(&mut self, mut record: HealthRecord) {
@@ -376,162 +429,11 @@ impl State {
         errors.take_while(|error| error != RUNS_AGAIN).collect()
     }
 
-    /// What differs from the baseline is a reason until it does so no more, and an event when it is news.
-    pub(super) fn judge_baseline(&mut self, judgements: &[Judgement]) {
-        for judgement in judgements {
-            let subject = &judgement.subject;
-            let text = judgement.text();
-            if self.judged(subject, baseline::RULE).1 == text {
-                continue;
-            }
-            let (state, action) = judgement.health();
-            if state != HealthState::Healthy {
-                self.ingest_one(WitnessName::Gtrace, judgement.occurrence(), 1);
-            }
-            self.observe_health(Occasion::Judged {
-                subject: subject.clone(),
-                rule: baseline::RULE.to_owned(),
-                state,
-                action,
-                text,
-            });
-        }
-        self.send_batch();
-    }
-
-    /// What a plugin of the site found: reasons until it finds them no more, and an event where the state of a check is news. Of a
-    /// plugin that fails nothing is known: what it found of GPUs stands.
-    pub(super) fn judge_checks(&mut self, checked: &Checked) {
-        let subject = checked.subject();
-        let (checks, failure) = match &checked.said {
-            Ok(checks) => (checks.as_slice(), None),
-            Err(why) => (&[][..], Some(why.as_str())),
-        };
-        for check in checks {
-            let judged = checked.judge(check);
-            let (before, text) = self.judged(&judged.subject, &judged.rule);
-            // What is well has no reason, whatever it says.
-            let same_text = text == judged.text || judged.state == HealthState::Healthy;
-            if before == judged.state && same_text {
-                continue;
-            }
-            let news =
-                judged.state.is_bad() || before.is_bad() && judged.state == HealthState::Healthy;
-            if news && before != judged.state {
-                self.ingest_one(WitnessName::Gtrace, checked.occurrence(check), 1);
-            }
-            self.judge(judged);
-        }
-        if failure.is_none() {
-            let said = checks.iter().chain(&checked.of_unknown);
-            let said: Vec<Judged> = said.map(|check| checked.judge(check)).collect();
-            let known = self.health.fold.subjects().flat_map(|known| {
-                let own = known
-                    .reasons
-                    .iter()
-                    .filter(|reason| checked.is_own(&reason.rule));
-                own.map(|reason| (known.subject.clone(), reason.rule.clone()))
-            });
-            let gone: Vec<_> = known
-                .filter(|(subject, rule)| {
-                    !said
-                        .iter()
-                        .any(|judged| judged.subject == *subject && judged.rule == *rule)
-                })
-                .collect();
-            for (subject, rule) in gone {
-                self.judge(Judged {
-                    subject,
-                    rule,
-                    state: HealthState::Healthy,
-                    text: String::new(),
-                });
-            }
-        }
-        let runs = Judged {
-            subject,
-            rule: checked.rule(),
-            state: failure.map_or(HealthState::Healthy, |_| HealthState::Unknown),
-            text: failure.unwrap_or_default().to_owned(),
-        };
-        // One that is not known yet becomes a part with its first run.
-        let is_new = self.health.fold.subject(&runs.subject).is_none();
-        let before = self.judged(&runs.subject, &runs.rule);
-        if is_new || before != (runs.state, runs.text.clone()) {
-            self.judge(runs);
-        }
-        self.send_batch();
-    }
-
-    /// Which plugins there are. Of one that is not run nothing is known; what is known of one that is not there, also since
-    /// before a restart, goes.
-    pub(super) fn look_at_plugins(&mut self, looked: &Looked) {
-        let mut known = BTreeSet::new();
-        for part in self.health.fold.subjects() {
-            let own = (part.subject.part == SubjectKind::Component).then_some(&part.subject.name);
-            let rules = part.reasons.iter().map(|reason| &reason.rule);
-            known.extend(
-                own.into_iter()
-                    .chain(rules)
-                    .filter_map(|name| checks::plugin_of(name)),
-            );
-        }
-        let known: Vec<String> = known.into_iter().map(str::to_owned).collect();
-        for name in known {
-            let not_run = match &looked.there {
-                Err(why) => Some(why),
-                Ok(there) if !there.contains(&name) => {
-                    self.forget_plugin(&name);
-                    continue;
-                }
-                Ok(_) => looked.refused.get(&name),
-            };
-            if let Some(why) = not_run {
-                self.judge_checks(&Checked::new(&name, Err(why.clone())));
-            }
-        }
-    }
-
-    fn forget_plugin(&mut self, name: &str) {
-        let nothing = Checked::new(name, Ok(Vec::new()));
-        self.judge_checks(&nothing);
-        self.observe_health(Occasion::Forgotten {
-            subject: nothing.subject(),
-        });
-        self.show_health();
-        self.send_batch();
-    }
-
-    /// How a judgement of this name was last, and why.
-    fn judged(&self, subject: &HealthSubject, rule: &str) -> (HealthState, String) {
-        let known = self.health.fold.subject(subject);
-        let mut reasons = known.iter().flat_map(|known| &known.reasons);
-        let before = reasons.find(|reason| reason.rule == rule);
-        before.map_or((HealthState::Healthy, String::new()), |reason| {
-            (reason.state, reason.text.clone())
-        })
-    }
-
-    fn judge(&mut self, judged: Judged) {
-        let action = judged.action();
-        let Judged {
-            subject,
-            rule,
-            state,
-            text,
-        } = judged;
-        self.observe_health(Occasion::Judged {
-            subject,
-            rule,
-            state,
-            action,
-            text,
-        });
-    }
-
     /// GPUs that are there, for the first time, again, or another in the place of one; and those that were reset.
     pub(super) fn find_gpus(&mut self, gpus: &[GpuInfo]) {
         self.health.looked_at_gpus = true;
+        // Then what ends by it may have no record yet.
+        let waits = self.must_wait();
         let before = std::mem::take(&mut self.health.gpus);
         let mut occasions = Vec::new();
         for gpu in gpus {
@@ -544,7 +446,7 @@ impl State {
             let another = old.is_some_and(|old| old.uuid.is_some() && old.uuid != uuid);
             let known = self.health.fold.subject(&subject);
             let is_news = known.is_none_or(|known| {
-                !known.reasons.is_empty() || uuid.is_some() && known.uuid != uuid
+                waits || !known.reasons.is_empty() || uuid.is_some() && known.uuid != uuid
             });
             let named = old.is_some_and(|old| old.uuid.is_none()) && uuid.is_some();
             if (old.is_none() || named || another) && is_news {
@@ -572,11 +474,12 @@ impl State {
 
     /// NVSwitches that are there, for the first time or again.
     pub(super) fn find_nvswitches(&mut self, now: Vec<PciAddress>) {
+        let waits = self.must_wait();
         let before = std::mem::replace(&mut self.health.nvswitches, now.clone());
         for pci in now.iter().filter(|pci| !before.contains(pci)) {
             let subject = HealthSubject::new(SubjectKind::Nvswitch, pci.to_string());
             let known = self.health.fold.subject(&subject);
-            if known.is_none_or(|known| !known.reasons.is_empty()) {
+            if known.is_none_or(|known| waits || !known.reasons.is_empty()) {
                 let uuid = None;
                 self.observe_health(Occasion::Found { subject, uuid });
             }
@@ -586,6 +489,10 @@ impl State {
 
     /// How something stands is an event where health does not know it: as after a restart, while which it went on or ended.
     pub(super) fn ingest_standing(&mut self, standing: Observation) {
+        if self.must_wait() {
+            // Health does not know what waits: each reading would be news. The next one comes.
+            return;
+        }
         let Observation {
             witness,
             occurrence,

@@ -6,8 +6,10 @@ use gtrace_event::{
 };
 use tokio::sync::oneshot;
 
-use super::super::tests::{World, acknowledge, xid_79};
+use super::super::tests::{World, fault, fault_of, xid_79};
 use super::*;
+use crate::baseline::{self, Judgement};
+use crate::checks::{Checked, Looked};
 use crate::fake_sysfs::{FakeSysfs, GPU};
 use crate::hub::Command;
 use crate::input::{Input, Observation};
@@ -29,18 +31,14 @@ fn gpu(world: &World) -> SubjectHealth {
 }
 
 fn stored(world: &World) -> Vec<Record> {
-    world.flush();
-    let reader = Reader::open(&world.dir.path().join("store.db")).unwrap();
-    let records = reader.records_after(0, 10_000).unwrap();
+    let records = world.reader().records_after(0, 10_000).unwrap();
     records.into_iter().map(|(_, record)| record).collect()
 }
 
 /// What whoever reads the store comes to.
 fn replayed(world: &World) -> gtrace_event::HealthSnapshot {
-    world.flush();
-    let reader = Reader::open(&world.dir.path().join("store.db")).unwrap();
     let mut fold = Fold::new(Rules::builtin().unwrap());
-    replay(&mut fold, &reader, None).unwrap();
+    replay(&mut fold, &world.reader(), None).unwrap();
     fold.snapshot()
 }
 
@@ -84,8 +82,7 @@ fn a_fault_and_the_change_of_health_that_follows_are_one_transaction() {
     };
     assert_eq!(changes, [want(&format!("gpu {GPU}")), want("host")]);
     // The chain has them.
-    let reader = Reader::open(&world.dir.path().join("store.db")).unwrap();
-    assert!(reader.verify().unwrap().is_ok());
+    assert!(world.reader().verify().unwrap().is_ok());
 }
 
 #[test]
@@ -105,13 +102,8 @@ fn drills_and_forged_lines_change_no_health() {
 #[test]
 fn a_restart_knows_what_was_known_and_an_acknowledgement_reaches_it() {
     let world = World::new(tree());
-    let mut narrow = Occurrence::new(
-        Kind::PcieLink,
-        Severity::Warning,
-        "PCIe link runs with 8 of 16 lanes",
-    );
-    narrow.provenance = Provenance::Kernel;
-    narrow.gpu = Some(Gpu::at(GPU.parse().unwrap()));
+    let text = "PCIe link runs with 8 of 16 lanes";
+    let mut narrow = fault_of(GPU, Kind::PcieLink, Severity::Warning, text);
     narrow.detail.sample.metric = Some("gtrace_gpu_pcie_link_width".to_owned());
     narrow.detail.pcie.pci_device = Some(GPU.parse().unwrap());
     world.ingest_one(WitnessName::SysfsPci, narrow);
@@ -125,10 +117,7 @@ fn a_restart_knows_what_was_known_and_an_acknowledgement_reaches_it() {
 
     let world = world.restart(tree());
     assert_eq!(gpu(&world), before);
-    acknowledge(&world, &event)
-        .blocking_recv()
-        .unwrap()
-        .unwrap();
+    world.acknowledged(&event);
     assert_eq!(gpu(&world).state, HealthState::Healthy);
     let live = replayed(&world);
     let world = world.restart(tree());
@@ -146,7 +135,7 @@ fn gpus_that_are_found_are_healthy_and_a_counter_of_energy_that_goes_back_is_a_r
         let mut sample = gtrace_devices::GpuSample::at(Timestamp::now());
         sample.power.energy_j = Some(energy);
         gpu.sample = Some(sample);
-        crate::input::Input::Gpus(vec![gpu])
+        Input::Gpus(vec![gpu])
     };
     world.send(with(5000.0));
     let known = gpu(&world);
@@ -154,13 +143,8 @@ fn gpus_that_are_found_are_healthy_and_a_counter_of_energy_that_goes_back_is_a_r
         (known.state, known.uuid.as_deref()),
         (HealthState::Healthy, Some("GPU-1"))
     );
-    let mut halted = Occurrence::new(
-        Kind::Xid,
-        Severity::Fatal,
-        "NVRM: Xid (PCI:0000:3b:00): 62, x",
-    );
-    halted.provenance = Provenance::Kernel;
-    halted.gpu = Some(Gpu::at(GPU.parse().unwrap()));
+    let text = "NVRM: Xid (PCI:0000:3b:00): 62, x";
+    let mut halted = fault_of(GPU, Kind::Xid, Severity::Fatal, text);
     halted.detail.xid.xid = Some(62);
     world.ingest_one(WitnessName::Kmsg, halted);
     world.send(with(6000.0));
@@ -184,9 +168,7 @@ fn an_nvswitch_that_is_found_again_is_healthy_also_after_a_restart() {
     };
     let lose = |world: &World, at: &str| {
         let text = "NVSwitch is no longer among the PCI devices";
-        let mut lost = Occurrence::new(Kind::GpuLost, Severity::Fatal, text);
-        lost.provenance = Provenance::Kernel;
-        lost.gpu = Some(Gpu::at(at.parse().unwrap()));
+        let lost = fault_of(at, Kind::GpuLost, Severity::Fatal, text);
         world.ingest_one(WitnessName::SysfsPci, lost);
     };
     let states = |world: &World| {
@@ -225,9 +207,7 @@ fn a_maintenance_window_is_recorded_and_outlives_the_daemon() {
             note: "fans".to_owned(),
         };
         let (answer, done) = oneshot::channel();
-        world.send(crate::input::Input::Command(Command::Maintenance(
-            window, answer,
-        )));
+        world.send(Input::Command(Command::Maintenance(window, answer)));
         done.blocking_recv().unwrap()
     };
     assert!(
@@ -271,24 +251,20 @@ fn what_differs_from_the_baseline_is_a_reason_until_it_does_not_and_one_event_ov
     let world = world.restart(tree());
     judge(&world, Some("off"));
     assert_eq!(gpu(&world).state, HealthState::Degraded);
-    let drifts = |world: &World| {
-        let events = world.stored(None).into_iter();
-        events.filter(|e| e.kind == Kind::BaselineDrift).count()
-    };
-    assert_eq!(drifts(&world), 1);
+    assert_eq!(world.happened(Kind::BaselineDrift), 1);
     judge(&world, None);
     assert_eq!(gpu(&world).state, HealthState::Healthy);
     let live = replayed(&world);
-    assert_eq!(drifts(&world), 1);
+    assert_eq!(world.happened(Kind::BaselineDrift), 1);
     assert!(live.subjects.iter().all(|s| s.reasons.is_empty()));
 }
 
 /// A run of the plugin `site`, and what it says of GPUs that are not there.
 fn tell_checks(world: &World, said: Result<&str, &str>, of_unknown: &str) {
     let checks = |output: &str| gtrace_plugins::parse(output.as_bytes()).checks;
-    let checked = crate::checks::Checked {
+    let checked = Checked {
         of_unknown: checks(of_unknown),
-        ..crate::checks::Checked::new("site", said.map(checks).map_err(str::to_owned))
+        ..Checked::new("site", said.map(checks).map_err(str::to_owned))
     };
     world.send(Input::Command(Command::Checked(checked)));
 }
@@ -556,13 +532,6 @@ impl<'a> Samples<'a> {
     }
 }
 
-/// How often it happened by the events of a kind.
-fn happened(world: &World, kind: Kind) -> u64 {
-    let events = world.stored(None).into_iter();
-    let events = events.filter(|event| event.kind == kind);
-    events.map(|event| 1 + event.repeats).sum()
-}
-
 fn rules(world: &World) -> Vec<String> {
     let reasons = gpu(world).reasons.into_iter();
     reasons.map(|reason| reason.rule).collect()
@@ -583,7 +552,7 @@ fn a_licence_is_missing_once_over_restarts_and_is_there_again_whenever_that_was(
     let world = World::new(tree());
     licence(&mut Samples::new(&world), true);
     assert_eq!(
-        happened(&world, Kind::VgpuLicense),
+        world.happened(Kind::VgpuLicense),
         0,
         "that it is there is no news"
     );
@@ -592,7 +561,7 @@ fn a_licence_is_missing_once_over_restarts_and_is_there_again_whenever_that_was(
         let mut samples = Samples::new(world);
         (0..4).for_each(|_| licence(&mut samples, false));
         assert_eq!(rules(world), ["vgpu-unlicensed"]);
-        assert_eq!(happened(world, Kind::VgpuLicense), 1);
+        assert_eq!(world.happened(Kind::VgpuLicense), 1);
     };
     lacks(&world);
     let world = world.restart(tree());
@@ -603,7 +572,7 @@ fn a_licence_is_missing_once_over_restarts_and_is_there_again_whenever_that_was(
     licence(&mut samples, true);
     assert_eq!(gpu(&world).state, HealthState::Healthy);
     licence(&mut samples, true);
-    assert_eq!(happened(&world, Kind::VgpuLicense), 2);
+    assert_eq!(world.happened(Kind::VgpuLicense), 2);
     (0..3).for_each(|_| licence(&mut samples, false));
     assert_eq!(rules(&world), ["vgpu-unlicensed"]);
     // After another restart none is needed.
@@ -631,12 +600,12 @@ fn a_recovery_action_that_is_pending_when_the_daemon_starts_is_a_reason_until_it
     // The daemon is restarted twice, and in between the driver asks for more.
     let world = world.restart(tree());
     asks(&mut Samples::new(&world), 1);
-    assert_eq!(happened(&world, Kind::RecoveryAction), 1, "it is known");
+    assert_eq!(world.happened(Kind::RecoveryAction), 1, "it is known");
     let world = world.restart(tree());
     let mut samples = Samples::new(&world);
     asks(&mut samples, 2);
     assert_eq!(rules(&world), ["recovery-reboot"], "its newest word");
-    assert_eq!(happened(&world, Kind::RecoveryAction), 2);
+    assert_eq!(world.happened(Kind::RecoveryAction), 2);
     // By its energy counter the GPU is reset, and the driver asks for that again: it did not help.
     let energy = |samples: &mut Samples<'_>, joules: f64| {
         samples.take(|sample| {
@@ -652,20 +621,19 @@ fn a_recovery_action_that_is_pending_when_the_daemon_starts_is_a_reason_until_it
     assert_eq!(rules(&world), ["recovery-reset"]);
     asks(&mut samples, 0);
     assert_eq!(gpu(&world).state, HealthState::Healthy);
-    let before = happened(&world, Kind::RecoveryAction);
+    let before = world.happened(Kind::RecoveryAction);
     let live = replayed(&world);
     assert!(live.subjects.iter().all(|s| s.reasons.is_empty()));
     let world = world.restart(tree());
     asks(&mut Samples::new(&world), 0);
-    assert_eq!(happened(&world, Kind::RecoveryAction), before);
+    assert_eq!(world.happened(Kind::RecoveryAction), before);
 }
 
 #[test]
 fn a_port_that_came_up_while_no_daemon_ran_is_healthy_again() {
     let port = |severity: Severity, change: PortChange| {
         let text = format!("mlx5_0 port 1: {change:?}");
-        let mut occurrence = Occurrence::new(Kind::RdmaPort, severity, text);
-        occurrence.provenance = Provenance::Kernel;
+        let mut occurrence = fault(Kind::RdmaPort, severity, &text);
         let rdma = &mut occurrence.detail.rdma;
         (rdma.rdma_device, rdma.rdma_port) = (Some("mlx5_0".to_owned()), Some(1));
         rdma.port_change = Some(change);
@@ -680,7 +648,7 @@ fn a_port_that_came_up_while_no_daemon_ran_is_healthy_again() {
     };
     let world = World::new(tree());
     stands(&world);
-    assert_eq!(happened(&world, Kind::RdmaPort), 0, "that is no news");
+    assert_eq!(world.happened(Kind::RdmaPort), 0, "that is no news");
     world.ingest_one(
         WitnessName::SysfsRdma,
         port(Severity::Critical, PortChange::Down),
@@ -690,7 +658,7 @@ fn a_port_that_came_up_while_no_daemon_ran_is_healthy_again() {
     stands(&world);
     assert_eq!(report(&world).state, HealthState::Healthy);
     stands(&world);
-    assert_eq!(happened(&world, Kind::RdmaPort), 2);
+    assert_eq!(world.happened(Kind::RdmaPort), 2);
 }
 
 #[test]
@@ -706,15 +674,14 @@ fn an_action_that_nobody_knows_and_somebody_has_acknowledged_is_no_reason_until_
     let mut events = events.filter(|event| event.kind == Kind::RecoveryAction);
     let event = events.next().unwrap();
     assert!(event.message.ends_with("unknown (8)"), "{}", event.message);
-    let answer = acknowledge(&world, &event).blocking_recv();
-    answer.unwrap().unwrap();
+    world.acknowledged(&event);
     asks(&mut samples, 8);
     assert_eq!(gpu(&world).state, HealthState::Healthy);
     let world = world.restart(tree());
     let mut samples = Samples::new(&world);
     asks(&mut samples, 8);
     assert_eq!(gpu(&world).state, HealthState::Healthy);
-    assert_eq!(happened(&world, Kind::RecoveryAction), 1);
+    assert_eq!(world.happened(Kind::RecoveryAction), 1);
     asks(&mut samples, 9);
     assert_eq!(rules(&world), ["recovery-other"]);
 }
@@ -723,19 +690,13 @@ fn an_action_that_nobody_knows_and_somebody_has_acknowledged_is_no_reason_until_
 fn a_recovery_action_that_ended_while_no_daemon_ran_ends_its_reason() {
     let world = World::new(tree());
     let text = "NVRM: Xid (PCI:0000:3b:00): 154, GPU recovery action changed from 0x0 (None) to 0x1 (GPU Reset Required)";
-    let mut line = Occurrence::new(Kind::Xid, Severity::Critical, text);
-    line.provenance = Provenance::Kernel;
-    line.gpu = Some(Gpu::at(GPU.parse().unwrap()));
+    let mut line = fault_of(GPU, Kind::Xid, Severity::Critical, text);
     line.detail.xid.xid = Some(154);
     line.detail.xid.recovery_to = Some("GPU Reset Required".to_owned());
     world.ingest_one(WitnessName::Kmsg, line);
     let mut samples = Samples::new(&world);
     samples.take(|sample| sample.recovery_action = Some(1));
-    assert_eq!(
-        happened(&world, Kind::RecoveryAction),
-        0,
-        "its line is known"
-    );
+    assert_eq!(world.happened(Kind::RecoveryAction), 0, "its line is known");
     assert_eq!(rules(&world), ["recovery-reset"]);
     let world = world.restart(tree());
     let mut samples = Samples::new(&world);
@@ -744,7 +705,7 @@ fn a_recovery_action_that_ended_while_no_daemon_ran_ends_its_reason() {
     assert_eq!(rules(&world), ["recovery-reset"]);
     samples.take(|sample| sample.recovery_action = Some(0));
     assert_eq!(gpu(&world).state, HealthState::Healthy);
-    assert_eq!(happened(&world, Kind::RecoveryAction), 1);
+    assert_eq!(world.happened(Kind::RecoveryAction), 1);
     // The line and the reading are of one incident.
     assert_eq!(world.hub.incidents().len(), 1);
 }
@@ -753,15 +714,12 @@ fn a_recovery_action_that_ended_while_no_daemon_ran_ends_its_reason() {
 fn what_happened_to_a_service_is_one_event_over_a_restart_and_another_after_it_ran() {
     let happens = |world: &World, error: &str| {
         let message = format!("nvidia-fabricmanager.service {error}");
-        let mut occurrence = Occurrence::new(Kind::ServiceFailed, Severity::Critical, message);
-        occurrence.provenance = Provenance::Kernel;
+        let mut occurrence = fault(Kind::ServiceFailed, Severity::Critical, &message);
         occurrence.detail.host.unit = Some("nvidia-fabricmanager".to_owned());
         occurrence.detail.host.error = Some(error.to_owned());
         let news = gtrace_devices::HostNews { occurrence };
         world.send(Input::Command(Command::HostNews(Box::new(news))));
-        let events = world.stored(None).into_iter();
-        let events = events.filter(|event| event.kind == Kind::ServiceFailed);
-        events.map(|event| 1 + event.repeats).sum::<u64>()
+        world.happened(Kind::ServiceFailed)
     };
     let over = gtrace_devices::RUNS_AGAIN;
     let world = World::new(tree());

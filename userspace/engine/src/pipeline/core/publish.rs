@@ -62,10 +62,7 @@ impl State {
                     self.unconfirmed.insert(*id, self.confirmable);
                 }
                 let record = Record::Event(Box::new(event.clone()));
-                if self.has_room(1) {
-                    self.opened(&event);
-                    self.publish(record, event);
-                } else {
+                if self.must_wait() {
                     if !self.fold.holds_back() {
                         tracing::error!(
                             "the store takes nothing and {MAX_WAITING} records wait: new events wait in memory, and may be lost"
@@ -73,6 +70,9 @@ impl State {
                     }
                     self.fold.hold_back(*id);
                     self.show_unstored(record, event);
+                } else {
+                    self.opened(&event);
+                    self.publish(record, event);
                 }
             }
             Folded::Repeat(id) => {
@@ -156,6 +156,11 @@ impl State {
     /// Whether so many records more may wait for the store.
     pub(super) fn has_room(&self, records: usize) -> bool {
         self.writer.waiting() + self.batch.len() + records <= MAX_WAITING
+    }
+
+    /// Whether what is new has to wait for room, or behind what does: each is recorded after what came before it.
+    pub(super) fn must_wait(&self) -> bool {
+        !self.has_room(1) || self.fold.holds_back() || self.health.has_waiting()
     }
 
     /// Puts a record into the next batch for the store, which publishes it; false if it is lost.

@@ -162,9 +162,6 @@ fn a_drill_is_counted_and_shown_apart_from_faults() {
     assert_eq!(open(&world), [apart]);
     assert_eq!(world.hub.status().open_apart(), ["drills: 1"]);
     let event = world.stored(None).remove(0);
-    acknowledge(&world, &event)
-        .blocking_recv()
-        .unwrap()
-        .unwrap();
+    world.acknowledged(&event);
     assert_eq!(open(&world), []);
 }

@@ -11,11 +11,8 @@ impl World {
     }
 
     fn stored_incidents(&self) -> Vec<gtrace_event::Incident> {
-        self.flush();
-        let reader = Reader::open(&self.dir.path().join("store.db")).unwrap();
-        reader
-            .incidents(&gtrace_store::IncidentFilter::default())
-            .unwrap()
+        let all = gtrace_store::IncidentFilter::default();
+        self.reader().incidents(&all).unwrap()
     }
 
     fn change_incident(
@@ -111,10 +108,7 @@ fn a_fault_opens_an_incident_that_a_restart_takes_up_and_a_person_resolves() {
             .change_incident(gtrace_event::IncidentId::new(1), IncidentState::Open)
             .is_err()
     );
-    let report = Reader::open(&world.dir.path().join("store.db"))
-        .unwrap()
-        .verify()
-        .unwrap();
+    let report = world.reader().verify().unwrap();
     assert!(report.is_ok(), "{report:?}");
 }
 
@@ -231,11 +225,9 @@ fn the_worst_of_many_unresolved_incidents_are_taken_up_and_the_rest_is_counted()
     );
     let mut records = Vec::new();
     for nth in 0..crate::hub::INCIDENTS_MAX + LEFT_OUT {
-        let mut occurrence = Occurrence::new(Kind::GpuLost, Severity::Fatal, "gone");
-        occurrence.provenance = Provenance::Kernel;
         let at = format!("{nth:04x}:3b:00.0");
-        occurrence.gpu = Some(gtrace_event::Gpu::at(pci(&at)));
-        let event = Event::seen(Timestamp::now(), SYSFS, 1, occurrence);
+        let lost = fault_of(&at, Kind::GpuLost, Severity::Fatal, "gone");
+        let event = Event::seen(Timestamp::now(), SYSFS, 1, lost);
         let mut incident = correlator.ingest(&event).remove(0);
         // The oldest is the worst.
         if nth > 0 {

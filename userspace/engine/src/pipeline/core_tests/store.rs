@@ -1,6 +1,10 @@
 //! A store that takes nothing, is damaged, or is gone.
 
+use gtrace_devices::{Difference, Setting};
+use gtrace_event::{Gpu, HealthState, HealthSubject, PortChange, SubjectKind};
+
 use super::*;
+use crate::baseline::Judgement;
 
 #[test]
 fn while_the_store_takes_nothing_an_event_is_seen_at_once_and_again_once_it_is_stored() {
@@ -58,12 +62,9 @@ fn an_acknowledgement_is_answered_once_it_can_be_read_in_the_store() {
     let world = World::new(PciTree::default());
     world.ingest_one(KMSG, xid("Xid 79"));
     let event = world.stored(None).remove(0);
-    let reader = Reader::open(&world.dir.path().join("store.db")).unwrap();
+    let reader = world.reader();
     for acks in 1..=50 {
-        let acked = acknowledge(&world, &event)
-            .blocking_recv()
-            .unwrap()
-            .unwrap();
+        let acked = world.acknowledged(&event);
         assert_eq!(acked.acks.len(), acks);
         assert_eq!(reader.event(event.id).unwrap().unwrap().acks, acked.acks);
     }
@@ -142,7 +143,7 @@ fn nothing_that_comes_after_the_store_was_removed_is_lost_however_often_that_is(
         let texts = ["one", "two"].map(|n| format!("Xid 79, {n} of round {round}"));
         texts.iter().for_each(|text| add(text));
         assert_eq!(kept(), texts);
-        let report = Reader::open(&path).unwrap().verify().unwrap();
+        let report = world.reader().verify().unwrap();
         assert!(report.is_ok(), "{report:?}");
     }
     // Another file in its place is not what the writer writes to either. It is kept.
@@ -190,7 +191,7 @@ fn a_store_that_turns_damaged_is_replaced_and_nothing_that_waits_is_lost() {
         };
         assert_eq!(published.seq, Some(want));
     }
-    let report = Reader::open(&path).unwrap().verify().unwrap();
+    let report = world.reader().verify().unwrap();
     assert!(report.is_ok(), "{report:?}");
     assert_eq!((report.first_seq, report.last_seq), (2, 102));
 }
@@ -282,6 +283,22 @@ fn flush_in_vain(world: &World) {
     assert!(done.blocking_recv().unwrap().is_err());
 }
 
+/// Has the store take records again, and waits until it has the Xid of the GPU that waits for room.
+fn make_room(
+    world: &World,
+    other: &rusqlite::Connection,
+    live: &mut broadcast::Receiver<News>,
+) -> Vec<Event> {
+    other.execute_batch("ROLLBACK").unwrap();
+    while live.blocking_recv().is_ok_and(|news| news.id().is_none()) {}
+    loop {
+        let stored = world.stored(Some(GPU));
+        if !stored.is_empty() {
+            return stored;
+        }
+    }
+}
+
 fn quickly_busy() -> gtrace_store::Options {
     gtrace_store::Options {
         busy_timeout: Duration::from_millis(1),
@@ -313,18 +330,104 @@ fn what_finds_the_queue_full_is_one_event_whoever_sees_it_and_is_stored_once_the
     let refused = acknowledge(&world, newest).blocking_recv().unwrap();
     assert!(refused.unwrap_err().contains("no more records may wait"));
 
-    other.execute_batch("ROLLBACK").unwrap();
-    while live.blocking_recv().is_ok_and(|news| news.id().is_none()) {}
-    let stored = loop {
-        let found = world.stored(Some(GPU));
-        if !found.is_empty() {
-            break found;
-        }
-    };
+    let stored = make_room(&world, &other, &mut live);
     assert_eq!((stored.len(), stored[0].id), (1, newest.id));
     assert_eq!((stored[0].repeats, stored[0].witnesses.len()), (1, 2));
-    let acked = acknowledge(&world, &stored[0]).blocking_recv().unwrap();
-    assert_eq!(acked.unwrap().acks.len(), 1);
+    assert_eq!(world.acknowledged(&stored[0]).acks.len(), 1);
+}
+
+#[test]
+fn gpus_that_come_and_go_while_the_queue_is_full_are_as_they_were_last_once_there_is_room() {
+    const GPUS: [&str; 4] = [
+        "0000:01:00.0",
+        "0000:02:00.0",
+        "0000:03:00.0",
+        "0000:04:00.0",
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let world = World::start_with(dir, PciTree::default(), quickly_busy());
+    let there = |gpus: &[usize]| {
+        let gpus = gpus.iter().map(|gpu| GpuInfo::at(pci(GPUS[*gpu])));
+        world.send(Input::Gpus(gpus.collect()));
+    };
+    let goes = |gpu: usize| {
+        let text = "GPU is no longer among the PCI devices";
+        let lost = fault_of(GPUS[gpu], Kind::GpuLost, Severity::Fatal, text);
+        world.ingest_one(WitnessName::SysfsPci, lost);
+    };
+    there(&[0, 1, 2, 3]);
+    goes(0);
+    there(&[1, 2, 3]);
+    world.flush();
+    let other = fill_queue(&world);
+    let mut live = world.hub.subscribe().live;
+    there(&[0, 1, 2, 3]);
+    for gpu in [1, 2, 3] {
+        goes(gpu);
+    }
+    there(&[0]);
+    there(&[0, 2, 3]);
+    // The same event once more.
+    goes(3);
+    there(&[0, 2]);
+    flush_in_vain(&world);
+    // It happens after all that was observed, and is recorded after it.
+    world.ingest_one(KMSG, xid_79(Some(0), clock::boottime_ns()));
+    flush_in_vain(&world);
+
+    make_room(&world, &other, &mut live);
+    let again = world.stored(Some(GPUS[3]));
+    assert_eq!((again.len(), again[0].repeats), (1, 1));
+    let report = world.hub.health_report().unwrap();
+    let states = GPUS.map(|gpu| {
+        let mut parts = report.subjects.iter();
+        let part = parts.find(|part| part.subject.name == gpu);
+        part.map(|part| part.state)
+    });
+    let (healthy, unhealthy) = (Some(HealthState::Healthy), Some(HealthState::Unhealthy));
+    assert_eq!(states, [healthy, unhealthy, healthy, unhealthy]);
+}
+
+#[test]
+fn what_readings_show_all_the_time_is_one_occurrence_also_while_the_queue_is_full() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = World::start_with(dir, PciTree::default(), quickly_busy());
+    let read = || {
+        let mut occurrence = fault(Kind::RdmaPort, Severity::Critical, "mlx5_0 port 1 is down");
+        let rdma = &mut occurrence.detail.rdma;
+        (rdma.rdma_device, rdma.rdma_port) = (Some("mlx5_0".to_owned()), Some(1));
+        rdma.port_change = Some(PortChange::Down);
+        world.send(Input::Standing(Box::new(Observation {
+            witness: WitnessName::SysfsRdma,
+            occurrence,
+            count: 1,
+        })));
+        let at = "0000:01:00.0";
+        world.send(Input::Baseline(vec![Judgement {
+            subject: HealthSubject::new(SubjectKind::Gpu, at),
+            gpu: Some(Gpu::at(pci(at))),
+            differences: vec![Difference {
+                setting: Setting::Ecc,
+                expected: "on".to_owned(),
+                found: "off".to_owned(),
+                missing: false,
+            }],
+        }]));
+    };
+    let other = fill_queue(&world);
+    let mut live = world.hub.subscribe().live;
+    for _ in 0..3 {
+        read();
+    }
+    world.ingest_one(KMSG, xid_79(Some(0), clock::boottime_ns()));
+    flush_in_vain(&world);
+    make_room(&world, &other, &mut live);
+    for _ in 0..2 {
+        read();
+    }
+    for kind in [Kind::RdmaPort, Kind::BaselineDrift] {
+        assert_eq!(world.happened(kind), 1, "{kind}");
+    }
 }
 
 #[test]
@@ -350,7 +453,6 @@ fn an_acknowledgement_that_finds_the_queue_full_is_refused_and_nobody_sees_it() 
     let world = World::start_with(dir, PciTree::default(), quickly_busy());
     world.ingest_one(KMSG, xid("Xid 79"));
     let event = world.stored(None).remove(0);
-    let store = world.dir.path().join("store.db");
     let other = fill_queue(&world);
     let lost = world.hub.metrics.lost_of("store");
 
@@ -362,8 +464,7 @@ fn an_acknowledgement_that_finds_the_queue_full_is_refused_and_nobody_sees_it() 
 
     other.execute_batch("ROLLBACK").unwrap();
     while live.blocking_recv().is_ok_and(|news| news.id().is_none()) {}
-    let acked = acknowledge(&world, &event).blocking_recv().unwrap();
-    assert_eq!(acked.unwrap().acks.len(), 1);
-    let reader = Reader::open(&store).unwrap();
-    assert_eq!(reader.event(event.id).unwrap().unwrap().acks.len(), 1);
+    assert_eq!(world.acknowledged(&event).acks.len(), 1);
+    let stored = world.reader().event(event.id).unwrap();
+    assert_eq!(stored.unwrap().acks.len(), 1);
 }

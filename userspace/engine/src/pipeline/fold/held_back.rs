@@ -23,22 +23,30 @@ impl Fold {
         !self.held_back.is_empty()
     }
 
-    /// The first `most` events whose record waits for room: there is room now.
-    pub fn take_held_back(&mut self, most: usize) -> Vec<Event> {
+    /// The first `most` events whose record waits for room: there is room now. With `until_ns`, of those that have not happened since,
+    /// in nanoseconds since boot.
+    pub fn take_held_back(&mut self, until_ns: Option<u64>, most: usize) -> Vec<Event> {
         let Self {
             live: all,
             held_back,
             ..
         } = self;
-        let most = most.min(held_back.len());
-        let taken = held_back.drain(..most).filter_map(|id| {
-            let live = all.get_mut(&id)?;
+        let mut taken = Vec::new();
+        held_back.retain(|id| {
+            let Some(live) = all.get_mut(id) else {
+                return false;
+            };
+            let is_later = until_ns.is_some_and(|until_ns| live.last_ns > until_ns);
+            if is_later || taken.len() >= most {
+                return true;
+            }
             live.recorded = true;
             // The record has what has changed.
             live.published = None;
-            Some(live.event.clone())
+            taken.push(live.event.clone());
+            false
         });
-        taken.collect()
+        taken
     }
 
     /// Events whose record waits for room and that have changed since they were last shown. Their revision stays: the record is the

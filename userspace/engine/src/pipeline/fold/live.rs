@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 
 use gtrace_event::{
-    Amendment, Event, EventId, FoldKey, Kind, Occurrence, Timestamp, Variant, Witness, WitnessName,
+    Amendment, Event, EventId, FoldKey, Kind, Occurrence, Provenance, Timestamp, Variant, Witness,
+    WitnessName,
 };
 
+use super::Observed;
 use crate::input::SYNTHETIC;
 use crate::pipeline::times::Times;
 
@@ -76,6 +78,16 @@ impl Live {
             self.published = Some(Box::new(self.event.clone()));
             dirty.push(self.event.id);
         }
+    }
+
+    /// `count` occurrences were seen: by whom, when, and by whose hand, if that was not known.
+    pub(super) fn was_seen(&mut self, observed: &Observed, count: u64) {
+        if self.event.provenance == Provenance::Unknown {
+            self.event.provenance = observed.occurrence.provenance;
+        }
+        self.add_witness(observed.witness, observed.time, count);
+        // A late witness may report out of order.
+        self.last_ns = self.last_ns.max(observed.at_ns);
     }
 
     pub(super) fn add_witness(&mut self, source: WitnessName, first_time: Timestamp, count: u64) {

@@ -63,6 +63,19 @@ pub(in crate::cli) static CLIENT: Library = Library {
     folder: "remote",
 };
 
+/// CUPTI of a client without a GPU.
+pub(in crate::cli) static CUPTI: Library = Library {
+    packed: include_bytes!(env!("GTRACE_CUPTI")),
+    sum: include!(env!("GTRACE_CUPTI_SUM")),
+    digest: env!("GTRACE_CUPTI_DIGEST"),
+    file: "libcupti.so.gtrace",
+    names: &CUPTI_NAMES,
+    folder: "cupti",
+};
+
+/// Names by which programs look for CUPTI: those of CUDA 13 and 12.
+pub(in crate::cli) const CUPTI_NAMES: [&str; 2] = ["libcupti.so.13", "libcupti.so.12"];
+
 /// The driver of a traced program.
 pub(in crate::cli) static TRACE: Library = Library {
     packed: include_bytes!(env!("GTRACE_TRACE")),
@@ -237,7 +250,7 @@ mod tests {
     #[test]
     fn they_and_gtrace_start_without_rdma_core() {
         let gtrace = fs::read(std::env::current_exe().unwrap()).unwrap();
-        let embedded = [&CLIENT, &TRACE, &SOFTGPU].map(|library| library.bytes().unwrap());
+        let embedded = [&CLIENT, &CUPTI, &TRACE, &SOFTGPU].map(|library| library.bytes().unwrap());
         for bytes in [gtrace].into_iter().chain(embedded) {
             let needed = needed(&bytes);
             assert!(needed.iter().any(|name| name.starts_with("libc.so")));
@@ -301,6 +314,7 @@ mod tests {
         ] {
             assert!(has(&CLIENT, name));
         }
+        assert!(has(&CUPTI, b"cuptiActivityEnable"));
         assert!(has(&TRACE, b"cuLaunchKernel") && has(&TRACE, b"gtrace_trace_version"));
         assert!(has(&SOFTGPU, b"nvmlInit_v2") && !has(&SOFTGPU, b"gtrace_trace_version"));
     }

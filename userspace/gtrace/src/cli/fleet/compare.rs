@@ -19,7 +19,7 @@ pub(super) struct Compare {
     /// The version that is to replace it.
     new: Option<String>,
     /// The new version passes where it fails less than so many times as often.
-    #[arg(long, value_name = "TIMES", default_value_t = gtrace_fleet::cohort::MARGIN)]
+    #[arg(long, value_name = "TIMES", default_value_t = gtrace_fleet::cohort::MARGIN, requires = "old")]
     margin: f64,
     #[command(flatten)]
     asked: Asked,

@@ -15,8 +15,23 @@ use gtrace_collect::profile_file::{self, Format, View};
 use gtrace_profile::{Profile, table};
 use gtrace_timeline::live::Target;
 
-use super::other_host::DaemonPlace;
+use super::other_host::{DaemonPlace, Typed};
 use super::shared::{self, Failure};
+
+/// How the probes on CUDA calls are set.
+const OF_PROBES: &[&str] = &["--budget", "--library", "--device-memory"];
+/// Which daemon is asked, by which calls of the driver are counted.
+const OF_DAEMON: &[&str] = &[
+    "--config",
+    "--socket",
+    "--url",
+    "--token-file",
+    "--ca",
+    "--cert",
+    "--key",
+];
+/// What a table alone has.
+const OF_TABLE: &[&str] = &["--sort"];
 
 /// What the rows are sorted by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -53,6 +68,8 @@ impl From<Sort> for table::Order {
 #[derive(Clone, Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Args {
+    #[command(flatten)]
+    typed: Typed,
     #[command(subcommand)]
     command: Option<Saved>,
     /// CUDA calls of running processes, using uprobes; the default with --pid or --all.
@@ -86,7 +103,12 @@ pub struct Args {
     )]
     stats_file: Vec<PathBuf>,
     /// Status socket of `gtrace serve`.
-    #[arg(long, value_name = "PATH", requires = "remote")]
+    #[arg(
+        long,
+        value_name = "PATH",
+        requires = "remote",
+        conflicts_with = "stats_file"
+    )]
     status_socket: Option<PathBuf>,
     /// How CUDA calls are traced.
     #[command(flatten)]
@@ -97,7 +119,7 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t)]
     sort: Sort,
     /// How many rows, of each layer of a process; 0 for all.
-    #[arg(long, default_value_t = 40)]
+    #[arg(long, default_value_t = 40, conflicts_with = "json")]
     limit: usize,
     /// JSON: with --driver alone an array of all rows with the failures by NV_STATUS, else the profile.
     #[arg(long, conflicts_with = "format")]
@@ -158,6 +180,46 @@ impl Args {
     fn counts_api(&self) -> bool {
         self.api || (!self.driver && !self.remote && (self.pid.is_some() || self.all))
     }
+
+    /// Whether a profile is printed as a table, or as JSON.
+    fn is_printed(&self) -> bool {
+        self.output.out.is_none() && self.output.format.is_none()
+    }
+
+    /// Whether all that is asked for is what the daemon has counted so far.
+    fn is_of_daemon(&self) -> bool {
+        let is_alone = self.driver && !self.remote && !self.api;
+        is_alone && self.is_printed() && self.duration.is_none()
+    }
+
+    /// Refuses what would have no effect.
+    fn check(&self) -> Result<(), Failure> {
+        let has_others = self.driver || self.remote;
+        let without_effect = [
+            (
+                !self.driver,
+                OF_DAEMON,
+                "is for --driver: other calls are counted on this host, without the daemon; of another host run \
+                 `gtrace profile` there",
+            ),
+            (
+                has_others && !self.api,
+                OF_PROBES,
+                "is for CUDA calls: add --api, which counts them beside the others",
+            ),
+            (
+                self.json && !self.is_of_daemon(),
+                OF_TABLE,
+                "is for the table: a profile in JSON has all rows, by process and function",
+            ),
+        ];
+        for (is_so, options, why) in without_effect {
+            if let Some(option) = self.typed.first(options).filter(|_| is_so) {
+                return Err(Failure::usage(format!("{option} {why}")));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Runs the command.
@@ -181,19 +243,15 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         Some(Saved::Merge(args)) => return show::merge(args),
         None => {}
     }
-    if !args.driver && args.place.is_url_typed() {
-        let why = "--url is for --driver: other calls are counted on this host; run `gtrace profile` there";
-        return Err(Failure::usage(why).into());
-    }
-    let printed = args.output.out.is_none() && args.output.format.is_none();
-    if args.driver && !args.remote && !args.api && printed && args.duration.is_none() {
+    args.check()?;
+    if args.is_of_daemon() {
         return calls::run(&args);
     }
     if args.counts_api() {
         if let Some(pid) = args.pid {
             Target::find(Path::new("/proc"), pid).map_err(Failure::usage)?;
         }
-        if !args.driver && !args.remote && printed && args.interval.is_none() {
+        if !args.driver && !args.remote && args.is_printed() && args.interval.is_none() {
             return api::run(&args);
         }
     }

@@ -168,29 +168,21 @@ fn written<W: Write + Send>(
         }
         Format::Parquet => {
             let as_json = serde_json::to_string(session)?;
-            let mut sink = Parquet(SessionTable::new(out, session.interval_ms, as_json)?);
+            let mut sink = SessionTable::new(out, session.interval_ms, as_json)?;
             feed(&mut sink, view, pages)?;
-            sink.0.finish()?.flush()?;
+            sink.finish()?.flush()?;
         }
         Format::Perfetto => {
-            let mut sink = Perfetto(SessionTrace::new(
-                out,
-                nanos(session.started),
-                session.interval_ms,
-            )?);
+            let mut sink = SessionTrace::new(out, nanos(session.started), session.interval_ms)?;
             feed(&mut sink, view, pages)?;
-            sink.0.finish()?.flush()?;
+            sink.finish()?.flush()?;
         }
         Format::Gswarm => {
-            let mut sink = Gswarm(GswarmWriter::new(
-                out,
-                &session.name,
-                session.interval_ms,
-                &session.metrics,
-            )?);
+            let (name, interval_ms) = (&session.name, session.interval_ms);
+            let mut sink = GswarmWriter::new(out, name, interval_ms, &session.metrics)?;
             feed(&mut sink, view, pages)?;
             let end = session.stopped.unwrap_or_else(Timestamp::now);
-            sink.0.finish(nanos(session.started), nanos(end))?;
+            sink.finish(nanos(session.started), nanos(end))?;
         }
     }
     Ok(())
@@ -403,35 +395,29 @@ impl<W: Write> Sink for Csv<'_, W> {
     }
 }
 
-struct Parquet<W: Write + Send>(SessionTable<W>);
-
-impl<W: Write + Send> Sink for Parquet<W> {
+impl<W: Write + Send> Sink for SessionTable<W> {
     fn frame(&mut self, host: &str, frame: &HostFrame) -> io::Result<()> {
-        self.0.frame(host, frame)
+        self.frame(host, frame)
     }
 
     fn gap(&mut self, host: &str, slots: &Range<i64>) -> io::Result<()> {
-        self.0.gap(host, slots)
+        self.gap(host, slots)
     }
 }
 
-struct Perfetto<W: Write>(SessionTrace<W>);
-
-impl<W: Write> Sink for Perfetto<W> {
+impl<W: Write> Sink for SessionTrace<W> {
     fn frame(&mut self, host: &str, frame: &HostFrame) -> io::Result<()> {
-        self.0.frame(host, frame)
+        self.frame(host, frame)
     }
 
     fn gap(&mut self, host: &str, slots: &Range<i64>) -> io::Result<()> {
-        self.0.gap(host, slots)
+        self.gap(host, slots)
     }
 }
 
-struct Gswarm<W: Write>(GswarmWriter<W>);
-
-impl<W: Write> Sink for Gswarm<W> {
+impl<W: Write> Sink for GswarmWriter<W> {
     fn frame(&mut self, host: &str, frame: &HostFrame) -> io::Result<()> {
-        self.0.host(host, frame)
+        self.host(host, frame)
     }
 
     /// The format has none: the host is not in the arrays of those frames.

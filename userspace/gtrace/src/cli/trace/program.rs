@@ -77,6 +77,16 @@ impl Args {
         self.output.is_some() || self.ring.is_some()
     }
 
+    /// Options that nothing is done with.
+    pub(super) fn only_kept(&self) -> &'static [&'static str] {
+        match self.keeps_calls() {
+            true => &[],
+            // Programs that others collect from have room for their events.
+            false if self.print_env || self.listen => &["--max-events"],
+            false => &["--max-events", "--buffer"],
+        }
+    }
+
     /// Where they are kept until then.
     ///
     /// # Errors

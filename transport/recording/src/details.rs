@@ -3,25 +3,26 @@
 // Reads what pointers of the program point to.
 #![allow(unsafe_code)]
 
+use crate::{Details, NO_STREAM, kind, launch_words};
 use gtrace_cuda::types::driver::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMCPY3D_PEER, CUlaunchConfig,
 };
-use gtrace_recording::{Details, NO_STREAM, kind, launch_words};
 
 /// No stream.
 #[inline(always)]
-pub(crate) const fn none() -> u64 {
+pub const fn none() -> u64 {
     NO_STREAM
 }
 
 /// Nothing.
 #[inline(always)]
-pub(crate) fn plain() -> Details {
+pub fn plain() -> Details {
     Details::default()
 }
 
+/// A stream.
 #[inline(always)]
-pub(crate) fn stream(stream: u64) -> Details {
+pub fn stream(stream: u64) -> Details {
     Details {
         kind: kind::STREAM,
         words: [0, stream, 0, 0],
@@ -29,8 +30,9 @@ pub(crate) fn stream(stream: u64) -> Details {
     }
 }
 
+/// A copy.
 #[inline(always)]
-pub(crate) fn copy(bytes: u64, stream: u64, to: u64, from: u64) -> Details {
+pub fn copy(bytes: u64, stream: u64, to: u64, from: u64) -> Details {
     Details {
         kind: kind::COPY,
         words: [bytes, stream, to, from],
@@ -39,8 +41,9 @@ pub(crate) fn copy(bytes: u64, stream: u64, to: u64, from: u64) -> Details {
     }
 }
 
+/// Memory that is set.
 #[inline(always)]
-pub(crate) fn set(bytes: u64, stream: u64, to: u64) -> Details {
+pub fn set(bytes: u64, stream: u64, to: u64) -> Details {
     Details {
         kind: kind::SET,
         words: [bytes, stream, to, 0],
@@ -49,8 +52,9 @@ pub(crate) fn set(bytes: u64, stream: u64, to: u64) -> Details {
     }
 }
 
+/// An allocation.
 #[inline(always)]
-pub(crate) fn allocation(bytes: u64, stream: u64, address: u64) -> Details {
+pub fn allocation(bytes: u64, stream: u64, address: u64) -> Details {
     Details {
         kind: kind::ALLOCATE,
         words: [bytes, stream, address, 0],
@@ -59,8 +63,9 @@ pub(crate) fn allocation(bytes: u64, stream: u64, address: u64) -> Details {
     }
 }
 
+/// What is freed.
 #[inline(always)]
-pub(crate) fn free(stream: u64, address: u64) -> Details {
+pub fn free(stream: u64, address: u64) -> Details {
     Details {
         kind: kind::FREE,
         words: [0, stream, address, 0],
@@ -68,14 +73,9 @@ pub(crate) fn free(stream: u64, address: u64) -> Details {
     }
 }
 
+/// A launch of a kernel.
 #[inline(always)]
-pub(crate) fn launch(
-    function: u64,
-    stream: u64,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-) -> Details {
+pub fn launch(function: u64, stream: u64, grid: [u32; 3], block: [u32; 3], shared: u32) -> Details {
     let [grid, block] = launch_words(grid, block);
     Details {
         kind: kind::LAUNCH,
@@ -85,11 +85,13 @@ pub(crate) fn launch(
     }
 }
 
+/// A launch of a kernel by its configuration.
+///
 /// # Safety
 ///
 /// Null, or a configuration.
 #[inline(always)]
-pub(crate) unsafe fn launch_ex(config: *const CUlaunchConfig, function: u64) -> Details {
+pub unsafe fn launch_ex(config: *const CUlaunchConfig, function: u64) -> Details {
     // SAFETY: the caller's promise.
     let Some(config) = (unsafe { config.as_ref() }) else {
         return launch(function, NO_STREAM, [0; 3], [0; 3], 0);
@@ -109,7 +111,7 @@ pub(crate) unsafe fn launch_ex(config: *const CUlaunchConfig, function: u64) -> 
 ///
 /// Null, or a configuration.
 #[inline(always)]
-pub(crate) unsafe fn launch_stream(config: *const CUlaunchConfig) -> u64 {
+pub unsafe fn launch_stream(config: *const CUlaunchConfig) -> u64 {
     // SAFETY: the caller's promise.
     unsafe { config.as_ref() }.map_or(0, |config| config.hStream as u64)
 }
@@ -117,29 +119,33 @@ pub(crate) unsafe fn launch_stream(config: *const CUlaunchConfig) -> u64 {
 /// The handle by which a function without a suffix knows the stream `stream` of a function whose default stream
 /// is `default`.
 #[inline(always)]
-pub(crate) const fn in_stream(stream: u64, default: u64) -> u64 {
+pub const fn in_stream(stream: u64, default: u64) -> u64 {
     match stream {
         0 => default,
         stream => stream,
     }
 }
 
+/// Bytes of a copy in two dimensions.
+///
 /// # Safety
 ///
 /// Null, or a copy.
 #[inline(always)]
-pub(crate) unsafe fn area(copy: *const CUDA_MEMCPY2D) -> u64 {
+pub unsafe fn area(copy: *const CUDA_MEMCPY2D) -> u64 {
     // SAFETY: the caller's promise.
     unsafe { copy.as_ref() }.map_or(0, |copy| {
         (copy.WidthInBytes as u64).wrapping_mul(copy.Height as u64)
     })
 }
 
+/// Bytes of a copy in three dimensions.
+///
 /// # Safety
 ///
 /// Null, or a copy.
 #[inline(always)]
-pub(crate) unsafe fn volume(copy: *const CUDA_MEMCPY3D) -> u64 {
+pub unsafe fn volume(copy: *const CUDA_MEMCPY3D) -> u64 {
     // SAFETY: the caller's promise.
     unsafe { copy.as_ref() }.map_or(0, |copy| {
         (copy.WidthInBytes as u64)
@@ -148,11 +154,13 @@ pub(crate) unsafe fn volume(copy: *const CUDA_MEMCPY3D) -> u64 {
     })
 }
 
+/// The same between devices.
+///
 /// # Safety
 ///
 /// Null, or a copy.
 #[inline(always)]
-pub(crate) unsafe fn volume_peer(copy: *const CUDA_MEMCPY3D_PEER) -> u64 {
+pub unsafe fn volume_peer(copy: *const CUDA_MEMCPY3D_PEER) -> u64 {
     // SAFETY: the caller's promise.
     unsafe { copy.as_ref() }.map_or(0, |copy| {
         (copy.WidthInBytes as u64)
@@ -167,7 +175,7 @@ pub(crate) unsafe fn volume_peer(copy: *const CUDA_MEMCPY3D_PEER) -> u64 {
 ///
 /// A place that the call writes to if it succeeds.
 #[inline(always)]
-pub(crate) unsafe fn given(place: *const u64, code: u32) -> u64 {
+pub unsafe fn given(place: *const u64, code: u32) -> u64 {
     match code == 0 && !place.is_null() {
         // SAFETY: the caller's promise.
         true => unsafe { place.read_unaligned() },
