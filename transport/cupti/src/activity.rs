@@ -219,7 +219,7 @@ fn kernel(inner: &mut Inner, kind: u32, ended: &Ended, of: &callbacks::Of) -> Re
         local_per_thread: local.cast_unsigned(),
         correlation: of.correlation,
         grid_id: of.correlation.into(),
-        name: inner.name(name),
+        name: inner.name(name).expose_provenance(),
         // CUPTI_CHANNEL_TYPE_COMPUTE
         channel_kind: 1,
         ..Kernel::default()
@@ -286,23 +286,15 @@ fn stream(ended: &Ended, waited: bool) -> u32 {
 fn set(ended: &Ended, of: &callbacks::Of, waited: bool) -> Record {
     Record::Set(Set {
         kind: kind::MEMSET,
-        value: 0,
         bytes: ended.details.bytes,
-        start: 0,
-        end: 0,
         device: ended.device.cast_unsigned(),
         context: ended.call.context_number,
         stream: stream(ended, waited),
         correlation: of.correlation,
         flags: if waited { 0 } else { ASYNC.into() },
         memory: ended.to.into(),
-        pad: 0,
-        reserved: std::ptr::null(),
-        graph_node: 0,
-        graph: 0,
-        channel: 0,
         channel_kind: 1,
-        device_launched: 0,
+        ..Set::default()
     })
 }
 
@@ -314,15 +306,13 @@ fn graph(ended: &Ended, of: &callbacks::Of) -> Record {
     Record::Graph(Graph {
         kind: kind::GRAPH_TRACE,
         correlation: of.correlation,
-        start: 0,
-        end: 0,
         device,
         graph: records::graph(instance),
         context,
         stream: ended.stream,
-        reserved: std::ptr::null(),
         end_device: device,
         end_context: context,
+        ..Graph::default()
     })
 }
 

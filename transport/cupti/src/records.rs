@@ -1,8 +1,5 @@
 //! The records of activities: as CUPTI 13.2 has them, whose structs begin as those of its earlier versions do. What is not known is 0.
 
-use std::ffi::c_char;
-use std::ptr::null;
-
 /// `CUpti_ActivityKind`
 pub(crate) mod kind {
     pub(crate) const MEMCPY: u32 = 1;
@@ -53,7 +50,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// `CUpti_ActivityKernel11`
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kernel {
     pub(crate) kind: u32,
     pub(crate) cache_config: u8,
@@ -74,8 +71,9 @@ pub(crate) struct Kernel {
     pub(crate) local_total: u32,
     pub(crate) correlation: u32,
     pub(crate) grid_id: i64,
-    pub(crate) name: *const c_char,
-    pub(crate) reserved: *const u8,
+    /// The address of a string that stays; pointers are numbers in these structs, and 0 is null.
+    pub(crate) name: usize,
+    pub(crate) reserved: usize,
     pub(crate) queued: u64,
     pub(crate) submitted: u64,
     pub(crate) launch: [u8; 4],
@@ -83,7 +81,7 @@ pub(crate) struct Kernel {
     pub(crate) graph_node: u64,
     pub(crate) shmem_limit: u32,
     pub(crate) graph: u32,
-    pub(crate) policy: *const u8,
+    pub(crate) policy: usize,
     pub(crate) channel: u32,
     pub(crate) channel_kind: u32,
     pub(crate) cluster: [u32; 3],
@@ -96,7 +94,7 @@ pub(crate) struct Kernel {
 
 /// `CUpti_ActivityMemcpy6`
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Copy {
     pub(crate) kind: u32,
     pub(crate) copy: u8,
@@ -111,7 +109,7 @@ pub(crate) struct Copy {
     pub(crate) stream: u32,
     pub(crate) correlation: u32,
     pub(crate) runtime_correlation: u64,
-    pub(crate) reserved: *const u8,
+    pub(crate) reserved: usize,
     pub(crate) graph_node: u64,
     pub(crate) graph: u32,
     pub(crate) channel: u32,
@@ -120,36 +118,9 @@ pub(crate) struct Copy {
     pub(crate) count: u64,
 }
 
-impl Default for Copy {
-    fn default() -> Self {
-        Self {
-            kind: kind::MEMCPY,
-            copy: 0,
-            from: 0,
-            to: 0,
-            flags: 0,
-            bytes: 0,
-            start: 0,
-            end: 0,
-            device: 0,
-            context: 0,
-            stream: 0,
-            correlation: 0,
-            runtime_correlation: 0,
-            reserved: null(),
-            graph_node: 0,
-            graph: 0,
-            channel: 0,
-            channel_kind: 0,
-            device_launched: 0,
-            count: 0,
-        }
-    }
-}
-
 /// `CUpti_ActivityMemset4`
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Set {
     pub(crate) kind: u32,
     pub(crate) value: u32,
@@ -163,7 +134,7 @@ pub(crate) struct Set {
     pub(crate) flags: u16,
     pub(crate) memory: u16,
     pub(crate) pad: u32,
-    pub(crate) reserved: *const u8,
+    pub(crate) reserved: usize,
     pub(crate) graph_node: u64,
     pub(crate) graph: u32,
     pub(crate) channel: u32,
@@ -215,7 +186,7 @@ pub(crate) struct External {
 
 /// `CUpti_ActivityGraphTrace2`
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Graph {
     pub(crate) kind: u32,
     pub(crate) correlation: u32,
@@ -225,53 +196,9 @@ pub(crate) struct Graph {
     pub(crate) graph: u32,
     pub(crate) context: u32,
     pub(crate) stream: u32,
-    pub(crate) reserved: *const u8,
+    pub(crate) reserved: usize,
     pub(crate) end_device: u32,
     pub(crate) end_context: u32,
-}
-
-impl Default for Kernel {
-    fn default() -> Self {
-        Self {
-            kind: kind::KERNEL,
-            cache_config: 0,
-            shared_memory_config: 0,
-            registers: 0,
-            partitioned: [0; 2],
-            start: 0,
-            end: 0,
-            completed: 0,
-            device: 0,
-            context: 0,
-            stream: 0,
-            grid: [0; 3],
-            block: [0; 3],
-            static_shared: 0,
-            dynamic_shared: 0,
-            local_per_thread: 0,
-            local_total: 0,
-            correlation: 0,
-            grid_id: 0,
-            name: null(),
-            reserved: null(),
-            queued: 0,
-            submitted: 0,
-            launch: [0; 4],
-            shared_executed: 0,
-            graph_node: 0,
-            shmem_limit: 0,
-            graph: 0,
-            policy: null(),
-            channel: 0,
-            channel_kind: 0,
-            cluster: [0; 3],
-            cluster_policy: 0,
-            local_total_long: 0,
-            clusters: [0; 2],
-            device_launched: 0,
-            priority: 0,
-        }
-    }
 }
 
 /// A record.
@@ -285,10 +212,6 @@ pub(crate) enum Record {
     External(External),
     Graph(Graph),
 }
-
-// SAFETY: the pointers in them are null, or strings that stay.
-#[allow(unsafe_code)]
-unsafe impl Send for Record {}
 
 /// The bytes of a record.
 #[allow(unsafe_code)]
