@@ -10,12 +10,19 @@ include!("beside.rs");
 /// length of what is packed.
 fn find_objects(objects: &[(&str, &str)]) {
     println!("cargo:rerun-if-env-changed=GTRACE_BPF_DIR");
-    let dir = env::var_os("GTRACE_BPF_DIR").map_or_else(|| beside("bpf"), PathBuf::from);
+    // Probes read the registers that an architecture has arguments in.
+    let arch = env::var("CARGO_CFG_TARGET_ARCH").unwrap_or_default();
+    let of_host = env::var("HOST").is_ok_and(|host| host.split('-').next() == Some(arch.as_str()));
+    let folder = match of_host {
+        true => "bpf".to_owned(),
+        false => format!("bpf-{arch}"),
+    };
+    let dir = env::var_os("GTRACE_BPF_DIR").map_or_else(|| beside(&folder), PathBuf::from);
     for (variable, name) in objects {
         let object = dir.join(name);
         println!("cargo:rerun-if-changed={}", object.display());
         if !object.exists() {
-            build_probes(&object);
+            build_probes(&object, &arch);
         }
         let (packed, len) = pack(name, &object);
         println!("cargo:rustc-env={variable}={}", packed.display());
@@ -43,8 +50,8 @@ fn pack(name: &str, object: &Path) -> (PathBuf, PathBuf) {
     (packed, len)
 }
 
-/// Builds the probes with `cargo xtask build-ebpf`, or ends with what to do.
-fn build_probes(object: &Path) {
+/// Builds the probes for `arch` with `cargo xtask build-ebpf`, or ends with what to do.
+fn build_probes(object: &Path, arch: &str) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     // A target directory of its own: the outer build holds the lock of the usual one.
@@ -55,6 +62,8 @@ fn build_probes(object: &Path) {
         .args(["--", "build-ebpf", "--out-dir"])
         .arg(object.parent().unwrap_or(Path::new(".")))
         .current_dir(root)
+        .env("AYA_BPF_TARGET_ARCH", arch)
+        .env_remove("CARGO_BUILD_TARGET")
         .env_remove("CARGO_ENCODED_RUSTFLAGS")
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .status();

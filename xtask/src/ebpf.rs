@@ -20,6 +20,9 @@ use crate::toolchain::{Core, TARGET, Toolchain};
 /// Counts up when the way of building changes, so that old stamps no longer match.
 const RECIPE: &str = "4";
 
+/// Names the architecture whose registers the probes read, for aya too, where it is not this machine's.
+const ARCHITECTURE: &str = "AYA_BPF_TARGET_ARCH";
+
 /// Which of the objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Variant {
@@ -169,7 +172,7 @@ fn compile_c(context: &Context, variant: Variant, source: &str) -> Result<Vec<u8
         .current_dir(context.root.join("ebpf/core"))
         .args(["-g", "-O2", "-target", "bpf", "-mcpu=v3", "-fno-addrsig"])
         .args(["-Wall", "-Wextra", "-Werror"])
-        .arg(format!("-D__TARGET_ARCH_{}", core_arch()))
+        .arg(format!("-D__TARGET_ARCH_{}", core_arch(&architecture())?))
         .arg(format!(
             "-ffile-prefix-map={}=gtrace",
             context.root.display()
@@ -186,11 +189,19 @@ fn compile_c(context: &Context, variant: Variant, source: &str) -> Result<Vec<u8
     finished(&bytes, variant).with_context(|| format!("{} is no good", object.display()))
 }
 
-/// The architecture's name in `__TARGET_ARCH_*`, as libbpf's headers have it.
-fn core_arch() -> &'static str {
-    match std::env::consts::ARCH {
-        "aarch64" => "arm64",
-        _ => "x86",
+/// The architecture that the probes are for, as rustc names it.
+fn architecture() -> String {
+    std::env::var(ARCHITECTURE).unwrap_or_else(|_| std::env::consts::ARCH.to_owned())
+}
+
+/// An architecture's name in `__TARGET_ARCH_*`, as libbpf's headers have it.
+fn core_arch(architecture: &str) -> Result<&'static str> {
+    match architecture {
+        "x86_64" => Ok("x86"),
+        "aarch64" => Ok("arm64"),
+        other => {
+            bail!("the registers that hold arguments are known of x86-64 and arm64, not of {other}")
+        }
     }
 }
 
@@ -227,6 +238,7 @@ fn cargo_command(context: &Context, toolchain: &Toolchain, linker: &Path) -> Com
         .arg(output_dir(context))
         .env("RUSTC", &toolchain.rustc)
         .env("RUSTC_BOOTSTRAP", "1")
+        .env(ARCHITECTURE, architecture())
         .env("CARGO_TARGET_BPFEL_UNKNOWN_NONE_LINKER", linker)
         .env("CARGO_ENCODED_RUSTFLAGS", rustflags(context).join("\x1f"))
         .env_remove("RUSTFLAGS")
@@ -317,7 +329,8 @@ fn stamp(context: &Context, toolchain: &Toolchain, clang: &Path) -> Result<Strin
     let clang_version = shell::read(Command::new(clang).arg("--version"))
         .context("clang does not say its version: CLANG may name something else")?;
     Ok(format!(
-        "recipe {RECIPE}\nflags {}\nlinker {}\ncompiler {} {:?}\n{}\nclang {}\n{}\nsources {}\n",
+        "recipe {RECIPE}\narchitecture {}\nflags {}\nlinker {}\ncompiler {} {:?}\n{}\nclang {}\n{}\nsources {}\n",
+        architecture(),
         rustflags(context).join(" "),
         std::env::var("BPF_LINKER").unwrap_or_default(),
         toolchain.rustc.display(),
@@ -346,6 +359,14 @@ mod tests {
         check(&object(62, b"\0.BTF\0"), Variant::Production).unwrap_err();
         check(&object(247, b"\0.text\0"), Variant::Production).unwrap_err();
         check(b"", Variant::Production).unwrap_err();
+    }
+
+    #[test]
+    fn programs_in_c_are_for_the_architecture_that_gtrace_is_for() {
+        assert_eq!(core_arch("x86_64").unwrap(), "x86");
+        assert_eq!(core_arch("aarch64").unwrap(), "arm64");
+        // Another one's arguments would be read from x86-64's registers.
+        core_arch("riscv64").unwrap_err();
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! Atomic updates of map values. `core` is built for BPF without atomic read-modify-write, so the
-//! instructions are written out (BPF ISA v3; kernel 5.12 and later).
+//! instructions are written out (BPF ISA v3; kernel 5.12 and later, 5.18 on arm64).
 
 /// Adds `n` to the value at `target`.
 #[inline(always)]

@@ -35,15 +35,14 @@ pub struct Attributes {
 }
 
 /// What a call changes of the memory that is allocated. Its first arguments in the request say how much. Of physical memory, which
-/// is there until its last handle and mapping are gone, no call alone says so.
+/// is there until its last handle and mapping are gone, and of page-locked memory, of which ranges may share pages, no call alone
+/// says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryChange {
     /// Allocates: bytes. The address comes back.
     Allocate,
     /// Allocates rows: bytes of a row, rows. The address and the bytes from row to row come back.
     AllocatePitched,
-    /// Gives the client's page-locked memory a counterpart, which outlives contexts: bytes. The address comes back.
-    MapHost,
     /// Creates an array: its new handle, `CUDA_ARRAY_DESCRIPTOR`.
     CreateArray,
     /// Creates an array: its new handle, `CUDA_ARRAY3D_DESCRIPTOR`.
@@ -236,16 +235,12 @@ const OWN: &[Operation] = &[
     },
     Operation {
         id: payload::MAP_HOST,
-        attributes: Attributes {
-            memory: Some(MemoryChange::MapHost),
-            ..CREATES
-        },
+        attributes: CREATES,
     },
     Operation {
         id: payload::UNMAP_HOST,
         attributes: Attributes {
             synchronising: true,
-            memory: Some(MemoryChange::Free),
             ..Attributes::NONE
         },
     },

@@ -177,6 +177,21 @@ fn a_client_that_did_not_learn_that_it_was_let_in_gets_its_place_back() {
     assert!(status["counters"]["refused"]["max_clients"].as_u64() > Some(0));
 }
 
+/// The worker of a program ends a moment after the program.
+#[test]
+fn programs_that_follow_each_other_need_one_place() {
+    let server = Server::start(&artefacts().gtrace, &[], &["--max-clients", "1"]).unwrap();
+    for via in Via::ALL {
+        for _ in 0..4 {
+            let mut command = server.exec(via);
+            program(&mut command, "vector_add", &[]);
+            let outcome = process::run(&mut command, support::LIMIT).unwrap();
+            let (stderr, log) = (outcome.stderr, server.log());
+            assert!(outcome.status.success(), "{}: {stderr}{log}", via.name());
+        }
+    }
+}
+
 fn pass(mut from: TcpStream, mut to: TcpStream, swallow: &AtomicBool) {
     let mut bytes = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut bytes) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use gtrace_e2e::faults::{Faults, Plan};
 use gtrace_e2e::server::{Server, Via};
-use gtrace_e2e::{artefacts, process};
+use gtrace_e2e::{artefacts, process, programs};
 use serde_json::Value;
 use support::{Talking, artefacts};
 
@@ -253,6 +253,21 @@ fn counted(tls: bool, threads: &str, most_bytes: u64, few: u64) {
         sums = (sums.0 + sent, sums.1 + 1);
     }
     assert!(sums.0 >= launches && sums.1 > 0, "{stats}");
+}
+
+/// Nobody has to look for what broke, and nothing is kept for a client that comes back.
+#[test]
+fn a_program_that_ends_breaks_no_connection() {
+    let server = Server::start(&artefacts().gtrace, &[], &[]).unwrap();
+    let mut command = exec(&server.address(Via::Tcp), &[]);
+    command.arg(programs::c_program(artefacts(), "threads").unwrap());
+    let outcome = process::run(&mut command, support::LIMIT).unwrap();
+    assert!(outcome.status.success(), "{}", outcome.stderr);
+    let gone = || server.workers().is_empty();
+    assert!(process::wait_until(Duration::from_secs(10), gone));
+    let (status, log) = (server.status().unwrap(), server.log());
+    assert_eq!(status["counters"]["severed"], 0, "{log}");
+    assert!(!log.contains("waits for its client"), "{log}");
 }
 
 /// A server that is killed, or started again, is another one: what it had is lost, and the program learns so at once.

@@ -184,11 +184,13 @@ pub(crate) fn call(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer
         CONDITIONAL_CREATE => create_conditional(exec, r, w),
         GRAPH_DESTROY => {
             let graph = r.clone().u64()?;
-            let code = driver::dispatch(op, exec, r, w)?;
-            if code == 0 {
-                exec.session.objects.graph_ended(graph);
+            let hidden = exec.handles.hide(graph);
+            let code = driver::dispatch(op, exec, r, w);
+            match code {
+                Ok(0) => exec.session.objects.graph_ended(graph),
+                _ => exec.handles.show(&hidden),
             }
-            Ok(code)
+            code
         }
         GRAPH_WITHIN => {
             let node = r.clone().u64()?;

@@ -13,7 +13,7 @@ use crate::generated::driver::Driver;
 use crate::generated::nvml::Nvml;
 use crate::special;
 use crate::staging::{PART, Staging};
-use crate::worker::handles::{Handles, INVALID_VALUE};
+use crate::worker::handles::{CONTEXT_IS_DESTROYED, Handles, INVALID_CONTEXT, INVALID_VALUE};
 use crate::worker::session::Session;
 use crate::worker::sticky::PendingAsyncError;
 use crate::worker::time;
@@ -131,7 +131,8 @@ impl Exec {
     ///
     /// # Errors
     ///
-    /// INVALID_CONTEXT (201) if the client has none of this number, and what the driver says.
+    /// CONTEXT_IS_DESTROYED if the client has none of this number any more: it names one that was made. And what the
+    /// driver says.
     #[inline]
     pub(crate) fn enter(&mut self) -> Result<(), Code> {
         if self.context == Some(self.request.context) {
@@ -143,11 +144,16 @@ impl Exec {
     #[cold]
     fn change_context(&mut self) -> Result<(), Code> {
         let wanted = self.request.context;
+        let gone = |code| match code {
+            INVALID_CONTEXT => CONTEXT_IS_DESTROYED,
+            code => code,
+        };
         let real = match wanted {
             0 => std::ptr::null_mut(),
             wanted => self
                 .handles
-                .real(Kind::Context, Kind::Context.handle(wanted.into()))?,
+                .real(Kind::Context, Kind::Context.handle(wanted.into()))
+                .map_err(gone)?,
         };
         match special::set_current(self.driver, real.cast()) {
             0 => {
@@ -156,7 +162,7 @@ impl Exec {
             }
             code => {
                 self.context = None;
-                Err(code)
+                Err(gone(code))
             }
         }
     }

@@ -17,8 +17,12 @@ pub(crate) enum Place {
     HostAllocated,
     /// Memory of the program that it has page-locked.
     HostRegistered,
+    /// Memory that a node of a graph allocates.
+    Graph,
     /// A range of addresses without memory of its own (`cuMemAddressReserve`).
     Reserved,
+    /// Memory that is put into such a range (`cuMemMap`).
+    Mapped,
 }
 
 impl Place {
@@ -65,7 +69,15 @@ pub(crate) struct Allocation {
 #[derive(Debug, Default)]
 pub(crate) struct Allocations {
     by_base: BTreeMap<u64, Allocation>,
+    /// What is mapped into ranges of addresses.
+    mapped: BTreeMap<u64, Allocation>,
     ids: u64,
+}
+
+/// That of `all` which `address` lies in.
+fn within(all: &BTreeMap<u64, Allocation>, address: u64) -> Option<Allocation> {
+    let (_, found) = all.range(..=address).next_back()?;
+    (address - found.base < found.size).then_some(*found)
 }
 
 impl Allocations {
@@ -75,7 +87,8 @@ impl Allocations {
         allocation.id = self.ids;
         let end = allocation.base.saturating_add(allocation.size);
         let mut stale = Vec::new();
-        while let Some(found) = self.find(allocation.base) {
+        self.unmap(allocation.base, allocation.size);
+        while let Some(found) = within(&self.by_base, allocation.base) {
             stale.extend(self.by_base.remove(&found.base));
         }
         while let Some((&base, _)) = self.by_base.range(allocation.base..end).next() {
@@ -85,15 +98,48 @@ impl Allocations {
         stale
     }
 
+    /// Adds what is mapped into a range of addresses, and gives it its number.
+    pub(crate) fn map(&mut self, mut mapping: Allocation) {
+        self.ids += 1;
+        mapping.id = self.ids;
+        self.mapped.insert(mapping.base, mapping);
+    }
+
+    /// Forgets what is mapped at `size` bytes from `base` on.
+    pub(crate) fn unmap(&mut self, base: u64, size: u64) {
+        let end = base.saturating_add(size);
+        while let Some((&at, _)) = self.mapped.range(base..end).next() {
+            self.mapped.remove(&at);
+        }
+    }
+
     /// Removes the allocation that begins at `base`.
     pub(crate) fn remove(&mut self, base: u64) -> Option<Allocation> {
         self.by_base.remove(&base)
     }
 
+    /// The number of the allocation that begins at `base`.
+    pub(crate) fn id(&self, base: u64) -> Option<u64> {
+        self.at(base).map(|found| found.id)
+    }
+
+    /// Removes what begins at `base` if it still is what it was when its number was `known`, and says whether it is: another thread
+    /// may have been given the address since.
+    pub(crate) fn remove_known(&mut self, base: u64, known: Option<u64>) -> bool {
+        let is_it = self.id(base) == known;
+        if is_it {
+            self.by_base.remove(&base);
+        }
+        is_it
+    }
+
     /// Notes whether operations with what begins at `base` are to be synchronous.
     pub(crate) fn set_synchronous(&mut self, base: u64, synchronous: bool) {
-        if let Some(found) = self.by_base.get_mut(&base) {
-            found.synchronous = synchronous;
+        for all in [&mut self.mapped, &mut self.by_base] {
+            if let Some(found) = all.get_mut(&base) {
+                found.synchronous = synchronous;
+                return;
+            }
         }
     }
 
@@ -102,10 +148,18 @@ impl Allocations {
         self.by_base.get(&base).copied()
     }
 
-    /// The allocation that `address` lies in.
+    /// The allocation that `address` lies in; a range of addresses also where something is mapped.
+    pub(crate) fn range(&self, address: u64) -> Option<Allocation> {
+        within(&self.by_base, address)
+    }
+
+    /// The allocation that `address` lies in; in a range of addresses, what is mapped there if something is.
     pub(crate) fn find(&self, address: u64) -> Option<Allocation> {
-        let (_, found) = self.by_base.range(..=address).next_back()?;
-        (address - found.base < found.size).then_some(*found)
+        let found = self.range(address)?;
+        match found.place {
+            Place::Reserved => within(&self.mapped, address).or(Some(found)),
+            _ => Some(found),
+        }
     }
 
     /// Whether any has an address from `base` on and before `end`.
@@ -119,10 +173,11 @@ impl Allocations {
         self.by_base.retain(|_, a| a.owner != Some(owner));
     }
 
-    /// Forgets the device memory of a context that is gone.
+    /// Forgets the device memory of a context that is gone; ranges of addresses are of none.
     pub(crate) fn forget_context(&mut self, context: u64) {
+        let stays = |place: Place| place.is_host() || place == Place::Reserved;
         self.by_base
-            .retain(|_, a| a.context != context || a.place.is_host());
+            .retain(|_, a| a.context != context || stays(a.place));
     }
 }
 
@@ -183,6 +238,47 @@ mod tests {
         all.remove(0x1000);
         all.add(allocation(0x1000, 0x100, 1));
         assert!(!all.find(0x1080).unwrap().synchronous);
+    }
+
+    #[test]
+    fn what_another_thread_was_given_since_is_kept() {
+        let mut all = Allocations::default();
+        all.add(allocation(0x1000, 0x100, 1));
+        let known = all.id(0x1000);
+        all.add(allocation(0x1000, 0x200, 1));
+        assert!(!all.remove_known(0x1000, known));
+        assert_eq!(all.find(0x1180).map(|a| a.size), Some(0x200));
+        let known = all.id(0x1000);
+        assert!(all.remove_known(0x1000, known));
+        assert_eq!(all.find(0x1000), None);
+        assert!(all.remove_known(0x1000, None));
+    }
+
+    #[test]
+    fn what_is_mapped_is_found_in_its_range_until_it_is_not() {
+        let mut all = Allocations::default();
+        let placed = |base, size, place| Allocation {
+            place,
+            ..allocation(base, size, 1)
+        };
+        all.add(placed(0x1000, 0x1000, Place::Reserved));
+        all.map(placed(0x1000, 0x400, Place::Mapped));
+        all.map(placed(0x1400, 0x400, Place::Mapped));
+        let found = |all: &Allocations, at| all.find(at).map(|a| (a.base, a.place));
+        assert_eq!(found(&all, 0x13ff), Some((0x1000, Place::Mapped)));
+        assert_eq!(found(&all, 0x1400), Some((0x1400, Place::Mapped)));
+        assert_eq!(all.range(0x1400).map(|a| a.base), Some(0x1000));
+        assert_eq!(found(&all, 0x1800), Some((0x1000, Place::Reserved)));
+        assert_ne!(all.find(0x1000).unwrap().id, all.find(0x1400).unwrap().id);
+        all.set_synchronous(0x1000, true);
+        assert!(all.find(0x1000).unwrap().synchronous);
+        assert!(!all.find(0x1900).unwrap().synchronous);
+        all.forget_context(1);
+        all.unmap(0x1000, 0x400);
+        assert_eq!(found(&all, 0x1000), Some((0x1000, Place::Reserved)));
+        assert_eq!(found(&all, 0x1400), Some((0x1400, Place::Mapped)));
+        all.add(allocation(0x1000, 0x1000, 1));
+        assert_eq!(found(&all, 0x1400), Some((0x1000, Place::Device)));
     }
 
     #[test]

@@ -160,6 +160,17 @@ pub(crate) fn takes_part(session: &Session, stream: u64) -> bool {
     session.state.captures.any() && known(session, stream).is_some()
 }
 
+/// Whether what a stream is given is captured. Of a stream that has waited for an event, and may have joined by that, the
+/// server is asked.
+pub(crate) fn is_captured(session: &'static Session, stream: u64) -> bool {
+    let captures = &session.state.captures;
+    if takes_part(session, stream) {
+        return true;
+    }
+    let may_be = captures.any() && lock(&captures.maybe).contains(&stream);
+    may_be && holding_back(session, || ask(session, stream)).is_ok_and(|info| info.status == ACTIVE)
+}
+
 /// Whether a stream is known to take part in none.
 fn is_free(session: &Session, stream: u64) -> bool {
     let captures = &session.state.captures;

@@ -64,6 +64,17 @@ pub(crate) fn current() -> Result<Current, CUresult> {
     }
 }
 
+/// The current context, and what is known of it.
+///
+/// # Errors
+///
+/// INVALID_CONTEXT if there is none, CONTEXT_IS_DESTROYED if it was destroyed where it was not popped.
+fn alive(session: &Session) -> Result<(Current, Known), CUresult> {
+    let current = current()?;
+    let known = lock(&session.state.contexts).get(current.handle);
+    Ok((current, known.ok_or(cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED)?))
+}
+
 /// The context at the top, which may be none.
 pub(crate) fn top() -> Current {
     TOP.get()
@@ -240,7 +251,7 @@ pub(crate) unsafe fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresul
     done(|| {
         let session = session::cuda()?;
         local!("cuCtxAttach");
-        let handle = current()?.handle;
+        let handle = alive(session)?.0.handle;
         if flags != 0 || pctx.is_null() {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
@@ -281,15 +292,11 @@ pub(crate) unsafe fn cuCtxSetCurrent(ctx: CUcontext) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         local!("cuCtxSetCurrent");
-        let handle = number(ctx);
-        if handle == TOP.get().handle {
-            return Ok(());
+        match number(ctx) {
+            0 if TOP.get().handle == 0 => {}
+            0 => pop(),
+            handle => TOP.set(live(session, handle)?),
         }
-        if handle == 0 {
-            pop();
-            return Ok(());
-        }
-        TOP.set(live(session, handle)?);
         Ok(())
     })
 }
@@ -317,17 +324,17 @@ pub(crate) unsafe fn cuCtxPopCurrent_v2(pctx: *mut CUcontext) -> CUresult {
 
 pub(crate) unsafe fn cuCtxGetDevice(device: *mut CUdevice) -> CUresult {
     done(|| {
-        session::cuda()?;
+        let session = session::cuda()?;
         local!("cuCtxGetDevice");
         // SAFETY: a pointer of the program.
-        unsafe { put(device, current()?.device) }
+        unsafe { put(device, alive(session)?.0.device) }
     })
 }
 
 /// The context that a call means, for which null is the current one.
 fn meant(session: &Session, ctx: CUcontext) -> Result<Current, CUresult> {
     match number(ctx) {
-        0 => current(),
+        0 => Ok(alive(session)?.0),
         handle => live(session, handle),
     }
 }
@@ -358,10 +365,8 @@ pub(crate) unsafe fn cuCtxGetFlags(flags: *mut c_uint) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         local!("cuCtxGetFlags");
-        let known = lock(&session.state.contexts).get(current()?.handle);
-        let known = known.ok_or(cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED)?;
         // SAFETY: a pointer of the program.
-        unsafe { put(flags, known.flags) }
+        unsafe { put(flags, alive(session)?.1.flags) }
     })
 }
 

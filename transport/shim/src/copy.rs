@@ -11,6 +11,7 @@
 
 use std::cell::Cell;
 use std::ffi::c_void;
+use std::sync::atomic::Ordering;
 use std::{ptr, slice};
 
 use gtrace_cuda::payload::{Download, Payload as _, SYNCHRONOUS, Side, SideKind, Upload};
@@ -24,7 +25,7 @@ use crate::graph::captured_linear;
 use crate::lane::{Bulk, Lane};
 use crate::session::{self, Session, with_lane};
 use crate::state::read;
-use crate::{clock, deferred_copies, device_idle, host_memory, log, managed, status};
+use crate::{capture, clock, deferred_copies, device_idle, host_memory, log, managed, status};
 
 /// Bytes of a frame's bulk part.
 pub(crate) fn chunk(lane: &Lane) -> usize {
@@ -434,9 +435,11 @@ fn reach(session: &'static Session, to: CUdeviceptr, bytes: &[u8]) -> Result<(),
 }
 
 /// A synchronous copy to the device was left to the server: CUDA waits first for what is under way, so what that
-/// copies to page-locked memory, or writes there, is here on return.
+/// copies to page-locked memory, or writes there, is here on return. Another process, whose connection is another one, may
+/// read what was copied to memory that both have.
 pub(crate) fn after_synchronous(session: &'static Session) -> Result<(), CUresult> {
-    let any = session.state.deferred_copies.any();
+    let state = &session.state;
+    let any = state.deferred_copies.any() || state.shares_memory.load(Ordering::Relaxed);
     match any || managed::may_change() || managed::goes_past(session) {
         true => synchronise(),
         false => Ok(()),
@@ -490,7 +493,9 @@ fn between(
 ) -> Result<(), CUresult> {
     managed::reach(session, [to, from].into_iter())?;
     let mut giving = managed::Giving::default();
-    if managed::in_use() {
+    // What is captured runs with its graph.
+    let captured = || stream.is_some_and(|on| capture::is_captured(session, on.addr() as u64));
+    if managed::in_use() && !captured() {
         if stream.is_none() {
             behind_all_host_functions(session, SYNCHRONOUS)?;
         }
@@ -590,17 +595,16 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
             (SideKind::Device, dstDevice),
         );
         managed::reach(session, std::iter::once(dstDevice))?;
-        let mut giving = managed::Giving::default();
-        if managed::in_use() {
-            let from = srcHost.addr() as u64;
-            if managed::contains(from) {
-                return between(session, (dstDevice, from), ByteCount, Some(hStream));
-            }
-            giving = managed::before_write(session, dstDevice, ByteCount as u64)?;
+        if managed::in_use() && managed::contains(from.1) {
+            return between(session, (dstDevice, from.1), ByteCount, Some(hStream));
         }
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
         }
+        let giving = match managed::in_use() {
+            true => managed::before_write(session, dstDevice, ByteCount as u64)?,
+            false => managed::Giving::default(),
+        };
         behind_host_functions(session, (srcHost, ByteCount), hStream)?;
         // SAFETY: memory of the program.
         let bytes = unsafe { source(srcHost, ByteCount) }?;
@@ -659,15 +663,14 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
             (SideKind::Client, dstHost.addr() as u64),
         );
         managed::reach(session, std::iter::once(srcDevice))?;
-        if managed::in_use() {
-            let to = dstHost.addr() as u64;
-            if managed::contains(to) {
-                return between(session, (to, srcDevice), ByteCount, Some(hStream));
-            }
-            managed::before_read(session, srcDevice, ByteCount as u64)?;
+        if managed::in_use() && managed::contains(to.1) {
+            return between(session, (to.1, srcDevice), ByteCount, Some(hStream));
         }
         if captured_linear(session, from, to, ByteCount, hStream)? {
             return Ok(());
+        }
+        if managed::in_use() {
+            managed::before_read(session, srcDevice, ByteCount as u64)?;
         }
         let to = dstHost.expose_provenance();
         deferred_copies::settle(session, to, ByteCount)?;

@@ -82,6 +82,11 @@ fn devices(session: &Session) -> &[DeviceSnapshot] {
     session.snapshot.get().map_or(&[], |s| &s.devices)
 }
 
+/// How many devices the program has.
+pub(crate) fn how_many(session: &Session) -> usize {
+    devices(session).len()
+}
+
 /// A device by its ordinal.
 ///
 /// # Errors

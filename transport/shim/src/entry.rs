@@ -150,10 +150,11 @@ pub(crate) fn one_way(
         let session = session::cuda()?;
         let mut _giving = managed::Giving::default();
         if op.attributes.uses_memory {
-            if managed::may_map() {
-                return one_way_that_maps(session, op, write);
+            let in_use = managed::in_use();
+            if managed::may_map() || (in_use && session.state.captures.any()) {
+                return one_way_by_arguments(session, op, write);
             }
-            if managed::in_use() {
+            if in_use {
                 _giving = managed::before_any(session)?;
             }
         }
@@ -161,9 +162,10 @@ pub(crate) fn one_way(
     })
 }
 
-/// As [`one_way`], where the arguments may lead to page-locked memory that the server does not have yet.
+/// As [`one_way`], where the arguments may lead to page-locked memory that the server does not have yet, or name a stream
+/// that is captured.
 #[cold]
-fn one_way_that_maps(
+fn one_way_by_arguments(
     session: &'static Session,
     op: Operation,
     write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
@@ -171,10 +173,12 @@ fn one_way_that_maps(
     let mut arguments = Writer::over(Vec::new());
     write(&mut arguments)?;
     let arguments = arguments.into_inner();
-    managed::reach_bytes(session, &arguments)?;
+    if managed::may_map() {
+        managed::reach_bytes(session, &arguments)?;
+    }
     let mut _giving = managed::Giving::default();
     if managed::in_use() {
-        _giving = managed::before_any(session)?;
+        _giving = managed::before_call(session, op.id, &arguments)?;
     }
     one_way_in(session, op, |w| {
         w.raw(&arguments);

@@ -4,13 +4,15 @@
 
 #![allow(unsafe_code)]
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
 use gtrace_cuda::types::driver::{self as cuda, CUcontext, CUevent, CUresult, CUstream};
+use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
-use crate::entry::{check, done};
+use crate::copy::stream;
+use crate::entry::{check, done, exchange};
 use crate::generated::driver::remote;
 use crate::lane::Outgoing;
 use crate::session::{self, Session, with_lane};
@@ -49,13 +51,21 @@ impl Mark {
     }
 }
 
+/// Who else records an event, so that the frame of the last record does not decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Recorder {
+    Graph,
+    /// Another process, which may also wait for it.
+    Process,
+}
+
 /// Events that were recorded.
 #[derive(Default)]
 pub(crate) struct Events {
     /// By their handle.
     marks: Mutex<HashMap<u64, Mark>>,
-    /// Those that graphs or other processes record too, so that the frame of the last record does not decide.
-    on_another_stream: Mutex<HashSet<u64>>,
+    /// Those that are recorded otherwise too.
+    on_another_stream: Mutex<HashMap<u64, Recorder>>,
 }
 
 impl Events {
@@ -67,9 +77,11 @@ impl Events {
         lock(&self.marks).insert(event, mark);
     }
 
-    /// A graph or another process records this event too from now on: only the server knows of it.
+    /// A graph records this event too from now on: only the server knows of it.
     pub(crate) fn recorded_on_another_stream(&self, event: u64) {
-        lock(&self.on_another_stream).insert(event);
+        let mut all = lock(&self.on_another_stream);
+        all.entry(event).or_insert(Recorder::Graph);
+        drop(all);
         self.remove(event);
     }
 
@@ -78,8 +90,8 @@ impl Events {
         lock(&self.marks).remove(&event);
     }
 
-    fn is_recorded_on_another_stream(&self, event: u64) -> bool {
-        lock(&self.on_another_stream).contains(&event)
+    fn other_recorder(&self, event: u64) -> Option<Recorder> {
+        lock(&self.on_another_stream).get(&event).copied()
     }
 
     /// The answer to a question was that the record at `mark` is complete.
@@ -103,17 +115,16 @@ fn number(event: CUevent) -> u64 {
 
 /// Other processes record this event too.
 pub(crate) fn share(session: &Session, event: CUevent) {
-    session
-        .state
-        .events
-        .recorded_on_another_stream(number(event));
+    let events = &session.state.events;
+    lock(&events.on_another_stream).insert(number(event), Recorder::Process);
+    events.remove(number(event));
 }
 
-pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, Flags: std::ffi::c_uint) -> CUresult {
+pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, flags: std::ffi::c_uint) -> CUresult {
     done(|| {
         // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuEventCreate(phEvent, Flags) })?;
-        if Flags & cuda::CU_EVENT_INTERPROCESS != 0 {
+        check(unsafe { remote::cuEventCreate(phEvent, flags) })?;
+        if flags & cuda::CU_EVENT_INTERPROCESS != 0 {
             // SAFETY: the call that succeeded has written there.
             share(session::cuda()?, unsafe { phEvent.read() });
         }
@@ -121,20 +132,33 @@ pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, Flags: std::ffi::c_uin
     })
 }
 
-/// An event is recorded by `send`, which leaves one frame.
-fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
+/// An event is recorded by `send`, which leaves one frame, or by a call of `op` with these arguments that is awaited: another
+/// process may wait for the event as soon as this one says that it is recorded, and has a connection of its own.
+fn record(
+    event: CUevent,
+    op: OpId,
+    write: impl FnOnce(&mut Writer),
+    send: impl FnOnce() -> CUresult,
+) -> CUresult {
     done(|| {
         let session = session::cuda()?;
-        let code = send();
+        let other = session.state.events.other_recorder(number(event));
+        let code = match other {
+            Some(Recorder::Process) => done(|| {
+                let write = |w: &mut Writer| {
+                    write(w);
+                    Ok(())
+                };
+                exchange(session, op, Flags::STRICT, write, |_| Ok(()))
+            }),
+            _ => send(),
+        };
         // What is recorded in a capture becomes a part of its graph.
         let known = code == cuda::CUDA_SUCCESS
             && !session.settings.strict
             && !session::thread_is_ending()
             && !session.state.captures.any()
-            && !session
-                .state
-                .events
-                .is_recorded_on_another_stream(number(event));
+            && other.is_none();
         match known {
             true => {
                 let mark = with_lane(session, |lane| Ok(lane.mark()))?;
@@ -147,8 +171,14 @@ fn record(event: CUevent, send: impl FnOnce() -> CUresult) -> CUresult {
 }
 
 pub(crate) unsafe fn cuEventRecord(hEvent: CUevent, hStream: CUstream) -> CUresult {
+    const OP: OpId = op_id("cuEventRecord");
+    let write = |w: &mut Writer| {
+        w.u64(number(hEvent));
+        w.u64(stream(hStream));
+    };
     // SAFETY: handles.
-    record(hEvent, || unsafe { remote::cuEventRecord(hEvent, hStream) })
+    let send = || unsafe { remote::cuEventRecord(hEvent, hStream) };
+    record(hEvent, OP, write, send)
 }
 
 pub(crate) unsafe fn cuEventRecordWithFlags(
@@ -156,10 +186,15 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
     hStream: CUstream,
     flags: std::ffi::c_uint,
 ) -> CUresult {
-    let code = record(hEvent, || {
-        // SAFETY: handles.
-        unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) }
-    });
+    const OP: OpId = op_id("cuEventRecordWithFlags");
+    let write = |w: &mut Writer| {
+        w.u64(number(hEvent));
+        w.u64(stream(hStream));
+        w.u32(flags);
+    };
+    // SAFETY: handles.
+    let send = || unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) };
+    let code = record(hEvent, OP, write, send);
     if flags == cuda::CU_EVENT_RECORD_EXTERNAL
         && let Some(session) = session::current()
         && session.state.captures.any()

@@ -14,12 +14,11 @@ use gtrace_link::{LinkKind, PinnedRegion};
 use crate::allocations::{Allocation, Place};
 use crate::context::{self, put};
 use crate::entry::done;
+use crate::page::page_size;
 use crate::session::{self, Session};
 use crate::state::{lock, read, write};
 use crate::stats::local;
 use crate::{copy, deferred_copies, managed, memory};
-
-const PAGE: usize = 4096;
 
 fn note(session: &'static Session, base: *mut c_void, size: usize, place: Place, flags: c_uint) {
     let made = memory::allocation(base.addr() as u64, size as u64, place);
@@ -72,7 +71,7 @@ fn somewhere(size: u64) -> u64 {
         false => *next,
     };
     // A page between allocations, so that who writes beyond one is noticed.
-    *next = found + size + PAGE as u64;
+    *next = found + size + page_size();
     found
 }
 
@@ -159,7 +158,7 @@ pub(crate) unsafe fn cuMemHostAlloc(
             return unsafe { put(pp, ptr::null_mut()) };
         }
         let size = bytesize
-            .checked_next_multiple_of(PAGE)
+            .checked_next_multiple_of(page_size() as usize)
             .ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
         let memory = map(size)?;
         note(session, memory, bytesize, Place::HostAllocated, flags);
@@ -190,7 +189,7 @@ pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
         write(&session.state.allocations).remove(found.base);
         release(session, &found);
         managed::leave(session, found.base, true);
-        let size = (found.size as usize).next_multiple_of(PAGE);
+        let size = (found.size as usize).next_multiple_of(page_size() as usize);
         // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
         unsafe { libc::munmap(p, size) };
         Ok(())

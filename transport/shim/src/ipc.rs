@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::fd::{AsRawFd as _, FromRawFd as _, IntoRawFd as _, OwnedFd};
+use std::sync::atomic::Ordering;
 
 use gtrace_cuda::payload::{EXPORT_MEMORY, IMPORT_MEMORY, TICKET};
 use gtrace_cuda::types::driver::{
@@ -21,8 +22,25 @@ use crate::events;
 use crate::generated::driver::remote;
 use crate::log;
 use crate::memory::note;
-use crate::session;
-use crate::state::write;
+use crate::session::{self, Session};
+use crate::state::{read, write};
+
+/// Other processes have memory of this one from now on, or it has memory of theirs.
+fn share_memory(session: &Session) {
+    session.state.shares_memory.store(true, Ordering::Relaxed);
+}
+
+pub(crate) unsafe fn cuIpcGetMemHandle(
+    pHandle: *mut CUipcMemHandle,
+    dptr: CUdeviceptr,
+) -> CUresult {
+    done(|| {
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuIpcGetMemHandle(pHandle, dptr) })?;
+        share_memory(session::cuda()?);
+        Ok(())
+    })
+}
 
 pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
     pdptr: *mut CUdeviceptr,
@@ -40,6 +58,7 @@ pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
             unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, &raw mut size, base) }
         }))?;
         note(session, start, size as u64, Place::Opened, 0);
+        share_memory(session);
         // SAFETY: a pointer of the program.
         unsafe { put(pdptr, base) }
     })
@@ -48,6 +67,7 @@ pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
 pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
     done(|| {
         let session = session::cuda()?;
+        let known = read(&session.state.allocations).id(dptr);
         // SAFETY: no pointer of the client.
         let earlier = ending(session, || unsafe { remote::cuIpcCloseMemHandle(dptr) })?;
         let mut start = 0;
@@ -56,7 +76,7 @@ pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
         let still =
             unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, std::ptr::null_mut(), dptr) };
         if check(still).is_err() {
-            write(&session.state.allocations).remove(dptr);
+            write(&session.state.allocations).remove_known(dptr, known);
         }
         earlier
     })
@@ -142,6 +162,7 @@ pub(crate) unsafe fn cuMemExportToShareableHandle(
                 Ok(())
             },
         )?;
+        share_memory(session);
         let fd = descriptor(&ticket).map_err(|error| {
             let text = format!("no descriptor for memory: {error}");
             log::once("shared memory", &text);
@@ -184,6 +205,7 @@ pub(crate) unsafe fn cuMemImportFromShareableHandle(
                 Ok(())
             },
         )?;
+        share_memory(session);
         // SAFETY: a pointer of the program.
         unsafe { put(handle, found) }
     })

@@ -162,6 +162,10 @@ unsafe fn extra<'a>(extra: *const *mut c_void) -> Result<Option<&'a [u8]>, CUres
 
 /// Appends the parameter buffer.
 ///
+/// # Errors
+///
+/// INVALID_VALUE for a null pointer to an argument, and for arguments in both ways.
+///
 /// # Safety
 ///
 /// As for [`len`], which has counted.
@@ -176,6 +180,9 @@ pub(crate) unsafe fn gather(
             w.raw(bytes);
         }
         return Ok(());
+    }
+    if !arguments.extra.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
     let mut at = 0;
     for (index, parameter) in record.layout()?.parameters.iter().enumerate() {
@@ -574,6 +581,21 @@ mod tests {
             gather(&mut w, &record, arguments).unwrap();
         }
         assert_eq!(w.as_slice(), [9; 8]);
+    }
+
+    #[test]
+    fn arguments_are_given_in_one_way() {
+        let record = record(&[(0, 4)]);
+        let mut value = [3u8, 4, 5, 6];
+        let mut each = pointers(&mut [&mut value]);
+        let end = std::ptr::null_mut();
+        let arguments = Arguments {
+            each: each.as_mut_ptr(),
+            extra: &raw const end,
+        };
+        // SAFETY: an argument of the size that the record has, and END.
+        let gathered = unsafe { gather(&mut Writer::default(), &record, arguments) };
+        assert_eq!(gathered, Err(cuda::CUDA_ERROR_INVALID_VALUE));
     }
 
     #[test]

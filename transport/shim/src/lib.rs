@@ -47,6 +47,7 @@ mod observe;
 mod occupancy;
 mod output;
 mod owner;
+mod page;
 mod pitched;
 mod pointer;
 mod report;

@@ -31,13 +31,14 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gtrace_cuda::types::driver::CUresult;
-use gtrace_protocol::OpId;
+use gtrace_protocol::{OpId, op_id};
 
 use self::eager::Eager;
 use self::page_locked::{PageLocked, take_in, waits_for_device};
 use self::pager::{Pager, pager};
-use self::pages::{Attach, PAGE, Region, Run};
+use self::pages::{Attach, Region, Run};
 use crate::capture;
+use crate::page::page_size;
 use crate::reserve::claim;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
@@ -334,7 +335,7 @@ pub(crate) fn before_launch(
 ) -> Result<Giving, CUresult> {
     let mut giving = Giving::default();
     // What is captured runs with its graph.
-    if capture::takes_part(session, stream) {
+    if capture::is_captured(session, stream) {
         return Ok(giving);
     }
     giving.begin();
@@ -359,6 +360,52 @@ pub(crate) fn before_any(session: &'static Session) -> Result<Giving, CUresult> 
         })?;
     }
     Ok(giving)
+}
+
+/// The stream of a call that is not awaited, by its arguments as they travel; none of one without a stream.
+fn stream_of(op: OpId, arguments: &[u8]) -> Option<u64> {
+    const FIRST: [OpId; 10] = [
+        op_id("cuStreamWaitValue32"),
+        op_id("cuStreamWaitValue32_v2"),
+        op_id("cuStreamWaitValue64"),
+        op_id("cuStreamWaitValue64_v2"),
+        op_id("cuStreamWriteValue32"),
+        op_id("cuStreamWriteValue32_v2"),
+        op_id("cuStreamWriteValue64"),
+        op_id("cuStreamWriteValue64_v2"),
+        op_id("cuStreamBatchMemOp"),
+        op_id("cuStreamBatchMemOp_v2"),
+    ];
+    const LAST: [OpId; 9] = [
+        op_id("cuMemcpyDtoDAsync_v2"),
+        op_id("cuMemcpyPeerAsync"),
+        op_id("cuMemsetD8Async"),
+        op_id("cuMemsetD16Async"),
+        op_id("cuMemsetD32Async"),
+        op_id("cuMemsetD2D8Async"),
+        op_id("cuMemsetD2D16Async"),
+        op_id("cuMemsetD2D32Async"),
+        op_id("cuGraphLaunch"),
+    ];
+    let stream = match op {
+        op if FIRST.contains(&op) => arguments.first_chunk::<8>(),
+        op if LAST.contains(&op) => arguments.last_chunk::<8>(),
+        _ => None,
+    };
+    stream.map(|stream| u64::from_le_bytes(*stream))
+}
+
+/// As [`before_any`], of a call with these arguments. What is captured runs with its graph, and to send anything would end
+/// a capture that is not relaxed.
+pub(crate) fn before_call(
+    session: &'static Session,
+    op: OpId,
+    arguments: &[u8],
+) -> Result<Giving, CUresult> {
+    match stream_of(op, arguments) {
+        Some(stream) if capture::is_captured(session, stream) => Ok(Giving::default()),
+        _ => before_any(session),
+    }
 }
 
 /// The device is about to read `len` bytes at `address`.
@@ -500,7 +547,7 @@ fn is_busy() -> bool {
 /// The memory that begins at `base` is about to be freed.
 pub(crate) fn forget(base: u64) {
     if in_use() {
-        forget_where(|region| region.base == base & !(PAGE - 1) && region.give_up(base));
+        forget_where(|region| region.base == base & !(page_size() - 1) && region.give_up(base));
     }
 }
 
@@ -561,7 +608,7 @@ fn add_variable(
     owner: u64,
 ) -> Result<bool, CUresult> {
     let end = base + size;
-    let mut at = base & !(PAGE - 1);
+    let mut at = base & !(page_size() - 1);
     while at < end {
         let taken = {
             let mut state = lock(&STATE);
@@ -586,7 +633,7 @@ fn add_variable(
             Ok(region_end) => at = region_end,
             Err(until) => {
                 let from = base.max(at);
-                let pages = until.next_multiple_of(PAGE) - at;
+                let pages = until.next_multiple_of(page_size()) - at;
                 let region = Region::new(from, until - from, context).of(owner);
                 if !claim(at, pages) || !add(session, region)? {
                     return Ok(false);
@@ -600,7 +647,7 @@ fn add_variable(
 
 /// Pages that `len` bytes take.
 fn whole_pages(len: u64) -> Option<u64> {
-    len.checked_next_multiple_of(PAGE)
+    len.checked_next_multiple_of(page_size())
 }
 
 /// Changes who may use the memory at `address`.
@@ -632,7 +679,28 @@ fn want(address: u64, len: u64) {
 
 #[cfg(test)]
 mod tests {
+    use gtrace_cuda::{Api, Argument, Class, Kind, Pass, functions};
+
     use super::*;
+
+    #[test]
+    fn the_stream_of_every_call_that_is_not_awaited_is_found() {
+        let is_stream = |argument: Option<&Argument>| {
+            argument.is_some_and(|argument| argument.pass == Pass::Handle(Kind::Stream))
+        };
+        let arguments = [1u64, 0, 2].map(u64::to_le_bytes).concat();
+        let calls = functions::all(Api::Driver)
+            .filter(|call| call.class == Class::OneWay && call.attributes.uses_memory);
+        for call in calls {
+            let (first, last) = (call.arguments.first(), call.arguments.last());
+            let expected = match (is_stream(first), is_stream(last)) {
+                (true, _) => Some(1),
+                (_, true) => Some(2),
+                _ => None,
+            };
+            assert_eq!(stream_of(call.id(), &arguments), expected, "{}", call.name);
+        }
+    }
 
     #[test]
     fn a_call_that_is_still_to_be_sent_is_not_waited_for() {

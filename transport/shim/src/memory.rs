@@ -4,10 +4,12 @@
 #![allow(unsafe_code)]
 
 use std::ffi::{c_char, c_uint, c_ulonglong, c_void};
+use std::mem;
 
 use gtrace_cuda::types::driver::{
-    self as cuda, CUdevice, CUdeviceptr, CUlibrary, CUmemAllocationType, CUmemLocation,
-    CUmemPool_attribute, CUmemoryPool, CUmodule, CUresult, CUstream,
+    self as cuda, CUdevice, CUdeviceptr, CUlibrary, CUmemAllocationProp, CUmemAllocationType,
+    CUmemGenericAllocationHandle, CUmemLocation, CUmemPool_attribute, CUmemPoolProps, CUmemoryPool,
+    CUmodule, CUresult, CUstream,
 };
 
 use gtrace_protocol::op_id;
@@ -15,6 +17,7 @@ use gtrace_protocol::op_id;
 use crate::allocations::{Allocation, Place};
 use crate::capture;
 use crate::context::{self, put_wanted};
+use crate::device;
 use crate::device_idle;
 use crate::entry::{check, done, ending, holding_back};
 use crate::generated::driver::remote;
@@ -80,9 +83,12 @@ unsafe fn allocated(
     })
 }
 
-/// Notes memory that a node of a graph allocates.
-pub(crate) fn of_graph(session: &Session, base: u64, size: u64) {
-    note(session, base, size, Place::Device, 0);
+/// Notes memory that a node of a graph allocates, at a location.
+pub(crate) fn of_graph(session: &Session, (base, size): (u64, u64), location: &CUmemLocation) {
+    reserve(base, size);
+    let made = allocation(base, size, Place::Graph);
+    let device = device_of(location).unwrap_or(made.device);
+    write(&session.state.allocations).add(Allocation { device, ..made });
 }
 
 pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> CUresult {
@@ -199,19 +205,10 @@ pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
 
 /// While a stream is captured the driver may refuse: what is not freed stays what it is.
 fn free_in_capture(session: &'static Session, dptr: CUdeviceptr) -> Result<(), CUresult> {
-    let id = |found: Option<Allocation>| found.map(|found| found.id);
-    let known = id(read(&session.state.allocations).at(dptr));
+    let known = read(&session.state.allocations).id(dptr);
     // SAFETY: no pointer of the client.
     let earlier = ending(session, || unsafe { remote::cuMemFree_v2(dptr) })?;
-    let is_it = {
-        let mut all = write(&session.state.allocations);
-        // Another thread may have been given the address meanwhile.
-        let is_it = id(all.at(dptr)) == known;
-        if is_it {
-            all.remove(dptr);
-        }
-        is_it
-    };
+    let is_it = write(&session.state.allocations).remove_known(dptr, known);
     if is_it {
         managed::forget(dptr);
     }
@@ -245,11 +242,24 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync(
     pool: CUmemoryPool,
     hStream: CUstream,
 ) -> CUresult {
-    // SAFETY: a pointer of the program, passed on.
-    unsafe {
-        let code = remote::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream);
-        allocated(code, dptr, bytesize, Place::Pool, pool.addr() as u64)
-    }
+    done(|| {
+        // SAFETY: a pointer of the program, passed on.
+        check(unsafe { remote::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream) })?;
+        let session = session::cuda()?;
+        // SAFETY: the call that succeeded has written there.
+        let (base, size) = (unsafe { dptr.read() }, bytesize as u64);
+        let pool = pool.addr() as u64;
+        let made = allocation(base, size, Place::Pool);
+        let known = lock(&session.state.pool_devices).get(&pool).copied();
+        let device = known.unwrap_or(made.device);
+        reserve(base, size);
+        write(&session.state.allocations).add(Allocation {
+            pool,
+            device,
+            ..made
+        });
+        Ok(())
+    })
 }
 
 pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUresult {
@@ -397,11 +407,142 @@ pub(crate) unsafe fn cuMemAddressReserve(
 pub(crate) unsafe fn cuMemAddressFree(ptr: CUdeviceptr, size: usize) -> CUresult {
     done(|| {
         let session = session::cuda()?;
+        let known = read(&session.state.allocations).id(ptr);
         // SAFETY: no pointer of the client.
         let earlier = ending(session, || unsafe { remote::cuMemAddressFree(ptr, size) })?;
-        write(&session.state.allocations).remove(ptr);
+        write(&session.state.allocations).remove_known(ptr, known);
         earlier
     })
+}
+
+/// The device of physical memory; none if the driver does not know that.
+fn of_physical(handle: CUmemGenericAllocationHandle) -> Option<CUdevice> {
+    // SAFETY: zeros are a value.
+    let mut props: CUmemAllocationProp = unsafe { mem::zeroed() };
+    // SAFETY: a local variable.
+    let code = unsafe { remote::cuMemGetAllocationPropertiesFromHandle(&raw mut props, handle) };
+    let location = (code == cuda::CUDA_SUCCESS).then_some(props.location);
+    location.as_ref().and_then(device_of)
+}
+
+pub(crate) unsafe fn cuMemMap(
+    ptr: CUdeviceptr,
+    size: usize,
+    offset: usize,
+    handle: CUmemGenericAllocationHandle,
+    flags: c_ulonglong,
+) -> CUresult {
+    done(|| {
+        // SAFETY: no pointer of the client.
+        check(unsafe { remote::cuMemMap(ptr, size, offset, handle, flags) })?;
+        let session = session::cuda()?;
+        let made = allocation(ptr, size as u64, Place::Mapped);
+        let known = match device::how_many(session) > 1 {
+            true => holding_back(session, || of_physical(handle)),
+            false => None,
+        };
+        let device = known.unwrap_or(made.device);
+        write(&session.state.allocations).map(Allocation { device, ..made });
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuMemUnmap(ptr: CUdeviceptr, size: usize) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        // SAFETY: no pointer of the client.
+        let earlier = ending(session, || unsafe { remote::cuMemUnmap(ptr, size) })?;
+        write(&session.state.allocations).unmap(ptr, size as u64);
+        earlier
+    })
+}
+
+/// The device that a location is, if it is one.
+fn device_of(location: &CUmemLocation) -> Option<CUdevice> {
+    // SAFETY: all that the union may hold is a plain number.
+    let device = unsafe { location.__bindgen_anon_1.id };
+    (location.type_ == cuda::CU_MEM_LOCATION_TYPE_DEVICE).then_some(device)
+}
+
+/// Notes whose pool a call has given.
+///
+/// # Safety
+///
+/// `pool` is where a call has written that succeeded if `code` says so.
+unsafe fn of_device(
+    code: CUresult,
+    pool: *const CUmemoryPool,
+    device: Option<CUdevice>,
+) -> CUresult {
+    done(|| {
+        check(code)?;
+        if let Some(device) = device {
+            // SAFETY: the caller's promise.
+            let pool = unsafe { pool.read() }.addr() as u64;
+            let session = session::cuda()?;
+            lock(&session.state.pool_devices).insert(pool, device);
+        }
+        Ok(())
+    })
+}
+
+pub(crate) unsafe fn cuDeviceGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    dev: CUdevice,
+) -> CUresult {
+    // SAFETY: a pointer of the program, passed on.
+    unsafe {
+        let code = remote::cuDeviceGetDefaultMemPool(pool_out, dev);
+        of_device(code, pool_out, Some(dev))
+    }
+}
+
+pub(crate) unsafe fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevice) -> CUresult {
+    // SAFETY: a pointer of the program, passed on.
+    unsafe {
+        let code = remote::cuDeviceGetMemPool(pool, dev);
+        of_device(code, pool, Some(dev))
+    }
+}
+
+pub(crate) unsafe fn cuMemGetDefaultMemPool(
+    pool_out: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    // SAFETY: pointers of the program, passed on.
+    unsafe {
+        let code = remote::cuMemGetDefaultMemPool(pool_out, location, type_);
+        of_device(code, pool_out, location.as_ref().and_then(device_of))
+    }
+}
+
+pub(crate) unsafe fn cuMemGetMemPool(
+    pool: *mut CUmemoryPool,
+    location: *mut CUmemLocation,
+    type_: CUmemAllocationType,
+) -> CUresult {
+    // SAFETY: pointers of the program, passed on.
+    unsafe {
+        let code = remote::cuMemGetMemPool(pool, location, type_);
+        of_device(code, pool, location.as_ref().and_then(device_of))
+    }
+}
+
+pub(crate) unsafe fn cuMemPoolCreate(
+    pool: *mut CUmemoryPool,
+    poolProps: *const CUmemPoolProps,
+) -> CUresult {
+    // SAFETY: pointers of the program, passed on.
+    unsafe {
+        let code = remote::cuMemPoolCreate(pool, poolProps);
+        let props = poolProps.as_ref();
+        of_device(
+            code,
+            pool,
+            props.and_then(|props| device_of(&props.location)),
+        )
+    }
 }
 
 pub(crate) unsafe fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CUresult {
@@ -422,11 +563,10 @@ pub(crate) unsafe fn cuMemSetMemPool(
     done(|| {
         // SAFETY: a pointer of the program, passed on.
         check(unsafe { remote::cuMemSetMemPool(location, type_, pool) })?;
-        // SAFETY: the call that succeeded has read it, and a device's number is a plain one.
-        let (kind, id) = unsafe { ((*location).type_, (*location).__bindgen_anon_1.id) };
-        if kind == cuda::CU_MEM_LOCATION_TYPE_DEVICE {
+        // SAFETY: the call that succeeded has read it.
+        if let Some(device) = device_of(unsafe { &*location }) {
             let session = session::cuda()?;
-            lock(&session.state.pools).insert(id, pool.addr() as u64);
+            lock(&session.state.pools).insert(device, pool.addr() as u64);
         }
         Ok(())
     })
@@ -437,6 +577,7 @@ pub(crate) unsafe fn cuMemPoolDestroy(pool: CUmemoryPool) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         lock(&session.state.pools).retain(|_, set| *set != pool.addr() as u64);
+        lock(&session.state.pool_devices).remove(&(pool.addr() as u64));
         // SAFETY: a handle.
         check(unsafe { remote::cuMemPoolDestroy(pool) })
     })

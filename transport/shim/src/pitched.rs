@@ -16,11 +16,33 @@ use crate::entry::{Call, check, written};
 use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
-use crate::{clock, deferred_copies, managed};
+use crate::{capture, clock, deferred_copies, managed};
 
 mod calls;
 
 pub(crate) use calls::*;
+
+/// Neither rows nor slices of a side may run into each other. The driver sees that of an array, and of memory whose
+/// copy it gets whole: not where the other side is the program's, which travels packed and in pieces.
+fn check_apart(side: &Side, extent: &Extent) -> Result<(), CUresult> {
+    let fits = |at: u64, extent: u64, room: u64| {
+        let end = at.checked_add(extent);
+        end.is_some_and(|end| end <= room)
+    };
+    let pitch = match side.pitch {
+        0 => extent.width,
+        pitch => pitch,
+    };
+    let one_row = extent.height <= 1 && extent.depth <= 1;
+    let rows = one_row || fits(side.x, extent.width, pitch);
+    let one_slice = extent.depth <= 1 || side.height == 0;
+    let slices = one_slice || fits(side.y, extent.height, side.height);
+    let apart = rows && slices;
+    match side.kind == SideKind::Array || apart {
+        true => Ok(()),
+        false => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
+}
 
 /// The program's side of a copy.
 #[derive(Clone, Copy)]
@@ -36,7 +58,7 @@ struct Host {
 impl Host {
     /// # Errors
     ///
-    /// INVALID_VALUE if the place is null, or does not fit the address space.
+    /// INVALID_VALUE if the place is null, or does not fit the address space, or its rows or slices run into each other.
     fn new(side: &Side, extent: &Extent) -> Result<Self, CUresult> {
         let base = || {
             let pitch = if side.pitch == 0 {
@@ -62,15 +84,12 @@ impl Host {
                 slice: usize::try_from(slice).ok()?,
             })
         };
-        // Rows that run into each other are an error where the driver sees them, and it does not see these.
-        let reach = side.x.checked_add(extent.width);
-        let overlaps = side.pitch != 0 && reach.is_none_or(|reach| reach > side.pitch);
         match side.place {
             0 => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-            _ if overlaps && (extent.height > 1 || extent.depth > 1) => {
-                Err(cuda::CUDA_ERROR_INVALID_VALUE)
+            _ => {
+                check_apart(side, extent)?;
+                base().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)
             }
-            _ => base().ok_or(cuda::CUDA_ERROR_INVALID_VALUE),
         }
     }
 
@@ -204,7 +223,9 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
         if copy.stream == SYNCHRONOUS {
             crate::copy::behind_all_host_functions(session, SYNCHRONOUS)?;
         }
-        giving = managed::before_any(session)?;
+        if !capture::is_captured(session, copy.stream) {
+            giving = managed::before_any(session)?;
+        }
         if to_host && !client(&copy.to) && copy.stream == SYNCHRONOUS {
             between(session, op, &copy)?;
             drop(giving);
@@ -224,6 +245,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
         }
         (true, false) => {
             let host = Host::new(&copy.from, &copy.extent)?;
+            check_apart(&copy.to, &copy.extent)?;
             crate::copy::behind_all_host_functions(session, copy.stream)?;
             host.settle(session, &copy.extent)?;
             let Some(held) = managed::hold(copy.from.place, bytes_of(&copy.from, host, copy)?)
@@ -244,6 +266,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
         }
         (false, true) => {
             let host = Host::new(&copy.to, &copy.extent)?;
+            check_apart(&copy.from, &copy.extent)?;
             host.settle(session, &copy.extent)?;
             let span = bytes_of(&copy.to, host, copy)?;
             let came = with_lane(session, |lane| {
@@ -467,6 +490,33 @@ mod tests {
         let side = Side { place: 8, ..SIDE };
         let host = Host::new(&side, &EXTENT).unwrap();
         assert_eq!((host.pitch, host.slice), (10, 40));
+    }
+
+    #[test]
+    fn rows_and_slices_that_run_into_each_other_are_refused() {
+        let side = Side {
+            place: 1000,
+            x: 3,
+            y: 1,
+            pitch: 13,
+            height: 5,
+            ..SIDE
+        };
+        let check = |side: Side, extent: Extent| check_apart(&side, &extent).is_ok();
+        assert!(check(side, EXTENT));
+        assert!(!check(Side { pitch: 12, ..side }, EXTENT));
+        assert!(!check(Side { pitch: 0, ..side }, EXTENT));
+        assert!(!check(Side { height: 4, ..side }, EXTENT));
+        assert!(check(Side { height: 0, ..side }, EXTENT));
+        let slice = Extent { depth: 1, ..EXTENT };
+        assert!(check(Side { height: 4, ..side }, slice));
+        assert!(check(Side { pitch: 0, ..side }, Extent::row(10)));
+        let array = Side {
+            kind: SideKind::Array,
+            pitch: 0,
+            ..side
+        };
+        assert!(check(array, EXTENT));
     }
 
     #[test]

@@ -28,6 +28,16 @@ pub(crate) fn can_map(found: &Allocation) -> bool {
     device.is_ok_and(device::can_map_host_memory)
 }
 
+/// What `CU_POINTER_ATTRIBUTE_RANGE_*` are of: of memory that is mapped, the whole range of addresses that it is mapped into.
+fn range(ptr: CUdeviceptr, found: Allocation) -> Result<Allocation, CUresult> {
+    if found.place != Place::Mapped {
+        return Ok(found);
+    }
+    let session = session::cuda()?;
+    let range = read(&session.state.allocations).range(ptr);
+    Ok(range.unwrap_or(found))
+}
+
 /// Writes the value of an attribute of `ptr`, which lies in `found`.
 ///
 /// # Errors
@@ -87,10 +97,10 @@ unsafe fn attribute(
         cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE => {
             int((found.place == Place::Device).into());
         }
-        cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => long(found.base),
-        cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE => long(found.size),
+        cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR => long(range(ptr, found)?.base),
+        cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE => long(range(ptr, found)?.size),
         cuda::CU_POINTER_ATTRIBUTE_MAPPED => flag(found.place != Place::Reserved),
-        cuda::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => long(0),
+        cuda::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => int(0),
         cuda::CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE => flag(false),
         cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => {
             int(cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE)
@@ -125,8 +135,7 @@ unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) -> Result<(
             | cuda::CU_POINTER_ATTRIBUTE_HOST_POINTER
             | cuda::CU_POINTER_ATTRIBUTE_BUFFER_ID
             | cuda::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR
-            | cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE
-            | cuda::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES => data.cast::<u64>().write(0),
+            | cuda::CU_POINTER_ATTRIBUTE_RANGE_SIZE => data.cast::<u64>().write(0),
             cuda::CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE => {
                 data.cast::<CUmemoryPool>().write(null_mut());
             }
@@ -139,6 +148,7 @@ unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) -> Result<(
             | cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS
             | cuda::CU_POINTER_ATTRIBUTE_IS_MANAGED
             | cuda::CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE
+            | cuda::CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES
             | cuda::CU_POINTER_ATTRIBUTE_ACCESS_FLAGS => data.cast::<c_uint>().write(0),
             // One that there is not.
             _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),

@@ -9,12 +9,17 @@ use std::ptr;
 use std::sync::Mutex;
 
 use crate::log;
+use crate::page::page_size;
 use crate::state::lock;
 
 /// Addresses are kept free in pieces of this size, so that not every allocation costs a system call.
 const PIECE: u64 = 64 << 20;
-/// Above this address no program has memory (47 bits, less a page).
-const END: u64 = (1 << 47) - 4096;
+/// Above this address no program has memory: 47 bits less a page on x86-64, 48 bits on arm64 unless a program asks for
+/// more (Linux Documentation/arch/x86/x86_64/mm.rst and arch/arm64/memory.rst).
+const END: u64 = match cfg!(target_arch = "aarch64") {
+    true => 1 << 48,
+    false => (1 << 47) - 4096,
+};
 
 /// Pieces that are kept free, or could not be as a whole. They stay so, as the driver uses addresses
 /// again.
@@ -31,8 +36,8 @@ pub(crate) fn reserve(base: u64, size: u64) {
         let whole = pieces.entry(piece);
         if !*whole.or_insert_with(|| take(piece * PIECE, PIECE)) {
             // Something of the program lies in the piece, which may be beside the allocation.
-            let from = base.max(piece * PIECE) & !4095;
-            let to = end.min((piece + 1) * PIECE).next_multiple_of(4096);
+            let from = base.max(piece * PIECE) & !(page_size() - 1);
+            let to = end.min((piece + 1) * PIECE).next_multiple_of(page_size());
             if !take(from, to - from) && mapped(from) {
                 log::once(
                     "reserve",

@@ -21,7 +21,7 @@ use crate::flusher::Flusher;
 use crate::lane::{Lane, Lanes};
 use crate::settings::Settings;
 use crate::state::State;
-use crate::{exit, fork, log, stats, status, times};
+use crate::{clock, exit, fork, log, stats, status, times};
 
 /// Lanes that are kept for later threads once theirs has ended. One has to be, as the server ends
 /// the session with its last lane; and a session may have so many lanes in its whole life, so that
@@ -39,6 +39,18 @@ const FIRST_RETRIES: u32 = 2;
 const PLACE_PAUSE: Duration = Duration::from_millis(250);
 /// A server frees the place of a session a moment after it has given it up: the driver has things to do.
 const PLACE_FREE: Duration = Duration::from_secs(5);
+/// So long at most a server has no place because a program that has just ended has it yet.
+const PLACE_ENDING: Duration = Duration::from_secs(3);
+/// When this process first found that a server has no place, ns; 0: it has not.
+static FULL_SINCE: AtomicU64 = AtomicU64::new(0);
+
+/// Whether a server that has no place at `now` may have one in a moment, as a program ends. A program that asks again and again
+/// whether there is a GPU waits once, from `first` on.
+fn may_be_ending(first: &AtomicU64, now: u64) -> bool {
+    let known = first.compare_exchange(0, now, Ordering::Relaxed, Ordering::Relaxed);
+    let since = known.err().unwrap_or(now);
+    Duration::from_nanos(now.saturating_sub(since)) < PLACE_ENDING
+}
 
 /// Whether a lane that was not opened for this reason may be opened a little later.
 fn may_pass(error: &LinkError) -> bool {
@@ -282,20 +294,22 @@ fn connect(
 /// The first lane of a session. A connection that breaks before there is a session is tried again.
 ///
 /// The server may have let this client in by one that broke, and keeps the place of that session for `--resume`. Where it
-/// lets nobody else in meanwhile, that place may be this client's own, so it waits for it to be free.
+/// lets nobody else in meanwhile, that place may be this client's own, so it waits for it to be free. Else it waits a moment: a
+/// program that has just ended may have a place yet.
 fn connect_first(
     target: &Target,
     hello: &ClientHello,
 ) -> Result<(Link, Welcome, gtrace_link::Session), LinkError> {
+    let resumes = !target.resume.is_zero();
     let mut retries = 0;
     let mut broke = None;
     loop {
         let error = match gtrace_link::connect(target, hello, None) {
-            Err(error) if !target.resume.is_zero() => error,
+            Err(error) => error,
             connected => return connected,
         };
         let pause = match (&error, broke) {
-            (LinkError::Closed(_), _) if retries <= FIRST_RETRIES => {
+            (LinkError::Closed(_), _) if resumes && retries <= FIRST_RETRIES => {
                 broke = Some(Instant::now());
                 retries += 1;
                 FIRST_PAUSE * (1 << (retries - 1))
@@ -314,6 +328,12 @@ fn connect_first(
                 );
                 // The network is there again.
                 retries = 0;
+                PLACE_PAUSE
+            }
+            (LinkError::Refused(refusal), None)
+                if refusal.kind == RefusalKind::MaxClients
+                    && may_be_ending(&FULL_SINCE, clock::now()) =>
+            {
                 PLACE_PAUSE
             }
             _ => return Err(error),
@@ -598,5 +618,19 @@ pub(crate) fn with_lane<T>(
             result
         }
         (Err(_), None) => Err(status::ENDING),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_waits_once_for_a_server_that_is_full() {
+        const SECOND: u64 = 1_000_000_000;
+        let first = AtomicU64::new(0);
+        for (seconds, waits) in [(5, true), (7, true), (8, false), (9, false), (3600, false)] {
+            assert_eq!(may_be_ending(&first, seconds * SECOND), waits, "{seconds}");
+        }
     }
 }

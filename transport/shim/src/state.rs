@@ -1,6 +1,7 @@
 //! What the client keeps of the driver's objects.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::AtomicBool;
 use std::sync::{
     Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
 };
@@ -26,6 +27,8 @@ pub(crate) struct State {
     pub(crate) contexts: Mutex<Contexts>,
     pub(crate) allocations: RwLock<Allocations>,
     pub(crate) spare: Spare,
+    /// Other processes have memory of this one, or it has memory of theirs.
+    pub(crate) shares_memory: AtomicBool,
     pub(crate) functions: Mutex<Functions>,
     pub(crate) captures: Captures,
     pub(crate) graphs: Graphs,
@@ -38,6 +41,8 @@ pub(crate) struct State {
     pub(crate) objects: Mutex<Objects>,
     /// The pool from which `cuMemAllocAsync` allocates, by device, where the program has set one.
     pub(crate) pools: Mutex<BTreeMap<i32, u64>>,
+    /// The device of each pool that the program has been given.
+    pub(crate) pool_devices: Mutex<BTreeMap<u64, i32>>,
     /// Linkers by their handle.
     pub(crate) linkers: Mutex<HashMap<u64, Linker>>,
 }

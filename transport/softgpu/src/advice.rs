@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::device::PAGE;
+use crate::pages::page_size;
 
 /// `CU_DEVICE_CPU`.
 pub(crate) const CPU: i32 = -1;
@@ -70,7 +70,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<u64, Advice>> {
 }
 
 fn pages(base: u64, length: u64) -> std::ops::Range<u64> {
-    base / PAGE..(base + length).div_ceil(PAGE)
+    base / page_size()..(base + length).div_ceil(page_size())
 }
 
 /// Changes what is known of a range.

@@ -7,14 +7,12 @@ use std::time::{Duration, Instant};
 use crate::arena::{Arena, rounded};
 use crate::config::Config;
 use crate::faults::Faults;
-use crate::pages::{self, MapError};
+use crate::pages::{self, MapError, page_size};
 
 /// Reserved address space beyond the memory, in multiples of it; see [`Arena`].
 const SPREAD: u64 = 4;
 /// Freed parts from this size on are given back to the kernel; smaller ones are soon used again.
 const DISCARD_FROM: u64 = 32 << 20;
-/// Bytes of a page of the host.
-pub(crate) const PAGE: u64 = 4096;
 /// PCI domain of the CPU emulators: real machines count domains from 0.
 pub(crate) const PCI_DOMAIN: u32 = 0x5350;
 
@@ -110,8 +108,9 @@ impl Device {
     /// Takes whole pages that are zero.
     #[allow(unsafe_code)]
     pub(crate) fn take_pages(&self, size: u64) -> Option<u64> {
-        let size = size.checked_next_multiple_of(PAGE)?;
-        let base = self.arena().take_aligned(size, PAGE)?;
+        let page = page_size();
+        let size = size.checked_next_multiple_of(page)?;
+        let base = self.arena().take_aligned(size, page)?;
         // SAFETY: whole pages that nobody but the caller has from now on.
         unsafe { pages::discard(base, size) };
         Some(base)
@@ -119,7 +118,7 @@ impl Device {
 
     /// Gives back what [`take_pages`](Self::take_pages) gave.
     pub(crate) fn give_pages(&self, base: u64, size: u64) {
-        self.give(base, size.next_multiple_of(PAGE));
+        self.give(base, size.next_multiple_of(page_size()));
     }
 
     /// Gives back what [`take`](Self::take) gave.
@@ -129,7 +128,8 @@ impl Device {
         if size >= DISCARD_FROM
             && let Some(length) = rounded(size)
         {
-            let (from, to) = (base.next_multiple_of(4096), (base + length) & !4095);
+            let page = page_size();
+            let (from, to) = (base.next_multiple_of(page), (base + length) & !(page - 1));
             // SAFETY: within the part that is being given back, and the lock is held, so nobody
             // has taken it yet.
             unsafe { pages::discard(from, to - from) };

@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use crate::abi::Answer;
-use crate::device::PAGE;
 use crate::error::{INVALID_HANDLE, INVALID_VALUE, NOT_READY};
 use crate::graph::capture::{Mark, refuse_captured};
 use crate::ipc::{self, Exported, What};
+use crate::pages::page_size;
 use crate::progress::{Progress, Words};
 use crate::registry::Registry;
 use crate::types::IpcHandle;
@@ -94,7 +94,7 @@ impl Event {
 
     /// One that other processes can open.
     pub(crate) fn shared(context: u64, flags: u32) -> Answer<Self> {
-        Self::of_file(context, flags, ipc::file(PAGE)?)
+        Self::of_file(context, flags, ipc::file(page_size())?)
     }
 
     fn of_file(context: u64, flags: u32, file: File) -> Answer<Self> {
@@ -113,7 +113,9 @@ impl Event {
     pub(crate) fn export(&self) -> Answer<IpcHandle> {
         match &self.issued {
             Issued::Own(_) => Err(INVALID_HANDLE),
-            Issued::Shared(_, file) => Ok(Exported::new(file, 0, 0, PAGE)?.to_handle(What::Event)),
+            Issued::Shared(_, file) => {
+                Ok(Exported::new(file, 0, 0, page_size())?.to_handle(What::Event))
+            }
         }
     }
 
@@ -123,7 +125,7 @@ impl Event {
     /// As [`Exported::open`].
     pub(crate) fn open(context: u64, handle: &IpcHandle) -> Answer<Self> {
         let exported = Exported::from_handle(handle, What::Event)?;
-        if (exported.offset, exported.size) != (0, PAGE) {
+        if (exported.offset, exported.size) != (0, page_size()) {
             return Err(INVALID_VALUE);
         }
         Self::of_file(context, OPENED, exported.open()?)

@@ -12,10 +12,11 @@ use std::sync::{
 use std::time::Duration;
 
 use crate::abi::Answer;
-use crate::device::{Device, PAGE};
+use crate::device::Device;
 use crate::error::{INVALID_VALUE, OUT_OF_MEMORY};
 use crate::ipc::{self, Exported, What};
 use crate::memory::{self, Allocation, Kind};
+use crate::pages::page_size;
 use crate::types::IpcHandle;
 
 /// Held by whoever writes device memory, so that no page moves meanwhile.
@@ -54,7 +55,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<usize, Shared>> {
 
 /// Pages that an allocation lies on.
 fn pages_of(base: u64, size: u64) -> impl Iterator<Item = u64> {
-    (base & !(PAGE - 1)..base + size).step_by(PAGE as usize)
+    (base & !(page_size() - 1)..base + size).step_by(page_size() as usize)
 }
 
 /// Puts a page of the file, or one of its own, where a page of the device is, with the same content.
@@ -70,7 +71,7 @@ fn replace(page: u64, fd: i32, offset: u64) -> bool {
     unsafe {
         let got = libc::mmap(
             page as *mut libc::c_void,
-            PAGE as usize,
+            page_size() as usize,
             libc::PROT_READ | libc::PROT_WRITE,
             flags | libc::MAP_FIXED,
             fd,
@@ -80,9 +81,9 @@ fn replace(page: u64, fd: i32, offset: u64) -> bool {
     }
 }
 
-fn bytes(page: u64) -> [u8; PAGE as usize] {
+fn bytes(page: u64) -> Vec<u8> {
     // SAFETY: a page of a device's range, readable, and not written while the lock is held.
-    unsafe { (page as *const [u8; PAGE as usize]).read() }
+    unsafe { std::slice::from_raw_parts(page as *const u8, page_size() as usize) }.to_vec()
 }
 
 /// A handle for an allocation of this process.
@@ -142,7 +143,9 @@ pub(crate) fn freed(found: &Allocation) {
         let content = bytes(page);
         if replace(page, -1, 0) {
             // SAFETY: the page just made, of the device's range; neighbours on it keep their bytes.
-            unsafe { (page as *mut [u8; PAGE as usize]).write(content) };
+            unsafe {
+                std::ptr::copy_nonoverlapping(content.as_ptr(), page as *mut u8, content.len());
+            }
         }
     }
 }
@@ -170,9 +173,9 @@ pub(crate) fn open(handle: &IpcHandle, devices: &[Device], context: u64) -> Answ
         return Err(INVALID_VALUE);
     }
     let file = exported.open()?;
-    let from = exported.offset & !(PAGE - 1);
+    let from = exported.offset & !(page_size() - 1);
     let within = exported.offset - from;
-    let length = (within + exported.size).next_multiple_of(PAGE);
+    let length = (within + exported.size).next_multiple_of(page_size());
     let base = ipc::map(&file, from, length)? + within;
     memory::note(base, exported.size, Kind::Opened, device, context);
     all.push((*handle, base, length, 1));
@@ -195,6 +198,6 @@ pub(crate) fn close(base: u64, before: impl FnOnce()) -> Answer {
     before();
     memory::forget(base);
     // SAFETY: the mapping of `open`, which nobody has any more.
-    unsafe { crate::pages::unmap_host(base & !(PAGE - 1), length) };
+    unsafe { crate::pages::unmap_host(base & !(page_size() - 1), length) };
     Ok(())
 }

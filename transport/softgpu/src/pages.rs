@@ -21,6 +21,12 @@ pub(crate) struct MapError {
     source: std::io::Error,
 }
 
+/// Bytes of a page of the host: 4 KiB on x86-64; 4, 16 or 64 KiB on arm64.
+pub(crate) fn page_size() -> u64 {
+    // SAFETY: asks for a number, which the C library has from the kernel and which is always there.
+    unsafe { libc::sysconf(libc::_SC_PAGESIZE) as u64 }
+}
+
 /// Reserves `length` bytes for device `index`; pages take memory when they are first touched.
 pub(crate) fn reserve(index: usize, length: u64) -> Result<u64, MapError> {
     let hint = HINT + index as u64 * STEP;

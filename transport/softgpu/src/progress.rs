@@ -2,7 +2,7 @@
 //! the commands of a stream, of the records of an event.
 
 use crate::abi::Answer;
-use crate::device::PAGE;
+use crate::pages::page_size;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ impl Drop for Page {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
         // SAFETY: the mapping of `Words::map`, which nobody has any more.
-        unsafe { crate::pages::unmap_host(self.0, PAGE) };
+        unsafe { crate::pages::unmap_host(self.0, page_size()) };
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Words(Arc<Page>);
 impl Words {
     /// Of the first page of a file.
     pub(crate) fn map(file: &std::fs::File) -> Answer<Self> {
-        Ok(Self(Arc::new(Page(crate::ipc::map(file, 0, PAGE)?))))
+        Ok(Self(Arc::new(Page(crate::ipc::map(file, 0, page_size())?))))
     }
 
     #[allow(unsafe_code)]

@@ -117,6 +117,13 @@ pub(crate) fn reserve(size: u64, alignment: u64, wanted: u64) -> Answer<u64> {
     Ok(base)
 }
 
+/// First address and size of the reserved range that an address lies in.
+pub(crate) fn range(address: u64) -> Option<(u64, u64)> {
+    let state = lock();
+    let (&base, &size) = state.reserved.range(..=address).next_back()?;
+    (address - base < size).then_some((base, size))
+}
+
 /// Gives back a whole reserved range, in which nothing is mapped.
 #[allow(unsafe_code)]
 pub(crate) fn release_addresses(base: u64, size: u64) -> Answer {
@@ -183,18 +190,21 @@ pub(crate) fn release(handle: u64) -> Answer {
     Ok(())
 }
 
+/// What is mapped at an address.
+fn mapped_at(state: &State, address: u64) -> Option<&Mapping> {
+    let (base, mapping) = state.mappings.range(..=address).next_back()?;
+    (address - base < mapping.size).then_some(mapping)
+}
+
+/// Whether something is mapped at an address, which nobody may be able to use yet.
+pub(crate) fn is_mapped(address: u64) -> bool {
+    mapped_at(&lock(), address).is_some()
+}
+
 /// The handle of what is mapped at an address, which the program has once more.
 pub(crate) fn retain(address: u64) -> Answer<u64> {
     let state = lock();
-    let (base, mapping) = state
-        .mappings
-        .range(..=address)
-        .next_back()
-        .ok_or(INVALID_VALUE)?;
-    if address - base >= mapping.size {
-        return Err(INVALID_VALUE);
-    }
-    let physical = &mapping.physical;
+    let physical = &mapped_at(&state, address).ok_or(INVALID_VALUE)?.physical;
     let mut held = physical.held.lock().unwrap_or_else(PoisonError::into_inner);
     if *held == 0 {
         PHYSICAL.insert(physical.handle, Arc::clone(physical));
@@ -321,9 +331,6 @@ fn apply(base: u64, mapping: &Mapping, context: u64) -> Answer {
 /// Which access a device has to the mapping at an address.
 pub(crate) fn access(address: u64, device: usize) -> Answer<Access> {
     let state = lock();
-    let found = state.mappings.range(..=address).next_back();
-    let (_, mapping) = found
-        .filter(|(base, mapping)| address - *base < mapping.size)
-        .ok_or(INVALID_VALUE)?;
+    let mapping = mapped_at(&state, address).ok_or(INVALID_VALUE)?;
     Ok(mapping.access.get(&device).copied().unwrap_or(Access::None))
 }

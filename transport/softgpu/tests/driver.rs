@@ -205,6 +205,9 @@ fn slices_of_a_box_do_not_run_into_each_other() {
     request.dst_y = 2;
     let below = call!(copy::cuMemcpy3D_v2, given(&request));
     assert_eq!(below, INVALID_VALUE);
+    (request.dst_y, request.height, request.dst_pitch) = (0, 1, 3);
+    let beside = call!(copy::cuMemcpy3D_v2, given(&request));
+    assert_eq!(beside, INVALID_VALUE, "a slice of one row");
 }
 
 #[test]

@@ -23,10 +23,11 @@ use gtrace_softgpu::api::graph::*;
 use gtrace_softgpu::api::graph_node::*;
 use gtrace_softgpu::api::{context, copy, event, memory, pool, stream};
 use gtrace_softgpu::types::{
-    HostNodeParams, MemAllocNodeParams, MemLocation, MemPoolProps, MemsetNodeParams, NodeParams,
-    UpdateInfo,
+    EdgeData, HostNodeParams, MemAllocNodeParams, MemLocation, MemPoolProps, MemsetNodeParams,
+    NodeParams, UpdateInfo,
 };
 
+const LOSSY_QUERY: u32 = 402;
 const NOT_SUPPORTED: u32 = 801;
 const UPDATE_FAILURE: u32 = 910;
 
@@ -93,6 +94,57 @@ fn edges_are_of_one_graph_and_make_no_cycle() {
         out(&mut count)
     );
     assert_eq!((count, roots), (1, [b, 0, 0, 0]));
+}
+
+#[test]
+fn edges_with_data_are_counted_and_not_listed_without_it() {
+    let _fixture = Fixture::new();
+    let (mut graph, mut a, mut b) = (0, 0, 0);
+    ok!(cuGraphCreate, out(&mut graph), 0);
+    ok!(cuGraphAddEmptyNode, out(&mut a), graph, In::NULL, 0);
+    ok!(cuGraphAddEmptyNode, out(&mut b), graph, In::NULL, 0);
+    let early = EdgeData {
+        from_port: 1,
+        kind: 1,
+        ..EdgeData::default()
+    };
+    ok!(
+        cuGraphAddDependencies_v2,
+        graph,
+        handles(&[a]),
+        handles(&[b]),
+        given(&early),
+        1
+    );
+    let mut count = 0;
+    ok!(
+        cuGraphGetEdges_v2,
+        graph,
+        nowhere(),
+        nowhere(),
+        nowhere(),
+        out(&mut count)
+    );
+    assert_eq!(count, 1);
+    let (mut from, mut to, mut data) = ([0], [0], [EdgeData::default()]);
+    let code = call!(
+        cuGraphGetEdges_v2,
+        graph,
+        outs(&mut from),
+        outs(&mut to),
+        nowhere(),
+        out(&mut count)
+    );
+    assert_eq!(code, LOSSY_QUERY);
+    ok!(
+        cuGraphGetEdges_v2,
+        graph,
+        outs(&mut from),
+        outs(&mut to),
+        outs(&mut data),
+        out(&mut count)
+    );
+    assert_eq!((from, to, data), ([a], [b], [early]));
 }
 
 fn memset(graph: u64, to: u64, value: u32, after: &[u64]) -> u64 {

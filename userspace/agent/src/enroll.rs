@@ -24,6 +24,9 @@ pub struct Enrolled {
     /// PEM file of the authorities of the head's certificate; the system's where it is not named.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ca: Option<PathBuf>,
+    /// The file that it was read from.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
 }
 
 /// Why a host is not enrolled.
@@ -53,7 +56,18 @@ impl Enrolled {
             cause,
         };
         let text = fs::read(path).map_err(failed)?;
-        serde_json::from_slice(&text).map_err(|e| failed(io::Error::other(e)))
+        let read = serde_json::from_slice::<Self>(&text);
+        Ok(Self {
+            file: Some(path.to_owned()),
+            ..read.map_err(|e| failed(io::Error::other(e)))?
+        })
+    }
+
+    /// What its file says now, where the host was enrolled anew, by its name and at the same head.
+    pub(crate) fn renewed(&self) -> Option<Self> {
+        let now = Self::read(self.file.as_deref()?).ok()?;
+        let is_same = now.head == self.head && now.host == self.host;
+        (is_same && now != *self).then_some(now)
     }
 
     /// Writes it to `path`, with mode 0600, whole or not at all.
@@ -100,5 +114,6 @@ pub async fn enroll(
         host: request.host.clone(),
         credential: answer.credential,
         ca: ca.map(Path::to_owned),
+        file: None,
     })
 }

@@ -14,7 +14,8 @@ pub struct Progress(Arc<Mutex<Shown>>);
 pub(crate) struct Shown {
     pub(crate) cursor: Option<Position>,
     pub(crate) caught_up: bool,
-    pub(crate) error: Option<String>,
+    /// Why the last batch or state failed, and whether it was a batch.
+    error: Option<(bool, String)>,
     /// Why the head could not be asked for work.
     question: Option<String>,
     pub(crate) sent_bytes: u64,
@@ -45,7 +46,33 @@ impl Progress {
     /// Why the last request failed, or the last question for work; `None` where neither did.
     pub fn error(&self) -> Option<String> {
         let shown = self.shown();
-        shown.error.or(shown.question)
+        let error = shown.error.map(|(_, error)| error);
+        error.or(shown.question)
+    }
+
+    /// A batch or a state failed; whether for another reason than what failed before.
+    pub(crate) fn failed(&self, is_batch: bool, error: &LinkError) -> bool {
+        let text = error.to_string();
+        let is_new = self.shown().error.is_none_or(|(_, known)| known != text);
+        self.change(|shown| shown.error = Some((is_batch, text)));
+        is_new
+    }
+
+    /// A batch or a state was taken; whether that ends what failed. A state says nothing of records that are not taken, as of a store
+    /// that cannot be read. After a state that failed no batch goes before another state.
+    pub(crate) fn succeeded(&self, is_batch: bool) -> bool {
+        let error = self.shown().error;
+        let ended = error.is_some_and(|(of_batch, _)| of_batch == is_batch);
+        if ended {
+            self.change(|shown| shown.error = None);
+        }
+        ended
+    }
+
+    /// The head has all that the store has; whether that ends what failed: a batch of which no answer came.
+    pub(crate) fn caught_up(&self) -> bool {
+        self.change(|shown| shown.caught_up = true);
+        self.succeeded(true)
     }
 
     /// How the last question for work ended; whether it failed for another reason than the one before.
@@ -75,10 +102,33 @@ mod tests {
         assert!(progress.error().is_some_and(|error| error.contains("one")));
         assert!(progress.asked(Some(&LinkError::NotUnderstood("two".to_owned()))));
         // What stops records goes first.
-        progress.change(|shown| shown.error = Some("records".to_owned()));
-        assert_eq!(progress.error().as_deref(), Some("records"));
-        progress.change(|shown| shown.error = None);
+        let records = LinkError::NotUnderstood("records".to_owned());
+        assert!(progress.failed(true, &records));
+        assert!(progress.error().is_some_and(|e| e.contains("records")));
+        assert!(progress.succeeded(true));
         assert!(!progress.asked(None));
+        assert_eq!(progress.error(), None);
+    }
+
+    #[test]
+    fn a_state_that_is_taken_ends_no_trouble_with_records() {
+        let progress = Progress::default();
+        let store = LinkError::NotUnderstood("the store".to_owned());
+        assert!(progress.failed(true, &store));
+        for _ in 0..3 {
+            assert!(!progress.succeeded(false));
+            assert!(!progress.failed(true, &store));
+            assert!(progress.error().is_some());
+        }
+        assert!(progress.succeeded(true));
+        assert_eq!(progress.error(), None);
+        // A state ends what was wrong with a state; that a batch was taken may show without an answer to it.
+        let away = LinkError::NotUnderstood("away".to_owned());
+        assert!(progress.failed(false, &away));
+        assert!(!progress.caught_up());
+        assert!(progress.succeeded(false));
+        assert!(progress.failed(true, &away));
+        assert!(progress.caught_up());
         assert_eq!(progress.error(), None);
     }
 }

@@ -105,7 +105,6 @@ pub async fn run(
         turns: turns(),
         link: None,
         tip: None,
-        warned: None,
         frames_failed: None,
         frames_warned: None,
         left_out: BTreeSet::new(),
@@ -154,6 +153,10 @@ async fn answered(asking: &mut Option<Asking>) -> Option<Result<MeasureAnswer, L
     answer.ok()
 }
 
+fn taken_again() {
+    tracing::info!("the head takes again what this host sends");
+}
+
 /// How the head is reached.
 enum Way {
     Http(HttpUrl),
@@ -189,7 +192,6 @@ struct Agent<S> {
     turns: Arc<Semaphore>,
     link: Option<Shared>,
     tip: Option<u64>,
-    warned: Option<String>,
     /// When sending what sessions have failed last, and what was said of it.
     frames_failed: Option<Instant>,
     frames_warned: Option<String>,
@@ -248,6 +250,7 @@ impl<S: FnMut() -> HostState> Agent<S> {
         }
         let now = self.began.elapsed();
         let action = self.shipper.next(now);
+        let is_batch = matches!(action, Action::SendBatch { .. });
         let done = match action {
             Action::WaitUntil(until) => {
                 let wait = until.saturating_sub(now).min(LOOK);
@@ -262,20 +265,23 @@ impl<S: FnMut() -> HostState> Agent<S> {
         let outcome = match done {
             // Nothing to send, and nothing was asked.
             Ok(None) => {
-                self.progress.change(|shown| shown.caught_up = true);
+                if self.progress.caught_up() {
+                    taken_again();
+                }
                 return Duration::ZERO;
             }
             Ok(Some((cursor, sent))) => {
-                self.warned = None;
+                if self.progress.succeeded(is_batch) {
+                    taken_again();
+                }
                 self.progress.change(|shown| {
                     shown.cursor = cursor;
-                    shown.error = None;
                     shown.sent_bytes += sent as u64;
                 });
                 Outcome::Answered { cursor, sent }
             }
             Err(error) => {
-                self.failed(&error);
+                self.failed(&error, is_batch);
                 Outcome::Failed
             }
         };
@@ -284,17 +290,17 @@ impl<S: FnMut() -> HostState> Agent<S> {
         Duration::ZERO
     }
 
-    fn failed(&mut self, error: &LinkError) {
-        if matches!(error, LinkError::Unreachable { .. }) {
+    fn failed(&mut self, error: &LinkError, is_batch: bool) {
+        // Another credential may be there for the next one.
+        if matches!(
+            error,
+            LinkError::Unreachable { .. } | LinkError::Refused { status: 401, .. }
+        ) {
             self.link = None;
         }
-        let text = error.to_string();
-        self.progress
-            .change(|shown| shown.error = Some(text.clone()));
         // Once for each reason: a head may be away for days.
-        if self.warned.as_ref() != Some(&text) {
-            tracing::warn!("{text}; records wait in the store");
-            self.warned = Some(text);
+        if self.progress.failed(is_batch, error) {
+            tracing::warn!("{error}; records wait in the store");
         }
     }
 
@@ -302,6 +308,10 @@ impl<S: FnMut() -> HostState> Agent<S> {
         match &self.link {
             Some(link) => Ok(Arc::clone(link)),
             None => {
+                if let Some(enrolled) = self.options.enrolled.renewed() {
+                    tracing::info!("{} goes on with its new credential", enrolled.host);
+                    self.options.enrolled = enrolled;
+                }
                 let enrolled = &self.options.enrolled;
                 let link: Shared = match &self.way {
                     Way::Nats(access) => {
@@ -598,6 +608,7 @@ mod tests {
                 host: "a".to_owned(),
                 credential: "secret".to_owned(),
                 ca: None,
+                file: None,
             },
             nats: None,
             store: PathBuf::from("/nonexistent/store"),

@@ -3,7 +3,7 @@
 //!
 //! Daemon and commands share these types, so both sides read and write the same JSON. The crate knows
 //! nothing of BPF, of the store, or of how the daemon serves. Without the feature `bodies` it is the client
-//! alone.
+//! and the sockets' files alone.
 
 #[cfg(feature = "bodies")]
 mod calls;
@@ -19,6 +19,7 @@ mod ready;
 mod requests;
 #[cfg(feature = "bodies")]
 mod samples;
+mod socket_file;
 #[cfg(feature = "bodies")]
 mod status;
 #[cfg(feature = "bodies")]
@@ -45,6 +46,7 @@ pub use samples::{
     SampleDurations, SampleHistory, SampleKind, SampleMetric, SamplePoint, SampleRange,
     SampleSeries,
 };
+pub use socket_file::SocketFile;
 #[cfg(feature = "bodies")]
 pub use status::{
     CaptureState, ComponentCost, ComponentHealth, ComponentStatus, DeviceUser, Footprint, Health,

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use gtrace_event::{Event, Incident, Record, RecordId};
+use gtrace_event::{Event, EventChange, EventId, Incident, RecordId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of what streams carry: of [`Published`] and what is in it. Fields may be added without
 /// a new version.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// A record as live readers get it, with the event it leads to.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -26,42 +26,43 @@ pub struct Published {
     /// the store has taken it; if the daemon ends before, never.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub provisional: bool,
-    /// What was appended.
-    pub record: Record,
-    /// The event with the record applied.
+    /// What was appended. Absent of a new event, which is `event` itself.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub change: Option<EventChange>,
+    /// The event with the change applied.
     pub event: Event,
 }
 
 impl Published {
     /// A record that the store has.
-    pub fn committed(id: RecordId, record: Record, event: Event) -> Self {
+    pub fn committed(id: RecordId, change: Option<EventChange>, event: Event) -> Self {
         Self {
             id: Some(id),
             seq: Some(id.seq),
-            ..Self::snapshot(record, event)
+            ..Self::snapshot(change, event)
         }
     }
 
     /// A record that the store has not taken so far.
-    pub fn provisional(record: Record, event: Event) -> Self {
+    pub fn provisional(change: Option<EventChange>, event: Event) -> Self {
         Self {
             provisional: true,
-            ..Self::snapshot(record, event)
+            ..Self::snapshot(change, event)
         }
     }
 
     /// An event of the history, with all that is known of it.
     pub fn of_history(event: Event) -> Self {
-        Self::snapshot(Record::Event(Box::new(event.clone())), event)
+        Self::snapshot(None, event)
     }
 
-    fn snapshot(record: Record, event: Event) -> Self {
+    fn snapshot(change: Option<EventChange>, event: Event) -> Self {
         Self {
             schema_version: SCHEMA_VERSION,
             id: None,
             seq: None,
             provisional: false,
-            record,
+            change,
             event,
         }
     }
@@ -96,19 +97,17 @@ impl PublishedIncident {
 
 /// For readers that show each record once: what they have shown provisionally comes again.
 #[derive(Debug, Default)]
-pub struct ShownProvisional(HashSet<(String, String)>);
+pub struct ShownProvisional(HashSet<(EventId, String)>);
 
 impl ShownProvisional {
     /// Whether `published` was not shown yet.
     pub fn is_new(&mut self, published: &Published) -> bool {
-        let which = match &published.record {
-            Record::Event(_) => String::new(),
-            Record::Amendment(amendment) => amendment.revision.to_string(),
-            Record::Ack(ack) => ack.time.to_string(),
-            Record::Incident(incident) => incident.revision.to_string(),
-            Record::Health(health) => health.time.to_string(),
+        let which = match &published.change {
+            None => String::new(),
+            Some(EventChange::Amendment(amendment)) => amendment.revision.to_string(),
+            Some(EventChange::Ack(ack)) => ack.time.to_string(),
         };
-        let key = (published.record.subject(), which);
+        let key = (published.event.id, which);
         match published.provisional {
             true => self.0.insert(key),
             // It does not come a third time.

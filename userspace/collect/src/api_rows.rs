@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use gtrace_api::CudaReport;
-use gtrace_engine::cuda::{function_name, report_of, result_name};
+use gtrace_engine::cuda::{cgroup_of, function_name, report_of, result_name};
 use gtrace_engine::host;
 use gtrace_profile::{Counts, Histogram, Key, Layer, Part, Process, Row};
 use gtrace_uprobes::functions::default_set;
@@ -130,7 +130,7 @@ impl Collector for Calls {
                 host: host.clone(),
                 pid,
                 comm: known.map(|known| known.comm.clone()).unwrap_or_default(),
-                cgroup: known.and_then(|known| known.cgroup.clone()),
+                cgroup: known.and_then(cgroup_of),
                 origin: None,
             });
             process.clone()

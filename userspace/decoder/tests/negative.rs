@@ -337,6 +337,7 @@ fn lines_of_processes() {
         "Mar 03 04:05:06 host kernelfoo: ",
         "Mar 03 04:05:06 systemd[1]: ",
         "Mar 03 04:05:06 host foo kernel: ",
+        "Mär 03 04:05:06 host systemd[1]: ",
         "2026-03-03T04:05:06.123456+00:00 host systemd[1]: ",
         "2026-03-03T04:05:06+0000 host systemd[1]: ",
         "Tue 2026-03-03 04:05:06 UTC host systemd[1]: ",

@@ -91,6 +91,15 @@ Mar 03 04:05:06 host kernel: |unknown||
 Mar  3 04:05:06 host kernel: |unknown||
 Mar 03 04:05:06.123456 host kernel: |unknown||
 Mar 03 04:05:06 kernel: |unknown||
+Mär 03 04:05:06 host kernel: |unknown||
+Sept 03 04:05:06 host kernel: |unknown||
+févr. 03 04:05:06 host kernel: [12345.678901] |unknown||12345678901000
+мар 03 04:05:06 host kernel: |unknown||
+3月 03 04:05:06 host kernel: |unknown||
+Di 2026-03-03 04:05:06 CET host kernel: |unknown||
+[Di Mär  3 04:05:06 2026] |unknown||
+[火  3月  3 04:05:06 2026] host kernel: |unknown||
+[Mär 3 04:05] |unknown||
 Mar  3 04:05:06 host kernel: [12345.678901] |unknown||12345678901000
 Mar  3 04:05:06 host kernel: [12345.678901] [   T12] |unknown||12345678901000
 2026-03-03T04:05:06.123456+00:00 host kernel: |unknown|2026-03-03T04:05:06.123456Z|
@@ -317,6 +326,10 @@ fn host_and_time_of_a_line_are_kept_as_written() {
         (
             "Tue 2026-03-03 04:05:06 CET host kernel: ",
             j!({"time": "Tue 2026-03-03 04:05:06 CET", "host": "host"}),
+        ),
+        (
+            "Mär 03 04:05:06 host kernel: ",
+            j!({"time": "Mär 03 04:05:06", "host": "host"}),
         ),
         (
             "<3>1 2026-03-03T04:05:06.5Z host kernel - - - ",

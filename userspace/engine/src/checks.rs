@@ -19,6 +19,8 @@ pub struct Checked {
     pub said: Result<Vec<Check>, String>,
     /// Checks of GPUs that are not there now. Whether they hold nobody knows: their reasons stand.
     pub of_unknown: Vec<Check>,
+    /// Whether every line could be read. If not, one of them may name a check that is missing here, and its reason stands.
+    pub is_complete: bool,
 }
 
 /// A look into the folder of plugins.
@@ -49,12 +51,13 @@ pub fn plugin_of(name: &str) -> Option<&str> {
 }
 
 impl Checked {
-    /// A run, of which all GPUs are there.
+    /// A run, of which all GPUs are there and all lines could be read.
     pub fn new(plugin: &str, said: Result<Vec<Check>, String>) -> Self {
         Self {
             plugin: plugin.to_owned(),
             said,
             of_unknown: Vec::new(),
+            is_complete: true,
         }
     }
 

@@ -377,7 +377,8 @@ fn identify(pid: u32, places: &Places, containers: &mut Containers) -> Holder {
         _ => {}
     }
     if let Some(step) = process.cgroup.as_deref().and_then(names::step_of) {
-        holder.step = holder.step.or(Some(step));
+        // An environment is inherited, by a shell in another step too.
+        holder.step = Some(step);
     }
     if let Some(id) = &process.container {
         match places.pod_of(id) {

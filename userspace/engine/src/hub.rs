@@ -13,8 +13,8 @@ use gtrace_api::{
 use gtrace_devices::GpuInfo;
 use gtrace_devices::HostNews;
 use gtrace_event::{
-    Ack, Event, Evidence, HealthReport, Incident, IncidentId, IncidentState, MaintenanceWindow,
-    MissingEvidence, Occasion, Record, RecordId, StateChange, Timestamp, WitnessName,
+    Ack, Event, EventChange, Evidence, HealthReport, Incident, IncidentId, IncidentState,
+    MaintenanceWindow, MissingEvidence, Occasion, RecordId, StateChange, Timestamp, WitnessName,
 };
 use gtrace_store::StoreError;
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -321,8 +321,8 @@ impl Hub {
 
     /// Sends a record that the store has to every live reader. Records are to come in the order of
     /// their numbers, and those that were published provisionally in the order of that.
-    pub fn publish(&self, id: RecordId, record: Record, event: Event) {
-        let published = Arc::new(Published::committed(id, record, event));
+    pub fn publish(&self, id: RecordId, change: Option<EventChange>, event: Event) {
+        let published = Arc::new(Published::committed(id, change, event));
         self.send(id, News::Event(published), true);
     }
 
@@ -338,9 +338,9 @@ impl Hub {
         self.send(id, News::Health(id), false);
     }
 
-    /// As [`Self::publish`], of a record that the store wrote by itself: nobody has seen it provisionally.
-    pub fn publish_own(&self, id: RecordId, record: Record, event: Event) {
-        let published = Arc::new(Published::committed(id, record, event));
+    /// As [`Self::publish`], of a new event that the store wrote by itself: nobody has seen it provisionally.
+    pub fn publish_own(&self, id: RecordId, event: Event) {
+        let published = Arc::new(Published::committed(id, None, event));
         self.send(id, News::Event(published), false);
     }
 

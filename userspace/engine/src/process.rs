@@ -60,12 +60,13 @@ fn lives_since(pid: u32, boottime_ns: u64) -> bool {
     begun.is_some_and(|begun| begun <= boottime_ns.saturating_add(APART_NS))
 }
 
-/// What a file of /proc has. It has no size, which `fs::read_to_string` asks for first, and then reads in small steps.
+/// What a file of /proc has. It has no size, which `fs::read` asks for first, and then reads in small steps. The name of a process in it
+/// need not be UTF-8: the kernel cuts it after 15 bytes, within a character too.
 fn read(path: impl AsRef<Path>) -> Option<String> {
-    let mut text = String::with_capacity(4096);
+    let mut bytes = Vec::with_capacity(4096);
     let file = File::open(path).ok()?;
-    file.take(MOST).read_to_string(&mut text).ok()?;
-    Some(text)
+    file.take(MOST).read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// When a process began, in ticks since the boot: the 22nd word of its stat, which takes no lock that a process can hold for long.
@@ -107,20 +108,27 @@ pub(crate) fn cgroup(dir: &Path) -> Option<String> {
     best_cgroup(&read(dir.join("cgroup"))?)
 }
 
-/// The v2 path if it says something, else the longest of v1.
-fn best_cgroup(text: &str) -> Option<String> {
-    let path = |line: &'_ str| line.splitn(3, ':').nth(2).map(str::to_owned);
-    let unified = text
-        .lines()
-        .find(|line| line.starts_with("0::"))
-        .and_then(path);
-    if let Some(unified) = unified.as_ref().filter(|path| path.len() > 1) {
-        return Some(unified.clone());
-    }
-    text.lines()
-        .filter_map(path)
-        .max_by_key(String::len)
-        .or(unified)
+/// The control group of a process, by the text of its file in /proc: that of v2 if it says something, else the longest of v1. On a host
+/// with both, container runtimes and Slurm make groups of v1 alone, and v2 has the service that they are. So a group that names a
+/// container or a job comes first.
+pub(crate) fn best_cgroup(text: &str) -> Option<String> {
+    let unified = text.lines().find_map(|line| line.strip_prefix("0::"));
+    let longest = |is_wanted: &dyn Fn(&str) -> bool| {
+        let paths = text.lines().filter_map(|line| line.splitn(3, ':').nth(2));
+        paths
+            .filter(|path| is_wanted(path))
+            .max_by_key(|path| path.len())
+    };
+    let best = unified
+        .filter(|path| names_owner(path))
+        .or_else(|| longest(&names_owner))
+        .or_else(|| unified.filter(|path| path.len() > 1))
+        .or_else(|| longest(&|_: &str| true));
+    best.map(str::to_owned)
+}
+
+fn names_owner(cgroup: &str) -> bool {
+    container_of(cgroup).is_some() || gtrace_incident::job_of(cgroup).is_some()
 }
 
 /// The 64 hex digits that container runtimes put into the path: `/docker/ID`,
@@ -135,6 +143,8 @@ pub(crate) fn container_of(cgroup: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use super::*;
 
     #[test]
@@ -165,10 +175,29 @@ mod tests {
             let is_there = enrich_since(&mut process, pid, crate::clock::boottime_ns());
             (is_there, process.comm.is_some())
         };
-        let mut child = std::process::Command::new("true").spawn().unwrap();
+        let mut child = Command::new("true").spawn().unwrap();
         child.wait().unwrap();
         assert_eq!(since(child.id()), (false, false));
         assert_eq!(since(std::process::id()), (true, true));
+    }
+
+    #[test]
+    fn a_process_whose_name_is_cut_within_a_character_has_a_name_and_a_start() {
+        // The name is the shell's own, as it opens the file and writes to it itself.
+        let script = r"printf 'a\346\250' > /proc/$$/comm && echo && read -r _";
+        let mut shell = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let named = shell.stdout.as_mut().unwrap().read_exact(&mut [0]);
+        let (comm, started) = (of(shell.id()).comm, start_time(shell.id()));
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        named.unwrap();
+        assert_eq!(comm.as_deref(), Some("a\u{fffd}"));
+        assert!(started.is_some());
     }
 
     #[test]
@@ -176,5 +205,28 @@ mod tests {
         assert_eq!(best_cgroup("1:cpu:/a/b\n0::/x\n").as_deref(), Some("/x"));
         assert_eq!(best_cgroup("1:cpu:/a/b\n0::/\n").as_deref(), Some("/a/b"));
         assert_eq!(best_cgroup("0::/\n").as_deref(), Some("/"));
+    }
+
+    #[test]
+    fn a_container_or_job_is_found_where_v1_and_v2_are_mounted() {
+        let id = "0123456789abcdef".repeat(4);
+        let docker = format!("/docker/{id}");
+        let pod = format!("/kubepods/burstable/pod12345678-9abc-def0-1234-56789abcdef0/{id}");
+        let job = "/slurm/uid_1000/job_12/step_0/task_0".to_owned();
+        for (path, service) in [
+            (docker, "containerd.service"),
+            (pod, "containerd.service"),
+            (job, "slurmd.service"),
+        ] {
+            // As on Ubuntu 20.04: Slurm has no group of its own for pids.
+            let text = format!(
+                "12:memory:{path}\n11:pids:/system.slice/{service}\n1:name=systemd:{path}\n0::/system.slice/{service}\n"
+            );
+            assert_eq!(best_cgroup(&text), Some(path), "{text}");
+        }
+        let text =
+            "12:memory:/user.slice/user-1000.slice/session-3.scope\n0::/system.slice/x.service\n";
+        let service = best_cgroup(text);
+        assert_eq!(service.as_deref(), Some("/system.slice/x.service"));
     }
 }

@@ -1,6 +1,8 @@
 //! The state of the host when an incident opens: stacks of processes, registers of devices, pressure. Nothing here asks the
 //! driver of a GPU, and what does not answer keeps nothing else from being read.
 
+mod ports;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read as _};
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 use gtrace_event::{Incident, PciAddress, Timestamp};
 use gtrace_recorder::{Part, Snapshot};
 
+use self::ports::{DEVICES, last_name, with_ports};
 use crate::hub::Hub;
 use crate::lock::lock;
 
@@ -24,8 +27,6 @@ const PROCESSES: usize = 16;
 const THREADS: usize = 64;
 /// Processes in uninterruptible sleep that are shown.
 const SLEEPING: usize = 32;
-/// GPUs and ports above them.
-const DEVICES: usize = 24;
 /// Longest text of one part, bytes.
 const TEXT_MAX: usize = 256 << 10;
 /// File systems that are nearly full: of this share on.
@@ -301,11 +302,17 @@ fn readings(subject: Subject) -> Vec<(String, Reading)> {
             nearly_full(&root).map(|full| full.unwrap_or_else(|| "(none)".to_owned()))
         }),
     );
-    for path in with_ports(&sysfs_root, &devices) {
-        let name = path
-            .file_name()
-            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let (paths, left_out) = with_ports(&sysfs_root, &devices);
+    for path in paths {
+        let name = last_name(&path);
         add(format!("PCI device {name}"), Box::new(move || pci(&path)));
+    }
+    if !left_out.is_empty() {
+        let names = left_out.join("\n");
+        add(
+            format!("PCI devices beyond {DEVICES}, left out"),
+            Box::new(move || Ok(names)),
+        );
     }
     all
 }
@@ -502,36 +509,6 @@ fn nearly_full(root: &Path) -> io::Result<Option<String>> {
     }
     let lines: Vec<String> = lines.into_iter().collect();
     Ok((!lines.is_empty()).then(|| lines.join("\n")))
-}
-
-/// Directories in sysfs of the devices and of every port above them, the ports first.
-fn with_ports(sysfs_root: &Path, devices: &[PciAddress]) -> Vec<PathBuf> {
-    let mut all: Vec<PathBuf> = Vec::new();
-    for device in devices {
-        let link = sysfs_root.join("bus/pci/devices").join(device.to_string());
-        // The link is there as long as the device is; its target names the ports.
-        let Ok(path) = fs::canonicalize(&link) else {
-            all.push(link);
-            continue;
-        };
-        let is_device = |path: &&Path| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| PciAddress::parse(name).is_some())
-        };
-        let mut chain: Vec<PathBuf> = path
-            .ancestors()
-            .take_while(is_device)
-            .map(Path::to_owned)
-            .collect();
-        chain.reverse();
-        for path in chain {
-            if !all.contains(&path) {
-                all.push(path);
-            }
-        }
-    }
-    all.truncate(DEVICES);
-    all
 }
 
 /// What the kernel knows of a device, its error counters, and its configuration space.

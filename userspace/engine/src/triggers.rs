@@ -9,8 +9,8 @@ use std::time::Duration;
 use gtrace_api::Published;
 use gtrace_devices::Metric;
 use gtrace_event::{
-    Event, EventId, Gpu, Kind, Occurrence, PciAddress, Provenance, Record, Severity, Timestamp,
-    WitnessName,
+    Event, EventChange, EventId, Gpu, Kind, Occurrence, PciAddress, Provenance, Severity,
+    Timestamp, WitnessName,
 };
 use jiff::SignedDuration;
 use serde::Deserialize;
@@ -295,8 +295,7 @@ impl Watching {
         loop {
             match live.try_recv() {
                 Ok(News::Event(published)) if is_final(&published) => {
-                    let is_new = matches!(published.record, Record::Event(_));
-                    found.extend(self.event(&published.event, is_new));
+                    found.extend(self.event(&published.event, published.change.is_none()));
                 }
                 Ok(_) => {}
                 Err(TryRecvError::Lagged(missed)) => {
@@ -486,7 +485,7 @@ pub fn start(hub: &Arc<Hub>, inputs: InputSender, triggers: Triggers) -> std::io
 
 /// What is published provisionally comes again. That somebody has seen an event is no occurrence of it.
 fn is_final(published: &Published) -> bool {
-    published.id.is_some() && !matches!(published.record, Record::Ack(_))
+    published.id.is_some() && !matches!(published.change, Some(EventChange::Ack(_)))
 }
 
 #[cfg(test)]

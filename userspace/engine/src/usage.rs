@@ -170,13 +170,18 @@ fn user_of(proc_root: &Path, pid: u32) -> Option<String> {
     let uid = std::fs::metadata(proc_root.join(pid.to_string()))
         .ok()?
         .uid();
-    let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = known.lines().find_map(|line| {
+    let known = std::fs::read("/etc/passwd").unwrap_or_default();
+    Some(name_of(&known, uid).unwrap_or_else(|| uid.to_string()))
+}
+
+/// The name of a user in /etc/passwd, where full names need not be UTF-8.
+fn name_of(known: &[u8], uid: u32) -> Option<String> {
+    let known = String::from_utf8_lossy(known);
+    known.lines().find_map(|line| {
         let mut fields = line.split(':');
         let (name, number) = (fields.next()?, fields.nth(1)?);
         (number.parse() == Ok(uid)).then(|| name.to_owned())
-    });
-    Some(name.unwrap_or_else(|| uid.to_string()))
+    })
 }
 
 #[cfg(test)]
@@ -321,6 +326,9 @@ mod tests {
     fn a_process_outside_jobs_is_its_users() {
         let name = user_of(Path::new("/proc"), std::process::id()).unwrap();
         assert!(!name.is_empty());
+        let known = b"+::::::\njm:x:7:7:J\xfcrgen M:/home/jm:/bin/sh\nada:x:8:8::/:\n";
+        let names = [7, 8, 9].map(|uid| name_of(known, uid));
+        assert_eq!(names, [Some("jm".to_owned()), Some("ada".to_owned()), None]);
         let holder = Holder {
             remote_client: Some("client-7: python3 (4711)".to_owned()),
             job: Some("slurm:9".to_owned()),

@@ -63,7 +63,7 @@ pub use nanos::nanos;
 pub use occurrence::{FoldKey, LogLine, Occurrence};
 pub use process::Process;
 pub use provenance::Provenance;
-pub use record::Record;
+pub use record::{EventChange, Record, RecordRef};
 pub use record_id::{Epoch, RecordId, RecordIdError};
 pub use severity::{Severity, UnknownSeverity};
 pub use usage::{GpuUsage, ProcessEnds};

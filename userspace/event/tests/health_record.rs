@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "tests only")]
 
 use gtrace_event::{
-    HealthNews, HealthRecord, HealthSubject, MaintenanceWindow, Occasion, Record, SubjectKind,
-    Timestamp,
+    HealthNews, HealthRecord, HealthSubject, MaintenanceWindow, Occasion, Record, RecordRef,
+    SubjectKind, Timestamp,
 };
 
 #[test]
@@ -35,7 +35,7 @@ fn a_record_reads_back_whole_and_has_what_the_store_looks_for() {
         let json = serde_json::to_string(&record).unwrap();
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(value["record"], "health");
-        assert_eq!(value["id"], record.subject());
+        assert_eq!(value["id"], RecordRef::from(&record).subject());
         // These are columns of the store, and mean something else there.
         for column in ["kind", "severity", "gpu"] {
             assert!(value.get(column).is_none(), "{json}");

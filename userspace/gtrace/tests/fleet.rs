@@ -8,8 +8,9 @@ mod relay;
 #[path = "../../head/tests/support/mod.rs"]
 mod support;
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -111,26 +112,23 @@ impl Fleet {
             let name = format!("h{n:03}");
             fleet.hosts.push(Host::new(fleet.dir.path(), &name));
             let file = fleet.credential(n);
-            let url = format!("http://{}", fleet.relay.address);
-            let done = gtrace(fleet.dir.path())
-                .args([
-                    "agent",
-                    "enroll",
-                    "--head",
-                    &url,
-                    "--host",
-                    &name,
-                    "--credential",
-                ])
-                .arg(&file)
-                .env("GTRACE_JOIN_TOKEN", &token)
-                .status();
-            assert!(done.unwrap().success());
+            fleet.enroll(&name, &token, &file);
             fleet.keys.push(Enrolled::read(&file).unwrap());
             fleet.agents.push(None);
             fleet.start_agent(n);
         }
         fleet
+    }
+
+    fn enroll(&self, name: &str, token: &str, file: &Path) {
+        let url = format!("http://{}", self.relay.address);
+        let done = gtrace(self.dir.path())
+            .args(["agent", "enroll", "--head", &url, "--host", name])
+            .arg("--credential")
+            .arg(file)
+            .env("GTRACE_JOIN_TOKEN", token)
+            .status();
+        assert!(done.unwrap().success());
     }
 
     fn credential(&self, n: usize) -> PathBuf {
@@ -388,6 +386,126 @@ fn killed_heads_agents_and_servers_of_nats_take_each_record_once() {
 }
 
 #[test]
+fn a_host_that_is_enrolled_anew_ships_on_without_a_restart() {
+    let mut fleet = Fleet::new(1, Backends::default());
+    let name = fleet.hosts[0].name.clone();
+    let token = token(&fleet.client(), Some(&name), 1);
+    // Its agent runs with what is no credential any more.
+    fleet.enroll(&name, &token, &fleet.credential(0));
+    fleet.write(60);
+    fleet.check();
+}
+
+#[test]
+fn an_agent_says_that_the_head_is_away_and_that_it_is_back() {
+    let mut fleet = Fleet::new(1, Backends::default());
+    fleet.agents[0].as_mut().unwrap().kill();
+    fleet.head.as_mut().unwrap().kill();
+    let mut command = gtrace(fleet.dir.path());
+    command
+        .args(["agent", "run", "--credential"])
+        .arg(fleet.credential(0))
+        .arg("--store")
+        .arg(&fleet.hosts[0].path)
+        .env("GTRACE_LOG", "info")
+        .stderr(Stdio::piped());
+    let mut agent = Running(command.spawn().unwrap());
+    let printed = BufReader::new(agent.0.stderr.take().unwrap()).lines();
+    let (sender, lines) = std::sync::mpsc::channel();
+    std::thread::spawn(move || printed.for_each(|line| drop(sender.send(line.unwrap()))));
+    let printed = |what: &str| {
+        wait_for(what, 60, || {
+            lines.try_iter().find(|line| line.contains(what))
+        });
+    };
+    printed("records wait in the store");
+    fleet.write(60);
+    fleet.start_head();
+    fleet.check();
+    printed("the head takes again");
+}
+
+#[test]
+fn who_may_see_some_hosts_sees_their_incidents_without_outbreaks() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = dir.path().join("head.sock");
+    let listener = UnixListener::bind(&socket).unwrap();
+    // A head, as it answers a credential that is for some hosts.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = BufReader::new(stream.unwrap());
+            let (mut request, mut line) = (String::new(), String::new());
+            stream.read_line(&mut request).unwrap();
+            while line != "\r\n" {
+                line.clear();
+                stream.read_line(&mut line).unwrap();
+            }
+            let of_fleet = ["/fleet/v1/outbreaks", "/fleet/v1/remediation"];
+            let (status, body) = match of_fleet.iter().any(|path| request.contains(path)) {
+                true => ("403 Forbidden", r#"{"error":"a","cause":"b","remedy":"c"}"#),
+                false => ("200 OK", "[]"),
+            };
+            let length = body.len();
+            let answer = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n{body}");
+            stream.get_mut().write_all(answer.as_bytes()).unwrap();
+        }
+    });
+    for (question, status) in [
+        (&["incidents"][..], 0),
+        (&["outbreaks"][..], 3),
+        (&["remediation", "list"][..], 3),
+    ] {
+        let mut command = gtrace(dir.path());
+        let output = command.arg("fleet").args(question).arg("--head");
+        let output = output.arg(&socket);
+        let output = output.output().unwrap();
+        assert_eq!(output.status.code(), Some(status), "{output:?}");
+    }
+}
+
+#[test]
+fn a_head_ends_while_what_pushes_its_metrics_hangs() {
+    use rustix::fs::{CWD, Mode, OFlags, mkfifoat, open};
+    use rustix::process::{Pid, Signal, kill_process};
+    let dir = tempfile::tempdir().unwrap();
+    let (token, fifo) = (dir.path().join("token"), dir.path().join("fifo"));
+    std::fs::write(&token, "secret\n").unwrap();
+    mkfifoat(CWD, &fifo, Mode::RUSR | Mode::WUSR).unwrap();
+    let mut command = gtrace(dir.path());
+    command
+        .args(["head", "--listen", "127.0.0.1:0", "--socket"])
+        .arg(dir.path().join("head.sock"))
+        .args(["--remote-write", "http://127.0.0.1:9/"])
+        .args(["--remote-write-every", "200ms", "--remote-write-token-file"])
+        .arg(&token)
+        .env("GTRACE_HEAD_DATABASE", dir.path().join("fleet.db"))
+        .env("GTRACE_LOG", "info");
+    let (mut head, _) = process::start(&mut command, "head at http://");
+    // Each round reads the file; the next one waits for as long as nothing is written.
+    std::fs::rename(&fifo, &token).unwrap();
+    let held = wait_for("the next round", 60, || {
+        open(&token, OFlags::WRONLY | OFlags::NONBLOCK, Mode::empty()).ok()
+    });
+    kill_process(Pid::from_child(&head.0), Signal::TERM).unwrap();
+    let status = wait_for("the end of the head", 60, || head.0.try_wait().unwrap());
+    assert!(status.success(), "{status}");
+    drop(held);
+}
+
+#[test]
+fn a_session_in_which_no_host_takes_part_says_so_when_it_is_started() {
+    // Its agent permits none.
+    let fleet = Fleet::new(1, Backends::default());
+    let mut command = gtrace(fleet.dir.path());
+    command.args(["session", "start", "s", "--head"]);
+    let output = command.arg(fleet.dir.path().join("head.sock")).output();
+    let output = output.unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("`gtrace session show s` says why"), "{said}");
+}
+
+#[test]
 fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
     let dir = tempfile::tempdir().unwrap();
     let socket = dir.path().join("head.sock");
@@ -477,4 +595,44 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
     assert_eq!(shown.len(), 2, "{owners:?}");
     assert!(shown.contains(&("user/ada".into(), 10.into())));
     assert!(shown.contains(&("user/bob".into(), 4.into())));
+    // A name that is no host's is a mistake, and no host without events.
+    let fails = |arguments: &[&str]| {
+        let mut command = gtrace(dir.path());
+        command.arg("fleet").args(arguments).arg("--head");
+        let output = command.arg(&socket).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        (output.status.code(), said)
+    };
+    for question in [
+        &["events"][..],
+        &["events", "--follow"],
+        &["usage"],
+        &["latency"],
+    ] {
+        let (status, said) = fails(&[question, &["--host", "simulated"]].concat());
+        assert_eq!(status, Some(1), "{question:?}: {said}");
+        assert!(said.contains("no host `simulated`"), "{question:?}: {said}");
+    }
+    // Where 1 says that something was found, a mistake is another status.
+    for question in [
+        &["lemons", "--by", "rakc"][..],
+        &["compare", "--by", "rakc"],
+        &["verify", "--host", "h"],
+    ] {
+        let (status, said) = fails(question);
+        assert_eq!(status, Some(3), "{question:?}: {said}");
+        assert!(said.contains("no host"), "{question:?}: {said}");
+    }
+    // What a list has no room for is not left out in silence.
+    wait_for("incidents of two hosts", 60, || {
+        (lines(&["incidents"]).len() > 1).then_some(())
+    });
+    for of in ["incidents", "events"] {
+        assert_eq!(lines(&[of, "--limit", "1"]).len(), 1);
+        let (status, said) = fails(&[of, "--limit", "1"]);
+        assert_eq!(status, Some(0));
+        assert!(said.contains("may be more"), "{of}: {said}");
+    }
+    let (status, said) = fails(&["events", "--since", "1d", "--until", "2d"]);
+    assert_eq!(status, Some(2), "{said}");
 }

@@ -185,6 +185,11 @@ fn a_maintenance_window_is_begun_and_refused_as_it_should() {
         (7200, "fans", "alice")
     );
     assert!(window.is_on(Timestamp::now()));
+    let again = text(&ask(&["start", "--for", "1h", "--by", "alice"]));
+    // As `gtrace health` has it: no nanoseconds.
+    let until = again.strip_prefix("maintenance until ").unwrap();
+    let until = until.strip_suffix(" by alice\n").unwrap();
+    assert_eq!(until.len(), "12-31 23:59:59".len(), "{until}");
     assert_eq!(ask(&["start", "--for", "99x"]).status.code(), Some(2));
     let show = ask(&["show"]);
     assert_eq!(text(&show), "no maintenance window is on\n");

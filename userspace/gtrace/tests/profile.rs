@@ -248,6 +248,9 @@ fn saved_profiles_are_merged_and_compared() {
         sum.rows.values().map(|counts| counts.calls).sum::<u64>(),
         6_000
     );
+    let (code, out, err) = profile(dir, "show sum.json --function nosuch");
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert!(err.contains("sum.json has no calls that match"), "{err}");
     let (code, _, err) = profile(dir, "show store.db");
     assert!(code == Some(3) && err.contains("store.db"), "{err}");
 }

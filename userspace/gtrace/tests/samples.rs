@@ -153,8 +153,31 @@ fn the_command_says_that_nothing_is_kept_or_matches() {
             .contains("sample_history")
     );
     fill(dir.path());
-    let none = gtrace(dir.path(), &["no_such_metric"]);
-    assert_eq!(none.status.code(), Some(1));
+    let known = "gpu_temperature_celsius";
+    let cases: [(&[&str], i32, &str); 4] = [
+        (&["no_such_metric"], 1, "`gtrace samples` lists"),
+        (
+            &["gpu_temp"],
+            1,
+            "did you mean gtrace_gpu_temperature_celsius?",
+        ),
+        (
+            &[known, "gpu_temprature"],
+            0,
+            "no samples of gtrace_gpu_temprature",
+        ),
+        (
+            &[known, "--since", "2d", "--until", "1d"],
+            1,
+            "match the time",
+        ),
+    ];
+    for (args, code, says) in cases {
+        let none = gtrace(dir.path(), args);
+        let said = String::from_utf8(none.stderr).unwrap();
+        assert_eq!(none.status.code(), Some(code), "{args:?}: {said}");
+        assert!(said.contains(says), "{args:?}: {said}");
+    }
     let index = gtrace(dir.path(), &["gpu_temperature_celsius", "--gpu", "0"]);
     assert_eq!(index.status.code(), Some(2));
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ const TOGETHER: usize = 256;
 const RECORDS_TOGETHER: usize = 32_768;
 /// Records that a slow reader may be behind.
 const LIVE: usize = 4096;
+/// Bytes of one of them at most: all that readers are behind is kept until they have read it.
+const LIVE_BYTES: usize = 64 * 1024;
 
 /// Between two notes of where the GPUs of a host are.
 const PLACES: Duration = Duration::from_secs(60);
@@ -37,7 +39,7 @@ pub(crate) enum Job {
     Other(Box<dyn FnOnce(&mut Database) + Send>),
 }
 
-/// Counts since the start.
+/// Counts since the start, and whether the database takes nothing now.
 #[derive(Debug, Default)]
 pub(crate) struct Counters {
     pub(crate) records: AtomicU64,
@@ -46,13 +48,14 @@ pub(crate) struct Counters {
     pub(crate) transactions: AtomicU64,
     pub(crate) failures: AtomicU64,
     pub(crate) frames: AtomicU64,
+    is_refused: AtomicBool,
 }
 
 /// What readers of live streams get.
 #[derive(Clone)]
 pub(crate) enum Sent {
-    /// A record that was committed: its host and its JSON.
-    Record(i64, Arc<str>),
+    /// A record that was committed: its host and its JSON, which a large one goes without.
+    Record(i64, Option<Arc<str>>),
     /// Some that other heads committed do not come.
     Gap,
 }
@@ -74,7 +77,8 @@ impl Live {
             _ => return,
         };
         if to.receiver_count() > 0 {
-            let _ = to.send(Sent::Record(host, body.into()));
+            let body = (body.len() <= LIVE_BYTES).then(|| body.into());
+            let _ = to.send(Sent::Record(host, body));
         }
     }
 
@@ -114,6 +118,7 @@ impl Writer {
             placed: HashMap::new(),
             counters: Arc::clone(&counters),
             live: live.clone(),
+            warned: None,
         };
         thread::Builder::new()
             .name("gtrace-head-db".to_owned())
@@ -129,6 +134,15 @@ impl Writer {
     /// Whether the thread is there.
     pub(crate) fn is_alive(&self) -> bool {
         !self.jobs.is_closed()
+    }
+
+    /// Whether the database takes what is written: where it refused the last, as it is full, one more is tried.
+    pub(crate) async fn check(&self) -> Result<(), String> {
+        if self.counters.is_refused.load(Ordering::Relaxed) {
+            self.write(Database::touch).await?;
+            self.counters.is_refused.store(false, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Waits until the thread has ended: nothing is written any more.
@@ -164,6 +178,8 @@ struct Thread {
     placed: HashMap<i64, (Instant, u64)>,
     counters: Arc<Counters>,
     live: Live,
+    /// Why the database refused the last that was written, as the log has it.
+    warned: Option<String>,
 }
 
 impl Thread {
@@ -233,6 +249,7 @@ impl Thread {
         }
         let error = match write(self, all) {
             Ok(done) => {
+                self.took();
                 for (answer, done) in answers.into_iter().zip(done) {
                     let _ = answer.send(Ok(done));
                 }
@@ -282,10 +299,23 @@ impl Thread {
         }
     }
 
-    fn failed(&self, error: &DbError) -> String {
+    fn took(&mut self) {
+        self.counters.is_refused.store(false, Ordering::Relaxed);
+        if self.warned.take().is_some() {
+            tracing::info!("the fleet's database takes again what is written");
+        }
+    }
+
+    fn failed(&mut self, error: &DbError) -> String {
         self.counters.failures.fetch_add(1, Ordering::Relaxed);
-        tracing::warn!("{error}; agents send it again");
-        error.to_string()
+        self.counters.is_refused.store(true, Ordering::Relaxed);
+        let error = error.to_string();
+        // Once for each reason: a full disk refuses each of thousands of agents, again and again.
+        if self.warned.as_ref() != Some(&error) {
+            tracing::warn!("{error}; agents send it again");
+            self.warned = Some(error.clone());
+        }
+        error
     }
 }
 
@@ -317,6 +347,7 @@ mod tests {
                 events: broadcast::Sender::new(1),
                 incidents: broadcast::Sender::new(1),
             },
+            warned: None,
         };
         let state = |host| NewState {
             host,
@@ -359,6 +390,21 @@ mod tests {
         thread.put(&frames, answers, &Thread::frames);
         let taken = answered.iter_mut().map(|a| a.try_recv().unwrap().is_ok());
         assert_eq!(taken.collect::<Vec<_>>(), [true, false, true]);
+    }
+
+    #[test]
+    fn a_large_record_is_not_kept_for_slow_readers() {
+        let live = Live {
+            events: broadcast::Sender::new(2),
+            incidents: broadcast::Sender::new(2),
+        };
+        let mut reader = live.events.subscribe();
+        for length in [10, LIVE_BYTES] {
+            let text = "x".repeat(length);
+            live.record(1, &format!(r#"{{"record":"event","message":"{text}"}}"#));
+        }
+        assert!(matches!(reader.try_recv(), Ok(Sent::Record(1, Some(_)))));
+        assert!(matches!(reader.try_recv(), Ok(Sent::Record(1, None))));
     }
 
     #[tokio::test]

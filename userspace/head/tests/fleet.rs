@@ -219,9 +219,13 @@ fn nobody_in(head: &Head, good: &Enrolled) {
     let by = gtrace_head::By {
         by: "test".to_owned(),
     };
+    let metrics = || head.client.get_text("/metrics").unwrap();
+    assert!(metrics().contains("{host=\"a1\"}"));
     head.client
         .post::<()>("/fleet/v1/hosts/a1/revoke", &by)
         .unwrap();
+    // It needs no attention, so that no alert of it goes on.
+    assert!(!metrics().contains("{host=\"a1\"}"));
     std::thread::sleep(Duration::from_millis(2100));
     assert_eq!(curl(key, "/fleet/v1/state", b"{}".to_vec()), 401);
 }
@@ -447,7 +451,24 @@ fn latency_of_all_hosts(place: &Place) {
     let drivers = [line("580.2", 4, 1), line("550.1", 990, 1)];
     assert_eq!(of("by=driver"), drivers);
     assert_eq!(of("by=rack"), [line("r1", 1000, 2)]);
-    assert_eq!(of("by=feed"), []);
+    let many = head
+        .client
+        .get::<LatencyReport>("/fleet/v1/latency?limit=many");
+    let many = many.unwrap_err().to_string();
+    assert!(many.contains("lists the parameters"), "{many}");
+    // A label that no host has is a mistake, and no fleet without failures.
+    for question in [
+        "latency?call=cuLaunchKernel&by=feed",
+        "usage?by=feed",
+        "lemons?by=feed",
+        "cohorts?by=feed",
+        "compare?by=feed&old=a&new=b",
+    ] {
+        let path = format!("/fleet/v1/{question}");
+        let why = head.client.get::<serde_json::Value>(&path).unwrap_err();
+        let why = why.to_string();
+        assert!(why.contains("`feed`") && why.contains("rack"), "{why}");
+    }
     let refused = head
         .client
         .get::<LatencyReport>("/fleet/v1/latency?by=host");

@@ -1,11 +1,11 @@
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use gtrace_api::DEFAULT_SOCKET;
+use gtrace_api::{DEFAULT_SOCKET, SocketFile};
 use gtrace_engine::config::{Compat, ReadAddress};
 use gtrace_tls::{AccessFiles, FileError, Guard};
 
@@ -172,28 +172,6 @@ impl Bound {
     }
 }
 
-/// Removes the socket's file when dropped, unless another process has put its own there.
-#[derive(Debug)]
-pub(super) struct SocketFile {
-    path: PathBuf,
-    inode: Option<u64>,
-}
-
-impl SocketFile {
-    fn remove(&self) {
-        let now = fs::symlink_metadata(&self.path).ok().map(|m| m.ino());
-        if now.is_some() && now == self.inode {
-            let _ = fs::remove_file(&self.path);
-        }
-    }
-}
-
-impl Drop for SocketFile {
-    fn drop(&mut self) {
-        self.remove();
-    }
-}
-
 /// Binds every configured socket.
 ///
 /// # Errors
@@ -295,11 +273,7 @@ fn bind_unix(path: &Path) -> Result<(UnixListener, SocketFile), ApiError> {
         }
         other => other.map_err(failed)?,
     };
-    let metadata = fs::symlink_metadata(path).map_err(failed)?;
-    let file = SocketFile {
-        path: path.to_owned(),
-        inode: Some(metadata.ino()),
-    };
+    let file = SocketFile::new(path).map_err(failed)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o660)).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     Ok((listener, file))

@@ -393,7 +393,12 @@ pub fn parse_time(text: &str, now: Timestamp) -> Result<Timestamp, String> {
             format!("`{text}` is too far in the past; without it all events are meant")
         });
     }
-    text.parse().map_err(|_| {
+    // In a URL a `+` that is not written as %2B means a space.
+    let offset = text
+        .rsplit_once(' ')
+        .filter(|(time, _)| time.contains('T'))
+        .map(|(time, offset)| format!("{time}+{offset}"));
+    offset.as_deref().unwrap_or(text).parse().map_err(|_| {
         format!(
             "`{text}` is not a time: write RFC 3339 (2026-03-03T04:05:06Z) or an age (30s, 30m, 1h30m, 2d, 1w)"
         )
@@ -491,6 +496,15 @@ mod tests {
         let back = query.to_pairs();
         let back = back.iter().map(|(n, v)| (*n, v.as_str()));
         assert_eq!(EventQuery::from_pairs(back, now()).unwrap(), query);
+    }
+
+    #[test]
+    fn the_offset_of_a_time_may_have_lost_its_plus_on_the_way() {
+        let read = |text: &str| parse_time(text, now()).map(|time| time.to_string());
+        let time = Ok("2026-03-03T03:05:06Z".to_owned());
+        assert_eq!(read("2026-03-03T04:05:06+01:00"), time);
+        assert_eq!(read("2026-03-03T04:05:06 01:00"), time);
+        assert!(read("2026-03-03T04:05:06 1h").is_err());
     }
 
     #[test]

@@ -17,7 +17,7 @@ use axum::response::sse::{Event as Message, KeepAlive, Sse};
 use futures_util::Stream;
 use gtrace_api::{Gap, Published, PublishedIncident};
 use gtrace_engine::hub::{News, Subscription};
-use gtrace_event::{Event, EventId, Record, RecordId};
+use gtrace_event::{Event, EventChange, EventId, Record, RecordId};
 use gtrace_store::Resume;
 use serde::Serialize;
 use tokio::sync::{broadcast, mpsc};
@@ -416,12 +416,10 @@ impl StreamReader {
         if known || !self.wanted(&published.event) {
             return Ok(());
         }
-        let name = match published.record {
-            Record::Event(_) => "event",
-            Record::Amendment(_) => "amendment",
-            Record::Ack(_) => "ack",
-            Record::Incident(_) => "incident",
-            Record::Health(_) => "health",
+        let name = match published.change {
+            None => "event",
+            Some(EventChange::Amendment(_)) => "amendment",
+            Some(EventChange::Ack(_)) => "ack",
         };
         let message = Message::default().id(id.to_string()).event(name);
         self.send_json(message, published).await
@@ -463,10 +461,10 @@ impl StreamReader {
 
     async fn send_json(&mut self, message: Message, data: &impl Serialize) -> Result<(), Gone> {
         // The types of the API always make JSON: they have string keys and no failing parts.
-        let Ok(message) = message.json_data(data) else {
+        let Ok(text) = serde_json::to_string(data) else {
             return Ok(());
         };
-        self.send(message).await
+        self.send(message.data(text)).await
     }
 
     async fn send(&mut self, message: Message) -> Result<(), Gone> {
@@ -520,11 +518,10 @@ impl History {
         let Some(seen) = self.seen.get(&published.event.id) else {
             return false;
         };
-        match &published.record {
-            Record::Event(_) => true,
-            Record::Amendment(amendment) => amendment.revision <= seen.revision,
-            Record::Ack(_) => published.event.acks.len() <= seen.acks,
-            Record::Incident(_) | Record::Health(_) => false,
+        match &published.change {
+            None => true,
+            Some(EventChange::Amendment(amendment)) => amendment.revision <= seen.revision,
+            Some(EventChange::Ack(_)) => published.event.acks.len() <= seen.acks,
         }
     }
 }
@@ -579,7 +576,7 @@ fn page_after(archive: &Archive, seq: u64) -> Result<Option<Page>, ArchiveError>
             }
         }
         if let (Some(event), Some(id)) = (events.get(&id), epochs.id_of(seq)) {
-            let published = Published::committed(id, record, event.clone());
+            let published = Published::committed(id, record.into_change(), event.clone());
             page.push((id, News::Event(Arc::new(published))));
         }
     }
@@ -617,7 +614,8 @@ mod tests {
                 ..event.clone()
             };
             let amendment = Amendment::between(&event, &new, time).unwrap();
-            Published::provisional(Record::Amendment(Box::new(amendment)), new)
+            let change = EventChange::Amendment(Box::new(amendment));
+            Published::provisional(Some(change), new)
         };
         assert!(history.has(&amended(1)));
         assert!(!history.has(&amended(2)));

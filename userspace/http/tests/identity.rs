@@ -17,7 +17,7 @@ use gtrace_engine::input::{Input, Observation};
 use gtrace_engine::open_record::EndRecord;
 use gtrace_engine::pipeline::{self, CoreOptions};
 use gtrace_engine::poll;
-use gtrace_event::{Kind, Occurrence, Record, RecordId, Severity, WitnessName};
+use gtrace_event::{EventChange, Kind, Occurrence, Record, RecordId, Severity, WitnessName};
 use gtrace_http::ApiConfig;
 use gtrace_store::{Options, Reader, Store};
 use tokio::sync::watch;
@@ -163,7 +163,12 @@ impl Follower {
                 continue;
             }
             let published: Published = serde_json::from_str(&message.data).unwrap();
-            self.seen.push((published.id.unwrap(), published.record));
+            let record = match published.change {
+                None => Record::Event(Box::new(published.event)),
+                Some(EventChange::Amendment(amendment)) => Record::Amendment(amendment),
+                Some(EventChange::Ack(ack)) => Record::Ack(ack),
+            };
+            self.seen.push((published.id.unwrap(), record));
         }
         self.last_id = stream.last_id().map(str::to_owned).or(self.last_id);
         self

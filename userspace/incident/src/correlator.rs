@@ -203,6 +203,11 @@ impl Correlator {
 
     /// Whether an event of the last moments opens an incident together with `member`.
     fn has_partner(&self, member: &Member) -> bool {
+        let rules = self.rules.causes();
+        let mut of_member = member.causes.iter().chain(&member.effects);
+        if !of_member.any(|at| rules.get(*at).is_some_and(|rule| rule.opens)) {
+            return false;
+        }
         let opens = |known: &&Member| {
             let rule = connects(known, member, &self.rules)
                 .or_else(|| connects(member, known, &self.rules));

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use gtrace_event::{
-    HealthReason, HealthReport, HealthState, RuleOrigin, SubjectHealth, SubjectKind, Timestamp,
+    HealthReason, HealthReport, HealthState, MaintenanceWindow, RuleOrigin, SubjectHealth,
+    SubjectKind, Timestamp,
 };
 
 use crate::clean;
@@ -22,16 +23,7 @@ pub fn health(report: &HealthReport, style: &Style, now: Timestamp) -> String {
         action(report.action),
     );
     if let Some(window) = &report.maintenance {
-        let note = match window.note.is_empty() {
-            true => String::new(),
-            false => format!(": {}", clean(&window.note)),
-        };
-        let _ = writeln!(
-            text,
-            "maintenance until {} by {}{note}",
-            style.clock(window.until),
-            clean(&window.by)
-        );
+        text.push_str(&maintenance(window, style));
     }
     let (well, ill): (Vec<_>, Vec<_>) = report
         .subjects
@@ -55,6 +47,16 @@ pub fn health(report: &HealthReport, style: &Style, now: Timestamp) -> String {
         let _ = writeln!(text, "not checked: {}", clean(what));
     }
     text
+}
+
+/// A maintenance window in one line.
+pub fn maintenance(window: &MaintenanceWindow, style: &Style) -> String {
+    let note = match window.note.is_empty() {
+        true => String::new(),
+        false => format!(": {}", clean(&window.note)),
+    };
+    let (until, by) = (style.clock(window.until), clean(&window.by));
+    format!("maintenance until {until} by {by}{note}\n")
 }
 
 /// One part with all its reasons.

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use gtrace_api::text::clean;
 use gtrace_event::{Event, EventId, Incident, IncidentState, StateChange, Timestamp};
+use gtrace_profile::text::bytes;
 
 use crate::events::{Block, Style, ago, gpu, line, process};
 
@@ -70,6 +71,15 @@ pub fn incident(incident: &Incident, events: &[Event], style: &Style, now: Times
     }
     let runbook = format!("gtrace runbook {}", incident.class);
     block.part("runbook", Some(runbook));
+    let kept = incident.evidence.iter();
+    let kept: Vec<String> = kept
+        .map(|file| format!("{} ({})", clean(&file.name), bytes(file.bytes)))
+        .collect();
+    if !kept.is_empty() {
+        block.part("evidence", Some(kept.join(", ")));
+        let report = format!("gtrace report --incident {}", incident.id);
+        block.part("", Some(report));
+    }
     let mut label = "missing";
     for missing in &incident.missing {
         let text = format!("{}: {}", clean(&missing.what), clean(&missing.why));
@@ -166,8 +176,8 @@ fn chain(block: &mut Block<'_>, incident: &Incident, known: &BTreeMap<EventId, &
 #[cfg(test)]
 mod tests {
     use gtrace_event::{
-        Affected, CausalLink, Confidence, FailureClass, IncidentId, Kind, Occurrence, Process,
-        Severity, StateChange, Witness, WitnessName,
+        Affected, CausalLink, Confidence, Evidence, FailureClass, IncidentId, Kind, Occurrence,
+        Process, Severity, StateChange, Witness, WitnessName,
     };
 
     use super::*;
@@ -233,7 +243,18 @@ mod tests {
         let events = [event(Kind::Aer, "AER"), event(Kind::GpuLost, "gone")];
         let mut shown = example(&events);
         let text = incident(&shown, &events, &Style::plain(), shown.time);
+        assert!(!text.contains("evidence"), "{text}");
+        shown.evidence.push(Evidence {
+            name: "host.json".to_owned(),
+            sha256: String::new(),
+            bytes: 4096,
+            from: None,
+            to: None,
+        });
+        let text = incident(&shown, &events, &Style::plain(), shown.time);
         for part in [
+            "evidence  host.json (4.0 KiB)",
+            &format!("gtrace report --incident {}", shown.id),
             "DRILL",
             "pcie",
             "4711",

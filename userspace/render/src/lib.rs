@@ -13,7 +13,7 @@ pub use events::{
     ColorChoice, EventWhole, Style, ack, ago, amendment, code_name, event, event_whole, gpu, line,
     pci_device, process,
 };
-pub use health::{health, health_line, subject_health};
+pub use health::{health, health_line, maintenance, subject_health};
 pub use incidents::{incident, incident_line};
 pub use markdown::markdown;
 

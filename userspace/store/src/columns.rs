@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 
-use gtrace_event::{Record, Timestamp, nanos};
+use gtrace_event::{RecordRef, Timestamp, nanos};
 use serde::Deserialize;
 
 /// The columns that queries search by. All are derived from the record's JSON, which the chain
@@ -18,13 +18,13 @@ pub(crate) struct Columns<'a> {
 }
 
 impl Columns<'static> {
-    pub(crate) fn of(record: &Record) -> Self {
+    pub(crate) fn of(record: RecordRef<'_>) -> Self {
         let (tag, kind, severity, gpu) = match record {
-            Record::Event(e) => ("event", Some(e.kind), Some(e.severity), e.gpu.as_ref()),
-            Record::Amendment(a) => ("amendment", None, a.severity, a.gpu.as_ref()),
-            Record::Ack(_) => ("ack", None, None, None),
-            Record::Incident(i) => ("incident", None, Some(i.severity), None),
-            Record::Health(_) => ("health", None, None, None),
+            RecordRef::Event(e) => ("event", Some(e.kind), Some(e.severity), e.gpu.as_ref()),
+            RecordRef::Amendment(a) => ("amendment", None, a.severity, a.gpu.as_ref()),
+            RecordRef::Ack(_) => ("ack", None, None, None),
+            RecordRef::Incident(i) => ("incident", None, Some(i.severity), None),
+            RecordRef::Health(_) => ("health", None, None, None),
         };
         Self {
             record: tag.into(),
@@ -77,7 +77,9 @@ impl<'a> Columns<'a> {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Ack, Amendment, Event, Gpu, Kind, Occurrence, Severity, WitnessName};
+    use gtrace_event::{
+        Ack, Amendment, Event, Gpu, Kind, Occurrence, Record, Severity, WitnessName,
+    };
 
     use super::*;
 
@@ -103,7 +105,9 @@ mod tests {
             Record::Ack(ack),
         ] {
             let json = serde_json::to_string(&record).unwrap();
-            assert_eq!(Columns::of_json(&json).unwrap(), Columns::of(&record));
+            let borrowed = RecordRef::from(&record);
+            assert_eq!(Columns::of_json(&json).unwrap(), Columns::of(borrowed));
+            assert_eq!(serde_json::to_string(&borrowed).unwrap(), json);
         }
     }
 }

@@ -1,4 +1,4 @@
-use gtrace_event::Record;
+use gtrace_event::RecordRef;
 
 use crate::columns::Columns;
 
@@ -14,9 +14,9 @@ impl Encoded {
     ///
     /// # Errors
     /// If it cannot be written as JSON, which is a bug.
-    pub fn new(record: &Record) -> Result<Self, serde_json::Error> {
+    pub fn new(record: RecordRef<'_>) -> Result<Self, serde_json::Error> {
         Ok(Self {
-            body: serde_json::to_string(record)?,
+            body: serde_json::to_string(&record)?,
             columns: Columns::of(record),
         })
     }

@@ -4,7 +4,7 @@
 //! and store mean the same record.
 
 use gtrace_event::{Epoch, RecordId};
-use rusqlite::{Connection, Transaction};
+use rusqlite::Connection;
 
 use crate::schema::sql_int;
 
@@ -78,7 +78,7 @@ impl Epochs {
 }
 
 /// Notes that `epoch` begins with `first_seq`.
-pub(crate) fn begin(tx: &Transaction<'_>, epoch: Epoch, first_seq: u64) -> rusqlite::Result<()> {
+pub(crate) fn begin(tx: &Connection, epoch: Epoch, first_seq: u64) -> rusqlite::Result<()> {
     let insert = "INSERT INTO epochs(epoch, first_seq) VALUES (?1, ?2)";
     if first_seq > 1 && Epochs::read(tx)?.0.is_empty() {
         // A store from before there were epochs: its records get one.
@@ -89,7 +89,7 @@ pub(crate) fn begin(tx: &Transaction<'_>, epoch: Epoch, first_seq: u64) -> rusql
 }
 
 /// Drops the epochs whose records all come before `first_seq`.
-pub(crate) fn retain(tx: &Transaction<'_>, first_seq: u64) -> rusqlite::Result<()> {
+pub(crate) fn retain(tx: &Connection, first_seq: u64) -> rusqlite::Result<()> {
     tx.execute(
         "DELETE FROM epochs WHERE n < (SELECT max(n) FROM epochs WHERE first_seq <= ?1)",
         [sql_int(first_seq)],

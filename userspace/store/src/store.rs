@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_event::{Epoch, Event, Record, RecordId, RemovalCause, Severity, Timestamp};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OptionalExtension};
 
 use crate::encoded::Encoded;
 use crate::epochs::{self, Epochs};
@@ -351,7 +351,7 @@ impl Store {
         removal: Option<&Removal>,
         records: impl IntoIterator<Item = &'a Encoded>,
         cursors: &[(String, String)],
-        also: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+        also: impl FnOnce(&Connection) -> rusqlite::Result<()>,
     ) -> Result<RangeInclusive<u64>, StoreError> {
         let mut removals = self.pending_removals(now)?;
         removals.extend(removal.iter().flat_map(|removal| removal.events(now)));
@@ -365,25 +365,22 @@ impl Store {
         let begins = (!self.epoch_begun).then_some(self.epoch);
         let (explains, kept) = (self.unrecorded, self.moved_aside.is_some());
         let kept: Vec<_> = self.cursors.clone().into_iter().filter(|_| kept).collect();
-        let written = self
-            .conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)
-            .and_then(|tx| {
-                let tip = before.extend(&tx, now, most, &notes)?;
-                let tip = tip.extend(&tx, now, most, records)?;
-                let begun = begins.filter(|_| tip.seq >= first);
-                if let Some(epoch) = begun {
-                    epochs::begin(&tx, epoch, first)?;
-                }
-                if explains {
-                    set_schema(&tx, SCHEMA)?;
-                }
-                set_cursors(&tx, &kept)?;
-                set_cursors(&tx, cursors)?;
-                also(&tx)?;
-                tx.commit()?;
-                Ok((tip, begun.is_some()))
-            });
+        let written = WriteTransaction::begin(&self.conn).and_then(|tx| {
+            let tip = before.extend(tx.0, now, most, &notes)?;
+            let tip = tip.extend(tx.0, now, most, records)?;
+            let begun = begins.filter(|_| tip.seq >= first);
+            if let Some(epoch) = begun {
+                epochs::begin(tx.0, epoch, first)?;
+            }
+            if explains {
+                set_schema(tx.0, SCHEMA)?;
+            }
+            set_cursors(tx.0, &kept)?;
+            set_cursors(tx.0, cursors)?;
+            also(tx.0)?;
+            tx.commit()?;
+            Ok((tip, begun.is_some()))
+        });
         let (tip, begun) = written.map_err(|e| self.sqlite(e))?;
         self.appended_bytes += tip.bytes.saturating_sub(match tip.n == self.tip.n {
             true => self.tip.bytes,
@@ -434,7 +431,7 @@ impl Store {
     }
 
     fn encode(&self, record: &Record) -> Result<Encoded, StoreError> {
-        Encoded::new(record).map_err(|source| StoreError::Encode {
+        Encoded::new(record.into()).map_err(|source| StoreError::Encode {
             path: self.path.clone(),
             source,
         })
@@ -563,7 +560,31 @@ impl Pages {
     }
 }
 
-fn set_cursors(tx: &Transaction<'_>, cursors: &[(String, String)]) -> rusqlite::Result<()> {
+/// A transaction by statements that are prepared once, as each append makes one. It is rolled back unless it is committed.
+struct WriteTransaction<'c>(&'c Connection);
+
+impl<'c> WriteTransaction<'c> {
+    fn begin(conn: &'c Connection) -> rusqlite::Result<Self> {
+        conn.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(Self(conn))
+    }
+
+    fn commit(self) -> rusqlite::Result<()> {
+        self.0.prepare_cached("COMMIT")?.execute([])?;
+        Ok(())
+    }
+}
+
+impl Drop for WriteTransaction<'_> {
+    fn drop(&mut self) {
+        // It has ended if it was committed, or SQLite has rolled it back by itself.
+        if !self.0.is_autocommit() {
+            let _ = self.0.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+fn set_cursors(tx: &Connection, cursors: &[(String, String)]) -> rusqlite::Result<()> {
     let mut set = tx.prepare_cached(
         "INSERT INTO cursors(name, value) VALUES (?1, ?2)
          ON CONFLICT(name) DO UPDATE SET value = excluded.value",
@@ -572,4 +593,33 @@ fn set_cursors(tx: &Transaction<'_>, cursors: &[(String, String)]) -> rusqlite::
         set.execute((name, value))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    #[test]
+    fn an_append_whose_last_step_fails_or_panics_leaves_nothing_behind() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&dir.path().join("store.db"), Options::default()).unwrap();
+        let now: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
+        let cursor = |value: &str| [("kmsg".to_owned(), value.to_owned())];
+        let fails = |tx: &Connection| tx.execute("no statement", []).map(drop);
+        store.write(now, None, [], &cursor("1"), fails).unwrap_err();
+        assert!(store.conn.is_autocommit());
+        let panics = |_: &Connection| -> rusqlite::Result<()> { panic!("on purpose") };
+        let append = || store.write(now, None, [], &cursor("2"), panics).is_ok();
+        assert!(catch_unwind(AssertUnwindSafe(append)).is_err());
+        assert!(store.conn.is_autocommit());
+        let stored = |conn: &Connection| {
+            let all = "SELECT group_concat(value) FROM cursors";
+            conn.query_row(all, [], |row| row.get::<_, Option<String>>(0))
+        };
+        assert_eq!(stored(&store.conn).unwrap(), None);
+        store.append_encoded(now, [], &cursor("3")).unwrap();
+        assert_eq!(stored(&store.conn).unwrap().as_deref(), Some("3"));
+    }
 }

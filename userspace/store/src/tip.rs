@@ -1,5 +1,5 @@
 use gtrace_event::Timestamp;
-use rusqlite::Transaction;
+use rusqlite::Connection;
 
 use crate::Hash;
 use crate::encoded::Encoded;
@@ -22,7 +22,7 @@ impl Tip {
     /// Appends records, and answers with the new end. A table of `most` bytes is followed by another.
     pub(crate) fn extend<'a>(
         mut self,
-        tx: &Transaction<'_>,
+        tx: &Connection,
         now: Timestamp,
         most: Option<u64>,
         records: impl IntoIterator<Item = &'a Encoded>,
@@ -58,7 +58,7 @@ impl Tip {
     /// would take all records until then.
     fn day_of(
         &mut self,
-        tx: &Transaction<'_>,
+        tx: &Connection,
         now: Timestamp,
         most: Option<u64>,
     ) -> rusqlite::Result<Day> {

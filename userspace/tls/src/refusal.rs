@@ -94,9 +94,23 @@ pub fn timeout_hint() -> &'static str {
     }
 }
 
+/// What is wrong with a server's certificate that is an authority's own, and what to do; `None` of anything else.
+pub fn shown_authority(wrong: &CertificateError) -> Option<&'static str> {
+    // rustls passes the error of its verifier on without a variant of its own.
+    let is_authority =
+        matches!(wrong, CertificateError::Other(of) if of.to_string() == "CaUsedAsEndEntity");
+    is_authority.then_some(
+        "is an authority's own (CA:TRUE), as `openssl req -x509` makes it: have one issued for the server, or make it with \
+         -addext basicConstraints=critical,CA:FALSE",
+    )
+}
+
 /// The servers' certificate was refused.
 fn of_servers(wrong: &CertificateError, of: &Parties<'_>) -> String {
     let (servers, options) = (of.servers, of.ca_options);
+    if let Some(what) = shown_authority(wrong) {
+        return format!("the certificate of {servers} {what}");
+    }
     let ca = match of.ca {
         Some(ca) => ca.display().to_string(),
         None => "this system's authorities".to_owned(),
@@ -186,4 +200,34 @@ fn date(time: UnixTime) -> String {
     let seconds = i64::try_from(time.as_secs()).unwrap_or(i64::MAX);
     let time = jiff::Timestamp::from_second(seconds).unwrap_or(jiff::Timestamp::MAX);
     time.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use rustls::RootCertStore;
+    use rustls::client::WebPkiServerVerifier;
+    use rustls::client::danger::ServerCertVerifier as _;
+    use rustls::pki_types::ServerName;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_shows_an_authoritys_certificate_is_known_as_one() {
+        let mut params = rcgen::CertificateParams::new(vec!["node7".to_owned()]).unwrap();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let key = rcgen::KeyPair::generate().unwrap();
+        let shown = params.self_signed(&key).unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(shown.der().clone()).unwrap();
+        let verifier = WebPkiServerVerifier::builder_with_provider(roots.into(), crate::provider());
+        let verifier = verifier.build().unwrap();
+        let name = ServerName::try_from("node7").unwrap();
+        let found = verifier.verify_server_cert(shown.der(), &[], &name, &[], UnixTime::now());
+        let Err(rustls::Error::InvalidCertificate(wrong)) = found else {
+            panic!("{found:?}");
+        };
+        let what = shown_authority(&wrong).unwrap();
+        assert!(what.contains("CA:FALSE"), "{what}");
+        assert_eq!(shown_authority(&CertificateError::UnknownIssuer), None);
+    }
 }

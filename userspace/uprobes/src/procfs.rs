@@ -9,8 +9,8 @@ use std::path::Path;
 pub struct Identity {
     /// Its name.
     pub comm: String,
-    /// Its control group.
-    pub cgroup: Option<String>,
+    /// Its control groups, a line for each hierarchy (cgroups(7)).
+    pub cgroups: String,
     /// Whether it has ended.
     pub ended: bool,
 }
@@ -59,6 +59,14 @@ pub fn started(proc_root: &Path, pid: u32) -> Option<u64> {
     stat(proc_root, pid)?.get(19)?.parse().ok()
 }
 
+/// Major and minor number of a kernel by its release: 6 and 10 of `6.10.0-rc1`. What is no number is 0.
+pub fn kernel_version(release: &str) -> (u32, u32) {
+    let mut numbers = release
+        .split(|c: char| !c.is_ascii_digit())
+        .map(|part| part.parse::<u32>().unwrap_or(0));
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}
+
 /// Who a process is.
 pub(crate) fn identify(proc_root: &Path, pid: u32) -> Identity {
     let dir = proc_root.join(pid.to_string());
@@ -66,12 +74,9 @@ pub(crate) fn identify(proc_root: &Path, pid: u32) -> Identity {
         let bytes = fs::read(dir.join(name)).unwrap_or_default();
         String::from_utf8_lossy(&bytes).trim_end().to_owned()
     };
-    // The unified hierarchy's line is `0::/path`.
-    let cgroup = read("cgroup");
-    let unified = cgroup.lines().find_map(|line| line.strip_prefix("0::"));
     Identity {
         comm: read("comm"),
-        cgroup: unified.filter(|path| *path != "/").map(str::to_owned),
+        cgroups: read("cgroup"),
         ended: false,
     }
 }

@@ -1,5 +1,7 @@
 //! The ways in which kernels offer uprobes.
 
+use crate::procfs::kernel_version;
+
 /// A way, the best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Way {
@@ -49,11 +51,7 @@ impl Way {
 
 /// Whether the kernel's own filter by process can be relied on: before 6.10 it saw only one thread.
 pub(crate) fn kernel_filters_processes(release: &str) -> bool {
-    let mut numbers = release
-        .split(|c: char| !c.is_ascii_digit())
-        .map(|part| part.parse::<u32>().unwrap_or(0));
-    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    version >= (6, 10)
+    kernel_version(release) >= (6, 10)
 }
 
 #[cfg(test)]

@@ -271,12 +271,22 @@ impl At<'_> {
             }
             Pass::OutHandles(_) => {
                 let count = self.count().ok_or(Error::NoLength(name))?;
+                // The driver writes null where there is room for more than there are.
+                let rest = match self.argument.length {
+                    Some(Length::Pointee(_)) => format!(
+                        "for at in len_{name}..{count} {{
+                            unsafe {{ {name}.add(at).write(core::ptr::null_mut()) }};
+                        }}"
+                    ),
+                    _ => String::new(),
+                };
                 format!(
                     "let len_{name} = r.len({count})?;
                     for at in 0..len_{name} {{
                         let known = r.u64()? as usize;
                         unsafe {{ {name}.add(at).write(core::ptr::with_exposed_provenance_mut(known)) }};
-                    }}"
+                    }}
+                    {rest}"
                 )
             }
             _ => return Ok(()),

@@ -9,10 +9,10 @@ crate::describe! {
     waiting(client, no_context, retains_primary) cuDevicePrimaryCtxRetain(
         pctx: mint(Context), dev: value,
     );
-    waiting(sync, client, releases_primary) cuDevicePrimaryCtxRelease_v2(dev: value);
-    waiting(sync, client, resets_primary) cuDevicePrimaryCtxReset_v2(dev: value);
+    waiting(sync, client, no_context, releases_primary) cuDevicePrimaryCtxRelease_v2(dev: value);
+    waiting(sync, client, no_context, resets_primary) cuDevicePrimaryCtxReset_v2(dev: value);
     local cuDevicePrimaryCtxGetState(dev: value, flags: out, active: out);
-    waiting(client, creates) cuDevicePrimaryCtxSetFlags_v2(dev: value, flags: value);
+    waiting(client, no_context, creates) cuDevicePrimaryCtxSetFlags_v2(dev: value, flags: value);
 
     waiting(client, no_context) cuCtxCreate_v2(pctx: mint(Context), flags: value, dev: value);
     // Their parameters lead to further pointers; without any they are cuCtxCreate_v2.
@@ -20,7 +20,7 @@ crate::describe! {
         pctx: special, paramsArray: special?, numParams: special, flags: special, dev: special,
     );
     local cuCtxCreate_v4(pctx: special, ctxCreateParams: special?, flags: special, dev: special);
-    waiting(sync, client, destroys_context) cuCtxDestroy_v2(ctx: destroy(Context));
+    waiting(sync, client, no_context, destroys_context) cuCtxDestroy_v2(ctx: destroy(Context));
 
     // The client counts how often a context is attached to; at the last it is destroyed.
     local cuCtxAttach(pctx: special, flags: special);

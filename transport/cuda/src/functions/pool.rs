@@ -9,13 +9,14 @@ use crate::signatures::DRIVER as SIGNATURES;
 crate::describe! {
     /// Memory pools.
     pub const POOL: SIGNATURES;
-    waiting cuDeviceGetDefaultMemPool(pool_out: known(MemPool), dev: value);
-    waiting cuDeviceGetMemPool(pool: known(MemPool), dev: value);
+    // The client keeps account of whose pools are whose.
+    waiting(client) cuDeviceGetDefaultMemPool(pool_out: known(MemPool), dev: value);
+    waiting(client) cuDeviceGetMemPool(pool: known(MemPool), dev: value);
     waiting(client, creates) cuDeviceSetMemPool(dev: value, pool: handle(MemPool));
-    waiting cuMemGetDefaultMemPool(pool_out: known(MemPool), location: in, type_: value);
-    waiting cuMemGetMemPool(pool: known(MemPool), location: in, type_: value);
+    waiting(client) cuMemGetDefaultMemPool(pool_out: known(MemPool), location: in, type_: value);
+    waiting(client) cuMemGetMemPool(pool: known(MemPool), location: in, type_: value);
     waiting(client, creates) cuMemSetMemPool(location: in, type_: value, pool: handle(MemPool));
-    waiting cuMemPoolCreate(pool: mint(MemPool), poolProps: in);
+    waiting(client) cuMemPoolCreate(pool: mint(MemPool), poolProps: in);
     one_way(client) cuMemPoolDestroy(pool: destroy(MemPool));
     // An attribute is an int or a cuuint64_t; the client copies as many bytes as it has.
     waiting(client) cuMemPoolGetAttribute(pool: handle(MemPool), attr: value, value: out[8]);
@@ -29,7 +30,8 @@ crate::describe! {
     /// Memory and events of other processes. A handle is 64 bytes of the driver's: each client has a
     /// process of its own on the server, so what the driver makes for one is good for the others there.
     pub const IPC: SIGNATURES;
-    waiting cuIpcGetMemHandle(pHandle: out, dptr: address);
+    // The client notes that memory is shared.
+    waiting(client) cuIpcGetMemHandle(pHandle: out, dptr: address);
     waiting(client, creates) cuIpcOpenMemHandle_v2(pdptr: out, handle: value, Flags: value);
     waiting(sync, client) cuIpcCloseMemHandle(dptr: address);
     waiting cuIpcGetEventHandle(pHandle: out, event: handle(Event));
@@ -46,8 +48,11 @@ crate::describe! {
     waiting(client) cuMemAddressFree(ptr: address, size: value);
     waiting(creates) cuMemCreate(handle: out, size: value, prop: in, flags: value);
     waiting cuMemRelease(handle: value);
-    waiting(creates) cuMemMap(ptr: address, size: value, offset: value, handle: value, flags: value);
-    waiting cuMemUnmap(ptr: address, size: value);
+    // The client keeps account of what is mapped, and of which device that is.
+    waiting(client, creates) cuMemMap(
+        ptr: address, size: value, offset: value, handle: value, flags: value,
+    );
+    waiting(client) cuMemUnmap(ptr: address, size: value);
     waiting cuMemSetAccess(ptr: address, size: value, desc: in[count], count: value);
     waiting cuMemGetAccess(flags: out, location: in, ptr: address);
     waiting cuMemGetAllocationGranularity(granularity: out, prop: in, option: value);

@@ -20,6 +20,29 @@ static void *thread(void *argument) {
     return (void *)(uintptr_t)value;
 }
 
+// A context that is destroyed stays current where it is not popped. What needs one fails, and nothing else.
+static void below_destroyed(CUdevice device, CUcontext other) {
+    CUcontext gone, current;
+    CUdeviceptr memory;
+    int number = -1;
+    CHECK(cuCtxCreate(&gone, 0, device));
+    CHECK(cuCtxPushCurrent(gone));
+    CHECK(cuCtxDestroy(gone));
+    CHECK(cuCtxGetCurrent(&current));
+    REQUIRE(current == gone, "another is current");
+    SHOW(cuMemAlloc(&memory, 16));
+    SHOW(cuCtxSynchronize());
+    SHOW(cuCtxGetDevice(&number));
+    SHOW(cuCtxSetCurrent(gone));
+    SHOW(cuDevicePrimaryCtxSetFlags(device, 1u << 10));
+    CHECK(cuDevicePrimaryCtxSetFlags(device, 0));
+    CHECK(cuDevicePrimaryCtxReset(device));
+    CHECK(cuCtxDestroy(other));
+    CHECK(cuCtxPopCurrent(&current));
+    REQUIRE(current == gone, "another was current");
+    CHECK(cuCtxSynchronize());
+}
+
 int main(void) {
     CUcontext a, b, current, primary, again;
     CUdevice device;
@@ -99,7 +122,10 @@ int main(void) {
         CHECK(cuCtxSetCurrent(a));
     }
 
-    CHECK(cuCtxDestroy(b));
+    if (!is_real())
+        below_destroyed(device, b);
+    else
+        CHECK(cuCtxDestroy(b));
     SHOW_STALE(cuCtxSetCurrent(b));
     CHECK(cuCtxDestroy(a));
     SHOW(cuCtxSynchronize());

@@ -124,7 +124,8 @@ enum { CU_JIT_INPUT_CUBIN = 0, CU_JIT_INPUT_PTX = 1 };
 enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, CU_POINTER_ATTRIBUTE_DEVICE_POINTER = 3,
        CU_POINTER_ATTRIBUTE_HOST_POINTER = 4, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS = 6, CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9, CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE = 10, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR = 11,
-       CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17 };
+       CU_POINTER_ATTRIBUTE_RANGE_SIZE = 12, CU_POINTER_ATTRIBUTE_MAPPED = 13, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES = 14,
+       CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE = 17 };
 #define CU_LAUNCH_PARAM_END ((void *)0)
 #define CU_LAUNCH_PARAM_BUFFER_POINTER ((void *)1)
 #define CU_LAUNCH_PARAM_BUFFER_SIZE ((void *)2)
@@ -157,6 +158,7 @@ enum { CU_POINTER_ATTRIBUTE_CONTEXT = 1, CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2, C
 #define cuDeviceTotalMem cuDeviceTotalMem_v2
 #define cuDevicePrimaryCtxRelease cuDevicePrimaryCtxRelease_v2
 #define cuDevicePrimaryCtxReset cuDevicePrimaryCtxReset_v2
+#define cuDevicePrimaryCtxSetFlags cuDevicePrimaryCtxSetFlags_v2
 #define cuModuleGetGlobal cuModuleGetGlobal_v2
 #define cuStreamDestroy cuStreamDestroy_v2
 #define cuEventDestroy cuEventDestroy_v2
@@ -190,6 +192,7 @@ FUNCTION(cuDeviceCanAccessPeer, int *can, CUdevice device, CUdevice peer)
 FUNCTION(cuDevicePrimaryCtxRetain, CUcontext *context, CUdevice device)
 FUNCTION(cuDevicePrimaryCtxRelease, CUdevice device)
 FUNCTION(cuDevicePrimaryCtxReset, CUdevice device)
+FUNCTION(cuDevicePrimaryCtxSetFlags, CUdevice device, unsigned flags)
 FUNCTION(cuDevicePrimaryCtxGetState, CUdevice device, unsigned *flags, int *active)
 FUNCTION(cuCtxCreate, CUcontext *context, unsigned flags, CUdevice device)
 FUNCTION(cuCtxDestroy, CUcontext context)

@@ -483,6 +483,42 @@ static void destroyed_while_it_runs(void) {
     CHECK(cuMemFreeHost(locked));
 }
 
+// An edge to a kernel that may start before the one ahead of it has ended says more than which nodes it joins.
+static void early_start(void) {
+    if (is_real()) // A device before compute capability 9.0 has no such edges.
+        return;
+    // CUgraphEdgeData: from port 1 of the kernel ahead, programmatic.
+    static const unsigned char early[8] = {1, 0, 1};
+    float two = 2;
+    unsigned n = COUNT;
+    CUgraph graph;
+    CUgraphNode kernels[2], copied, called, from[4], to[4];
+    CUgraphExec exec;
+    void *first[] = {&a, &a, &c, &n}, *second[] = {&a, &c, &c, &n};
+    CUDA_KERNEL_NODE_PARAMS sum = {.function = function_of(module_of("vector_add"), "vector_add"), .grid_x = 4,
+                                   .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1,
+                                   .parameters = first};
+    CUDA_MEMCPY3D out = to_host(result, c);
+    CUDA_HOST_NODE_PARAMS function = {multiply, &two};
+    size_t count = 0;
+    CHECK(cuGraphCreate(&graph, 0));
+    CHECK(cuGraphAddKernelNode(&kernels[0], graph, NULL, 0, &sum));
+    sum.parameters = second;
+    CHECK(cuGraphAddKernelNode(&kernels[1], graph, NULL, 0, &sum));
+    CHECK(cuGraphAddDependencies_v2(graph, &kernels[0], &kernels[1], early, 1));
+    CHECK(cuGraphAddMemcpyNode(&copied, graph, &kernels[1], 1, &out, context));
+    CHECK(cuGraphAddHostNode(&called, graph, &copied, 1, &function));
+    CHECK(cuGraphGetEdges(graph, NULL, NULL, &count));
+    printf("%zu edges\n", count);
+    SHOW(cuGraphGetEdges(graph, from, to, &count));
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    upload_to(a, 1);
+    launch(exec);
+    require(result, 6, "a copy and a function behind a kernel that starts early");
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
 int main(void) {
     context = begin();
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
@@ -491,6 +527,7 @@ int main(void) {
     failed_in_a_capture();
     functions_in_a_row(0);
     functions_in_a_row(1);
+    early_start();
     two_instances();
     one_of_two_instances(0);
     one_of_two_instances(1);

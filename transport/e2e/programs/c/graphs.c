@@ -88,8 +88,9 @@ static void nodes_and_edges(void) {
                 if (from[i] == nodes[f] && to[i] == nodes[t])
                     printf("edge from %d to %d\n", f, t);
     count = 9;
+    listed[8] = nodes[0];
     CHECK(cuGraphNodeGetDependencies(nodes[2], listed, &count));
-    printf("node 2 waits for %zu\n", count);
+    printf("node 2 waits for %zu, null behind them: %d\n", count, listed[8] == NULL);
     count = 9;
     CHECK(cuGraphNodeGetDependentNodes(nodes[2], listed, &count));
     printf("for node 2 wait %zu, the first is node 3: %d\n", count, listed[0] == nodes[3]);
@@ -415,7 +416,9 @@ static void moved(void) {
     CHECK(cuGraphAddKernelNode(&nodes[2], inside, &nodes[1], 1, &sum));
     CHECK(cuGraphAddMemFreeNode(&nodes[3], inside, &nodes[2], 1, memory.address));
     CHECK(cuGraphCreate(&graph, 0));
-    CUgraphNodeParams params = {.kind = 4, .body.child = {inside, 1}};
+    CUgraphNodeParams params = {.kind = 4, .reserved = {0, 1}, .body.child = {inside, 1}};
+    SHOW(cuGraphAddNode(&child, graph, NULL, NULL, 0, &params));
+    params.reserved[1] = 0;
     CHECK(cuGraphAddNode(&child, graph, NULL, NULL, 0, &params));
     CHECK(cuGraphAddMemcpyNode(&last, graph, &child, 1, &out, context));
     size_t count = 0;

@@ -107,6 +107,11 @@ FUNCTION(cuGraphAddNode, CUgraphNode *node, CUgraph graph, const CUgraphNode *af
 FUNCTION(cuGraphConditionalHandleCreate, uint64_t *handle, CUgraph graph, CUcontext context, unsigned value,
          unsigned flags)
 FUNCTION(cuGraphAddDependencies, CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
+#ifndef STUB
+#pragma weak cuGraphAddDependencies_v2 // since CUDA 12.3
+#endif
+FUNCTION(cuGraphAddDependencies_v2, CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, const void *edges,
+         size_t count)
 FUNCTION(cuGraphRemoveDependencies, CUgraph graph, const CUgraphNode *from, const CUgraphNode *to, size_t count)
 FUNCTION(cuGraphGetNodes, CUgraph graph, CUgraphNode *nodes, size_t *count)
 FUNCTION(cuGraphGetRootNodes, CUgraph graph, CUgraphNode *nodes, size_t *count)

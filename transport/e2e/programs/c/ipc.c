@@ -7,9 +7,11 @@
 #include "managed.h"
 
 enum { N = 100000, OFFSET = 300 };
+// Words that take a while on their way to the server, and how often they are copied.
+enum { LARGE = 2 << 20, COPIES = 6 };
 
 typedef struct {
-    CUipcMemHandle memory;
+    CUipcMemHandle memory, large;
     CUipcEventHandle event;
 } Handles;
 
@@ -21,6 +23,40 @@ static void take(int from, void *data, size_t size) {
     REQUIRE(read(from, data, size) == (ssize_t)size, "the other process is gone");
 }
 
+// Copies to memory that the other process has, which looks at the last word as soon as this one says that it is there: every
+// second time behind an event.
+static void copy_for_other(int to, int from, CUdeviceptr large, CUevent event) {
+    unsigned *words, seen;
+    CHECK(cuMemAllocHost((void **)&words, LARGE * sizeof *words));
+    for (int copy = 0; copy < COPIES; copy++) {
+        int behind = copy % 2;
+        for (int i = 0; i < LARGE; i++)
+            words[i] = (unsigned)copy + 1;
+        if (behind) {
+            CHECK(cuMemcpyHtoDAsync(large, words, LARGE * sizeof *words, NULL));
+            CHECK(cuEventRecord(event, NULL));
+        } else {
+            CHECK(cuMemcpyHtoD(large, words, LARGE * sizeof *words));
+        }
+        give(to, &behind, sizeof behind);
+        take(from, &seen, sizeof seen);
+        printf("copied %s: %u\n", behind ? "before an event" : "at once", seen);
+    }
+    CHECK(cuMemFreeHost(words));
+}
+
+static void look_at_copies(int to, int from, CUdeviceptr large, CUevent event) {
+    for (int copy = 0; copy < COPIES; copy++) {
+        int behind;
+        unsigned seen;
+        take(from, &behind, sizeof behind);
+        if (behind)
+            CHECK(cuStreamWaitEvent(NULL, event, 0));
+        CHECK(cuMemcpyDtoH(&seen, large + (LARGE - 1) * sizeof seen, sizeof seen));
+        give(to, &seen, sizeof seen);
+    }
+}
+
 // Opens the memory, waits for the event, adds 5 to each word, and says so.
 static int other(int from, int to) {
     Handles handles;
@@ -28,12 +64,13 @@ static int other(int from, int to) {
     CUcontext context = begin();
     CUmodule module = managed_module();
     CUfunction add_each = function_of(module, "add_each");
-    CUdeviceptr memory, again;
+    CUdeviceptr memory, large, again;
     CUevent event;
     CHECK(cuIpcOpenMemHandle(&memory, handles.memory, 1));
     CHECK(cuIpcOpenMemHandle(&again, handles.memory, 1));
     REQUIRE(memory == again, "opened twice, it lies in two places");
     CHECK(cuIpcCloseMemHandle(again));
+    CHECK(cuIpcOpenMemHandle(&large, handles.large, 1));
     CHECK(cuIpcOpenEventHandle(&event, handles.event));
     CHECK(cuStreamWaitEvent(NULL, event, 0));
     unsigned count = N, value = 5, first;
@@ -47,6 +84,8 @@ static int other(int from, int to) {
     CHECK(cuIpcCloseMemHandle(memory));
     EXPECT(CUDA_ERROR_INVALID_VALUE, cuIpcCloseMemHandle(memory));
     give(to, &first, sizeof first);
+    look_at_copies(to, from, large, event);
+    CHECK(cuIpcCloseMemHandle(large));
     CHECK(cuEventDestroy(event));
     CHECK(cuModuleUnload(module));
     CHECK(cuCtxDestroy(context));
@@ -68,6 +107,7 @@ int main(void) {
     CUcontext context = begin();
     // A neighbour on either side, which nobody shares.
     CUdeviceptr before = allocate(1000), memory = allocate(N * sizeof(unsigned)), behind = allocate(1000);
+    CUdeviceptr large = allocate(LARGE * sizeof(unsigned));
     CHECK(cuMemsetD8(before, 1, 1000));
     CHECK(cuMemsetD8(behind, 2, 1000));
     CHECK(cuMemsetD32(memory, 100, N));
@@ -78,6 +118,7 @@ int main(void) {
     printf("memory can be opened elsewhere: %d\n", capable & 1);
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS));
     CHECK(cuIpcGetMemHandle(&handles.memory, memory));
+    CHECK(cuIpcGetMemHandle(&handles.large, large));
     CHECK(cuIpcGetEventHandle(&handles.event, event));
     CHECK(cuMemsetD32Async(memory, 101, N, NULL));
     CHECK(cuEventRecord(event, NULL));
@@ -94,6 +135,7 @@ int main(void) {
     give(there[1], &first, sizeof first);
     take(back[0], &first, sizeof first);
     printf("the other process sees: %u\n", first);
+    copy_for_other(there[1], back[0], large, event);
     int status = -1;
     waitpid(child, &status, 0);
     printf("it ended with %d\n", status);
@@ -101,6 +143,7 @@ int main(void) {
     unsigned char bytes[1000];
     CHECK(cuMemcpyDtoH(bytes, before, 1000));
     print_digest("before it", bytes, 1000);
+    CHECK(cuMemFree(large));
     CHECK(cuMemFree(memory));
     CHECK(cuMemcpyDtoH(bytes, behind, 1000));
     print_digest("behind it", bytes, 1000);

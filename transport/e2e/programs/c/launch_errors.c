@@ -42,6 +42,10 @@ int main(void) {
     SHOW(cuLaunchKernel(saxpy, 1, 1, 1, 0, 1, 1, 0, NULL, parameters, NULL));
     SHOW(cuLaunchKernel(saxpy, 1, 70000, 1, 32, 1, 1, 0, NULL, parameters, NULL));
     SHOW(cuLaunchKernel(saxpy, 1, 1, 1, 32, 1, 1, 10 << 20, NULL, parameters, NULL));
+    char buffer[24] = {0};
+    size_t bytes = sizeof buffer;
+    void *extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer, CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes, CU_LAUNCH_PARAM_END};
+    SHOW(cuLaunchKernel(saxpy, 1, 1, 1, 4, 1, 1, 0, NULL, parameters, extra));
     SHOW(cuModuleGetFunction(&missing, module, "no_such_kernel"));
     EXPECT(CUDA_ERROR_INVALID_VALUE, cuLaunchKernel(saxpy, 1, 1, 1, 1025, 1, 1, 0, NULL, parameters, NULL));
     EXPECT(CUDA_ERROR_NOT_FOUND, cuModuleGetFunction(&missing, module, "no_such_kernel"));

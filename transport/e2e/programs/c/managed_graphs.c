@@ -18,20 +18,33 @@ static void are(const unsigned *words, unsigned first, unsigned step, const char
         REQUIRE(words[i] == first + step * i, "%s: word %u is %u, not %u", what, i, words[i], first + step * i);
 }
 
-// Kernels and copies of all directions, captured; the host changes and looks between launches.
-static void captured(void) {
+// Kernels and copies of all directions, captured; the host changes and looks between launches. Only a relaxed capture would
+// outlive that anything is sent meanwhile.
+static void captured(int mode) {
     unsigned *one = managed(BYTES, CU_MEM_ATTACH_GLOBAL), *two = managed(BYTES, CU_MEM_ATTACH_GLOBAL);
     unsigned *plain = malloc(BYTES), *pinned;
     CHECK(cuMemAllocHost((void **)&pinned, BYTES));
-    CUdeviceptr device = allocate(BYTES);
-    CUstream stream;
-    CUgraph graph;
-    CUgraphExec exec;
+    CUdeviceptr device = allocate(BYTES), aside = allocate(BYTES);
+    CUstream stream, other;
+    CUevent forked, joined;
+    CUcontext context;
+    CUgraph graph, part;
+    CUgraphNode fill;
+    CUgraphExec exec, part_exec;
+    unsigned count = COUNT, four = 4, last;
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CHECK(cuEventCreate(&forked, 0));
+    CHECK(cuEventCreate(&joined, 0));
+    CUDA_MEMSET_NODE_PARAMS six = {.target = aside, .value = 6, .element_size = 4, .width = COUNT, .height = 1};
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuGraphCreate(&part, 0));
+    CHECK(cuGraphAddMemsetNode(&fill, part, NULL, 0, &six, context));
+    CHECK(cuGraphInstantiate(&part_exec, part, 0));
     // Touched while it is captured: nothing of it is sent or dropped at the wrong time.
     for (unsigned i = 0; i < COUNT; i++)
         one[i] = 7;
-    CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
+    CHECK(cuStreamBeginCapture(stream, mode));
     add(one, 5, stream);
     REQUIRE(one[3] == 7, "a captured kernel has run: %u", one[3]);
     CHECK(cuMemcpyDtoDAsync(device, address_of(one), BYTES, stream));
@@ -41,6 +54,15 @@ static void captured(void) {
     CHECK(cuMemcpyHtoDAsync(device, plain, BYTES, stream));
     CHECK(cuMemsetD32Async(address_of(one), 9, COUNT / 2, stream));
     CHECK(cuMemcpyDtoDAsync(address_of(one + COUNT / 2), device, BYTES / 2, stream));
+    CHECK(cuMemcpyDtoHAsync(pinned, address_of(two), BYTES, stream));
+    // Another stream joins by an event, and a graph is launched into it.
+    CHECK(cuEventRecord(forked, stream));
+    CHECK(cuStreamWaitEvent(other, forked, 0));
+    CHECK(cuMemsetD32Async(aside, 5, COUNT, other));
+    CHECK(cuGraphLaunch(part_exec, other));
+    CHECK(LAUNCH(add_each, (COUNT + 255) / 256, 256, other, &aside, &count, &four));
+    CHECK(cuEventRecord(joined, other));
+    CHECK(cuStreamWaitEvent(stream, joined, 0));
     CHECK(cuStreamEndCapture(stream, &graph));
     CHECK(cuGraphInstantiate(&exec, graph, 0));
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -57,14 +79,22 @@ static void captured(void) {
             REQUIRE(one[i] == 9 && one[COUNT / 2 + i] == 11 * i + round, "one: word %u is %u, and %u", i, one[i],
                     one[COUNT / 2 + i]);
     }
+    CHECK(cuMemcpyDtoH(&last, aside + BYTES - sizeof last, sizeof last));
+    REQUIRE(last == 10, "the other stream's part: %u", last);
     print_digest("captured", two, BYTES);
     CHECK(cuGraphExecDestroy(exec));
     CHECK(cuGraphDestroy(graph));
+    CHECK(cuGraphExecDestroy(part_exec));
+    CHECK(cuGraphDestroy(part));
     CHECK(cuMemFree(address_of(one)));
     CHECK(cuMemFree(address_of(two)));
     CHECK(cuMemFree(device));
+    CHECK(cuMemFree(aside));
     CHECK(cuMemFreeHost(pinned));
     free(plain);
+    CHECK(cuEventDestroy(forked));
+    CHECK(cuEventDestroy(joined));
+    CHECK(cuStreamDestroy(other));
     CHECK(cuStreamDestroy(stream));
 }
 
@@ -240,7 +270,9 @@ int main(void) {
     begin();
     CUmodule module = managed_module();
     add_each = function_of(module, "add_each");
-    captured();
+    captured(CU_STREAM_CAPTURE_MODE_RELAXED);
+    captured(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    captured(CU_STREAM_CAPTURE_MODE_GLOBAL);
     nodes();
     node_after_node();
     functions();

@@ -48,6 +48,40 @@ int main(void) {
     CHECK(cuStreamSynchronize(stream));
     CHECK(cuMemcpyDtoH(bytes, memory[0], N));
     print_digest("by box", bytes, N);
+    // Memory of a pool is of the pool's device, whichever is current.
+    CHECK(cuCtxSetCurrent(contexts[0]));
+    CUmemPoolProps props = {.kind = 1, .location = {1, 1}};
+    CUmemoryPool pools[2];
+    CHECK(cuMemPoolCreate(&pools[0], &props));
+    CHECK(cuDeviceGetDefaultMemPool(&pools[1], 1));
+    for (int i = 0; i < 2; i++) {
+        CUdeviceptr pooled;
+        int ordinal = -1;
+        CHECK(cuMemAllocFromPoolAsync(&pooled, N, pools[i], NULL));
+        CHECK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pooled));
+        printf("memory of pool %d is of device %d\n", i, ordinal);
+        CHECK(cuMemFreeAsync(pooled, NULL));
+    }
+    CHECK(cuStreamSynchronize(NULL));
+    CHECK(cuMemPoolDestroy(pools[0]));
+    // So is memory that is mapped.
+    CUmemAllocationProp physical = {.kind = 1, .location = {1, 1}};
+    CUmemAccessDesc access = {{1, 1}, 3};
+    CUmemGenericAllocationHandle handle;
+    CUdeviceptr mapped;
+    size_t unit;
+    int ordinal = -1;
+    CHECK(cuMemGetAllocationGranularity(&unit, &physical, 0));
+    CHECK(cuMemCreate(&handle, unit, &physical, 0));
+    CHECK(cuMemAddressReserve(&mapped, unit, 0, 0, 0));
+    CHECK(cuMemMap(mapped, unit, 0, handle, 0));
+    CHECK(cuMemSetAccess(mapped, unit, &access, 1));
+    CHECK(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, mapped));
+    printf("mapped memory is of device %d\n", ordinal);
+    CHECK(cuMemUnmap(mapped, unit));
+    CHECK(cuMemAddressFree(mapped, unit));
+    CHECK(cuMemRelease(handle));
+    CHECK(cuCtxSetCurrent(contexts[1]));
     box.target_kind = 1;
     box.target_host = bytes;
     box.target_context = NULL;
@@ -55,6 +89,13 @@ int main(void) {
     memset(bytes, 1, N);
     CHECK(cuMemcpy3DPeer(&box));
     print_digest("to the host", bytes, N);
+    // Slices may not run into each other on either side.
+    box.depth = 3;
+    box.target_height = 10;
+    SHOW(cuMemcpy3DPeer(&box));
+    box.target_height = 32;
+    box.source_height = 10;
+    SHOW(cuMemcpy3DPeer(&box));
     box.source_context = NULL;
     SHOW(cuMemcpy3DPeer(&box));
     SHOW(cuMemcpy3DPeer(NULL));

@@ -60,6 +60,14 @@ int main(void) {
     printf("several of ordinary memory: kind %u, ordinal %d\n", kind, ordinal);
     attributes[1] = 9999;
     SHOW(cuPointerGetAttributes(2, attributes, values, memory));
+    // The value is an int; what lies behind it is the program's.
+    for (int known = 0; known < 2; known++) {
+        unsigned handles[] = {9, 9};
+        attributes[0] = CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES;
+        values[0] = handles;
+        CHECK(cuPointerGetAttributes(1, attributes, values, known ? memory : (CUdeviceptr)(uintptr_t)&ordinary));
+        printf("behind the kinds of handles: %u\n", handles[1]);
+    }
     // What was set is what is read, and of the size of an int.
     for (unsigned wanted = 0; wanted < 3; wanted++) {
         unsigned set = wanted % 2;

@@ -64,6 +64,7 @@ int main(void) {
         reuse = 0;
     }
     SHOW(cuMemPoolTrimTo(own, 0));
+    SHOW_STALE(cuMemPoolTrimTo(NULL, 0));
     printf("reserved after that: %llu\n", attribute(own, RESERVED));
 
     // Beyond what the pool may have.

@@ -3,6 +3,18 @@
 #include "common.h"
 #include "managed.h"
 
+// Whether something is mapped at an address, and the range that is reserved, whatever is mapped there.
+static void show_mapping(CUdeviceptr address, CUdeviceptr base, size_t size) {
+    unsigned char mapped = 9;
+    CUdeviceptr start = 0;
+    size_t reserved = 0;
+    CHECK(cuPointerGetAttribute(&mapped, CU_POINTER_ATTRIBUTE_MAPPED, address));
+    CHECK(cuPointerGetAttribute(&start, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address));
+    CHECK(cuPointerGetAttribute(&reserved, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address));
+    REQUIRE(start == base && reserved == size, "a range of %zu bytes, not %zu", reserved, size);
+    printf("mapped: %d\n", mapped);
+}
+
 int main(void) {
     CUcontext context = begin();
     CUmodule module = managed_module();
@@ -27,6 +39,8 @@ int main(void) {
     CHECK(cuMemGetInfo(&free_now, &total));
     if (!is_real())
         printf("created takes %zu units\n", (free_before - free_now) / unit);
+    if (!is_real()) // Mapped where nobody may use it yet.
+        show_mapping(base + 3 * unit, base, 64 * unit);
     SHOW_STALE_SOON(cuMemsetD8(base, 1, 100));
     CUmemAccessDesc access = {{1, 0}, 3};
     CHECK(cuMemSetAccess(base, 6 * unit, &access, 1));
@@ -49,6 +63,10 @@ int main(void) {
     CUdeviceptr start;
     size_t size;
     SHOW_STALE(cuMemGetAddressRange(&start, &size, base + 3 * unit));
+    if (!is_real()) { // What a driver says of addresses where nothing is mapped is not documented.
+        show_mapping(base + 3 * unit, base, 64 * unit);
+        show_mapping(base + 7 * unit, base, 64 * unit);
+    }
 
     // The middle is mapped elsewhere too, and taken away here.
     CHECK(cuMemRetainAllocationHandle(&again, (void *)(uintptr_t)(base + 2 * unit + 5)));

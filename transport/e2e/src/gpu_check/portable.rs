@@ -106,7 +106,8 @@ pub const PROGRAMS: &[Program] = &[
     ),
     partly(
         "graph_changes",
-        "handles as above; what is answered to a launch into a capture of a graph that allocates",
+        "handles as above; what is answered to a launch into a capture of a graph that allocates; edges that only devices \
+         of compute capability 9.0 have",
     ),
     c("replay", Portable::Yes),
     c("steadfast", Portable::Yes),

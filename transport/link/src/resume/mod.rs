@@ -282,6 +282,11 @@ impl Shared {
         locked(&self.fate)
     }
 
+    /// Whether this side is a server's, which knows that the client has ended.
+    fn client_is_gone(&self) -> bool {
+        matches!(&self.side, Side::Server(sessions) if sessions.client_is_gone())
+    }
+
     /// The connection of attempt `attempt` has failed. An error that no other connection mends is given back.
     fn broke(&self, attempt: u32, error: LinkError) -> Result<(), LinkError> {
         let how = match error {
@@ -305,7 +310,10 @@ impl Shared {
         let reason = Ended::new(&self.peer, how.clone()).to_string();
         fate.how = Some(how);
         self.severed.store(true, Ordering::Release);
-        self.changes.sever(&reason);
+        // The end of a client that has said so breaks nothing.
+        if !self.client_is_gone() {
+            self.changes.sever(&reason);
+        }
         drop(fate);
         // Whoever waits for it wakes up, and so does the other side, if it lives.
         self.end_channel(attempt);
@@ -362,6 +370,13 @@ impl Shared {
         let mut fate = self.fate();
         loop {
             fate.life.pass(self.now());
+            // Before any wait: what the lane has is of use to the next client.
+            if !matches!(fate.life.state(), Attachment::Attached)
+                && self.client_is_gone()
+                && fate.life.die(Death::Ended)
+            {
+                "the client has ended".clone_into(&mut fate.why);
+            }
             match fate.life.state() {
                 Attachment::Dead(death) => return Err(self.epitaph(&fate, death)),
                 Attachment::Attached if fate.life.current() != attempt => return Ok(()),
@@ -373,16 +388,7 @@ impl Shared {
                 return Err(LinkError::TimedOut(self.peer.clone()));
             }
             let wait = deadline.map_or(CHECK, |deadline| CHECK.min(deadline - now));
-            let waited = self.changed.wait_timeout(fate, wait);
-            fate = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if let Side::Server(sessions) = &self.side
-                && !matches!(fate.life.state(), Attachment::Attached)
-                && sessions.client_is_gone()
-            {
-                "the client has ended".clone_into(&mut fate.why);
-                fate.life.die(Death::Ended);
-            }
-            drop(fate);
+            drop(self.changed.wait_timeout(fate, wait));
             self.retry_attaching();
             fate = self.fate();
         }
@@ -480,6 +486,10 @@ impl Shared {
         };
         let socket = channel.socket();
         let how = if !socket.is_alive() {
+            // Who waits for bytes finds the end itself, behind what came before it: that the client ends, say.
+            if self.awaited.load(Ordering::Acquire) {
+                return;
+            }
             End::Closed
         } else if socket.is_dead() {
             End::Silent
@@ -506,10 +516,7 @@ impl Endable for Shared {
         match fate.life.state() {
             Attachment::Dead(_) => false,
             Attachment::Attached => true,
-            _ => match &self.side {
-                Side::Server(sessions) => !sessions.client_is_gone(),
-                Side::Client(_) => true,
-            },
+            _ => !self.client_is_gone(),
         }
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gtrace_protocol::{Piece, SessionId, TELL_EVERY};
+use gtrace_protocol::{ClientHello, Piece, SessionId, TELL_EVERY};
 
 use super::inlet::{Inlet, Pulled};
 use super::rx::ResumeBytes;
@@ -15,7 +15,7 @@ use super::{Attached, Shared, Side, TELL_IDLE, locked};
 use crate::ahead::Incoming as _;
 use crate::channel::Channel;
 use crate::link::{Endable, LinkError, LinkInfo};
-use crate::server::OneSession;
+use crate::server::{Admitted, OneSession, Sessions};
 use crate::socket::Socket;
 use crate::stream::Stream;
 
@@ -34,6 +34,23 @@ fn lane(channel: Arc<dyn Channel>, info: &LinkInfo) -> Arc<Shared> {
     let session = OneSession::new(SessionId([1; 16]), 4).unwrap();
     let side = Side::Server(Arc::new(session));
     Shared::new(info, side, PATIENCE, Some(channel), &[])
+}
+
+/// The session of a client that has said that it ends.
+struct Ending;
+
+impl Sessions for Ending {
+    fn secret(&self) -> Option<[u8; 32]> {
+        None
+    }
+
+    fn admit(&self, _: bool, _: &ClientHello) -> Result<Admitted, String> {
+        Err("it ends".into())
+    }
+
+    fn client_is_gone(&self) -> bool {
+        true
+    }
 }
 
 /// No thread that sleeps in between asks so often.
@@ -145,6 +162,31 @@ fn what_came_before_the_end_of_a_connection_is_kept_also_if_a_thread_waits_for_i
     let pulled = lane.pull(&mut locked(&lane.inlet), &mut into);
     assert!(matches!(pulled, Ok(Pulled::Bytes(3))));
     assert_eq!(&into[..3], b"abc");
+}
+
+#[test]
+fn the_connection_of_a_client_that_has_ended_is_not_broken_nor_waited_for() {
+    let (socket, info, theirs) = connection();
+    let side = Side::Server(Arc::new(Ending));
+    let lane = Shared::new(&info, side, PATIENCE, Some(Arc::new(socket)), &[]);
+    drop(theirs);
+    let end = ResumeBytes::new(Arc::clone(&lane)).receive(&mut [0; 64], Some(Instant::now()));
+    assert!(matches!(end, Err(LinkError::Closed(_))), "{end:?}");
+    assert_eq!(lane.changes.severances(), 0);
+}
+
+/// Else a look at the wrong moment would find it broken, with what says that the client ends still to be read.
+#[test]
+fn the_end_of_a_connection_is_left_to_the_thread_that_waits_for_its_bytes() {
+    let (socket, info, theirs) = connection();
+    let lane = lane(Arc::new(socket), &info);
+    drop(theirs);
+    lane.awaited.store(true, Ordering::Release);
+    assert!(lane.is_alive());
+    assert_eq!(lane.changes.severances(), 0);
+    lane.awaited.store(false, Ordering::Release);
+    assert!(lane.is_alive(), "it may come back");
+    assert_eq!(lane.changes.severances(), 1);
 }
 
 /// It costs a system call each time.

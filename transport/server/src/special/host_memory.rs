@@ -52,11 +52,18 @@ fn unregister(driver: &Driver, at: *mut c_void) -> bool {
         .is_some_and(|unregister| matches!(unsafe { unregister(at) }, 0 | NOT_REGISTERED))
 }
 
-/// Maps and registers memory at addresses of the client.
+/// Maps and registers memory at addresses of the client. Of what it counts towards the client's limit each page does so once,
+/// however many ranges have it.
 pub(crate) fn map_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let (bytes, address) = (r.u64()?, r.u64()?);
     r.end()?;
     let (session, driver) = (Arc::clone(&exec.session), exec.driver);
+    let Some(span) = session.host_memory.span((address, bytes)) else {
+        return Ok(INVALID_VALUE);
+    };
+    if !session.memory.reserve(span) {
+        return Ok(OUT_OF_MEMORY);
+    }
     let added = relaxed(driver, || {
         session.host_memory.add(
             (address, bytes),
@@ -64,10 +71,12 @@ pub(crate) fn map_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> C
             |at| unregister(driver, at),
         )
     });
+    let new = added.unwrap_or(0);
+    session.memory.give_back(span - new);
     Ok(match added {
-        Ok(zero) => {
+        Ok(_) => {
             w.u64(address);
-            w.u8(zero.into());
+            w.u8((new == span).into());
             SUCCESS
         }
         Err(Refused::Range) => INVALID_VALUE,
@@ -93,7 +102,10 @@ pub(crate) fn unmap_host(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
             .remove((address, bytes), |at| unregister(driver, at))
     });
     Ok(match removed {
-        true => SUCCESS,
-        false => INVALID_VALUE,
+        Some(bytes) => {
+            session.memory.give_back(bytes);
+            SUCCESS
+        }
+        None => INVALID_VALUE,
     })
 }

@@ -37,13 +37,15 @@ pub(crate) fn image(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let piece = ImagePiece::read(r)?;
     r.end()?;
     let bytes = take_bulk(exec)?;
-    Ok(match exec.session.images.piece(&piece, &bytes) {
-        Ok(()) => SUCCESS,
-        Err(error) => {
-            tracing::debug!("{error}");
-            INVALID_VALUE
-        }
-    })
+    Ok(
+        match exec.session.images.piece(exec.number, &piece, &bytes) {
+            Ok(()) => SUCCESS,
+            Err(error) => {
+                tracing::debug!("{error}");
+                INVALID_VALUE
+            }
+        },
+    )
 }
 
 /// An image, if it is here.
@@ -53,10 +55,10 @@ type Found = Option<Arc<Vec<u8>>>;
 fn image_of(exec: &mut Exec, load: &Load) -> Result<Result<Found, Code>, CallError> {
     let bytes = take_bulk(exec)?;
     let images = &exec.session.images;
-    if !bytes.is_empty() && images.keep(load.hash, bytes).is_err() {
+    if !bytes.is_empty() && images.keep(exec.number, load.hash, bytes).is_err() {
         return Ok(Err(INVALID_VALUE));
     }
-    let Some(image) = images.get(load.hash) else {
+    let Some(image) = images.get(exec.number, load.hash) else {
         return Ok(Ok(None));
     };
     // Headers inside say where an image ends, and PTX ends with its NUL.

@@ -269,6 +269,13 @@ fn complete(
     })
 }
 
+/// Has `destroy` end a link state. Its options live until then; the driver may give its address to another lane's next one at
+/// once.
+fn end(state: usize, destroy: impl FnOnce() -> u32) -> u32 {
+    let _options = with_states(|states| states.remove(&state));
+    destroy()
+}
+
 /// Forgets a link.
 pub(crate) fn cuLinkDestroy(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let handle = r.u64()?;
@@ -282,9 +289,8 @@ pub(crate) fn cuLinkDestroy(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer)
         Err(code) => return Ok(code),
     };
     // SAFETY: a link state of the driver, which is forgotten with it.
-    let status = unsafe { call(state.cast()) };
+    let status = end(state.addr(), || unsafe { call(state.cast()) });
     exec.handles.remove(Kind::Link, handle);
-    with_states(|states| states.remove(&state.addr()));
     Ok(match checked(status) {
         Ok(()) => SUCCESS,
         Err(code) => code,
@@ -294,6 +300,25 @@ pub(crate) fn cuLinkDestroy(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_state_at_an_address_that_has_just_come_free_keeps_its_options() {
+        const STATE: usize = 0x1000;
+        let given = JitOptions {
+            error_log: 10,
+            ..JitOptions::default()
+        };
+        let begin = || {
+            let jit = Jit::new(&given).unwrap();
+            with_states(|states| states.insert(STATE, jit)).is_none()
+        };
+        assert!(begin());
+        // As another lane does.
+        assert_eq!(end(STATE, || u32::from(!begin())), 0);
+        assert!(with_states(|states| states.contains_key(&STATE)));
+        end(STATE, || 0);
+        assert!(!with_states(|states| states.contains_key(&STATE)));
+    }
 
     #[test]
     fn text_for_the_linker_ends_with_a_nul() {

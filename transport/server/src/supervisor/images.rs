@@ -4,6 +4,7 @@
 //! A worker gets a descriptor that it can read of the image that its client names, and checks the content. What a worker
 //! wants to be kept is checked here, so that none can change what another one loads.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
 use std::os::fd::OwnedFd;
@@ -17,6 +18,9 @@ use sha2::{Digest as _, Sha256};
 use tracing::{debug, warn};
 
 use crate::worker::images::{Hash, SEALS};
+
+/// What the name of a file that is being written begins with.
+const PART: &str = ".part-";
 
 /// Images that are written at a time; what comes beyond is not kept.
 const WRITING_MAX: usize = 2;
@@ -103,11 +107,8 @@ impl ImageCache {
         }
         make_room(&self.folder, self.max - size)?;
         // A file has its name only once it is whole.
-        let part = self.folder.join(format!(
-            ".{}-{:?}",
-            std::process::id(),
-            std::thread::current().id()
-        ));
+        let (process, thread) = (std::process::id(), std::thread::current().id());
+        let part = self.folder.join(format!("{PART}{process}-{thread:?}"));
         memory.rewind()?;
         let written = File::options()
             .write(true)
@@ -135,7 +136,20 @@ fn hash_of(file: &mut File) -> io::Result<Hash> {
     }
 }
 
-/// Removes the files that were not used for longest until the others have `max` bytes.
+/// Whether a file has a name of this module: that of an image, or of one that was being written when a server was killed. A
+/// folder that somebody chose may have others.
+fn is_own(name: &OsStr) -> bool {
+    let Some(name) = name.to_str() else {
+        return false;
+    };
+    let is_image = name.len() == 2 * size_of::<Hash>()
+        && name
+            .bytes()
+            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    is_image || name.starts_with(PART)
+}
+
+/// Removes the images that were not used for longest until the others have `max` bytes.
 fn make_room(dir: &Path, max: u64) -> io::Result<()> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -143,7 +157,7 @@ fn make_room(dir: &Path, max: u64) -> io::Result<()> {
         let Ok(metadata) = entry.metadata() else {
             continue;
         };
-        if metadata.is_file() {
+        if metadata.is_file() && is_own(&entry.file_name()) {
             let used = metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH);
             files.push((used, metadata.len(), entry.path()));
         }
@@ -213,9 +227,14 @@ mod tests {
     }
 
     #[test]
-    fn the_folder_stays_small() {
+    fn the_folder_stays_small_and_keeps_what_is_not_the_servers() {
         let folder = tempfile::tempdir().unwrap();
         let cache = ImageCache::new(folder.path().into(), 250);
+        let file = |name: &str| folder.path().join(name);
+        let (theirs, killed) = (file("notes"), file(".part-1-ThreadId(7)"));
+        for path in [&theirs, &killed] {
+            fs::write(path, [0; 200]).unwrap();
+        }
         for byte in 0..3u8 {
             let image = [byte; 100];
             cache.store(hash(&image), memory(&image, true)).unwrap();
@@ -223,5 +242,6 @@ mod tests {
         }
         assert!(cache.open(hash(&[0; 100])).is_none(), "the oldest is gone");
         assert!(cache.open(hash(&[2; 100])).is_some());
+        assert!(theirs.exists() && !killed.exists());
     }
 }

@@ -18,6 +18,8 @@ pub(crate) const INVALID_VALUE: Code = 1;
 pub(crate) const OUT_OF_MEMORY: Code = 2;
 /// CUDA_ERROR_INVALID_CONTEXT
 pub(crate) const INVALID_CONTEXT: Code = 201;
+/// CUDA_ERROR_CONTEXT_IS_DESTROYED
+pub(crate) const CONTEXT_IS_DESTROYED: Code = 709;
 /// CUDA_ERROR_INVALID_HANDLE
 pub(crate) const INVALID_HANDLE: Code = 400;
 /// NVML_ERROR_INVALID_ARGUMENT
@@ -30,6 +32,7 @@ pub(crate) const HANDLES_MAX: usize = 1 << 20;
 pub(crate) const fn not_known(kind: Kind) -> Code {
     match kind {
         Kind::Context => INVALID_CONTEXT,
+        Kind::MemPool => INVALID_VALUE,
         Kind::NvmlDevice
         | Kind::NvmlUnit
         | Kind::NvmlEventSet
@@ -93,12 +96,22 @@ struct Tables {
 }
 
 impl Tables {
+    /// Under what the driver's pointer of `handle` is noted.
+    fn key(&self, handle: u64) -> Option<(u8, usize)> {
+        let real = self.real.get(&handle)?;
+        Some((handle.to_be_bytes()[0], *real))
+    }
+
+    /// The driver's pointer of `handle` does not lead to it any more. Whether it did.
+    fn forget_pointer(&mut self, handle: u64) -> bool {
+        let key = self.key(handle);
+        let own = key.filter(|key| self.given.get(key) == Some(&handle));
+        own.is_some_and(|key| self.given.remove(&key).is_some())
+    }
+
     fn remove(&mut self, handle: u64) -> Option<usize> {
+        self.forget_pointer(handle);
         let real = self.real.remove(&handle)?;
-        let key = (handle.to_be_bytes()[0], real);
-        if self.given.get(&key) == Some(&handle) {
-            self.given.remove(&key);
-        }
         self.layouts.remove(&handle);
         self.graphs.remove(&handle);
         Some(real)
@@ -276,6 +289,32 @@ impl Handles {
         tables.remove(handle).map(|real| real as *mut c_void)
     }
 
+    /// `handle` is about to end, and what goes with it: the driver may give their pointers to what another lane makes before they
+    /// are removed, which is not to be taken for them. To be given to [`Handles::show`] if they do not end.
+    pub(crate) fn hide(&self, handle: u64) -> Vec<u64> {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        let mut found = HashSet::<u64, BuildHasherDefault<Spread>>::default();
+        let mut left = vec![handle];
+        while let Some(next) = left.pop() {
+            if found.insert(next) {
+                left.extend(tables.children.get(&next).into_iter().flatten());
+            }
+        }
+        let mut hidden: Vec<u64> = found.into_iter().collect();
+        hidden.retain(|handle| tables.forget_pointer(*handle));
+        hidden
+    }
+
+    /// What was hidden has not ended.
+    pub(crate) fn show(&self, hidden: &[u64]) {
+        let mut tables = self.tables.write().unwrap_or_else(PoisonError::into_inner);
+        for handle in hidden {
+            if let Some(key) = tables.key(*handle) {
+                tables.given.entry(key).or_insert(*handle);
+            }
+        }
+    }
+
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         let tables = self.tables.read().unwrap_or_else(PoisonError::into_inner);
@@ -345,6 +384,30 @@ mod tests {
         assert_eq!(handles.real(Kind::GraphNode, other), Err(INVALID_HANDLE));
         assert_eq!(handles.real(Kind::Graph, inner), Err(INVALID_HANDLE));
         assert_eq!(handles.len(), 0);
+    }
+
+    #[test]
+    fn a_graph_at_a_pointer_that_has_just_come_free_has_a_number_of_its_own() {
+        let handles = Handles::default();
+        let (graph, node) = (Kind::Graph.handle(1), Kind::GraphNode.handle(2));
+        let (real, within) = (0x1000 as *mut c_void, 0x2000 as *mut c_void);
+        handles.insert(Kind::Graph, graph, real);
+        handles.insert_child(Kind::GraphNode, node, within, graph);
+        handles.hide(graph);
+        assert_eq!(handles.real(Kind::Graph, graph), Ok(real), "until it ends");
+        // What another lane has captured.
+        let other = handles.known(Kind::Graph, real);
+        let inner = handles.known_child(Kind::GraphNode, within, other);
+        assert!(other != graph && inner != node);
+        handles.remove(Kind::Graph, graph);
+        assert_eq!(handles.real(Kind::Graph, other), Ok(real));
+        assert_eq!(handles.real(Kind::GraphNode, inner), Ok(within));
+        // One that the driver does not end.
+        let hidden = handles.hide(other);
+        handles.show(&hidden);
+        assert_eq!(handles.known(Kind::Graph, real), other);
+        let again = handles.known_child(Kind::GraphNode, within, other);
+        assert_eq!(again, inner);
     }
 
     #[test]

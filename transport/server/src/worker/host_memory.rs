@@ -11,11 +11,15 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of a page, of which addresses and lengths are multiples.
+/// Bytes of the smallest page that a client can have, of which addresses and lengths are multiples.
 const PAGE: u64 = 4096;
 /// Below and above this nothing is mapped.
 const LOWEST: u64 = 64 << 10;
-const END: u64 = 1 << 47;
+/// Programs have 47 bits of addresses on x86-64, 48 on arm64 unless they ask for more.
+const END: u64 = match cfg!(target_arch = "aarch64") {
+    true => 1 << 48,
+    false => 1 << 47,
+};
 /// Most pieces of memory, as the kernel has a limit for all of a process (vm.max_map_count, 65,530).
 const PIECES_MAX: usize = 16 << 10;
 
@@ -50,6 +54,8 @@ pub(crate) struct HostMemory {
     changing: Mutex<()>,
     /// Most bytes of it.
     max: u64,
+    /// Bytes of a page of this host: up to 64 KiB on arm64, also where the client's are smaller.
+    page: u64,
 }
 
 /// Half of this machine's memory: a driver keeps what is registered from being swapped out.
@@ -63,7 +69,9 @@ impl Default for HostMemory {
                 _ => u64::MAX,
             }
         };
-        Self::new(total / 2)
+        // SAFETY: asks for a number, which the C library has from the kernel and which is always there.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+        Self::new(total / 2, page)
     }
 }
 
@@ -102,12 +110,6 @@ fn unmap(address: u64, len: u64) {
     unsafe { libc::munmap(place(address), len as usize) };
 }
 
-fn end_of(address: u64, len: u64) -> Option<u64> {
-    let whole = address.is_multiple_of(PAGE) && len.is_multiple_of(PAGE) && len > 0;
-    let end = address.checked_add(len)?;
-    (whole && address >= LOWEST && end <= END).then_some(end)
-}
-
 /// First addresses of the pieces that have a page between these addresses.
 fn within(pieces: &Pieces, from: u64, end: u64) -> Vec<u64> {
     let before = pieces.range(..from).next_back();
@@ -121,13 +123,28 @@ fn within(pieces: &Pieces, from: u64, end: u64) -> Vec<u64> {
 }
 
 impl HostMemory {
-    /// With at most `max` bytes.
-    fn new(max: u64) -> Self {
+    /// With at most `max` bytes, in pages of so many.
+    fn new(max: u64, page: u64) -> Self {
         Self {
             pieces: Mutex::default(),
             changing: Mutex::default(),
             max,
+            page,
         }
+    }
+
+    /// Bytes of the pages of this host that a range of the client lies in; nothing if there can be none.
+    pub(crate) fn span(&self, (address, len): (u64, u64)) -> Option<u64> {
+        let (from, end) = self.pages(address, len)?;
+        Some(end - from)
+    }
+
+    /// Where the pages of this host begin and end that a range of the client lies in; nothing if there can be none.
+    fn pages(&self, address: u64, len: u64) -> Option<(u64, u64)> {
+        let whole = address.is_multiple_of(PAGE) && len.is_multiple_of(PAGE) && len > 0;
+        let end = address.checked_add(len)?;
+        (whole && address >= LOWEST && end <= END)
+            .then(|| (address & !(self.page - 1), end.next_multiple_of(self.page)))
     }
 
     fn lock(&self) -> MutexGuard<'_, Pieces> {
@@ -180,8 +197,8 @@ impl HostMemory {
         all
     }
 
-    /// Maps `len` bytes from `address` on and has `register` tell the driver of each new piece; whether all is new, and so
-    /// 0.
+    /// Maps `len` bytes from `address` on and has `register` tell the driver of each new piece. How many bytes are new, and so
+    /// 0: others are those of pieces that there were.
     ///
     /// # Errors
     ///
@@ -191,8 +208,8 @@ impl HostMemory {
         (address, len): (u64, u64),
         register: impl Fn(*mut c_void, usize) -> i32,
         unregister: impl Fn(*mut c_void) -> bool,
-    ) -> Result<bool, Refused> {
-        let end = end_of(address, len).ok_or(Refused::Range)?;
+    ) -> Result<u64, Refused> {
+        let (address, end) = self.pages(address, len).ok_or(Refused::Range)?;
         let _alone = self.changing();
         let pieces = self.lock();
         let old = within(&pieces, address, end);
@@ -246,19 +263,17 @@ impl HostMemory {
             made.into_iter()
                 .map(|(base, len)| (base, Piece { len, users: 1 })),
         );
-        Ok(old.is_empty())
+        Ok(more)
     }
 
-    /// Takes away what [`HostMemory::add`] was given, as far as no other range has a page of it. False if some of it was
-    /// not there.
+    /// Takes away what [`HostMemory::add`] was given, as far as no other range has a page of it: so many bytes. `None` if
+    /// nothing was there.
     pub(crate) fn remove(
         &self,
         (address, len): (u64, u64),
         unregister: impl Fn(*mut c_void) -> bool,
-    ) -> bool {
-        let Some(end) = end_of(address, len) else {
-            return false;
-        };
+    ) -> Option<u64> {
+        let (address, end) = self.pages(address, len)?;
         let _alone = self.changing();
         let mut pieces = self.lock();
         let used = within(&pieces, address, end);
@@ -274,15 +289,17 @@ impl HostMemory {
             }
         }
         drop(pieces);
+        let mut freed = 0;
         for (base, piece) in ended {
             if unregister(place(base)) {
                 unmap(base, piece.len);
+                freed += piece.len;
             } else {
                 // What the driver will not let go stays where it is, and counts among the pieces.
                 self.lock().insert(base, piece);
             }
         }
-        !used.is_empty()
+        (!used.is_empty()).then_some(freed)
     }
 }
 
@@ -314,20 +331,21 @@ mod tests {
                 .retain(|(base, _)| *base != at.addr() as u64);
             true
         };
-        assert_eq!(memory.add((BASE, 2 * PAGE), register, unregister), Ok(true));
+        let first = (BASE, 2 * PAGE);
+        assert_eq!(memory.add(first, register, unregister), Ok(2 * PAGE));
         // The second page is the first one's too.
         let second = (BASE + PAGE, 3 * PAGE);
-        assert_eq!(memory.add(second, register, unregister), Ok(false));
+        assert_eq!(memory.add(second, register, unregister), Ok(2 * PAGE));
         assert_eq!(
             *known.borrow(),
             [(BASE, 2 * PAGE), (BASE + 2 * PAGE, 2 * PAGE)]
         );
-        assert!(memory.remove((BASE, 2 * PAGE), unregister));
+        assert_eq!(memory.remove(first, unregister), Some(0));
         assert!(is_mapped(BASE + PAGE) && is_mapped(BASE + 3 * PAGE));
-        assert!(memory.remove(second, unregister));
+        assert_eq!(memory.remove(second, unregister), Some(4 * PAGE));
         assert!(known.borrow().is_empty());
         assert!(!is_mapped(BASE) && !is_mapped(BASE + 3 * PAGE));
-        assert!(!memory.remove(second, unregister));
+        assert_eq!(memory.remove(second, unregister), None);
     }
 
     #[test]
@@ -346,7 +364,7 @@ mod tests {
             (BASE, 0),
             (BASE, 5),
             (u64::MAX - PAGE + 1, PAGE),
-            (1 << 47, PAGE),
+            (END, PAGE),
         ] {
             assert_eq!(add(range), Err(Refused::Range), "{range:x?}");
         }
@@ -354,19 +372,45 @@ mod tests {
 
     #[test]
     fn a_client_has_its_part_of_the_machine() {
-        let memory = HostMemory::new(3 * PAGE);
+        let memory = HostMemory::new(3 * PAGE, PAGE);
         let base = BASE + (2 << 30);
         let add = |at, len| memory.add((at, len), |_, _| 0, |_| true);
         assert_eq!(add(base, 4 * PAGE), Err(Refused::Taken));
         assert!(!is_mapped(base));
-        assert_eq!(add(base, 2 * PAGE), Ok(true));
+        assert_eq!(add(base, 2 * PAGE), Ok(2 * PAGE));
         // What is there already counts once.
-        assert_eq!(add(base, 3 * PAGE), Ok(false));
+        assert_eq!(add(base, 3 * PAGE), Ok(PAGE));
         assert_eq!(add(base + (1 << 20), PAGE), Err(Refused::Taken));
-        assert!(memory.remove((base, 2 * PAGE), |_| true));
-        assert!(memory.remove((base, 3 * PAGE), |_| true));
-        assert_eq!(add(base + (1 << 20), PAGE), Ok(true));
-        assert!(memory.remove((base + (1 << 20), PAGE), |_| true));
+        let remove = |at, len| memory.remove((at, len), |_| true);
+        assert_eq!(remove(base, 2 * PAGE), Some(0));
+        assert_eq!(remove(base, 3 * PAGE), Some(3 * PAGE));
+        assert_eq!(add(base + (1 << 20), PAGE), Ok(PAGE));
+        assert_eq!(remove(base + (1 << 20), PAGE), Some(PAGE));
+    }
+
+    #[test]
+    fn ranges_of_smaller_pages_are_mapped_by_the_pages_of_this_host() {
+        const LARGE: u64 = 64 << 10;
+        let memory = HostMemory::new(u64::MAX, LARGE);
+        let base = BASE + (3 << 30);
+        let known = RefCell::new(Vec::new());
+        let register = |at: *mut c_void, len: usize| {
+            known.borrow_mut().push((at.addr() as u64, len as u64));
+            0
+        };
+        let first = (base + PAGE, 2 * PAGE);
+        assert_eq!(memory.span(first), Some(LARGE));
+        assert_eq!(memory.add(first, register, |_| true), Ok(LARGE));
+        assert!(memory.write(base + PAGE, &[7; 2 * PAGE as usize]));
+        // The next one begins within the same page and ends in another.
+        let second = (base + 4 * PAGE, LARGE);
+        assert_eq!(memory.span(second), Some(2 * LARGE));
+        assert_eq!(memory.add(second, register, |_| true), Ok(LARGE));
+        assert_eq!(*known.borrow(), [(base, LARGE), (base + LARGE, LARGE)]);
+        assert_eq!(memory.remove(first, |_| true), Some(0));
+        assert!(is_mapped(base + 4 * PAGE));
+        assert_eq!(memory.remove(second, |_| true), Some(2 * LARGE));
+        assert!(!is_mapped(base) && !is_mapped(base + LARGE));
     }
 
     #[test]
@@ -377,7 +421,7 @@ mod tests {
         let range = (base, PAGE);
         assert_eq!(memory.add(range, refuse, |_| true), Err(Refused::Driver(2)));
         assert!(!is_mapped(base));
-        assert_eq!(memory.add(range, |_, _| 0, |_| true), Ok(true));
-        assert!(memory.remove(range, |_| true));
+        assert_eq!(memory.add(range, |_, _| 0, |_| true), Ok(PAGE));
+        assert_eq!(memory.remove(range, |_| true), Some(PAGE));
     }
 }

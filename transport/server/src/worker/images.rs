@@ -5,11 +5,11 @@
 //! its client names, and gives it those that its client sends. The content is checked each time that it is loaded, so that
 //! a broken file is no more than a file that is not there.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gtrace_cuda::payload::{IMAGE_MAX, ImagePiece};
@@ -22,8 +22,8 @@ use crate::control::{Channel, FromWorker};
 /// SHA-256 of an image.
 pub(crate) type Hash = [u8; 32];
 
-/// Images that one client may have begun to send and not finished.
-const BEGUN_MAX: usize = 4;
+/// Images that were loaded and stay in memory.
+const LOADED_MAX: usize = 4;
 /// Most bytes that one client's unfinished images have together, and again those that it has sent and not loaded.
 const BYTES_MAX: u64 = IMAGE_MAX;
 
@@ -49,17 +49,24 @@ pub(crate) struct Images {
     answer: Mutex<Option<(Hash, Option<File>)>>,
     answered: Condvar,
     bytes_max: u64,
-    /// Those that are being sent.
-    begun: Mutex<HashMap<Hash, Vec<u8>>>,
+    /// Those that are being sent, by lane: threads of a program may send the same at the same time.
+    begun: Mutex<HashMap<u64, Begun>>,
     /// Those that were sent and not yet loaded: what the folder does not keep is here all the same. Short ones stay until the
     /// supervisor has them, which writes them meanwhile.
     sent: Mutex<HashMap<Hash, Sent>>,
 }
 
+/// An image that a lane is sending.
+struct Begun {
+    hash: Hash,
+    image: Vec<u8>,
+}
+
 /// An image that the client has sent.
 struct Sent {
     image: Arc<Vec<u8>>,
-    loaded: bool,
+    /// Lanes that have sent it and not loaded it yet: what they ask for next.
+    wanted_by: HashSet<u64>,
 }
 
 /// Why a piece is not taken.
@@ -99,87 +106,116 @@ impl Images {
         }
     }
 
-    /// Takes a piece.
+    /// Takes a piece of the one image that `lane` sends.
     ///
     /// # Errors
     ///
     /// [`PieceError`]; the image has to be sent anew.
-    pub(crate) fn piece(&self, piece: &ImagePiece, bytes: &[u8]) -> Result<(), PieceError> {
+    pub(crate) fn piece(
+        &self,
+        lane: u64,
+        piece: &ImagePiece,
+        bytes: &[u8],
+    ) -> Result<(), PieceError> {
         let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
-        if piece.offset == 0 {
-            if begun.len() >= BEGUN_MAX {
-                begun.clear();
-            }
-            begun.insert(piece.hash, Vec::new());
-        }
-        let held: usize = begun.values().map(Vec::len).sum();
+        let follows =
+            |own: &Begun| own.hash == piece.hash && own.image.len() as u64 == piece.offset;
+        let mut image = match begun.remove(&lane).filter(follows) {
+            Some(own) => own.image,
+            None if piece.offset == 0 => Vec::new(),
+            None => return Err(PieceError::Order),
+        };
+        let others: usize = begun.values().map(|own| own.image.len()).sum();
+        let held = others.saturating_add(image.len());
         if held.saturating_add(bytes.len()) as u64 > self.bytes_max {
-            begun.remove(&piece.hash);
             return Err(PieceError::Full);
-        }
-        let image = begun.get_mut(&piece.hash).ok_or(PieceError::Order)?;
-        if piece.offset != image.len() as u64 {
-            begun.remove(&piece.hash);
-            return Err(PieceError::Order);
         }
         image.extend_from_slice(bytes);
         let got = image.len() as u64;
         if got > piece.size {
-            begun.remove(&piece.hash);
             return Err(PieceError::Size);
         }
+        let hash = piece.hash;
         if got < piece.size {
+            begun.insert(lane, Begun { hash, image });
             return Ok(());
         }
-        let image = begun.remove(&piece.hash).unwrap_or_default();
         drop(begun);
-        self.keep(piece.hash, image)
+        self.keep(lane, hash, image)
     }
 
-    /// Takes a whole image.
+    /// The lane has ended: it sends no more, and loads nothing.
+    pub(crate) fn lane_ended(&self, lane: u64) {
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        begun.remove(&lane);
+        drop(begun);
+        drop(self.forget_wish(lane));
+    }
+
+    /// The lane does not load what it has sent last.
+    fn forget_wish(&self, lane: u64) -> MutexGuard<'_, HashMap<Hash, Sent>> {
+        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
+        for image in sent.values_mut() {
+            image.wanted_by.remove(&lane);
+        }
+        sent
+    }
+
+    /// Takes a whole image from `lane`.
     ///
     /// # Errors
     ///
     /// [`PieceError::Hash`].
-    pub(crate) fn keep(&self, hash: Hash, image: Vec<u8>) -> Result<(), PieceError> {
+    pub(crate) fn keep(&self, lane: u64, hash: Hash, image: Vec<u8>) -> Result<(), PieceError> {
         if hash_of(&image) != hash {
             return Err(PieceError::Hash);
         }
         if let Err(error) = self.store(hash, &image) {
             warn!("an image of {} bytes is not kept: {error}", image.len());
         }
-        let mut sent = self.sent.lock().unwrap_or_else(PoisonError::into_inner);
-        let held: usize = sent.values().map(|sent| sent.image.len()).sum();
-        if sent.len() >= BEGUN_MAX || held.saturating_add(image.len()) as u64 > self.bytes_max {
-            sent.clear();
+        let mut sent = self.forget_wish(lane);
+        let known = sent.entry(hash).or_insert_with(|| Sent {
+            image: Arc::new(image),
+            wanted_by: HashSet::new(),
+        });
+        known.wanted_by.insert(lane);
+        let held = |sent: &HashMap<Hash, Sent>| -> usize {
+            sent.values().map(|sent| sent.image.len()).sum()
+        };
+        if sent.len() > LOADED_MAX || held(&sent) as u64 > self.bytes_max {
+            sent.retain(|_, sent| !sent.wanted_by.is_empty());
         }
-        let image = Arc::new(image);
-        let loaded = false;
-        sent.insert(hash, Sent { image, loaded });
+        if held(&sent) as u64 > self.bytes_max {
+            sent.retain(|of, _| *of == hash);
+        }
         Ok(())
     }
 
-    /// The image with this hash, if it was sent by this client or is kept.
-    pub(crate) fn get(&self, hash: Hash) -> Option<Arc<Vec<u8>>> {
+    /// The image with this hash for `lane`, if it was sent by this client or is kept.
+    pub(crate) fn get(&self, lane: u64, hash: Hash) -> Option<Arc<Vec<u8>>> {
         let in_memory = || self.sent.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sent = in_memory();
-        if let Some(known) = sent.get_mut(&hash)
-            && !std::mem::replace(&mut known.loaded, true)
-        {
-            let stays = known.image.len() as u64 <= self.max.min(STAYS_MAX);
-            return match stays {
-                true => Some(Arc::clone(&known.image)),
-                false => sent.remove(&hash).map(|sent| sent.image),
-            };
+        let known = sent.get_mut(&hash).map(|known| {
+            let own = known.wanted_by.remove(&lane);
+            (own, known.wanted_by.is_empty(), Arc::clone(&known.image))
+        });
+        if let Some((true, last, image)) = known {
+            if last && image.len() as u64 > self.max.min(STAYS_MAX) {
+                sent.remove(&hash);
+            }
+            return Some(image);
         }
-        let known = sent.get(&hash).map(|sent| Arc::clone(&sent.image));
         drop(sent);
         match self.read(hash) {
             Some(image) => {
-                in_memory().remove(&hash);
+                let loaded = |sent: &Sent| sent.wanted_by.is_empty();
+                let mut sent = in_memory();
+                if sent.get(&hash).is_some_and(loaded) {
+                    sent.remove(&hash);
+                }
                 Some(image)
             }
-            None => known,
+            None => known.map(|(_, _, image)| image),
         }
     }
 
@@ -258,10 +294,49 @@ mod tests {
         let images = alone();
         let image = b".version 8.0".repeat(10);
         let (first, second) = image.split_at(50);
-        images.piece(&piece(&image, 0), first).unwrap();
-        assert!(images.get(hash_of(&image)).is_none());
-        images.piece(&piece(&image, 50), second).unwrap();
-        assert_eq!(*images.get(hash_of(&image)).unwrap(), image);
+        images.piece(1, &piece(&image, 0), first).unwrap();
+        assert!(images.get(1, hash_of(&image)).is_none());
+        images.piece(1, &piece(&image, 50), second).unwrap();
+        assert_eq!(*images.get(1, hash_of(&image)).unwrap(), image);
+    }
+
+    /// As of a program with a thread for each GPU, which all load the same, or each something else.
+    #[test]
+    fn lanes_that_send_at_the_same_time_do_not_disturb_each_other() {
+        let images = alone();
+        let same = b".version 8.0".repeat(10);
+        let others: Vec<_> = (2..12_u8).map(|lane| vec![lane; 100]).collect();
+        let mut all = vec![(0, &same), (1, &same)];
+        all.extend((2..).zip(&others));
+        for (lane, image) in &all {
+            images.piece(*lane, &piece(image, 0), &image[..50]).unwrap();
+        }
+        for (lane, image) in &all {
+            let rest = &image[50..];
+            images.piece(*lane, &piece(image, 50), rest).unwrap();
+        }
+        // One that has sent nothing takes nothing away.
+        assert!(images.get(99, hash_of(&same)).is_some());
+        for (lane, image) in &all {
+            assert_eq!(images.get(*lane, hash_of(image)).as_deref(), Some(*image));
+        }
+        assert!(images.sent.lock().unwrap().is_empty());
+    }
+
+    #[test]
+    fn nothing_is_kept_for_a_lane_that_has_ended() {
+        let images = alone();
+        let (whole, begun) = ([1; 100], [2; 100]);
+        images.piece(1, &piece(&whole, 0), &whole).unwrap();
+        images.piece(1, &piece(&begun, 0), &begun[..50]).unwrap();
+        images.lane_ended(1);
+        assert!(images.begun.lock().unwrap().is_empty());
+        // What nobody wants goes when there are others.
+        for lane in 2..2 + LOADED_MAX as u64 {
+            let image = [lane as u8; 10];
+            images.piece(lane, &piece(&image, 0), &image).unwrap();
+        }
+        assert!(images.get(2, hash_of(&whole)).is_none());
     }
 
     #[test]
@@ -270,7 +345,7 @@ mod tests {
         let images = Images::new(Arc::new(worker), 1 << 20);
         let image = b".version 8.0".repeat(10);
         let mut sent = Vec::new();
-        images.keep(hash_of(&image), image.clone()).unwrap();
+        images.keep(1, hash_of(&image), image.clone()).unwrap();
         let (message, memory) = supervisor.receive::<FromWorker>(true).unwrap().unwrap();
         assert!(matches!(message, FromWorker::KeepImage(hash) if hash == hash_of(&image)));
         let mut memory = File::from(memory.unwrap());
@@ -279,13 +354,13 @@ mod tests {
         memory.read_to_end(&mut sent).unwrap();
         assert_eq!(sent, image);
         // What it has sent itself, once.
-        assert!(images.get(hash_of(&image)).is_some());
+        assert!(images.get(1, hash_of(&image)).is_some());
         for (content, good) in [(&image[..], true), (b"something else", false)] {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(content).unwrap();
             std::io::Seek::rewind(&mut file).unwrap();
             let got = std::thread::scope(|scope| {
-                let loading = scope.spawn(|| images.get(hash_of(&image)));
+                let loading = scope.spawn(|| images.get(1, hash_of(&image)));
                 let (message, _) = supervisor.receive::<FromWorker>(true).unwrap().unwrap();
                 assert!(matches!(message, FromWorker::WantImage(hash) if hash == hash_of(&image)));
                 images.deliver([0; 32], None);
@@ -300,22 +375,23 @@ mod tests {
     fn unfinished_images_have_an_end() {
         let mut images = alone();
         images.bytes_max = 250;
-        for first in 0..2 {
-            let whole = [first; 200];
-            images.piece(&piece(&whole, 0), &whole[..100]).unwrap();
+        for lane in 0..2_u8 {
+            let whole = [lane; 200];
+            let begun = images.piece(lane.into(), &piece(&whole, 0), &whole[..100]);
+            begun.unwrap();
         }
         let third = [2; 100];
         assert_eq!(
-            images.piece(&piece(&third, 0), &third),
+            images.piece(2, &piece(&third, 0), &third),
             Err(PieceError::Full)
         );
         let first = [0; 200];
         assert_eq!(
-            images.piece(&piece(&first, 100), &first[100..]),
+            images.piece(0, &piece(&first, 100), &first[100..]),
             Err(PieceError::Full)
         );
         // What was given up makes room.
-        images.piece(&piece(&third, 0), &third).unwrap();
+        images.piece(2, &piece(&third, 0), &third).unwrap();
     }
 
     #[test]
@@ -323,18 +399,18 @@ mod tests {
         let images = alone();
         let image = [1; 100];
         assert_eq!(
-            images.piece(&piece(&image, 10), &image[10..]),
+            images.piece(1, &piece(&image, 10), &image[10..]),
             Err(PieceError::Order)
         );
         assert_eq!(
-            images.piece(&piece(&image, 0), &[2; 100]),
+            images.piece(1, &piece(&image, 0), &[2; 100]),
             Err(PieceError::Hash)
         );
         assert_eq!(
-            images.piece(&piece(&image, 0), &[1; 101]),
+            images.piece(1, &piece(&image, 0), &[1; 101]),
             Err(PieceError::Size)
         );
-        images.piece(&piece(&image, 0), &image).unwrap();
-        assert!(images.get(hash_of(&image)).is_some());
+        images.piece(1, &piece(&image, 0), &image).unwrap();
+        assert!(images.get(1, hash_of(&image)).is_some());
     }
 }

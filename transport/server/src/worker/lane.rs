@@ -157,6 +157,7 @@ impl Lane {
             },
         };
         self.work.end(&self.exec);
+        self.exec.session.images.lane_ended(self.exec.number);
         self.tally.report(&self.exec.session.counts);
         match stop {
             None => Ended::Goodbye,

@@ -15,8 +15,10 @@ const FOLDERS: &[&str] = &[
     "/usr/lib/wsl/lib",
     "/usr/local/nvidia/lib64",
     "/run/nvidia/driver/usr/lib/x86_64-linux-gnu",
+    "/run/nvidia/driver/usr/lib/aarch64-linux-gnu",
     "/run/opengl-driver/lib",
     "/usr/lib/x86_64-linux-gnu/nvidia/current",
+    "/usr/lib/aarch64-linux-gnu/nvidia/current",
     "/usr/lib",
 ];
 
@@ -119,6 +121,15 @@ pub(crate) fn refuse_shim(path: &Path) -> Result<(), LibraryError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_folder_of_an_architecture_has_its_like_on_arm64() {
+        let x86 = FOLDERS.iter().filter(|folder| folder.contains("x86_64"));
+        for folder in x86 {
+            let arm64 = folder.replace("x86_64", "aarch64");
+            assert!(FOLDERS.contains(&arm64.as_str()), "{arm64}");
+        }
+    }
 
     #[test]
     fn the_clients_library_and_others_are_refused_with_the_remedy() {

@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
 
 use gtrace_cuda::{Attributes, ContextChange, MemoryChange, context_of_frame};
 use gtrace_protocol::{DecodeError, OpId, Reader, op_id};
@@ -21,8 +22,6 @@ pub(crate) enum Change {
         bytes: u64,
         /// Rows whose length only the answer carries.
         rows: Option<u64>,
-        /// Whether it outlives the context.
-        outlives_context: bool,
     },
     /// Takes this many bytes for an array.
     Array {
@@ -51,6 +50,9 @@ struct State {
     used: u64,
     /// Bytes and context by address.
     at: HashMap<u64, (u64, u32)>,
+    /// The same of what is being freed, by the thread of the lane that does it: the driver may give the address again before
+    /// that is noted, and another lane may free it again.
+    leaving: HashMap<ThreadId, (u64, u32)>,
     /// Numbers by which clients call the primary context of a device.
     primary: HashMap<i32, Vec<u32>>,
 }
@@ -59,13 +61,15 @@ impl State {
     /// The memory of these contexts is free.
     fn forget(&mut self, contexts: &[u32]) {
         let mut freed = 0u64;
-        self.at.retain(|_, (bytes, of)| {
+        let mut stays = |(bytes, of): &(u64, u32)| {
             let gone = contexts.contains(of);
             if gone {
                 freed = freed.saturating_add(*bytes);
             }
             !gone
-        });
+        };
+        self.at.retain(|_, memory| stays(memory));
+        self.leaving.retain(|_, memory| stays(memory));
         self.used = self.used.saturating_sub(freed);
     }
 }
@@ -90,16 +94,17 @@ impl Change {
     }
 
     fn of_memory(change: MemoryChange, mut r: Reader<'_>) -> Result<Self, DecodeError> {
-        let take = |bytes, rows| Self::Take {
-            bytes,
-            rows,
-            outlives_context: change == MemoryChange::MapHost,
-        };
         Ok(match change {
-            MemoryChange::Allocate | MemoryChange::MapHost => take(r.u64()?, None),
+            MemoryChange::Allocate => Self::Take {
+                bytes: r.u64()?,
+                rows: None,
+            },
             MemoryChange::AllocatePitched => {
                 let (width, rows) = (r.u64()?, r.u64()?);
-                take(width.saturating_mul(rows), Some(rows))
+                Self::Take {
+                    bytes: width.saturating_mul(rows),
+                    rows: Some(rows),
+                }
             }
             MemoryChange::CreateArray
             | MemoryChange::CreateArray3d
@@ -187,12 +192,20 @@ impl Memory {
         self.max
     }
 
-    /// Reserves what the call takes; false if that is beyond the limit.
+    /// Reserves what the call takes; false if that is beyond the limit. [`Memory::after`] has to follow, by the
+    /// same thread.
     pub(crate) fn before(&self, change: Change) -> bool {
-        let (Change::Take { bytes, .. } | Change::Array { bytes, .. }) = change else {
-            return true;
-        };
-        self.reserve(bytes)
+        match change {
+            Change::Take { bytes, .. } | Change::Array { bytes, .. } => self.reserve(bytes),
+            Change::Give(key) => {
+                let mut state = self.lock();
+                if let Some(given) = state.at.remove(&key) {
+                    state.leaving.insert(thread::current().id(), given);
+                }
+                true
+            }
+            _ => true,
+        }
     }
 
     /// These bytes count from now on; false if that is beyond the limit.
@@ -227,11 +240,7 @@ impl Memory {
     ) -> Result<(), u64> {
         let mut state = self.lock();
         match change {
-            Change::Take {
-                bytes,
-                rows,
-                outlives_context,
-            } => {
+            Change::Take { bytes, rows } => {
                 let mut r = Reader::new(reply);
                 let address = r.u64().ok().filter(|_| ok);
                 let Some(address) = address else {
@@ -247,19 +256,17 @@ impl Memory {
                     return Err(address);
                 }
                 state.used = used;
-                // No context has the number 0.
-                let context = if outlives_context { 0 } else { context };
                 state.at.insert(address, (actual, context));
             }
             Change::Array { bytes, handle } if ok => {
                 state.at.insert(handle, (bytes, context));
             }
             Change::Array { bytes, .. } => state.used = state.used.saturating_sub(bytes),
-            Change::Give(key) if ok => {
-                if let Some((bytes, _)) = state.at.remove(&key) {
-                    state.used = state.used.saturating_sub(bytes);
-                }
-            }
+            Change::Give(key) => match state.leaving.remove(&thread::current().id()) {
+                Some((bytes, _)) if ok => state.used = state.used.saturating_sub(bytes),
+                Some(kept) => drop(state.at.insert(key, kept)),
+                None => {}
+            },
             Change::End(context) if ok => state.forget(&[context]),
             Change::Retain { device, context } if ok => {
                 let contexts = state.primary.entry(device).or_default();
@@ -269,7 +276,7 @@ impl Memory {
                 }
             }
             // Whether a release ends the context is for the driver to say.
-            Change::Give(_) | Change::End(_) | Change::Retain { .. } | Change::Release(_) => {}
+            Change::End(_) | Change::Retain { .. } | Change::Release(_) => {}
         }
         Ok(())
     }
@@ -321,9 +328,52 @@ mod tests {
         memory.after(more, false, &[], 1).unwrap();
         assert_eq!(memory.used(), 600);
         let free = change("cuMemFree_v2", &[0x7000]);
-        memory.after(free, false, &[], 1).unwrap();
-        assert_eq!(memory.used(), 600);
+        for (ok, used) in [(false, 600), (true, 0), (true, 0)] {
+            assert!(memory.before(free));
+            memory.after(free, ok, &[], 1).unwrap();
+            assert_eq!(memory.used(), used);
+        }
+    }
+
+    /// A driver gives an address to the next who asks, which may be another lane.
+    #[test]
+    fn memory_at_an_address_that_has_just_come_free_counts() {
+        let memory = Memory::new(None);
+        let [alloc, other] = [100, 30].map(|bytes| change("cuMemAlloc_v2", &[bytes]));
+        let free = change("cuMemFree_v2", &[0x7000]);
+        assert!(memory.before(alloc));
+        memory.after(alloc, true, &bytes(&[0x7000]), 1).unwrap();
+        assert!(memory.before(free));
+        assert!(memory.before(other));
+        memory.after(other, true, &bytes(&[0x7000]), 1).unwrap();
         memory.after(free, true, &[], 1).unwrap();
+        assert_eq!(memory.used(), 30);
+        assert!(memory.before(free));
+        memory.after(free, true, &[], 1).unwrap();
+        assert_eq!(memory.used(), 0);
+    }
+
+    #[test]
+    fn lanes_that_free_the_same_address_in_turn_note_each_its_own() {
+        let memory = Memory::new(None);
+        let [alloc, other] = [100, 30].map(|bytes| change("cuMemAlloc_v2", &[bytes]));
+        let free = change("cuMemFree_v2", &[0x7000]);
+        assert!(memory.before(alloc));
+        memory.after(alloc, true, &bytes(&[0x7000]), 1).unwrap();
+        assert!(memory.before(free));
+        // The driver has freed it, and gives the address again before that is noted.
+        assert!(memory.before(other));
+        memory.after(other, true, &bytes(&[0x7000]), 1).unwrap();
+        // Another lane is refused, as one that captures a graph is, and then is not.
+        for (ok, used) in [(false, 130), (true, 100)] {
+            thread::scope(|lanes| {
+                lanes.spawn(|| {
+                    assert!(memory.before(free));
+                    memory.after(free, ok, &[], 1).unwrap();
+                });
+            });
+            assert_eq!(memory.used(), used);
+        }
         memory.after(free, true, &[], 1).unwrap();
         assert_eq!(memory.used(), 0);
     }
@@ -385,9 +435,9 @@ mod tests {
             "cuArray3DCreate_v2",
             &[handle, 10, 10, 10, 1 << 32 | 1, 0]
         )));
-        memory
-            .after(change("cuArrayDestroy", &[handle]), true, &[], 1)
-            .unwrap();
+        let destroy = change("cuArrayDestroy", &[handle]);
+        assert!(memory.before(destroy));
+        memory.after(destroy, true, &[], 1).unwrap();
         assert_eq!(memory.used(), 80);
     }
 

@@ -225,7 +225,7 @@ impl Session {
                     "{}: lane {number} goes on by another connection",
                     lane.info.peer
                 );
-            } else if severed > lane.severances_logged {
+            } else if severed > lane.severances_logged && !self.client.is_gone() {
                 let reason = changes.how_it_broke();
                 warn!("lane {number} waits for its client: {reason}");
             }

@@ -258,6 +258,11 @@ fn unmapped(client: &mut Client, address: u64, bytes: u64) -> u32 {
 fn page_locked_memory_lies_beside_what_a_worker_has() {
     const PAGE: u64 = 4096;
     const BASE: u64 = 0x2222_0000_0000;
+    /// A program has no addresses from here on.
+    const END: u64 = match cfg!(target_arch = "aarch64") {
+        true => 1 << 48,
+        false => 1 << 47,
+    };
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
     let pid = server.status().sessions[0].worker;
@@ -267,7 +272,7 @@ fn page_locked_memory_lies_beside_what_a_worker_has() {
         let (range, _) = line.split_once(' ').unwrap();
         let (from, to) = range.split_once('-').unwrap();
         let [from, to] = [from, to].map(|at| u64::from_str_radix(at, 16).unwrap());
-        if to >= 1 << 47 {
+        if to >= END {
             continue;
         }
         // Whole, its ends, and from the page before on.
@@ -291,7 +296,7 @@ fn page_locked_memory_lies_beside_what_a_worker_has() {
         (BASE, PAGE - 1),
         (BASE, u64::MAX),
         (u64::MAX - PAGE + 1, PAGE),
-        (1 << 47, PAGE),
+        (END, PAGE),
     ] {
         assert_eq!(
             mapped(&mut client, address, bytes),
@@ -318,6 +323,27 @@ fn page_locked_memory_lies_beside_what_a_worker_has() {
         }
     }
     serves(&server);
+}
+
+/// Ranges of a program's memory may have pages in common: these count once, and while one of the ranges is there.
+#[test]
+fn pages_that_ranges_share_count_once() {
+    const PAGE: u64 = 4096;
+    const BASE: u64 = 0x2222_0000_0000;
+    const MOST: u64 = 64 * PAGE;
+    let server = Server::start(|options| options.limits.max_memory = Some(MOST));
+    let mut client = Client::ready(server.unix(), "unix");
+    for _ in 0..MOST / PAGE {
+        assert_eq!(mapped(&mut client, BASE, PAGE), 0);
+        assert_eq!(mapped(&mut client, BASE, 2 * PAGE), 0);
+        assert_eq!(unmapped(&mut client, BASE, PAGE), 0);
+        assert_eq!(unmapped(&mut client, BASE, 2 * PAGE), 0);
+    }
+    let at = client.alloc(MOST).unwrap();
+    assert_eq!(mapped(&mut client, BASE, PAGE), OUT_OF_MEMORY);
+    assert_eq!(client.free(at), 0);
+    assert_eq!(mapped(&mut client, BASE, MOST), 0);
+    assert_eq!(client.alloc(1), Err(OUT_OF_MEMORY));
 }
 
 const OUT_OF_MEMORY: u32 = 2;

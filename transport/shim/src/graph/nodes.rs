@@ -285,7 +285,8 @@ pub(super) fn add_memory(
         }),
     )?;
     params.dptr = address;
-    memory::of_graph(session::cuda()?, address, params.bytesize as u64);
+    let memory = (address, params.bytesize as u64);
+    memory::of_graph(session::cuda()?, memory, &params.poolProps.location);
     Ok(())
 }
 

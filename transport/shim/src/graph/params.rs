@@ -48,6 +48,23 @@ fn fill(v2: &cuda::CUDA_MEMSET_NODE_PARAMS_v2) -> CUDA_MEMSET_NODE_PARAMS {
     }
 }
 
+/// Parameters of a node of any kind, whose reserved members are zero.
+///
+/// # Errors
+///
+/// INVALID_VALUE for null, and if they are not.
+///
+/// # Safety
+///
+/// Null, or a structure of the program.
+unsafe fn given<'a>(params: *mut CUgraphNodeParams) -> Result<&'a mut CUgraphNodeParams, CUresult> {
+    // SAFETY: the caller's promise.
+    match unsafe { params.as_mut() } {
+        Some(params) if params.reserved0 == [0; 3] && params.reserved2 == 0 => Ok(params),
+        _ => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
+}
+
 /// Adds a node of any kind.
 ///
 /// # Safety
@@ -55,7 +72,7 @@ fn fill(v2: &cuda::CUDA_MEMSET_NODE_PARAMS_v2) -> CUDA_MEMSET_NODE_PARAMS {
 /// Null, or a structure of the program.
 pub(super) unsafe fn add(wanted: &Wanted, params: *mut CUgraphNodeParams) -> Result<(), CUresult> {
     // SAFETY: the caller's promise.
-    let params = unsafe { params.as_mut() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let params = unsafe { given(params) }?;
     match params.type_ {
         cuda::CU_GRAPH_NODE_TYPE_KERNEL => {
             nodes::add_kernel(wanted, &older(member!(params, kernel)))
@@ -123,7 +140,7 @@ pub(super) unsafe fn add(wanted: &Wanted, params: *mut CUgraphNodeParams) -> Res
 /// Null, or a structure of the program.
 pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Result<(), CUresult> {
     // SAFETY: the caller's promise.
-    let params = unsafe { params.as_mut() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let params = unsafe { given(params) }?;
     match params.type_ {
         cuda::CU_GRAPH_NODE_TYPE_KERNEL => {
             change::set_kernel(target, &older(member!(params, kernel)))

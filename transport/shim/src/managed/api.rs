@@ -11,7 +11,7 @@ use gtrace_cuda::types::driver::{
     CUresult, CUstream,
 };
 
-use super::pages::{Attach, PAGE, Region};
+use super::pages::{Attach, Region};
 use super::{Giving, add, attach, before_read, is_possible, want, whole_pages};
 use crate::allocations::Place;
 use crate::context::{self, put};
@@ -20,6 +20,7 @@ use crate::device;
 use crate::entry::{check, done, holding_back};
 use crate::generated::driver::remote;
 use crate::memory::{note_as, note_variable};
+use crate::page::page_size;
 use crate::reserve::claim;
 use crate::session::{self, Session};
 use crate::{log, status};
@@ -39,7 +40,7 @@ fn allocate(session: &'static Session, bytes: u64, flags: c_uint) -> Result<u64,
             found = Err(code);
             break;
         }
-        if base % PAGE == 0 && claim(base, bytes) {
+        if base % page_size() == 0 && claim(base, bytes) {
             found = Ok(base);
             break;
         }

@@ -12,10 +12,11 @@ use std::ptr;
 
 use gtrace_cuda::types::driver::CUresult;
 
-use super::pages::{PAGE, differences};
+use super::pages::differences;
 use super::transfer::Owner;
 use super::{Managed, is_busy, transfer};
 use crate::log;
+use crate::page::page_size;
 use crate::session::Session;
 
 /// Equal bytes between two changes that are sent with them where the device cannot have changed them.
@@ -88,13 +89,13 @@ impl Eager {
 
 /// Whether the program has memory at all of these addresses.
 pub(super) fn is_mapped(base: u64, len: u64) -> bool {
-    let first = base & !(PAGE - 1);
-    present(first, (base + len).next_multiple_of(PAGE) - first).is_some()
+    let first = base & !(page_size() - 1);
+    present(first, (base + len).next_multiple_of(page_size()) - first).is_some()
 }
 
 /// For each page whether it is in memory; `None` where the program has not mapped all of them.
 pub(super) fn present(first: u64, len: u64) -> Option<Vec<bool>> {
-    let mut present = vec![0_u8; (len / PAGE) as usize];
+    let mut present = vec![0_u8; (len / page_size()) as usize];
     let first = ptr::with_exposed_provenance_mut(first as usize);
     // SAFETY: asks about pages, with a byte for each.
     let mapped = unsafe { libc::mincore(first, len as usize, present.as_mut_ptr()) == 0 };

@@ -89,13 +89,13 @@ fn is_one_chunk((base, size): (u64, u64), heap: &Mapping) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pages::PAGE;
     use super::*;
+    use crate::page::page_size;
 
     #[test]
     fn only_private_memory_without_a_file_is_taken() {
         let own = vec![1_u8; 1 << 20];
-        let base = (own.as_ptr().addr() as u64).next_multiple_of(PAGE);
+        let base = (own.as_ptr().addr() as u64).next_multiple_of(page_size());
         let whole = |first, len| may_fault((first, len), (first, len));
         assert!(whole(base, 64 << 10));
         assert!(!whole(1 << 20, 1 << 12));

@@ -23,7 +23,7 @@ use gtrace_protocol::{Flags, OpId, op_id};
 use super::eager::Eager;
 use super::mappings::may_fault;
 use super::pager::pager;
-use super::pages::{PAGE, Region};
+use super::pages::Region;
 use super::transfer::Owner;
 use super::{
     EAGER, FORKED, Managed, STATE, eager, holds, lock_to_move, protected, serve, transfer,
@@ -31,6 +31,7 @@ use super::{
 use crate::context::{self, Current};
 use crate::entry::{exchange, holding_back};
 use crate::generated::driver::remote;
+use crate::page::page_size;
 use crate::session::{self, Session};
 use crate::state::lock;
 use crate::{deferred_copies, host_memory, log};
@@ -283,10 +284,10 @@ fn map_one(session: &'static Session, address: u64) -> Result<(), CUresult> {
     let _changing = holds::change(base, candidate.size);
     deferred_copies::settle(session, base as usize, candidate.size as usize)?;
     host_memory::release_at(session, base);
-    let first = base & !(PAGE - 1);
+    let first = base & !(page_size() - 1);
     let pages = (
         first,
-        (base + candidate.size).next_multiple_of(PAGE) - first,
+        (base + candidate.size).next_multiple_of(page_size()) - first,
     );
     let zero = map_there(session, pages).inspect_err(|code| refused(base, *code))?;
     serve::start(session)?;
@@ -364,15 +365,15 @@ fn of_frame(handle: u64) -> Current {
 
 /// What of memory is whole pages, if that is enough for faults.
 fn whole_pages((base, size): (u64, u64)) -> Option<(u64, u64)> {
-    let first = base.next_multiple_of(PAGE);
-    let end = (base + size) & !(PAGE - 1);
+    let first = base.next_multiple_of(page_size());
+    let end = (base + size) & !(page_size() - 1);
     (end > first && end - first > EAGER_MAX).then(|| (first, end - first))
 }
 
 /// Memory in parts of which each is on the same side of the first and last boundary of pages: at those the server may have
 /// two pieces.
 fn parts((base, end): (u64, u64)) -> Vec<(u64, u64)> {
-    let (head, tail) = (base.next_multiple_of(PAGE), end & !(PAGE - 1));
+    let (head, tail) = (base.next_multiple_of(page_size()), end & !(page_size() - 1));
     let mut cuts = vec![base];
     cuts.extend([head, tail].iter().filter(|at| **at > base && **at < end));
     cuts.dedup();
@@ -431,7 +432,7 @@ impl Managed {
         let own_end = if foreign {
             end
         } else {
-            end.next_multiple_of(PAGE)
+            end.next_multiple_of(page_size())
         };
         let whole = whole_pages((base, own_end - base));
         let whole = whole.filter(|_| mapped.candidate.faults);
@@ -482,11 +483,11 @@ impl Managed {
         let bytes: &[u8] = unsafe { slice::from_raw_parts(place(moved).cast(), len as usize) };
         for (at, piece) in bytes.chunks(PIECE).enumerate() {
             let mut runs: Vec<(usize, usize)> = Vec::new();
-            for (page, content) in piece.chunks(PAGE as usize).enumerate() {
+            for (page, content) in piece.chunks(page_size() as usize).enumerate() {
                 if zero && content.iter().all(|byte| *byte == 0) {
                     continue;
                 }
-                let begin = page * PAGE as usize;
+                let begin = page * page_size() as usize;
                 match runs.last_mut() {
                     Some((_, end)) if *end == begin => *end += content.len(),
                     _ => runs.push((begin, begin + content.len())),

@@ -4,14 +4,18 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::transfer::Owner;
+use crate::page::page_size;
 
-/// Bytes of a page.
-pub(crate) const PAGE: u64 = 4096;
-/// Pages of the first fetch where the host begins to read, and of the largest.
-const WINDOW_MIN: usize = 16;
-const WINDOW_MAX: usize = 512;
-/// Most pages that are taken for changed because the ones before them were.
-const WRITE_MAX: usize = 64;
+/// Bytes of the first fetch where the host begins to read, and of the largest.
+const WINDOW_MIN: u64 = 64 << 10;
+pub(super) const WINDOW_MAX: u64 = 2 << 20;
+/// Most bytes of pages that are taken for changed because the ones before them were.
+const WRITE_MAX: u64 = 256 << 10;
+
+/// As many pages as have so many bytes, and one at least.
+pub(super) fn pages_of(bytes: u64, page_size: u64) -> usize {
+    (bytes / page_size).max(1) as usize
+}
 
 /// A page, as the host has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +152,7 @@ pub(crate) struct Region {
 impl Region {
     /// Of `bytes` from `from` on, which nobody has written, in the context with this handle.
     pub(crate) fn new(from: u64, bytes: u64, context: u64) -> Self {
-        let base = from & !(PAGE - 1);
+        let base = from & !(page_size() - 1);
         let end = from.saturating_add(bytes);
         Self {
             base,
@@ -165,7 +169,7 @@ impl Region {
             foreign: false,
             twins: BTreeMap::new(),
             wanted: None,
-            pages: vec![Page::Stale; (end - base).div_ceil(PAGE) as usize],
+            pages: vec![Page::Stale; (end - base).div_ceil(page_size()) as usize],
             valid: Vec::new(),
             changed: false,
             fresh: true,
@@ -222,7 +226,7 @@ impl Region {
 
     /// Bytes.
     pub(crate) fn len(&self) -> u64 {
-        self.pages.len() as u64 * PAGE
+        self.pages.len() as u64 * page_size()
     }
 
     /// All pages.
@@ -238,8 +242,8 @@ impl Region {
         let end = address.saturating_add(len).min(self.base + self.len());
         let from = address.max(self.base);
         (from < end).then(|| {
-            let first = ((from - self.base) / PAGE) as usize;
-            let last = ((end - 1 - self.base) / PAGE) as usize;
+            let first = ((from - self.base) / page_size()) as usize;
+            let last = ((end - 1 - self.base) / page_size()) as usize;
             Run {
                 first,
                 count: last - first + 1,
@@ -249,8 +253,8 @@ impl Region {
 
     /// Address and bytes of pages.
     pub(crate) fn span(&self, run: Run) -> (u64, u64) {
-        let address = self.base + run.first as u64 * PAGE;
-        (address, run.count as u64 * PAGE)
+        let address = self.base + run.first as u64 * page_size();
+        (address, run.count as u64 * page_size())
     }
 
     /// The same without what is not the memory itself.
@@ -275,13 +279,15 @@ impl Region {
 
     /// What a fault at `page` needs. [`Region::filled`] or [`Region::unprotected`] has to follow.
     pub(crate) fn fault(&mut self, page: usize, write: bool) -> Need {
+        let [window_min, window_max, write_max] =
+            [WINDOW_MIN, WINDOW_MAX, WRITE_MAX].map(|bytes| pages_of(bytes, page_size()));
         let Some(state) = self.pages.get(page) else {
             return Need::Nothing;
         };
         match (state, write) {
             (Page::Dirty, _) | (Page::Clean, false) => Need::Nothing,
             (Page::Clean, true) => {
-                let size = self.writes.at(page, 1, WRITE_MAX);
+                let size = self.writes.at(page, 1, write_max);
                 let run = self.like(page, size, Page::Clean);
                 self.writes.next = run.end();
                 Need::Unprotect(run)
@@ -294,15 +300,15 @@ impl Region {
                     };
                     wanted.within(this).is_some()
                 });
-                let min = if wanted { WINDOW_MAX } else { WINDOW_MIN };
-                let size = self.reads.at(page, min, WINDOW_MAX);
+                let min = if wanted { window_max } else { window_min };
+                let size = self.reads.at(page, min, window_max);
                 let run = self.like(page, size, Page::Stale);
                 self.reads.next = run.end();
                 let dirty = match (write, self.fresh) {
                     (false, _) => 0,
                     (true, true) => run.count,
                     (true, false) => {
-                        let size = self.writes.at(page, 1, WRITE_MAX).min(run.count);
+                        let size = self.writes.at(page, 1, write_max).min(run.count);
                         self.writes.next = page + size;
                         size
                     }
@@ -345,7 +351,7 @@ impl Region {
 
     /// The host begins to change pages from `first` on that are `bytes` now, while the device may change them too.
     pub(crate) fn keep_twins(&mut self, first: usize, bytes: &[u8]) {
-        for (at, page) in bytes.chunks_exact(PAGE as usize).enumerate() {
+        for (at, page) in bytes.chunks_exact(page_size() as usize).enumerate() {
             self.twins.insert(first + at, page.into());
         }
     }
@@ -355,9 +361,9 @@ impl Region {
         if self.twins.range(run.first..run.end()).next().is_none() {
             return std::iter::once(0..bytes.len()).collect();
         }
-        let pages = bytes.chunks_exact(PAGE as usize).enumerate();
+        let pages = bytes.chunks_exact(page_size() as usize).enumerate();
         let parts = pages.flat_map(|(at, page)| {
-            let begin = at * PAGE as usize;
+            let begin = at * page_size() as usize;
             let parts = match self.twins.get(&(run.first + at)) {
                 Some(twin) => differences(page, twin, 0),
                 None => std::iter::once(0..page.len()).collect(),
@@ -500,7 +506,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn region(pages: u64) -> Region {
-        Region::new(0x10_0000, pages * PAGE, 1)
+        Region::new(0x10_0000, pages * page_size(), 1)
     }
 
     fn fill(region: &mut Region, page: usize, write: bool) -> Need {
@@ -511,6 +517,14 @@ mod tests {
             Need::Nothing => {}
         }
         need
+    }
+
+    #[test]
+    fn larger_pages_are_fetched_by_fewer() {
+        let of = |page: u64| [WINDOW_MIN, WINDOW_MAX, WRITE_MAX].map(|bytes| pages_of(bytes, page));
+        assert_eq!(of(4 << 10), [16, 512, 64]);
+        assert_eq!(of(64 << 10), [1, 32, 4]);
+        assert_eq!(pages_of(WINDOW_MIN, 2 << 20), 1);
     }
 
     #[test]
@@ -590,16 +604,16 @@ mod tests {
 
     #[test]
     fn of_a_page_that_both_change_only_the_hosts_bytes_are_sent() {
-        let mut region = Region::new(0x10_0000, 3 * PAGE, 1).shared(false);
+        let mut region = Region::new(0x10_0000, 3 * page_size(), 1).shared(false);
         fill(&mut region, 0, true);
         let run = Run { first: 0, count: 2 };
-        let mut bytes = vec![1; 2 * PAGE as usize];
+        let mut bytes = vec![1; 2 * page_size() as usize];
         assert_eq!(region.changes(run, &bytes), vec![0..bytes.len(); 1]);
-        region.keep_twins(1, &bytes[..PAGE as usize]);
-        bytes[PAGE as usize + 5] = 2;
-        bytes[PAGE as usize + 6] = 2;
-        bytes[PAGE as usize + 100] = 2;
-        let page = PAGE as usize;
+        region.keep_twins(1, &bytes[..page_size() as usize]);
+        bytes[page_size() as usize + 5] = 2;
+        bytes[page_size() as usize + 6] = 2;
+        bytes[page_size() as usize + 100] = 2;
+        let page = page_size() as usize;
         let want = [0..page, page + 5..page + 7, page + 100..page + 101];
         assert_eq!(region.changes(run, &bytes), want);
         region.sent(Run { first: 1, count: 1 });

@@ -16,8 +16,8 @@ use std::{ptr, slice};
 
 use super::eager;
 use super::pager::{Fault, MREMAP_DONTUNMAP, Pager};
-use super::pages::PAGE;
 use crate::log;
+use crate::page::page_size;
 use crate::state::lock;
 
 /// Most regions at a time. The handler searches them in order, as it may take no lock.
@@ -105,7 +105,6 @@ fn may_try_again(address: u64) -> bool {
 /// # Safety
 ///
 /// The context of a signal handler.
-#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables))]
 unsafe fn is_write(context: *const libc::c_void) -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -116,7 +115,40 @@ unsafe fn is_write(context: *const libc::c_void) -> bool {
         let registers = unsafe { &(*context).uc_mcontext.gregs };
         registers[libc::REG_ERR as usize] & WRITE != 0
     }
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(target_arch = "aarch64")]
+    {
+        /// Where in its registers the kernel puts records of other things, and how many bytes it has for them
+        /// (`struct sigcontext`, arch/arm64/include/uapi/asm/sigcontext.h).
+        const RECORDS: (usize, usize) = (288, 4096);
+        let context = context.cast::<libc::ucontext_t>();
+        // SAFETY: the caller's promise.
+        let records = unsafe {
+            let registers = (&raw const (*context).uc_mcontext).cast::<u8>();
+            slice::from_raw_parts(registers.add(RECORDS.0), RECORDS.1)
+        };
+        is_write_on_arm64(records)
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    {
+        let _ = context;
+        true
+    }
+}
+
+/// The same by arm64's records: a number and a length in bytes of each, of 4 bytes, and its content; the last has number 0.
+#[cfg(any(test, target_arch = "aarch64"))]
+fn is_write_on_arm64(records: &[u8]) -> bool {
+    const ESR_MAGIC: u32 = 0x4553_5201;
+    /// Bit WnR of a data abort's syndrome (Arm ARM, ESR_EL1).
+    const WRITE: u32 = 1 << 6;
+    let word = |at: usize| Some(u32::from_ne_bytes(*records.get(at..)?.first_chunk()?));
+    let mut at = 0;
+    while let (Some(magic @ 1..), Some(size @ 8..)) = (word(at), word(at + 4)) {
+        if magic == ESR_MAGIC {
+            return word(at + 8).is_none_or(|syndrome| syndrome & WRITE != 0);
+        }
+        at += size as usize;
+    }
     true
 }
 
@@ -356,7 +388,7 @@ fn map_file(fd: &OwnedFd, base: u64, len: u64, protection: i32) -> Option<u64> {
 
 /// Whether a page is of a shared mapping, as those of regions are: mremap(2) makes a second mapping of such only.
 fn is_shared(page: u64) -> bool {
-    let len = PAGE as usize;
+    let len = page_size() as usize;
     // SAFETY: the page stays as it is; the mapping that is made is nobody else's, and goes at once.
     unsafe {
         let flags = libc::MREMAP_MAYMOVE;
@@ -487,7 +519,7 @@ impl Pager for Protected {
     fn is_there(&self, address: u64, len: u64) -> bool {
         /// Whether a kernel makes second mappings of shared pages.
         static TELLS: OnceLock<bool> = OnceLock::new();
-        let mut ends = [address, address + len - PAGE].into_iter();
+        let mut ends = [address, address + len - page_size()].into_iter();
         eager::is_mapped(address, len)
             && (!*TELLS.get_or_init(|| is_shared(self.shadow(address))) || ends.all(is_shared))
     }
@@ -619,17 +651,39 @@ mod tests {
     use super::*;
 
     #[test]
+    fn arm64_reads_are_distinguished_from_writes() {
+        let record = |magic: u32, content: &[u8]| {
+            let size = 8 + content.len() as u32;
+            [&magic.to_ne_bytes()[..], &size.to_ne_bytes()[..], content].concat()
+        };
+        // Vector registers come before it. A program's data abort, as the page may not be touched.
+        let of = |syndrome: u64| {
+            let parts = [
+                record(0x4650_8001, &[0xff; 520]),
+                record(0x4553_5201, &syndrome.to_ne_bytes()),
+                vec![0; 8],
+            ];
+            parts.concat()
+        };
+        assert!(is_write_on_arm64(&of(0x9200_004f)));
+        assert!(!is_write_on_arm64(&of(0x9200_000f)));
+        // Without such a record it may have been one.
+        assert!(is_write_on_arm64(&[0; 64]) && is_write_on_arm64(&[]));
+        assert!(is_write_on_arm64(&of(0)[..530]));
+    }
+
+    #[test]
     fn only_shared_pages_have_a_second_mapping() {
         // SAFETY: a name, and a descriptor that is nobody else's.
         let file = unsafe {
             let fd = libc::memfd_create(c"gtrace-test".as_ptr(), libc::MFD_CLOEXEC);
-            assert!(fd >= 0 && libc::ftruncate(fd, 2 * PAGE as i64) == 0);
+            assert!(fd >= 0 && libc::ftruncate(fd, 2 * page_size() as i64) == 0);
             OwnedFd::from_raw_fd(fd)
         };
-        let shared = map_file(&file, 0, 2 * PAGE, libc::PROT_NONE).unwrap();
-        assert!(is_shared(shared) && is_shared(shared + PAGE));
-        clear(shared, PAGE);
-        assert!(!is_shared(shared) && is_shared(shared + PAGE));
-        clear_shadow(shared, 2 * PAGE);
+        let shared = map_file(&file, 0, 2 * page_size(), libc::PROT_NONE).unwrap();
+        assert!(is_shared(shared) && is_shared(shared + page_size()));
+        clear(shared, page_size());
+        assert!(!is_shared(shared) && is_shared(shared + page_size()));
+        clear_shadow(shared, 2 * page_size());
     }
 }

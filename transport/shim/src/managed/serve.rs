@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
 
 use super::pager::{Fault, Pager, pager};
-use super::pages::{Need, PAGE, Run};
+use super::pages::{Need, Run, WINDOW_MAX, pages_of};
 use super::transfer::Owner;
 use super::{Managed, PROVISIONAL, STATE, TOUCHED, is_busy, transfer};
+use crate::page::page_size;
 use crate::session::Session;
 use crate::state::lock;
 use crate::{background, log, status};
@@ -15,7 +16,9 @@ use crate::{background, log, status};
 const THREAD: &str = "gtrace-managed";
 
 /// Pages that are brought home at once.
-const BRING: usize = 512;
+fn at_once() -> usize {
+    pages_of(WINDOW_MAX, page_size())
+}
 
 /// Starts the thread, once.
 ///
@@ -49,7 +52,7 @@ fn run(session: &'static Session) {
 fn serve(pager: &dyn Pager, lose: impl Fn(&str), mut resolve: impl FnMut(Fault)) {
     while let Some(fault) = pager.next() {
         if background::supervised(THREAD, &lose, || resolve(fault)) {
-            pager.fail(fault.address & !(PAGE - 1), PAGE);
+            pager.fail(fault.address & !(page_size() - 1), page_size());
         }
         pager.done(fault);
     }
@@ -71,7 +74,7 @@ impl Managed {
             // Freed while somebody touched it.
             return pager.wake(fault.address);
         };
-        let page = ((fault.address - region.base) / PAGE) as usize;
+        let page = ((fault.address - region.base) / page_size()) as usize;
         let (run, dirty, zero) = match region.fault(page, fault.write) {
             Need::Nothing if fault.missing && region.foreign => {
                 // The program has given the page back (madvise(2)); one that another fault has brought stays as it is.
@@ -80,11 +83,15 @@ impl Managed {
                     count: 1,
                 };
                 let writable = !region.dirty(run).is_empty();
-                return pager.put(region.span(run).0, &[0; PAGE as usize], writable);
+                return pager.put(
+                    region.span(run).0,
+                    &vec![0_u8; page_size() as usize],
+                    writable,
+                );
             }
             Need::Nothing if fault.write && forking => {
                 // Written after what the child gets.
-                return pager.allow(fault.address & !(PAGE - 1), PAGE);
+                return pager.allow(fault.address & !(page_size() - 1), page_size());
             }
             Need::Nothing => return pager.wake(fault.address),
             Need::Unprotect(run) => {
@@ -115,10 +122,10 @@ impl Managed {
             return;
         };
         if region.shared && busy {
-            region.keep_twins(run.first, &bytes[..dirty * PAGE as usize]);
+            region.keep_twins(run.first, &bytes[..dirty * page_size() as usize]);
         }
         region.filled(run, dirty);
-        let (changed, rest) = bytes.split_at(dirty * PAGE as usize);
+        let (changed, rest) = bytes.split_at(dirty * page_size() as usize);
         put(pager, address, changed, true);
         put(pager, address + changed.len() as u64, rest, false);
     }
@@ -149,7 +156,7 @@ impl Managed {
             self.let_go(base);
             return false;
         }
-        let missing: Vec<Run> = region.missing(BRING).collect();
+        let missing: Vec<Run> = region.missing(at_once()).collect();
         if busy && !missing.is_empty() {
             region.provisional = true;
             PROVISIONAL.swap(true, Ordering::SeqCst);
@@ -192,7 +199,10 @@ impl Managed {
         }
         let (owner, valid) = (region.owner(), region.valid(region.all()));
         let spans: Vec<_> = valid.iter().map(|run| region.span(*run)).collect();
-        let pieces: Vec<_> = region.missing(BRING).map(|run| region.span(run)).collect();
+        let pieces: Vec<_> = region
+            .missing(at_once())
+            .map(|run| region.span(run))
+            .collect();
         let mut bytes = Vec::new();
         for (address, len) in pieces {
             bytes.clear();

@@ -17,7 +17,7 @@ use std::{ptr, slice};
 
 use super::eager::present;
 use super::pager::{Fault, MREMAP_DONTUNMAP, Pager};
-use super::pages::PAGE;
+use crate::page::page_size;
 
 // linux/userfaultfd.h.
 const API: u64 = 0xaa;
@@ -170,7 +170,7 @@ impl Userfault {
 
 /// First addresses of pages.
 fn pages(address: u64, len: u64) -> impl Iterator<Item = u64> {
-    (0..len / PAGE).map(move |page| address + page * PAGE)
+    (0..len / page_size()).map(move |page| address + page * page_size())
 }
 
 fn place(address: u64) -> *mut libc::c_void {
@@ -266,16 +266,18 @@ impl Pager for Userfault {
         let protects = |address, len| self.protect(address, len, WRITEPROTECT_WP);
         // Kernels before 6.4 do so within one mapping only, and the program may have divided its own (mprotect(2)).
         present(address, len).is_some()
-            && (protects(address, len) || pages(address, len).all(|page| protects(page, PAGE)))
+            && (protects(address, len)
+                || pages(address, len).all(|page| protects(page, page_size())))
     }
 
     fn complete(&self, address: u64, len: u64) {
         let Some(present) = present(address, len) else {
             return;
         };
+        let zeros = vec![0_u8; page_size() as usize];
         for (page, _) in pages(address, len).zip(present).filter(|(_, is)| !is) {
             // One that is swapped out is there, and stays as it is.
-            self.put(page, &[0; PAGE as usize], false);
+            self.put(page, &zeros, false);
         }
     }
 
@@ -330,8 +332,8 @@ impl Pager for Userfault {
 
     fn wake(&self, address: u64) {
         let mut range = Range {
-            start: address & !(PAGE - 1),
-            len: PAGE,
+            start: address & !(page_size() - 1),
+            len: page_size(),
         };
         let _ = self.control(UFFDIO_WAKE, &mut range);
     }
@@ -384,29 +386,35 @@ mod tests {
 
     #[test]
     fn memory_that_the_program_has_unmapped_is_not_there() {
-        const LEN: u64 = 8 * PAGE;
+        let whole = 8 * page_size();
         // Where the kernel permits none there is nothing to test.
         let Ok(pager) = Userfault::new() else { return };
-        let base = memory(0, LEN);
-        let moved = pager.adopt(base, LEN).unwrap();
-        pager.put(base, &[7; LEN as usize], false);
-        assert!(pager.is_there(base, LEN));
+        let base = memory(0, whole);
+        let moved = pager.adopt(base, whole).unwrap();
+        pager.put(base, &vec![7_u8; whole as usize], false);
+        assert!(pager.is_there(base, whole));
         // SAFETY: a page of the test, whose bytes nobody needs.
-        unsafe { libc::madvise(place(base + PAGE), PAGE as usize, libc::MADV_DONTNEED) };
-        pager.complete(base, LEN);
+        unsafe {
+            libc::madvise(
+                place(base + page_size()),
+                page_size() as usize,
+                libc::MADV_DONTNEED,
+            )
+        };
+        pager.complete(base, whole);
         // Who reads a page that is missing waits for ever.
-        assert_eq!(present(base, LEN), Some(vec![true; 8]));
-        let bytes = pager.bytes(base, LEN);
-        assert_eq!((bytes[0], bytes[PAGE as usize]), (7, 0));
-        memory(base + 4 * PAGE, PAGE);
-        assert!(pager.is_there(base, 4 * PAGE));
-        assert!(!pager.is_there(base, LEN));
-        assert!(!pager.is_there(base + 4 * PAGE, PAGE));
+        assert_eq!(present(base, whole), Some(vec![true; 8]));
+        let bytes = pager.bytes(base, whole);
+        assert_eq!((bytes[0], bytes[page_size() as usize]), (7, 0));
+        memory(base + 4 * page_size(), page_size());
+        assert!(pager.is_there(base, 4 * page_size()));
+        assert!(!pager.is_there(base, whole));
+        assert!(!pager.is_there(base + 4 * page_size(), page_size()));
         // SAFETY: mappings of the test.
         unsafe {
-            libc::munmap(place(base), LEN as usize);
-            libc::munmap(place(moved), LEN as usize);
+            libc::munmap(place(base), whole as usize);
+            libc::munmap(place(moved), whole as usize);
         }
-        assert!(!pager.is_there(base, PAGE));
+        assert!(!pager.is_there(base, page_size()));
     }
 }

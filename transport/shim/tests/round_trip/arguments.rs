@@ -251,7 +251,7 @@ fn arrays_of_handles_go_both_ways() {
         0
     );
     assert_eq!(count, 2);
-    let mut found = [null_mut(); 3];
+    let mut found = [REAL as CUgraphNode; 3];
     count = 3;
     assert_eq!(
         unsafe { client::cuGraphGetNodes(graph, found.as_mut_ptr(), &mut count) },

@@ -283,7 +283,8 @@ fn slice(request: &Memcpy3D, z: usize) -> Answer<Sided> {
         at.checked_add(extent).is_some_and(|end| end <= room)
     };
     // Neither rows nor slices may run into each other.
-    let rows = |x: usize, pitch: usize| request.height <= 1 || fits(x, request.width, pitch);
+    let one_row = request.height <= 1 && request.depth <= 1;
+    let rows = |x: usize, pitch: usize| one_row || fits(x, request.width, pitch);
     let slices = |y: usize, height: usize| {
         request.depth <= 1 || height == 0 || fits(y, request.height, height)
     };

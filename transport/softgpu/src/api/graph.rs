@@ -63,7 +63,7 @@ fn edges_of(
     ends.into_iter().enumerate().map(edge).collect()
 }
 
-/// Edges of a list; those with data are not for functions that cannot return it.
+/// Edges of a list, or how many there are; those with data are not for functions that cannot return it.
 fn give_edges(
     edges: &[Edge],
     from: Out<Handle>,
@@ -71,12 +71,13 @@ fn give_edges(
     data: Option<Out<EdgeData>>,
     count: Out<usize>,
 ) -> Answer {
+    let only_counts = from.is_null() && to.is_null();
     let plain = |edge: &Edge| edge.data == EdgeData::default();
-    if data.is_none_or(Out::is_null) && !edges.iter().all(plain) {
+    if !only_counts && data.is_none_or(Out::is_null) && !edges.iter().all(plain) {
         return Err(crate::error::LOSSY_QUERY);
     }
     let room = Out::get(count)?;
-    if room == 0 && !(from.is_null() && to.is_null()) {
+    if room == 0 && !only_counts {
         return Err(INVALID_VALUE);
     }
     if let Some(data) = data
@@ -92,7 +93,7 @@ fn give_edges(
     if !to.is_null() {
         give(edges.iter().map(|edge| edge.to), to, room)?;
     }
-    match from.is_null() && to.is_null() {
+    match only_counts {
         true => count.put(edges.len()),
         false => count.put(edges.len().min(room)),
     }

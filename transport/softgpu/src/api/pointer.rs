@@ -8,10 +8,15 @@ use crate::error::INVALID_VALUE;
 use crate::memory::{self, Allocation, Kind};
 use crate::state::state;
 use crate::types::{DevicePtr, Untyped};
+use crate::virtual_memory;
 
 /// `CU_MEMORYTYPE_HOST` and `CU_MEMORYTYPE_DEVICE`.
 const HOST: c_uint = 1;
 const DEVICE: c_uint = 2;
+/// `CU_POINTER_ATTRIBUTE_RANGE_START_ADDR`, `_RANGE_SIZE` and `_MAPPED`.
+const RANGE_START: u32 = 11;
+const RANGE_SIZE: u32 = 12;
+const MAPPED: u32 = 13;
 
 /// `CU_POINTER_ATTRIBUTE_*` of an address in an allocation.
 fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> Answer {
@@ -37,10 +42,16 @@ fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> 
         }
         10 => data.cast::<u8>().put(u8::from(found.kind == Kind::Device)),
         15 | 21 => data.cast::<u8>().put(0),
-        11 | 19 => data.cast::<u64>().put(found.base),
-        12 | 18 => data.cast::<usize>().put(found.size as usize),
-        13 => data.cast::<u8>().put(1),
-        14 => data.cast::<u64>().put(0),
+        RANGE_START | RANGE_SIZE => {
+            let own = (found.base, found.size);
+            range(data, id, virtual_memory::range(address).unwrap_or(own))
+        }
+        // Of what is mapped, and not of the range that it is mapped into.
+        18 => data.cast::<usize>().put(found.size as usize),
+        19 => data.cast::<u64>().put(found.base),
+        MAPPED => data.cast::<u8>().put(1),
+        // Programs read an int.
+        14 => data.cast::<c_uint>().put(0),
         16 => data.cast::<c_uint>().put(3),
         17 => match found.kind {
             Kind::Pool(pool) => data.cast::<u64>().put(pool),
@@ -51,12 +62,32 @@ fn attribute(data: Untyped, id: u32, address: DevicePtr, found: &Allocation) -> 
     }
 }
 
-/// The same of an address that CUDA does not know: zero of the attribute's size.
+/// First address or size of a range.
+fn range(data: Untyped, id: u32, (base, size): (u64, u64)) -> Answer {
+    match id {
+        RANGE_START => data.cast::<u64>().put(base),
+        _ => data.cast::<usize>().put(size as usize),
+    }
+}
+
+/// An attribute of an address without memory that can be used: of the range that is reserved, and whether something is mapped.
+fn reserved(data: Untyped, id: u32, address: DevicePtr) -> Answer {
+    let whole = virtual_memory::range(address).ok_or(INVALID_VALUE)?;
+    match id {
+        RANGE_START | RANGE_SIZE => range(data, id, whole),
+        MAPPED => data
+            .cast::<u8>()
+            .put(virtual_memory::is_mapped(address).into()),
+        _ => Err(INVALID_VALUE),
+    }
+}
+
+/// An attribute of an address that CUDA does not know: zero of the attribute's size.
 fn nothing(data: Untyped, id: u32) -> Answer {
     match id {
-        10 | 13 | 15 | 21 => data.cast::<u8>().put(0),
+        10 | MAPPED | 15 | 21 => data.cast::<u8>().put(0),
         9 => data.cast::<c_int>().put(-2),
-        2 | 6 | 8 | 16 => data.cast::<c_uint>().put(0),
+        2 | 6 | 8 | 14 | 16 => data.cast::<c_uint>().put(0),
         1..=20 => data.cast::<u64>().put(0),
         _ => Err(INVALID_VALUE),
     }
@@ -69,7 +100,10 @@ api! { TABLE:
         if data.is_null() {
             return Err(INVALID_VALUE);
         }
-        attribute(data, id, address, &memory::find(address).ok_or(INVALID_VALUE)?)
+        match memory::find(address) {
+            Some(found) => attribute(data, id, address, &found),
+            None => reserved(data, id, address),
+        }
     }
 
     /// Several attributes; of an address that CUDA does not know they are zero. The runtime asks from threads without a
@@ -86,7 +120,7 @@ api! { TABLE:
             let place = unsafe { Untyped::new(place as *mut c_void) };
             let answered = match &found {
                 Some(found) => attribute(place, id, address, found),
-                None => nothing(place, id),
+                None => reserved(place, id, address),
             };
             if answered.is_err() {
                 nothing(place, id)?;

@@ -8,6 +8,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use gtrace_tls::refusal::shown_authority;
 use gtrace_tls::{ClientFiles, bearer_token, client_config, system_authorities};
 use rustls::pki_types::ServerName;
 use rustls::{
@@ -162,6 +163,11 @@ impl HttpsEndpoint {
 pub(super) fn refusal(error: &io::Error) -> Option<String> {
     use AlertDescription as Alert;
     let error = error.get_ref()?.downcast_ref::<Error>()?;
+    if let Error::InvalidCertificate(wrong) = error
+        && let Some(what) = shown_authority(wrong)
+    {
+        return Some(format!("the server's certificate {what}"));
+    }
     Some(match error {
         // The latter where an authority of the same name signed it.
         Error::InvalidCertificate(

@@ -151,7 +151,9 @@ pub(crate) fn year_first(text: &str) -> Option<&str> {
 
 /// `Tue Mar  3 04:05:06 2026`: no zone, so no time.
 pub(crate) fn ctime(text: &str) -> Option<&str> {
-    let rest = syslog(weekday(text)?.strip_prefix(' ')?)?;
+    // Some languages have a blank before the month.
+    let rest = weekday(text)?.strip_prefix(' ')?.trim_start_matches(' ');
+    let rest = syslog(rest)?;
     let (_, rest) = crate::scan::number::<u32>(rest.strip_prefix(' ')?)?;
     Some(rest)
 }
@@ -165,17 +167,34 @@ pub(crate) fn minute(text: &str) -> Option<&str> {
     Some(rest)
 }
 
-/// `Tue`
+/// `Tue`, or the name in another language.
 pub(crate) fn weekday(text: &str) -> Option<&str> {
     const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
-    DAYS.iter().find_map(|d| text.strip_prefix(d))
+    named(text, &DAYS)
 }
 
 fn month(text: &str) -> Option<&str> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ];
-    MONTHS.iter().find_map(|m| text.strip_prefix(m))
+    named(text, &MONTHS)
+}
+
+/// What follows one of `names`, or a word that can be such a name in another language: `Mär`, `févr.`, `3月`. `journalctl` and `dmesg -T`
+/// write those of the locale. The rest of the date shows whether it is one.
+fn named<'a>(text: &'a str, names: &[&str]) -> Option<&'a str> {
+    const MOST_BYTES: usize = 24;
+    let is_of_name = |c: char| c.is_alphabetic() || c == '.';
+    let known = names.iter().find_map(|name| text.strip_prefix(name));
+    if let Some(rest) = known.filter(|rest| !rest.starts_with(is_of_name)) {
+        return Some(rest);
+    }
+    let word = crate::scan::word(text);
+    let name = word.trim_start_matches(|c: char| c.is_ascii_digit());
+    let can_be = word.len() <= MOST_BYTES
+        && name.starts_with(char::is_alphabetic)
+        && name.chars().all(is_of_name);
+    can_be.then(|| text.get(word.len()..))?
 }
 
 /// `04:05:06` with an optional fraction.

@@ -109,7 +109,7 @@ fn strip<'a>(line: &'a str, host: Option<&str>, parsed: &mut Parsed<'a>) -> &'a 
             written(rest, after, parsed);
             return caller(after.strip_prefix(' ').unwrap_or(after));
         }
-    } else if first.is_ascii_uppercase()
+    } else if first != b'['
         && let Some(text) = dated(line, parsed)
     {
         return text;

@@ -54,7 +54,8 @@ pub(super) fn read(nvml: &Nvml, gpu: &Device<'_>) -> Result<Option<VgpuLicense>,
 
 fn license(feature: &nvmlGridLicensableFeature_t) -> VgpuLicense {
     let licensed = feature.featureState != 0;
-    let product = feature.productName.map(|char| char.cast_unsigned());
+    // C's char is signed on x86-64 and not on arm64.
+    let product = feature.productName.map(|char| char.to_ne_bytes()[0]);
     let product = CStr::from_bytes_until_nul(&product).ok();
     let product = product.map(|text| text.to_string_lossy().trim().to_owned());
     let (term, expiry) = match feature.licenseExpiry.status {

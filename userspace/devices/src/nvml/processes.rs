@@ -1,13 +1,14 @@
 //! Processes that use a GPU, or an instance of one in MIG mode.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use nvml_wrapper::Device;
 use nvml_wrapper::enums::device::UsedGpuMemory;
 use nvml_wrapper::struct_wrappers::device::ProcessInfo;
 
 use super::reader::Reader;
-use crate::{GpuProcess, ProcessType};
+use crate::{GpuProcess, ProcessType, sysfs};
 
 /// Processes listed for a GPU at most; each costs a read in /proc and some 60 bytes of JSON.
 pub(super) const MAX_PROCESSES: usize = 1024;
@@ -79,10 +80,9 @@ fn both(a: ProcessType, b: ProcessType) -> ProcessType {
 }
 
 fn process(info: &ProcessInfo, kind: ProcessType) -> GpuProcess {
-    let comm = std::fs::read_to_string(format!("/proc/{}/comm", info.pid)).ok();
     GpuProcess {
         pid: info.pid,
-        comm: comm.map(|c| c.trim_end().to_owned()),
+        comm: sysfs::text(Path::new(&format!("/proc/{}/comm", info.pid))),
         used_memory: match info.used_gpu_memory {
             UsedGpuMemory::Used(bytes) => Some(bytes),
             UsedGpuMemory::Unavailable => None,

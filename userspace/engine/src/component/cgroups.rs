@@ -190,9 +190,6 @@ fn tightest(root: &Path, path: &str, who: String) -> Option<(String, Group)> {
     let mut found: Option<(String, Group)> = None;
     let mut path = Path::new(path);
     for _ in 0..DEPTH {
-        if path.as_os_str().is_empty() {
-            break;
-        }
         if let Some((share, limit, kills)) = read(&root.join(path))
             && found.as_ref().is_none_or(|(_, known)| share > known.share)
         {
@@ -205,7 +202,9 @@ fn tightest(root: &Path, path: &str, who: String) -> Option<(String, Group)> {
             };
             found = Some((format!("/{}", path.display()), group));
         }
-        path = path.parent().unwrap_or(Path::new(""));
+        // The root is a group with a limit where the container has a namespace of groups. That of the host has none.
+        let Some(above) = path.parent() else { break };
+        path = above;
     }
     found
 }
@@ -337,5 +336,19 @@ mod tests {
             world.write("proc/7/cgroup", wrong);
             assert_eq!(world.health().state, HealthState::Healthy);
         }
+    }
+
+    #[test]
+    fn the_root_of_a_container_with_its_own_namespace_has_a_limit_too() {
+        let world = World::new();
+        world.write("sys/fs/cgroup/cgroup.controllers", "memory\n");
+        world.write("proc/self/cgroup", "0::/\n");
+        assert_eq!(world.health().state, HealthState::Healthy, "as on a host");
+        world.group("", "1000", 980, 10);
+        let judged = world.health();
+        assert_eq!(judged.state, HealthState::Degraded);
+        let reason = &judged.reasons[0];
+        assert!(reason.starts_with("gtrace itself: 97 %"), "{reason}");
+        assert!(reason.contains("the control group / may"), "{reason}");
     }
 }

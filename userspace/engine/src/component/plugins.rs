@@ -342,23 +342,30 @@ impl Runner {
         let name = &plugin.name;
         let mut of_unknown = Vec::new();
         known.took = Some(run.took);
+        let mut is_complete = true;
         let (slot, said) = match run.ended {
-            Ended::Done(output) => {
-                let mut output = gtrace_plugins::parse(&output);
-                // A GPU that is gone is not well for that.
-                let is_unknown = |check: &Check| check.gpu.is_some_and(|gpu| !gpus.contains(&gpu));
-                (of_unknown, output.checks) = output.checks.into_iter().partition(is_unknown);
-                for check in &of_unknown {
-                    let gpu = check.gpu.map_or_else(String::new, |gpu| gpu.to_string());
-                    let fault = format!("{}: there is no GPU {gpu}", check.check);
-                    output.faults.push(fault);
+            Ended::Done(output) => match gtrace_plugins::parse(&output) {
+                output if output.checks.is_empty() && !output.faults.is_empty() => {
+                    (Slot::Idle(next), Err(output.faults.join("; ")))
                 }
-                let faults = output.faults.iter();
-                known.faults = faults.map(|fault| format!("{name}: {fault}")).collect();
-                known.done += 1;
-                known.checks.clone_from(&output.checks);
-                (Slot::Idle(next), Ok(output.checks))
-            }
+                mut output => {
+                    is_complete = output.faults.is_empty();
+                    // A GPU that is gone is not well for that.
+                    let is_unknown =
+                        |check: &Check| check.gpu.is_some_and(|gpu| !gpus.contains(&gpu));
+                    (of_unknown, output.checks) = output.checks.into_iter().partition(is_unknown);
+                    for check in &of_unknown {
+                        let gpu = check.gpu.map_or_else(String::new, |gpu| gpu.to_string());
+                        let fault = format!("{}: there is no GPU {gpu}", check.check);
+                        output.faults.push(fault);
+                    }
+                    let faults = output.faults.iter();
+                    known.faults = faults.map(|fault| format!("{name}: {fault}")).collect();
+                    known.done += 1;
+                    known.checks.clone_from(&output.checks);
+                    (Slot::Idle(next), Ok(output.checks))
+                }
+            },
             Ended::Failed(why) => (Slot::Idle(next), Err(why)),
             Ended::Stuck(why, child) => (Slot::Stuck(child), Err(why)),
         };
@@ -376,6 +383,7 @@ impl Runner {
         }
         let checked = Checked {
             of_unknown,
+            is_complete,
             ..Checked::new(name, said)
         };
         self.command(HubCommand::Checked(checked));

@@ -139,6 +139,7 @@ fn plugins_that_work_break_hang_vanish_and_recover() {
         occurrence.message,
         "plugin fan: fan is unhealthy: stands still"
     );
+    assert!(!checked.is_complete);
     world.until("fan", bad);
     let all = world.health().reasons.join("; ");
     assert!(all.contains("fan: line 2"), "{all}");
@@ -150,6 +151,14 @@ fn plugins_that_work_break_hang_vanish_and_recover() {
             .unwrap_err()
             .contains('7')
     );
+    // A quote in the reason, where the script takes that from another program.
+    world.write(
+        "fan",
+        "echo '{\"check\":\"fan\",\"state\":\"unhealthy\",\"reason\":\"no \"fan\"\"}'",
+    );
+    world.until("fan", |said| {
+        said.as_ref().is_err_and(|why| why.starts_with("line 1: "))
+    });
     world.write(
         "fan",
         "echo '{\"check\":\"fan\",\"state\":\"healthy\",\"gpu\":\"0000:3b:00.0\"}'",

@@ -4,5 +4,5 @@
 mod report;
 mod service;
 
-pub use report::{function_name, report_of, result_name};
+pub use report::{cgroup_of, function_name, report_of, result_name};
 pub use service::{Service, ServiceOptions, TASK};

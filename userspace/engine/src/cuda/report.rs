@@ -7,9 +7,9 @@ use gtrace_abi::ApiCounter;
 use gtrace_api::{
     Coverage, CudaCalls, CudaCost, CudaLibrary, CudaMemory, CudaReport, CudaState, FunctionCost,
 };
-use gtrace_uprobes::{Class, ENDED, Report, Row, Site, Tracer, Watch};
+use gtrace_uprobes::{Class, ENDED, Identity, Report, Row, Site, Tracer, Watch};
 
-use crate::process::container_of;
+use crate::process::{best_cgroup, container_of};
 
 /// The name of an error.
 pub fn result_name(result: u32) -> String {
@@ -18,6 +18,11 @@ pub fn result_name(result: u32) -> String {
         || result.to_string(),
         |(name, _)| name.to_string_lossy().into(),
     )
+}
+
+/// The control group of a process, unless it is in the root's.
+pub fn cgroup_of(process: &Identity) -> Option<String> {
+    best_cgroup(&process.cgroups).filter(|path| path != "/")
 }
 
 /// The name of a probed function.
@@ -64,7 +69,7 @@ pub fn report_of(
     });
     let calls = report.rows.iter().map(|row| {
         let process = report.processes.get(&row.pid);
-        let cgroup = process.and_then(|process| process.cgroup.clone());
+        let cgroup = process.and_then(cgroup_of);
         let coverage = if report.partial.contains(&(row.pid, row.function)) {
             Coverage::Partial
         } else if row.timed < row.calls {
@@ -178,5 +183,18 @@ mod tests {
     fn errors_have_names_and_strange_ones_numbers() {
         assert_eq!(result_name(2), "CUDA_ERROR_OUT_OF_MEMORY");
         assert_eq!(result_name(123_456), "123456");
+    }
+
+    #[test]
+    fn the_root_is_no_processs_control_group() {
+        let of = |cgroups: &str| {
+            cgroup_of(&Identity {
+                cgroups: cgroups.to_owned(),
+                ..Identity::default()
+            })
+        };
+        assert_eq!(of("0::/"), None);
+        assert_eq!(of("1:cpu:/a\n0::/").as_deref(), Some("/a"));
+        assert_eq!(of(""), None);
     }
 }

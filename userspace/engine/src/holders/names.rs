@@ -240,12 +240,22 @@ impl Slurm {
                 "SLURM_JOB_ID" if value.bytes().all(|b| b.is_ascii_digit()) => {
                     found.job = plausible(value);
                 }
-                "SLURM_STEP_ID" => found.step = plausible(value),
+                "SLURM_STEP_ID" => found.step = plausible(step_name(value)),
                 "SLURM_JOB_USER" => found.user = plausible(value),
                 _ => {}
             }
         }
         found
+    }
+}
+
+/// Steps that have a number here and a name in control groups, as in slurm.h.
+fn step_name(id: &str) -> &str {
+    match id {
+        "4294967290" => "interactive",
+        "4294967291" => "batch",
+        "4294967292" => "extern",
+        other => other,
     }
 }
 
@@ -419,6 +429,8 @@ mod tests {
             (Some("0"), Some("alice"))
         );
         assert_eq!(Slurm::parse(b"SLURM_JOB_ID=../x\0").job, None);
+        let interactive = Slurm::parse(b"SLURM_STEP_ID=4294967290\0").step;
+        assert_eq!(interactive.as_deref(), Some("interactive"));
         let group = "/system.slice/slurmstepd.scope/job_4711/step_batch/user/task_0";
         assert_eq!(step_of(group).as_deref(), Some("batch"));
         assert_eq!(step_of("/user.slice/step_1"), None);

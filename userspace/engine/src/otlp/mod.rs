@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{Metric, MetricKind};
-use gtrace_event::{Record, Timestamp};
+use gtrace_event::Timestamp;
 use prost::Message;
 use tokio::sync::broadcast::{Receiver, error::TryRecvError};
 use ureq::Agent;
@@ -159,7 +159,7 @@ impl Sender {
             match live.try_recv() {
                 // What is published provisionally comes again.
                 Ok(News::Event(published)) if published.id.is_some() => {
-                    if let Record::Event(_) = &published.record {
+                    if published.change.is_none() {
                         let mut waiting = lock(&self.kept.waiting);
                         match waiting.len() < QUEUE {
                             true => waiting.push_back(encode::record(&published.event)),

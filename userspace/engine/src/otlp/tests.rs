@@ -51,8 +51,7 @@ impl World {
             epoch: gtrace_event::Epoch::generate(),
             seq: self.seq,
         };
-        self.hub
-            .publish(id, Record::Event(Box::new(event.clone())), event);
+        self.hub.publish(id, None, event);
     }
 
     fn round_after(&mut self, seconds: u64) {

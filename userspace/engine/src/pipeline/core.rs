@@ -14,7 +14,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_catalogue::Catalogue;
-use gtrace_event::{EventId, Occurrence, Provenance, Record, Severity, Timestamp};
+use gtrace_event::{EventChange, EventId, Occurrence, Provenance, Severity, Timestamp};
 use gtrace_store::{Reader, StoreError};
 use serde::{Deserialize, Serialize};
 
@@ -349,18 +349,18 @@ impl State {
             }
             for event in before {
                 self.opened(&event);
-                self.publish(Record::Event(Box::new(event.clone())), event);
+                self.publish(None, event);
             }
             if waiting.is_some() {
                 // What has changed may have happened again since then.
                 continue;
             }
             for (amendment, event) in self.fold.amendments(Timestamp::now(), AT_ONCE) {
-                self.publish(Record::Amendment(Box::new(amendment)), event);
+                self.publish(Some(EventChange::Amendment(Box::new(amendment))), event);
             }
         }
         for event in self.fold.changed_held_back() {
-            self.show_unstored(Record::Event(Box::new(event.clone())), event);
+            self.show_unstored(None, event);
         }
         // The rest adds up until the store takes it.
         self.amend_soon();

@@ -21,7 +21,7 @@ use gtrace_abi::AerRecord;
 use gtrace_api::Published;
 use gtrace_decoder::{Decoder, LogRecord};
 use gtrace_devices::{GpuInfo, PciTree, PciWatch};
-use gtrace_event::{Ack, Event, IncidentState, StateChange, WitnessName};
+use gtrace_event::{Ack, Event, IncidentState, Record, StateChange, WitnessName};
 use gtrace_event::{Action, Kind, PciAddress, Provenance, RemovalCause};
 use gtrace_store::{Filter, GpuFilter, Store, StoreError};
 use tokio::sync::broadcast;
@@ -312,11 +312,11 @@ fn a_storm_of_corrected_errors_is_one_event_with_the_right_count() {
 
     let mut amendments = 0;
     while let Ok(news) = world.stream.try_recv() {
-        let record = match &news {
-            News::Event(published) => &published.record,
+        let change = match &news {
+            News::Event(published) => &published.change,
             News::Incident(_) | News::Health(_) => continue,
         };
-        amendments += u128::from(matches!(record, Record::Amendment(_)));
+        amendments += u128::from(matches!(change, Some(EventChange::Amendment(_))));
     }
     // One with the event itself, one for each period, one for the flush.
     let most = took.as_millis() / 100 + 2;

@@ -7,7 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_api::Published;
-use gtrace_event::{Epoch, Event, EventId, HealthRecord, Incident, Record, RecordId};
+use gtrace_event::{
+    Epoch, Event, EventChange, EventId, HealthRecord, Incident, RecordId, RecordRef,
+};
 use gtrace_store::Encoded;
 
 use crate::hub::Hub;
@@ -34,26 +36,29 @@ enum Unstored {
 }
 
 impl Pending {
-    /// `event` is the event with the record applied.
-    pub(super) fn new(record: Record, event: Event) -> Result<Self, serde_json::Error> {
+    /// `event` is new, or has `change` applied.
+    pub(super) fn new(
+        change: Option<EventChange>,
+        event: Event,
+    ) -> Result<Self, serde_json::Error> {
         Ok(Self {
-            encoded: Encoded::new(&record)?,
-            news: Unstored::Event(Arc::new(Published::provisional(record, event))),
+            encoded: Encoded::new(RecordRef::of(change.as_ref(), &event))?,
+            news: Unstored::Event(Arc::new(Published::provisional(change, event))),
         })
     }
 
     /// A change of an incident.
     pub(super) fn incident(incident: Incident) -> Result<Self, serde_json::Error> {
         Ok(Self {
-            encoded: Encoded::new(&Record::Incident(Box::new(incident.clone())))?,
+            encoded: Encoded::new(RecordRef::Incident(&incident))?,
             news: Unstored::Incident(Box::new(incident)),
         })
     }
 
     /// A record of health.
-    pub(super) fn health(record: HealthRecord) -> Result<Self, serde_json::Error> {
+    pub(super) fn health(record: &HealthRecord) -> Result<Self, serde_json::Error> {
         Ok(Self {
-            encoded: Encoded::new(&Record::Health(Box::new(record)))?,
+            encoded: Encoded::new(RecordRef::Health(record))?,
             news: Unstored::Health,
         })
     }
@@ -234,8 +239,8 @@ impl Outbox {
                 let id = RecordId { epoch, seq };
                 match pending.news {
                     Unstored::Event(published) => {
-                        let Published { record, event, .. } = Arc::unwrap_or_clone(published);
-                        hub.publish(id, record, event);
+                        let Published { change, event, .. } = Arc::unwrap_or_clone(published);
+                        hub.publish(id, change, event);
                     }
                     Unstored::Incident(incident) => hub.publish_incident(id, *incident),
                     Unstored::Health => hub.publish_health(id),

@@ -58,6 +58,11 @@ impl PendingXids {
         Ok(())
     }
 
+    /// Whether none waits.
+    pub(super) fn is_empty(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// Whether the kernel has reported the Xid of `text`.
     pub(super) fn has(&self, text: &Occurrence) -> bool {
         let at_ns = text.boottime_ns.unwrap_or(0);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use gtrace_event::{Event, EventId, Occurrence, Record, RecordId, RemovalCause, Timestamp};
+use gtrace_event::{Event, EventId, Occurrence, RecordId, RemovalCause, Timestamp};
 use gtrace_store::{SteadyClock, Store, StoreError};
 
 use super::CoreOptions;
@@ -301,8 +301,7 @@ impl State {
             self.hub
                 .metrics
                 .count_event(&counted, event.provenance, false, 1);
-            let record = Record::Event(Box::new(event.clone()));
-            self.hub.publish_own(RecordId { epoch, seq }, record, event);
+            self.hub.publish_own(RecordId { epoch, seq }, event);
         }
     }
 

@@ -5,11 +5,15 @@
 //! itself is passed on at once. One that does not is kept for a moment and tried in front of the
 //! next piece of the same thread, unless that begins a record by itself. The joined record of /dev/kmsg decides in the end: see
 //! the pipeline.
+//!
+//! Before Linux 5.19 it fires where a console prints: whole records, of the levels that consoles show, in the form that they print.
+//! Kernels of distributions may have later code by an earlier number, so the text itself decides.
 
 use std::collections::HashMap;
 
 use gtrace_decoder::{Decoder, DriverVersion, LogRecord, Options};
 use gtrace_event::Occurrence;
+use gtrace_uprobes::procfs::kernel_version;
 
 /// A piece waits at most so long for the next one of its thread.
 const JOIN_NS: u64 = 100_000_000;
@@ -28,6 +32,8 @@ const BEGINNINGS: [&str; 2] = ["NVRM:", "nvidia-nvswitch"];
 /// Decodes the pieces.
 #[derive(Debug)]
 pub struct Console {
+    /// Whether texts may be as consoles print them.
+    printed: bool,
     decoder: Decoder,
     waiting: HashMap<u32, Piece>,
     last_ns: u64,
@@ -41,9 +47,18 @@ struct Piece {
 }
 
 impl Console {
-    /// A decoder with nothing waiting.
+    /// Of a kernel with this release, with nothing waiting.
+    pub fn of_kernel(release: &str) -> Self {
+        Self {
+            printed: kernel_version(release) < (5, 19),
+            ..Self::new()
+        }
+    }
+
+    /// A decoder of pieces with nothing waiting.
     pub fn new() -> Self {
         Self {
+            printed: false,
             decoder: Decoder::new(Options::default()),
             waiting: HashMap::new(),
             last_ns: 0,
@@ -61,6 +76,11 @@ impl Console {
         self.last_ns = boottime_ns;
         self.number += 1;
         let text = String::from_utf8_lossy(text);
+        if self.printed
+            && let Some(record) = without_prefix(&text)
+        {
+            return self.decode(boottime_ns, &record, out);
+        }
         let before = out.len();
         self.decode(boottime_ns, &text, out);
         if out.len() > before || self.decoder.has_pending() {
@@ -145,6 +165,29 @@ impl Default for Console {
     fn default() -> Self {
         Self::new()
     }
+}
+
+/// The text of a record of which each line is as `info_print_prefix` of kernel/printk/printk.c begins it: `[   12.345678] text`, with
+/// CONFIG_PRINTK_CALLER `[   12.345678][   T77] text`. `None` where it is not.
+fn without_prefix(text: &str) -> Option<String> {
+    // The tracepoint puts a zero in the place of the last newline, and counts it.
+    let lines = text.trim_end_matches('\0').lines();
+    let texts: Option<Vec<_>> = lines.map(after_time).collect();
+    Some(texts?.join("\n"))
+}
+
+fn after_time(line: &str) -> Option<&str> {
+    let (time, rest) = line.strip_prefix('[')?.split_once(']')?;
+    let (seconds, micros) = time.trim_start().split_once('.')?;
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(seconds) || !is_number(micros) {
+        return None;
+    }
+    let rest = match rest.strip_prefix('[') {
+        Some(caller) => caller.split_once(']')?.1,
+        None => rest,
+    };
+    rest.strip_prefix(' ')
 }
 
 /// Whether a record that begins like this may mean something once it is whole. Only the NVIDIA
@@ -266,6 +309,41 @@ mod tests {
                 all.iter().map(|o| (o.kind, o.message.clone(), o.gpu.clone())).collect()
             };
             prop_assert_eq!(said(&pieces), said(&records));
+        }
+    }
+
+    #[test]
+    fn what_a_console_prints_before_linux_5_19_is_read_without_its_time() {
+        const XID: &str =
+            "NVRM: Xid (PCI:0000:3b:00): 79, pid=7, name=a, GPU has fallen off the bus.";
+        const LOCKUP: &str = "watchdog: Watchdog detected hard LOCKUP on cpu 3";
+        for (release, time) in [
+            ("5.15.0-119-generic", "[   12.345678]"),
+            ("5.18.19", "[1234567.345678][   T77]"),
+        ] {
+            let text = format!("{time} {XID}\n{time} {LOCKUP}\0");
+            let out = feed(&mut Console::of_kernel(release), &[(7, MS, text.as_str())]);
+            let messages: Vec<_> = out.iter().map(|o| o.message.as_str()).collect();
+            assert_eq!(messages, [XID, LOCKUP], "{text:?}");
+        }
+        // Records stand for themselves, whichever thread prints them one after the other.
+        let rest = XID.trim_start_matches("NVRM: ");
+        let printed = format!("[   12.345678] {rest}");
+        let records = [
+            (7, MS, "[   12.345678] NVRM: "),
+            (7, 2 * MS, printed.as_str()),
+        ];
+        let mut console = Console::of_kernel("5.15.0-119-generic");
+        assert!(feed(&mut console, &records).is_empty());
+        // A distribution's kernel that has the later tracepoint shows pieces.
+        let mut console = Console::of_kernel("5.14.0-503.11.1.el9_5.x86_64");
+        let out = feed(&mut console, &[(7, MS, "NVRM: "), (7, 2 * MS, rest)]);
+        assert_eq!(out.len(), 1, "{out:?}");
+        // Since then it is the record's own text: of somebody who copies a log into the log, and no line of the driver.
+        for release in ["5.19.0", "6.8.0-40-generic"] {
+            let text = format!("[   12.345678] {XID}");
+            let out = feed(&mut Console::of_kernel(release), &[(7, MS, text.as_str())]);
+            assert!(out.is_empty(), "{out:?}");
         }
     }
 

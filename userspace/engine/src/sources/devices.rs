@@ -313,6 +313,15 @@ impl State {
         {
             nvml.resume();
         }
+        // NVML may know those alone that were there when it was opened.
+        if let Some(nvml) = &self.nvml
+            && nvml.status().state == NvmlState::Ok
+            && !self.gpus.is_empty()
+            && has_newcomer(&self.gpus, &report.gpus)
+        {
+            nvml.close();
+            nvml.resume();
+        }
         // That the first look found none is news too: a GPU may be gone since the host was started.
         let found_none = self.polled_pci && !self.sent_gpus && report.pci_error.is_none();
         if found_none || report.gpus != self.gpus {
@@ -488,6 +497,14 @@ fn left_alone(names: &[String], what: &str) -> Option<String> {
 fn pci_addresses(gpus: &[GpuInfo]) -> impl Iterator<Item = PciAddress> {
     let there = gpus.iter().filter(|gpu| gpu.present_in.pci);
     there.map(|gpu| gpu.pci)
+}
+
+/// Whether the driver was bound to a GPU since, and NVML does not show that GPU.
+fn has_newcomer(before: &[GpuInfo], now: &[GpuInfo]) -> bool {
+    let is_bound = |gpu: &GpuInfo| gpu.driver_bound.as_deref() == Some("nvidia");
+    let was_bound = |pci: PciAddress| before.iter().any(|gpu| gpu.pci == pci && is_bound(gpu));
+    now.iter()
+        .any(|gpu| is_bound(gpu) && !gpu.present_in.nvml && !was_bound(gpu.pci))
 }
 
 fn is_broken(state: NvmlState) -> bool {

@@ -18,6 +18,7 @@ use crate::bpf::{LoadError, Probes, RingRecord, Tracefs, drain, map_bytes};
 use crate::clock::boottime_ns;
 use crate::component::{self, Part, driver_modules};
 use crate::config::Config;
+use crate::host;
 use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation};
 use crate::lock::lock;
@@ -235,7 +236,7 @@ impl<'a> Drainer<'a> {
             shared,
             metrics: shared.hub.metrics.clone(),
             inputs,
-            console: Console::new(),
+            console: Console::of_kernel(&host::kernel_release()),
             slow_call_ns,
             successful_exits,
             out: Vec::new(),

@@ -97,6 +97,11 @@ const UNCORRECTABLE: &[(u32, &str)] = &[
     (24, "AtomicOpBlocked"),
     (25, "TLPBlockedErr"),
     (26, "PoisonTLPBlocked"),
+    (27, "DMWrReqBlocked"),
+    (28, "IDECheck"),
+    (29, "MisIDETLP"),
+    (30, "PCRC_CHECK"),
+    (31, "TLPXlatBlocked"),
 ];
 
 /// oom:mark_victim.
@@ -353,6 +358,10 @@ mod tests {
             observation.detail.aer.severity.as_deref(),
             Some("Correctable")
         );
+        // As of links that encrypt (IDE): the register has all of its bits since PCIe 6.
+        (record.status, record.severity) = (1 << 28 | 1 << 31, 1);
+        let errors = aer(&record).detail.aer.errors;
+        assert_eq!(errors, ["IDECheck", "TLPXlatBlocked"]);
     }
 
     #[test]

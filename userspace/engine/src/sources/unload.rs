@@ -10,9 +10,10 @@ pub(super) fn unloads_the_driver(name: &str, pid: u32) -> bool {
 /// The same, by the program's arguments, separated by NUL.
 fn asks_to_unload(name: &str, line: &str) -> bool {
     let mut arguments = line.split('\0').skip(1).filter(|a| !a.is_empty());
-    // The installers unload the driver in the course of their work.
-    if name.starts_with("nvidia-i") || name.starts_with("nvidia-u") {
-        return true;
+    // The installers unload the driver in the course of their work. nvidia-imex does not, nor does nvidia-imex-ctl, which probes of pods
+    // run all the time.
+    if name.starts_with("nvidia-") {
+        return name.starts_with("nvidia-install") || name.starts_with("nvidia-uninstal");
     }
     let names_driver = arguments.clone().any(|a| a.contains("nvidia"));
     let removes = name == "rmmod"
@@ -47,6 +48,11 @@ mod tests {
             ("modprobe", "modprobe\0-q\0--\0net-pf-10\0"),
             ("modprobe", "modprobe\0-r\0e1000e\0"),
             ("kmod", "kmod\0list\0"),
+            (
+                "nvidia-imex",
+                "/usr/bin/nvidia-imex\0-c\0/etc/nvidia-imex/config.cfg\0",
+            ),
+            ("nvidia-imex-ctl", "nvidia-imex-ctl\0-q\0"),
             ("modprobe", ""),
         ] {
             assert!(!asks_to_unload(name, line), "{line:?}");

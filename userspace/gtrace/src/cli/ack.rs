@@ -10,7 +10,7 @@ use gtrace_http::{Archive, EventQuery, MAX_LIMIT};
 use gtrace_store::{Options, Store, StoreError};
 use nix::unistd::{Uid, User};
 
-use super::ids::find;
+use super::ids::{find, no_event};
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Failure, Instance};
 use crate::render::{self, ColorChoice, Style};
@@ -58,10 +58,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 
 fn acknowledge(args: &Args, instance: &Instance) -> Result<Event, Failure> {
     let by = named(args.by.clone())?;
-    instance.change(
+    let done = instance.change(
         |client| by_daemon(args, client, &by),
         || by_hand(args, instance, by.clone()).map(Ok),
-    )?
+    );
+    done.flatten()
+        .map_err(|why| no_event(why, &args.event, instance))
 }
 
 /// Whom `--by` names, or else who runs this.

@@ -53,7 +53,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         note: args.note,
     };
     let captured = client.post("/api/v1/capture", &request);
-    let incident: Incident = captured.map_err(Failure::not_possible)?;
+    let incident: Incident = captured.map_err(Failure::from)?;
     instance.say_daemon(&client);
     let (incident, exit) = match args.wait {
         true => complete(&client, incident)?,

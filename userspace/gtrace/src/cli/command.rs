@@ -1,11 +1,11 @@
 //! The command line as a whole.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint};
 
 use super::shared::{self, Exit};
 use super::{
@@ -121,7 +121,7 @@ pub(super) enum Command {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    let command = match Cli::try_parse() {
+    let command = match arguments() {
         Ok(cli) => cli.command,
         Err(error) => return explained(&error),
     };
@@ -189,9 +189,31 @@ pub fn main() -> ExitCode {
         }
     };
     result.unwrap_or_else(|error| {
-        say!("{error:#}");
+        shared::say(&shared::why(&error));
         shared::exit_of(&error).into()
     })
+}
+
+/// What the process's arguments and variables say.
+fn arguments() -> Result<Cli, clap::Error> {
+    let mut matches = without_empty_paths(Cli::command()).try_get_matches()?;
+    let read = Cli::from_arg_matches_mut(&mut matches);
+    read.map_err(|error| error.format(&mut Cli::command()))
+}
+
+/// A variable for a path that is set to nothing, as manifests and units do for a value that nobody gave, is none.
+fn without_empty_paths(command: clap::Command) -> clap::Command {
+    let is_empty = |name: &OsStr| std::env::var_os(name).is_some_and(|value| value.is_empty());
+    let without = |argument: Arg| {
+        let is_path = argument.get_value_hint() == ValueHint::AnyPath;
+        match is_path && argument.get_env().is_some_and(is_empty) {
+            true => argument.env(None::<&str>),
+            false => argument,
+        }
+    };
+    command
+        .mut_args(without)
+        .mut_subcommands(without_empty_paths)
 }
 
 /// Help, the version, or what is wrong with the arguments.

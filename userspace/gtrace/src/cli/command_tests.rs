@@ -84,6 +84,10 @@ fn each_wrong_command_line_is_answered_with_cause_and_remedy() {
             "gtrace capture --wait 5",
             &["`gtrace capture` takes no `5`; leave it out"],
         ),
+        (
+            "gtrace decode a b",
+            &["takes no `b`", "`zcat -f FILE... | gtrace decode`"],
+        ),
         ("gtrace run --port 1", &["`gtrace run` takes no `--port`"]),
         (
             "gtrace incidents --note x",

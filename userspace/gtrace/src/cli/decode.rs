@@ -40,7 +40,7 @@ const IDLE: Timespec = Timespec {
 /// usage, 3 the log cannot be read.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// The log; `-` is standard input.
+    /// The log; `-` is standard input. Several, also rotated ones: `zcat -f FILE... | gtrace decode`.
     #[arg(value_name = "FILE", default_value = "-")]
     pub file: PathBuf,
     /// Print one JSON object a line: the event, its advice, how often it came and when last.

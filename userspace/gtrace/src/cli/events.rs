@@ -5,9 +5,11 @@ mod show;
 use std::process::ExitCode;
 
 use gtrace_api::client::{self, Client, ClientError, EventStream};
-use gtrace_api::{Gap, Published, ShownProvisional, Status};
-use gtrace_event::{Event, Kind, Provenance, Record, Severity, Timestamp};
+use gtrace_api::{Gap, Published, SCHEMA_VERSION, ShownProvisional};
+use gtrace_event::{Event, EventChange, Kind, Provenance, Severity, Timestamp};
 use gtrace_http::{EventQuery, GpuSelector};
+use serde::de::Error as _;
+use serde_json::value::RawValue;
 
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Failure, Instance};
@@ -24,8 +26,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     pub since: Option<Timestamp>,
     /// Events before this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time, conflicts_with = "follow")]
-    pub until: Option<Timestamp>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_end_time, conflicts_with = "follow")]
+    until: Option<shared::End>,
     /// Kinds, separated by commas; may be repeated.
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
     pub kind: Vec<Kind>,
@@ -77,7 +79,7 @@ impl Args {
     fn query(&self) -> EventQuery {
         EventQuery {
             since: self.since,
-            until: self.until,
+            until: self.until.map(|end| end.after(self.since)),
             kinds: self.kind.clone(),
             gpu: self.gpu.clone(),
             severity: self.severity,
@@ -97,7 +99,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     if let Some(What::Show(one)) = &args.what {
         return show::run(one);
     }
-    shared::check_time(args.since, args.until)?;
+    let EventQuery { since, until, .. } = args.query();
+    shared::check_time(since, until)?;
     let instance = args.place.resolve()?;
     let exit = if args.verify {
         verify(&args, &instance)?
@@ -122,25 +125,8 @@ fn list(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
     if events.is_empty() && !args.json {
         shared::say("no events match");
     }
-    say_unstored(instance);
+    instance.say_unstored();
     Ok(Exit::Success)
-}
-
-/// Says how much is not among what was shown, as the store takes nothing. On standard error, so that JSON stays what it is.
-fn say_unstored(instance: &Instance) {
-    if !instance.is_together() {
-        return;
-    }
-    let status = instance.reading_client().get::<Status>("/api/v1/status");
-    if let Ok(status) = status
-        && let Some(problem) = &status.store_problem
-    {
-        let waiting = status.store_waiting;
-        say!(
-            "{waiting} records are not stored yet and not shown, as the store takes none: {problem}; \
-             `gtrace events --follow` shows what happens"
-        );
-    }
 }
 
 /// Reads the store, or asks the daemon where the store cannot be read or is not known.
@@ -291,7 +277,7 @@ impl Printer {
                     say_gap(&message.data);
                     continue;
                 }
-                "event" | "amendment" | "ack" | "provisional" => self.text(&message.data)?,
+                "event" | "amendment" | "ack" | "provisional" => self.text(&message.data),
                 _ => continue,
             };
             if !shared::print(&text)? {
@@ -301,49 +287,62 @@ impl Printer {
         Ok(true)
     }
 
-    fn text(&mut self, data: &str) -> anyhow::Result<String> {
-        let published: Published = match serde_json::from_str(data) {
-            Ok(published) => published,
-            Err(error) => {
-                shared::say(&format!(
-                    "a record of another version of gtrace is not shown: {error}"
-                ));
-                return Ok(String::new());
-            }
+    fn text(&mut self, data: &str) -> String {
+        let text = match self.json {
+            true => json_of(data),
+            false => published_of(data).map(|published| self.text_of(&published)),
         };
+        text.unwrap_or_else(|error| {
+            shared::say(&format!(
+                "a record of another version of gtrace is not shown: {error}"
+            ));
+            String::new()
+        })
+    }
+
+    fn text_of(&mut self, published: &Published) -> String {
+        if !self.shown.is_new(published) {
+            return String::new();
+        }
         let event = &published.event;
-        if self.json {
-            return json_of(&published);
-        }
-        if !self.shown.is_new(&published) {
-            return Ok(String::new());
-        }
-        let text = match &published.record {
-            Record::Event(_) => render::event(event, &self.style, Timestamp::now()),
-            Record::Amendment(change) => render::amendment(event, change, &self.style),
-            Record::Ack(ack) => render::ack(event, ack, &self.style),
-            // Incidents have a stream of their own, health is asked for as it is.
-            Record::Incident(_) | Record::Health(_) => return Ok(String::new()),
+        let text = match &published.change {
+            None => render::event(event, &self.style, Timestamp::now()),
+            Some(EventChange::Amendment(change)) => render::amendment(event, change, &self.style),
+            Some(EventChange::Ack(ack)) => render::ack(event, ack, &self.style),
         };
-        Ok(match published.provisional {
+        match published.provisional {
             true => format!("{}  (the store has not taken it yet)\n", text.trim_end()),
             false => text,
-        })
+        }
     }
 }
 
-/// The event. One that is not stored yet is marked so, and comes again once it is stored.
-fn json_of(published: &Published) -> anyhow::Result<String> {
-    #[derive(serde::Serialize)]
-    struct Line<'a> {
-        #[serde(flatten)]
-        event: &'a Event,
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
+/// Of this version alone: a change by the first one would look like a new event.
+fn published_of(data: &str) -> serde_json::Result<Published> {
+    let published: Published = serde_json::from_str(data)?;
+    match published.schema_version {
+        SCHEMA_VERSION => Ok(published),
+        other => Err(serde_json::Error::custom(format!(
+            "its schema_version is {other} and not {SCHEMA_VERSION}"
+        ))),
+    }
+}
+
+/// The event as it came, of whatever version the daemon is. One that is not stored yet is marked so, and comes again once
+/// it is stored.
+fn json_of(data: &str) -> serde_json::Result<String> {
+    #[derive(serde::Deserialize)]
+    struct Parts<'a> {
+        #[serde(borrow)]
+        event: &'a RawValue,
+        #[serde(default)]
         provisional: bool,
     }
-    shared::json_line(&Line {
-        event: &published.event,
-        provisional: published.provisional,
+    let Parts { event, provisional } = serde_json::from_str(data)?;
+    let event = event.get();
+    Ok(match (provisional, event.strip_suffix('}')) {
+        (true, Some(event)) => format!("{event},\"provisional\":true}}\n"),
+        _ => format!("{event}\n"),
     })
 }
 
@@ -358,4 +357,34 @@ fn say_gap(data: &str) {
         "{count} records are missing here: {}",
         render::clean(&reason)
     ));
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{Occurrence, WitnessName};
+
+    use super::*;
+
+    #[test]
+    fn json_of_an_event_is_as_it_came() {
+        let of = |data| json_of(data).unwrap();
+        let stored = r#"{"schema_version":9,"id":"x","event":{"id":"1","new":[2, "}"]},"seq":3}"#;
+        assert_eq!(of(stored), "{\"id\":\"1\",\"new\":[2, \"}\"]}\n");
+        let waits = r#"{"provisional":true,"event":{"id":"1"}}"#;
+        assert_eq!(of(waits), "{\"id\":\"1\",\"provisional\":true}\n");
+        assert!(json_of(r#"{"incident":{}}"#).is_err());
+        assert!(json_of("{\"event\":{\"id\":\"\u{1b}[2J\"}}").is_err());
+    }
+
+    #[test]
+    fn a_change_that_an_older_daemon_sends_is_no_new_event() {
+        let occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, "NVRM: Xid 79");
+        let event = Event::seen(Timestamp::UNIX_EPOCH, WitnessName::Kmsg, 1, occurrence);
+        let mut sent = serde_json::to_value(Published::of_history(event)).unwrap();
+        assert!(published_of(&sent.to_string()).is_ok());
+        sent["schema_version"] = 1.into();
+        sent["record"] = serde_json::json!({"record": "amendment", "revision": 1});
+        let refused = published_of(&sent.to_string()).unwrap_err().to_string();
+        assert!(refused.contains("schema_version is 1"), "{refused}");
+    }
 }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use gtrace_link::{LinkError, Target};
-use gtrace_protocol::{Flags, HEADER_LEN, Header, control};
+use gtrace_protocol::{Flags, HEADER_LEN, Header, RefusalKind, control};
 
 use self::connection::Connection;
 use super::shared::{self, Exit, Failure};
@@ -187,20 +187,34 @@ fn variables(args: &Args) -> Vec<(&'static str, OsString)> {
 }
 
 /// Opens a session and ends it again: the program shall not start only to find no GPU. A connection that breaks meanwhile is
-/// tried again.
+/// tried again, and so is a server that has no place: a program that has just ended may have one for a moment yet.
 pub(super) fn probe(target: &Target, strict: bool) -> Result<(), LinkError> {
-    for _ in 0..PROBES_BROKEN {
+    let began = Instant::now();
+    let (mut broken, mut pause) = (0, PROBE_PAUSE);
+    loop {
         match probe_once(target, strict) {
-            Err(LinkError::Closed(_)) => std::thread::sleep(PROBE_PAUSE),
+            Err(LinkError::Closed(_)) if broken < PROBES_BROKEN => {
+                broken += 1;
+                std::thread::sleep(PROBE_PAUSE);
+            }
+            Err(LinkError::Refused(refusal))
+                if refusal.kind == RefusalKind::MaxClients && began.elapsed() < PLACE_FREE =>
+            {
+                std::thread::sleep(pause);
+                pause = (pause * 2).min(PLACE_PAUSE_MAX);
+            }
             probed => return probed,
         }
     }
-    probe_once(target, strict)
 }
 
 /// Connections that break before `gtrace exec` gives up, and the pause behind each.
 const PROBES_BROKEN: u32 = 2;
 const PROBE_PAUSE: Duration = Duration::from_millis(50);
+/// How long the place of a program that has ended may take to be free: its worker gives back what it had.
+const PLACE_FREE: Duration = Duration::from_secs(3);
+/// Longest pause between two questions whether it is.
+const PLACE_PAUSE_MAX: Duration = Duration::from_millis(400);
 
 fn probe_once(target: &Target, strict: bool) -> Result<(), LinkError> {
     // The program that follows has this process, so that the server would take it for one that may come back.

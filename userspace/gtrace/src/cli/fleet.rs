@@ -25,9 +25,12 @@ use super::shared::{self, Exit, Failure};
 use super::signals::end_cleanly_on_signals;
 use crate::render::{self, ColorChoice, Style};
 
+/// Most events or incidents that a head gives at once.
+const LIMIT_MAX: i64 = 10_000;
+
 /// Ask the head of a fleet about its hosts, their events and incidents.
 ///
-/// Exit status of `hosts` and `verify`: 0 all is well, 1 a host needs attention, 2 wrong usage, 3 no head answers.
+/// Exit status of `hosts` and `verify`: 0 all is well, 1 a host needs attention, 2 wrong usage, 3 no head answers, or it refuses to.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]
@@ -60,8 +63,8 @@ enum What {
         #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
         since: Option<Timestamp>,
         /// Before this time.
-        #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
-        until: Option<Timestamp>,
+        #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_end_time)]
+        until: Option<shared::End>,
         /// Of this host.
         #[arg(long, value_name = "NAME")]
         host: Option<String>,
@@ -72,7 +75,7 @@ enum What {
         #[arg(long)]
         severity: Option<Severity>,
         /// The newest so many.
-        #[arg(long, value_name = "N", default_value_t = 100)]
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=LIMIT_MAX))]
         limit: u32,
         /// Print them as they come, until it is interrupted.
         #[arg(long, conflicts_with_all = ["since", "until", "limit"])]
@@ -88,8 +91,11 @@ enum What {
         /// Incidents that something happened to at or after this time.
         #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
         since: Option<Timestamp>,
+        /// The newest so many.
+        #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=LIMIT_MAX))]
+        limit: u32,
         /// Print changes as they come, until it is interrupted.
-        #[arg(long, conflicts_with_all = ["open", "since"])]
+        #[arg(long, conflicts_with_all = ["open", "since", "limit"])]
         follow: bool,
         #[command(flatten)]
         asked: Asked,
@@ -155,7 +161,7 @@ enum What {
         #[command(flatten)]
         asked: Asked,
     },
-    /// List who did what at the head, the newest first.
+    /// List who did what at the head: the newest 1000 lines, the newest first.
     Audit {
         #[command(flatten)]
         asked: Asked,
@@ -186,6 +192,11 @@ pub(super) fn failure(error: ClientError) -> Failure {
     }
 }
 
+/// The same where 1 says that something was found: nothing was.
+fn unanswered(error: ClientError) -> Failure {
+    Failure::not_possible(failure(error))
+}
+
 impl Asked {
     /// For a command whose output is no lines.
     pub(super) fn of(head: HeadPlace) -> Self {
@@ -199,6 +210,11 @@ impl Asked {
     /// What the head has there.
     pub(super) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
         self.client()?.get(path).map_err(failure)
+    }
+
+    /// The same where the exit status says what was found.
+    fn get_finding<T: DeserializeOwned>(&self, path: &str) -> Result<T, Failure> {
+        self.client()?.get(path).map_err(unanswered)
     }
 }
 
@@ -220,6 +236,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             follow: live,
             asked,
         } => {
+            let until = until.map(|end| end.after(since));
+            shared::check_time(since, until)?;
             let mut pairs = Vec::new();
             if !live {
                 pairs.push(("limit", limit.to_string()));
@@ -231,7 +249,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             pairs.extend(severity.map(|severity| ("severity", severity.name().to_owned())));
             match live {
                 true => follow("/fleet/v1/events/stream", &pairs, &asked, event_line),
-                false => events(&pairs, &asked),
+                false => events(&pairs, limit, &asked),
             }
         }
         What::Incidents {
@@ -240,16 +258,22 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             ..
         } => follow("/fleet/v1/incidents/stream", &[], &asked, incident_line),
         What::Incidents {
-            open, since, asked, ..
+            open,
+            since,
+            limit,
+            asked,
+            ..
         } => {
-            let mut pairs = vec![("open", open.to_string())];
+            shared::check_time(since, None)?;
+            let mut pairs = vec![("open", open.to_string()), ("limit", limit.to_string())];
             pairs.extend(since.map(|time| ("since", time.to_string())));
-            incidents(&pairs, &asked)
+            incidents(&pairs, limit, &asked)
         }
         What::Lemons { by, limit, asked } => {
             lemons(&[("by", by), ("limit", limit.to_string())], &asked)
         }
         What::Outbreaks { open, since, asked } => {
+            shared::check_time(since, None)?;
             let mut pairs = vec![("open", open.to_string())];
             pairs.extend(since.map(|time| ("since", time.to_string())));
             outbreaks(&pairs, &asked)
@@ -268,7 +292,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn hosts(bad: bool, asked: &Asked) -> anyhow::Result<Exit> {
-    let mut found: Vec<HostView> = asked.get("/fleet/v1/hosts")?;
+    let mut found: Vec<HostView> = asked.get_finding("/fleet/v1/hosts")?;
     let attention = found.iter().filter(|host| host.needs_attention()).count();
     if bad {
         found.retain(HostView::needs_attention);
@@ -284,6 +308,20 @@ fn hosts(bad: bool, asked: &Asked) -> anyhow::Result<Exit> {
     })
 }
 
+/// How far the host's clock is from the head's, where that is a second or more: its times are by it.
+fn clock(host: &HostView) -> String {
+    let Some(of) = host.clock else {
+        return String::new();
+    };
+    let seconds = of.offset_ns.unsigned_abs() / 1_000_000_000;
+    match seconds {
+        0 => String::new(),
+        // What has to be added to the host's clock.
+        n if of.offset_ns < 0 => format!(", clock {n} s ahead"),
+        n => format!(", clock {n} s behind"),
+    }
+}
+
 fn host_lines(host: &HostView) -> String {
     let labels: Vec<String> = host
         .labels
@@ -291,7 +329,7 @@ fn host_lines(host: &HostView) -> String {
         .map(|(n, v)| format!("{n}={v}"))
         .collect();
     let mut text = format!(
-        "{:<20} {:<9} {} incidents, {} records{}{}  {}\n",
+        "{:<20} {:<9} {} incidents, {} records{}{}{}  {}\n",
         host.host,
         host.state,
         host.open_incidents,
@@ -300,6 +338,7 @@ fn host_lines(host: &HostView) -> String {
             0 => String::new(),
             n => format!(", {n} behind"),
         },
+        clock(host),
         if host.simulated { ", simulated" } else { "" },
         labels.join(" ")
     );
@@ -318,27 +357,50 @@ fn host_lines(host: &HostView) -> String {
     text
 }
 
-fn events(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
+fn events(pairs: &[(&str, String)], limit: u32, asked: &Asked) -> anyhow::Result<Exit> {
     let found: Vec<FleetEvent> = asked.get(&target("/fleet/v1/events", pairs))?;
     let style = Style::of_stdout(ColorChoice::Auto);
     let line = |one: &FleetEvent| event_line(one, &style);
-    shared::list(asked.json, &found, line, "no events match")
+    let exit = shared::list(asked.json, &found, line, "no events match")?;
+    say_limit(found.len(), limit);
+    Ok(exit)
 }
 
-fn incidents(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
+/// Says that there may be more, where there are as many as were asked for.
+fn say_limit(found: usize, limit: u32) {
+    if found >= limit as usize {
+        shared::say(&more(limit));
+    }
+}
+
+fn more(limit: u32) -> String {
+    let remedy = match i64::from(limit) < LIMIT_MAX {
+        true => "--limit shows them",
+        false => "a head shows no more at once",
+    };
+    format!("these are the newest {limit}, and there may be more: {remedy}")
+}
+
+fn incidents(pairs: &[(&str, String)], limit: u32, asked: &Asked) -> anyhow::Result<Exit> {
     let found: Vec<FleetIncident> = asked.get(&target("/fleet/v1/incidents", pairs))?;
     if !asked.json {
-        let outbreaks: Vec<Outbreak> = asked.get(&target("/fleet/v1/outbreaks", pairs))?;
-        shared::show_each(false, &outbreaks, outbreak_line)?;
+        let path = target("/fleet/v1/outbreaks", pairs);
+        match asked.client()?.get::<Vec<Outbreak>>(&path) {
+            // They are of the fleet: who may see some of the hosts sees the incidents of these.
+            Err(ClientError::Refused { status: 403, .. }) => {}
+            found => shared::show_each(false, &found.map_err(failure)?, outbreak_line)?,
+        }
     }
     let style = Style::of_stdout(ColorChoice::Auto);
     let line = |one: &FleetIncident| incident_line(one, &style);
-    shared::list(asked.json, &found, line, "no incidents match")
+    let exit = shared::list(asked.json, &found, line, "no incidents match")?;
+    say_limit(found.len(), limit);
+    Ok(exit)
 }
 
 fn outbreaks(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
     let path = target("/fleet/v1/outbreaks", pairs);
-    let found: Vec<Outbreak> = asked.get(&path)?;
+    let found: Vec<Outbreak> = asked.get_finding(&path)?;
     let block = |one: &Outbreak| {
         let mut text = outbreak_line(one);
         let (shown, more) = one.hosts.split_at(one.hosts.len().min(12));
@@ -422,7 +484,7 @@ fn follow<T: Serialize + DeserializeOwned>(
         let message = message.ok_or_else(ended)?;
         if message.event == "gap" {
             shared::say(
-                "some did not come: this reader was too slow, or the head was without its database; without --follow it has all",
+                "some did not come: this reader was too slow, they are large, or the head was without its database; without --follow it has all",
             );
             continue;
         }
@@ -439,7 +501,7 @@ fn follow<T: Serialize + DeserializeOwned>(
 const SURE: f64 = 0.95;
 
 fn lemons(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
-    let found: Ranking = asked.get(&target("/fleet/v1/lemons", pairs))?;
+    let found: Ranking = asked.get_finding(&target("/fleet/v1/lemons", pairs))?;
     let worse = found.units.iter().any(|unit| unit.worse >= SURE);
     let exit = if worse { Exit::Problem } else { Exit::Success };
     if asked.json {
@@ -494,7 +556,7 @@ fn verify(host: Option<String>, asked: &Asked) -> anyhow::Result<Exit> {
         .client()?
         .with_deadline(std::time::Duration::from_secs(600));
     let path = target("/fleet/v1/verify", &pairs);
-    let found: Vec<ChainReport> = client.get(&path).map_err(failure)?;
+    let found: Vec<ChainReport> = client.get(&path).map_err(unanswered)?;
     shared::show_each(asked.json, &found, |report| {
         let mut text = match report.is_whole() {
             true => format!(
@@ -547,6 +609,28 @@ fn revoke(host: &str, asked: &Asked) -> anyhow::Result<Exit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_are_promised_only_where_a_head_gives_them() {
+        assert!(more(9_999).contains("--limit"));
+        assert!(!more(10_000).contains("--limit"));
+    }
+
+    #[test]
+    fn a_clock_that_is_wrong_is_shown_beside_its_host() {
+        let line = |offset_ns: i64| {
+            let host: HostView = serde_json::from_value(serde_json::json!({
+                "host": "a", "state": "healthy", "reasons": [], "simulated": false, "labels": {}, "gpus": 0,
+                "open_incidents": 0, "records": 7, "behind": 0, "unexplained_gaps": 0, "forks": 0,
+                "clock": { "offset_ns": offset_ns, "error_ns": 233_947 },
+            }))
+            .unwrap();
+            host_lines(&host)
+        };
+        assert!(line(-3_600_000_057_880).contains("7 records, clock 3600 s ahead"));
+        assert!(line(2_000_000_000).contains("7 records, clock 2 s behind"));
+        assert!(!line(999_999_999).contains("clock"));
+    }
 
     #[test]
     fn an_outbreak_is_one_line_whatever_hosts_say_that_their_driver_is() {

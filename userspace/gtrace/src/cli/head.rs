@@ -15,7 +15,6 @@ use gtrace_head::remediation::Remediation;
 use gtrace_head::{Nats, TokenAnswer, TokenRequest};
 use gtrace_nats::NatsUrl;
 use gtrace_tls::AccessFiles;
-use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::sync::watch;
 
 use super::ack::user_name;
@@ -29,6 +28,8 @@ use super::signals::signalled;
 const FILES: u64 = 21_000;
 
 const DATABASE: &str = "/var/lib/gtrace-head/fleet.db";
+/// How long what waits for others, as for a receiver of metrics that hangs, or reads for long may go on when the head ends.
+const BLOCKED: Duration = Duration::from_secs(1);
 
 /// Serve as the head of a fleet: take the records of many hosts, and answer questions about all of them.
 ///
@@ -190,16 +191,10 @@ fn token(asked: &Token) -> anyhow::Result<ExitCode> {
     Ok(Exit::Success.into())
 }
 
-/// Each agent is a connection, which is a file: a shell lets a program open 1024, and more where it asks.
+/// Each agent is a connection, which is a file.
 fn many_files() {
-    let mut limit = getrlimit(Resource::Nofile);
-    if limit.current.is_none_or(|current| current >= FILES) {
-        return;
-    }
-    limit.current = Some(limit.maximum.map_or(FILES, |most| most.min(FILES)));
-    let set = setrlimit(Resource::Nofile, limit);
-    let now = getrlimit(Resource::Nofile).current.unwrap_or(FILES);
-    if set.is_err() || now < FILES {
+    let now = shared::many_files(FILES);
+    if now < FILES {
         tracing::info!(
             "at most {now} agents and readers can be connected: it takes more than {now} open files (`ulimit -Hn`, \
              LimitNOFILE= of a unit) for more"
@@ -308,14 +303,16 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
     let simulated = demo.as_ref().zip(address).map(|(dir, address)| {
         super::demo::start(dir.path(), &args.socket, address, stopped.clone())
     });
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         tokio::spawn(async move {
             let _ = signalled().await;
             let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
             let _ = stop.send(true);
         });
         serve(bound, stopped, ready).await
-    })?;
+    });
+    runtime.shutdown_timeout(BLOCKED);
+    served?;
     if let Some(thread) = simulated {
         let _ = thread?.join();
     }

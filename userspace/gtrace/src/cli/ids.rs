@@ -2,11 +2,15 @@
 
 use std::fmt;
 
-use super::shared::{Exit, Failure};
+use gtrace_event::{Event, EventId, Incident, IncidentId};
+use gtrace_http::{Archive, ArchiveError};
+use serde::de::DeserializeOwned;
+
+use super::shared::{Exit, Failure, Instance};
 use crate::render;
 
 /// Shortest part of an id that may stand for it.
-const SHORTEST_PART: usize = 6;
+pub(super) const SHORTEST_PART: usize = 6;
 
 /// The one of `ids` that begins or ends with `part`. `of`: what they are ids of, such as `event`.
 pub(super) fn find<Id: Copy + Eq + fmt::Display>(
@@ -44,6 +48,60 @@ pub(super) fn find<Id: Copy + Eq + fmt::Display>(
             Err(Failure(Exit::Usage, why))
         }
     }
+}
+
+/// Why there is no event of the id `text`: the two kinds of ids look alike, and that of an incident is named as one.
+pub(super) fn no_event(why: Failure, text: &str, instance: &Instance) -> Failure {
+    let Ok(id) = text.parse::<IncidentId>() else {
+        return why;
+    };
+    let target = format!("/api/v1/incidents/{id}");
+    match why {
+        Failure(Exit::Problem, _) if has::<Incident>(instance, &target, |of| of.incident(id)) => {
+            let why = format!(
+                "{id} is an incident, no event: `gtrace incidents show {id}` has its events, `gtrace incidents ack {id}` \
+                 acknowledges it"
+            );
+            Failure(Exit::Problem, why)
+        }
+        why => why,
+    }
+}
+
+/// The same where there is no incident.
+pub(super) fn no_incident(why: Failure, text: &str, instance: &Instance) -> Failure {
+    let Ok(id) = text.parse::<EventId>() else {
+        return why;
+    };
+    let target = format!("/api/v1/events/{id}");
+    match why {
+        Failure(Exit::Problem, _) if has::<Event>(instance, &target, |of| of.event(id)) => {
+            is_event(id)
+        }
+        why => why,
+    }
+}
+
+/// Why `id` is not that of an incident.
+pub(super) fn is_event(id: EventId) -> Failure {
+    let why = format!(
+        "{id} is an event, no incident: `gtrace events show {id}` says which incident it belongs to"
+    );
+    Failure(Exit::Problem, why)
+}
+
+/// Whether the daemon has something at `target`, or its store as `stored` reads it.
+fn has<T: DeserializeOwned>(
+    instance: &Instance,
+    target: &str,
+    stored: impl FnOnce(&Archive) -> Result<Option<T>, ArchiveError>,
+) -> bool {
+    let found = instance.clone().quiet().ask(target, |path| {
+        let archive = Archive::open(path).map_err(Failure::not_possible)?;
+        let found = stored(&archive).map_err(Failure::not_possible)?;
+        found.ok_or_else(|| Failure(Exit::Problem, String::new()))
+    });
+    found.is_ok()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use gtrace_http::Archive;
 use gtrace_store::IncidentFilter;
 
 use super::ack::{append, named};
-use super::ids::find;
+use super::ids::{find, no_incident};
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Failure, Instance};
 use crate::render::{self, ColorChoice, Style};
@@ -31,8 +31,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     since: Option<Timestamp>,
     /// Incidents that began before this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
-    until: Option<Timestamp>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_end_time)]
+    until: Option<shared::End>,
     /// At most so many, the newest that match.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1000))]
     limit: u32,
@@ -106,11 +106,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 fn list(args: &Args) -> anyhow::Result<Exit> {
-    shared::check_time(args.since, args.until)?;
+    let until = args.until.map(|end| end.after(args.since));
+    shared::check_time(args.since, until)?;
     let instance = args.shown.place.resolve()?;
     let filter = IncidentFilter {
         since: args.since,
-        until: args.until,
+        until,
         unresolved: args.open,
         limit: Some(args.limit as usize),
     };
@@ -165,9 +166,10 @@ fn show(one: &One) -> anyhow::Result<Exit> {
 /// The incident whose id is `text`, or begins or ends with it.
 pub(super) fn lookup(text: &str, instance: &Instance) -> Result<Incident, Failure> {
     if let Ok(id) = text.parse::<IncidentId>() {
-        return instance.ask(&format!("/api/v1/incidents/{id}"), |store| {
+        let found = instance.ask(&format!("/api/v1/incidents/{id}"), |store| {
             from_store(instance, store, |archive| stored(archive, id))
         });
+        return found.map_err(|why| no_incident(why, text, instance));
     }
     let filter = IncidentFilter {
         limit: Some(SEARCHED),

@@ -10,6 +10,7 @@ use super::ack::named;
 use super::duration;
 use super::other_host::DaemonPlace;
 use super::shared::{self, Exit, Failure};
+use crate::render::{self, ColorChoice, Style};
 
 /// Tell alerts that people work on this host: states and records go on, alerts carry the label `maintenance="true"`.
 #[derive(Clone, Debug, clap::Args)]
@@ -93,7 +94,7 @@ fn change(common: Common, for_s: u64) -> anyhow::Result<ExitCode> {
         note: common.note,
     };
     let made = client.post("/api/v1/maintenance", &request);
-    let window: MaintenanceWindow = made.map_err(Failure::not_possible)?;
+    let window: MaintenanceWindow = made.map_err(Failure::from)?;
     instance.say_daemon(&client);
     shared::show(common.json, &window, || match for_s {
         0 => "the maintenance window has ended\n".to_owned(),
@@ -117,10 +118,5 @@ fn show(json: bool, place: &DaemonPlace) -> anyhow::Result<ExitCode> {
 }
 
 fn line(window: &MaintenanceWindow) -> String {
-    let note = match window.note.is_empty() {
-        true => String::new(),
-        false => format!(": {}", crate::render::clean(&window.note)),
-    };
-    let by = crate::render::clean(&window.by);
-    format!("maintenance until {} by {by}{note}\n", window.until)
+    render::maintenance(window, &Style::of_stdout(ColorChoice::default()))
 }

@@ -47,6 +47,13 @@ fn create_by(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> Re
 fn unwritable(path: &Path, error: &io::Error) -> Failure {
     let remedy = match error.kind() {
         io::ErrorKind::AlreadyExists => "; name another one",
+        io::ErrorKind::NotFound => "; make its folder first, or name another one",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; name one in a folder that you may write to"
+        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; make room there, or name another one"
+        }
         _ => "",
     };
     let path = path.display();
@@ -74,9 +81,12 @@ mod tests {
         }
         assert_eq!(fs::read(&path).unwrap(), b"whole");
         // Where there is no folder for it, or a folder is there, that is known before too.
-        for path in [dir.path().join("none/report.html"), dir.path().into()] {
+        for (path, says) in [
+            (dir.path().join("none/report.html"), "make its folder first"),
+            (dir.path().into(), "cannot be written"),
+        ] {
             let Failure(_, why) = check(&path).unwrap_err();
-            assert!(why.contains("cannot be written"), "{why}");
+            assert!(why.contains(says), "{why}");
         }
         let device = Path::new("/dev/null");
         check(device).unwrap();

@@ -11,7 +11,7 @@ use gtrace_report::{Material, Report, Verified, Window, sign};
 use gtrace_store::{IncidentFilter, Reader};
 
 use super::duration;
-use super::ids::find;
+use super::ids::{find, is_event};
 use super::new_file::{check, create};
 use super::shared::{self, Exit, Failure, Instance, StorePlace};
 use crate::render;
@@ -46,8 +46,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     since: Option<Timestamp>,
     /// The time up to this one; by default now.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time, requires = "since")]
-    until: Option<Timestamp>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_end_time, requires = "since")]
+    until: Option<shared::End>,
     /// File to write, directory to write it to, or - for standard output; by default the current directory.
     #[arg(long, value_name = "FILE|DIR")]
     out: Option<PathBuf>,
@@ -162,6 +162,8 @@ fn write(args: &Args, instance: &Instance) -> Done {
     let failed = |error| Failure::not_possible(format!("cannot read the store: {error}"));
     let reader = Reader::open(path).map_err(failed)?;
     instance.say_store(path);
+    // The newest incident of the store is then not the newest.
+    instance.say_unstored();
     let (incident, window) = subject(args, &reader)?;
     let question = Question {
         incident,
@@ -271,7 +273,8 @@ fn subject(args: &Args, reader: &Reader) -> Result<(Option<Incident>, Window), F
         return Ok((None, window_around(around, around, args.window)));
     }
     if let Some(from) = args.since {
-        let to = args.until.unwrap_or_else(Timestamp::now);
+        let end = |end: shared::End| end.after(Some(from));
+        let to = args.until.map_or_else(Timestamp::now, end);
         if to <= from {
             return Err(Failure::usage("--until is not later than --since"));
         }
@@ -306,6 +309,12 @@ fn incident(part: Option<&str>, reader: &Reader) -> Result<Incident, Failure> {
             Failure(Exit::Problem, why.to_owned())
         });
     };
+    if let Ok(event) = part.parse()
+        && incidents.is_empty()
+        && matches!(reader.event(event), Ok(Some(_)))
+    {
+        return Err(is_event(event));
+    }
     let id = find(
         "incident",
         part,

@@ -16,7 +16,7 @@ use gtrace_engine::daemon::{Ended, Options, Prepared};
 use gtrace_engine::hub::{Hub, News};
 use gtrace_engine::memory;
 use gtrace_engine::supervise::{Task, beat, sending};
-use gtrace_event::{Incident, IncidentId, IncidentState, Provenance, Record, Timestamp};
+use gtrace_event::{EventChange, Incident, IncidentId, IncidentState, Provenance, Timestamp};
 use gtrace_http::{ApiConfig, Bound, Inherited};
 use tokio::sync::broadcast;
 
@@ -280,22 +280,22 @@ impl Printer {
             return;
         }
         let (terminal, style) = (self.terminal, &self.style);
-        let text = match &published.record {
-            Record::Event(event) if terminal => render::event(event, style, Timestamp::now()),
-            Record::Event(event) => {
+        let event = &published.event;
+        let text = match &published.change {
+            None if terminal => render::event(event, style, Timestamp::now()),
+            None => {
                 let line = render::line(event, style);
                 self.entry(&line, |journal, line| journal.event(event, line));
                 return;
             }
             // On a terminal somebody looks on: who wrote it, and repeats, are worth a line.
-            Record::Amendment(amendment)
-                if terminal && published.event.provenance != Provenance::Injected =>
+            Some(EventChange::Amendment(amendment))
+                if terminal && event.provenance != Provenance::Injected =>
             {
-                render::amendment(&published.event, amendment, style)
+                render::amendment(event, amendment, style)
             }
-            Record::Amendment(_) => return,
-            Record::Ack(ack) => render::ack(&published.event, ack, style),
-            Record::Incident(_) | Record::Health(_) => return,
+            Some(EventChange::Amendment(_)) => return,
+            Some(EventChange::Ack(ack)) => render::ack(event, ack, style),
         };
         Self::write(&text);
     }

@@ -6,6 +6,7 @@ use gtrace_catalogue::Catalogue;
 use gtrace_event::{Event, FailureClass, Incident, Kind, PciAddress};
 
 use super::explain::{Explanation, Subject};
+use super::ids::SHORTEST_PART;
 use super::incidents;
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Failure};
@@ -84,7 +85,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         );
         return Ok(Exit::Usage.into());
     }
-    let text = match known(subject) {
+    let name = subject.to_ascii_lowercase().replace('-', "_");
+    let text = match known(&name) {
         Some(text) => text.to_owned(),
         None => of_incident(subject, &args)?,
     };
@@ -135,9 +137,9 @@ fn of_code(code: Subject, color: ColorChoice) -> anyhow::Result<ExitCode> {
 }
 
 fn of_incident(subject: &str, args: &Args) -> Result<String, Failure> {
-    // A word in small letters was meant as a name.
-    let is_word = |c: char| c.is_ascii_lowercase() || c == '_';
-    if subject.chars().all(is_word) {
+    // A word in small letters was meant as a name, as was what is too short for a part of an id.
+    let is_word = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '-');
+    if subject.len() < SHORTEST_PART || subject.chars().all(is_word) {
         let classes: Vec<_> = FailureClass::ALL.iter().map(|class| class.name()).collect();
         let kinds: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
         let why = format!(

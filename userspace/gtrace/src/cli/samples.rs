@@ -19,6 +19,8 @@ use crate::render;
 
 /// Rows of a table; `--json` and `--csv` give every point.
 const ROWS: usize = 12;
+/// Most metrics that are named where one is not there.
+const ALIKE: usize = 5;
 /// Most characters of a sparkline.
 const SPARKS: usize = 60;
 
@@ -36,8 +38,8 @@ pub struct Args {
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     since: Option<Timestamp>,
     /// Samples before this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
-    until: Option<Timestamp>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_end_time)]
+    until: Option<shared::End>,
     /// Time that a point stands for, in whole seconds (10s, 5m, 1h). By default the finest that there is.
     #[arg(long, value_name = "TIME", value_parser = whole_seconds)]
     step: Option<Duration>,
@@ -68,14 +70,15 @@ fn whole_seconds(text: &str) -> Result<Duration, String> {
 ///
 /// Why it is not done; what standard output says, a closed pipe aside, and a configuration that is named and refused.
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
-    shared::check_time(args.since, args.until)?;
+    let until = args.until.map(|end| end.after(args.since));
+    shared::check_time(args.since, until)?;
     let instance = args.place.resolve()?;
     let query = SampleQuery {
         metrics: args.metrics.iter().map(|name| full_name(name)).collect(),
         gpu: args.gpu.clone(),
         labels: Vec::new(),
         since: args.since,
-        until: args.until,
+        until,
         step_s: args.step.map(|step| step.as_secs()),
         limit: Some(args.limit as usize),
     };
@@ -93,11 +96,45 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
         let left_out = found.left_out;
         say!("{left_out} series are not shown: name a GPU, or give more points with --limit");
     }
+    for name in &query.metrics {
+        let is_there = found.series.iter().any(|series| series.metric == *name);
+        if !is_there && found.left_out == 0 {
+            shared::say(&none_of(name, &instance));
+        }
+    }
     if found.metrics.is_empty() && found.series.is_empty() {
-        shared::say("no samples match; `gtrace samples` lists the metrics that there are");
+        if query.metrics.is_empty() {
+            shared::say("no samples match");
+        }
         return Ok(Exit::Problem.into());
     }
     Ok(Exit::Success.into())
+}
+
+/// Why no samples of the metric `name` were found.
+fn none_of(name: &str, instance: &Instance) -> String {
+    let all = read(&instance.clone().quiet(), &SampleQuery::default());
+    let all = all.map_or_else(|_| Vec::new(), |all| all.metrics);
+    if all.iter().any(|known| known.metric == name) {
+        return format!("no samples of {name} match the time (by default the last hour) and GPU");
+    }
+    // Without its unit, or a part of it.
+    let part = name.strip_prefix("gtrace_").unwrap_or(name);
+    let alike = all.iter().map(|known| known.metric.as_str());
+    let alike: Vec<&str> = alike
+        .filter(|known| known.contains(part))
+        .take(ALIKE)
+        .collect();
+    let name = render::clean(name);
+    match alike.is_empty() {
+        true => format!(
+            "there are no samples of {name}; `gtrace samples` lists the metrics that there are"
+        ),
+        false => format!(
+            "there are no samples of {name}; did you mean {}?",
+            alike.join(", ")
+        ),
+    }
 }
 
 pub(super) fn full_name(name: &str) -> String {

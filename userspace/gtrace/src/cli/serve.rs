@@ -15,10 +15,12 @@ use gtrace_server::{
 
 use super::exec::libraries::SOFTGPU;
 use super::run::{init_log, init_log_to};
-use super::shared::Failure;
+use super::shared::{self, Failure};
 
 /// Where clients of this host find the server.
 const SOCKET: &str = "/run/gtrace/serve.sock";
+/// Open files of a worker: the connections of a client's threads, which may be 1024, and the driver's.
+const FILES: u64 = 65_536;
 /// Argument that makes this binary a worker.
 pub(super) const WORKER: &str = "serve-worker";
 
@@ -148,6 +150,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let options = options(&args).map_err(|error| Failure::usage(format!("{error:#}")))?;
     options.check().map_err(Failure::usage)?;
     gtrace_server::protect_process()?;
+    // Workers get it from this process.
+    shared::many_files(FILES);
     let softgpu = args.softgpu.then(softgpu_library).transpose()?;
     let options = Options {
         libcuda: softgpu.as_ref().map(Library::path).or(options.libcuda),

@@ -153,6 +153,14 @@ fn start(request: &SessionRequest, asked: &Asked) -> anyhow::Result<Exit> {
     let path = "/fleet/v1/sessions";
     let session: Session = asked.client()?.post(path, request).map_err(failure)?;
     shared::show(asked.json, &session, || line(&session))?;
+    // It is on all the same: hosts come, and may come to permit it.
+    let view = asked.get::<SessionView>(&self::path(&session.name, ""));
+    if view.is_ok_and(|view| view.hosts.iter().all(|host| host.problem.is_some())) {
+        shared::say(&format!(
+            "no host takes part so far: `gtrace session show {}` says why",
+            session.name
+        ));
+    }
     Ok(Exit::Success)
 }
 

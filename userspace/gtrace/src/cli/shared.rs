@@ -1,4 +1,6 @@
-//! What the reading commands have in common: where daemon and store are, output, exit codes.
+//! What the reading commands have in common: where daemon and store are, times, output, exit codes.
+
+mod times;
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -8,14 +10,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use gtrace_api::DEFAULT_SOCKET;
 use gtrace_api::client::{Client, ClientError, Endpoint};
+use gtrace_api::{DEFAULT_SOCKET, Status};
 use gtrace_engine::config::{Config, ConfigError, Keys};
 use gtrace_event::Timestamp;
 use gtrace_http::{Archive, ArchiveError};
-use jiff::civil;
-use jiff::tz::TimeZone;
+use rustix::process::{Resource, getrlimit, setrlimit};
 use serde::de::DeserializeOwned;
+
+pub(super) use self::times::{End, parse_end_time, parse_local_time};
 
 /// As `eprintln!`, which panics where standard error is closed or full.
 macro_rules! say {
@@ -91,7 +94,7 @@ impl From<ClientError> for Failure {
             return Self::not_possible(error);
         };
         let exit = match status {
-            404 => Exit::Problem,
+            404 | 409 => Exit::Problem,
             400 => Exit::Usage,
             _ => Exit::NotPossible,
         };
@@ -107,6 +110,18 @@ pub(super) fn exit_of(error: &anyhow::Error) -> Exit {
         None if error.is::<ConfigError>() => Exit::Usage,
         None => Exit::NotPossible,
     }
+}
+
+/// What ended a command, with its causes. Many an error says its cause itself: none is said twice.
+pub(super) fn why(error: &anyhow::Error) -> String {
+    let mut text = error.to_string();
+    for cause in error.chain().skip(1).map(|cause| cause.to_string()) {
+        if !text.ends_with(&cause) {
+            text.push_str(": ");
+            text.push_str(&cause);
+        }
+    }
+    text
 }
 
 /// A daemon and its store, as far as it is known which store that is.
@@ -201,9 +216,7 @@ impl StorePlace {
     pub(super) fn resolve(&self) -> anyhow::Result<Instance> {
         let mut instance = self.place.with_store(self.store.as_deref())?;
         if instance.store.is_none()
-            && let Ok(status) = instance
-                .client()
-                .get::<gtrace_api::Status>("/api/v1/status")
+            && let Ok(status) = instance.client().get::<Status>("/api/v1/status")
             && let Some(store) = status.store
         {
             instance.store = Some(store);
@@ -278,7 +291,7 @@ impl Instance {
         let tcp = self
             .listen
             .map(|address| Client::new(Endpoint::Tcp(address)));
-        let answers = |tcp: &Client| tcp.get::<gtrace_api::Status>("/api/v1/status").is_ok();
+        let answers = |tcp: &Client| tcp.get::<Status>("/api/v1/status").is_ok();
         tcp.filter(answers).unwrap_or(client)
     }
 
@@ -338,6 +351,24 @@ impl Instance {
     pub(super) fn say_store(&self, store: &Path) {
         if !self.usual {
             say!("read from {}", store.display());
+        }
+    }
+
+    /// Says how much is not among what was read from the store, as that takes nothing. On standard error, so that what is shown
+    /// stays what it is.
+    pub(super) fn say_unstored(&self) {
+        if !self.together {
+            return;
+        }
+        let status = self.reading_client().get::<Status>("/api/v1/status");
+        if let Ok(status) = status
+            && let Some(problem) = &status.store_problem
+        {
+            let waiting = status.store_waiting;
+            say!(
+                "{waiting} records are not stored yet and not shown, as the store takes none: {problem}; \
+                 `gtrace events --follow` shows what happens"
+            );
         }
     }
 
@@ -448,37 +479,6 @@ pub(super) fn show_each<T: serde::Serialize>(
     Ok(())
 }
 
-/// Reads a time as the API does, or as a person writes it: a date, a date and time, or a time of
-/// today, in local time.
-pub(super) fn parse_local_time(text: &str) -> Result<Timestamp, String> {
-    let now = Timestamp::now();
-    local_time(text, now, &TimeZone::system())
-}
-
-fn local_time(text: &str, now: Timestamp, zone: &TimeZone) -> Result<Timestamp, String> {
-    let error = match gtrace_http::parse_time(text, now) {
-        Ok(time) => return Ok(time),
-        Err(error) => error,
-    };
-    let today = now.to_zoned(zone.clone()).date();
-    let civil = match text.to_ascii_lowercase().as_str() {
-        "now" => return Ok(now),
-        "today" => Ok(today.at(0, 0, 0, 0)),
-        "yesterday" => today.yesterday().map(|date| date.at(0, 0, 0, 0)),
-        _ => text.parse::<civil::DateTime>().or_else(|_| {
-            let clock = text.parse::<civil::Time>();
-            clock.map(|clock| today.to_datetime(clock))
-        }),
-    };
-    civil
-        .and_then(|civil| civil.to_zoned(zone.clone()))
-        .map(|zoned| zoned.timestamp())
-        .map_err(|_| match error.contains("too far") {
-            true => error,
-            false => format!("{error}, or local time (2026-03-03 04:05, 04:05, today, yesterday)"),
-        })
-}
-
 /// Refuses a stretch of time that ends before it begins, or has not begun.
 pub(super) fn check_time(
     since: Option<Timestamp>,
@@ -492,6 +492,18 @@ pub(super) fn check_time(
     Err(Failure::usage(why))
 }
 
+/// Lets this process, and those that it starts, open `wanted` files, where a shell lets a program open 1024, and more where it
+/// asks. Returns how many they may open.
+pub(super) fn many_files(wanted: u64) -> u64 {
+    let mut limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < wanted) {
+        limit.current = Some(limit.maximum.map_or(wanted, |most| most.min(wanted)));
+        // What it is afterwards says whether it was possible.
+        let _ = setrlimit(Resource::Nofile, limit);
+    }
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
 /// Waits a little before the next attempt to reach the daemon.
 pub(super) fn pause() {
     std::thread::sleep(Duration::from_millis(250));
@@ -502,24 +514,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn local_times_are_read_as_people_write_them() {
-        let now = "2026-03-03T12:00:00Z".parse().unwrap();
-        let zone = TimeZone::fixed(jiff::tz::offset(1));
-        let at = |text: &str| local_time(text, now, &zone).map(|t| t.to_string());
-        assert_eq!(at("1h").unwrap(), "2026-03-03T11:00:00Z");
-        assert_eq!(at("2026-03-03T04:05:06Z").unwrap(), "2026-03-03T04:05:06Z");
-        assert_eq!(at("2026-03-02 04:05").unwrap(), "2026-03-02T03:05:00Z");
-        assert_eq!(at("2026-03-02").unwrap(), "2026-03-01T23:00:00Z");
-        assert_eq!(at("04:05").unwrap(), "2026-03-03T03:05:00Z");
-        assert_eq!(at("1h30m").unwrap(), "2026-03-03T10:30:00Z");
-        assert_eq!(at("-5m").unwrap(), "2026-03-03T11:55:00Z");
-        assert_eq!(at("today").unwrap(), "2026-03-02T23:00:00Z");
-        assert_eq!(at("Yesterday").unwrap(), "2026-03-01T23:00:00Z");
-        assert!(at("noon").unwrap_err().contains("local time"));
-        for far in ["99999999999d", "99999999999999999999d"] {
-            let error = at(far).unwrap_err();
-            assert!(error.contains("too far in the past"), "{error}");
-            assert!(!error.contains("local time"), "{error}");
-        }
+    fn files_that_may_be_open_become_more_and_never_fewer() {
+        let before = getrlimit(Resource::Nofile);
+        let now = before.current.unwrap_or(u64::MAX);
+        assert_eq!(many_files(1), now);
+        let most = before.maximum.map_or(4096, |most| most.min(4096));
+        assert_eq!(many_files(most), now.max(most));
+        assert_eq!(getrlimit(Resource::Nofile).maximum, before.maximum);
+    }
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let error = gtrace_profile::json::read(&b"{"[..]).unwrap_err();
+        let error = anyhow::Error::from(error).context("a.json");
+        let cause = "EOF while parsing an object at line 1 column 1";
+        assert_eq!(
+            why(&error),
+            format!("a.json: no profile of gtrace: {cause}")
+        );
     }
 }

@@ -1,24 +1,57 @@
-//! SIGINT, SIGTERM and SIGHUP.
+//! SIGINT, SIGTERM and SIGHUP, and a standard output that nobody reads.
 
 use std::io;
 use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::FileType;
+use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal as Number, pidfd_open, pidfd_send_signal};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Ends the process with status 0 on SIGINT, SIGTERM and SIGHUP, between two writes to standard output.
+/// Ends the process with status 0 on SIGINT, SIGTERM and SIGHUP, and once the pipe that is its standard output has no reader, between
+/// two writes to that: `gtrace events --follow | head -1` does not wait for a second event.
 ///
 /// # Errors
 ///
-/// The system's error where the signals cannot be had.
+/// The system's error where the signals or a thread cannot be had.
 pub(super) fn end_cleanly_on_signals() -> io::Result<()> {
-    on_signals(|| {
-        let _whole_line = io::stdout().lock();
-        std::process::exit(0);
-    })
+    on_signals(end)?;
+    let wait = || {
+        if loses_reader() {
+            end();
+        }
+    };
+    std::thread::Builder::new()
+        .name("reader".into())
+        .spawn(wait)
+        .map(drop)
+}
+
+fn end() {
+    let _whole_line = io::stdout().lock();
+    std::process::exit(0);
+}
+
+/// Waits until the pipe that is standard output has no reader; false where it is no pipe.
+fn loses_reader() -> bool {
+    let out = io::stdout();
+    let found = rustix::fs::fstat(&out);
+    if !found.is_ok_and(|found| FileType::from_raw_mode(found.st_mode) == FileType::Fifo) {
+        return false;
+    }
+    // Errors are reported unasked, and nothing else is asked for.
+    let mut polled = [PollFd::new(&out, PollFlags::empty())];
+    loop {
+        match poll(&mut polled, None) {
+            Ok(_) => return true,
+            Err(Errno::INTR) => {}
+            Err(_) => return false,
+        }
+    }
 }
 
 /// Does `action`, once, when SIGINT, SIGTERM or SIGHUP comes, in a thread of its own.

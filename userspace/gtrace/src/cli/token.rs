@@ -142,8 +142,12 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             ));
         }
         What::List { json, file } => {
-            let entries = listed(&file.path()?).map_err(Failure::not_possible)?;
-            shared::show(json, &entries, || table(&entries, now))?;
+            let path = file.path()?;
+            let entries = listed(&path).map_err(Failure::not_possible)?;
+            shared::show(json, &entries, || match entries.is_empty() {
+                true => none_in(&path),
+                false => table(&entries, now),
+            })?;
         }
         What::Revoke { name, file } => {
             let revoked = gtrace_tls::revoke_token(&file.path()?, &name, now);
@@ -167,10 +171,12 @@ fn size(text: &str) -> Result<String, String> {
     gtrace_tls::parse_size(text).map(|_| text.to_owned())
 }
 
+fn none_in(path: &Path) -> String {
+    let path = path.display();
+    format!("no tokens in {path}; `gtrace token new NAME` makes one\n")
+}
+
 fn table(entries: &[TokenEntry], now: Timestamp) -> String {
-    if entries.is_empty() {
-        return "no tokens; `gtrace token new NAME` makes one\n".to_owned();
-    }
     let width = entries.iter().map(|e| e.name.len()).max().unwrap_or(0);
     let mut text = format!(
         "{:<width$}  {:<7}  {:<20}  {}\n",

@@ -174,6 +174,11 @@ fn unknown(
         out.push_str("; leave it out, or quote a value with spaces");
     }
     out.push('\n');
+    if !argument.starts_with('-') {
+        for known in command.get_positionals() {
+            out.push_str(&about(command, &known.to_string()));
+        }
+    }
     out
 }
 

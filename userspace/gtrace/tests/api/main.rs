@@ -23,7 +23,7 @@ use gtrace_engine::config::Compat;
 use gtrace_engine::hub::Pause;
 use gtrace_engine::metrics::Counted;
 use gtrace_engine::samples::Batch;
-use gtrace_event::{Event, EventId, Kind, Provenance, Record, Severity, WitnessName};
+use gtrace_event::{Event, EventChange, EventId, Kind, Provenance, Record, Severity, WitnessName};
 use gtrace_http::{ApiConfig, Limits, MAX_STREAMS};
 use serde_json::{Value, json};
 use support::{Daemon, event, repeat, xid};

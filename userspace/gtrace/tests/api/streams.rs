@@ -64,17 +64,17 @@ fn read_on(client: &Client, mut live: usize) -> (HashMap<EventId, u32>, bool) {
         if event.kind == Kind::SourceLost {
             return (revisions, true);
         }
-        match published.record {
-            Record::Event(_) => {
+        match published.change {
+            None => {
                 let before = revisions.insert(event.id, event.revision);
                 assert_eq!(before, None, "the same event twice");
             }
-            Record::Amendment(amendment) => {
+            Some(EventChange::Amendment(amendment)) => {
                 let revision = revisions.get_mut(&event.id).unwrap();
                 assert_eq!(amendment.revision, *revision + 1, "a gap or a repeat");
                 *revision = amendment.revision;
             }
-            Record::Ack(_) | Record::Incident(_) | Record::Health(_) => unreachable!(),
+            Some(EventChange::Ack(_)) => unreachable!(),
         }
     }
     (revisions, false)
@@ -199,8 +199,7 @@ fn nobody_resumes_from_a_record_that_the_store_has_not_taken() {
     let mut early = daemon.client().stream(target, Some("0")).unwrap();
     let id = next_published(&mut early).id.unwrap().to_string();
     let waiting = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
-    let record = Record::Event(Box::new(waiting.clone()));
-    let provisional = Published::provisional(record, waiting.clone());
+    let provisional = Published::provisional(None, waiting.clone());
     daemon.hub.publish_provisional(provisional.into(), true);
     let mut late = daemon.client().stream(target, None).unwrap();
     for stream in [&mut early, &mut late] {

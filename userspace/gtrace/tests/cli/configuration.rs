@@ -78,6 +78,30 @@ fn config_check_refuses_what_run_refuses() {
 }
 
 #[test]
+fn a_variable_for_a_path_that_is_set_to_nothing_is_none() {
+    let nothing = Path::new("");
+    let variables = [
+        ("GTRACE_CONFIG", nothing),
+        ("GTRACE_SOCKET", nothing),
+        ("GTRACE_STATE_DIR", nothing),
+    ];
+    let (code, out, err) = bare(&["config", "show"], &variables);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains("state_dir = \"/var/lib/gtrace\""), "{out}");
+    // Typed it is a mistake.
+    let (code, _, err) = bare(&["config", "show", "--state-dir", ""], &[]);
+    assert!(code == Some(2) && err.contains("needs a value"), "{err}");
+}
+
+#[test]
+fn a_list_without_tokens_names_the_file_that_has_none() {
+    let file = "/nonexistent/credentials.toml";
+    let (code, out, err) = bare(&["token", "list", "--credentials", file], &[]);
+    assert_eq!(code, Some(0), "{err}");
+    assert!(out.contains(file), "{out}");
+}
+
+#[test]
 fn a_policy_that_cannot_be_used_is_named_as_one() {
     let dir = tempfile::tempdir().unwrap();
     let wrong = dir.path().join("wrong.toml");

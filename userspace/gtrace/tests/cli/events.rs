@@ -226,6 +226,15 @@ fn follow_ends_in_order_when_its_terminal_is_closed_and_goes_on_under_nohup() {
 }
 
 #[test]
+fn follow_ends_once_nobody_reads_it_also_where_nothing_happens() {
+    let daemon = Daemon::start();
+    let mut follower = Follower::start(daemon.dir.path(), &["events", "--follow"]);
+    assert!(follower.error_line().contains("answers"));
+    drop(follower.out);
+    assert_eq!(follower.child.wait().unwrap().code(), Some(0));
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let daemon = Daemon::start();
     for _ in 0..200 {
@@ -276,6 +285,54 @@ fn an_event_is_acknowledged_through_the_daemon_or_without_one() {
     assert_eq!(output(dir.path(), &["events", "--unacked", "--json"]).1, "");
     assert_eq!(output(dir.path(), &["ack", "ZZZZZZZZ"]).0, Some(1));
     assert_eq!(output(dir.path(), &["ack", "x"]).0, Some(2));
+}
+
+#[test]
+fn the_id_of_an_event_is_no_incidents_and_the_other_way_round() {
+    let daemon = Daemon::start();
+    let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    let incident = daemon.publish_opened(&event).id.to_string();
+    let event = event.id.to_string();
+    let is_incident = format!("is an incident, no event: `gtrace incidents show {incident}`");
+    let is_event = format!("is an event, no incident: `gtrace events show {event}`");
+    let cases: [(&[&str], &str); 6] = [
+        (&["ack", &incident], &is_incident),
+        (&["events", "show", &incident], &is_incident),
+        (&["incidents", "show", &event], &is_event),
+        (&["incidents", "ack", &event], &is_event),
+        (&["runbook", &event], &is_event),
+        (&["report", "--incident", &event], &is_event),
+    ];
+    let check = |dir: &Path| {
+        for (args, says) in cases {
+            let (code, _, err) = output(dir, args);
+            assert!(code == Some(1) && err.contains(says), "{args:?}: {err}");
+        }
+    };
+    check(daemon.dir.path());
+    check(daemon.stop().path());
+}
+
+#[test]
+fn what_is_refused_has_the_same_status_with_and_without_a_daemon() {
+    let daemon = Daemon::start();
+    let event = xid("0000:3b:00.0", 79, Severity::Fatal, HOUR);
+    let id = daemon.publish_opened(&event).id.to_string();
+    let resolve = ["incidents", "resolve", &id];
+    assert_eq!(output(daemon.dir.path(), &resolve).0, Some(0));
+    // Resolved is no state in which anybody is on it.
+    let ack = ["incidents", "ack", &id];
+    assert_eq!(output(daemon.dir.path(), &ack).0, Some(1));
+    let long = "x".repeat(4097);
+    let commands: [&[&str]; 2] = [
+        &["capture", "--note", &long],
+        &["maintenance", "start", "--for", "1h", "--note", &long],
+    ];
+    for args in commands {
+        let (code, _, err) = output(daemon.dir.path(), args);
+        assert!(code == Some(2) && err.contains("at most 4096"), "{err}");
+    }
+    assert_eq!(output(daemon.stop().path(), &ack).0, Some(1));
 }
 
 #[test]

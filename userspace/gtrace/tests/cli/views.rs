@@ -39,6 +39,43 @@ fn a_schema_fits_what_is_written() {
 }
 
 #[test]
+fn what_is_read_from_a_store_that_takes_no_records_is_said_to_lack_some() {
+    let daemon = Daemon::start();
+    daemon.publish_opened(&xid("0000:3b:00.0", 79, Severity::Fatal, HOUR));
+    daemon.hub.update_status(|status| {
+        status.store_problem = Some("disk full".into());
+        status.store_waiting = 7;
+    });
+    let commands: [&[&str]; 2] = [&["events"], &["report", "--out", "-"]];
+    for args in commands {
+        let (code, _, err) = output(daemon.dir.path(), args);
+        assert_eq!(code, Some(0), "{args:?}: {err}");
+        assert!(
+            err.contains("7 records are not stored yet"),
+            "{args:?}: {err}"
+        );
+    }
+}
+
+#[test]
+fn a_runbook_is_found_however_its_name_is_written() {
+    let none = Path::new("/nonexistent");
+    for (name, heading) in [
+        ("PCIE", "# pcie: "),
+        ("driver-crash", "# driver_crash: "),
+        ("Gpu_Lost", "# gpu_lost: "),
+    ] {
+        let (code, text, err) = output(none, &["runbook", name]);
+        assert!(code == Some(0) && text.starts_with(heading), "{text}{err}");
+    }
+    // Neither is a part of an incident's id.
+    for name in ["F4", "no-such-class"] {
+        let (code, _, err) = output(none, &["runbook", name]);
+        assert!(code == Some(2) && err.contains("classes: gpu_oom"), "{err}");
+    }
+}
+
+#[test]
 fn status_and_a_snapshot_of_top_say_how_things_stand() {
     let daemon = Daemon::start();
     daemon.publish_event(&xid("0000:3b:00.0", 79, Severity::Fatal, HOUR));

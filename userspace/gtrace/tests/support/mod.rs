@@ -55,7 +55,8 @@ impl Core {
         let epoch = store.epoch();
         for (seq, (record, event)) in seqs.zip(records) {
             let id = RecordId { epoch, seq };
-            self.hub.publish(id, record.clone(), event.clone());
+            self.hub
+                .publish(id, record.clone().into_change(), event.clone());
         }
     }
 

@@ -8,6 +8,7 @@ use gtrace_fleet::{Batch, Carried, Gap, History, Position, Taken, Verdict, judge
 use gtrace_store::Hash;
 use serde::Deserialize;
 
+use super::bounds;
 use super::notes::{Took, announce};
 use super::schema::APPENDED;
 use super::sql::{DbError, Sql, Value};
@@ -22,10 +23,6 @@ const EPOCHS_MAX: usize = 4096;
 const FAULTS_MAX: usize = 100;
 /// Gaps of a host that are kept, the newest; those first that nothing explains.
 const GAPS_MAX: usize = 100;
-/// Incidents of a host that are kept, those that changed last: retention leaves what nobody has resolved.
-const INCIDENTS_MAX: i64 = 10_000;
-/// So many of them go at a time: what is counted from incidents is read anew after that.
-const INCIDENTS_DROPPED: i64 = 1000;
 
 /// Incidents of hosts whose clocks are further ahead are taken for ones of this time.
 const CLOCK_AHEAD_NS: i64 = 3_600_000_000_000;
@@ -152,6 +149,9 @@ impl Database {
             ingest.append()?;
             ingest.put_incidents()?;
             took.retain(|took| took.last >= took.first);
+            for took in &took {
+                bounds::records(ingest.sql, took)?;
+            }
             if let Some(head) = head {
                 announce(ingest.sql, &head, day, &took)?;
             }
@@ -410,27 +410,10 @@ impl Ingest<'_> {
                 &row,
             )?;
         }
-        hosts
-            .into_iter()
-            .try_for_each(|host| self.bound_incidents(host))
-    }
-
-    /// Drops incidents of a host that has too many, in the order of their changes: its clock may be wrong.
-    fn bound_incidents(&mut self, host: i64) -> Result<(), DbError> {
-        let count = "SELECT count(*) FROM incidents WHERE host = $1";
-        let rows = self.sql.rows(count, &[host.into()])?;
-        if rows.first().is_none_or(|row| row[0].int() <= INCIDENTS_MAX) {
-            return Ok(());
+        for host in hosts {
+            bounds::incidents(self.sql, host)?;
         }
-        let oldest = INCIDENTS_MAX - INCIDENTS_DROPPED - 1;
-        self.sql.execute(
-            &format!(
-                "DELETE FROM incidents WHERE host = $1 AND (changed, last_ns, id) < (SELECT changed, last_ns, id FROM incidents \
-                 WHERE host = $1 ORDER BY changed DESC, last_ns DESC, id DESC LIMIT 1 OFFSET {oldest})"
-            ),
-            &[host.into()],
-        )?;
-        super::tallies::note_removal(self.sql)
+        Ok(())
     }
 
     /// A gap, which a record may explain that was taken before it: a store removes what is old, and says so at its end.
@@ -559,13 +542,9 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use gtrace_event::{FailureClass, Record};
-
     use super::*;
     use crate::db::sql::Kind;
-    use crate::db::tallies::changes;
-    use crate::db::testing::{first_batch, incident, with_hosts};
-    use crate::db::time_of;
+    use crate::db::testing::{first_batch, with_hosts};
 
     /// A connection whose statements are counted.
     struct Counted(Box<dyn Sql>, Arc<AtomicUsize>);
@@ -641,54 +620,5 @@ mod tests {
         let count = count.load(Ordering::Relaxed);
         assert!(count < 50, "{count} statements");
         assert_eq!(database.host("a").unwrap().unwrap().open_gaps, 1);
-    }
-
-    #[test]
-    fn incidents_of_a_host_are_bounded_and_take_no_other_hosts() {
-        let (_dir, mut database) = with_hosts(&["a", "b"]);
-        let now = Timestamp::now();
-        // Those that nobody resolves, all of one time.
-        let many = format!(
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {INCIDENTS_MAX}) \
-             INSERT INTO incidents SELECT 0, printf('%06d', i), 1, 7, {}, 'open', 'pcie', 0, '', 0 FROM n",
-            nanos(now)
-        );
-        database.sql.execute(&many, &[]).unwrap();
-        let other = "INSERT INTO incidents VALUES (1, 'other', 1, 0, 0, 'open', 'pcie', 0, '', 0)";
-        database.sql.execute(other, &[]).unwrap();
-        // The clock of the host is behind; then it is set.
-        let bodies = [time_of(1_000_000_000), now].map(|opened| {
-            let one = incident(opened, FailureClass::Pcie, &[]);
-            serde_json::to_string(&Record::Incident(Box::new(one))).unwrap()
-        });
-        let Arrived { batch, .. } = first_batch(0, bodies.into_iter(), now);
-        let mut after = None;
-        for one in batch.records {
-            let position = one.position();
-            let batch = Batch {
-                after,
-                tip: 2,
-                records: vec![one],
-            };
-            after = Some(position);
-            let arrived = Arrived {
-                host: 0,
-                batch,
-                seen: now,
-            };
-            assert_eq!(database.ingest(now, &[arrived]).unwrap()[0].taken, 1);
-        }
-        let mut count = |which: &str| {
-            let count = format!("SELECT count(*) FROM incidents WHERE {which}");
-            database.sql.rows(&count, &[]).unwrap()[0][0].int()
-        };
-        let kept = INCIDENTS_MAX - INCIDENTS_DROPPED;
-        assert_eq!(count("host = 0"), kept + 1);
-        assert_eq!(count("host = 0 AND changed > 0"), 2);
-        assert_eq!(count("id = '001001'"), 0);
-        assert_eq!(count("id = '001002' OR id = 'other'"), 2);
-        // What is counted from them is read anew once for so many.
-        let (_, removals) = changes(database.sql.as_mut()).unwrap();
-        assert_eq!(removals, 1);
     }
 }

@@ -1,5 +1,6 @@
 //! What a head keeps: hosts, their records and positions, incidents, tokens. One set of statements for two databases.
 
+mod bounds;
 mod cohorts;
 mod ingest;
 mod latency;
@@ -341,6 +342,16 @@ impl Database {
         )?;
         let of = |row: &Vec<Value>| (row[0].bytes().to_vec(), row[1].text().to_owned());
         Ok(rows.first().map(of))
+    }
+
+    /// Writes a number that nobody reads: whether anything can be written.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub(crate) fn touch(&mut self) -> Result<(), DbError> {
+        // Another one each time: SQLite writes no page that stays as it is.
+        let next = "INSERT INTO meta VALUES ('touched', 1) ON CONFLICT (key) DO UPDATE SET value = meta.value + 1";
+        self.transaction(|sql| sql.execute(next, &[]).map(drop))
     }
 
     /// All hosts, by name.

@@ -2,8 +2,10 @@ use gtrace_event::{FailureClass, Record};
 use gtrace_fleet::Metric;
 use gtrace_fleet::remedy::{Order, Step};
 
+use super::bounds::{INCIDENTS_DROPPED, INCIDENTS_MAX, RECORDS_DROPPED, RECORDS_MAX};
 use super::remediation::tests::turn;
-use super::testing::{bare_state, first_batch, with_hosts};
+use super::tallies::changes;
+use super::testing::{bare_state, first_batch, incident, with_hosts};
 use super::*;
 
 #[test]
@@ -530,4 +532,155 @@ fn epochs_gaps_and_faults_of_a_host_are_bounded_and_its_newest_stay() {
     assert_eq!(count(&mut database, "count(*) FROM faults"), 0);
     assert!(count(&mut database, "count(*) FROM gaps") < 100);
     assert_eq!(count(&mut database, "max(explained) FROM gaps"), 0);
+}
+
+#[test]
+fn incidents_of_a_host_are_bounded_and_take_no_other_hosts() {
+    let (_dir, mut database) = with_hosts(&["a", "b"]);
+    let now = Timestamp::now();
+    // Those that nobody resolves, all of one time.
+    let many = format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {INCIDENTS_MAX}) \
+         INSERT INTO incidents SELECT 0, printf('%06d', i), 1, 7, {}, 'open', 'pcie', 0, '', 0 FROM n",
+        nanos(now)
+    );
+    database.sql.execute(&many, &[]).unwrap();
+    let other = "INSERT INTO incidents VALUES (1, 'other', 1, 0, 0, 'open', 'pcie', 0, '', 0)";
+    database.sql.execute(other, &[]).unwrap();
+    // The clock of the host is behind; then it is set.
+    let bodies = [time_of(1_000_000_000), now].map(|opened| {
+        let one = incident(opened, FailureClass::Pcie, &[]);
+        serde_json::to_string(&Record::Incident(Box::new(one))).unwrap()
+    });
+    let Arrived { batch, .. } = first_batch(0, bodies.into_iter(), now);
+    let mut after = None;
+    for one in batch.records {
+        let position = one.position();
+        let batch = gtrace_fleet::Batch {
+            after,
+            tip: 2,
+            records: vec![one],
+        };
+        after = Some(position);
+        let arrived = Arrived {
+            host: 0,
+            batch,
+            seen: now,
+        };
+        assert_eq!(database.ingest(now, &[arrived]).unwrap()[0].taken, 1);
+    }
+    let mut count = |which: &str| {
+        let count = format!("SELECT count(*) FROM incidents WHERE {which}");
+        database.sql.rows(&count, &[]).unwrap()[0][0].int()
+    };
+    let kept = INCIDENTS_MAX - INCIDENTS_DROPPED;
+    assert_eq!(count("host = 0"), kept + 1);
+    assert_eq!(count("host = 0 AND changed > 0"), 2);
+    assert_eq!(count("id = '001001'"), 0);
+    assert_eq!(count("id = '001002' OR id = 'other'"), 2);
+    // What is counted from them is read anew once for so many.
+    let (_, removals) = changes(database.sql.as_mut()).unwrap();
+    assert_eq!(removals, 1);
+}
+
+#[test]
+fn records_of_a_host_are_bounded_and_take_no_other_hosts() {
+    let (_dir, mut database) = with_hosts(&["a", "b"]);
+    let now = Timestamp::now();
+    let yesterday = now - jiff::SignedDuration::from_hours(24);
+    let bodies = |n: usize| (0..n).map(|_| "{}".to_owned());
+    let Arrived { batch, .. } = first_batch(0, bodies(4), now);
+    let mut records = batch.records;
+    let last = records.pop().unwrap();
+    let after = records.last().map(gtrace_fleet::Carried::position);
+    let of = |after, records| Arrived {
+        host: 0,
+        batch: gtrace_fleet::Batch {
+            after,
+            tip: 4,
+            records,
+        },
+        seen: now,
+    };
+    let first = [of(None, records), first_batch(1, bodies(2), now)];
+    database.ingest(yesterday, &first).unwrap();
+    // As after millions of others.
+    let table = database.tables().unwrap().remove(0);
+    let (moved, before) = (RECORDS_DROPPED - 2, RECORDS_MAX + RECORDS_DROPPED - 1);
+    for change in [
+        format!("UPDATE {table} SET n = n + {moved} WHERE host = 0"),
+        format!("UPDATE hosts SET taken = {before} WHERE id = 0"),
+    ] {
+        database.sql.execute(&change, &[]).unwrap();
+    }
+    let taken = database.ingest(now, &[of(after, vec![last])]).unwrap();
+    assert_eq!(taken[0].taken, 1);
+    let tables = database.tables().unwrap();
+    assert_eq!(tables.len(), 2);
+    let mut kept = |host: i64| -> Vec<i64> {
+        let mut kept = Vec::new();
+        for table in &tables {
+            let of_host = format!("SELECT n FROM {table} WHERE host = $1 ORDER BY n");
+            let rows = database.sql.rows(&of_host, &[host.into()]).unwrap();
+            kept.extend(rows.iter().map(|row| row[0].int()));
+        }
+        kept
+    };
+    assert_eq!(
+        kept(0),
+        [RECORDS_DROPPED + 1, RECORDS_MAX + RECORDS_DROPPED]
+    );
+    assert_eq!(kept(1), [1, 2]);
+}
+
+#[test]
+fn what_goes_of_far_too_many_records_leaves_no_hole() {
+    let (_dir, mut database) = with_hosts(&["a", "b"]);
+    let now = Timestamp::now();
+    let yesterday = now - jiff::SignedDuration::from_hours(24);
+    let bodies = |n: usize| (0..n).map(|_| "{}".to_owned());
+    for (host, n, day) in [(0, 2, yesterday), (1, 1, now)] {
+        let batch = first_batch(host, bodies(n), now);
+        database.ingest(day, &[batch]).unwrap();
+    }
+    // As of one host, and of those between that there are others.
+    let tables = database.tables().unwrap();
+    let [old, new] = tables.as_slice() else {
+        panic!("{tables:?}");
+    };
+    for change in [
+        format!("UPDATE {old} SET n = 60000 WHERE n = 2"),
+        format!("UPDATE {new} SET host = 0, n = 60001"),
+    ] {
+        database.sql.execute(&change, &[]).unwrap();
+    }
+    let last = RECORDS_MAX + 100_000;
+    let took = notes::Took {
+        host: 0,
+        first: last,
+        last,
+    };
+    for kept in [2, 0] {
+        bounds::records(database.sql.as_mut(), &took).unwrap();
+        let count = format!(
+            "SELECT (SELECT count(*) FROM {old} WHERE host = 0) + (SELECT count(*) FROM {new} WHERE host = 0)"
+        );
+        let rows = database.sql.rows(&count, &[]).unwrap();
+        assert_eq!(rows[0][0].int(), kept);
+    }
+}
+
+#[test]
+fn what_shows_that_the_database_takes_something_is_written_each_time() {
+    let (dir, mut database) = with_hosts(&[]);
+    let other = rusqlite::Connection::open(dir.path().join("fleet.db")).unwrap();
+    let version = || {
+        let version = other.query_row("PRAGMA data_version", [], |row| row.get::<_, i64>(0));
+        version.unwrap()
+    };
+    for _ in 0..2 {
+        let before = version();
+        database.touch().unwrap();
+        assert_ne!(version(), before);
+    }
 }

@@ -300,19 +300,30 @@ impl Only {
         some.is_none_or(|some| some.iter().any(|one| is_meant(row, one)))
     }
 
-    /// Their names, of those the one that is asked for if one is; `None` for all.
+    /// A host that whoever asks may see.
+    pub(super) async fn host(&self, app: &App, name: &str) -> Result<HostRow, Problem> {
+        let wanted = name.to_owned();
+        let row = app.read(move |db| db.host(&wanted)).await?;
+        row.filter(|row| self.has(row))
+            .ok_or_else(|| Problem::no_host(name))
+    }
+
+    /// Their names, or the one that is asked for, which has to be one of them; `None` for all.
     pub(super) async fn names(
         &self,
         app: &App,
         asked: Option<String>,
     ) -> Result<Option<BTreeSet<String>>, Problem> {
+        if let Some(asked) = asked {
+            let row = self.host(app, &asked).await?;
+            return Ok(Some(BTreeSet::from([row.name])));
+        }
         if self.is_all() {
-            return Ok(asked.map(|name| BTreeSet::from([name])));
+            return Ok(None);
         }
         let rows = app.hosts().await?;
-        let seen = rows.iter().filter(|row| self.has(row)).map(|row| &row.name);
-        let seen = seen.filter(|name| asked.as_ref().is_none_or(|asked| asked == *name));
-        Ok(Some(seen.cloned().collect()))
+        let seen = rows.into_iter().filter(|row| self.has(row));
+        Ok(Some(seen.map(|row| row.name).collect()))
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::body::Body;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use gtrace_event::{Kind, Record, Severity};
@@ -20,6 +20,7 @@ use super::ending::over;
 use super::gate::{Known, Only};
 use super::people::kind_and_severity;
 use super::problem::Problem;
+use super::query::Query;
 use crate::db::{FleetEvent, FleetIncident, HostRow};
 use crate::writer::Sent;
 
@@ -29,6 +30,8 @@ const WAITING: usize = 16;
 const PING: Duration = Duration::from_secs(15);
 /// So often it is checked whether the reader may still read.
 const CHECK: Duration = Duration::from_secs(1);
+/// Some do not come.
+const GAP: &str = "event: gap\ndata: {}\n\n";
 
 #[derive(Deserialize)]
 pub(super) struct EventParameters {
@@ -49,7 +52,7 @@ pub(super) async fn events(
         host: asked.host,
         of: Of::Events { kind, severity },
     };
-    Ok(follow(app, known, only, wanted))
+    follow(app, known, only, wanted).await
 }
 
 #[derive(Deserialize)]
@@ -63,12 +66,12 @@ pub(super) async fn incidents(
     known: Option<Extension<Known>>,
     only: Only,
     Query(asked): Query<IncidentParameters>,
-) -> Response {
+) -> Result<Response, Problem> {
     let wanted = Wanted {
         host: asked.host,
         of: Of::Incidents,
     };
-    follow(app, known, only, wanted)
+    follow(app, known, only, wanted).await
 }
 
 /// What a reader is sent.
@@ -87,11 +90,14 @@ enum Of {
 }
 
 impl Wanted {
-    /// A message, if the reader wants this record.
-    fn message(&self, host: &str, body: &str) -> Option<String> {
+    /// A message, if the reader wants this record. One that is large does not come.
+    fn message(&self, host: &str, body: Option<&str>) -> Option<String> {
         if self.host.as_ref().is_some_and(|wanted| wanted != host) {
             return None;
         }
+        let Some(body) = body else {
+            return Some(GAP.to_owned());
+        };
         let fleet_host = host.to_owned();
         let (name, json) = match (serde_json::from_str(body).ok()?, &self.of) {
             (Record::Incident(incident), Of::Incidents) => {
@@ -116,7 +122,16 @@ impl Wanted {
     }
 }
 
-fn follow(app: App, known: Option<Extension<Known>>, only: Only, wanted: Wanted) -> Response {
+async fn follow(
+    app: App,
+    known: Option<Extension<Known>>,
+    only: Only,
+    wanted: Wanted,
+) -> Result<Response, Problem> {
+    // A name that is no host's would be waited for without end.
+    if let Some(host) = &wanted.host {
+        only.host(&app, host).await?;
+    }
     let live = &app.writer.live;
     let mut live = match wanted.of {
         Of::Incidents => live.incidents.subscribe(),
@@ -154,12 +169,12 @@ fn follow(app: App, known: Option<Extension<Known>>, only: Only, wanted: Wanted)
                             Some(name) => name.as_deref(),
                             None => only.is_all().then_some(""),
                         };
-                        let Some(message) = name.and_then(|name| wanted.message(name, &body)) else {
+                        let Some(message) = name.and_then(|name| wanted.message(name, body.as_deref())) else {
                             continue;
                         };
                         message
                     }
-                    Ok(Sent::Gap) => "event: gap\ndata: {}\n\n".to_owned(),
+                    Ok(Sent::Gap) => GAP.to_owned(),
                     Err(RecvError::Lagged(lost)) => format!("event: gap\ndata: {{\"lost\":{lost}}}\n\n"),
                     Err(RecvError::Closed) => return,
                 },
@@ -176,5 +191,5 @@ fn follow(app: App, known: Option<Extension<Known>>, only: Only, wanted: Wanted)
         (header::CONTENT_TYPE, "text/event-stream"),
         (header::CACHE_CONTROL, "no-cache"),
     ];
-    (headers, Body::from_stream(body)).into_response()
+    Ok((headers, Body::from_stream(body)).into_response())
 }

@@ -75,7 +75,9 @@ pub(super) async fn families(app: &App) -> Result<Vec<Family>, Problem> {
     });
     let (rows, classes, plans) = found.await?;
     let now = Timestamp::now();
-    let views: Vec<HostView> = rows.iter().map(|row| HostView::new(row, now)).collect();
+    // A host that was revoked is out of the fleet: nobody is to look at it.
+    let members = rows.iter().filter(|row| row.revoked.is_none());
+    let views: Vec<HostView> = members.map(|row| HostView::new(row, now)).collect();
     let mut all = Vec::new();
     let mut family = |name, kind, help, series: &[(Labels, u64)]| {
         all.push(Family {

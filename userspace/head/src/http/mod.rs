@@ -12,6 +12,7 @@ mod page;
 mod people;
 mod places;
 mod problem;
+mod query;
 mod reads;
 mod remediation;
 mod remote_write;
@@ -257,7 +258,43 @@ fn router(app: App) -> Router {
 mod tests {
     use std::time::Duration;
 
+    use axum::extract::State;
+    use gtrace_event::Timestamp;
+
     use super::*;
+
+    async fn is_well(app: &App) -> bool {
+        people::healthz(State(app.clone())).await.is_ok()
+    }
+
+    #[tokio::test]
+    async fn a_head_whose_database_takes_nothing_is_not_well_until_it_does() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("fleet.db");
+        let (_end, ended) = watch::channel(false);
+        let app = App::open(&Place::File(path.clone()), None, false, ended).unwrap();
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        // As a full disk: whatever is written.
+        let full = "CREATE TRIGGER full_hosts BEFORE UPDATE ON hosts BEGIN SELECT RAISE(ABORT, 'full'); END; \
+            CREATE TRIGGER full_meta BEFORE INSERT ON meta BEGIN SELECT RAISE(ABORT, 'full'); END; \
+            INSERT INTO hosts(id, name, simulated, credential, enrolled_ns, taken, tip, forks) \
+            VALUES (1, 'a', 0, x'00', 0, 0, 0, 0);";
+        connection.execute_batch(full).unwrap();
+        assert!(is_well(&app).await);
+        let batch = gtrace_fleet::Batch {
+            after: None,
+            tip: 0,
+            records: Vec::new(),
+        };
+        let taken = app.intake.batch(1, batch, Timestamp::now()).await;
+        assert!(taken.is_err());
+        assert!(!is_well(&app).await && !is_well(&app).await);
+        connection
+            .execute_batch("DROP TRIGGER full_hosts; DROP TRIGGER full_meta")
+            .unwrap();
+        // Nobody has written meanwhile: who shares out connections sends it no agents.
+        assert!(is_well(&app).await);
+    }
 
     #[tokio::test]
     async fn long_questions_leave_a_reader_for_short_ones() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{Query, State};
+use axum::extract::State;
 use gtrace_event::{IncidentId, Timestamp};
 use gtrace_fleet::outbreak::Outbreak;
 use serde::Deserialize;
@@ -14,6 +14,7 @@ use tokio::sync::Mutex;
 use super::App;
 use super::people::LIMIT_MAX;
 use super::problem::Problem;
+use super::query::Query;
 use crate::db::{Database, DbError};
 use crate::view;
 

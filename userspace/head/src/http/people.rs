@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{Extensions, StatusCode};
 use gtrace_event::{IncidentId, Kind, Severity, Timestamp};
 use gtrace_fleet::cohort::{self, Cohort, Comparison};
@@ -16,12 +16,13 @@ use super::App;
 use super::agents::InTime;
 use super::gate::{self, Named, Only};
 use super::problem::Problem;
+use super::query::Query;
 use crate::db::{
-    ChainReport, Database, EventQuery, Factor, FleetEvent, FleetIncident, HostRow, IncidentQuery,
-    LatencyBy, LatencyQuery, LatencyReport, Unit, UsageBy, UsageQuery, UsageReport,
+    ChainReport, Database, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, LatencyBy,
+    LatencyQuery, LatencyReport, Unit, UsageBy, UsageQuery, UsageReport,
 };
 use crate::secret;
-use crate::view::HostView;
+use crate::view::{HostView, labels};
 
 /// Most events and incidents of an answer.
 pub(super) const LIMIT_MAX: u32 = 10_000;
@@ -36,6 +37,8 @@ pub(super) async fn healthz(State(app): State<App>) -> Result<Json<serde_json::V
         let cause = "the thread that writes to the database has ended";
         return Err(Problem::unavailable("the head takes nothing", cause));
     }
+    let taken = app.writer.check().await;
+    taken.map_err(|cause| Problem::unavailable("the head takes nothing", cause))?;
     let hosts = app.health_reader.read(Database::count_hosts).await?;
     Ok(Json(serde_json::json!({ "ok": true, "hosts": hosts })))
 }
@@ -66,18 +69,11 @@ pub(super) async fn host(
     only: Only,
     Path(name): Path<String>,
 ) -> Result<Json<HostDetail>, Problem> {
-    let row = seen(&app, &only, &name).await?;
+    let row = only.host(&app, &name).await?;
     Ok(Json(HostDetail {
         view: HostView::new(&row, Timestamp::now()),
         current: row.state,
     }))
-}
-
-/// A host that whoever asks may see.
-pub(super) async fn seen(app: &App, only: &Only, name: &str) -> Result<HostRow, Problem> {
-    let wanted = name.to_owned();
-    let row = app.read(move |db| db.host(&wanted)).await?;
-    row.filter(|row| only.has(row)).ok_or_else(|| no_host(name))
 }
 
 /// One incident of a host.
@@ -86,9 +82,7 @@ pub(super) async fn incident(
     only: Only,
     Path((host, id)): Path<(String, String)>,
 ) -> Result<Json<FleetIncident>, Problem> {
-    if !only.is_all() {
-        seen(&app, &only, &host).await?;
-    }
+    only.host(&app, &host).await?;
     let remedy = "`gtrace fleet incidents` lists them";
     let id = id
         .parse::<IncidentId>()
@@ -193,9 +187,26 @@ pub(super) async fn verify(
     });
     let reports: Vec<ChainReport> = reports.await?;
     match host {
-        Some(host) if reports.is_empty() => Err(no_host(&host)),
+        Some(host) if reports.is_empty() => Err(Problem::no_host(&host)),
         _ => Ok(Json(reports)),
     }
+}
+
+/// A label that a host has. By another, all hosts would be left out.
+async fn known_label(app: &App, only: &Only, name: &str) -> Result<String, Problem> {
+    let rows = app.hosts().await?;
+    let seen = rows.iter().filter(|row| only.has(row));
+    let known: BTreeSet<&String> = seen.flat_map(|row| labels(row).keys()).collect();
+    if known.iter().any(|known| *known == name) {
+        return Ok(name.to_owned());
+    }
+    let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
+    let remedy = match known.as_slice() {
+        [] => "no host has any: `gtrace agent run --label NAME=VALUE` gives it one".to_owned(),
+        known => format!("labels of hosts are {}", known.join(", ")),
+    };
+    let cause = format!("no host has the label `{name}`");
+    Err(Problem::not_found(cause, &remedy))
 }
 
 #[derive(Deserialize)]
@@ -213,7 +224,7 @@ pub(super) async fn lemons(
         None | Some("gpu") => Unit::Gpu,
         Some("slot") => Unit::Slot,
         Some("host") => Unit::Host,
-        Some(label) => Unit::Label(label.to_owned()),
+        Some(label) => Unit::Label(known_label(&app, &Only::default(), label).await?),
     };
     let units = app
         .count(move |db, tallies, today| db.exposed_from(tallies, &by, today))
@@ -248,7 +259,7 @@ pub(super) async fn usage(
         Some("host") => UsageBy::Host,
         Some("gpu") => UsageBy::Gpu,
         Some("model") => UsageBy::Model,
-        Some(label) => UsageBy::Label(label.to_owned()),
+        Some(label) => UsageBy::Label(known_label(&app, &only, label).await?),
     };
     let now = Timestamp::now();
     let week = jiff::SignedDuration::from_hours(7 * 24);
@@ -288,7 +299,7 @@ pub(super) async fn latency(
         Some("driver") => LatencyBy::Driver,
         Some("kernel") => LatencyBy::Kernel,
         Some("model") => LatencyBy::Model,
-        Some(label) => LatencyBy::Label(label.to_owned()),
+        Some(label) => LatencyBy::Label(known_label(&app, &only, label).await?),
     };
     if by != LatencyBy::Call && asked.call.is_none() {
         return Err(Problem::bad_request(
@@ -318,12 +329,21 @@ pub(super) struct CohortParameters {
     by: Option<String>,
 }
 
+/// By what hosts are compared.
+async fn factor(app: &App, text: &str) -> Result<Factor, Problem> {
+    let by = Factor::from(text);
+    if let Factor::Label(name) = &by {
+        known_label(app, &Only::default(), name).await?;
+    }
+    Ok(by)
+}
+
 /// Versions with their hosts, failures and exposure.
 pub(super) async fn cohorts(
     State(app): State<App>,
     Query(asked): Query<CohortParameters>,
 ) -> Result<Json<Vec<Cohort>>, Problem> {
-    let by = Factor::from(asked.by.as_deref().unwrap_or("driver"));
+    let by = factor(&app, asked.by.as_deref().unwrap_or("driver")).await?;
     let found = app
         .count(move |db, tallies, today| db.cohorts_from(tallies, &by, today))
         .await?;
@@ -353,7 +373,7 @@ pub(super) async fn compare(
         ));
     }
     let what = asked.by.as_deref().unwrap_or("driver").to_owned();
-    let by = Factor::from(what.as_str());
+    let by = factor(&app, &what).await?;
     let found = app
         .count(move |db, tallies, today| db.cohorts_from(tallies, &by, today))
         .await?;
@@ -455,13 +475,6 @@ pub(super) async fn revoke(
         .map_err(|e| Problem::unavailable("cannot revoke", e))?;
     match done {
         true => Ok(StatusCode::NO_CONTENT),
-        false => Err(no_host(&host)),
+        false => Err(Problem::no_host(&host)),
     }
-}
-
-pub(super) fn no_host(host: &str) -> Problem {
-    Problem::not_found(
-        format!("no host `{host}` is in the fleet"),
-        "`gtrace fleet hosts` lists them",
-    )
 }

@@ -50,6 +50,11 @@ impl Problem {
     pub(super) fn not_found(cause: impl ToString, remedy: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not found", cause, remedy)
     }
+
+    pub(super) fn no_host(name: &str) -> Self {
+        let cause = format!("no host `{name}` is in the fleet");
+        Self::not_found(cause, "`gtrace fleet hosts` lists them")
+    }
 }
 
 impl From<Unread> for Problem {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::{Path, Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Redirect, Response};
 use gtrace_event::Timestamp;
@@ -18,8 +18,8 @@ use tokio::sync::{Notify, Semaphore, oneshot};
 use super::App;
 use super::agents::Host;
 use super::gate::Only;
-use super::people::seen;
 use super::problem::Problem;
+use super::query::Query;
 use crate::db::ReadOf;
 use crate::view::is_silent;
 
@@ -205,7 +205,7 @@ pub(super) async fn read(
             "ask the host's daemon itself",
         ));
     };
-    let row = seen(&app, &only, &name).await?;
+    let row = only.host(&app, &name).await?;
     let refused =
         |status, cause: String, remedy: &str| Err(Problem::new(status, "not read", cause, remedy));
     if is_silent(&row, Timestamp::now()) {

@@ -3,7 +3,7 @@
 use std::sync::PoisonError;
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use gtrace_event::Timestamp;
 use gtrace_fleet::remedy::{Mode, Plan};
@@ -13,6 +13,7 @@ use super::App;
 use super::gate::Named;
 use super::people::LIMIT_MAX;
 use super::problem::Problem;
+use super::query::Query;
 use crate::db::{Change, UnreadablePlan};
 
 /// How it stands with remediation.

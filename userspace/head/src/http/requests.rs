@@ -1,7 +1,7 @@
 //! What people have hosts asked for, and what hosts answer.
 
 use axum::Json;
-use axum::extract::{Path, Query, Request as HttpRequest, State};
+use axum::extract::{Path, Request as HttpRequest, State};
 use axum::http::{Extensions, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use gtrace_event::{IncidentId, Timestamp};
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use super::App;
 use super::agents::{Host, InTime};
 use super::gate::{self, Named, Only};
-use super::people::{no_host, seen};
 use super::problem::Problem;
+use super::query::Query;
 use super::sessions::look;
 use crate::db::{NewRequest, NotAsked, Request};
 use crate::view::is_silent;
@@ -67,7 +67,7 @@ async fn asked(
     ask: Ask,
     by: String,
 ) -> Result<Json<Request>, Problem> {
-    let row = seen(&app, only, &host).await?;
+    let row = only.host(&app, &host).await?;
     let now = Timestamp::now();
     let conflict = |cause: String, remedy: &str| {
         Problem::new(StatusCode::CONFLICT, "not asked", cause, remedy)
@@ -108,7 +108,7 @@ async fn asked(
     let asked = asked.map_err(|e| Problem::unavailable("cannot ask", e))?;
     look(&app).await;
     asked.map(Json).map_err(|why| match why {
-        NotAsked::NoHost(host) => no_host(&host),
+        NotAsked::NoHost(host) => Problem::no_host(&host),
         NotAsked::Full(_) | NotAsked::Changed(_) => {
             conflict(why.to_string(), "wait until it has answered")
         }
@@ -127,7 +127,7 @@ pub(super) async fn show(
 ) -> Result<Json<Request>, Problem> {
     let found = app.read(move |db| db.request(id)).await?;
     let found = found.ok_or_else(|| no_request(id))?;
-    if !only.is_all() && seen(&app, &only, &found.host).await.is_err() {
+    if !only.is_all() && only.host(&app, &found.host).await.is_err() {
         return Err(no_request(id));
     }
     Ok(Json(found))

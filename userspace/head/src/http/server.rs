@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::extract::Request;
+use gtrace_api::SocketFile;
 use gtrace_event::Timestamp;
 use gtrace_fleet::remedy::Policy;
 use gtrace_store::SteadyClock;
@@ -131,7 +132,7 @@ pub enum ListenError {
 pub struct Bound {
     tcp: Option<StdTcpListener>,
     https: Option<(StdTcpListener, Arc<Door>)>,
-    unix: Option<(StdUnixListener, PathBuf)>,
+    unix: Option<(StdUnixListener, SocketFile)>,
     gswarm: Option<(StdTcpListener, Gswarm)>,
     policy: Option<(Remediation, Policy)>,
     listen: Listen,
@@ -184,7 +185,6 @@ pub fn bind(listen: Listen) -> Result<Bound, ListenError> {
         }
     };
     let unix = listen.socket.as_deref().map(bind_unix).transpose()?;
-    let unix = unix.zip(listen.socket.clone());
     Ok(Bound {
         tcp,
         https,
@@ -213,7 +213,7 @@ fn bind_tcp(address: SocketAddr) -> Result<StdTcpListener, ListenError> {
     })
 }
 
-fn bind_unix(path: &Path) -> Result<StdUnixListener, ListenError> {
+fn bind_unix(path: &Path) -> Result<(StdUnixListener, SocketFile), ListenError> {
     let failed = |cause| ListenError::Socket {
         place: path.display().to_string(),
         cause,
@@ -239,9 +239,10 @@ fn bind_unix(path: &Path) -> Result<StdUnixListener, ListenError> {
         _ => {}
     }
     let listener = StdUnixListener::bind(path).map_err(failed)?;
+    let file = SocketFile::new(path).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o660)).map_err(failed)?;
-    Ok(listener)
+    Ok((listener, file))
 }
 
 /// Answers until `shutdown` holds true or its sender is dropped, or a part of it has ended. `ready` is called once the database is open.
@@ -342,9 +343,6 @@ pub async fn serve(
     let _ = end.send(true);
     let all = async { while tasks.0.join_next().await.is_some() {} };
     let _ = tokio::time::timeout(DRAIN, all).await;
-    if let Some((_, path)) = unix {
-        let _ = std::fs::remove_file(path);
-    }
     gone.map_or(Ok(()), |gone| Err(ListenError::Ended(gone)))
 }
 

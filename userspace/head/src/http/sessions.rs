@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Json;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{Extensions, StatusCode};
 use gtrace_event::Timestamp;
 use gtrace_fleet::{
@@ -19,8 +19,8 @@ use super::App;
 use super::agents::{Host, InTime};
 use super::ending::over;
 use super::gate::{self, Named};
-use super::people::no_host;
 use super::problem::Problem;
+use super::query::Query;
 use crate::db::{After, Frame, HostRow, NewSession, NotStarted, Session, nanos};
 use crate::view::{is_meant, is_silent};
 
@@ -343,7 +343,7 @@ fn select(known: &[HostRow], wanted: &[String]) -> Result<Vec<String>, Problem> 
         let mut any = false;
         names.extend(found.inspect(|_| any = true));
         if names.len() == before && !any {
-            return Err(no_host(one));
+            return Err(Problem::no_host(one));
         }
     }
     Ok(names.into_iter().collect())

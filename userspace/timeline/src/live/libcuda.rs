@@ -10,9 +10,11 @@ use anyhow::Context as _;
 /// The name by which programs load the driver.
 pub const NAME: &str = "libcuda.so.1";
 /// Where the loader looks last (ld.so(8)), and where distributions have it.
-const FOLDERS: [&str; 6] = [
+const FOLDERS: [&str; 8] = [
     "/lib/x86_64-linux-gnu",
     "/usr/lib/x86_64-linux-gnu",
+    "/lib/aarch64-linux-gnu",
+    "/usr/lib/aarch64-linux-gnu",
     "/lib64",
     "/usr/lib64",
     "/lib",
@@ -153,6 +155,15 @@ mod tests {
         }
         cache.extend(strings);
         cache
+    }
+
+    #[test]
+    fn each_folder_of_an_architecture_has_its_like_on_arm64() {
+        let x86 = FOLDERS.iter().filter(|folder| folder.contains("x86_64"));
+        for folder in x86 {
+            let arm64 = folder.replace("x86_64", "aarch64");
+            assert!(FOLDERS.contains(&arm64.as_str()), "{arm64}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The ways of the executor that are worth vector instructions, compiled for the processor at hand.
 #![allow(unsafe_code)] // Functions compiled for an instruction set that was asked for first.
 
-use super::super::alu::{Operands, Regs, WARP, vectors};
+use super::super::alu::{Operands, Regs, WARP};
 use super::super::program::Shuffle;
 use super::span::{self, Base, Check};
 use super::warp;
@@ -21,7 +21,7 @@ macro_rules! twice {
                 fn compiled($($arg: $ty),*) -> $out {
                     body($($arg),*)
                 }
-                if vectors() {
+                if crate::ptx::alu::vectors() {
                     // SAFETY: the processor has what it was compiled for.
                     return unsafe { compiled($($arg),*) };
                 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use gtrace_event::{
-    Ack, Event, EventId, Incident, IncidentId, IncidentState, Kind, Occurrence, Provenance, Record,
-    Severity, StateChange, Timestamp, WitnessName,
+    Ack, Event, EventChange, EventId, Incident, IncidentId, IncidentState, Kind, Occurrence,
+    Provenance, Severity, StateChange, Timestamp, WitnessName,
 };
 use gtrace_store::Reader;
 use tokio::sync::oneshot;
@@ -79,7 +79,7 @@ impl State {
             return Err(NO_ROOM.to_owned());
         }
         event.acks.push(ack.clone());
-        if !self.publish(Record::Ack(ack), event.clone()) {
+        if !self.publish(Some(EventChange::Ack(ack)), event.clone()) {
             return Err("the acknowledgement cannot be written as JSON".to_owned());
         }
         let acks = event.acks.clone();

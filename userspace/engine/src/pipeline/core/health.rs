@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use gtrace_devices::{GpuInfo, HostNews, RUNS_AGAIN};
 use gtrace_event::{
-    Event, EventId, HealthAction, HealthNews, HealthRecord, HealthState, HealthSubject, Kind,
-    MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, Record, Severity,
-    SubjectHealth, SubjectKind, Timestamp, WitnessName,
+    Event, EventChange, EventId, HealthAction, HealthNews, HealthRecord, HealthState,
+    HealthSubject, Kind, MaintenanceWindow, Occasion, Occurrence, PciAddress, Provenance, Record,
+    Severity, SubjectHealth, SubjectKind, Timestamp, WitnessName,
 };
 use gtrace_health::{Change, Fold, NOT_SEEN, RuleError, Rules};
 use gtrace_store::{Filter, HealthEntry, Reader, StoreError};
@@ -218,12 +218,15 @@ impl State {
     }
 
     /// Has the fold take a record that is published.
-    pub(super) fn follow_health(&mut self, record: &Record, event: &Event) -> Vec<Change> {
+    pub(super) fn follow_health(
+        &mut self,
+        change: Option<&EventChange>,
+        event: &Event,
+    ) -> Vec<Change> {
         self.health.since_snapshot += 1;
-        match record {
-            Record::Event(_) | Record::Amendment(_) => self.health.fold.event(event),
-            Record::Ack(ack) => self.health.fold.ack(ack),
-            Record::Incident(_) | Record::Health(_) => Vec::new(),
+        match change {
+            None | Some(EventChange::Amendment(_)) => self.health.fold.event(event),
+            Some(EventChange::Ack(ack)) => self.health.fold.ack(ack),
         }
     }
 
@@ -301,7 +304,7 @@ impl State {
         record.machine_id.clone_from(&self.machine_id);
         record.boot_id = Some(self.boot_id.clone());
         self.health.since_snapshot += 1;
-        self.push(Pending::health(record));
+        self.push(Pending::health(&record));
     }
 
     fn show_health(&self) {

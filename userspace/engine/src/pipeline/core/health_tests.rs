@@ -297,6 +297,16 @@ fn only_a_plugin_that_is_not_there_is_forgotten() {
     assert_eq!(gpu(&world).state, HealthState::Degraded);
     let reasons = |world: &World| part(world).unwrap().reasons.len();
     assert_eq!(reasons(&world), 1);
+    // A line that cannot be read may name both checks.
+    let unread = Checked {
+        is_complete: false,
+        ..Checked::new("site", Ok(Vec::new()))
+    };
+    world.send(Input::Command(Command::Checked(unread)));
+    assert_eq!(
+        (reasons(&world), gpu(&world).state),
+        (1, HealthState::Degraded)
+    );
     // Refused, or the folder is; and neither after a restart.
     look(&world, Ok(&["site"]), &["site"]);
     assert_eq!(

@@ -208,7 +208,8 @@ impl State {
         self.known.name(&mut occurrence);
         self.poll_soon.ask_if_trouble(witness, &occurrence);
         // What reports without text wait for.
-        let awaited = !lacks_text(witness) && code_of(&occurrence).is_some();
+        let awaited =
+            !self.pending_xids.is_empty() && !lacks_text(witness) && code_of(&occurrence).is_some();
         let text = awaited.then(|| occurrence.clone());
         let observed = Observed {
             witness,

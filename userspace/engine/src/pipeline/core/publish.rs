@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use gtrace_api::Published;
 use gtrace_event::{
-    Action, Event, EventId, Incident, Kind, Occurrence, Provenance, Record, Severity,
+    Action, Event, EventChange, EventId, Incident, Kind, Occurrence, Provenance, Severity,
 };
 
 use super::{MAX_WAITING, OPEN_MAX, State};
@@ -61,7 +61,6 @@ impl State {
                 if is_line {
                     self.unconfirmed.insert(*id, self.confirmable);
                 }
-                let record = Record::Event(Box::new(event.clone()));
                 if self.must_wait() {
                     if !self.fold.holds_back() {
                         tracing::error!(
@@ -69,10 +68,10 @@ impl State {
                         );
                     }
                     self.fold.hold_back(*id);
-                    self.show_unstored(record, event);
+                    self.show_unstored(None, event);
                 } else {
                     self.opened(&event);
-                    self.publish(record, event);
+                    self.publish(None, event);
                 }
             }
             Folded::Repeat(id) => {
@@ -164,24 +163,24 @@ impl State {
     }
 
     /// Puts a record into the next batch for the store, which publishes it; false if it is lost.
-    pub(super) fn publish(&mut self, record: Record, event: Event) -> bool {
+    pub(super) fn publish(&mut self, change: Option<EventChange>, event: Event) -> bool {
         if !self.has_room(1) {
             self.hub.metrics.count_lost("store", "queue_full", 1);
-            self.show_unstored(record, event);
+            self.show_unstored(change, event);
             return false;
         }
-        if !matches!(record, Record::Ack(_)) {
+        if !matches!(change, Some(EventChange::Ack(_))) {
             self.correlate(&event);
         }
-        let changes = self.follow_health(&record, &event);
-        let pushed = self.push(Pending::new(record, event));
+        let changes = self.follow_health(change.as_ref(), &event);
+        let pushed = self.push(Pending::new(change, event));
         self.record_health_changes(changes);
         pushed
     }
 
     /// Whoever is on call sees what the store has no room for, too.
-    pub(super) fn show_unstored(&self, record: Record, event: Event) {
-        let published = Arc::new(Published::provisional(record, event));
+    pub(super) fn show_unstored(&self, change: Option<EventChange>, event: Event) {
+        let published = Arc::new(Published::provisional(change, event));
         self.hub.publish_provisional(published, false);
     }
 

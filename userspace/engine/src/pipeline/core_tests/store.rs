@@ -46,12 +46,15 @@ fn while_the_store_takes_nothing_an_event_is_seen_at_once_and_again_once_it_is_s
         while committed.len() < 2 {
             let published = world.next_record();
             match published.seq {
-                Some(seq) => committed.push((seq, published.record.clone())),
+                Some(seq) => committed.push((seq, published.change.clone(), published.event.id)),
                 None => assert!(committed.is_empty(), "provisional after it was committed"),
             }
         }
-        assert_eq!(committed[0], (1, first.record.clone()));
-        assert!(matches!(committed[1], (2, Record::Ack(_))), "{committed:?}");
+        assert_eq!(committed[0], (1, None, first.event.id));
+        assert!(
+            matches!(committed[1], (2, Some(EventChange::Ack(_)), _)),
+            "{committed:?}"
+        );
         assert!(world.hub.subscribe().provisional.is_empty());
         assert_eq!(world.stored(None)[0].acks.len(), 1);
     }

@@ -210,6 +210,34 @@ fn nvml_that_never_worked_is_one_event_and_asked_again_when_a_card_comes_or_goes
 }
 
 #[test]
+fn nvml_is_opened_anew_for_a_gpu_that_the_driver_was_bound_to_since() {
+    const OTHER: &str = "0000:9a:00.0";
+    let gpu = |pci: &str, driver: Option<&str>, shown: bool| {
+        let mut gpu = GpuInfo::at(pci.parse().unwrap());
+        gpu.present_in.pci = true;
+        gpu.present_in.nvml = shown;
+        gpu.driver_bound = driver.map(str::to_owned);
+        gpu
+    };
+    let shown = gpu(GPU, Some("nvidia"), true);
+    let with = |other: GpuInfo| vec![shown.clone(), other];
+    let alone = [shown.clone()];
+    let of_a_guest = with(gpu(OTHER, Some("vfio-pci"), false));
+    let newcomer = with(gpu(OTHER, Some("nvidia"), false));
+    assert!(has_newcomer(&alone, &newcomer), "put in or found by a scan");
+    assert!(
+        has_newcomer(&of_a_guest, &newcomer),
+        "given back by a guest"
+    );
+    assert!(has_newcomer(&with(gpu(OTHER, None, false)), &newcomer));
+    assert!(!has_newcomer(&newcomer, &newcomer), "once");
+    assert!(!has_newcomer(&newcomer, &alone) && !has_newcomer(&newcomer, &of_a_guest));
+    assert!(!has_newcomer(&alone, &of_a_guest), "not NVML's");
+    let known = with(gpu(OTHER, Some("nvidia"), true));
+    assert!(!has_newcomer(&alone, &known), "NVML shows it");
+}
+
+#[test]
 fn what_nvml_read_is_a_sample_of_nvml_and_gone_once_it_reads_nothing() {
     let sys = FakeSysfs::with_gpu();
     let (state, hub, _inputs) = state(&sys, intervals(10, 10));

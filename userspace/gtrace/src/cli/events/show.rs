@@ -12,7 +12,7 @@ use gtrace_store::IncidentFilter;
 use serde::Serialize;
 
 use crate::cli::explain::{Explanation, Subject};
-use crate::cli::ids::find;
+use crate::cli::ids::{self, find};
 use crate::cli::incidents;
 use crate::cli::other_host::ReadPlace;
 use crate::cli::shared::{self, Exit, Failure, Instance};
@@ -61,7 +61,8 @@ struct Belongs<'a> {
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let instance = args.place.resolve()?;
-    let event = lookup(&args.event, &instance)?;
+    let event =
+        lookup(&args.event, &instance).map_err(|why| ids::no_event(why, &args.event, &instance))?;
     let incident = match incident_of(event.id, &instance.quiet()) {
         Ok(incident) => incident,
         Err(Failure(_, why)) => {

@@ -3,8 +3,8 @@
 use gtrace_api::client::target;
 use gtrace_fleet::cohort::{Cohort, Comparison, Verdict};
 
-use super::super::shared::{self, Exit, Failure};
-use super::{Asked, failure};
+use super::super::shared::{self, Exit};
+use super::Asked;
 use crate::render;
 
 /// Which versions are compared.
@@ -45,7 +45,7 @@ pub(super) fn run(compare: Compare) -> anyhow::Result<Exit> {
 
 fn list(by: &str, asked: &Asked) -> anyhow::Result<Exit> {
     let path = target("/fleet/v1/cohorts", &[("by", by)]);
-    let found: Vec<Cohort> = asked.get(&path)?;
+    let found: Vec<Cohort> = asked.get_finding(&path)?;
     if !asked.json && !found.is_empty() {
         shared::print(&header())?;
     }
@@ -75,8 +75,7 @@ fn line(cohort: &Cohort) -> String {
 fn gate(pairs: &[(&str, String)], asked: &Asked) -> anyhow::Result<Exit> {
     let path = target("/fleet/v1/compare", pairs);
     // 1 says that the new version is worse: a version that no host had is not that.
-    let not_possible = |error| Failure::not_possible(failure(error));
-    let found: Comparison = asked.client()?.get(&path).map_err(not_possible)?;
+    let found: Comparison = asked.get_finding(&path)?;
     let exit = match found.verdict {
         Verdict::NotWorse => Exit::Success,
         Verdict::Worse => Exit::Problem,

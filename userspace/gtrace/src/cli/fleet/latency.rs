@@ -29,8 +29,8 @@ pub(super) struct Latency {
     #[arg(long, value_name = "TIME", default_value = "1d", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     since: Timestamp,
     /// To the day of this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
-    until: Option<Timestamp>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_end_time)]
+    until: Option<shared::End>,
     /// What comes first.
     #[arg(long, value_name = "WHAT", default_value = "time")]
     sort: Sort,
@@ -90,7 +90,8 @@ pub(super) fn run(latency: Latency) -> anyhow::Result<Exit> {
         ("by", latency.by.clone()),
         ("since", latency.since.to_string()),
     ];
-    pairs.extend(latency.until.map(|time| ("until", time.to_string())));
+    let until = latency.until.map(|end| end.after(Some(latency.since)));
+    pairs.extend(until.map(|time| ("until", time.to_string())));
     pairs.extend(latency.call.clone().map(|call| ("call", call)));
     pairs.extend(layer.map(|layer| ("layer", layer.name().to_owned())));
     pairs.extend(latency.host.map(|host| ("host", host)));

@@ -15,7 +15,7 @@ pub(super) enum What {
     /// List plans that wait, are carried out, or keep a host out.
     ///
     /// Exit status: 0 nothing needs a person, 1 a plan waits for approval or has failed, or remediation itself does not work; 2 wrong usage,
-    /// 3 no head answers.
+    /// 3 no head answers, or it refuses to.
     List {
         /// Those that have ended too, and dry ones.
         #[arg(long)]
@@ -58,7 +58,7 @@ pub(super) fn run(what: What) -> anyhow::Result<Exit> {
 
 fn list(all: bool, asked: &Asked) -> anyhow::Result<Exit> {
     let path = target("/fleet/v1/remediation", &[("all", all.to_string())]);
-    let found: RemediationView = asked.get(&path)?;
+    let found: RemediationView = asked.get_finding(&path)?;
     if !asked.json {
         match (found.mode, &found.problem) {
             (_, Some(problem)) => shared::say(&format!("remediation: {}", render::clean(problem))),

@@ -22,8 +22,8 @@ pub(super) struct Usage {
     #[arg(long, value_name = "TIME", default_value = "7d", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     since: Timestamp,
     /// To the day of this time.
-    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
-    until: Option<Timestamp>,
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_end_time)]
+    until: Option<shared::End>,
     /// Only of this owner, as the table names it: `user/ada`, `namespace/ml`.
     #[arg(long, value_name = "NAME")]
     owner: Option<String>,
@@ -107,7 +107,8 @@ struct Priced<'a> {
 pub(super) fn run(usage: Usage) -> anyhow::Result<Exit> {
     let prices = usage.prices.as_deref().map(Prices::read).transpose()?;
     let mut pairs = vec![("by", usage.by.clone()), ("since", usage.since.to_string())];
-    pairs.extend(usage.until.map(|time| ("until", time.to_string())));
+    let until = usage.until.map(|end| end.after(Some(usage.since)));
+    pairs.extend(until.map(|time| ("until", time.to_string())));
     let filters = [
         ("owner", usage.owner),
         ("job", usage.job),

@@ -46,6 +46,9 @@ pub(super) fn show(args: &ShowArgs) -> anyhow::Result<ExitCode> {
         let text = args.function.as_deref();
         pid && text.is_none_or(|text| key.function.contains(text))
     });
+    if profile.rows.is_empty() {
+        say!("{} has no calls that match", args.file.display());
+    }
     let view = View {
         order: args.sort.into(),
         limit: args.limit,

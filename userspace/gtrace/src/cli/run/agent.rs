@@ -249,6 +249,7 @@ mod tests {
             host: "a".to_owned(),
             credential: "secret".to_owned(),
             ca: None,
+            file: None,
         };
         enrolled.write(&credential).unwrap();
         let error = format!("{:#}", check(&config).unwrap_err());

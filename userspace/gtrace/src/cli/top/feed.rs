@@ -6,8 +6,8 @@ use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gtrace_api::Published;
 use gtrace_api::client::{Client, ClientError};
+use gtrace_event::Event;
 use gtrace_top::{Counters, HostReading, Readings, Update};
 use ratatui::crossterm::event;
 
@@ -60,18 +60,21 @@ pub(super) fn start(client: &Client, updates: &Sender<Update>) -> io::Result<()>
     })
 }
 
+/// What is shown of a message; the rest may be of another version.
+#[derive(serde::Deserialize)]
+struct Published {
+    event: Box<Event>,
+}
+
 fn follow(client: &Client, updates: &Sender<Update>) {
     let mut last_id: Option<String> = None;
     loop {
         if let Ok(mut stream) = client.stream(HISTORY, last_id.as_deref()) {
             while let Ok(Some(message)) = stream.next_message() {
-                let Ok(published) = serde_json::from_str::<Published>(&message.data) else {
+                let Ok(Published { event }) = serde_json::from_str(&message.data) else {
                     continue;
                 };
-                if updates
-                    .send(Update::Event(Box::new(published.event)))
-                    .is_err()
-                {
+                if updates.send(Update::Event(event)).is_err() {
                     return;
                 }
             }

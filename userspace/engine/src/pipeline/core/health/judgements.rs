@@ -63,7 +63,7 @@ impl State {
             }
             self.judge(judged);
         }
-        if failure.is_none() {
+        if failure.is_none() && checked.is_complete {
             let said = checks.iter().chain(&checked.of_unknown);
             let said: Vec<Judged> = said.map(|check| checked.judge(check)).collect();
             let known = self.health.fold.subjects().flat_map(|known| {
