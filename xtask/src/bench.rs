@@ -33,22 +33,28 @@ pub(crate) fn run(context: &Context, args: impl Iterator<Item = String>) -> Resu
 /// run or gives no figure, never for a time.
 pub(crate) fn short(context: &Context, privilege: Privilege, report: &mut Report) {
     step("running each benchmark once, to see that it works");
-    let results = match small(context, privilege) {
+    let results = match small(context, privilege, None) {
         Ok(results) => results,
         Err(error) => return report.check("benchmarks", Err(error)),
     };
     let mut counts = Counts::default();
     let mut notes = Vec::new();
-    for result in results {
-        let text = |name: &str| result[name].as_str().unwrap_or_default().to_owned();
-        let name = text("name");
+    let text = |result: &Value, name: &str| result[name].as_str().unwrap_or_default().to_owned();
+    for mut result in results {
+        let name = text(&result, "name");
+        if !result["failure"].is_null() {
+            let why = text(&result, "failure");
+            report.remark(format!("run again, as it failed: benchmark {name}: {why}"));
+            let again = small(context, privilege, Some(&name)).unwrap_or_default();
+            result = again.into_iter().next().unwrap_or(result);
+        }
         if !result["failure"].is_null() {
             counts.failed += 1;
-            notes.push(format!("{name}: {}", text("failure")));
+            notes.push(format!("{name}: {}", text(&result, "failure")));
         } else if result["skipped"].is_null() {
             counts.passed += 1;
         } else {
-            report.skip(&format!("benchmark {name}"), 1, text("skipped"));
+            report.skip(&format!("benchmark {name}"), 1, text(&result, "skipped"));
         }
     }
     for note in &notes {
@@ -57,13 +63,14 @@ pub(crate) fn short(context: &Context, privilege: Privilege, report: &mut Report
     report.suite("benchmarks", counts, notes.join("; "));
 }
 
-/// What the benchmarks found, one by one.
-fn small(context: &Context, privilege: Privilege) -> Result<Vec<Value>> {
+/// What the benchmarks found, one by one, or what `name` found.
+fn small(context: &Context, privilege: Privilege, name: Option<&str>) -> Result<Vec<Value>> {
     let program = context.binary(Profile::Dev, "gtrace-bench");
     let mut command = privilege.command(&program.to_string_lossy());
     command
         .current_dir(&context.root)
-        .args(["--short", "--json"]);
+        .args(["--short", "--json"])
+        .args(name);
     // Its status says that one has failed, which is reported one by one.
     let output = command.output().with_context(|| display(&command))?;
     let said = String::from_utf8_lossy(&output.stderr);

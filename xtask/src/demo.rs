@@ -1,7 +1,7 @@
 //! `cargo xtask demo`: a private daemon and a game day on it: injected faults, and a table of what came through.
 
-use std::fs;
-use std::os::unix::fs::DirBuilderExt as _;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -44,11 +44,12 @@ struct Demo {
 
 impl Demo {
     fn start(gtrace: PathBuf, privilege: Privilege) -> Result<Self> {
-        let dir = std::env::temp_dir().join(format!("gtrace-demo-{}", std::process::id()));
-        fs::DirBuilder::new()
-            .mode(0o700)
-            .create(&dir)
-            .with_context(|| format!("cannot create {}", dir.display()))?;
+        let dir = tempfile::Builder::new()
+            .prefix("gtrace-demo-")
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir()
+            .context("cannot create a directory for the daemon's state")?
+            .keep();
         step(format!(
             "starting `gtrace run` with its state in {}",
             dir.display()
@@ -202,8 +203,7 @@ mod tests {
         );
         let path = dir.join("gtrace");
         fs::write(&path, script).unwrap();
-        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-        fs::set_permissions(&path, mode).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
         path
     }
 

@@ -140,8 +140,9 @@ pub(crate) fn prepare(context: &Context, frameworks: bool) {
         (&["libnvidia-ml1"], Some("535"), NVML),
     ];
     let others = others.map(|(packages, series, folder)| (packages, series, folder.to_owned()));
+    let private = Private::new(context.target.join("vm/apt"));
     for (packages, series, folder) in tools.into_iter().chain(others) {
-        if let Err(error) = unpack_debian(context, packages, series, &folder) {
+        if let Err(error) = unpack_debian(context, &private, packages, series, &folder) {
             let (package, series) = (packages[0], series.unwrap_or_default());
             step(format!(
                 "tests with {package} {series} will be skipped: {error:#}"
@@ -274,6 +275,7 @@ fn nvcc(context: &Context) -> Result<()> {
 /// is installed, no service starts.
 fn unpack_debian(
     context: &Context,
+    private: &Private,
     names: &[&str],
     series: Option<&str>,
     folder: &str,
@@ -282,7 +284,7 @@ fn unpack_debian(
     if whole.is_dir() {
         return Ok(());
     }
-    let apt = Private::new(context.target.join("vm/apt")).get()?;
+    let apt = private.get()?;
     let packages = names.iter().map(|name| match series {
         Some(series) => apt.package_of(name, series),
         None => apt.package(name),

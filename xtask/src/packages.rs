@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io::IsTerminal as _;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Result, bail};
 
@@ -87,12 +88,29 @@ pub(crate) fn ensure(packages: &[&str], why: &str) -> Result<()> {
         );
     }
     step(format!("installing {list}: {why}"));
-    // Without --no-remove, apt would replace a compiler of the distribution's that conflicts.
-    shell::run(
-        apt_get(privilege)
-            .args(["install", "--yes", "--no-remove", "--no-install-recommends"])
-            .args(&missing),
-    )
+    let install = || {
+        // Without --no-remove, apt would replace a compiler of the distribution's that conflicts.
+        shell::run(
+            apt_get(privilege)
+                .args(["install", "--yes", "--no-remove", "--no-install-recommends"])
+                .args(&missing),
+        )
+    };
+    with_fresh_lists(install, || {
+        update(privilege, &format!("{list} could not be installed"))
+    })
+}
+
+/// Installs, and where that fails once more with lists that `update` has fetched since: what old ones name a mirror no longer
+/// has. `update` says whether it has fetched any.
+fn with_fresh_lists(
+    install: impl Fn() -> Result<()>,
+    update: impl FnOnce() -> Result<bool>,
+) -> Result<()> {
+    install().or_else(|error| match update() {
+        Ok(true) => install(),
+        _ => Err(error),
+    })
 }
 
 /// The version of `package` that apt would install, `apt-get update` tried when it knows none.
@@ -142,12 +160,23 @@ fn unknown_to_apt<'a>(packages: &[&'a str], privilege: Privilege) -> Result<Vec<
     if first.is_empty() {
         return Ok(first);
     }
-    step(format!(
-        "apt-get update: apt does not know {}",
-        first.join(" ")
-    ));
+    let why = format!("apt does not know {}", first.join(" "));
+    match update(privilege, &why)? {
+        true => Ok(unknown(packages)),
+        false => Ok(first),
+    }
+}
+
+/// Fetches apt's lists, once in a process; whether it did.
+fn update(privilege: Privilege, why: &str) -> Result<bool> {
+    static DONE: AtomicBool = AtomicBool::new(false);
+    if DONE.load(Ordering::Relaxed) {
+        return Ok(false);
+    }
+    step(format!("apt-get update: {why}"));
     shell::run(apt_get(privilege).args(["update", "--quiet"]))?;
-    Ok(unknown(packages))
+    DONE.store(true, Ordering::Relaxed);
+    Ok(true)
 }
 
 fn candidates(packages: &[&str]) -> HashMap<String, String> {
@@ -181,12 +210,36 @@ fn apt_get(privilege: Privilege) -> Command {
     // Through sudo, a variable set on the command itself would not arrive.
     let mut command = privilege.command("env");
     command.args(["DEBIAN_FRONTEND=noninteractive", "apt-get"]);
+    // The system's own upgrades, or another thread of this process, may be at it.
+    command.args(["-o", "DPkg::Lock::Timeout=300"]);
     command
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    #[test]
+    fn what_a_mirror_no_longer_has_is_asked_for_again_with_fresh_lists() {
+        let run = |works_at: u32, fetches: bool| {
+            let tries = Cell::new(0);
+            let install = || {
+                tries.set(tries.get() + 1);
+                match tries.get() >= works_at {
+                    true => Ok(()),
+                    false => bail!("404 Not Found"),
+                }
+            };
+            let done = with_fresh_lists(install, || Ok(fetches));
+            (done.is_ok(), tries.get())
+        };
+        assert_eq!(run(1, true), (true, 1));
+        assert_eq!(run(2, true), (true, 2));
+        assert_eq!(run(3, true), (false, 2));
+        assert_eq!(run(2, false), (false, 1), "lists are as they were");
+    }
 
     #[test]
     fn apt_policy_distinguishes_known_packages_from_unknown_ones() {

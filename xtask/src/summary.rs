@@ -363,6 +363,31 @@ error: test run failed
     }
 
     #[test]
+    fn a_test_that_hangs_is_flaky_where_it_ends_when_run_again() {
+        let hangs = |second: &str, last: &str, numbers: &str| {
+            format!(
+                " TERMINATING [>900.000s] (1/1) gtrace-store a::hangs
+   TRY 1 TMT [ 900.010s] (1/1) gtrace-store a::hangs
+  stdout ───
+    waiting
+{second} [ 900.010s] (1/1) gtrace-store a::hangs
+────────────
+     Summary [ 901.0s] 1 test run: {numbers}, 0 skipped
+{last} [ 900.010s] (1/1) gtrace-store a::hangs
+"
+            )
+        };
+        let once = hangs("  TRY 2 PASS", "   FLAKY 2/2", "1 passed (1 flaky)");
+        let once = parse(&once).unwrap();
+        assert_eq!(Some(once.ran), ran(1, 0, 0));
+        assert_eq!((once.flaky.len(), once.failures.len()), (1, 0));
+        let twice = hangs("   TRY 2 TMT", "   TRY 2 TMT", "0 passed, 1 timed out");
+        let twice = parse(&twice).unwrap();
+        assert_eq!(Some(twice.ran), ran(0, 1, 0));
+        assert!(twice.flaky.is_empty() && twice.failures.contains_key("gtrace-store a::hangs"));
+    }
+
+    #[test]
     fn what_passed_tests_print_is_not_shown() {
         let mut quiet = Quiet::default();
         let shown: Vec<_> = FAILING.lines().filter(|line| !quiet.hides(line)).collect();

@@ -301,6 +301,7 @@ impl Suites<'_> {
         command.env("GTRACE_E2E_BUILT", "1");
         if self.scope.long {
             command.env("GTRACE_TEST_LONG", "1");
+            command.env("NEXTEST_PROFILE", "long");
         }
         prepare(&mut command);
         self.counted(report, name, &mut command)
@@ -349,7 +350,12 @@ impl Suites<'_> {
         if self.privilege == Privilege::None {
             return report.skip("demonstration", 1, "it needs root, as some tests do");
         }
-        report.check("demonstration", demo::run(self.context, Profile::Dev));
+        let run = || demo::run(self.context, Profile::Dev);
+        let result = run().or_else(|error| {
+            report.remark(format!("run again, as it failed: demonstration: {error:#}"));
+            run()
+        });
+        report.check("demonstration", result);
     }
 
     fn machines(&self, report: &mut Report) {

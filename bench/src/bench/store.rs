@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use gtrace_event::{
-    Event, Gpu, Kind, Occurrence, PciAddress, Record, Severity, Timestamp, Witness, WitnessName,
+    Event, Gpu, Kind, Occurrence, PciAddress, Record, Severity, Timestamp, WitnessName,
 };
 use gtrace_store::{Filter, GpuFilter, Options, Reader, Store};
 use rusqlite::Connection;
@@ -121,12 +121,6 @@ fn queries(context: &Context, path: &Path, bare: &Bare, report: &mut Report) -> 
 
 /// The event of the `n`th Xid, which no other folds into.
 pub(super) fn record(n: usize, time: Timestamp) -> Record {
-    let pci = PciAddress {
-        domain: 0,
-        bus: 0x3b,
-        device: 0,
-        function: 0,
-    };
     let message = format!(
         "NVRM: Xid (PCI:0000:3b:00): 31, pid=1234, name=python3, Ch {n:08x}, intr 00000000. MMU \
          Fault: ENGINE GRAPHICS GPCCLIENT_T1_3 faulted @ 0x7f_abcd1000. Fault is of type \
@@ -139,13 +133,8 @@ pub(super) fn record(n: usize, time: Timestamp) -> Record {
     };
     let mut occurrence = Occurrence::new(Kind::Xid, severity, message);
     occurrence.detail.xid.xid = Some(31);
-    occurrence.gpu = Some(Gpu::at(pci));
-    let first = Witness {
-        source: WitnessName::Kmsg,
-        count: 1,
-        first_time: time,
-    };
-    let mut event = Event::new(time, first, occurrence);
+    occurrence.gpu = PciAddress::parse("0000:3b:00.0").map(Gpu::at);
+    let mut event = Event::seen(time, WitnessName::Kmsg, 1, occurrence);
     event.boot_id = Some("3f0c2c1e-5b0f-4c39-9a53-2f1f6a1f7f10".to_owned());
     event.host = Some("gpu-host-17".to_owned());
     Record::Event(Box::new(event))

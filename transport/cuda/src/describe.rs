@@ -1,7 +1,9 @@
 //! [`describe!`], and what it does not let compile.
 
 use crate::signature::{compare, find, starts_with};
-use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
+use crate::{
+    Argument, Class, Function, Hand, Kind, Length, Pass, Shape, Signature, StreamArgument,
+};
 
 /// Describes how functions travel.
 ///
@@ -68,6 +70,15 @@ use crate::{Argument, Class, Function, Hand, Length, Pass, Shape, Signature};
 /// gtrace_cuda::describe! {
 ///     const BAD: gtrace_cuda::signatures::DRIVER;
 ///     waiting(idle) cuDeviceGetCount(count: out);
+/// }
+/// ```
+/// nor a stream of what uses memory that is neither its first argument nor its last:
+/// ```compile_fail,E0080
+/// gtrace_cuda::describe! {
+///     const BAD: gtrace_cuda::signatures::DRIVER;
+///     one_way(uses_memory) cuEventRecordWithFlags(
+///         hEvent: handle(Event), hStream: handle(Stream), flags: value
+///     );
 /// }
 /// ```
 /// nor a function described twice, once the tables are joined:
@@ -211,6 +222,13 @@ pub const fn signed(mut function: Function, table: &[Signature]) -> Function {
         }
         if matches!(function.class, Class::OneWay) && matches!(argument.pass, Pass::Destroy(_)) {
             function.attributes.ends = true;
+        }
+        if function.attributes.uses_memory && matches!(argument.pass, Pass::Handle(Kind::Stream)) {
+            function.attributes.stream = Some(match at {
+                0 => StreamArgument::First,
+                _ if at + 1 == function.arguments.len() => StreamArgument::Last,
+                _ => panic!("the stream of what uses memory is its first argument or its last"),
+            });
         }
         at += 1;
     }

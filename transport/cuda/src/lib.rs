@@ -24,5 +24,7 @@ pub mod work;
 pub use describe::{signed, unique};
 pub use handle::{Kind, SERVER_MINTED, STREAM_LEGACY, STREAM_PER_THREAD, context_of_frame};
 pub use model::{Api, Argument, Class, Function, Hand, Length, Pass};
-pub use operation::{Attributes, ContextChange, Mark, MemoryChange, Operation, attributes, marked};
+pub use operation::{
+    Attributes, ContextChange, Mark, MemoryChange, Operation, StreamArgument, attributes, marked,
+};
 pub use signature::{Parameter, Shape, Signature, find};

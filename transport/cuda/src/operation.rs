@@ -28,10 +28,32 @@ pub struct Attributes {
     /// It is one-way and ends something: it is sent whatever an earlier call did, as the program would not end that again. It
     /// answers an earlier call's error.
     pub ends: bool,
+    /// Where its stream is, if it uses memory and has one.
+    pub stream: Option<StreamArgument>,
     /// What it changes of the memory that is allocated.
     pub memory: Option<MemoryChange>,
     /// What it changes of contexts that hold memory and events.
     pub context: Option<ContextChange>,
+}
+
+/// Which of the arguments of a call its stream is. It travels as eight bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamArgument {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+}
+
+impl StreamArgument {
+    /// The stream, by the arguments as they travel.
+    pub fn of(self, arguments: &[u8]) -> Option<u64> {
+        let stream = match self {
+            Self::First => arguments.first_chunk(),
+            Self::Last => arguments.last_chunk(),
+        };
+        stream.map(|stream| u64::from_le_bytes(*stream))
+    }
 }
 
 /// What a call changes of the memory that is allocated. Its first arguments in the request say how much. Of physical memory, which
@@ -95,6 +117,7 @@ impl Attributes {
         idle: false,
         creates: false,
         ends: false,
+        stream: None,
         memory: None,
         context: None,
     };
@@ -467,5 +490,17 @@ mod tests {
                 assert!(function.attributes.uses_memory, "{}", function.name);
             }
         }
+    }
+
+    #[test]
+    fn the_stream_of_what_uses_memory_is_known() {
+        let arguments = [1u64, 0, 2].map(u64::to_le_bytes).concat();
+        let stream = |name| attributes(op_id(name)).stream?.of(&arguments);
+        assert_eq!(stream("cuStreamWriteValue32_v2"), Some(1));
+        assert_eq!(stream("cuStreamBatchMemOp_v2"), Some(1));
+        assert_eq!(stream("cuMemcpyDtoDAsync_v2"), Some(2));
+        assert_eq!(stream("cuMemsetD2D32Async"), Some(2));
+        assert_eq!(stream("cuGraphLaunch"), Some(2));
+        assert_eq!(stream("cuMemcpyDtoD_v2"), None, "it has none");
     }
 }

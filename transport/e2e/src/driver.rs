@@ -138,6 +138,53 @@ macro_rules! call {
 
 type Called<T> = Result<T, CudaError>;
 
+/// Functions that only pass their arguments on.
+macro_rules! passed_on {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),*) = $field:ident;)*) => {
+        impl Driver {
+            $(
+                $(#[$doc])*
+                pub fn $name(&self, $($argument: $type),*) -> Called<()> {
+                    call!(self.$field($($argument),*))
+                }
+            )*
+        }
+    };
+}
+
+passed_on! {
+    /// cuCtxDestroy.
+    destroy_context(context: Context) = context_destroy;
+    /// cuCtxSetCurrent.
+    set_current(context: Context) = context_set;
+    /// cuCtxSynchronize.
+    synchronize() = context_synchronize;
+    /// cuMemFree.
+    free(address: Address) = free;
+    /// cuMemFreeAsync.
+    free_async(address: Address, stream: Stream) = free_async;
+    /// cuMemcpyDtoDAsync.
+    on_device_async(to: Address, from: Address, bytes: usize, stream: Stream) = on_device_async;
+    /// cuMemsetD8Async.
+    fill_u8(at: Address, value: u8, count: usize, stream: Stream) = fill_u8_async;
+    /// cuMemsetD16Async.
+    fill_u16(at: Address, value: u16, count: usize, stream: Stream) = fill_u16_async;
+    /// cuMemsetD32Async.
+    fill_u32(at: Address, value: u32, count: usize, stream: Stream) = fill_u32_async;
+    /// cuStreamDestroy.
+    destroy_stream(stream: Stream) = stream_destroy;
+    /// cuStreamSynchronize.
+    stream_synchronize(stream: Stream) = stream_synchronize;
+    /// cuEventDestroy.
+    destroy_event(event: Event) = event_destroy;
+    /// cuEventRecord.
+    record(event: Event, stream: Stream) = event_record;
+    /// cuEventSynchronize.
+    event_synchronize(event: Event) = event_synchronize;
+    /// cuModuleUnload.
+    unload_module(module: Module) = module_unload;
+}
+
 impl Driver {
     /// cuInit.
     pub fn init(&self) -> Called<()> {
@@ -154,21 +201,6 @@ impl Driver {
     pub fn create_context(&self) -> Called<Context> {
         let mut context = Context(null_mut());
         call!(self.context_create(&raw mut context, 0, 0)).map(|()| context)
-    }
-
-    /// cuCtxDestroy.
-    pub fn destroy_context(&self, context: Context) -> Called<()> {
-        call!(self.context_destroy(context))
-    }
-
-    /// cuCtxSetCurrent.
-    pub fn set_current(&self, context: Context) -> Called<()> {
-        call!(self.context_set(context))
-    }
-
-    /// cuCtxSynchronize.
-    pub fn synchronize(&self) -> Called<()> {
-        call!(self.context_synchronize())
     }
 
     /// cuMemGetInfo: free and total bytes.
@@ -195,16 +227,6 @@ impl Driver {
         call!(self.allocate_async(&raw mut address, bytes, stream)).map(|()| address)
     }
 
-    /// cuMemFree.
-    pub fn free(&self, address: Address) -> Called<()> {
-        call!(self.free(address))
-    }
-
-    /// cuMemFreeAsync.
-    pub fn free_async(&self, address: Address, stream: Stream) -> Called<()> {
-        call!(self.free_async(address, stream))
-    }
-
     /// cuMemcpyHtoD.
     pub fn to_device(&self, to: Address, from: &[u8]) -> Called<()> {
         call!(self.to_device(to, from.as_ptr().cast(), from.len()))
@@ -226,46 +248,10 @@ impl Driver {
         self.stream_synchronize(stream)
     }
 
-    /// cuMemcpyDtoDAsync.
-    pub fn on_device_async(
-        &self,
-        to: Address,
-        from: Address,
-        bytes: usize,
-        stream: Stream,
-    ) -> Called<()> {
-        call!(self.on_device_async(to, from, bytes, stream))
-    }
-
-    /// cuMemsetD8Async.
-    pub fn fill_u8(&self, at: Address, value: u8, count: usize, stream: Stream) -> Called<()> {
-        call!(self.fill_u8_async(at, value, count, stream))
-    }
-
-    /// cuMemsetD16Async.
-    pub fn fill_u16(&self, at: Address, value: u16, count: usize, stream: Stream) -> Called<()> {
-        call!(self.fill_u16_async(at, value, count, stream))
-    }
-
-    /// cuMemsetD32Async.
-    pub fn fill_u32(&self, at: Address, value: u32, count: usize, stream: Stream) -> Called<()> {
-        call!(self.fill_u32_async(at, value, count, stream))
-    }
-
     /// cuStreamCreate, non-blocking.
     pub fn create_stream(&self) -> Called<Stream> {
         let mut stream = Stream::DEFAULT;
         call!(self.stream_create(&raw mut stream, NON_BLOCKING)).map(|()| stream)
-    }
-
-    /// cuStreamDestroy.
-    pub fn destroy_stream(&self, stream: Stream) -> Called<()> {
-        call!(self.stream_destroy(stream))
-    }
-
-    /// cuStreamSynchronize.
-    pub fn stream_synchronize(&self, stream: Stream) -> Called<()> {
-        call!(self.stream_synchronize(stream))
     }
 
     /// cuStreamQuery: whether all of it is done.
@@ -284,35 +270,15 @@ impl Driver {
         call!(self.event_create(&raw mut event, 0)).map(|()| event)
     }
 
-    /// cuEventDestroy.
-    pub fn destroy_event(&self, event: Event) -> Called<()> {
-        call!(self.event_destroy(event))
-    }
-
-    /// cuEventRecord.
-    pub fn record(&self, event: Event, stream: Stream) -> Called<()> {
-        call!(self.event_record(event, stream))
-    }
-
     /// cuEventQuery: whether it has happened.
     pub fn event_query(&self, event: Event) -> Called<bool> {
         ready(call!(self.event_query(event)))
-    }
-
-    /// cuEventSynchronize.
-    pub fn event_synchronize(&self, event: Event) -> Called<()> {
-        call!(self.event_synchronize(event))
     }
 
     /// cuModuleLoadData of PTX.
     pub fn load_module(&self, ptx: &CStr) -> Called<Module> {
         let mut module = Module(null_mut());
         call!(self.module_load(&raw mut module, ptx.as_ptr())).map(|()| module)
-    }
-
-    /// cuModuleUnload.
-    pub fn unload_module(&self, module: Module) -> Called<()> {
-        call!(self.module_unload(module))
     }
 
     /// cuModuleGetFunction.

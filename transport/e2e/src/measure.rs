@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use fastrand::Rng;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::driver::{Driver, Stream};
@@ -19,7 +20,7 @@ pub const LAUNCHES: usize = 10_000;
 const PTX: &str = include_str!("../../softgpu/kernels/vector_add.ptx");
 
 /// What was found: microseconds.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Found {
     /// A blocking call, cuMemGetInfo: half take less.
     pub query: f64,
@@ -44,38 +45,12 @@ pub struct Found {
 impl Found {
     /// Reads what [`run`] printed.
     pub fn parse(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text.trim()).context("the client's output")?;
-        let number = |name: &str| {
-            value[name]
-                .as_f64()
-                .with_context(|| format!("no {name}: {text}"))
-        };
-        Ok(Self {
-            query: number("query")?,
-            query_p99: number("query_p99")?,
-            launch: number("launch")?,
-            launch_cpu: number("launch_cpu")?,
-            launch_done: number("launch_done")?,
-            launch_beside: number("launch_beside")?,
-            to_device: number("to_device")?,
-            to_host: number("to_host")?,
-            cpu: value["cpu"].as_i64().unwrap_or(-1),
-        })
+        serde_json::from_str(text.trim()).with_context(|| format!("the client's output: {text}"))
     }
 
     /// The same as JSON, for [`Self::parse`].
     pub fn json(&self) -> Value {
-        json!({
-            "query": self.query,
-            "query_p99": self.query_p99,
-            "launch": self.launch,
-            "launch_cpu": self.launch_cpu,
-            "launch_done": self.launch_done,
-            "launch_beside": self.launch_beside,
-            "to_device": self.to_device,
-            "to_host": self.to_host,
-            "cpu": self.cpu,
-        })
+        json!(self)
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use libloading::{Library, Symbol};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// `cuDriverGetVersion(int *)`, the cheapest call there is.
@@ -16,7 +17,7 @@ type Version = unsafe extern "C" fn(*mut c_int) -> c_int;
 const BATCH: u32 = 1_000;
 
 /// Nanoseconds a call, the medians of batches.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize)]
 pub struct Passing {
     /// The driver's function, by its library's own name.
     pub direct_ns: f64,
@@ -59,17 +60,12 @@ impl Passing {
 
     /// A line.
     pub fn json(&self) -> Value {
-        json!({"direct_ns": self.direct_ns, "through_ns": self.through_ns})
+        json!(self)
     }
 
     /// From [`Self::json`].
     pub fn parse(text: &str) -> Result<Self> {
-        let value: Value = serde_json::from_str(text.trim())?;
-        let number = |name: &str| value[name].as_f64().context("a figure is missing");
-        Ok(Self {
-            direct_ns: number("direct_ns")?,
-            through_ns: number("through_ns")?,
-        })
+        Ok(serde_json::from_str(text.trim())?)
     }
 }
 

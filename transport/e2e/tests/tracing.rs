@@ -163,6 +163,60 @@ fn losses_of_a_tiny_ring_are_counted_exactly_and_histograms_stay_exact() {
 }
 
 #[test]
+fn a_trace_for_which_there_is_no_room_does_not_cost_the_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (
+        folder.path().join("calls.json"),
+        folder.path().join("x.pftrace"),
+    );
+    let options = [
+        "--json",
+        file.to_str().unwrap(),
+        "-o",
+        out.to_str().unwrap(),
+    ];
+    // Has gtrace's libraries unpacked.
+    let outcome = run(&mut trace(&options, "many_calls", &["1", "4"]));
+    assert!(outcome.status.success(), "{}", outcome.stderr);
+    // As a full disk: no file of gtrace may be longer than 1 MiB. What the program has of its own is not limited.
+    let limit = "trap '' XFSZ; ulimit -S -f 2048; exec \"$@\"";
+    let unlimited = "ulimit -S -f unlimited; exec \"$@\"";
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", limit, "sh"])
+        .arg(&artefacts().gtrace)
+        .args(["trace", "--softgpu"])
+        .args(options)
+        .args(["--", "sh", "-c", unlimited, "sh"])
+        .arg(programs::c_program(artefacts(), "many_calls").unwrap())
+        .args(["4", "250000"])
+        .env("GTRACE_KERNELS", artefacts::kernels())
+        .env("GTRACE_SOCKET", "/nonexistent/socket");
+    let outcome = run(&mut command);
+    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.stderr);
+    // A line when it happens, as a ring may go on for weeks; at the end the table and the outcome.
+    let parts = [
+        "calls are only counted from now on",
+        "cuDriverGetVersion",
+        "x.pftrace cannot be written: ",
+    ]
+    .map(|part| outcome.stderr.find(part));
+    assert!(
+        parts.is_sorted() && parts[0].is_some(),
+        "{}",
+        outcome.stderr
+    );
+    let process = &json(&file)["processes"][0];
+    assert_eq!(number(&process["calls"]), 1_000_000 + 6 + 8);
+    // Nor is the trace lost where there is no place for the figures.
+    let nowhere = folder.path().join("none/calls.json");
+    let options = ["--json", nowhere.to_str().unwrap(), "-o", options[3]];
+    let outcome = run(&mut trace(&options, "many_calls", &["1", "4"]));
+    assert_eq!(outcome.status.code(), Some(3), "{}", outcome.stderr);
+    assert_eq!(slices(&out)["cuDriverGetVersion"], 2);
+}
+
+#[test]
 fn the_trace_names_kernels_and_streams() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("x.pftrace");
@@ -217,12 +271,10 @@ fn programs_with_the_printed_environment_are_seen_by_who_listens() {
     let file = folder.path().join("calls.json");
     let gtrace = || {
         let mut command = Command::new(&artefacts().gtrace);
-        command
-            .args(["trace", "--softgpu"])
-            .env("XDG_RUNTIME_DIR", folder.path());
+        command.arg("trace").env("XDG_RUNTIME_DIR", folder.path());
         command
     };
-    let printed = run(gtrace().arg("--print-env"));
+    let printed = run(gtrace().args(["--softgpu", "--print-env"]));
     assert!(
         printed
             .stdout
@@ -246,6 +298,7 @@ fn programs_with_the_printed_environment_are_seen_by_who_listens() {
         "{}",
         unheard.stderr
     );
+    // It needs no driver: the programs have theirs.
     let mut listener = gtrace()
         .args(["--listen", "--json", file.to_str().unwrap()])
         .stderr(Stdio::null())

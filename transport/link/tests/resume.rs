@@ -144,7 +144,7 @@ fn exchange(here: &mut Link, there: &mut Link, bytes: usize) {
 /// A lane as `target` wants it, and the server's end.
 fn lane(target: &Target, lanes: &Receiver<Link>) -> (Link, Link) {
     let (here, _, _) = connect(target, &hello(false), None).unwrap();
-    let there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+    let there = lanes.recv_timeout(Duration::from_secs(60)).unwrap();
     (here, there)
 }
 
@@ -276,7 +276,7 @@ fn nobody_else_takes_a_lane_over() {
     let mut target = target(&address);
     target.link = Preference::Tcp;
     let (mut here, _, session) = connect(&target, &hello(false), None).unwrap();
-    let mut there = lanes.recv_timeout(Duration::from_secs(10)).unwrap();
+    let mut there = lanes.recv_timeout(Duration::from_secs(60)).unwrap();
     let mut forged = session;
     forged.secret[31] ^= 1;
     let error = connect(&target, &hello(false), Some(&forged)).unwrap_err();
@@ -405,7 +405,7 @@ fn a_connection_that_breaks_while_its_lane_is_opened_is_replaced() {
     let (address, lanes) = lane_server(resuming(terms()));
     let (through, carried) = proxy(&address, vec![Passing::Whole]);
     drop(connect(&target(&through), &hello(false), None).unwrap());
-    let wait = Duration::from_secs(10);
+    let wait = Duration::from_secs(60);
     drop(lanes.recv_timeout(wait).unwrap());
     // Nothing of the lane was sent, so that SWITCH was the last.
     let all = carried.load(Ordering::SeqCst);

@@ -9,7 +9,7 @@ use crate::FUNCTIONS;
 /// The first word.
 pub const MAGIC: u64 = u64::from_le_bytes(*b"gtracerc");
 /// Raised when anything here changes.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// Where the statistics begin.
 pub const STATS_AT: usize = 4096;
 /// Most events that a ring may have.
@@ -52,6 +52,18 @@ pub struct Head {
     apart_too: [u64; 6],
     /// Events read since the beginning; written by the reader.
     pub read: AtomicU64,
+    apart_from_reader: [u64; 7],
+    /// A bit for each function that was called. Who reads the statistics of another has the system make memory for them.
+    pub called: [AtomicU64; FUNCTIONS.div_ceil(64)],
+}
+
+impl Head {
+    /// The word of [`Self::called`] that has the bit of a function, and the bit.
+    #[inline(always)]
+    pub(crate) fn called(&self, function: usize) -> Option<(&AtomicU64, u64)> {
+        let word = self.called.get(function / 64)?;
+        Some((word, 1 << (function % 64)))
+    }
 }
 
 /// What is counted for a function.
@@ -142,6 +154,7 @@ const _: () = assert!(size_of::<Head>() == STATS_AT);
 const _: () = assert!(std::mem::offset_of!(Head, function) == 64);
 const _: () = assert!(std::mem::offset_of!(Head, written) == 128);
 const _: () = assert!(std::mem::offset_of!(Head, read) == 192);
+const _: () = assert!(std::mem::offset_of!(Head, called) == 256);
 const _: () = assert!(size_of::<Stat>() == 32 + 8 * BUCKETS);
 const _: () = assert!(size_of::<Event>() == 64);
 

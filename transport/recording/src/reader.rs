@@ -158,7 +158,9 @@ impl Mapped {
 
     /// Adds what was counted for `function`, below [`FUNCTIONS`].
     pub fn add_to(&self, function: usize, stats: &mut Stats) {
-        if function >= FUNCTIONS {
+        let called = self.head().called(function);
+        let called = called.is_some_and(|(word, bit)| word.load(Ordering::Relaxed) & bit != 0);
+        if function >= FUNCTIONS || !called {
             return;
         }
         let at = STATS_AT + function * size_of::<Stat>();

@@ -237,6 +237,12 @@ impl Recorder {
         let head = self.head();
         let ns = self.scale.nanos(end.saturating_sub(open.start));
         if usize::from(function) < FUNCTIONS {
+            if let Some((word, bit)) = head.called(usize::from(function))
+                && word.load(Ordering::Relaxed) & bit == 0
+            {
+                // Not `add`: a signal handler may have its first call of another function here.
+                word.fetch_or(bit, Ordering::Relaxed);
+            }
             let at = STATS_AT + usize::from(function) * size_of::<Stat>();
             // SAFETY: within the memory, as the function is one.
             let stat = unsafe { self.base.add(at).cast::<Stat>().as_ref() };

@@ -21,17 +21,25 @@ use crate::worker::watermark::{Look, Records};
 
 pub(crate) use crate::worker::handles::Code;
 
-/// Why a call was not made.
+/// How a call ends early.
 #[derive(Debug)]
 pub(crate) enum CallError {
+    /// With this status, which is no success. The driver may have been called.
+    Status(Code),
     /// Its arguments cannot be read.
     Arguments(DecodeError),
     /// The link has come to its end meanwhile.
     Link(LinkError),
 }
 
-/// What a call comes to: its status, unless it was not made.
+/// What a call comes to: its status. A failure of the driver's may be on either side.
 pub(crate) type Called = Result<Code, CallError>;
+
+impl From<Code> for CallError {
+    fn from(code: Code) -> Self {
+        Self::Status(code)
+    }
+}
 
 impl From<DecodeError> for CallError {
     fn from(error: DecodeError) -> Self {
@@ -174,35 +182,31 @@ impl Exec {
 
     /// The frame has recorded this event.
     pub(crate) fn recorded(&mut self, event: u64) {
-        let look = Look {
-            event_lifetime: &self.session.event_lifetime,
-            handles: &self.handles,
-            query: self.driver.cuEventQuery,
-            now: self.begun_ns,
-        };
-        self.records.add(look, self.request.seq, event);
+        let seq = self.request.seq;
+        self.with_records(|records, look| records.add(look, seq, event));
     }
 
     /// Called when idle: whether a further poll of the oldest events may be worth it.
     pub(crate) fn look_idly(&mut self) -> bool {
-        let look = Look {
-            event_lifetime: &self.session.event_lifetime,
-            handles: &self.handles,
-            query: self.driver.cuEventQuery,
-            now: self.begun_ns,
-        };
-        self.records.look_idly(look)
+        self.with_records(|records, look| records.look_idly(look))
     }
 
     /// Up to which frame the records of events are complete.
     fn watermark(&mut self) -> u64 {
+        let seq = self.request.seq;
+        self.with_records(|records, look| records.watermark(look, seq))
+    }
+
+    /// Has `action` use the records of events, with what a poll of them needs.
+    #[inline]
+    fn with_records<T>(&mut self, action: impl FnOnce(&mut Records, Look<'_>) -> T) -> T {
         let look = Look {
             event_lifetime: &self.session.event_lifetime,
             handles: &self.handles,
             query: self.driver.cuEventQuery,
             now: self.begun_ns,
         };
-        self.records.watermark(look, self.request.seq)
+        action(&mut self.records, look)
     }
 
     /// The header of a reply to the frame, without lengths and status.

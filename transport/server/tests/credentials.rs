@@ -51,12 +51,9 @@ impl Files {
     /// A new token in the file `credentials`.
     fn token(&self, name: &str, role: Role, expires: Option<Timestamp>, gpu: GpuShare) -> Token {
         let token = NewToken {
-            name: name.into(),
-            role,
             expires,
-            requests_per_minute: None,
-            hosts: Vec::new(),
             gpu,
+            ..NewToken::new(name, role)
         };
         let secret = new_token(&self.path("credentials"), &token, Timestamp::now()).unwrap();
         Token::new(secret.expose().as_bytes()).unwrap()

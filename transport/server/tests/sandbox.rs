@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use gtrace_link::{TlsClient, Token};
 use gtrace_server::{Options, SandboxMode};
-use gtrace_tls::{GpuShare, NewToken, Role, new_token};
+use gtrace_tls::{NewToken, Role, new_token};
 use jiff::Timestamp;
 use rustix::thread::CapabilitySet;
 use sha2::{Digest as _, Sha256};
@@ -256,14 +256,7 @@ fn root_each_credential_has_a_user_of_its_own_and_workers_end() {
     let secrets = Secrets::new();
     let credentials = secrets.folder.path().join("credentials");
     let [alice, bob] = ["alice", "bob"].map(|name| {
-        let token = NewToken {
-            name: name.into(),
-            role: Role::Operate,
-            expires: None,
-            requests_per_minute: None,
-            hosts: Vec::new(),
-            gpu: GpuShare::default(),
-        };
+        let token = NewToken::new(name, Role::Operate);
         let secret = new_token(&credentials, &token, Timestamp::now()).unwrap();
         Token::new(secret.expose().as_bytes()).unwrap()
     });

@@ -178,7 +178,7 @@ fn one_way_by_arguments(
     }
     let mut _giving = managed::Giving::default();
     if managed::in_use() {
-        _giving = managed::before_call(session, op.id, &arguments)?;
+        _giving = managed::before_call(session, op, &arguments)?;
     }
     one_way_in(session, op, |w| {
         w.raw(&arguments);

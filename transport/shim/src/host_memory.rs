@@ -183,6 +183,10 @@ pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         local!("cuMemFreeHost");
+        if p.is_null() {
+            // As driver 590.48 does; NVIDIA's runtime passes on what it gave for no bytes.
+            return Ok(());
+        }
         let found = begins(session, p, Place::HostAllocated)?;
         // Copies from here have taken their bytes, or do now; those to here are waited for, as by CUDA.
         deferred_copies::settle(session, p.addr(), found.size as usize)?;
@@ -231,11 +235,12 @@ pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
     done(|| {
         let session = session::cuda()?;
         local!("cuMemHostUnregister");
-        // Driver 590.48 distinguishes memory that it knows otherwise from what it does not know.
+        // Driver 590.48 distinguishes null and memory that it knows otherwise from what it does not know.
         let known = read(&session.state.allocations).find(p.addr() as u64);
+        let known = p.is_null() || known.is_some_and(|known| known.place.is_host());
         let found = begins(session, p, Place::HostRegistered).map_err(|code| match known {
-            Some(known) if known.place.is_host() => code,
-            _ => cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+            true => code,
+            false => cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
         })?;
         deferred_copies::settle(session, p.addr(), found.size as usize)?;
         write(&session.state.allocations).remove(found.base);

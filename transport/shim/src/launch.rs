@@ -495,15 +495,9 @@ pub(crate) unsafe fn cuOccupancyMaxActiveClusters(
     func: CUfunction,
     config: *const CUlaunchConfig,
 ) -> CUresult {
+    const OP: OpId = op_id("cuOccupancyMaxActiveClusters");
     // SAFETY: the program's pointers.
-    unsafe {
-        ask(
-            op_id("cuOccupancyMaxActiveClusters"),
-            numClusters,
-            func,
-            config,
-        )
-    }
+    unsafe { ask(OP, numClusters, func, config) }
 }
 
 pub(crate) unsafe fn cuOccupancyMaxPotentialClusterSize(
@@ -511,15 +505,9 @@ pub(crate) unsafe fn cuOccupancyMaxPotentialClusterSize(
     func: CUfunction,
     config: *const CUlaunchConfig,
 ) -> CUresult {
+    const OP: OpId = op_id("cuOccupancyMaxPotentialClusterSize");
     // SAFETY: the program's pointers.
-    unsafe {
-        ask(
-            op_id("cuOccupancyMaxPotentialClusterSize"),
-            clusterSize,
-            func,
-            config,
-        )
-    }
+    unsafe { ask(OP, clusterSize, func, config) }
 }
 
 #[cfg(test)]

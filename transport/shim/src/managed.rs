@@ -30,8 +30,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use gtrace_cuda::Operation;
 use gtrace_cuda::types::driver::CUresult;
-use gtrace_protocol::{OpId, op_id};
+use gtrace_protocol::OpId;
 
 use self::eager::Eager;
 use self::page_locked::{PageLocked, take_in, waits_for_device};
@@ -362,47 +363,14 @@ pub(crate) fn before_any(session: &'static Session) -> Result<Giving, CUresult> 
     Ok(giving)
 }
 
-/// The stream of a call that is not awaited, by its arguments as they travel; none of one without a stream.
-fn stream_of(op: OpId, arguments: &[u8]) -> Option<u64> {
-    const FIRST: [OpId; 10] = [
-        op_id("cuStreamWaitValue32"),
-        op_id("cuStreamWaitValue32_v2"),
-        op_id("cuStreamWaitValue64"),
-        op_id("cuStreamWaitValue64_v2"),
-        op_id("cuStreamWriteValue32"),
-        op_id("cuStreamWriteValue32_v2"),
-        op_id("cuStreamWriteValue64"),
-        op_id("cuStreamWriteValue64_v2"),
-        op_id("cuStreamBatchMemOp"),
-        op_id("cuStreamBatchMemOp_v2"),
-    ];
-    const LAST: [OpId; 9] = [
-        op_id("cuMemcpyDtoDAsync_v2"),
-        op_id("cuMemcpyPeerAsync"),
-        op_id("cuMemsetD8Async"),
-        op_id("cuMemsetD16Async"),
-        op_id("cuMemsetD32Async"),
-        op_id("cuMemsetD2D8Async"),
-        op_id("cuMemsetD2D16Async"),
-        op_id("cuMemsetD2D32Async"),
-        op_id("cuGraphLaunch"),
-    ];
-    let stream = match op {
-        op if FIRST.contains(&op) => arguments.first_chunk::<8>(),
-        op if LAST.contains(&op) => arguments.last_chunk::<8>(),
-        _ => None,
-    };
-    stream.map(|stream| u64::from_le_bytes(*stream))
-}
-
 /// As [`before_any`], of a call with these arguments. What is captured runs with its graph, and to send anything would end
 /// a capture that is not relaxed.
 pub(crate) fn before_call(
     session: &'static Session,
-    op: OpId,
+    op: Operation,
     arguments: &[u8],
 ) -> Result<Giving, CUresult> {
-    match stream_of(op, arguments) {
+    match op.attributes.stream.and_then(|stream| stream.of(arguments)) {
         Some(stream) if capture::is_captured(session, stream) => Ok(Giving::default()),
         _ => before_any(session),
     }
@@ -679,28 +647,7 @@ fn want(address: u64, len: u64) {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_cuda::{Api, Argument, Class, Kind, Pass, functions};
-
     use super::*;
-
-    #[test]
-    fn the_stream_of_every_call_that_is_not_awaited_is_found() {
-        let is_stream = |argument: Option<&Argument>| {
-            argument.is_some_and(|argument| argument.pass == Pass::Handle(Kind::Stream))
-        };
-        let arguments = [1u64, 0, 2].map(u64::to_le_bytes).concat();
-        let calls = functions::all(Api::Driver)
-            .filter(|call| call.class == Class::OneWay && call.attributes.uses_memory);
-        for call in calls {
-            let (first, last) = (call.arguments.first(), call.arguments.last());
-            let expected = match (is_stream(first), is_stream(last)) {
-                (true, _) => Some(1),
-                (_, true) => Some(2),
-                _ => None,
-            };
-            assert_eq!(stream_of(call.id(), &arguments), expected, "{}", call.name);
-        }
-    }
 
     #[test]
     fn a_call_that_is_still_to_be_sent_is_not_waited_for() {

@@ -348,46 +348,28 @@ unsafe fn variable(
     })
 }
 
-pub(crate) unsafe fn cuModuleGetGlobal_v2(
-    dptr: *mut CUdeviceptr,
-    bytes: *mut usize,
-    hmod: CUmodule,
-    name: *const c_char,
-) -> CUresult {
-    // SAFETY: the program's pointers; the call's own are writable.
-    unsafe {
-        variable(dptr, bytes, hmod.addr() as u64, |to, size| {
-            remote::cuModuleGetGlobal_v2(to, size, hmod, name)
-        })
-    }
+macro_rules! variables {
+    ($($function:ident of $owner:ty;)*) => {$(
+        pub(crate) unsafe fn $function(
+            dptr: *mut CUdeviceptr,
+            bytes: *mut usize,
+            owner: $owner,
+            name: *const c_char,
+        ) -> CUresult {
+            // SAFETY: the program's pointers; the call's own are writable.
+            unsafe {
+                variable(dptr, bytes, owner.addr() as u64, |to, size| {
+                    remote::$function(to, size, owner, name)
+                })
+            }
+        }
+    )*};
 }
 
-pub(crate) unsafe fn cuLibraryGetGlobal(
-    dptr: *mut CUdeviceptr,
-    bytes: *mut usize,
-    library: CUlibrary,
-    name: *const c_char,
-) -> CUresult {
-    // SAFETY: the program's pointers; the call's own are writable.
-    unsafe {
-        variable(dptr, bytes, library.addr() as u64, |to, size| {
-            remote::cuLibraryGetGlobal(to, size, library, name)
-        })
-    }
-}
-
-pub(crate) unsafe fn cuLibraryGetManaged(
-    dptr: *mut CUdeviceptr,
-    bytes: *mut usize,
-    library: CUlibrary,
-    name: *const c_char,
-) -> CUresult {
-    // SAFETY: the program's pointers; the call's own are writable.
-    unsafe {
-        variable(dptr, bytes, library.addr() as u64, |to, size| {
-            remote::cuLibraryGetManaged(to, size, library, name)
-        })
-    }
+variables! {
+    cuModuleGetGlobal_v2 of CUmodule;
+    cuLibraryGetGlobal of CUlibrary;
+    cuLibraryGetManaged of CUlibrary;
 }
 
 pub(crate) unsafe fn cuMemAddressReserve(

@@ -268,13 +268,23 @@ unsafe impl Sync for Symbol {}
 /// Exports functions of the driver API. `fn name(args) { body }` exports one; with
 /// `fn name, twin [stream](args)` a second is exported under `twin`, in which a `stream` of 0 means
 /// the default stream of the calling thread; with `[let stream]` the name `stream` is that default
-/// stream, which is no argument. `TABLE` becomes the list of what was exported.
+/// stream, which is no argument. `fn name = other(args)` and `fn name, twin = other, other_twin [stream](args)`
+/// export the same under the names of another version. `TABLE` becomes the list of what was exported.
 macro_rules! api {
     ($table:ident: $($rest:tt)*) => { $crate::abi::api! { @munch $table [] $($rest)* } };
     (@munch $table:ident [$($done:ident)*]) => {
         pub(crate) static $table: &[$crate::abi::Symbol] = &[
             $($crate::abi::Symbol { name: stringify!($done), address: $done as *const () }),*
         ];
+    };
+    (@munch $table:ident [$($done:ident)*]
+        $(#[$meta:meta])* fn $name:ident $(, $twin:ident)? = $other:ident $(, $other_twin:ident)? $([$stream:ident])?
+        ($($arg:ident: $ty:ty),* $(,)?) $body:block $($rest:tt)*) => {
+        $crate::abi::api! { @munch $table [$($done)*]
+            $(#[$meta])* fn $name $(, $twin)? $([$stream])? ($($arg: $ty),*) $body
+            $(#[$meta])* fn $other $(, $other_twin)? $([$stream])? ($($arg: $ty),*) $body
+            $($rest)*
+        }
     };
     (@munch $table:ident [$($done:ident)*]
         $(#[$meta:meta])* fn $name:ident, $twin:ident [let $stream:ident]

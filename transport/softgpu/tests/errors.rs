@@ -28,7 +28,10 @@ const LAUNCH_FAILED: u32 = 719;
 fn folder() -> &'static PathBuf {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
-        let path = std::env::temp_dir().join(format!("softgpu-errors-{}", std::process::id()));
+        let name = format!("softgpu-errors-{}", std::process::id());
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        // Of a process that had the same number.
+        let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         std::fs::write(path.join("control"), "").unwrap();
         // SAFETY: once, before the library reads its environment; tests of this file begin here.

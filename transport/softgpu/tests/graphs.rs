@@ -14,8 +14,8 @@ use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use common::{
-    Fixture, PTX, alloc, alloc_host, free_memory, function, given, launch, load, new_stream,
-    nowhere, out, outs,
+    Fixture, MEET, PTX, alloc, alloc_host, free_memory, function, given, launch, load, meeting,
+    new_stream, nowhere, out, outs, zeros,
 };
 use graph::*;
 use gtrace_softgpu::abi::In;
@@ -502,16 +502,19 @@ fn a_function_runs_between_the_nodes_beside_it() {
 fn an_event_of_a_graph_is_recorded_at_each_launch() {
     let _fixture = Fixture::new();
     let (own, recorded) = (new_stream(NON_BLOCKING), new_event());
-    let kernel = function(load(PTX), "delay");
-    let memory = alloc(8);
+    let (cell, memory) = (meeting(), zeros(1));
+    let meet = function(load(MEET), "meet");
     begin(own, GLOBAL);
-    assert_eq!(launch(kernel, 1, 1, own, &[memory, 30_000_000]), 0);
+    let params = [cell.as_ptr() as u64, 2, memory];
+    assert_eq!(launch(meet, 1, 1, own, &params), 0);
     ok!(event::cuEventRecordWithFlags, recorded, own, 1);
     let exec = instantiate(end(own).unwrap());
     ok!(event::cuEventQuery, recorded);
     for _ in 0..2 {
+        cell.store(0, Ordering::Release);
         ok!(cuGraphLaunch, exec, own);
         assert_eq!(call!(event::cuEventQuery, recorded), 600, "not yet");
+        cell.fetch_add(1, Ordering::AcqRel);
         ok!(event::cuEventSynchronize, recorded);
         assert_eq!(read(memory), 1);
     }

@@ -458,3 +458,20 @@ fn child_fork() {
     };
     assert_eq!(status, 0);
 }
+
+#[test]
+fn threads_keep_their_names() {
+    child("child_names", &[]);
+}
+
+#[test]
+#[ignore = "run by threads_keep_their_names"]
+fn child_names() {
+    let name = || std::fs::read_to_string("/proc/thread-self/comm").unwrap();
+    let before = name();
+    let driver = Driver::load();
+    driver.ok("cuInit", &[0]);
+    let mut context = 0u64;
+    driver.ok("cuCtxCreate_v2", &[(&raw mut context) as u64, 0, 0]);
+    assert_eq!(name(), before);
+}

@@ -10,9 +10,10 @@
 mod common;
 
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use common::{Fixture, PTX, alloc, function, launch, load, name, nowhere, out, outs};
+use common::{Fixture, alloc, eventually, launch_meet, meeting, name, nowhere, out, outs};
 use gtrace_softgpu::abi::{In, Out};
 use gtrace_softgpu::api::context;
 use gtrace_softgpu::nvml::process::{
@@ -116,8 +117,9 @@ fn utilisation_is_the_time_in_which_kernels_run() {
     read();
     std::thread::sleep(Duration::from_millis(200));
     assert!(read() < 50, "idle");
-    let delay = function(load(PTX), "delay");
-    assert_eq!(launch(delay, 1, 1, 0, &[alloc(8), 400_000_000]), 0);
+    let cell = meeting();
+    launch_meet(0, cell, alloc(8));
+    eventually(|| cell.load(Ordering::Acquire) == 1);
     std::thread::sleep(Duration::from_millis(100));
     read();
     std::thread::sleep(Duration::from_millis(200));
@@ -142,6 +144,7 @@ fn utilisation_is_the_time_in_which_kernels_run() {
     );
     assert_eq!(sample.pid, std::process::id());
     assert!(sample.sm > 90);
+    cell.fetch_add(1, Ordering::AcqRel);
     ok!(context::cuCtxSynchronize);
 }
 

@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use common::{
-    Fixture, PTX, alloc, alloc_host, eventually, function, launch, load, name, new_stream, nowhere,
-    out,
+    Fixture, MEET, PTX, alloc, alloc_host, eventually, function, launch, launch_meet, load,
+    meeting, name, new_stream, nowhere, out, zeros,
 };
 use gtrace_softgpu::abi::In;
 use gtrace_softgpu::api::launch::cuLaunchKernel;
@@ -387,15 +387,16 @@ fn a_kernel_of_a_library_runs_in_the_current_context() {
 fn a_launch_returns_before_the_kernel_ends() {
     let _fixture = Fixture::new();
     let delay = function(load(PTX), "delay");
-    let (target, own) = (alloc(8), new_stream(0));
+    let (cell, met, target, own) = (meeting(), zeros(1), alloc(8), new_stream(0));
     let begun = Instant::now();
+    launch_meet(own, cell, met);
     assert_eq!(launch(delay, 1, 1, own, &[target, 50 * MILLISECOND]), 0);
-    assert!(begun.elapsed() < Duration::from_millis(40));
     assert_eq!(call!(stream::cuStreamQuery, own), NOT_READY);
+    cell.fetch_add(1, Ordering::AcqRel);
     ok!(stream::cuStreamSynchronize, own);
     assert!(begun.elapsed() >= Duration::from_millis(50));
     ok!(stream::cuStreamQuery, own);
-    assert_eq!(read(target, 1), [1]);
+    assert_eq!((read(met, 1), read(target, 1)), (vec![1], vec![1]));
 }
 
 #[test]
@@ -403,9 +404,9 @@ fn blocking_streams_wait_for_the_default_stream_and_others_do_not() {
     let _fixture = Fixture::new();
     let module = load(PTX);
     let (delay, fill) = (function(module, "delay"), function(module, "fill"));
-    let (first, second) = (alloc(8), alloc(8));
+    let (cell, first, second) = (meeting(), zeros(1), alloc(8));
     let (blocking, free) = (new_stream(0), new_stream(1));
-    assert_eq!(launch(delay, 1, 1, 0, &[first, 100 * MILLISECOND]), 0);
+    launch_meet(0, cell, first);
     assert_eq!(launch(fill, 1, 1, blocking, &[second, 2]), 0);
     assert_eq!(launch(fill, 1, 1, free, &[alloc(8), 2]), 0);
     ok!(stream::cuStreamSynchronize, free);
@@ -414,6 +415,7 @@ fn blocking_streams_wait_for_the_default_stream_and_others_do_not() {
         NOT_READY,
         "behind the default stream"
     );
+    cell.fetch_add(1, Ordering::AcqRel);
     ok!(stream::cuStreamSynchronize, blocking);
     assert_eq!(
         read(first, 1),
@@ -433,7 +435,7 @@ fn events_order_streams_and_keep_times() {
     let (delay, fill) = (function(module, "delay"), function(module, "fill"));
     let (one, two) = (new_stream(1), new_stream(1));
     let (start, end) = (new_event(0), new_event(0));
-    let (first, second) = (alloc(8), alloc(8));
+    let (cell, first, second) = (meeting(), alloc(8), alloc(8));
     let mut milliseconds = 0f32;
     assert_eq!(
         call!(
@@ -447,6 +449,7 @@ fn events_order_streams_and_keep_times() {
     );
     ok!(event::cuEventQuery, start);
     ok!(event::cuEventRecord, start, one);
+    launch_meet(one, cell, first);
     assert_eq!(launch(delay, 1, 1, one, &[first, 60 * MILLISECOND]), 0);
     ok!(event::cuEventRecord, end, one);
     assert_eq!(call!(event::cuEventQuery, end), NOT_READY);
@@ -461,6 +464,7 @@ fn events_order_streams_and_keep_times() {
     );
     ok!(stream::cuStreamWaitEvent, two, end, 0);
     assert_eq!(launch(fill, 1, 1, two, &[second, 9]), 0);
+    cell.fetch_add(1, Ordering::AcqRel);
     ok!(stream::cuStreamSynchronize, two);
     ok!(event::cuEventQuery, end);
     ok!(event::cuEventSynchronize, end);
@@ -591,10 +595,9 @@ fn who_waits_for_an_event_waits_for_the_record_that_there_was() {
 #[test]
 fn pinned_copies_run_in_their_stream_and_pageable_ones_are_taken_at_once() {
     let _fixture = Fixture::new();
-    let delay = function(load(PTX), "delay");
-    let (flag, target, own) = (alloc(8), alloc(1 << 20), new_stream(1));
+    let (cell, flag, target, own) = (meeting(), zeros(1), alloc(1 << 20), new_stream(1));
     let pinned = alloc_host(8).cast::<u64>();
-    assert_eq!(launch(delay, 1, 1, own, &[flag, 50 * MILLISECOND]), 0);
+    launch_meet(own, cell, flag);
     ok!(copy::cuMemcpyDtoHAsync_v2, pinned.cast(), flag, 8, own);
     assert_eq!(call!(stream::cuStreamQuery, own), NOT_READY);
     // SAFETY: allocated above; the copy may not have run, and reads of a word do not tear.
@@ -608,6 +611,7 @@ fn pinned_copies_run_in_their_stream_and_pageable_ones_are_taken_at_once() {
         own
     );
     small.fill(6);
+    cell.fetch_add(1, Ordering::AcqRel);
     ok!(stream::cuStreamSynchronize, own);
     // SAFETY: allocated above, and the copy has run.
     assert_eq!(unsafe { pinned.read_volatile() }, 1);
@@ -639,9 +643,8 @@ unsafe extern "C" fn keep_status(_stream: u64, status: u32, _data: *mut c_void) 
 #[test]
 fn host_functions_run_in_the_order_of_the_stream() {
     let _fixture = Fixture::new();
-    let delay = function(load(PTX), "delay");
-    let (flag, own) = (alloc(8), new_stream(1));
-    assert_eq!(launch(delay, 1, 1, own, &[flag, 30 * MILLISECOND]), 0);
+    let (cell, own) = (meeting(), new_stream(1));
+    launch_meet(own, cell, alloc(8));
     ok!(stream::cuLaunchHostFunc, own, Some(count), 3 as *mut c_void);
     ok!(
         stream::cuStreamAddCallback,
@@ -651,6 +654,7 @@ fn host_functions_run_in_the_order_of_the_stream() {
         0
     );
     assert_eq!(CALLS.load(Ordering::SeqCst), 0);
+    cell.fetch_add(1, Ordering::AcqRel);
     ok!(stream::cuStreamSynchronize, own);
     assert_eq!(CALLS.load(Ordering::SeqCst), 3);
     assert_eq!(STATUS.load(Ordering::SeqCst), 0);
@@ -683,21 +687,13 @@ fn host_functions_must_not_wait_for_their_own_stream() {
 #[test]
 fn kernels_of_two_streams_run_at_the_same_time() {
     let _fixture = Fixture::new();
-    let delay = function(load(PTX), "delay");
-    let flag = alloc(8);
-    let begun = Instant::now();
-    for _ in 0..4 {
-        assert_eq!(
-            launch(delay, 1, 1, new_stream(1), &[flag, 100 * MILLISECOND]),
-            0
-        );
+    let meet = function(load(MEET), "meet");
+    let (cell, met) = (zeros(1), zeros(2));
+    for own in [met, met + 8] {
+        assert_eq!(launch(meet, 1, 1, new_stream(1), &[cell, 2, own]), 0);
     }
     ok!(context::cuCtxSynchronize);
-    assert!(
-        begun.elapsed() < Duration::from_millis(350),
-        "{:?}",
-        begun.elapsed()
-    );
+    assert_eq!(read(met, 2), [1; 2], "each waits for the other");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 gtrace_event::named_enum! {
     /// Whether a source works.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     pub enum SourceState {
         /// Gives all it can.
         Active = "active",
@@ -21,12 +21,13 @@ gtrace_event::named_enum! {
         /// It should work and does not.
         Failed = "failed",
         /// Switched off by configuration.
+        #[default]
         Off = "off",
     }
 }
 
 /// One source, as `gtrace status`, `/api/v1/sources` and `gtrace doctor` show it.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SourceStatus {
     /// The source's name.
     pub name: String,

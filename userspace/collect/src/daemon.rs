@@ -208,12 +208,8 @@ mod tests {
             name: witness.name().to_owned(),
             witness: Some(witness),
             state,
-            gives: String::new(),
-            needs: String::new(),
             reason: reason.map(str::to_owned),
-            remedy: None,
-            records: 0,
-            lost: 0,
+            ..SourceStatus::default()
         }
     }
 

@@ -79,21 +79,6 @@ pub fn format_of(path: &Path, format: Option<Format>) -> anyhow::Result<Format> 
     format.map_or_else(|| Format::of(path), Ok)
 }
 
-/// Whether there is a folder for the file, before a profile is taken.
-///
-/// # Errors
-///
-/// Why not.
-pub fn check(path: &Path) -> anyhow::Result<()> {
-    match path
-        .parent()
-        .filter(|parent| !parent.as_os_str().is_empty())
-    {
-        Some(parent) if !parent.is_dir() => bail!("{}: there is no such folder", parent.display()),
-        _ => Ok(()),
-    }
-}
-
 /// Writes a profile.
 ///
 /// # Errors
@@ -160,14 +145,12 @@ mod tests {
         };
         let profile = Profile::default();
         let at = |name: &str| dir.path().join(name);
-        check(&at("a.json")).unwrap();
         save(&profile, &at("a.json"), None, view).unwrap();
         assert!(read(&at("a.json")).unwrap().rows.is_empty());
         let unnamed = format_of(&at("a.bin"), None).unwrap_err();
         assert!(unnamed.to_string().contains("give --format"), "{unnamed}");
         let named = format_of(&at("a.bin"), Some(Format::Json)).unwrap();
         assert!(matches!(named, Format::Json));
-        assert!(check(&at("none/a.json")).is_err());
         let nothing = save(&profile, &at("a.svg"), Some(Format::Heatmap), view);
         assert!(nothing.unwrap_err().to_string().contains("no intervals"));
         assert!(!at("a.svg").exists());

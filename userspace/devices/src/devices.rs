@@ -353,11 +353,7 @@ fn lost_event(gpu: &GpuInfo, reason: String) -> Observed {
     found.gpu = Some(gpu.event_gpu());
     found.provenance = Provenance::Kernel;
     found.detail.source.reason = Some(reason);
-    Observed {
-        witness: WitnessName::Nvml,
-        occurrence: found,
-        count: 1,
-    }
+    Observed::new(WitnessName::Nvml, found, 1)
 }
 
 /// What NVML knows of a GPU.

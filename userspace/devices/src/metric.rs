@@ -31,6 +31,37 @@ pub struct Metric {
     pub value: f64,
 }
 
+impl Metric {
+    /// A gauge without labels: name and unit, help, value.
+    pub fn gauge(
+        (name, unit): (&'static str, &'static str),
+        help: &'static str,
+        value: f64,
+    ) -> Self {
+        Self {
+            name,
+            help,
+            unit,
+            kind: Gauge,
+            labels: Vec::new(),
+            value,
+        }
+    }
+
+    /// As [`gauge`](Self::gauge), a counter.
+    pub fn counter(named: (&'static str, &'static str), help: &'static str, value: f64) -> Self {
+        Self {
+            kind: Counter,
+            ..Self::gauge(named, help, value)
+        }
+    }
+
+    /// The same with these labels.
+    pub fn with(self, labels: Vec<(&'static str, String)>) -> Self {
+        Self { labels, ..self }
+    }
+}
+
 use MetricKind::{Counter, Gauge};
 
 /// One reading of a GPU: own labels and value.

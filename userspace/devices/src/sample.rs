@@ -552,7 +552,7 @@ impl fmt::Display for RecoveryAction {
 /// What NVML says of one GPU at one moment. Source: nvml.h.
 ///
 /// A reading that this GPU or driver does not support is `None`, or absent from its section.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct GpuSample {
     /// When it was taken.
     pub time: Timestamp,
@@ -697,36 +697,7 @@ impl GpuSample {
     pub fn at(time: Timestamp) -> Self {
         Self {
             time,
-            utilization: Utilization::default(),
-            memory: GpuMemory::default(),
-            bar1: Bar1::default(),
-            temperature: Temperature::default(),
-            power: Power::default(),
-            clocks: Clocks::default(),
-            clock_event_reasons: None,
-            violations: Violations::default(),
-            ecc: EccCounts::default(),
-            remapped_rows: RemappedRows::default(),
-            retired_pages: RetiredPages::default(),
-            repair: Repair::default(),
-            pcie_replays: None,
-            pcie_tx: None,
-            pcie_rx: None,
-            nvlink_tx_bytes: None,
-            nvlink_rx_bytes: None,
-            nvlinks: Vec::new(),
-            processes: Vec::new(),
-            performance_state: None,
-            mig: None,
-            mig_instances: Vec::new(),
-            mig_instances_unread: false,
-            vgpu_license: None,
-            vgpu_license_unread: false,
-            recovery_action: None,
-            persistence_mode: None,
-            fan: None,
-            activity: Activity::default(),
-            fabric: None,
+            ..Self::default()
         }
     }
 }

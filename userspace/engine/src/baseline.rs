@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use gtrace_devices::{Baseline, BaselineFacts, Comparison, Difference, Metric, MetricKind};
+use gtrace_devices::{Baseline, BaselineFacts, Comparison, Difference, Metric};
 use gtrace_event::{
     Drift, Gpu, HealthAction, HealthState, HealthSubject, Kind, Occurrence, Provenance, Severity,
     SubjectKind, Timestamp,
@@ -195,16 +195,13 @@ pub fn judge(baseline: &Baseline, facts: &BaselineFacts) -> Vec<(Judgement, Comp
 
 /// The settings of `found` as metrics: 1 where they differ.
 fn metrics(subject: &HealthSubject, differ: &[Difference], found: &Comparison) -> Vec<Metric> {
-    let metric = |setting: &str, value: f64| Metric {
-        name: "gtrace_baseline_drift",
-        help: "Whether a setting differs from the baseline (gpu: empty for the host)",
-        unit: "",
-        kind: MetricKind::Gauge,
-        labels: vec![
+    let metric = |setting: &str, value: f64| {
+        let name = ("gtrace_baseline_drift", "");
+        let help = "Whether a setting differs from the baseline (gpu: empty for the host)";
+        Metric::gauge(name, help, value).with(vec![
             ("gpu", subject.name.clone()),
             ("setting", setting.to_owned()),
-        ],
-        value,
+        ])
     };
     let differ: Vec<&str> = differ.iter().map(|d| d.setting.name()).collect();
     let same = found.same.iter().map(|setting| setting.name());

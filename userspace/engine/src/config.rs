@@ -24,9 +24,9 @@ use thiserror::Error;
 pub use self::address::{NotLoopback, ReadAddress};
 pub use self::parse::parse_devices;
 use self::parse::{
-    CALL_FAILURES, parse_access, parse_after, parse_alertmanager, parse_budget,
-    parse_call_failures, parse_compat, parse_disabled_sources, parse_evidence, parse_head,
-    parse_history, parse_listen, parse_otlp, parse_plugins, parse_share, parse_thresholds, refused,
+    CALL_FAILURES, parse_access, parse_after, parse_alertmanager, parse_call_failures,
+    parse_compat, parse_disabled_sources, parse_evidence, parse_head, parse_history, parse_listen,
+    parse_otlp, parse_plugins, parse_share, parse_state_dir, parse_thresholds, refused, seconds,
 };
 use crate::alertmanager;
 use crate::component::{self, driver_modules, plugins, pressure, runtimes};
@@ -590,7 +590,6 @@ impl Config {
             });
         let plugins = parse_plugins(&keys)?;
         let thresholds = parse_thresholds(&keys)?;
-        let seconds = |value: Option<u64>| value.filter(|&s| s > 0).map(Duration::from_secs);
         let ring_bytes = keys.ring_bytes.unwrap_or(0);
         if ring_bytes < 4096 || !ring_bytes.is_power_of_two() {
             return Err(refused(
@@ -610,7 +609,7 @@ impl Config {
             disabled_sources.extend(driver_modules::PROBES);
         }
         Ok(Self {
-            state_dir: keys.state_dir.unwrap_or_default(),
+            state_dir: parse_state_dir(keys.state_dir)?,
             socket: socket(keys.socket.unwrap_or_default())?,
             listen: listen.loopback,
             listen_https: listen.https,
@@ -629,10 +628,10 @@ impl Config {
             call_failures: parse_call_failures(&keys.call_failures.unwrap_or_default())?,
             dev_xid_tracepoint: keys.dev_xid_tracepoint.unwrap_or_default(),
             cuda_api: !disabled.contains(&component::cuda::NAME),
-            cuda_api_budget: parse_budget(keys.cuda_api_budget.unwrap_or_default())?,
+            cuda_api_budget: parse_share("cuda_api_budget", keys.cuda_api_budget)?,
             successful_exits: keys.successful_exits.unwrap_or_default(),
             ring_bytes,
-            dedup_window: Duration::from_secs(keys.dedup_window_s.unwrap_or_default()),
+            dedup_window: seconds(keys.dedup_window_s).unwrap_or_default(),
             nvml_interval: seconds(keys.nvml_interval_s),
             nvml_deadline: seconds(keys.nvml_deadline_s).unwrap_or(Duration::from_secs(5)),
             nvml_library: keys.nvml_library,
@@ -651,7 +650,7 @@ impl Config {
             pressure: pressure::Options {
                 interval: seconds(keys.pressure_interval_s)
                     .filter(|_| !disabled.contains(&pressure::NAME)),
-                memory_full: parse_share(keys.memory_pressure_percent.unwrap_or_default())?,
+                memory_full: parse_share("memory_pressure_percent", keys.memory_pressure_percent)?,
             },
             probe_cost_interval: seconds(keys.probe_cost_interval_s),
             retention_age: keys

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use gtrace_event::{IncidentId, Kind, Occurrence, Timestamp, WitnessName};
+use gtrace_event::{Incident, IncidentId, Kind, Occurrence, Timestamp, WitnessName};
 use gtrace_recorder::{Entry, KernelLine, Limits, Ring, What, kernel_line, line};
 
 use crate::clock;
@@ -36,7 +36,7 @@ pub struct Attachment {
 pub struct Recorder {
     on: AtomicBool,
     inner: Mutex<Option<Inner>>,
-    triggers: Mutex<VecDeque<IncidentId>>,
+    triggers: Mutex<VecDeque<Incident>>,
     attachments: Mutex<VecDeque<Attachment>>,
     /// Incidents that found no room among the triggers.
     refused: AtomicU64,
@@ -143,13 +143,13 @@ impl Recorder {
     }
 
     /// An incident has opened: what was before it is to be kept, and what comes after it.
-    pub(crate) fn freeze(&self, incident: IncidentId) {
+    pub(crate) fn freeze(&self, incident: &Incident) {
         if !self.on.load(Ordering::Relaxed) {
             return;
         }
         let mut triggers = lock(&self.triggers);
         if triggers.len() < TRIGGERS {
-            triggers.push_back(incident);
+            triggers.push_back(incident.clone());
         } else {
             self.refused.fetch_add(1, Ordering::Relaxed);
         }
@@ -176,7 +176,7 @@ impl Recorder {
         lock(&self.attachments).pop_front()
     }
 
-    pub(crate) fn next_trigger(&self) -> Option<IncidentId> {
+    pub(crate) fn next_trigger(&self) -> Option<Incident> {
         lock(&self.triggers).pop_front()
     }
 

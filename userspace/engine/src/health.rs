@@ -2,10 +2,10 @@
 
 use gtrace_api::SourceState;
 use gtrace_event::{
-    Confidence, HealthAction, HealthReport, HealthState, SubjectHealth, SubjectKind, Timestamp,
-    WitnessName,
+    Confidence, HealthAction, HealthReason, HealthReport, HealthState, SubjectHealth, SubjectKind,
+    Timestamp, WitnessName,
 };
-use gtrace_health::{Fold, Rules, own_reason};
+use gtrace_health::{Fold, Rules};
 use gtrace_store::{Reader, StoreError};
 use jiff::SignedDuration;
 
@@ -83,7 +83,7 @@ fn show_words_of_now(part: &mut SubjectHealth, hub: &Hub) {
 fn store_takes_nothing(report: &mut HealthReport, problem: &str, waiting: u64) {
     let time = report.time;
     let text = format!("the store of gtrace takes no records, {waiting} wait in memory: {problem}");
-    let reason = own_reason(
+    let reason = HealthReason::own(
         STORE,
         HealthState::Degraded,
         HealthAction::Watch,

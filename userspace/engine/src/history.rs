@@ -12,7 +12,7 @@ use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Value, Writer, W
 
 use crate::hub::Hub;
 use crate::lock::lock;
-use crate::samples::{Batch, Latency, Subscriber, own};
+use crate::samples::{Batch, Latency, Subscriber};
 use crate::supervise::{self, Task, names};
 
 /// Name of the directory, beside the store.
@@ -129,12 +129,8 @@ impl Recorder {
             .is_none_or(|at| at.elapsed() >= PUBLISH_EVERY)
         {
             self.published = Some(Instant::now());
-            hub.samples.publish(&Batch {
-                component: names::HISTORY,
-                time: Timestamp::now(),
-                interval: PUBLISH_EVERY,
-                metrics: self.metrics(),
-            });
+            hub.samples
+                .publish_now(names::HISTORY, PUBLISH_EVERY, self.metrics());
         }
     }
 
@@ -175,35 +171,26 @@ impl Recorder {
 
     fn metrics(&self) -> Vec<Metric> {
         let (usage, dropped) = (self.writer.usage(), self.writer.dropped());
-        let metric = |name, help, unit, kind, value: u64| own(name, help, unit, kind, value as f64);
         let mut metrics = vec![
-            metric(
-                "gtrace_history_size_bytes",
+            Metric::gauge(
+                ("gtrace_history_size_bytes", "bytes"),
                 "What the history of samples takes on disk",
-                "bytes",
-                MetricKind::Gauge,
-                usage.bytes,
+                usage.bytes as f64,
             ),
-            metric(
-                "gtrace_history_series",
+            Metric::gauge(
+                ("gtrace_history_series", ""),
                 "Series of samples in the newest minutes of the history",
-                "",
-                MetricKind::Gauge,
-                usage.series,
+                usage.series as f64,
             ),
-            metric(
-                "gtrace_history_torn_files",
+            Metric::counter(
+                ("gtrace_history_torn_files", ""),
                 "Files of the history that a crash had torn, and whose end was cut off",
-                "",
-                MetricKind::Counter,
-                dropped.torn,
+                dropped.torn as f64,
             ),
-            metric(
-                "gtrace_history_removed_bytes",
+            Metric::counter(
+                ("gtrace_history_removed_bytes", "bytes"),
                 "Bytes of the history that went for want of room before their age",
-                "bytes",
-                MetricKind::Counter,
-                dropped.bytes,
+                dropped.bytes as f64,
             ),
         ];
         let reasons = [
@@ -213,15 +200,11 @@ impl Recorder {
             ("value", dropped.values),
             ("disk", dropped.unwritable),
         ];
-        metrics.extend(reasons.map(|(reason, count)| Metric {
-            labels: vec![("reason", reason.to_owned())],
-            ..metric(
-                "gtrace_history_dropped_samples",
-                "Samples that are not in the history (reason: queue, series, label, value, disk)",
-                "",
-                MetricKind::Counter,
-                count,
-            )
+        metrics.extend(reasons.map(|(reason, count)| {
+            let name = ("gtrace_history_dropped_samples", "");
+            let help =
+                "Samples that are not in the history (reason: queue, series, label, value, disk)";
+            Metric::counter(name, help, count as f64).with(vec![("reason", reason.to_owned())])
         }));
         metrics
     }
@@ -266,14 +249,10 @@ mod tests {
             component: "test",
             time: Timestamp::from_millisecond(time_ms).unwrap(),
             interval: Duration::from_secs(10),
-            metrics: vec![Metric {
-                name: "gtrace_gpu_temperature_celsius",
-                help: "",
-                unit: "celsius",
-                kind: MetricKind::Gauge,
-                labels: vec![("gpu", "0000:3b:00.0".to_owned())],
-                value,
-            }],
+            metrics: vec![
+                Metric::gauge(("gtrace_gpu_temperature_celsius", "celsius"), "", value)
+                    .with(vec![("gpu", "0000:3b:00.0".to_owned())]),
+            ],
         }
     }
 

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gtrace_devices::{GpuInfo, Metric, MetricKind};
+use gtrace_devices::{GpuInfo, Metric};
 use gtrace_event::{Event, Gpu, Holder, PciAddress, Process};
 use gtrace_grpc::kubelet::Allocation;
 
@@ -117,14 +117,10 @@ impl Table {
                     ("user", holder.user.clone()),
                 ];
                 let known = labels.into_iter();
-                all.push(Metric {
-                    name: "gtrace_gpu_holder",
-                    help: "Always 1: who has the GPU (namespace, pod, container, job, user, where known)",
-                    unit: "",
-                    kind: MetricKind::Gauge,
-                    labels: known.filter_map(|(k, v)| Some((k, v?))).collect(),
-                    value: 1.0,
-                });
+                let help =
+                    "Always 1: who has the GPU (namespace, pod, container, job, user, where known)";
+                let metric = Metric::gauge(("gtrace_gpu_holder", ""), help, 1.0);
+                all.push(metric.with(known.filter_map(|(k, v)| Some((k, v?))).collect()));
             }
         }
         // Steps of one job differ in no label.

@@ -13,8 +13,8 @@ use gtrace_api::{
 use gtrace_devices::GpuInfo;
 use gtrace_devices::HostNews;
 use gtrace_event::{
-    Ack, Event, EventChange, Evidence, HealthReport, Incident, IncidentId, IncidentState,
-    MaintenanceWindow, MissingEvidence, Occasion, RecordId, StateChange, Timestamp, WitnessName,
+    Ack, Event, EventChange, Evidence, HealthReport, Incident, IncidentId, MaintenanceWindow,
+    MissingEvidence, Occasion, RecordId, StateChange, Timestamp, WitnessName,
 };
 use gtrace_store::StoreError;
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -404,20 +404,20 @@ impl Hub {
         let mut all = lock(&self.incidents);
         all.insert(incident.id, incident);
         while all.len() > INCIDENTS_MAX {
-            let resolved = all.values().find(|i| i.state == IncidentState::Resolved);
-            let oldest = resolved.or_else(|| all.values().next()).map(|i| i.id);
-            oldest.and_then(|id| all.remove(&id));
+            // What is resolved goes first, then drills, then the mildest; of these the oldest.
+            let least = all.values().min_by_key(|i| i.rank()).map(|i| i.id);
+            least.and_then(|id| all.remove(&id));
         }
         drop(all);
         self.tasks.wake(names::ALERTMANAGER);
     }
 
-    /// The newest incidents, the one that began first at the front.
+    /// The incidents that it keeps, the one that began first at the front.
     pub fn incidents(&self) -> Vec<Incident> {
         lock(&self.incidents).values().cloned().collect()
     }
 
-    /// The incident `id`, if it is one of the newest.
+    /// The incident `id`, if it is one of those that it keeps.
     pub fn incident(&self, id: IncidentId) -> Option<Incident> {
         lock(&self.incidents).get(&id).cloned()
     }
@@ -706,12 +706,11 @@ mod tests {
     #[test]
     fn a_sample_older_than_three_intervals_is_marked() {
         let (hub, _commands) = Hub::new(bare_status());
-        hub.samples.publish(&Batch {
-            component: WitnessName::Nvml.name(),
-            time: Timestamp::now(),
-            interval: Duration::from_secs(60),
-            metrics: Vec::new(),
-        });
+        hub.samples.publish_now(
+            WitnessName::Nvml.name(),
+            Duration::from_secs(60),
+            Vec::new(),
+        );
         let gpu = |age: i64| {
             let time = Timestamp::now() - jiff::SignedDuration::from_secs(age);
             let mut gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());

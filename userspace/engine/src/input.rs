@@ -2,6 +2,8 @@
 
 use std::sync::mpsc::{SendError, SyncSender, TrySendError};
 
+/// An occurrence on its way to the core.
+pub use gtrace_devices::Observed as Observation;
 use gtrace_devices::{GpuInfo, PciTree};
 use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, WitnessName};
 
@@ -40,25 +42,10 @@ pub enum Input {
     Stop,
 }
 
-/// An occurrence on its way to the core.
-#[derive(Debug)]
-pub struct Observation {
-    /// The source that saw it.
-    pub witness: WitnessName,
-    /// The fault or change that it saw.
-    pub occurrence: Occurrence,
-    /// How often; 1 for most sources, the rise of the counter for polled ones.
-    pub count: u64,
-}
-
-impl Observation {
+impl Input {
     /// `occurrence` once, by `witness`.
-    pub fn once(witness: WitnessName, occurrence: Occurrence) -> Input {
-        Input::Observation(Box::new(Self {
-            witness,
-            occurrence,
-            count: 1,
-        }))
+    pub fn once(witness: WitnessName, occurrence: Occurrence) -> Self {
+        Self::Observation(Box::new(Observation::new(witness, occurrence, 1)))
     }
 }
 

@@ -43,74 +43,8 @@ pub struct XidLabels {
     pub provenance: &'static str,
 }
 
-/// Labels of `gtrace_records`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct SourceLabels {
-    /// [`WitnessName`] name.
-    pub source: &'static str,
-}
-
-/// Labels of `gtrace_lost`: every place that can drop.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct LostLabels {
-    /// Source or part of gtrace.
-    pub source: &'static str,
-    /// What was lost, or why.
-    pub what: &'static str,
-}
-
-/// Labels of `gtrace_store_removed_records`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct RemovedLabels {
-    /// [`RemovalCause`] name.
-    pub cause: &'static str,
-}
-
-/// Labels of `gtrace_store_size_bytes`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct SizeLabels {
-    /// `used` or `free` pages of the database, or its write-ahead `log`.
-    pub part: &'static str,
-}
-
-/// Labels of `gtrace_gpu_process_exits`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct ExitLabels {
-    /// `success` (status 0), `failure` or `signal`.
-    pub outcome: &'static str,
-}
-
-/// Labels of `gtrace_http_refused`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct RefusedLabels {
-    /// `unix`, `tcp` or `https`.
-    pub listener: &'static str,
-    /// Why.
-    pub reason: &'static str,
-}
-
-/// Labels of `gtrace_http_failed_logins`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct LoginLabels {
-    /// Why.
-    pub reason: &'static str,
-}
-
-/// Labels of what there is of https alone.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct ListenerLabels {
-    /// `https`.
-    pub listener: &'static str,
-}
-
-/// Labels of `gtrace_incidents_opened`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub struct IncidentLabels {
-    /// [`gtrace_event::FailureClass`] name, as it was when the incident was opened.
-    pub class: &'static str,
-    /// Whether all of it was injected.
-    pub drill: &'static str,
-}
+/// Name and value of a label.
+pub type Label = (&'static str, &'static str);
 
 /// How long people took, in buckets from a minute to a week.
 #[derive(Clone, Debug)]
@@ -296,28 +230,28 @@ pub struct Metrics {
     pub xid: Family<XidLabels, Counter>,
     /// SXids by device and code, repeats included.
     pub sxid: Family<XidLabels, Counter>,
-    /// Records read by source, events or not.
-    pub records: Family<SourceLabels, Counter>,
-    /// Losses.
-    pub lost: Family<LostLabels, Counter>,
-    /// Records that left the store.
-    pub removed: Family<RemovedLabels, Counter>,
-    /// What the store takes on disk, in bytes.
-    pub store_size: Family<SizeLabels, Gauge>,
+    /// Records read by `source`, events or not.
+    pub records: Family<[Label; 1], Counter>,
+    /// Losses by `source`, which may be a part of gtrace, and `what` was lost, or why: every place that can drop.
+    pub lost: Family<[Label; 2], Counter>,
+    /// Records that left the store, by `cause`, a [`RemovalCause`].
+    pub removed: Family<[Label; 1], Counter>,
+    /// What the store takes on disk, in bytes, by `part`: `used` or `free` pages of the database, or its write-ahead `log`.
+    pub store_size: Family<[Label; 1], Gauge>,
     /// Damaged stores that were moved aside.
     pub store_moved_aside: Counter,
-    /// Ends of processes that had a GPU device open.
-    pub process_exits: Family<ExitLabels, Counter>,
-    /// Clients of the API that were refused or cut off.
-    pub refused: Family<RefusedLabels, Counter>,
-    /// Requests over https without a valid credential.
-    pub failed_logins: Family<LoginLabels, Counter>,
-    /// Whether the files of the https listener could be read when they changed last.
-    pub listener_files_good: Family<ListenerLabels, Gauge>,
-    /// The end of the certificate of the https listener, seconds since 1970.
-    pub listener_certificate_expiry: Family<ListenerLabels, Gauge>,
-    /// Incidents that were opened.
-    pub incidents_opened: Family<IncidentLabels, Counter>,
+    /// Ends of processes that had a GPU device open, by `outcome`: `success` (status 0), `failure` or `signal`.
+    pub process_exits: Family<[Label; 1], Counter>,
+    /// Clients of the API that were refused or cut off, by `listener` (`unix`, `tcp` or `https`) and `reason`.
+    pub refused: Family<[Label; 2], Counter>,
+    /// Requests over https without a valid credential, by `reason`.
+    pub failed_logins: Family<[Label; 1], Counter>,
+    /// Whether the files of a `listener`, `https`, could be read when they changed last.
+    pub listener_files_good: Family<[Label; 1], Gauge>,
+    /// The end of the certificate of a `listener`, `https`, seconds since 1970.
+    pub listener_certificate_expiry: Family<[Label; 1], Gauge>,
+    /// Incidents that were opened, by `class`, a [`gtrace_event::FailureClass`] as it was then, and whether all of it was a `drill`.
+    pub incidents_opened: Family<[Label; 2], Counter>,
     /// From the first event of an incident to its acknowledgement, in seconds; without drills.
     pub time_to_acknowledge: ResponseTime,
     /// From the first event of an incident to its resolution, in seconds; without drills.
@@ -430,9 +364,7 @@ impl Metrics {
     /// Counts `n` records read from `source`.
     pub fn count_records(&self, source: WitnessName, n: u64) {
         self.records
-            .get_or_create(&SourceLabels {
-                source: source.name(),
-            })
+            .get_or_create(&[("source", source.name())])
             .inc_by(n);
         self.saw(source);
     }
@@ -453,9 +385,8 @@ impl Metrics {
 
     /// Counts `n` records that left the store.
     pub fn count_removed(&self, cause: RemovalCause, n: u64) {
-        let cause = cause.name();
         self.removed
-            .get_or_create(&RemovedLabels { cause })
+            .get_or_create(&[("cause", cause.name())])
             .inc_by(n);
     }
 
@@ -468,19 +399,14 @@ impl Metrics {
         ];
         for (part, bytes) in parts {
             let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
-            self.store_size
-                .get_or_create(&SizeLabels { part })
-                .set(bytes);
+            self.store_size.get_or_create(&[("part", part)]).set(bytes);
         }
     }
 
     /// Counts that `incident` was opened.
     pub fn count_incident(&self, incident: &Incident) {
         let drill = if incident.drill { "true" } else { "false" };
-        let labels = IncidentLabels {
-            class: incident.class.name(),
-            drill,
-        };
+        let labels = [("class", incident.class.name()), ("drill", drill)];
         self.incidents_opened.get_or_create(&labels).inc();
     }
 
@@ -504,14 +430,14 @@ impl Metrics {
     /// Counts the end of a process that had a GPU device open.
     pub fn count_process_exit(&self, outcome: &'static str) {
         self.process_exits
-            .get_or_create(&ExitLabels { outcome })
+            .get_or_create(&[("outcome", outcome)])
             .inc();
     }
 
     /// Counts `n` losses.
     pub fn count_lost(&self, source: &'static str, what: &'static str, n: u64) {
         self.lost
-            .get_or_create(&LostLabels { source, what })
+            .get_or_create(&[("source", source), ("what", what)])
             .inc_by(n);
         let mut by_source = lock(&self.lost_by_source);
         let (count, at) = by_source.entry(source).or_insert((0, Instant::now()));
@@ -522,20 +448,20 @@ impl Metrics {
     /// Counts a client of the API that was refused or cut off.
     pub fn count_refused(&self, listener: &'static str, reason: &'static str) {
         self.refused
-            .get_or_create(&RefusedLabels { listener, reason })
+            .get_or_create(&[("listener", listener), ("reason", reason)])
             .inc();
     }
 
     /// Counts a request over https without a valid credential.
     pub fn count_failed_login(&self, reason: &'static str) {
         self.failed_logins
-            .get_or_create(&LoginLabels { reason })
+            .get_or_create(&[("reason", reason)])
             .inc();
     }
 
     /// Sets what there is to know of the files of the https listener.
     pub fn set_listener_files(&self, good: bool, expiry: Option<i64>) {
-        let labels = ListenerLabels { listener: "https" };
+        let labels = [("listener", "https")];
         self.listener_files_good
             .get_or_create(&labels)
             .set(good.into());
@@ -549,9 +475,7 @@ impl Metrics {
     /// How many records were read from `source`.
     pub fn records_of(&self, source: WitnessName) -> u64 {
         self.records
-            .get_or_create(&SourceLabels {
-                source: source.name(),
-            })
+            .get_or_create(&[("source", source.name())])
             .get()
     }
 

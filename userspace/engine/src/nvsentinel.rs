@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gtrace_devices::{Metric, MetricKind};
+use gtrace_devices::Metric;
 use gtrace_event::{
     HealthAction, HealthReason, HealthReport, HealthState, ReasonStatus, SubjectHealth,
     SubjectKind, Timestamp,
@@ -19,7 +19,6 @@ use gtrace_grpc::nvsentinel::{self, Entity, HealthEvent, RecommendedAction};
 use serde::{Deserialize, Serialize};
 
 use crate::hub::Hub;
-use crate::samples::{Batch, own};
 use crate::supervise::{Task, beat, names};
 use crate::whole_file;
 
@@ -271,10 +270,6 @@ impl Teller {
     }
 }
 
-fn counter(name: &'static str, help: &'static str, value: u64) -> Metric {
-    own(name, help, "", MetricKind::Counter, value as f64)
-}
-
 /// Starts the task.
 ///
 /// # Errors
@@ -308,23 +303,22 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> io::Result<()> {
                     }
                 }
             }
-            of_task.samples.publish(&Batch {
-                component: names::NVSENTINEL,
-                time: Timestamp::now(),
-                interval: LONGEST,
-                metrics: vec![
-                    counter(
-                        "gtrace_nvsentinel_events",
+            of_task.samples.publish_now(
+                names::NVSENTINEL,
+                LONGEST,
+                vec![
+                    Metric::counter(
+                        ("gtrace_nvsentinel_events", ""),
                         "Health events that NVSentinel took",
-                        taken,
+                        taken as f64,
                     ),
-                    counter(
-                        "gtrace_nvsentinel_failures",
+                    Metric::counter(
+                        ("gtrace_nvsentinel_failures", ""),
                         "Attempts to tell NVSentinel that failed",
-                        failures,
+                        failures as f64,
                     ),
                 ],
-            });
+            );
             pulse.wait(wait);
         }
         Ok(())
@@ -334,7 +328,7 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use gtrace_event::{Confidence, HealthSubject};
+    use gtrace_event::HealthSubject;
     use gtrace_grpc::nvsentinel::HealthEvents;
     use gtrace_grpc::parse;
     use gtrace_grpc::testing::{Reply, serve};
@@ -342,45 +336,23 @@ mod tests {
     use super::*;
 
     fn report(reasons: Vec<(HealthState, &str)>) -> HealthReport {
+        let (reboot, time) = (HealthAction::Reboot, Timestamp::UNIX_EPOCH);
         let reason = |(state, text): (HealthState, &str)| HealthReason {
-            rule: text.to_owned(),
-            origin: gtrace_event::RuleOrigin::Builtin,
             code: Some(79),
-            status: ReasonStatus::Active,
-            state,
-            action: HealthAction::Reboot,
-            confidence: Confidence::High,
-            text: text.to_owned(),
-            advice: None,
-            events: Vec::new(),
-            earlier: Vec::new(),
-            occurrences: 1,
-            since: Timestamp::UNIX_EPOCH,
-            last: Timestamp::UNIX_EPOCH,
-            boots: Vec::new(),
-            escalated: false,
-            acknowledged: None,
-            cleared: None,
+            ..HealthReason::own(text, state, reboot, text, time)
         };
+        let gpu = HealthSubject::new(SubjectKind::Gpu, "0000:3b:00.0");
         HealthReport {
-            time: Timestamp::UNIX_EPOCH,
-            host: None,
-            machine_id: None,
-            boot_id: None,
             state: HealthState::Unhealthy,
-            action: HealthAction::Reboot,
+            action: reboot,
             subjects: vec![SubjectHealth {
-                subject: HealthSubject::new(SubjectKind::Gpu, "0000:3b:00.0"),
                 uuid: Some("GPU-a".to_owned()),
                 state: HealthState::Unhealthy,
-                since: Timestamp::UNIX_EPOCH,
-                action: HealthAction::Reboot,
-                confidence: None,
+                action: reboot,
                 reasons: reasons.into_iter().map(reason).collect(),
-                past: Vec::new(),
+                ..SubjectHealth::healthy(gpu, time)
             }],
-            maintenance: None,
-            not_checked: Vec::new(),
+            ..HealthReport::default()
         }
     }
 

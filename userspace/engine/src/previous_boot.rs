@@ -12,7 +12,7 @@ use std::time::SystemTime;
 use gtrace_event::{Kind, Occurrence, Provenance, Severity, WitnessName};
 
 use crate::clock::boottime_ns;
-use crate::input::{Input, Observation};
+use crate::input::Input;
 
 /// Name of the file, beside the store.
 const FILE: &str = "boot";
@@ -57,7 +57,7 @@ impl PreviousBoot {
             _ => None,
         };
         this.note("running");
-        let input = found.map(|occurrence| Observation::once(WitnessName::Gtrace, occurrence));
+        let input = found.map(|occurrence| Input::once(WitnessName::Gtrace, occurrence));
         (this, input)
     }
 

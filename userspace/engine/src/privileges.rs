@@ -22,23 +22,12 @@ fn perf_event_paranoid() -> i32 {
 ///   then ask for it to attach any probe (their patch of perf_event_open: `perf_paranoid_any() &&
 ///   !capable(CAP_SYS_ADMIN)`).
 pub fn drop_unneeded(libraries: bool) -> anyhow::Result<()> {
-    let mut keep: CapsHashSet = [
-        Capability::CAP_BPF,
-        Capability::CAP_PERFMON,
-        Capability::CAP_SYSLOG,
-        Capability::CAP_DAC_READ_SEARCH,
-        Capability::CAP_SYS_PTRACE,
-    ]
-    .into();
-    if libraries {
-        keep.insert(Capability::CAP_CHECKPOINT_RESTORE);
-    }
     let paranoid = perf_event_paranoid();
-    if paranoid > 2 {
+    let keep = kept(libraries, paranoid);
+    if keep.contains(&Capability::CAP_SYS_ADMIN) {
         tracing::info!(
             "CAP_SYS_ADMIN is kept, as kernel.perf_event_paranoid is {paranoid}; with 2 it is dropped"
         );
-        keep.insert(Capability::CAP_SYS_ADMIN);
     }
     let have = caps::read(None, CapSet::Permitted).context("capabilities cannot be read")?;
     let keep: CapsHashSet = have.intersection(&keep).copied().collect();
@@ -52,4 +41,60 @@ pub fn drop_unneeded(libraries: bool) -> anyhow::Result<()> {
     caps::set(None, CapSet::Effective, &keep).context("effective capabilities stay")?;
     caps::set(None, CapSet::Permitted, &keep).context("permitted capabilities stay")?;
     Ok(())
+}
+
+/// What is kept, see [`drop_unneeded`].
+fn kept(libraries: bool, paranoid: i32) -> CapsHashSet {
+    let mut keep: CapsHashSet = [
+        Capability::CAP_BPF,
+        Capability::CAP_PERFMON,
+        Capability::CAP_SYSLOG,
+        Capability::CAP_DAC_READ_SEARCH,
+        Capability::CAP_SYS_PTRACE,
+    ]
+    .into();
+    if libraries {
+        keep.insert(Capability::CAP_CHECKPOINT_RESTORE);
+    }
+    if paranoid > 2 {
+        keep.insert(Capability::CAP_SYS_ADMIN);
+    }
+    keep
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::path::Path;
+
+    use super::kept;
+
+    #[test]
+    fn unit_profile_and_manifest_give_the_daemon_what_it_keeps_and_no_more() {
+        let packaging = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+        let lines = |file: &str, start: &str| -> Vec<String> {
+            let text = std::fs::read_to_string(packaging.join(file)).unwrap();
+            let lines = text
+                .lines()
+                .filter_map(|line| line.trim().strip_prefix(start));
+            lines.map(str::to_owned).collect()
+        };
+        let names = |lines: &[String]| -> BTreeSet<String> {
+            let words = lines
+                .iter()
+                .flat_map(|line| line.split(|c: char| !(c.is_ascii_alphabetic() || c == '_')));
+            let names = words.filter(|word| !word.is_empty());
+            let names = names.map(|name| name.to_uppercase().trim_start_matches("CAP_").to_owned());
+            names.collect()
+        };
+        let needed: Vec<String> = kept(true, 3).iter().map(ToString::to_string).collect();
+        let needed = names(&needed);
+        for (file, start) in [
+            ("gtrace.service", "CapabilityBoundingSet="),
+            ("apparmor/gtrace-daemon", "capability "),
+            ("kubernetes/base/daemonset.yaml", "add: ["),
+        ] {
+            assert_eq!(names(&lines(file, start)), needed, "{file}");
+        }
+    }
 }

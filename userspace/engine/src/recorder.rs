@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gtrace_devices::{Metric, MetricKind};
+use gtrace_devices::Metric;
 use gtrace_event::{Evidence, Incident, IncidentId, MissingEvidence, Severity, Timestamp};
 use gtrace_history::{Query, Sample, Samples, SeriesKey, Writer};
 use gtrace_recorder::{Disk, FileError, Plan, Recording, Ring, What, evidence};
@@ -17,7 +17,6 @@ use tokio::sync::oneshot::error::TryRecvError;
 use crate::clock_steps::ClockSteps;
 use crate::flight::{Attachment, nanoseconds, since_boot};
 use crate::hub::{Command, Hub, Unchanged};
-use crate::samples::{Batch, own};
 use crate::snapshot::{Subject, Taking};
 use crate::supervise::{self, Task, names};
 use crate::{clock, history, host};
@@ -209,25 +208,21 @@ impl<'a> Keeper<'a> {
         {
             self.published = Some(Instant::now());
             self.retain();
-            self.hub.samples.publish(&Batch {
-                component: names::RECORDER,
-                time: Timestamp::now(),
-                interval: PUBLISH_EVERY,
-                metrics: self.metrics(),
-            });
+            self.hub
+                .samples
+                .publish_now(names::RECORDER, PUBLISH_EVERY, self.metrics());
         }
     }
 
     fn take_triggers(&mut self) {
         let mut users_are_new = false;
-        while let Some(id) = self.hub.recorder.next_trigger() {
+        while let Some(opened) = self.hub.recorder.next_trigger() {
             if !std::mem::replace(&mut users_are_new, true) {
                 self.read_users();
             }
-            match self.hub.incident(id) {
-                Some(incident) => self.begin(&incident),
-                None => self.counts.refused += 1,
-            }
+            // Of one that the hub has no room for, what it was at its opening is known.
+            let incident = self.hub.incident(opened.id).unwrap_or(opened);
+            self.begin(&incident);
         }
     }
 
@@ -497,10 +492,7 @@ impl<'a> Keeper<'a> {
     }
 
     fn submit_missing(&mut self, id: IncidentId, why: &str) {
-        let missing = MissingEvidence {
-            what: "recording".to_owned(),
-            why: why.to_owned(),
-        };
+        let missing = MissingEvidence::new("recording", why);
         self.submit(id, Vec::new(), vec![missing]);
     }
 
@@ -619,76 +611,55 @@ impl<'a> Keeper<'a> {
             (nanoseconds(clock::boottime_ns()).saturating_sub(oldest)) as f64 / 1e9
         });
         let refused = self.counts.refused + self.hub.recorder.refused();
-        let (gauge, counter) = (MetricKind::Gauge, MetricKind::Counter);
         vec![
-            own(
-                "gtrace_recorder_memory_bytes",
+            Metric::gauge(
+                ("gtrace_recorder_memory_bytes", "bytes"),
                 "What the flight recorder holds in memory",
-                "bytes",
-                gauge,
                 ring_bytes as f64,
             ),
-            own(
-                "gtrace_recorder_span_seconds",
+            Metric::gauge(
+                ("gtrace_recorder_span_seconds", "seconds"),
                 "Age of the oldest entry that the flight recorder holds in memory",
-                "seconds",
-                gauge,
                 span,
             ),
-            own(
-                "gtrace_recorder_dropped_entries",
+            Metric::counter(
+                ("gtrace_recorder_dropped_entries", ""),
                 "Entries of the flight recorder that went for want of room before their age",
-                "",
-                counter,
                 ring_dropped as f64,
             ),
-            own(
-                "gtrace_recorder_unwritable_bytes",
+            Metric::counter(
+                ("gtrace_recorder_unwritable_bytes", "bytes"),
                 "Bytes of the flight recorder that could not be put on disk",
-                "bytes",
-                counter,
                 self.counts.unwritable_bytes as f64,
             ),
-            own(
-                "gtrace_recorder_recordings",
+            Metric::counter(
+                ("gtrace_recorder_recordings", ""),
                 "Recordings of incidents that were begun",
-                "",
-                counter,
                 self.counts.recordings as f64,
             ),
-            own(
-                "gtrace_recorder_refused_recordings",
+            Metric::counter(
+                ("gtrace_recorder_refused_recordings", ""),
                 "Incidents that were not recorded, as too many were under way",
-                "",
-                counter,
                 refused as f64,
             ),
-            own(
-                "gtrace_recorder_failed_recordings",
+            Metric::counter(
+                ("gtrace_recorder_failed_recordings", ""),
                 "Incidents whose recording could not be written",
-                "",
-                counter,
                 self.counts.failed as f64,
             ),
-            own(
-                "gtrace_recorder_interrupted_recordings",
+            Metric::counter(
+                ("gtrace_recorder_interrupted_recordings", ""),
                 "Recordings that an earlier process had left unfinished",
-                "",
-                counter,
                 self.counts.interrupted as f64,
             ),
-            own(
-                "gtrace_recorder_evidence_bytes",
+            Metric::gauge(
+                ("gtrace_recorder_evidence_bytes", "bytes"),
                 "What is kept on disk of incidents",
-                "bytes",
-                gauge,
                 self.usage.bytes as f64,
             ),
-            own(
-                "gtrace_recorder_removed_bytes",
+            Metric::counter(
+                ("gtrace_recorder_removed_bytes", "bytes"),
                 "Bytes of evidence that were removed for their age or for want of room",
-                "bytes",
-                counter,
                 self.counts.removed_bytes as f64,
             ),
         ]

@@ -71,7 +71,7 @@ impl Bench {
 
     fn open(&self, incident: &Incident) {
         self.hub.set_incident(incident.clone());
-        self.hub.recorder.freeze(incident.id);
+        self.hub.recorder.freeze(incident);
     }
 
     fn log(&self, text: &str) {
@@ -147,6 +147,24 @@ fn what_was_before_and_after_an_opening_is_kept_and_goes_to_the_core() {
             .iter()
             .any(|e| matches!(&e.what, What::Kernel(l) if l.text == "before"))
     );
+}
+
+#[test]
+fn a_capture_is_recorded_also_where_as_many_worse_incidents_are_open_as_the_hub_keeps() {
+    let bench = Bench::new();
+    let mut capture = incidents(1).remove(0);
+    for nth in 0..crate::hub::INCIDENTS_MAX as u64 {
+        let mut other = capture.clone();
+        other.id = IncidentId::new(nth);
+        bench.hub.set_incident(other);
+    }
+    capture.severity = Severity::Info;
+    let keeper = bench.recorded(&capture);
+    assert!(bench.hub.incident(capture.id).is_none());
+    let (id, evidence, _) = answered(bench.command().unwrap());
+    assert_eq!(id, capture.id);
+    let kept = evidence::read(&keeper.root, id, &evidence);
+    assert!(kept.snapshot.is_some());
 }
 
 #[test]

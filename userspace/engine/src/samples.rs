@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use gtrace_devices::{Metric, MetricKind};
+use gtrace_devices::Metric;
 use gtrace_event::Timestamp;
 use gtrace_profile::Histogram;
 
@@ -31,24 +31,6 @@ pub struct Batch {
     pub interval: Duration,
     /// Names, labels and values, in base units.
     pub metrics: Vec<Metric>,
-}
-
-/// A metric of gtrace itself, without labels.
-pub(crate) fn own(
-    name: &'static str,
-    help: &'static str,
-    unit: &'static str,
-    kind: MetricKind,
-    value: f64,
-) -> Metric {
-    Metric {
-        name,
-        help,
-        unit,
-        kind,
-        labels: Vec::new(),
-        value,
-    }
 }
 
 /// Takes samples as they come. Called in the thread of the component, so it must not wait.
@@ -141,6 +123,16 @@ impl Samples {
         for subscriber in others {
             subscriber.take(batch);
         }
+    }
+
+    /// As [`publish`](Self::publish), of what `component` has measured just now.
+    pub fn publish_now(&self, component: &'static str, interval: Duration, metrics: Vec<Metric>) {
+        self.publish(&Batch {
+            component,
+            time: Timestamp::now(),
+            interval,
+            metrics,
+        });
     }
 
     /// Gives every subscriber the calls that have returned.
@@ -255,14 +247,7 @@ mod tests {
             component,
             time: Timestamp::now(),
             interval: Duration::from_secs(10),
-            metrics: vec![Metric {
-                name: "gtrace_test",
-                help: "",
-                unit: "",
-                kind: MetricKind::Gauge,
-                labels: Vec::new(),
-                value,
-            }],
+            metrics: vec![Metric::gauge(("gtrace_test", ""), "", value)],
         }
     }
 

@@ -295,11 +295,7 @@ impl<'a> Scan<'a> {
             }
         }
         for occurrence in found {
-            self.take(Observed {
-                witness: WitnessName::Kmsg,
-                occurrence,
-                count: 1,
-            });
+            self.take(Observed::new(WitnessName::Kmsg, occurrence, 1));
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gtrace_api::Published;
 use gtrace_devices::Metric;
@@ -18,7 +18,7 @@ use tokio::sync::broadcast::{Receiver, error::TryRecvError};
 
 use crate::clock;
 use crate::hub::{Hub, News};
-use crate::input::{InputSender, Observation};
+use crate::input::{Input, InputSender};
 use crate::lock::lock;
 use crate::metrics::Metrics;
 use crate::samples::{Batch, Subscriber, is_stale};
@@ -36,6 +36,8 @@ const EVENTS: usize = 4096;
 const QUEUE: usize = 256;
 /// Between two rounds.
 const EVERY: Duration = Duration::from_secs(1);
+/// After so long without a sample of its metric a rule is named in the log.
+const UNSEEN: Duration = Duration::from_secs(900);
 
 /// A file of triggers that is refused.
 #[derive(Debug, thiserror::Error)]
@@ -143,6 +145,10 @@ impl Rule {
             return Err(format!(
                 "its name has to have 1 to {NAME_MAX} printable characters"
             ));
+        }
+        let metric = self.metric.as_deref();
+        if let Some(counter) = metric.and_then(|metric| metric.strip_suffix("_total")) {
+            return Err(format!("a counter is named without _total: {counter:?}"));
         }
         let of_events = self.count.is_some() || self.within_s.is_some();
         let of_samples = self.above.is_some()
@@ -311,6 +317,14 @@ impl Watching {
         found
     }
 
+    /// The rules for samples that have followed none.
+    fn unseen(&self) -> impl Iterator<Item = &Rule> {
+        let of_samples =
+            |(rule, known): &&(Rule, Known)| rule.metric.is_some() && known.series.is_empty();
+        let unseen = self.rules.iter().filter(of_samples);
+        unseen.map(|(rule, _)| rule)
+    }
+
     /// What the wall clock shows: it may have been set back.
     fn set_clock(&mut self, now: Timestamp) {
         for (rule, known) in &mut self.rules {
@@ -469,10 +483,23 @@ pub fn start(hub: &Arc<Hub>, inputs: InputSender, triggers: Triggers) -> std::io
     let watching = Mutex::new(Watching::new(&triggers));
     hub.tasks.start(task, move |pulse| {
         let mut live = of_task.subscribe().live;
+        let started = Instant::now();
+        let mut is_checked = false;
         while !pulse.is_stopping() {
             let found = lock(&watching).round(&queue, &mut live, &of_task.metrics);
+            if !is_checked && started.elapsed() >= UNSEEN {
+                is_checked = true;
+                for rule in lock(&watching).unseen() {
+                    tracing::warn!(
+                        "trigger {:?} has seen no sample: nothing samples {:?} with its labels so far; `gtrace samples` lists \
+                         the metrics that there are",
+                        rule.name,
+                        rule.metric.as_deref().unwrap_or_default()
+                    );
+                }
+            }
             for occurrence in found {
-                let observation = Observation::once(WitnessName::Gtrace, occurrence);
+                let observation = Input::once(WitnessName::Gtrace, occurrence);
                 if inputs.send(observation).is_err() {
                     return Ok(());
                 }

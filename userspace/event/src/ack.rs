@@ -16,3 +16,16 @@ pub struct Ack {
     /// Why, or what was done.
     pub note: String,
 }
+
+impl Ack {
+    /// `by` acknowledged the event `id` at `time`, with a note.
+    pub fn new(
+        id: EventId,
+        time: Timestamp,
+        by: impl Into<String>,
+        note: impl Into<String>,
+    ) -> Self {
+        let (by, note) = (by.into(), note.into());
+        Self { id, time, by, note }
+    }
+}

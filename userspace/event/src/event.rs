@@ -68,9 +68,14 @@ pub struct Event {
 }
 
 impl Event {
-    /// A new event of one occurrence, seen by one witness.
-    pub fn new(time: Timestamp, first: Witness, occurrence: Occurrence) -> Self {
+    /// A new event, of which `source` has seen `count` occurrences at `time`.
+    pub fn seen(time: Timestamp, source: WitnessName, count: u64, occurrence: Occurrence) -> Self {
         let unix_ms = u64::try_from(time.as_millisecond()).unwrap_or(0);
+        let first = Witness {
+            source,
+            count,
+            first_time: time,
+        };
         Self {
             id: EventId::new(unix_ms),
             revision: 0,
@@ -93,16 +98,6 @@ impl Event {
             advice: None,
             acks: Vec::new(),
         }
-    }
-
-    /// A new event, of which `source` has seen `count` occurrences at `time`.
-    pub fn seen(time: Timestamp, source: WitnessName, count: u64, occurrence: Occurrence) -> Self {
-        let first = Witness {
-            source,
-            count,
-            first_time: time,
-        };
-        Self::new(time, first, occurrence)
     }
 
     /// Whether it names a GPU, or a port above one.
@@ -150,12 +145,7 @@ pub(crate) mod tests {
         let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, "NVRM: Xid");
         occurrence.detail.xid.xid = Some(79);
         occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
-        let witness = Witness {
-            source: WitnessName::PrintkConsole,
-            count: 1,
-            first_time: time,
-        };
-        Event::new(time, witness, occurrence)
+        Event::seen(time, WitnessName::PrintkConsole, 1, occurrence)
     }
 
     #[test]

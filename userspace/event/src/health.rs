@@ -300,6 +300,38 @@ pub struct HealthReason {
     pub cleared: Option<Cleared>,
 }
 
+impl HealthReason {
+    /// A reason that no event and no rule says, and that holds since `time`.
+    pub fn own(
+        rule: &str,
+        state: HealthState,
+        action: HealthAction,
+        text: &str,
+        time: Timestamp,
+    ) -> Self {
+        Self {
+            rule: rule.to_owned(),
+            origin: RuleOrigin::Builtin,
+            code: None,
+            status: ReasonStatus::Active,
+            state,
+            action,
+            confidence: Confidence::High,
+            text: text.to_owned(),
+            advice: None,
+            events: Vec::new(),
+            earlier: Vec::new(),
+            occurrences: 1,
+            since: time,
+            last: time,
+            boots: Vec::new(),
+            escalated: false,
+            acknowledged: None,
+            cleared: None,
+        }
+    }
+}
+
 /// The health of one part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SubjectHealth {
@@ -323,6 +355,22 @@ pub struct SubjectHealth {
     /// Reasons that are pending or over; only in snapshots.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub past: Vec<HealthReason>,
+}
+
+impl SubjectHealth {
+    /// A part that is healthy since `since`.
+    pub fn healthy(subject: HealthSubject, since: Timestamp) -> Self {
+        Self {
+            subject,
+            uuid: None,
+            state: HealthState::Healthy,
+            since,
+            action: HealthAction::None,
+            confidence: None,
+            reasons: Vec::new(),
+            past: Vec::new(),
+        }
+    }
 }
 
 /// A time in which people work on the host. States go on; alerts carry a label.
@@ -491,7 +539,7 @@ impl HealthRecord {
 }
 
 /// The health of a host: `/api/v1/health`, `gtrace health --json`, `gtrace scan --json`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HealthReport {
     /// As of when.
     pub time: Timestamp,

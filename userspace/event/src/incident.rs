@@ -77,6 +77,36 @@ pub struct Incident {
 }
 
 impl Incident {
+    /// An open incident of nothing but a time: its events, how many they are and its title are still to be filled in.
+    pub fn new(opened: Timestamp, class: FailureClass, severity: Severity) -> Self {
+        let unix_ms = u64::try_from(opened.as_millisecond()).unwrap_or(0);
+        Self {
+            id: IncidentId::new(unix_ms),
+            revision: 0,
+            time: opened,
+            opened,
+            last_time: opened,
+            closed: None,
+            state: IncidentState::Open,
+            severity,
+            title: String::new(),
+            class,
+            drill: false,
+            host: None,
+            machine_id: None,
+            boot_id: None,
+            events: Vec::new(),
+            event_count: 0,
+            occurrences: 0,
+            chain: Vec::new(),
+            affected: Affected::default(),
+            advice: None,
+            evidence: Vec::new(),
+            missing: Vec::new(),
+            history: Vec::new(),
+        }
+    }
+
     /// Changes its state, which makes a new revision.
     pub fn change_state(&mut self, change: StateChange) {
         self.revision += 1;
@@ -86,6 +116,12 @@ impl Incident {
         self.history.push(change);
         let surplus = self.history.len().saturating_sub(HISTORY_MAX);
         self.history.drain(..surplus);
+    }
+
+    /// How much it matters where there is no room for all: not at all once it is resolved, a drill less than a fault, then by
+    /// severity.
+    pub fn rank(&self) -> Option<(bool, Severity)> {
+        (self.state != IncidentState::Resolved).then_some((!self.drill, self.severity))
     }
 
     /// Why it cannot go over into `state`, if it cannot: what is resolved is opened again first.
@@ -325,6 +361,14 @@ pub struct MissingEvidence {
     pub why: String,
 }
 
+impl MissingEvidence {
+    /// `what` is not there, and why.
+    pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
+        let (what, why) = (what.into(), why.into());
+        Self { what, why }
+    }
+}
+
 /// Somebody changed the state of an incident.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StateChange {
@@ -337,4 +381,22 @@ pub struct StateChange {
     /// Why, or what was done.
     #[serde(skip_serializing_if = "String::is_empty", default)]
     pub note: String,
+}
+
+impl StateChange {
+    /// `by` changed it to `state` at `time`, with a note of why, or of what was done.
+    pub fn new(
+        time: Timestamp,
+        state: IncidentState,
+        by: impl Into<String>,
+        note: impl Into<String>,
+    ) -> Self {
+        let (by, note) = (by.into(), note.into());
+        Self {
+            time,
+            state,
+            by,
+            note,
+        }
+    }
 }

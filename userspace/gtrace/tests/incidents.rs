@@ -251,12 +251,12 @@ fn two_who_change_an_incident_without_a_daemon_lose_nothing_of_each_other() {
         .unwrap();
     let mut said = BufReader::new(resolve.stderr.take().unwrap()).lines();
     assert!(said.any(|line| line.unwrap().contains("waiting for that")));
-    incident.change_state(StateChange {
-        time: event.time,
-        state: IncidentState::Acknowledged,
-        by: "alice".to_owned(),
-        note: "on it".to_owned(),
-    });
+    incident.change_state(StateChange::new(
+        event.time,
+        IncidentState::Acknowledged,
+        "alice",
+        "on it",
+    ));
     let record = Record::Incident(Box::new(incident));
     alice.append(&[record], &[]).unwrap();
     drop(alice);

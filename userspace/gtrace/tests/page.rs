@@ -76,7 +76,8 @@ fn views(incident: &str, event: &str, pid: u32) -> Vec<View> {
             "gpu",
             "gpu/0000:e1:00.0".into(),
             format!(
-                "{} && {} && {} && {drawn}",
+                "['580.82.07', '1650924000127'].every((fact) => document.querySelector('main').innerText.includes(fact)) \
+                 && {} && {} && {} && {drawn}",
                 rows(".charts figure canvas", 6),
                 rows("article.gpu", 1),
                 rows(".events .event", 1)
@@ -150,7 +151,14 @@ fn every_view_is_drawn_in_a_browser_without_an_error_and_without_a_request_elsew
     );
 
     follows_and_obeys_keys(&mut browser, &daemon, &base);
+    finds_while_somebody_types(&mut browser, &base);
+    keeps_the_place(&mut browser, &base);
     shows_what_happened_unseen(&mut browser, &daemon, &base);
+    let id = incident["id"].as_str().unwrap();
+    drops_what_is_no_longer_the_stores(&mut browser, &base);
+    is_loaded_anew_after_an_upgrade(&mut browser, &base);
+    says_what_cannot_be_read(&mut browser, &base, id);
+    means_the_same_on_paper_and_elsewhere(&mut browser, &base, id);
     runs_nothing_of_others(&mut browser, &base);
 }
 
@@ -183,7 +191,11 @@ fn follows_and_obeys_keys(browser: &mut Chromium, daemon: &Daemon, base: &str) {
     );
     browser.press("?");
     browser.wait("the list of keys", "document.querySelector('dialog[open]')");
+    browser.press("2");
+    let behind = browser.value("document.querySelector('main').dataset.view");
+    assert_eq!(behind, "incidents", "the list of keys is before it");
     browser.press("Escape");
+    browser.wait("no list", "!document.querySelector('dialog')");
     browser.press("t");
     browser.wait(
         "another theme",
@@ -191,6 +203,62 @@ fn follows_and_obeys_keys(browser: &mut Chromium, daemon: &Daemon, base: &str) {
     );
     let shown = browser.value("fetch('/api/v1/events?limit=10000').then((answer) => answer.json()).then((all) => all.length)");
     assert!(shown.as_u64().unwrap() >= EVENTS as u64, "{shown}");
+}
+
+/// A filter takes several words, and a search is one step of the browser's history, however many letters it has.
+fn finds_while_somebody_types(browser: &mut Chromium, base: &str) {
+    let types = |browser: &mut Chromium, field: &str, text: &str| {
+        browser.value(&format!("document.querySelector('{field}').focus()"));
+        for letter in text.chars() {
+            browser.press(&letter.to_string());
+        }
+    };
+    browser.open(&format!("{base}#/events"));
+    browser.wait("events", "document.querySelector('.events .event')");
+    types(browser, "input[name=q]", "fallen off");
+    browser.wait(
+        "both words",
+        "document.querySelector('input[name=q]').value === 'fallen off' && location.hash.endsWith('q=fallen+off')",
+    );
+    browser.open(&format!("{base}#/overview"));
+    browser.wait("the page", "document.querySelector('.tiles')");
+    types(browser, "#search", "xid 79");
+    browser.wait("the search", "location.hash === '#/search?q=xid+79'");
+    browser.value("history.back()");
+    browser.wait(
+        "what was there before the search",
+        "document.querySelector('main').dataset.view === 'overview'",
+    );
+}
+
+/// Back leads to the row that was opened, and a list that is held still takes older events.
+fn keeps_the_place(browser: &mut Chromium, base: &str) {
+    browser.open(&format!("{base}#/incidents"));
+    let second = "document.querySelectorAll('a.incident')[1]";
+    browser.wait("two incidents", second);
+    browser.value(&format!("{second}.click()"));
+    browser.wait("one", "document.querySelector('.incident-page')");
+    browser.value("history.back()");
+    browser.wait(
+        "the focus on its row",
+        &format!("document.activeElement === {second}"),
+    );
+    browser.open(&format!("{base}#/events"));
+    let click = |browser: &mut Chromium, text: &str| {
+        let button = format!(
+            "[...document.querySelectorAll('.pane button')].find((one) => one.innerText.startsWith('{text}'))"
+        );
+        browser.wait(text, &button);
+        browser.value(&format!("{button}.click()"));
+    };
+    browser.wait("events", "document.querySelector('.events .event')");
+    for text in ["Hold", "Show 500", "Show 350", "Read older"] {
+        click(browser, text);
+    }
+    browser.wait(
+        "older events, of which none is new",
+        "document.querySelector('.pane .bar b').innerText === '2,000' && document.querySelector('.pane').innerText.includes('Go on (0 new)')",
+    );
 }
 
 /// What happens while nobody sees the page, and what it would have read then, is there once somebody does.
@@ -230,6 +298,136 @@ fn shows_what_happened_unseen(browser: &mut Chromium, daemon: &Daemon, base: &st
         "document.querySelectorAll('.events .event.critical').length === 1",
     );
     browser.call("Page.removeScriptToEvaluateOnNewDocument", hides);
+}
+
+/// After a gap that nobody can count, as of another store, only what the store has is shown.
+fn drops_what_is_no_longer_the_stores(browser: &mut Chromium, base: &str) {
+    let source = "const Stream = window.EventSource; window.EventSource = class extends Stream { \
+        constructor(...all) { super(...all); window.stream = this; } }";
+    let script = browser.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": source }),
+    );
+    let lost = xid(
+        "0000:3b:00.0",
+        141,
+        Severity::Critical,
+        &gtrace_event::Timestamp::now().to_string(),
+    );
+    let sends = |browser: &mut Chromium, name: &str, data: &Value| {
+        let text = Value::from(data.to_string());
+        browser.value(&format!(
+            "window.stream.dispatchEvent(new MessageEvent('{name}', {{ data: {text} }})); 0"
+        ));
+    };
+    browser.open(&format!("{base}#/events?xid=141"));
+    browser.wait(
+        "the stream is open, and no event has this Xid",
+        "document.querySelector('.connection').innerText.includes('live') && document.querySelector('.empty')",
+    );
+    sends(browser, "event", &json!({ "event": lost }));
+    browser.wait("the event", "document.querySelector('.events .event')");
+    sends(browser, "gap", &json!({ "reason": "another store" }));
+    browser.wait(
+        "it is none of the store's",
+        "document.querySelector('.empty') && document.querySelector('.pane').innerText.includes('another store')",
+    );
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", script);
+}
+
+/// A page that stayed open while the daemon was upgraded says so: answers of another version may mean something else.
+fn is_loaded_anew_after_an_upgrade(browser: &mut Chromium, base: &str) {
+    let source = r#"const ask = window.fetch; window.fetch = async (url, ...more) => {
+        const answer = await ask(url, ...more);
+        if (!window.upgraded || !String(url).endsWith("/api/v1/status")) return answer;
+        return new Response(JSON.stringify({ ...await answer.json(), version: "9.9.9" }));
+    }"#;
+    let script = browser.call(
+        "Page.addScriptToEvaluateOnNewDocument",
+        json!({ "source": source }),
+    );
+    browser.open(&format!("{base}#/overview"));
+    browser.wait("the page", "document.querySelector('.tiles')");
+    assert_eq!(
+        browser.value("document.querySelector('.trouble')"),
+        Value::Null
+    );
+    browser.value("window.upgraded = true");
+    let button = "document.querySelector('.trouble button')";
+    browser.wait(
+        "the other version",
+        &format!("{button} && document.querySelector('.trouble').innerText.includes('9.9.9')"),
+    );
+    browser.value(&format!("{button}.click()"));
+    browser.wait(
+        "the page anew",
+        "!window.upgraded && document.querySelector('.tiles') && !document.querySelector('.trouble')",
+    );
+    browser.call("Page.removeScriptToEvaluateOnNewDocument", script);
+}
+
+/// What cannot be read is neither dropped, nor none, nor as it was before: the page says so.
+fn says_what_cannot_be_read(browser: &mut Chromium, base: &str, incident: &str) {
+    // From the start on, requests fail whose address has this part; a script of the test can change it.
+    let cut = |browser: &mut Chromium, part: &str, view: &str| {
+        let source = format!(
+            "window.cut = '{part}'; const ask = window.fetch; window.fetch = (url, ...more) => \
+             String(url).includes(window.cut) ? Promise.reject(new TypeError('cut')) : ask(url, ...more)"
+        );
+        let script = browser.call(
+            "Page.addScriptToEvaluateOnNewDocument",
+            json!({ "source": source }),
+        );
+        browser.open(&format!("{base}#/{view}"));
+        script
+    };
+    let uncut = |browser: &mut Chromium, script: Value| {
+        browser.call("Page.removeScriptToEvaluateOnNewDocument", script);
+    };
+    let script = cut(browser, "/api/v1/events", &format!("incidents/{incident}"));
+    browser.wait(
+        "the incident without its events",
+        "document.querySelector('.incident-page .headline') && document.querySelector('.incident-page .trouble')",
+    );
+    let text = browser.value("document.querySelector('.incident-page').innerText");
+    assert!(!text.as_str().unwrap().contains("retention"), "{text}");
+    uncut(browser, script);
+    let script = cut(browser, "/api/v1/incidents", "overview");
+    browser.wait(
+        "no count of incidents",
+        "document.querySelector('.trouble') && document.querySelector('.tiles').innerText.includes('not read yet')",
+    );
+    uncut(browser, script);
+    let script = cut(browser, "nothing", "processes");
+    browser.wait("processes", "document.querySelector('tbody tr')");
+    browser.value("window.cut = '/api/v1/processes'; 0");
+    browser.wait(
+        "that these were read before",
+        "document.querySelector('tbody tr') && document.querySelector('main').innerText.includes('from before')",
+    );
+    uncut(browser, script);
+}
+
+/// An incident has its date and zone; in print no line is cut off, and dark colours stay on the screen.
+fn means_the_same_on_paper_and_elsewhere(browser: &mut Chromium, base: &str, incident: &str) {
+    browser.window(1440, 900, "dark");
+    let zone = |name: &str| json!({ "timezoneId": name });
+    browser.call("Emulation.setTimezoneOverride", zone("Asia/Kolkata"));
+    browser.open(&format!("{base}#/incidents/{incident}"));
+    browser.wait(
+        "date and zone",
+        r"/opened \d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3} UTC\+05:30,/.test(document.querySelector('.badges').innerText)
+          && document.querySelector('.zone').innerText === 'UTC+05:30'",
+    );
+    browser.wait("its events", "document.querySelector('.event .text')");
+    browser.value("document.documentElement.dataset.theme = 'dark'");
+    browser.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    let cut = "[...document.querySelectorAll('.event > *')].filter((one) => one.scrollWidth > one.clientWidth + 1 && getComputedStyle(one).overflowX !== 'visible').length";
+    assert_eq!(browser.value(cut), 0);
+    let paper = browser.value("getComputedStyle(document.body).backgroundColor");
+    assert_eq!(paper, "rgb(255, 255, 255)");
+    browser.call("Emulation.setEmulatedMedia", json!({ "media": "" }));
+    browser.call("Emulation.setTimezoneOverride", zone(""));
 }
 
 /// A script within the page, one from elsewhere and a request elsewhere are refused, and this test sees it.

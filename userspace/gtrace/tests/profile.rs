@@ -275,6 +275,21 @@ fn a_name_that_does_not_say_how_to_write_is_wrong_usage_before_anything_is_read(
 }
 
 #[test]
+fn a_place_that_cannot_be_written_is_noticed_before_anything_is_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    for (out, wanted) in [
+        (".", "cannot be written"),
+        ("none/x.json", "make its folder first"),
+    ] {
+        // No daemon answers, which would be noticed first where calls are read.
+        let args = format!("--driver --duration 1 --format json --out {out}");
+        let (code, _, err) = profile(dir.path(), &args);
+        assert_eq!(code, Some(3), "{out}: {err}");
+        assert!(err.contains(wanted), "{out}: {err}");
+    }
+}
+
+#[test]
 fn options_that_would_have_no_effect_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     for (args, wanted) in [

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use gtrace_event::{Event, Severity};
+use gtrace_event::{Amendment, Event, MissingEvidence, Record, Severity, Timestamp};
 use support::{Daemon, xid};
 
 const TIME: &str = "2026-03-03T04:05:06Z";
@@ -142,6 +142,61 @@ fn a_time_a_bundle_a_saved_log_and_redaction_are_asked_for_together() {
     assert!(text(&of_log.stderr).contains("no event is recorded from"));
     let wrong = gtrace_report(&format!("--store {store} --until {TIME}"), here);
     assert_eq!(wrong.status.code(), Some(2));
+}
+
+#[test]
+fn a_report_of_a_time_has_what_began_before_and_happened_again_in_it() {
+    let daemon = Daemon::start();
+    let first = fault();
+    daemon.publish_event(&first);
+    let again: Timestamp = "2026-03-03T05:05:06Z".parse().unwrap();
+    let mut later = first.clone();
+    later.revision += 1;
+    later.repeats += 1;
+    later.last_time = Some(again);
+    let amendment = Amendment::between(&first, &later, again).unwrap();
+    let amendment = Record::Amendment(Box::new(amendment));
+    daemon.core().publish(&[(amendment, later.clone())]);
+    let stopped = daemon.stop();
+    let store = stopped.path().join("store.db");
+    let store = store.display();
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let output = gtrace_report(&format!("--store {store} --around {again}"), here);
+    let report = written(&output, here);
+    let said = text(&output.stderr);
+    assert!(!said.contains("no event is recorded"), "{said}");
+    let parts = gtrace_report(&format!("open {} --to parts", report.display()), here);
+    assert!(parts.status.success(), "{}", text(&parts.stderr));
+    let events = fs::read_to_string(here.join("parts/events.jsonl")).unwrap();
+    assert_eq!(serde_json::from_str::<Event>(events.trim()).unwrap(), later);
+    let between = format!("--store {store} --around 2026-03-03T04:30:00Z");
+    let none = gtrace_report(&between, here);
+    assert_eq!(none.status.code(), Some(1), "{}", text(&none.stderr));
+}
+
+#[test]
+fn what_was_not_kept_of_an_incident_is_named_once() {
+    let daemon = Daemon::start();
+    let mut incident = daemon.publish_opened(&fault());
+    incident.revision += 1;
+    let gap = MissingEvidence::new("end of the recording", "it was interrupted");
+    incident.missing.push(gap);
+    daemon.core().publish_incident(&incident);
+    let stopped = daemon.stop();
+    let store = stopped.path().join("store.db");
+    let directory = tempfile::tempdir().unwrap();
+    let here = directory.path();
+    let report = written(
+        &gtrace_report(&format!("--store {}", store.display()), here),
+        here,
+    );
+    let page = fs::read_to_string(&report).unwrap();
+    assert_eq!(page.matches("it was interrupted").count(), 1);
+    let parts = gtrace_report(&format!("open {} --to parts", report.display()), here);
+    assert!(parts.status.success(), "{}", text(&parts.stderr));
+    let manifest = fs::read_to_string(here.join("parts/manifest.json")).unwrap();
+    assert_eq!(manifest.matches("it was interrupted").count(), 1);
 }
 
 #[test]

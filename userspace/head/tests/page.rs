@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use chromium::{Chromium, View};
 use gtrace_event::{
-    Epoch, FailureClass, GpuUsage, HealthAction, HealthReport, HealthState, HealthSubject, Holder,
-    Incident, Record, SubjectHealth, SubjectKind, Timestamp,
+    Epoch, FailureClass, GpuUsage, HealthReport, HealthState, HealthSubject, Holder, Incident,
+    Record, SubjectHealth, SubjectKind, Timestamp,
 };
 use gtrace_fleet::{Batch, Carried, EnrollRequest, GpuState, HostState};
 use gtrace_head::SessionRequest;
@@ -95,13 +95,9 @@ fn state(host: usize) -> HostState {
         health: Some(HealthReport {
             time: Timestamp::now(),
             host: Some(name(host)),
-            machine_id: None,
-            boot_id: None,
             state: of_host,
-            action: HealthAction::None,
             subjects,
-            maintenance: None,
-            not_checked: Vec::new(),
+            ..HealthReport::default()
         }),
         allows_sessions: host.is_multiple_of(2),
         permits: match host.is_multiple_of(2) {
@@ -369,6 +365,11 @@ fn views(incident: &str) -> Vec<View> {
                 rows(".timeline .band", 1),
                 rows(".timeline .point", 7)
             ),
+        ),
+        (
+            "incidents-open",
+            "incidents?since=15m&state=open".to_owned(),
+            rows("a.incident", 7),
         ),
         (
             "incident",

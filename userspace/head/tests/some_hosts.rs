@@ -14,7 +14,7 @@ use gtrace_event::{FailureClass, GpuUsage, Record, Timestamp};
 use gtrace_head::HostView;
 use gtrace_head::db::{FleetEvent, FleetIncident, Place, Request, UsageReport};
 use gtrace_tls::testing::Authority;
-use gtrace_tls::{GpuShare, NewToken, Role, new_token};
+use gtrace_tls::{NewToken, Role, new_token};
 use serde_json::Value;
 use support::fleet::{Agent, Agents, Head, RecordingActor, enrolled};
 use support::{Host, event, incident};
@@ -29,12 +29,8 @@ fn somebody(
     hosts: &[&str],
 ) -> Client {
     let token = NewToken {
-        name: name.to_owned(),
-        role: Role::Operate,
-        expires: None,
-        requests_per_minute: None,
         hosts: hosts.iter().map(|one| (*one).to_owned()).collect(),
-        gpu: GpuShare::default(),
+        ..NewToken::new(name, Role::Operate)
     };
     let secret = new_token(credentials, &token, Timestamp::now()).unwrap();
     let file = dir.join(name);

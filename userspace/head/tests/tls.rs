@@ -121,14 +121,7 @@ fn agents_and_people_of_other_hosts_have_credentials() {
     let (bound, credentials) = bound(dir.path(), &authority, "");
     let port = bound.https_addr().unwrap().port();
     let new = |name: &str, role| {
-        let token = NewToken {
-            name: name.to_owned(),
-            role,
-            expires: None,
-            requests_per_minute: None,
-            hosts: Vec::new(),
-            gpu: gtrace_tls::GpuShare::default(),
-        };
+        let token = NewToken::new(name, role);
         new_token(&credentials, &token, Timestamp::now()).unwrap()
     };
     let (reader, operator) = (new("reader", Role::Read), new("operator", Role::Operate));

@@ -15,7 +15,6 @@ use gtrace_event::{
 use jiff::SignedDuration;
 
 use self::judge::{Shown, judge, overall, shown};
-pub use self::occasions::own_reason;
 use self::table::Table;
 use crate::pattern::code_of;
 use crate::reason;
@@ -312,14 +311,10 @@ impl Fold {
             subjects.insert(
                 0,
                 SubjectHealth {
-                    subject: host,
-                    uuid: None,
                     state,
-                    since: now,
                     action,
                     confidence,
-                    reasons: Vec::new(),
-                    past: Vec::new(),
+                    ..SubjectHealth::healthy(host, now)
                 },
             );
         }

@@ -13,6 +13,6 @@ mod rules;
 mod site;
 mod subject;
 
-pub use fold::{Change, Fold, NOT_SEEN, own_reason};
+pub use fold::{Change, Fold, NOT_SEEN};
 pub use rules::{Row, RuleError, Rules};
 pub use site::SITE_RULES_MAX;

@@ -28,24 +28,18 @@ fn after(time: Timestamp, seconds: u32) -> Timestamp {
 /// A reason of `rule` that rests on nothing yet.
 pub(crate) fn begin(rule: &Rule, event: &Event) -> HealthReason {
     HealthReason {
-        rule: rule.name.clone(),
         origin: rule.origin,
         code: code_of(event),
         status: ReasonStatus::Pending,
-        state: rule.state,
-        action: rule.action,
         confidence: rule.confidence,
-        text: rule.text_of(event),
-        advice: None,
-        events: Vec::new(),
-        earlier: Vec::new(),
         occurrences: 0,
-        since: event.time,
-        last: event.time,
-        boots: Vec::new(),
-        escalated: false,
-        acknowledged: None,
-        cleared: None,
+        ..HealthReason::own(
+            &rule.name,
+            rule.state,
+            rule.action,
+            &rule.text_of(event),
+            event.time,
+        )
     }
 }
 
@@ -384,7 +378,7 @@ pub(crate) fn deadline(reason: &HealthReason, rule: Option<&Rule>) -> Option<Tim
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Gpu, Kind, Occurrence, Provenance, Severity, Witness, WitnessName};
+    use gtrace_event::{Gpu, Kind, Occurrence, Provenance, Severity, WitnessName};
 
     use super::*;
     use crate::rules::Rules;
@@ -395,12 +389,7 @@ mod tests {
         occurrence.detail.xid.xid = Some(13);
         occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
         let time = Timestamp::from_second(1_772_500_000 + second).unwrap();
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: time,
-        };
-        Event::new(time, witness, occurrence)
+        Event::seen(time, WitnessName::Kmsg, 1, occurrence)
     }
 
     #[test]

@@ -3,20 +3,21 @@
 //! after each record.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "../../incident/tests/support/cases.rs"]
+mod cases;
 mod common;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gtrace_catalogue::Catalogue;
-use gtrace_decoder::{Decoder, LogRecord};
 use gtrace_event::{
-    Event, EventId, Gpu, HealthAction, HealthState, HealthSubject, Kind, Occasion, Occurrence,
-    PciAddress, Provenance, Record, RuleOrigin, Severity, SubjectHealth, SubjectKind, Timestamp,
-    Witness, WitnessName,
+    EventId, Gpu, HealthAction, HealthState, HealthSubject, Kind, Occasion, Occurrence, PciAddress,
+    Provenance, Record, RuleOrigin, Severity, SubjectHealth, SubjectKind, Timestamp,
 };
 use serde::Deserialize;
 
+use crate::cases::Ports;
 use crate::common::{Host, replay, replay_from};
 
 #[derive(Deserialize)]
@@ -24,7 +25,7 @@ use crate::common::{Host, replay, replay_from};
 struct History {
     about: String,
     #[serde(default)]
-    ports: BTreeMap<PciAddress, Vec<PciAddress>>,
+    ports: Ports,
     step: Vec<Step>,
 }
 
@@ -36,9 +37,9 @@ struct Step {
     at: String,
     line: Option<String>,
     event: Option<Given>,
-    #[serde(default = "kernel")]
+    #[serde(default = "cases::kernel")]
     provenance: Provenance,
-    #[serde(default = "one")]
+    #[serde(default = "cases::one")]
     count: u32,
     /// Step whose event a person acknowledges.
     ack: Option<usize>,
@@ -94,14 +95,6 @@ struct Judged {
     text: String,
 }
 
-fn kernel() -> Provenance {
-    Provenance::Kernel
-}
-
-const fn one() -> u32 {
-    1
-}
-
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Given {
@@ -130,10 +123,6 @@ struct Expected {
     acknowledged: Option<bool>,
 }
 
-fn begin() -> Timestamp {
-    "2026-03-03T03:12:00Z".parse().unwrap()
-}
-
 fn time(text: &str) -> Timestamp {
     let (number, unit) = text.split_at(text.len() - 1);
     let factor = match unit {
@@ -144,33 +133,22 @@ fn time(text: &str) -> Timestamp {
         other => panic!("{other} is no unit"),
     };
     let seconds: i64 = number.parse().unwrap_or_else(|_| panic!("{text}"));
-    begin() + jiff::SignedDuration::from_secs(seconds * factor)
+    cases::begin() + jiff::SignedDuration::from_secs(seconds * factor)
 }
 
 fn occurrences(step: &Step) -> Vec<Occurrence> {
     if let Some(line) = &step.line {
-        let mut decoder = Decoder::new(gtrace_decoder::Options::default());
-        let mut out = Vec::new();
-        for text in line.lines() {
-            let record = LogRecord {
-                text,
-                facility: Some(0),
-                ..LogRecord::default()
-            };
-            decoder.feed(&record, &mut out);
-        }
-        decoder.flush(&mut out);
-        assert!(!out.is_empty(), "nothing is decoded of {line:?}");
-        return out;
+        return cases::decoded(line);
     }
     let given = step.event.as_ref().unwrap();
-    let severity = given.severity.unwrap_or(Severity::Warning);
-    let mut occurrence = Occurrence::new(given.kind, severity, given.message.clone());
-    occurrence.detail = serde_json::from_value(given.detail.clone().into()).unwrap();
-    let back = serde_json::to_value(&occurrence.detail).unwrap();
-    for name in given.detail.keys() {
-        assert!(back.get(name).is_some(), "no field {name} in the detail");
-    }
+    let Given {
+        kind,
+        severity,
+        message,
+        detail,
+        ..
+    } = given;
+    let mut occurrence = cases::given(*kind, *severity, message, detail);
     occurrence.gpu = given.gpu.map(|pci| Gpu {
         uuid: given.uuid.clone(),
         ..Gpu::at(pci)
@@ -272,25 +250,8 @@ impl Player {
         mut occurrence: Occurrence,
     ) -> EventId {
         occurrence.provenance = step.provenance;
-        // As the daemon names the GPU below a port.
-        if let Some(device) = occurrence.detail.pcie.pci_device {
-            match history.ports.get(&device).map(Vec::as_slice) {
-                Some([one]) => occurrence.gpu = Some(Gpu::at(*one)),
-                Some(several) => occurrence.detail.pcie.gpus_below = several.to_vec(),
-                None if history.ports.values().flatten().any(|gpu| *gpu == device) => {
-                    occurrence.gpu = Some(Gpu::at(device));
-                }
-                None => {}
-            }
-        }
-        let advice = Catalogue::builtin().assess(&mut occurrence);
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: at,
-        };
-        let mut event = Event::new(at, witness, occurrence);
-        event.advice = Some(advice);
+        cases::name_gpu(&mut occurrence, &history.ports);
+        let mut event = cases::event(occurrence, at, &Catalogue::builtin());
         event.boot_id = Some(self.boot.clone());
         let id = event.id;
         self.host.append(Record::Event(Box::new(event)));
@@ -359,7 +320,7 @@ fn check(path: &Path) {
         events: BTreeMap::new(),
     };
     player.host.observe(
-        begin(),
+        cases::begin(),
         Occasion::Boot {
             boot: "boot-1".to_owned(),
         },
@@ -384,31 +345,7 @@ fn check(path: &Path) {
     }
 }
 
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/histories");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn each_history_comes_to_the_states_that_it_names() {
-    let files = files();
-    let mut failed = Vec::new();
-    for path in &files {
-        if std::panic::catch_unwind(|| check(path)).is_err() {
-            failed.push(path.file_stem().unwrap().to_string_lossy().into_owned());
-        }
-    }
-    assert!(
-        failed.is_empty(),
-        "{} of {} fail: {failed:?}",
-        failed.len(),
-        files.len()
-    );
-    assert!(files.len() >= 60, "only {} histories", files.len());
+    cases::each("histories", 60, check);
 }

@@ -7,7 +7,7 @@ use gtrace_catalogue::Catalogue;
 use gtrace_event::{
     Event, EventId, Gpu, HealthAction, HealthNews, HealthState, HealthSubject, Kind, Occasion,
     Occurrence, PortChange, Provenance, Record, Severity, SlotChange, SubjectKind, Timestamp,
-    Witness, WitnessName,
+    WitnessName,
 };
 use jiff::SignedDuration;
 use proptest::prelude::*;
@@ -197,12 +197,7 @@ fn event(op: &Op, now: Timestamp, boot: &str) -> Event {
     }
     let time = now - SignedDuration::from_secs(*late_s);
     let advice = Catalogue::builtin().assess(&mut occurrence);
-    let witness = Witness {
-        source: WitnessName::Kmsg,
-        count: 1,
-        first_time: time,
-    };
-    let mut event = Event::new(time, witness, occurrence);
+    let mut event = Event::seen(time, WitnessName::Kmsg, 1, occurrence);
     (event.advice, event.boot_id) = (Some(advice), Some(boot.to_owned()));
     event
 }

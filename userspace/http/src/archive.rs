@@ -270,7 +270,7 @@ impl Pages {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use gtrace_event::{Kind, Occurrence, Severity, Witness, WitnessName};
+    use gtrace_event::{Kind, Occurrence, Severity, WitnessName};
     use gtrace_store::{Options, Store};
 
     use super::*;
@@ -278,13 +278,8 @@ pub(crate) mod tests {
     /// Xids of one moment.
     pub(crate) fn xids<const N: usize>(time: Timestamp, messages: [&str; N]) -> [Event; N] {
         messages.map(|message| {
-            let witness = Witness {
-                source: WitnessName::Kmsg,
-                count: 1,
-                first_time: time,
-            };
             let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, message);
-            Event::new(time, witness, occurrence)
+            Event::seen(time, WitnessName::Kmsg, 1, occurrence)
         })
     }
 
@@ -322,13 +317,8 @@ pub(crate) mod tests {
         for n in 0..30_i64 {
             let time = begin + SignedDuration::from_secs(n / 3);
             let kind = [Kind::Xid, Kind::Aer][usize::from(n % 2 == 0)];
-            let witness = Witness {
-                source: WitnessName::Kmsg,
-                count: 1,
-                first_time: time,
-            };
             let occurrence = Occurrence::new(kind, Severity::Warning, format!("number {n}"));
-            let event = Event::new(time, witness, occurrence);
+            let event = Event::seen(time, WitnessName::Kmsg, 1, occurrence);
             store
                 .append(&[Record::Event(Box::new(event))], &[])
                 .unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use gtrace_api::{DEFAULT_SOCKET, SocketFile};
+use gtrace_api::SocketFile;
 use gtrace_engine::config::{Compat, ReadAddress};
 use gtrace_tls::{AccessFiles, FileError, Guard};
 
@@ -13,7 +13,7 @@ use super::inherit::Inherited;
 use super::{Limits, holder, https};
 
 /// Where the API listens and which store it reads.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ApiConfig {
     /// Path of the Unix socket; `None` for no Unix socket.
     pub socket: Option<PathBuf>,
@@ -29,21 +29,6 @@ pub struct ApiConfig {
     pub limits: Limits,
     /// As which other programs it answers too.
     pub compat: Compat,
-}
-
-impl ApiConfig {
-    /// The default sockets, with the store at `store`.
-    pub fn new(store: impl Into<PathBuf>) -> Self {
-        Self {
-            socket: Some(DEFAULT_SOCKET.into()),
-            listen: Some(ReadAddress::DEFAULT),
-            listen_https: Vec::new(),
-            access: None,
-            store: store.into(),
-            limits: Limits::default(),
-            compat: Compat::default(),
-        }
-    }
 }
 
 /// Why the API cannot listen.
@@ -65,8 +50,7 @@ pub enum ApiError {
     /// Certificate or credentials cannot be used.
     #[error("https cannot be served: {file}{}", remedy(.file))]
     Access {
-        /// What is wrong with which file.
-        #[from]
+        /// What is wrong with which file. No source: the message has it, and would be printed with it twice.
         file: FileError,
     },
     /// A running daemon answers on the Unix socket.
@@ -87,6 +71,12 @@ pub enum ApiError {
         /// What to do.
         remedy: &'static str,
     },
+}
+
+impl From<FileError> for ApiError {
+    fn from(file: FileError) -> Self {
+        Self::Access { file }
+    }
 }
 
 fn held_by(holder: &Option<String>) -> String {
@@ -214,7 +204,7 @@ pub fn bind_beside(config: &ApiConfig, inherited: Inherited) -> Result<Bound, Ap
     let guard = match (&config.access, https.is_empty()) {
         (_, true) => None,
         (None, false) => return Err(ApiError::NoCertificate),
-        (Some(files), false) => Some(Arc::new(Guard::new(files.clone(), https::ALPN)?)),
+        (Some(files), false) => Some(Arc::new(read_access(files)?)),
     };
     Ok(Bound {
         unix,
@@ -227,6 +217,19 @@ pub fn bind_beside(config: &ApiConfig, inherited: Inherited) -> Result<Bound, Ap
         limits: config.limits,
         compat: config.compat,
     })
+}
+
+/// Whether https can be served with `files`, without binding a socket.
+///
+/// # Errors
+///
+/// [`ApiError::Access`] with the file that cannot be used, as [`bind`].
+pub fn check_access(files: &AccessFiles) -> Result<(), ApiError> {
+    read_access(files).map(drop)
+}
+
+fn read_access(files: &AccessFiles) -> Result<Guard, ApiError> {
+    Ok(Guard::new(files.clone(), https::ALPN)?)
 }
 
 fn bind_tcp(address: SocketAddr) -> Result<TcpListener, ApiError> {

@@ -490,43 +490,23 @@ fn of_metric(metric: &Metric) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Confidence, HealthSubject, ReasonStatus};
+    use gtrace_event::HealthSubject;
 
     use super::*;
 
     fn reason(action: HealthAction, state: HealthState) -> HealthReason {
+        let text = "fell off the bus (Xid 79)";
         HealthReason {
-            rule: "off-the-bus".to_owned(),
-            origin: gtrace_event::RuleOrigin::Builtin,
             code: Some(79),
-            status: ReasonStatus::Active,
-            state,
-            action,
-            confidence: Confidence::High,
-            text: "fell off the bus (Xid 79)".to_owned(),
-            advice: None,
-            events: Vec::new(),
-            earlier: Vec::new(),
-            occurrences: 1,
-            since: Timestamp::UNIX_EPOCH,
-            last: Timestamp::UNIX_EPOCH,
-            boots: Vec::new(),
-            escalated: false,
-            acknowledged: None,
-            cleared: None,
+            ..HealthReason::own("off-the-bus", state, action, text, Timestamp::UNIX_EPOCH)
         }
     }
 
     fn part(kind: SubjectKind, name: &str, reasons: Vec<HealthReason>) -> SubjectHealth {
         SubjectHealth {
-            subject: HealthSubject::new(kind, name),
-            uuid: None,
             state: reasons.first().map_or(HealthState::Healthy, |r| r.state),
-            since: Timestamp::UNIX_EPOCH,
-            action: HealthAction::None,
-            confidence: None,
             reasons,
-            past: Vec::new(),
+            ..SubjectHealth::healthy(HealthSubject::new(kind, name), Timestamp::UNIX_EPOCH)
         }
     }
 
@@ -534,18 +514,13 @@ mod tests {
     fn a_reason_is_a_state_in_the_shape_of_gpud() {
         let lost = reason(HealthAction::Reboot, HealthState::Unhealthy);
         let report = HealthReport {
-            time: Timestamp::UNIX_EPOCH,
-            host: None,
-            machine_id: None,
-            boot_id: None,
             state: HealthState::Unhealthy,
             action: HealthAction::Reboot,
             subjects: vec![
                 part(SubjectKind::Gpu, "0000:3b:00.0", vec![lost]),
                 part(SubjectKind::Component, "disk", Vec::new()),
             ],
-            maintenance: None,
-            not_checked: Vec::new(),
+            ..HealthReport::default()
         };
         let states = states_of(&report);
         assert_eq!(

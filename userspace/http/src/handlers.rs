@@ -205,12 +205,7 @@ pub(super) async fn ack(
 ) -> Result<Json<Event>, Problem> {
     check_note(&by, &note)?;
     let id = find_event(&state, peer, &id).await?.id;
-    let ack = Ack {
-        id,
-        time: Timestamp::now(),
-        by,
-        note,
-    };
+    let ack = Ack::new(id, Timestamp::now(), by, note);
     state
         .ask("acknowledge the event", |answer| Command::Ack(ack, answer))
         .await

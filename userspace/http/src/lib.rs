@@ -44,7 +44,7 @@ use tokio::sync::{Semaphore, oneshot, watch};
 use tokio::task::JoinError;
 
 pub use archive::{Archive, ArchiveError};
-pub use bind::{ApiConfig, ApiError, Bound, bind, bind_beside};
+pub use bind::{ApiConfig, ApiError, Bound, bind, bind_beside, check_access};
 pub use gtrace_tls::Role;
 pub use inherit::{InheritError, Inherited};
 pub use openapi::document as openapi_document;

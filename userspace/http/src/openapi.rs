@@ -225,7 +225,7 @@ fn reason(status: u16) -> &'static str {
         403 => "Beyond the role of the client, or asked for by a page of another site",
         404 => "There is none of this name",
         408 => "The body did not come in time",
-        409 => "The incident is resolved",
+        409 => "The incident is resolved, or no maintenance window is on",
         413 => "The body is too large",
         429 => "Too many stream readers, or over https too many requests",
         _ => "Not possible now",

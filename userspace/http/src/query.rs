@@ -173,7 +173,7 @@ pub(super) const LIMIT: Values = Values::Integer {
 pub const PARAMETERS: [Parameter; 8] = [
     parameter(
         "since",
-        "Events at or after this time: RFC 3339, or an age (30s, 30m, 1h30m, 2d, 1w)",
+        "Events that first happened at or after this time: RFC 3339, or an age (30s, 30m, 1h30m, 2d, 1w)",
         Values::Time,
     ),
     parameter(

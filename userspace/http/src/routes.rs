@@ -264,6 +264,7 @@ pub(super) static ROUTES: &[Route] = &[
     ),
     Route {
         body: Some(of::<MaintenanceRequest>),
+        errors: &[400, 408, 409, 413],
         ..change(
             "/api/v1/maintenance",
             "Begins a maintenance window, or ends the one that is on",

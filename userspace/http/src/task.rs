@@ -22,12 +22,7 @@ const BLOCKED: Duration = Duration::from_secs(1);
 ///
 /// If its thread cannot be started.
 pub fn start(bound: &Arc<Bound>, hub: &Arc<Hub>) -> std::io::Result<()> {
-    let task = Task {
-        name: names::HTTP,
-        needed: true,
-        silence: Some(SILENCE),
-        sources: Vec::new(),
-    };
+    let task = Task::needed(names::HTTP, SILENCE, Vec::new());
     let (bound, of_task) = (Arc::clone(bound), Arc::clone(hub));
     hub.tasks.start(task, move |pulse| {
         let failed = |error: std::io::Error| format!("cannot serve: {error}");

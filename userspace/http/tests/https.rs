@@ -17,7 +17,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use gtrace_api::Status;
-use gtrace_engine::config::Compat;
 use gtrace_engine::hub::Hub;
 use gtrace_http::{ApiConfig, Inherited, Limits};
 use gtrace_store::{Options, Store};
@@ -179,10 +178,9 @@ fn tokens_end_and_files_change_under_load_without_a_lost_request() {
         server.ca.issue("server", 9, Dates::Good);
         let good = fs::read(&server.files.credentials).unwrap();
         fs::write(&server.files.credentials, "[[token").unwrap();
-        let listener = gtrace_engine::metrics::ListenerLabels { listener: "https" };
         let is_good = |s: &Server| {
             let gauge = &s.hub.metrics.listener_files_good;
-            gauge.get_or_create(&listener).get() == 1
+            gauge.get_or_create(&[("listener", "https")]).get() == 1
         };
         server.until(|s| !is_good(s));
         assert_eq!(server.with_token("GET /healthz", &gone).0, 401);
@@ -236,12 +234,8 @@ fn child_activated() {
     let inherited = Inherited::take().unwrap();
     let config = ApiConfig {
         socket: Some("/nonexistent/socket".into()),
-        listen: None,
-        listen_https: Vec::new(),
-        access: None,
         store: dir.join("store.db"),
-        limits: Limits::default(),
-        compat: Compat::default(),
+        ..ApiConfig::default()
     };
     let bound = gtrace_http::bind_beside(&config, inherited).unwrap();
     assert_eq!(bound.socket(), Some(&*dir.join("socket")));

@@ -11,9 +11,8 @@ use std::time::Duration;
 use gtrace_api::client::{Client, EventStream};
 use gtrace_api::{Published, Status};
 use gtrace_catalogue::Catalogue;
-use gtrace_engine::config::Compat;
 use gtrace_engine::hub::Hub;
-use gtrace_engine::input::{Input, Observation};
+use gtrace_engine::input::Input;
 use gtrace_engine::open_record::EndRecord;
 use gtrace_engine::pipeline::{self, CoreOptions};
 use gtrace_engine::poll;
@@ -45,12 +44,8 @@ fn random(n: u64) -> u64 {
 fn config(dir: &Path) -> ApiConfig {
     ApiConfig {
         socket: Some(dir.join("socket")),
-        listen: None,
-        listen_https: Vec::new(),
-        access: None,
         store: dir.join("store.db"),
-        limits: gtrace_http::Limits::default(),
-        compat: Compat::default(),
+        ..ApiConfig::default()
     }
 }
 
@@ -111,7 +106,7 @@ fn child_daemon() {
         let text = format!("NVRM: Xid (PCI:0000:3b:00): 31, life {life}, number {which}");
         let occurrence = Occurrence::new(Kind::Xid, Severity::Warning, text);
         core.inputs
-            .send(Observation::once(WitnessName::Kmsg, occurrence))
+            .send(Input::once(WitnessName::Kmsg, occurrence))
             .unwrap();
         std::thread::sleep(Duration::from_micros(random(600)));
     }

@@ -15,7 +15,6 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use gtrace_devices::{GpuInfo, GpuSample};
-use gtrace_engine::samples::Batch;
 use gtrace_event::{Incident, WitnessName};
 use gtrace_http::Limits;
 use gtrace_tls::Role;
@@ -96,12 +95,11 @@ fn feed(server: &Server) {
     gpu.sample = Some(sample);
     gpu.present_in.pci = true;
     let gpus = [gpu];
-    server.hub.samples.publish(&Batch {
-        component: WitnessName::Nvml.name(),
-        time: Timestamp::now(),
-        interval: Duration::from_secs(3600),
-        metrics: gtrace_devices::metrics(&gpus),
-    });
+    server.hub.samples.publish_now(
+        WitnessName::Nvml.name(),
+        Duration::from_secs(3600),
+        gtrace_devices::metrics(&gpus),
+    );
     server.hub.set_gpus(gpus.into());
 }
 

@@ -1,6 +1,7 @@
 //! What led to what among the events of an incident.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use gtrace_event::{CausalLink, Confidence, EventId};
 
@@ -11,7 +12,7 @@ use crate::rules::{CauseRule, Relation, Rules};
 const SLACK_NS: i128 = 2_000_000_000;
 
 /// For each event that has a cause among `members` the best of them, in the order of the effects.
-pub(crate) fn chain(members: &[Member], rules: &Rules) -> Vec<CausalLink> {
+pub(crate) fn chain(members: &[Arc<Member>], rules: &Rules) -> Vec<CausalLink> {
     let mut links = Vec::new();
     let mut cause_of: BTreeMap<EventId, EventId> = BTreeMap::new();
     for to in members {
@@ -107,7 +108,7 @@ fn are_related(relation: Relation, from: &Member, to: &Member) -> bool {
         Relation::Fabric => matches!(key, Key::Fabric),
         Relation::Host => false,
     };
-    let shared = |key: &Key| of_kind(key) && key.is_among(&to.keys);
+    let shared = |key: &Key| of_kind(key) && to.keys.has_related(key);
     // One GPU is not enough where each program made its own fault.
     let apart = relation == Relation::Device && from.is_of_another_program(to);
     relation == Relation::Host || !apart && from.keys.iter().any(shared)

@@ -1,6 +1,7 @@
 //! The correlator: which incident an event belongs to.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 use std::time::Duration;
 
 use gtrace_event::{Event, EventId, Incident, IncidentId, IncidentState, StateChange, Timestamp};
@@ -57,7 +58,7 @@ pub struct Correlator {
     /// The events in `by_event` in the order in which they came.
     known: VecDeque<EventId>,
     /// Events that belong to no incident so far, the oldest first.
-    recent: VecDeque<Member>,
+    recent: VecDeque<Arc<Member>>,
     /// Their ids.
     recent_ids: HashSet<EventId>,
     /// The wall clock at the newest tick.
@@ -98,10 +99,11 @@ impl Correlator {
         }
         let home = self.home_of(&member);
         if home.is_none() && !member.opens && !self.has_partner(&member) {
-            self.remember(member);
+            self.remember(Arc::new(member));
             return Vec::new();
         }
         self.take_recent(member.id);
+        let member = Arc::new(member);
         match home {
             Some(id) => self.join(id, member).into_iter().collect(),
             None => self.open(member),
@@ -114,7 +116,7 @@ impl Correlator {
         known.then(|| self.recent.iter().rposition(|known| known.id == id))?
     }
 
-    fn take_recent(&mut self, id: EventId) -> Option<Member> {
+    fn take_recent(&mut self, id: EventId) -> Option<Arc<Member>> {
         let at = self.recent_at(id)?;
         self.recent_ids.remove(&id);
         self.recent.remove(at)
@@ -129,7 +131,7 @@ impl Correlator {
             incident.drill == member.drill && incident.state != IncidentState::Resolved
         };
         let all = || self.live.values().filter(may_change);
-        let shares = |live: &&Live| self.is_near(live, member) && member.shares(&live.keys);
+        let shares = |live: &&Live| self.is_near(live, member) && member.keys.share(&live.keys);
         let near = || all().filter(shares);
         let takes = |live: &&Live| member.program.is_none() || !live.is_of_others(member);
         let own = near().filter(takes);
@@ -151,7 +153,7 @@ impl Correlator {
                 && live.incident.state != IncidentState::Resolved
                 && live.is_of_others(member)
                 && self.is_near(live, member)
-                && member.shares(&live.keys)
+                && member.keys.share(&live.keys)
         });
         member.program.is_some() && others.count() >= self.options.programs
     }
@@ -186,16 +188,16 @@ impl Correlator {
         soon && member.class == live.incident.class && {
             // Another process has made it again if it is a program of the same name, and not at the same time.
             let others = member.program.is_some() && live.is_of_others(member);
-            let again = |known: &Member| {
+            let again = |known: &Arc<Member>| {
                 !others || member.has_name_of(known) && since > signed(self.options.window)
             };
-            let same = |known: &Member| {
+            let same = |known: &Arc<Member>| {
                 known.kind == member.kind
                     && again(known)
                     && known.weight == member.weight
                     && known.gpus.first().map(|gpu| gpu.pci)
                         == member.gpus.first().map(|gpu| gpu.pci)
-                    && known.keys.iter().any(|key| member.keys.contains(key))
+                    && known.keys.iter().any(|key| member.keys.has(key))
             };
             live.members().iter().any(same)
         }
@@ -208,7 +210,7 @@ impl Correlator {
         if !of_member.any(|at| rules.get(*at).is_some_and(|rule| rule.opens)) {
             return false;
         }
-        let opens = |known: &&Member| {
+        let opens = |known: &&Arc<Member>| {
             let rule = connects(known, member, &self.rules)
                 .or_else(|| connects(member, known, &self.rules));
             rule.is_some_and(|rule| rule.opens)
@@ -216,26 +218,26 @@ impl Correlator {
         self.recent.iter().any(|known| opens(&known))
     }
 
-    fn join(&mut self, id: IncidentId, member: Member) -> Option<Incident> {
+    fn join(&mut self, id: IncidentId, member: Arc<Member>) -> Option<Incident> {
         let live = self.live.get_mut(&id)?;
-        live.join(member.clone(), &self.rules);
+        live.join(Arc::clone(&member), &self.rules);
         self.belongs(member.id, id);
         self.gather(id, member)
     }
 
     /// Takes what came before and belongs to the incident now that `newest` does, as often as that brings more. With the
     /// events before the newest each was compared when it came.
-    fn gather(&mut self, id: IncidentId, newest: Member) -> Option<Incident> {
+    fn gather(&mut self, id: IncidentId, newest: Arc<Member>) -> Option<Incident> {
         let window = signed(self.options.window);
         let mut new = vec![newest];
         while let Some(newest) = new.last() {
             let live = self.live.get(&id)?;
-            let belongs = |known: &Member| {
+            let belongs = |known: &Arc<Member>| {
                 let before = live.first.duration_since(known.last_time);
                 known.drill == live.incident.drill
                     && (before <= window
                         && self.is_near(live, known)
-                        && known.shares(&live.keys)
+                        && known.keys.share(&live.keys)
                         && (known.program.is_none() || !live.is_of_others(known))
                         || self.is_cause_or_effect(newest, known))
             };
@@ -246,15 +248,17 @@ impl Correlator {
             let member = self.recent.remove(at)?;
             self.recent_ids.remove(&member.id);
             self.belongs(member.id, id);
-            self.live.get_mut(&id)?.join(member.clone(), &self.rules);
+            self.live
+                .get_mut(&id)?
+                .join(Arc::clone(&member), &self.rules);
             new.push(member);
         }
         self.live.get(&id).map(|live| live.incident.clone())
     }
 
-    fn open(&mut self, member: Member) -> Vec<Incident> {
+    fn open(&mut self, member: Arc<Member>) -> Vec<Incident> {
         let crowd = self.is_one_too_many(&member);
-        let live = Live::open(member.clone(), crowd, &self.rules);
+        let live = Live::open(Arc::clone(&member), crowd, &self.rules);
         let id = live.incident.id;
         self.belongs(member.id, id);
         self.live.insert(id, live);
@@ -288,7 +292,7 @@ impl Correlator {
         self.known.retain(|event| by_event.contains_key(event));
     }
 
-    fn remember(&mut self, member: Member) {
+    fn remember(&mut self, member: Arc<Member>) {
         let oldest = member.time;
         let window = signed(self.options.window) * 5;
         match self.recent_at(member.id) {
@@ -346,12 +350,12 @@ impl Correlator {
             if let Some(after) =
                 after.filter(|after| quiet >= i64::try_from(*after).unwrap_or(i64::MAX))
             {
-                incident.change_state(StateChange {
-                    time: now,
-                    state: IncidentState::Resolved,
-                    by: "gtrace".to_owned(),
-                    note: format!("nothing more has happened for {} minutes", after / 60),
-                });
+                incident.change_state(StateChange::new(
+                    now,
+                    IncidentState::Resolved,
+                    "gtrace",
+                    format!("nothing more has happened for {} minutes", after / 60),
+                ));
                 changed.push(incident.clone());
             }
         }
@@ -372,15 +376,17 @@ impl Correlator {
         Some(live.incident.clone())
     }
 
-    /// Takes up an incident of an earlier run, with those of its events that are known, the earliest first.
-    pub fn adopt(&mut self, incident: Incident, events: &[Event]) {
+    /// Takes up an incident of an earlier run, with those of its events that are known, the earliest first. Gives it as it is
+    /// now: with what has happened again since its newest record.
+    pub fn adopt(&mut self, incident: Incident, events: &[Event]) -> Incident {
         let live = Live::adopt(incident, events, &self.rules);
-        let id = live.incident.id;
-        for event in &live.incident.events {
-            self.belongs(*event, id);
+        let incident = live.incident.clone();
+        for event in &incident.events {
+            self.belongs(*event, incident.id);
         }
-        self.live.insert(id, live);
+        self.live.insert(incident.id, live);
         self.let_go();
+        incident
     }
 
     /// The incidents that may still change.

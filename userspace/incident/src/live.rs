@@ -1,15 +1,13 @@
 //! An incident that may still change.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use gtrace_event::{
-    Affected, Event, FailureClass, Incident, IncidentId, IncidentState, Process, Severity,
-    Timestamp,
-};
+use gtrace_event::{Event, FailureClass, Incident, IncidentState, Process, Severity, Timestamp};
 use jiff::SignedDuration;
 
 use crate::chain::chain;
-use crate::member::{Key, Member};
+use crate::member::{Keys, Member};
 use crate::rules::Rules;
 use crate::title::{CROWD, of_crowd, title};
 
@@ -29,9 +27,9 @@ const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 pub(crate) struct Live {
     pub(crate) incident: Incident,
     /// Its first events.
-    members: Vec<Member>,
+    members: Vec<Arc<Member>>,
     /// What it has in common with events that belong to it.
-    pub(crate) keys: BTreeSet<Key>,
+    pub(crate) keys: Keys,
     /// The processes whose own faults belong to it.
     programs: BTreeSet<u32>,
     /// It takes the own faults of all further programs of its GPU.
@@ -45,37 +43,20 @@ pub(crate) struct Live {
 
 impl Live {
     /// An incident of one event; of a `crowd` if it is to take the own faults of further programs too.
-    pub(crate) fn open(member: Member, crowd: bool, rules: &Rules) -> Self {
-        let unix_ms = u64::try_from(member.time.as_millisecond()).unwrap_or(0);
+    pub(crate) fn open(member: Arc<Member>, crowd: bool, rules: &Rules) -> Self {
         let incident = Incident {
-            id: IncidentId::new(unix_ms),
-            revision: 0,
             time: member.last_time,
-            opened: member.time,
             last_time: member.last_time,
-            closed: None,
-            state: IncidentState::Open,
-            severity: member.severity,
-            title: String::new(),
-            class: member.class,
             drill: member.drill,
             host: member.host.clone(),
             machine_id: member.machine_id.clone(),
             boot_id: member.boot_id.clone(),
-            events: Vec::new(),
-            event_count: 0,
-            occurrences: 0,
-            chain: Vec::new(),
-            affected: Affected::default(),
-            advice: None,
-            evidence: Vec::new(),
-            missing: Vec::new(),
-            history: Vec::new(),
+            ..Incident::new(member.time, member.class, member.severity)
         };
         let mut live = Self {
             incident,
             members: Vec::new(),
-            keys: BTreeSet::new(),
+            keys: Keys::default(),
             programs: BTreeSet::new(),
             crowd,
             first: member.time,
@@ -87,14 +68,23 @@ impl Live {
         live
     }
 
-    /// An incident of an earlier run, with those of its events that are known.
-    pub(crate) fn adopt(incident: Incident, events: &[Event], rules: &Rules) -> Self {
-        let members: Vec<Member> = events
+    /// An incident of an earlier run, with those of its events that are known. Its record may be older than theirs.
+    pub(crate) fn adopt(mut incident: Incident, events: &[Event], rules: &Rules) -> Self {
+        let members: Vec<Arc<Member>> = events
             .iter()
             .filter_map(|event| Member::new(event, rules))
             .take(MEMBERS)
+            .map(Arc::new)
             .collect();
         let known: u64 = members.iter().map(|member| member.occurrences).sum();
+        let beyond = incident.occurrences.saturating_sub(known);
+        if incident.state != IncidentState::Resolved && incident.occurrences < known {
+            let last = members.iter().map(|member| member.last_time).max();
+            incident.occurrences = known;
+            incident.last_time = incident.last_time.max(last.unwrap_or_default());
+            incident.time = incident.time.max(incident.last_time);
+            incident.revision += 1;
+        }
         let keys = members
             .iter()
             .flat_map(|member| member.keys.iter().cloned());
@@ -104,7 +94,7 @@ impl Live {
             crowd: incident.title.starts_with(CROWD),
             first: incident.opened,
             last: incident.last_time,
-            beyond: incident.occurrences.saturating_sub(known),
+            beyond,
             members,
             incident,
         }
@@ -131,7 +121,7 @@ impl Live {
     pub(crate) fn is_of_others(&self, member: &Member) -> bool {
         let pid = member.process.as_ref().and_then(|process| process.pid);
         let known = pid.is_some_and(|pid| self.programs.contains(&pid));
-        self.is_of_programs() && !known && !member.shares_job(&self.keys)
+        self.is_of_programs() && !known && !member.keys.share_job(&self.keys)
     }
 
     /// Whether it was resolved, and one of its events has happened again since. `now`: when the newest tick was.
@@ -144,12 +134,12 @@ impl Live {
     }
 
     /// Its members in the order in which they happened.
-    pub(crate) fn members(&self) -> &[Member] {
+    pub(crate) fn members(&self) -> &[Arc<Member>] {
         &self.members
     }
 
     /// One more event belongs to it.
-    pub(crate) fn join(&mut self, member: Member, rules: &Rules) {
+    pub(crate) fn join(&mut self, member: Arc<Member>, rules: &Rules) {
         self.incident.event_count += 1;
         if self.incident.events.len() < EVENTS {
             let at = self
@@ -173,7 +163,7 @@ impl Live {
         let at = self
             .members
             .partition_point(|known| known.time <= member.time);
-        self.members.insert(at, member.clone());
+        self.members.insert(at, Arc::clone(&member));
         self.conclude(rules);
         self.revise(&member);
     }
@@ -201,7 +191,8 @@ impl Live {
         }
         // An event never begins at another time, but here it may have begun with a repeat.
         member.time = known.time;
-        self.members[at] = member.clone();
+        let member = Arc::new(member);
+        self.members[at] = Arc::clone(&member);
         self.touch(&member);
         if !counts_alone {
             self.conclude(rules);
@@ -215,10 +206,8 @@ impl Live {
         if self.programs.len() < KEYS {
             self.programs.extend(member.program);
         }
-        for key in &member.keys {
-            if self.keys.len() < KEYS {
-                self.keys.insert(key.clone());
-            }
+        for key in member.keys.iter() {
+            self.keys.insert(key, KEYS);
         }
         let affected = &mut self.incident.affected;
         for gpu in &member.gpus {

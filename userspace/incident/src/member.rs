@@ -1,6 +1,7 @@
 //! An event as the correlator keeps it: what joins it to others, and what it says of the incident.
 
-use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::ops::Deref;
 
 use gtrace_catalogue::{Catalogue, Category};
 use gtrace_event::{
@@ -30,6 +31,10 @@ pub(crate) enum Key {
     Monitoring,
 }
 
+/// Sorted keys, each once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Keys(Vec<Key>);
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
@@ -41,7 +46,7 @@ pub(crate) struct Member {
     pub(crate) severity: Severity,
     pub(crate) occurrences: u64,
     pub(crate) drill: bool,
-    pub(crate) keys: BTreeSet<Key>,
+    pub(crate) keys: Keys,
     pub(crate) class: FailureClass,
     pub(crate) weight: u32,
     pub(crate) title: String,
@@ -120,21 +125,10 @@ impl Member {
         })
     }
 
-    /// Whether it has one of `keys`.
-    pub(crate) fn shares(&self, keys: &BTreeSet<Key>) -> bool {
-        self.keys.iter().any(|key| key.is_among(keys))
-    }
-
-    /// Whether it is about a container or job of `keys`.
-    pub(crate) fn shares_job(&self, keys: &BTreeSet<Key>) -> bool {
-        let mut jobs = self.keys.iter().filter(|key| matches!(key, Key::Job(_)));
-        jobs.any(|job| keys.contains(job))
-    }
-
     /// Whether the two are own faults of two programs, which have nothing in common but the GPU.
     pub(crate) fn is_of_another_program(&self, other: &Self) -> bool {
         let both = self.program.zip(other.program);
-        both.is_some_and(|(one, other)| one != other) && !self.shares_job(&other.keys)
+        both.is_some_and(|(one, other)| one != other) && !self.keys.share_job(&other.keys)
     }
 
     /// Whether a program of the same name made both: one that was started again.
@@ -144,20 +138,60 @@ impl Member {
     }
 }
 
-impl Key {
-    /// Whether `keys` has it, or the GPU of an instance, or an instance of the GPU.
-    pub(crate) fn is_among(&self, keys: &BTreeSet<Self>) -> bool {
-        if keys.contains(self) {
-            return true;
+impl Keys {
+    /// Adds `key` if there are fewer than `most`.
+    pub(crate) fn insert(&mut self, key: &Key, most: usize) {
+        if let Err(at) = self.0.binary_search(key)
+            && self.0.len() < most
+        {
+            self.0.insert(at, key.clone());
         }
-        match self {
-            Self::Device(pci) => {
-                let instances = Self::Instance(*pci, 0)..=Self::Instance(*pci, u32::MAX);
-                keys.range(instances).next().is_some()
+    }
+
+    pub(crate) fn has(&self, key: &Key) -> bool {
+        self.0.binary_search(key).is_ok()
+    }
+
+    /// Whether it has `key`, or the GPU of an instance, or an instance of the GPU.
+    pub(crate) fn has_related(&self, key: &Key) -> bool {
+        self.has(key)
+            || match key {
+                Key::Device(pci) => {
+                    let first = Key::Instance(*pci, 0);
+                    let at = self.0.partition_point(|known| *known < first);
+                    matches!(self.0.get(at), Some(Key::Instance(gpu, _)) if gpu == pci)
+                }
+                Key::Instance(pci, _) => self.has(&Key::Device(*pci)),
+                _ => false,
             }
-            Self::Instance(pci, _) => keys.contains(&Self::Device(*pci)),
-            _ => false,
-        }
+    }
+
+    /// Whether the two have something in common.
+    pub(crate) fn share(&self, other: &Self) -> bool {
+        self.0.iter().any(|key| other.has_related(key))
+    }
+
+    /// Whether the two have a container or job in common.
+    pub(crate) fn share_job(&self, other: &Self) -> bool {
+        let mut jobs = self.0.iter().filter(|key| matches!(key, Key::Job(_)));
+        jobs.any(|job| other.has(job))
+    }
+}
+
+impl Deref for Keys {
+    type Target = [Key];
+
+    fn deref(&self) -> &[Key] {
+        &self.0
+    }
+}
+
+impl FromIterator<Key> for Keys {
+    fn from_iter<T: IntoIterator<Item = Key>>(keys: T) -> Self {
+        let mut keys: Vec<Key> = keys.into_iter().collect();
+        keys.sort_unstable();
+        keys.dedup();
+        Self(keys)
     }
 }
 
@@ -202,9 +236,9 @@ fn gpus(event: &Event) -> Vec<Gpu> {
     named.chain(below).collect()
 }
 
-fn keys(event: &Event, jobs: &[String]) -> BTreeSet<Key> {
+fn keys(event: &Event, jobs: &[String]) -> Keys {
     let detail = &event.detail;
-    let mut keys = BTreeSet::new();
+    let mut keys = Vec::new();
     keys.extend(event.gpu.as_ref().and_then(|gpu| {
         let pci = gpu.pci?;
         let instance = gpu.mig_gi.map(|instance| Key::Instance(pci, instance));
@@ -226,25 +260,36 @@ fn keys(event: &Event, jobs: &[String]) -> BTreeSet<Key> {
     keys.extend(is_fabric.then_some(Key::Fabric));
     let own = matches!(event.kind, Kind::SourceLost | Kind::RecordsRemoved);
     keys.extend(own.then_some(Key::Monitoring));
-    keys
+    keys.into_iter().collect()
 }
 
 /// The title of a rule with what the event says in the places of its words in braces.
 fn fill(title: &str, event: &Event) -> String {
-    let device = event.detail.pcie.pci_device;
-    let at = match (&event.gpu, device) {
-        (Some(gpu), _) if gpu.pci.is_some() => {
-            format!("GPU {}", gpu.pci.map(|p| p.to_string()).unwrap_or_default())
+    let at = |text: &mut String| {
+        let gpu = event.gpu.as_ref().and_then(|gpu| gpu.pci);
+        match (gpu, event.detail.pcie.pci_device) {
+            (Some(pci), _) => write!(text, "GPU {pci}"),
+            (None, Some(device)) => write!(text, "device {device}"),
+            (None, None) => write!(text, "a GPU"),
         }
-        (_, Some(device)) => format!("device {device}"),
-        _ => "a GPU".to_owned(),
     };
-    let code = event.code().map(|code| code.to_string());
-    title
-        .replace("{message}", &event.message)
-        .replace("{at}", &at)
-        .replace("{code}", &code.unwrap_or_default())
-        .replace("{who}", &who(event.process.as_ref()))
+    let mut text = String::with_capacity(2 * title.len());
+    let mut rest = title;
+    while let Some((before, after)) = rest.split_once('{') {
+        text.push_str(before);
+        let (word, after) = after.split_once('}').unwrap_or((after, ""));
+        // Writing into a string cannot fail.
+        let _ = match word {
+            "message" => write!(text, "{}", event.message),
+            "at" => at(&mut text),
+            "code" => event.code().map_or(Ok(()), |code| write!(text, "{code}")),
+            "who" => write!(text, "{}", who(event.process.as_ref())),
+            other => write!(text, "{{{other}}}"),
+        };
+        rest = after;
+    }
+    text.push_str(rest);
+    text
 }
 
 /// A process in a sentence.

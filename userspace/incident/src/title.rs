@@ -1,5 +1,7 @@
 //! What an incident is called.
 
+use std::sync::Arc;
+
 use gtrace_event::{CausalLink, Kind};
 
 use crate::chain::is_reversed;
@@ -21,7 +23,7 @@ pub(crate) fn of_crowd(main: &Member) -> String {
 }
 
 /// One sentence: what happened, after what, and who died of it.
-pub(crate) fn title(main: &Member, members: &[Member], chain: &[CausalLink]) -> String {
+pub(crate) fn title(main: &Member, members: &[Arc<Member>], chain: &[CausalLink]) -> String {
     let mut text = main.title.clone();
     let cause = chain.iter().find(|link| link.to == main.id);
     let cause = cause.and_then(|link| members.iter().find(|member| member.id == link.from));
@@ -32,7 +34,7 @@ pub(crate) fn title(main: &Member, members: &[Member], chain: &[CausalLink]) -> 
         });
         text.push_str(&cause.title);
     }
-    let ended: Vec<&Member> = members
+    let ended: Vec<&Arc<Member>> = members
         .iter()
         .filter(|member| member.kind == Kind::GpuProcessExit && member.id != main.id)
         .collect();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
     Event, EventId, Gpu, Holder, Incident, IncidentId, IncidentState, Kind, Occurrence, Process,
-    Provenance, Severity, StateChange, Timestamp, Witness, WitnessName,
+    Provenance, Severity, StateChange, Timestamp, WitnessName,
 };
 use gtrace_incident::{Correlator, Options, Rules};
 use proptest::prelude::*;
@@ -69,12 +69,7 @@ fn event(given: &Given) -> Event {
     occurrence.detail.xid.xid = (given.kind == Kind::Xid).then_some(given.code);
     occurrence.provenance = given.provenance;
     Catalogue::builtin().assess(&mut occurrence);
-    let witness = Witness {
-        source: WitnessName::Kmsg,
-        count: 1,
-        first_time: time,
-    };
-    Event::new(time, witness, occurrence)
+    Event::seen(time, WitnessName::Kmsg, 1, occurrence)
 }
 
 /// Plays events and, for some, what becomes known of them later; keeps each incident as it was seen last.
@@ -175,12 +170,7 @@ fn xid(code: u32, seconds: i64) -> Event {
 }
 
 fn resolved_at(time: Timestamp) -> StateChange {
-    StateChange {
-        time,
-        state: IncidentState::Resolved,
-        by: "me".to_owned(),
-        note: String::new(),
-    }
+    StateChange::new(time, IncidentState::Resolved, "me", "")
 }
 
 #[test]

@@ -2,25 +2,28 @@
 //! and catalogue, as in the daemon.
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
 
+#[path = "support/cases.rs"]
+mod cases;
+
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use gtrace_catalogue::Catalogue;
-use gtrace_decoder::{Decoder, LogRecord};
 use gtrace_event::{
-    Confidence, Event, EventId, FailureClass, Gpu, Incident, IncidentId, Kind, Occurrence,
-    PciAddress, Process, Provenance, Severity, Timestamp, Witness, WitnessName,
+    Confidence, EventId, FailureClass, Gpu, Incident, IncidentId, Kind, Occurrence, PciAddress,
+    Process, Provenance, Severity,
 };
 use gtrace_incident::{Correlator, Options, Rules};
 use serde::Deserialize;
+
+use crate::cases::Ports;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sequence {
     about: String,
-    /// GPUs below PCIe ports, which the daemon reads from sysfs.
     #[serde(default)]
-    ports: BTreeMap<PciAddress, Vec<PciAddress>>,
+    ports: Ports,
     step: Vec<Step>,
     #[serde(default)]
     incident: Vec<Expected>,
@@ -34,23 +37,15 @@ struct Step {
     /// `{n}` stands for the number of the event, from 0 on, of those of this step.
     line: Option<String>,
     event: Option<Given>,
-    #[serde(default = "kernel")]
+    #[serde(default = "cases::kernel")]
     provenance: Provenance,
     /// How many events of it there are, spread over `over` seconds.
-    #[serde(default = "one")]
+    #[serde(default = "cases::one")]
     count: u32,
     #[serde(default)]
     over: f64,
     /// The process as the daemon finds it, for lines that name a pid only.
     cgroup: Option<String>,
-}
-
-fn kernel() -> Provenance {
-    Provenance::Kernel
-}
-
-const fn one() -> u32 {
-    1
 }
 
 #[derive(Deserialize)]
@@ -92,43 +87,18 @@ struct Expected {
     title: Vec<String>,
 }
 
-fn begin() -> Timestamp {
-    "2026-03-03T03:12:00Z".parse().unwrap()
-}
-
 fn occurrences(step: &Step, n: u32) -> Vec<Occurrence> {
     match (&step.line, &step.event) {
-        (Some(line), None) => {
-            let mut decoder = Decoder::new(gtrace_decoder::Options::default());
-            let mut out = Vec::new();
-            for text in line.replace("{n}", &n.to_string()).lines() {
-                decoder.feed(
-                    &LogRecord {
-                        text,
-                        facility: Some(0),
-                        ..LogRecord::default()
-                    },
-                    &mut out,
-                );
-            }
-            decoder.flush(&mut out);
-            assert!(!out.is_empty(), "nothing is decoded of {line:?}");
-            out
-        }
+        (Some(line), None) => cases::decoded(&line.replace("{n}", &n.to_string())),
         (None, Some(given)) => {
-            let mut occurrence = Occurrence::new(
-                given.kind,
-                given.severity.unwrap_or(Severity::Warning),
-                given.message.clone(),
-            );
-            occurrence.detail = serde_json::from_value(given.detail.clone().into()).unwrap();
-            let back = serde_json::to_value(&occurrence.detail).unwrap();
-            for name in given.detail.keys() {
-                assert!(
-                    back.get(name).is_some(),
-                    "no field {name} in the detail of events"
-                );
-            }
+            let Given {
+                kind,
+                severity,
+                message,
+                detail,
+                ..
+            } = given;
+            let mut occurrence = cases::given(*kind, *severity, message, detail);
             occurrence.gpu = given.gpu.map(Gpu::at);
             occurrence.process = given.pid.map(|pid| Process {
                 pid: Some(pid),
@@ -143,28 +113,9 @@ fn occurrences(step: &Step, n: u32) -> Vec<Occurrence> {
 }
 
 /// As the daemon completes an occurrence before it becomes an event.
-fn complete(
-    occurrence: &mut Occurrence,
-    step: &Step,
-    ports: &BTreeMap<PciAddress, Vec<PciAddress>>,
-) {
+fn complete(occurrence: &mut Occurrence, step: &Step, ports: &Ports) {
     occurrence.provenance = step.provenance;
-    let below = occurrence
-        .detail
-        .pcie
-        .pci_device
-        .and_then(|device| ports.get(&device));
-    match below.map(Vec::as_slice) {
-        Some([one]) => occurrence.gpu = Some(Gpu::at(*one)),
-        Some(several) => occurrence.detail.pcie.gpus_below = several.to_vec(),
-        None => {
-            if let Some(device) = occurrence.detail.pcie.pci_device
-                && ports.values().flatten().any(|gpu| *gpu == device)
-            {
-                occurrence.gpu = Some(Gpu::at(device));
-            }
-        }
-    }
+    cases::name_gpu(occurrence, ports);
     if let (Some(cgroup), Some(process)) = (&step.cgroup, &mut occurrence.process) {
         process.cgroup = Some(cgroup.clone());
     }
@@ -185,17 +136,10 @@ fn play(sequence: &Sequence) -> Played {
     for (number, step) in sequence.step.iter().enumerate() {
         for n in 0..step.count {
             let at = step.at + step.over * f64::from(n) / f64::from(step.count);
-            let time = begin() + jiff::SignedDuration::from_secs_f64(at);
+            let time = cases::begin() + jiff::SignedDuration::from_secs_f64(at);
             for mut occurrence in occurrences(step, n) {
                 complete(&mut occurrence, step, &sequence.ports);
-                let advice = catalogue.assess(&mut occurrence);
-                let witness = Witness {
-                    source: WitnessName::Kmsg,
-                    count: 1,
-                    first_time: time,
-                };
-                let mut event = Event::new(time, witness, occurrence);
-                event.advice = Some(advice);
+                let event = cases::event(occurrence, time, &catalogue);
                 played.steps.insert(event.id, number);
                 for changed in correlator
                     .ingest(&event)
@@ -290,31 +234,7 @@ fn check(path: &Path) {
     }
 }
 
-fn files() -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sequences");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|e| e == "toml"))
-        .collect();
-    files.sort();
-    files
-}
-
 #[test]
 fn each_sequence_comes_to_the_incidents_that_it_names() {
-    let files = files();
-    let mut failed = Vec::new();
-    for path in &files {
-        if std::panic::catch_unwind(|| check(path)).is_err() {
-            failed.push(path.file_stem().unwrap().to_string_lossy().into_owned());
-        }
-    }
-    assert!(
-        failed.is_empty(),
-        "{} of {} fail: {failed:?}",
-        failed.len(),
-        files.len()
-    );
-    assert!(files.len() >= 12, "only {} sequences", files.len());
+    cases::each("sequences", 12, check);
 }

@@ -5,8 +5,7 @@ use std::cell::Cell;
 use gtrace_api::{CallStats, SampleHistory, Status};
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{
-    Event, EventId, HealthReport, Incident, Kind, Occurrence, Severity, Timestamp, Witness,
-    WitnessName,
+    Event, EventId, HealthReport, Incident, Kind, Occurrence, Severity, Timestamp, WitnessName,
 };
 
 use crate::{Query, Refusal, Source};
@@ -27,14 +26,9 @@ impl Known {
     pub fn with_events(count: u32, message: &str) -> Self {
         let event = |second: u32| {
             let time = Timestamp::from_second(i64::from(second)).unwrap_or(Timestamp::UNIX_EPOCH);
-            let witness = Witness {
-                source: WitnessName::Kmsg,
-                count: 1,
-                first_time: time,
-            };
             let mut occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, message);
             occurrence.detail.xid.xid = Some(79);
-            Event::new(time, witness, occurrence)
+            Event::seen(time, WitnessName::Kmsg, 1, occurrence)
         };
         Self {
             events: (0..count).map(event).collect(),

@@ -238,7 +238,7 @@ fn yes() -> bool {
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Events {
-    /// Events at or after this time: RFC 3339, or an age such as 30m, 2h, 7d.
+    /// Events that first happened at or after this time: RFC 3339, or an age such as 30m, 2h, 7d.
     since: Option<String>,
     /// Events before this time.
     until: Option<String>,

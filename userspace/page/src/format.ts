@@ -57,12 +57,32 @@ export const ago = (time: string): string => `${age((Date.now() - Date.parse(tim
 
 const two = (value: number): string => String(value).padStart(2, "0");
 
-/** Local time of day; with the date where that is not today. */
+/** Local time of day; with the date where that is not today, and the year where that is another one. */
 export function clock(time: string | number, millis = false): string {
+  const [at, now] = [new Date(time), new Date()];
+  if (at.getFullYear() !== now.getFullYear()) return `${date(at)} ${timeOfDay(at, millis)}`;
+  const day = at.toDateString() === now.toDateString() ? "" : `${date(at).slice(5)} `;
+  return `${day}${timeOfDay(at, millis)}`;
+}
+
+/** Local date and time with the zone: what is printed or shown to somebody elsewhere needs nothing beside it. */
+export function stamp(time: string): string {
   const at = new Date(time);
-  const day = at.toDateString() === new Date().toDateString() ? "" : `${two(at.getMonth() + 1)}-${two(at.getDate())} `;
+  return `${date(at)} ${timeOfDay(at, true)} ${zone(at)}`;
+}
+
+/** The offset of local time, which differs over a year. */
+export function zone(at: Date): string {
+  const minutes = -at.getTimezoneOffset();
+  const size = Math.abs(minutes);
+  return minutes === 0 ? "UTC" : `UTC${minutes < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}
+
+const date = (at: Date): string => `${String(at.getFullYear()).padStart(4, "0")}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+
+function timeOfDay(at: Date, millis: boolean): string {
   const fraction = millis ? `.${String(at.getMilliseconds()).padStart(3, "0")}` : "";
-  return `${day}${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}${fraction}`;
+  return `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}${fraction}`;
 }
 
 /** Which of two times in UTC comes first. Digits of a second that are 0 at the end are left out, so that their texts do not sort. */

@@ -13,6 +13,8 @@ export const PAGE = 1000;
 const STATUS_MS = 2_000;
 const GPUS_MS = 4_000;
 const INCIDENTS_MS = 10_000;
+/** Events come in bursts: what is read after them waits so long. */
+const SETTLE_MS = 300;
 /** By way of a head nothing is streamed, and every question passes three hosts. */
 const EVENTS_MS = 4_000;
 const NEWEST = 100;
@@ -20,6 +22,8 @@ const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000];
 
 class Live {
   status: Status | undefined;
+  /** Of which version the daemon was that served this page. */
+  servedBy: string | undefined;
   gpus: GpuInfo[] | undefined;
   incidents: Incident[] | undefined;
   health: SubjectHealth[] | undefined;
@@ -45,7 +49,9 @@ class Live {
   private stream: EventSource | undefined;
   private lastId = "";
   private failures = 0;
+  /** Whether an event came since incidents were last read. */
   private incidentsDue = false;
+  private following = false;
 
   start(): void {
     const slower = throughHead ? 2 : 1;
@@ -109,6 +115,7 @@ class Live {
 
   private async readStatus(): Promise<void> {
     this.status = await get<Status>("/api/v1/status");
+    this.servedBy ??= this.status.version;
     if (!(await hasRoute("/api/v1/health"))) return;
     try {
       this.report = await get<HealthReport>("/api/v1/health");
@@ -129,9 +136,11 @@ class Live {
   }
 
   /** The newest incidents, beside those that are known. */
-  private async readNewIncidents(known = this.incidents ?? []): Promise<void> {
+  private async readNewIncidents(known?: Incident[]): Promise<void> {
     const newest = await get<Incident[]>("/api/v1/incidents", [["limit", "500"]]);
-    const all = new Map([...known, ...newest].map((one) => [one.id, one]));
+    const all = new Map([...known ?? this.incidents ?? [], ...newest].map((one) => [one.id, one]));
+    // Another reading may have begun later and ended first.
+    for (const one of this.incidents ?? []) if ((all.get(one.id)?.revision ?? one.revision) < one.revision) all.set(one.id, one);
     this.incidents = [...all.values()].sort((a, b) => compareTimes(b.opened, a.opened));
   }
 
@@ -166,6 +175,8 @@ class Live {
       this.missed += gap.missed ?? 0;
       this.gap = gap.reason;
       this.changed();
+      // Records were lost, or the store is another one: what is here need not be the store's.
+      if (gap.missed === undefined) void this.readAnew();
     });
   }
 
@@ -184,6 +195,20 @@ class Live {
       setTimeout(() => void this.readEvents(), 3_000);
     }
     this.changed();
+  }
+
+  /** Reads the newest events in place of those that are here; these stay where the store cannot be read. */
+  private async readAnew(): Promise<void> {
+    const before = [...this.byId];
+    try {
+      const found = await get<Event[]>("/api/v1/events", [["limit", String(PAGE)]]);
+      for (const [id, event] of before) if (this.byId.get(id) === event) this.byId.delete(id);
+      this.eventsRead = false;
+      this.takeNewest(found, PAGE);
+      this.changed();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+    }
   }
 
   /** The newest events, where there is no stream. */
@@ -209,14 +234,16 @@ class Live {
     this.merge(found);
   }
 
-  /** Reads a page of events before the oldest that is here. */
-  async readOlder(): Promise<void> {
+  /** Reads a page of events before the oldest that is here, and gives those that were not. */
+  async readOlder(): Promise<Event[]> {
     const oldest = this.events.at(-1);
-    if (!oldest) return;
+    if (!oldest) return [];
     const found = await get<Event[]>("/api/v1/events", [["limit", String(PAGE)], ["until", oldest.time]]);
     this.hasOlder = found.length === PAGE && this.events.length + found.length < EVENTS_MAX;
+    const older = found.filter((event) => !this.byId.has(event.id));
     this.merge(found);
     this.changed();
+    return older.sort(byTime);
   }
 
   private take(event: Event): void {
@@ -224,15 +251,22 @@ class Live {
     if (known && known.revision > event.revision) return;
     this.byId.set(event.id, event);
     this.stale = true;
-    // An event can open an incident or join one.
-    if (!this.incidentsDue) {
-      this.incidentsDue = true;
-      setTimeout(() => {
-        this.incidentsDue = false;
-        this.readNewIncidents().then(() => this.changed(), () => undefined);
-      }, 300);
-    }
+    this.incidentsDue = true;
+    void this.followIncidents();
     this.changed();
+  }
+
+  /** An event can open an incident or join one. One reading at a time: in a storm they would queue up before everything else that is read. */
+  private async followIncidents(): Promise<void> {
+    if (this.following) return;
+    this.following = true;
+    while (this.incidentsDue) {
+      await new Promise((done) => setTimeout(done, SETTLE_MS));
+      this.incidentsDue = false;
+      // That none can be read is shown by the poll.
+      await this.readNewIncidents().then(() => this.changed(), () => undefined);
+    }
+    this.following = false;
   }
 
   private merge(found: Event[]): void {

@@ -5,8 +5,8 @@ import "./style.css";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { server, throughHead } from "./api";
-import { Trouble } from "./parts/bits";
-import { Frame } from "./parts/frame";
+import { Stale, Trouble } from "./parts/bits";
+import { Frame, arrive } from "./parts/frame";
 import { useRoute } from "./route";
 import { live, useLive } from "./live";
 import { readTheme, setTheme } from "./use";
@@ -25,7 +25,7 @@ const VIEWS: [string, string][] = [["overview", "Overview"], ["events", "Events"
 function Page() {
   const route = useRoute();
   const { status, incidents, connection } = useLive();
-  useEffect(() => scrollTo(0, 0), [route.view, route.view === "events" ? "" : route.arg]);
+  useEffect(arrive, [route.view, route.view === "events" ? "" : route.arg]);
   const open = (incidents ?? []).filter((one) => one.state === "open" && !one.drill).length;
   return (
     <Frame views={VIEWS} of={throughHead || (status?.host ?? "")} version={status?.version} connection={connection} badges={{ incidents: [open, "open"] }} within={throughHead ? [`/#/hosts/${encodeURIComponent(throughHead)}`, "Fleet"] : undefined}
@@ -49,10 +49,14 @@ function View({ view, arg, params }: { view: string; arg: string; params: Record
   }
 }
 
-/** Says so where what is shown is old. */
+/** Says so where what is shown is old, or the page itself is. */
 function Frozen() {
-  const { problem, status } = useLive();
-  return problem ? <><Trouble of={problem} />{status && <p class="muted">What follows is from before.</p>}</> : null;
+  const { problem, status, servedBy } = useLive();
+  // A page by way of the head is the head's.
+  if (!problem && !throughHead && status && status.version !== servedBy) {
+    return <div class="trouble" role="alert"><strong>The daemon is now gtrace {status.version}, and this page is of {servedBy}</strong><button type="button" onClick={() => location.reload()}>Load it anew</button></div>;
+  }
+  return status ? <Stale of={problem} /> : problem ? <Trouble of={problem} /> : null;
 }
 
 if (throughHead) {

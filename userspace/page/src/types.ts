@@ -104,6 +104,7 @@ export interface GpuInfo {
   unanswered?: boolean;
   stale?: boolean;
   nvml_error?: string;
+  board?: { serial?: string; part_number?: string; vbios?: string; firmware?: string };
   sample?: GpuSample;
 }
 

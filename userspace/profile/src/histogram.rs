@@ -113,7 +113,7 @@ impl Histogram {
     /// What came since `earlier`, a former state of this histogram; `None` if it was none.
     ///
     /// Buckets and sum are exact. The maximum is, if it has risen since; else it is the end of the
-    /// highest bucket that something fell into, at most the maximum of both.
+    /// highest bucket that something fell into, at most the maximum of both and the sum.
     pub fn since(&self, earlier: &Self) -> Option<Self> {
         let sum_ns = self.sum_ns.checked_sub(earlier.sum_ns)?;
         if earlier.max_ns > self.max_ns {
@@ -140,7 +140,7 @@ impl Histogram {
         Some(Self {
             buckets,
             sum_ns,
-            max_ns,
+            max_ns: max_ns.min(sum_ns),
         })
     }
 
@@ -323,8 +323,16 @@ mod tests {
         );
         // 5,000 is in 4,992..5,120.
         assert_eq!(
-            of(&[1_000, 9_000, 5_000]).since(&earlier).unwrap().max_ns(),
+            of(&[1_000, 9_000, 5_000, 5_000])
+                .since(&earlier)
+                .unwrap()
+                .max_ns(),
             5_119
+        );
+        // Of one call the sum is its time.
+        assert_eq!(
+            of(&[1_000, 9_000, 5_000]).since(&earlier).unwrap().max_ns(),
+            5_000
         );
         assert_eq!(earlier.since(&earlier), Some(Histogram::default()));
         assert_eq!(earlier.since(&of(&[1_000, 1_000])), None);

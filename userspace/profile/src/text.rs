@@ -4,13 +4,14 @@
 pub fn duration(ns: u64) -> String {
     let (value, unit) = match ns {
         0..1_000 => return format!("{ns}ns"),
-        1_000..1_000_000 => (ns as f64 / 1e3, "us"),
-        1_000_000..1_000_000_000 => (ns as f64 / 1e6, "ms"),
+        // Three digits of 999.5 and more are those of the next unit.
+        1_000..999_500 => (ns as f64 / 1e3, "us"),
+        999_500..999_500_000 => (ns as f64 / 1e6, "ms"),
         _ => (ns as f64 / 1e9, "s"),
     };
     let digits = match value {
-        ..10.0 => 2,
-        10.0..100.0 => 1,
+        ..9.995 => 2,
+        9.995..99.95 => 1,
         _ => 0,
     };
     format!("{value:.digits$}{unit}")
@@ -21,7 +22,7 @@ pub fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let (mut value, mut unit) = (count as f64, "B");
     for next in UNITS {
-        if value < 1024.0 {
+        if value < 1023.95 {
             break;
         }
         (value, unit) = (value / 1024.0, next);
@@ -55,8 +56,12 @@ mod tests {
             ["7ns", "1.25us", "30.1ms", "2.00s"]
         );
         assert_eq!(
-            [17, 4096, u64::MAX].map(bytes),
-            ["17 B", "4.0 KiB", "16.0 EiB"]
+            [9_999, 99_960, 999_499, 999_999, 999_600_000].map(duration),
+            ["10.0us", "100us", "999us", "1.00ms", "1.00s"]
+        );
+        assert_eq!(
+            [17, 1023, 4096, (1 << 20) - 1, u64::MAX].map(bytes),
+            ["17 B", "1023 B", "4.0 KiB", "1.0 MiB", "16.0 EiB"]
         );
         assert_eq!(clean("a\u{1b}[2J\u{202e}é"), "a?[2J?é");
     }

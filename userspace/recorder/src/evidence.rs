@@ -201,10 +201,7 @@ impl Recording {
 
     /// Notes what is not there, and why.
     pub fn miss(&mut self, what: &str, why: impl Into<String>) {
-        self.missing.push(MissingEvidence {
-            what: what.to_owned(),
-            why: why.into(),
-        });
+        self.missing.push(MissingEvidence::new(what, why));
     }
 
     /// Ends it: what is there, with hashes, and what is not. The directory's plan stays until [`settle`].
@@ -274,6 +271,11 @@ pub fn interrupted(root: &Path) -> Result<Vec<Recording>, FileError> {
         });
     }
     Ok(found)
+}
+
+/// Whether the recording of `incident` has not come to its end, so that no record names its files yet.
+pub fn is_under_way(root: &Path, incident: IncidentId) -> bool {
+    root.join(incident.to_string()).join(PLAN).exists()
 }
 
 /// The store has the record that names the files, or no record will ever name them. From here on they go with their age.
@@ -369,10 +371,8 @@ pub fn read(root: &Path, incident: IncidentId, evidence: &[Evidence]) -> Kept {
         samples |= of_samples;
         if let Err(why) = read_one(&dir, file, &mut kept) {
             samples_whole &= !of_samples;
-            kept.missing.push(MissingEvidence {
-                what: file.name.clone(),
-                why,
-            });
+            kept.missing
+                .push(MissingEvidence::new(file.name.clone(), why));
         }
     }
     kept.samples = (samples && samples_whole).then(|| dir.join(SAMPLES));

@@ -228,14 +228,9 @@ mod tests {
     fn source(name: &str, reason: &str) -> SourceStatus {
         SourceStatus {
             name: name.to_owned(),
-            witness: None,
             state: SourceState::Failed,
-            gives: String::new(),
-            needs: String::new(),
             reason: Some(reason.to_owned()),
-            remedy: None,
-            records: 0,
-            lost: 0,
+            ..SourceStatus::default()
         }
     }
 

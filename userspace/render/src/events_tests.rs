@@ -21,12 +21,7 @@ fn xid() -> Event {
         comm: Some("python3".into()),
         ..Process::default()
     });
-    let witness = Witness {
-        source: WitnessName::PrintkConsole,
-        count: 1,
-        first_time: at,
-    };
-    let mut event = Event::new(at, witness, occurrence);
+    let mut event = Event::seen(at, WitnessName::PrintkConsole, 1, occurrence);
     event.id = "01KJSZ3M7B0000000000000000".parse().unwrap();
     event
 }
@@ -48,12 +43,12 @@ fn full() -> Event {
         site: vec!["Call the vendor.".into()],
         rule: Some("xid:79".into()),
     });
-    event.acks.push(Ack {
-        id: event.id,
-        time: time("2026-03-03T04:10:00Z"),
-        by: "alice".into(),
-        note: "drained".into(),
-    });
+    event.acks.push(Ack::new(
+        event.id,
+        time("2026-03-03T04:10:00Z"),
+        "alice",
+        "drained",
+    ));
     event
 }
 
@@ -223,12 +218,7 @@ fn what_gtrace_has_found_itself_is_not_from_the_kernel() {
     for kind in [Kind::BaselineDrift, Kind::SiteTrigger, Kind::PluginCheck] {
         let mut occurrence = Occurrence::new(kind, Severity::Warning, "it differs");
         occurrence.provenance = Provenance::Kernel;
-        let witness = Witness {
-            source: WitnessName::Gtrace,
-            count: 1,
-            first_time: xid().time,
-        };
-        let mut found = Event::new(xid().time, witness, occurrence);
+        let mut found = Event::seen(xid().time, WitnessName::Gtrace, 1, occurrence);
         assert_eq!(provenance(&found), "gtrace itself", "{kind:?}");
         found.witnesses.extend(xid().witnesses);
         assert_eq!(provenance(&found), "the kernel", "{kind:?}");

@@ -177,21 +177,17 @@ fn chain(block: &mut Block<'_>, incident: &Incident, known: &BTreeMap<EventId, &
 mod tests {
     use gtrace_event::{
         Affected, CausalLink, Confidence, Evidence, FailureClass, IncidentId, Kind, Occurrence,
-        Process, Severity, StateChange, Witness, WitnessName,
+        Process, Severity, StateChange, WitnessName,
     };
 
     use super::*;
 
     fn event(kind: Kind, message: &str) -> Event {
         let time = "2026-03-03T04:05:06Z".parse().unwrap();
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: time,
-        };
-        Event::new(
+        Event::seen(
             time,
-            witness,
+            WitnessName::Kmsg,
+            1,
             Occurrence::new(kind, Severity::Fatal, message),
         )
     }
@@ -200,19 +196,8 @@ mod tests {
         let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
         Incident {
             id: IncidentId::new(1),
-            revision: 0,
-            time,
-            opened: time,
-            last_time: time,
-            closed: None,
-            state: IncidentState::Open,
-            severity: Severity::Fatal,
             title: "GPU 0000:3b:00.0 fell off\u{1b}[2J the bus".to_owned(),
-            class: FailureClass::Pcie,
             drill: true,
-            host: None,
-            machine_id: None,
-            boot_id: None,
             events: events.iter().map(|event| event.id).collect(),
             event_count: 5,
             occurrences: 9,
@@ -231,10 +216,7 @@ mod tests {
                 }],
                 ..Affected::default()
             },
-            advice: None,
-            evidence: Vec::new(),
-            missing: Vec::new(),
-            history: Vec::new(),
+            ..Incident::new(time, FailureClass::Pcie, Severity::Fatal)
         }
     }
 
@@ -285,12 +267,12 @@ mod tests {
             reversed.contains("at the same time as, and may"),
             "{reversed}"
         );
-        shown.change_state(StateChange {
-            time: shown.time,
-            state: IncidentState::Resolved,
-            by: "me".to_owned(),
-            note: "replaced".to_owned(),
-        });
+        shown.change_state(StateChange::new(
+            shown.time,
+            IncidentState::Resolved,
+            "me",
+            "replaced",
+        ));
         let line = incident_line(&shown, &Style::plain());
         assert!(
             line.contains("resolved") && line.contains("5 events"),

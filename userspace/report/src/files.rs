@@ -78,12 +78,14 @@ pub(crate) enum Phase {
 impl Phase {
     pub(crate) const ALL: [Self; 3] = [Self::Before, Self::During, Self::After];
 
-    /// Its stretch of the window; `None` where it has no length.
+    /// Its stretch of the window, outside of which nothing was counted; `None` where it has none.
     fn span(self, window: Window, incident: Window) -> Option<Span> {
+        let from = incident.from.max(window.from);
+        let to = incident.to.min(window.to);
         let (start, end) = match self {
-            Self::Before => (window.from, incident.from),
-            Self::During => (incident.from, incident.to),
-            Self::After => (incident.to, window.to),
+            Self::Before => (window.from, from),
+            Self::During => (from, to),
+            Self::After => (to, window.to),
         };
         (start <= end).then_some(Span { start, end })
     }
@@ -149,5 +151,17 @@ mod tests {
         assert_eq!(quoted("=cmd|' /C calc'!A0"), "\"'=cmd|' /C calc'!A0\"");
         assert_eq!(quoted("a\"b,\n"), "\"a\"\"b,\n\"");
         assert_eq!(quoted("plain"), "plain");
+    }
+
+    #[test]
+    fn calls_of_a_fault_that_began_before_the_window_are_of_the_window() {
+        let at = |s: i64| gtrace_event::Timestamp::from_second(s).unwrap();
+        let window = |from: i64, to: i64| Window {
+            from: at(from),
+            to: at(to),
+        };
+        let during = Phase::During.span(window(100, 200), window(10, 300));
+        let (start, end) = (at(100), at(200));
+        assert_eq!(during, Some(Span { start, end }));
     }
 }

@@ -1,14 +1,15 @@
 //! What a report is made of: a plain value that somebody else gathered.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
-use gtrace_event::{Event, Incident, MissingEvidence, Severity, Timestamp};
+use gtrace_event::{Event, EventId, Incident, MissingEvidence, Provenance, Severity, Timestamp};
 use gtrace_profile::{Counts, Key};
 use serde::{Deserialize, Serialize};
 
 /// Everything that is known of an incident, or of a stretch of time. Every part may be empty; why is said in
 /// [`Material::missing`] under the part's name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Material {
     /// When the report was made.
     pub made: Timestamp,
@@ -43,7 +44,7 @@ pub struct Material {
     pub chain: Option<ChainSegment>,
     /// What a reader has to know first: that a GPU is an emulator, for example.
     pub notes: Vec<String>,
-    /// What is not there, and why. `what` is one of [`missing`]'s names.
+    /// What is not there beside what the incident says, and why. `what` is one of [`missing`]'s names, or a file's.
     pub missing: Vec<MissingEvidence>,
 }
 
@@ -68,7 +69,7 @@ pub mod missing {
 }
 
 /// A stretch of time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// Its beginning.
     pub from: Timestamp,
@@ -236,33 +237,65 @@ impl Material {
         Self {
             made,
             generator: generator.into(),
-            incident: None,
             window,
-            host: String::new(),
-            facts: Vec::new(),
-            events: Vec::new(),
-            kernel_log: Vec::new(),
-            calls: Vec::new(),
-            latency: Vec::new(),
-            samples: Vec::new(),
-            traces: Vec::new(),
-            snapshot: Vec::new(),
-            losses: Vec::new(),
-            chain: None,
-            notes: Vec::new(),
-            missing: Vec::new(),
+            ..Self::default()
         }
     }
 
     /// Why a part is not there.
     pub fn why_missing(&self, what: &str) -> Option<&str> {
-        let missing = self.missing.iter().find(|missing| missing.what == what);
+        let missing = self.gaps().find(|missing| missing.what == what);
         missing.map(|missing| missing.why.as_str())
     }
 
-    /// The event that is most severe; the earliest of those.
+    /// What is not there: what the incident says of its evidence, and what this report lacks.
+    pub(crate) fn gaps(&self) -> impl Iterator<Item = &MissingEvidence> {
+        let of_incident = self.incident.iter().flat_map(|incident| &incident.missing);
+        of_incident.chain(&self.missing)
+    }
+
+    /// The events that the report is about: the incident's own, or all where a stretch of time was asked for.
+    pub(crate) fn subject(&self) -> impl DoubleEndedIterator<Item = &Event> {
+        let own = self.incident.as_ref().map(|incident| {
+            let ids = incident.events.iter().copied();
+            ids.collect::<BTreeSet<EventId>>()
+        });
+        let events = self.events.iter();
+        events.filter(move |event| own.as_ref().is_none_or(|own| own.contains(&event.id)))
+    }
+
+    /// The events of the cause chain, in its order.
+    pub(crate) fn chain_events(&self) -> Vec<EventId> {
+        let mut ids = Vec::new();
+        let links = self.incident.iter().flat_map(|incident| &incident.chain);
+        for id in links.flat_map(|link| [link.from, link.to]) {
+            if !ids.contains(&id) {
+                ids.push(id);
+            }
+        }
+        ids
+    }
+
+    /// At most `most` events, in the order of time: first those of the cause chain, then the others that the report is
+    /// about, then those that the kernel may have written, then the most severe.
+    pub(crate) fn most_telling(&self, most: usize) -> Vec<&Event> {
+        let chain: BTreeSet<_> = self.chain_events().into_iter().collect();
+        let own: BTreeSet<_> = self.subject().map(|event| event.id).collect();
+        let mut ranked: Vec<(usize, &Event)> = self.events.iter().enumerate().collect();
+        let rank = |event: &Event| {
+            let id = &event.id;
+            (chain.contains(id), own.contains(id), weight(event))
+        };
+        ranked.sort_by_key(|(at, event)| (Reverse(rank(event)), *at));
+        ranked.truncate(most);
+        ranked.sort_by_key(|(at, _)| *at);
+        ranked.into_iter().map(|(_, event)| event).collect()
+    }
+
+    /// The event that is most severe, of those that the report is about; the earliest of those. Drills and what a process
+    /// wrote count where there is nothing else.
     pub fn worst(&self) -> Option<&Event> {
-        self.events.iter().rev().max_by_key(|event| event.severity)
+        self.subject().rev().max_by_key(|event| weight(event))
     }
 
     /// How severe it is; absent where nothing happened.
@@ -287,16 +320,18 @@ impl Material {
 
     /// Whether all of it was injected.
     pub fn is_drill(&self) -> bool {
-        let injected = |event: &Event| event.provenance == gtrace_event::Provenance::Injected;
+        let injected = |event: &Event| event.provenance == Provenance::Injected;
         match &self.incident {
             Some(incident) => incident.drill,
             None => !self.events.is_empty() && self.events.iter().all(injected),
         }
     }
 
-    /// Name of the file, without its ending: `gtrace-incident-20260303T040506Z-HOST-CLASS`.
+    /// Name of the file, without its ending: `gtrace-incident-20260303T040506Z-HOST-CLASS`. Reports of two times in which the same
+    /// fault goes on have two names.
     pub fn file_stem(&self) -> String {
-        let time = self.span().map_or(self.window.from, |span| span.from);
+        let began = self.span().map_or(self.window.from, |span| span.from);
+        let time = began.max(self.window.from);
         let class = match &self.incident {
             Some(incident) => incident.class.name(),
             None => self.worst().map_or("window", |event| event.kind.name()),
@@ -320,6 +355,16 @@ impl Material {
             safe.trim_start_matches('.')
         )
     }
+}
+
+/// How much an event counts: what the kernel may have written first, then the more severe. Where /dev/kmsg cannot be read, no
+/// line is confirmed.
+fn weight(event: &Event) -> (bool, Severity) {
+    let is_other = matches!(
+        event.provenance,
+        Provenance::Injected | Provenance::Userspace
+    );
+    (!is_other, event.severity)
 }
 
 #[cfg(test)]

@@ -289,7 +289,7 @@ pub(crate) fn manifest(material: &Material, redacted: bool) -> Manifest {
         parts: Vec::new(),
         left_out: Vec::new(),
         chain: material.chain.as_ref().and_then(chain::summary),
-        missing: material.missing.clone(),
+        missing: material.gaps().cloned().collect(),
     }
 }
 

@@ -91,17 +91,24 @@ fn impact(out: &mut String, material: &Material) {
 fn timeline(out: &mut String, material: &Material) {
     line!(out, "## Timeline (UTC)");
     line!(out);
-    for event in material.events.iter().take(TIMELINE_MAX) {
+    let shown = material.most_telling(TIMELINE_MAX);
+    for event in &shown {
+        let notes = words::origin(event).map(str::to_owned).into_iter();
+        let notes: Vec<String> = notes.chain(words::repeats(event)).collect();
+        let notes = match notes.is_empty() {
+            true => String::new(),
+            false => format!(" ({})", notes.join("; ")),
+        };
         line!(
             out,
-            "* {} {} **{}** {}",
+            "* {} {} **{}**{notes} {}",
             words::utc(event.time),
             event.severity,
             event.kind,
             code(&event.message)
         );
     }
-    let more = material.events.len().saturating_sub(TIMELINE_MAX);
+    let more = material.events.len() - shown.len();
     if more > 0 {
         line!(
             out,
@@ -114,12 +121,16 @@ fn timeline(out: &mut String, material: &Material) {
         .iter()
         .flat_map(|incident| &incident.history)
     {
-        let (by, note) = (code(&change.by), code(&change.note));
+        let note = match change.note.trim() {
+            "" => String::new(),
+            note => format!(": {}", code(note)),
+        };
         line!(
             out,
-            "* {} {} by {by}: {note}",
+            "* {} {} by {}{note}",
             words::utc(change.time),
-            change.state
+            change.state,
+            code(&change.by)
         );
     }
     line!(out);
@@ -128,7 +139,7 @@ fn timeline(out: &mut String, material: &Material) {
 fn detection(out: &mut String, material: &Material) {
     line!(out, "## Detection");
     line!(out);
-    let first = material.events.iter().min_by_key(|event| event.time);
+    let first = material.subject().min_by_key(|event| event.time);
     if let Some(event) = first {
         let witnesses: Vec<&str> = event.witnesses.iter().map(|w| w.source.name()).collect();
         line!(
@@ -160,7 +171,10 @@ fn cause(out: &mut String, material: &Material) {
             let event = material.events.iter().find(|event| event.id == id);
             event.map_or_else(
                 || id.to_string(),
-                |event| format!("{} at {}", event.kind, words::clock(event.time)),
+                |event| {
+                    let time = words::beside(material.window.from, event.time);
+                    format!("{} at {time}", event.kind)
+                },
             )
         };
         line!(

@@ -165,10 +165,7 @@ pub(crate) fn redact(material: &Material) -> Result<Redacted, ReportError> {
 fn leave_out(material: &mut Material) {
     let mut gone = |what: &str, why: String| {
         material.missing.retain(|missing| missing.what != what);
-        material.missing.push(MissingEvidence {
-            what: what.to_owned(),
-            why,
-        });
+        material.missing.push(MissingEvidence::new(what, why));
     };
     if let Some(summary) = material.chain.as_ref().and_then(chain::summary) {
         let chain::Summary {

@@ -1,6 +1,6 @@
 //! Sentences that page and postmortem have in common.
 
-use gtrace_event::{Action, Advice, CausalLink, Event, Gpu, Timestamp};
+use gtrace_event::{Action, Advice, CausalLink, Event, Gpu, Provenance, Timestamp};
 
 use crate::material::{Material, Window};
 
@@ -12,6 +12,15 @@ pub(crate) fn utc(time: Timestamp) -> String {
 /// The time of day in UTC, to the millisecond.
 pub(crate) fn clock(time: Timestamp) -> String {
     time.strftime("%H:%M:%S%.3f").to_string()
+}
+
+/// A time beside `other`: the time of day, with the date where that is another one.
+pub(crate) fn beside(other: Timestamp, time: Timestamp) -> String {
+    let day = |time: Timestamp| time.as_second().div_euclid(86_400);
+    match day(time) == day(other) {
+        true => clock(time),
+        false => utc(time),
+    }
 }
 
 /// The time of day in UTC, to the second.
@@ -49,6 +58,28 @@ pub(crate) fn count(number: u64, one: &str) -> String {
         None => format!("{one}s"),
     };
     format!("{text} {plural}")
+}
+
+/// How often an event happened that happened more than once: `12 times, last 04:05:06.123`.
+pub(crate) fn repeats(event: &Event) -> Option<String> {
+    if event.repeats == 0 {
+        return None;
+    }
+    let last = event
+        .last_time
+        .map(|last| format!(", last {}", beside(event.time, last)));
+    let times = count(event.repeats + 1, "time");
+    Some(times + &last.unwrap_or_default())
+}
+
+/// Where an event comes from that is not of the kernel: nothing of the host is known to have failed by it.
+pub(crate) const fn origin(event: &Event) -> Option<&'static str> {
+    match event.provenance {
+        Provenance::Kernel => None,
+        Provenance::Injected => Some("drill"),
+        Provenance::Userspace => Some("a process wrote it"),
+        Provenance::Unknown => Some("unconfirmed"),
+    }
 }
 
 /// How cause and effect of `link` stand to each other, as sure as the link is.

@@ -10,26 +10,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
-use common::{CONTAINER, GPU, HOST, PROCESS, USER, at, chain, event, material};
+use common::{CONTAINER, GPU, HOST, PROCESS, USER, at, chain, event, html, material, page};
 use gtrace_event::{Kind, Severity, WitnessName};
 use gtrace_report::{
     LogRecord, MANIFEST, Manifest, Material, PAGE_MAX, Report, Window, sign, verify,
 };
-
-fn html(material: Material) -> String {
-    String::from_utf8(Report::new(material).html().unwrap()).unwrap()
-}
-
-/// What surrounds the files.
-fn page(html: &str) -> String {
-    let mut out = String::new();
-    let mut rest = html;
-    while let Some((before, after)) = rest.split_once(";base64,") {
-        out.push_str(before);
-        rest = after.split_once('"').unwrap().1;
-    }
-    out + rest
-}
 
 #[test]
 fn the_page_has_every_section_with_what_is_known() {
@@ -118,10 +103,7 @@ fn parts_that_are_empty_are_said_to_be_missing_and_why() {
         to: at(1_000),
     };
     let mut material = Material::new(at(2_000), "gtrace", window);
-    let gap = |what: &str, why: &str| gtrace_event::MissingEvidence {
-        what: what.into(),
-        why: why.into(),
-    };
+    let gap = |what: &str, why: &str| gtrace_event::MissingEvidence::new(what, why);
     material.missing = vec![
         gap("kernel log", "/dev/kmsg needs CAP_SYSLOG"),
         gap("chain", "no store was read"),

@@ -92,12 +92,7 @@ mod tests {
         let mut new = old.clone();
         new.revision = 1;
         new.severity = Severity::Fatal;
-        let ack = Ack {
-            id: old.id,
-            time,
-            by: "me".into(),
-            note: String::new(),
-        };
+        let ack = Ack::new(old.id, time, "me", "");
         let amendment = Amendment::between(&old, &new, time).unwrap();
         for record in [
             Record::Event(Box::new(old)),

@@ -458,6 +458,18 @@ mod tests {
     }
 
     #[test]
+    fn reading_takes_no_memory_for_functions_that_were_not_called() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut collector = Collector::bind(&dir.path().join("socket")).unwrap();
+        let file = memory(id());
+        let same = File::from(file.try_clone().unwrap());
+        collector.take(&Message::Memory { process: NUMBER }, vec![file]);
+        assert_eq!(collector.stats(0).len(), 1);
+        let taken = same.metadata().unwrap().blocks() * 512;
+        assert!(taken < layout::length(0) as u64 / 2, "{taken} bytes");
+    }
+
+    #[test]
     fn a_process_that_has_another_id_here_is_not_taken_for_one_that_has_ended() {
         let mut child = Command::new("sleep").arg("60").spawn().unwrap();
         let other = end_of(child.id(), memory(id()));

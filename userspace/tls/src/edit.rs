@@ -50,6 +50,20 @@ pub struct NewToken {
     pub hosts: Vec<String>,
 }
 
+impl NewToken {
+    /// One for ever and of all there is, with the listener's own limits.
+    pub fn new(name: impl Into<String>, role: Role) -> Self {
+        Self {
+            name: name.into(),
+            role,
+            expires: None,
+            requests_per_minute: None,
+            gpu: GpuShare::default(),
+            hosts: Vec::new(),
+        }
+    }
+}
+
 /// The secret of a new token: this is the only time that anybody sees it.
 pub struct Secret(String);
 

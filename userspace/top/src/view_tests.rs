@@ -1,8 +1,7 @@
 use gtrace_api::{
-    Coverage, CudaCalls, CudaReport, CudaState, Footprint, FunctionCost, LayerCounts, ProcessUse,
-    Status,
+    Coverage, CudaCalls, CudaReport, CudaState, FunctionCost, LayerCounts, ProcessUse, Status,
 };
-use gtrace_event::{EventId, Gpu, Kind, Occurrence, Provenance, Witness, WitnessName};
+use gtrace_event::{EventId, Gpu, Kind, Occurrence, Provenance, WitnessName};
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -30,35 +29,23 @@ fn event(code: u32, message: &str) -> Event {
     let mut occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, message);
     occurrence.detail.xid.xid = Some(code);
     occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
-    let witness = Witness {
-        source: WitnessName::Kmsg,
-        count: 1,
-        first_time: time,
-    };
-    Event::new(time, witness, occurrence)
+    Event::seen(time, WitnessName::Kmsg, 1, occurrence)
 }
 
 fn readings() -> Readings {
     let source = |name: &str, state, reason: Option<&str>| SourceStatus {
         name: name.into(),
-        witness: None,
         state,
-        gives: String::new(),
-        needs: String::new(),
         reason: reason.map(Into::into),
-        remedy: None,
         records: 12,
         lost: 3,
+        ..SourceStatus::default()
     };
     let status = Status {
         version: "0.1.0".into(),
         pid: 1,
         host: "node7".into(),
-        machine_id: None,
-        boot_id: String::new(),
         started: "2026-03-03T04:00:00Z".parse().unwrap(),
-        paused: false,
-        store: None,
         last_seq: 2,
         events: [("fatal".to_owned(), 2)].into(),
         events_apart: [("injected".to_owned(), [("fatal".to_owned(), 4)].into())].into(),
@@ -66,15 +53,7 @@ fn readings() -> Readings {
             source("printk:console", SourceState::Active, None),
             source("nvml", SourceState::Failed, Some("libnvidia-ml.so.1 hangs")),
         ],
-        tasks: Vec::new(),
-        components: Vec::new(),
-        host_health: gtrace_api::HostHealth::default(),
-        probes: Vec::new(),
-        probe_cost_unmeasured: None,
-        gpu_processes: Vec::new(),
-        footprint: Footprint::default(),
-        store_problem: None,
-        store_waiting: 0,
+        ..Status::default()
     };
     let call = CallStats {
         pid: 42,

@@ -38,7 +38,7 @@ const FILES: [&str; 6] = [
 const NOTICES: [&str; 2] = ["THIRD-PARTY.txt", "rust-standard-library.html"];
 
 /// Where things go in a package: from the repository, to a folder of the system, or to a file `.conf` there.
-const PLACES: [(&str, &str); 25] = [
+const PLACES: [(&str, &str); 29] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-head.service", "usr/lib/systemd/system"),
@@ -65,6 +65,10 @@ const PLACES: [(&str, &str); 25] = [
     ("packaging/slurm/README.md", SLURM),
     ("packaging/kubernetes", EXAMPLES),
     ("packaging/fleet", EXAMPLES),
+    ("packaging/prometheus", EXAMPLES),
+    ("packaging/grafana", EXAMPLES),
+    ("packaging/alertmanager.yml", EXAMPLES),
+    ("packaging/README.md", EXAMPLES),
     ("packaging/deb/copyright", DOC),
     ("README.md", DOC),
     ("LICENSE-MIT", DOC),
@@ -613,7 +617,23 @@ fn newest_glibc(symbols: &str) -> Option<(u32, u32)> {
 
 #[cfg(test)]
 mod tests {
-    use super::newest_glibc;
+    use std::fs;
+    use std::path::Path;
+
+    use super::{PLACES, newest_glibc};
+
+    #[test]
+    fn packages_have_everything_of_packaging_but_what_makes_them() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../packaging");
+        for entry in fs::read_dir(folder).unwrap() {
+            let name = entry.unwrap().file_name();
+            let path = Path::new("packaging").join(&name);
+            let is_packed = PLACES
+                .iter()
+                .any(|(from, _)| Path::new(from).starts_with(&path));
+            assert!(is_packed || name == "rpm" || name == "licences", "{name:?}");
+        }
+    }
 
     #[test]
     fn the_newest_version_counts_by_number() {

@@ -27,8 +27,8 @@ const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 /// After so long the private apt's lists are fetched again.
 const FRESH: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// For lists, where a mirror that does not answer must not keep anybody: old lists or none serve.
-const UPDATE: [&str; 2] = ["Acquire::Retries=0", "Acquire::http::Timeout=10"];
+/// For lists, where a mirror that does not answer must not keep anybody for long: old lists or none serve.
+const UPDATE: [&str; 2] = ["Acquire::Retries=1", "Acquire::http::Timeout=10"];
 
 /// For packages, which are large and wanted.
 const DOWNLOAD: [&str; 2] = ["Acquire::Retries=2", "Acquire::http::Timeout=20"];

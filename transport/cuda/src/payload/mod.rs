@@ -122,7 +122,8 @@ operations! {
     /// Takes what is there of such copies.
     COLLECT = "gtrace.collect";
     /// Page-locked memory of the client gets memory of the server's process at the same addresses, which the device uses:
-    /// bytes and first address, both of whole pages. Comes back: the address, and whether all of it is 0 (a byte).
+    /// bytes and first address, as the driver is to register them; ranges may share pages. Comes back: the address, and whether
+    /// all of it is 0 (a byte).
     MAP_HOST = "gtrace.host_memory.map";
     /// The device uses such memory no more: first address and bytes, as it was mapped.
     UNMAP_HOST = "gtrace.host_memory.unmap";

@@ -101,6 +101,31 @@ static void registered(void) {
     REQUIRE(page[20] == 99 && page[8] == 5 && page[39] == 32, "the page has changed");
 }
 
+// Two arrays that share a page, as malloc gives them: fills and copies have each as a whole, whichever the device had first.
+static void neighbours(void) {
+    enum { N = 30000, BYTES = 4 * N };
+    static unsigned both[2 * N];
+    unsigned *first = both, *second = both + N;
+    CHECK(cuMemHostRegister(first, BYTES, 0));
+    CHECK(cuMemHostRegister(second, BYTES, 0));
+    add_five(first, N, "first array");
+    add_five(second, N, "second array");
+    CHECK(cuMemsetD32(address_of(second), 9, N));
+    CHECK(cuCtxSynchronize());
+    REQUIRE(second[0] == 9 && second[N - 1] == 9 && first[N - 1] == 3 * N + 2, "the fill is not there");
+    CHECK(cuMemcpyDtoD(address_of(second), address_of(first), BYTES));
+    CHECK(cuCtxSynchronize());
+    REQUIRE(memcmp(first, second, BYTES) == 0, "the copy is not there");
+    CUdeviceptr plain = allocate(BYTES);
+    CHECK(cuMemcpyHtoD(plain, second, BYTES));
+    CHECK(cuMemsetD32(address_of(second), 9, N));
+    CHECK(cuMemHostUnregister(first));
+    CHECK(cuMemcpyDtoH(second, plain, BYTES));
+    REQUIRE(memcmp(first, second, BYTES) == 0, "what was copied there and back is something else");
+    CHECK(cuMemHostUnregister(second));
+    CHECK(cuMemFree(plain));
+}
+
 // Pointers that no parameter shows: in a structure on the device, and in other page-locked memory.
 static void hidden(void) {
     node *first, *second, *third;
@@ -304,6 +329,7 @@ int main(void) {
     CHECK(cuStreamCreate(&stream, 0));
     flags();
     registered();
+    neighbours();
     hidden();
     beside();
     fills_and_copies();

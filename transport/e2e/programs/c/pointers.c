@@ -50,6 +50,8 @@ int main(void) {
     CHECK(cuMemFreeHost(pinned));
     SHOW(cuMemHostAlloc(&pinned, 0, 0));
     printf("no bytes are %s\n", pinned ? "somewhere" : "nowhere");
+    SHOW(cuMemFreeHost(pinned));
+    SHOW(cuMemHostUnregister(pinned));
 
     memory = allocate(bytes);
     int ordinal = -1, attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};

@@ -115,7 +115,7 @@ pub fn by_tcp(address: &str) -> Target {
 pub fn pair(target: &Target, accepted: &Receiver<Accepted>) -> (Link, Link) {
     let (client, _, _) = connect(target, &hello(false), None).unwrap();
     let (server, _, _) = accepted
-        .recv_timeout(Duration::from_secs(5))
+        .recv_timeout(Duration::from_secs(60))
         .unwrap()
         .unwrap();
     (client, server)

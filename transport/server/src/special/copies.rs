@@ -127,10 +127,7 @@ pub(crate) use uploads::Uploads;
 fn upload(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let Upload { to, stream } = Upload::read(r)?;
     r.end()?;
-    let when = match When::of(exec, stream) {
-        Ok(when) => when,
-        Err(code) => return Ok(code),
-    };
+    let when = When::of(exec, stream)?;
     let by_driver = !matches!(when, When::Here);
     if by_driver && exec.bulk_left >= LOCKED_MIN && exec.staging.may_lock(Direction::ToDevice) {
         return Ok(code_of(staged::to_device(exec, to, when, stream)?));
@@ -157,10 +154,7 @@ fn download(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
         stream,
     } = Download::read(r)?;
     r.end()?;
-    let when = match When::of(exec, stream) {
-        Ok(when) => when,
-        Err(code) => return Ok(code),
-    };
+    let when = When::of(exec, stream)?;
     let by_driver = !matches!(when, When::Here);
     let large = len.min(chunk.into()) >= LOCKED_MIN as u64;
     if by_driver && large && exec.staging.may_lock(Direction::ToHost) {

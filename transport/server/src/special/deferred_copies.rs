@@ -11,10 +11,20 @@ use gtrace_protocol::{HEADER_LEN, Reader, Writer};
 use super::{INVALID_VALUE, SUCCESS, code_of};
 use crate::exec::{Called, Exec};
 use crate::worker::deferred_copies::{Bytes, Copy, Look, Place};
+use crate::worker::session::Session;
 
 /// Between polls of a copy that is waited for: at first, and at most.
 const POLL_FIRST: Duration = Duration::from_micros(20);
 const POLL_LATER: Duration = Duration::from_millis(1);
+
+/// What a poll of copies needs.
+fn look<'a>(exec: &Exec, session: &'a Session) -> Look<'a> {
+    Look {
+        driver: exec.driver,
+        event_lifetime: &session.event_lifetime,
+        handles: &session.handles,
+    }
+}
 
 /// Puts a copy into its stream.
 pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
@@ -44,11 +54,7 @@ pub(crate) fn defer_copy(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
         stream: real.cast(),
         order,
     };
-    let look = Look {
-        driver: exec.driver,
-        event_lifetime: &session.event_lifetime,
-        handles: &session.handles,
-    };
+    let look = look(exec, &session);
     Ok(code_of(session.deferred_copies.start(look, copy)))
 }
 
@@ -58,11 +64,7 @@ pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
     let ticket = r.u64()?;
     r.end()?;
     let session = Arc::clone(&exec.session);
-    let look = Look {
-        driver: exec.driver,
-        event_lifetime: &session.event_lifetime,
-        handles: &session.handles,
-    };
+    let look = look(exec, &session);
     if exec.request.context == 0 {
         // It may be given one to ask in.
         exec.context_changed();
@@ -90,11 +92,7 @@ pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
 /// Waits for the copies that are under way now, of all contexts. What they wait for may need what other lanes do.
 pub(crate) fn settle_copies(exec: &Exec) {
     let session = Arc::clone(&exec.session);
-    let look = Look {
-        driver: exec.driver,
-        event_lifetime: &session.event_lifetime,
-        handles: &session.handles,
-    };
+    let look = look(exec, &session);
     for ticket in session.deferred_copies.tickets() {
         let mut pause = POLL_FIRST;
         while session.deferred_copies.is_under_way(look, ticket) {

@@ -312,18 +312,10 @@ pub(super) fn of_image(
 fn get(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer, (of, what): (Kind, Kind)) -> Called {
     let get = GetFunction::read(r)?;
     r.end()?;
-    let found = exec
-        .handles
-        .check_minted(what, get.handle)
-        .and_then(|()| exec.handles.real(of, get.of))
-        .and_then(|parent| {
-            let name = CString::new(get.name).map_err(|_| INVALID_VALUE)?;
-            look_up(exec.driver, what, parent, &name)
-        });
-    let real = match found {
-        Ok(real) => real,
-        Err(code) => return Ok(code),
-    };
+    exec.handles.check_minted(what, get.handle)?;
+    let parent = exec.handles.real(of, get.of)?;
+    let name = CString::new(get.name).map_err(|_| INVALID_VALUE)?;
+    let real = look_up(exec.driver, what, parent, &name)?;
     exec.handles.insert_child(what, get.handle, real, get.of);
     if !exec.request.flags.has(Flags::ONE_WAY) {
         let layouts = exec.handles.layouts(get.of);

@@ -58,18 +58,18 @@ pub(crate) fn map_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> C
     let (bytes, address) = (r.u64()?, r.u64()?);
     r.end()?;
     let (session, driver) = (Arc::clone(&exec.session), exec.driver);
-    let Some(span) = session.host_memory.span((address, bytes)) else {
-        return Ok(INVALID_VALUE);
-    };
+    let span = session
+        .host_memory
+        .span((address, bytes))
+        .ok_or(INVALID_VALUE)?;
     if !session.memory.reserve(span) {
         return Ok(OUT_OF_MEMORY);
     }
     let added = relaxed(driver, || {
-        session.host_memory.add(
-            (address, bytes),
-            |at, len| register(driver, at, len),
-            |at| unregister(driver, at),
-        )
+        let range = (address, bytes);
+        session
+            .host_memory
+            .add(range, |at, len| register(driver, at, len))
     });
     let new = added.unwrap_or(0);
     session.memory.give_back(span - new);

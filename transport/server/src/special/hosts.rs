@@ -58,18 +58,13 @@ fn put(
 ) -> Called {
     let HostFunction { stream, ticket } = HostFunction::read(r)?;
     r.end()?;
-    let stream = match exec.handles.real(Kind::Stream, stream) {
-        Ok(stream) => stream.cast(),
-        Err(code) => return Ok(code),
-    };
+    let stream = exec.handles.real(Kind::Stream, stream)?.cast();
     Ok(code_of(checked(put(stream, data_of(exec, ticket)))))
 }
 
 /// A function in a stream, which waits for it.
 pub(crate) fn cuLaunchHostFunc(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
-    let Some(call) = exec.driver.cuLaunchHostFunc else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let call = exec.driver.cuLaunchHostFunc.ok_or(NOT_SUPPORTED)?;
     // SAFETY: the function takes a number.
     put(exec, r, |stream, data| unsafe {
         call(stream, Some(host_function), data)
@@ -78,9 +73,7 @@ pub(crate) fn cuLaunchHostFunc(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writ
 
 /// The same with the stream's status.
 pub(crate) fn cuStreamAddCallback(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
-    let Some(call) = exec.driver.cuStreamAddCallback else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let call = exec.driver.cuStreamAddCallback.ok_or(NOT_SUPPORTED)?;
     // SAFETY: the function takes a number.
     put(exec, r, |stream, data| unsafe {
         call(stream, Some(callback), data, 0)

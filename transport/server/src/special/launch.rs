@@ -199,18 +199,14 @@ fn occupancy(
 ) -> Called {
     let launch = Launch::read(r)?;
     r.end()?;
-    let Some(call) = call else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let call = call.ok_or(NOT_SUPPORTED)?;
     let mut answer: c_int = 0;
-    let made = configured(exec, &launch, false, |config, function, _| {
+    configured(exec, &launch, false, |config, function, _| {
         // SAFETY: `answer` is an int; the configuration lives until the call returns.
         unsafe { call(&raw mut answer, function, config) }
-    });
-    if made.is_ok() {
-        w.i32(answer);
-    }
-    Ok(made.err().unwrap_or(SUCCESS))
+    })?;
+    w.i32(answer);
+    Ok(SUCCESS)
 }
 
 /// How many clusters of a launch fit the device at once.

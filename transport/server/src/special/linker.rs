@@ -17,7 +17,7 @@ use gtrace_cuda::types::driver::{
 use gtrace_protocol::{Reader, Writer};
 
 use super::images::take_bulk;
-use super::{INVALID_IMAGE, INVALID_VALUE, NOT_SUPPORTED, SUCCESS, checked};
+use super::{INVALID_IMAGE, INVALID_VALUE, NOT_SUPPORTED, checked, code_of};
 use crate::exec::{Called, Code, Exec};
 
 /// Options whose value is a number. Those that are addresses, or that only make sense with one, are
@@ -149,17 +149,9 @@ fn with_states<T>(use_it: impl FnOnce(&mut HashMap<usize, Jit>) -> T) -> T {
 pub(crate) fn cuLinkCreate_v2(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let create = LinkCreate::read(r)?;
     r.end()?;
-    let Some(call) = exec.driver.cuLinkCreate_v2 else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let jit = exec
-        .handles
-        .check_minted(Kind::Link, create.handle)
-        .and_then(|()| Jit::new(&create.jit));
-    let mut jit = match jit {
-        Ok(jit) => jit,
-        Err(code) => return Ok(code),
-    };
+    let call = exec.driver.cuLinkCreate_v2.ok_or(NOT_SUPPORTED)?;
+    exec.handles.check_minted(Kind::Link, create.handle)?;
+    let mut jit = Jit::new(&create.jit)?;
     let mut state: CUlinkState = ptr::null_mut();
     let len = jit.len();
     let (options, values) = jit.arrays();
@@ -188,18 +180,12 @@ pub(crate) fn cuLinkAddData_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writ
     let add = LinkAdd::read(r)?;
     r.end()?;
     let data = input(take_bulk(exec)?);
-    let Some(call) = exec.driver.cuLinkAddData_v2 else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let call = exec.driver.cuLinkAddData_v2.ok_or(NOT_SUPPORTED)?;
     let _in_use = in_use();
-    let real = exec.handles.real(Kind::Link, add.state);
-    let jit = Jit::new(&add.jit);
-    let name = CString::new(add.name).map_err(|_| INVALID_VALUE);
-    let prepared = real.and_then(|state| Ok((state, jit?, name?, data?)));
-    let (state, mut jit, name, (mut data, data_len)) = match prepared {
-        Ok(prepared) => prepared,
-        Err(code) => return Ok(code),
-    };
+    let state = exec.handles.real(Kind::Link, add.state)?;
+    let mut jit = Jit::new(&add.jit)?;
+    let name = CString::new(add.name).map_err(|_| INVALID_VALUE)?;
+    let (mut data, data_len) = data?;
     let len = jit.len();
     let (options, values) = jit.arrays();
     // SAFETY: the state is the driver's, the data and the arrays have the given lengths.
@@ -228,13 +214,8 @@ pub(crate) fn cuLinkAddData_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writ
 pub(crate) fn cuLinkComplete(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let handle = r.u64()?;
     r.end()?;
-    let Some(call) = exec.driver.cuLinkComplete else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let image = match complete(exec, handle, call, w) {
-        Ok(image) => image,
-        Err(code) => return Ok(code),
-    };
+    let call = exec.driver.cuLinkComplete.ok_or(NOT_SUPPORTED)?;
+    let image = complete(exec, handle, call, w)?;
     let chunk = exec.link.info.chunk;
     let small = w.as_slice().to_vec();
     let code = exec.bulk_out(image.len() as u64, chunk, &small, |offset, to| {
@@ -280,21 +261,13 @@ fn end(state: usize, destroy: impl FnOnce() -> u32) -> u32 {
 pub(crate) fn cuLinkDestroy(exec: &mut Exec, r: &mut Reader<'_>, _: &mut Writer) -> Called {
     let handle = r.u64()?;
     r.end()?;
-    let Some(call) = exec.driver.cuLinkDestroy else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let call = exec.driver.cuLinkDestroy.ok_or(NOT_SUPPORTED)?;
     let _in_use = in_use();
-    let state = match exec.handles.real(Kind::Link, handle) {
-        Ok(state) => state,
-        Err(code) => return Ok(code),
-    };
+    let state = exec.handles.real(Kind::Link, handle)?;
     // SAFETY: a link state of the driver, which is forgotten with it.
     let status = end(state.addr(), || unsafe { call(state.cast()) });
     exec.handles.remove(Kind::Link, handle);
-    Ok(match checked(status) {
-        Ok(()) => SUCCESS,
-        Err(code) => code,
-    })
+    Ok(code_of(checked(status)))
 }
 
 #[cfg(test)]

@@ -180,9 +180,7 @@ fn call_within_view(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Write
         }
         BY_INDEX | BY_INDEX_V1 => {
             let index = r.u32()? as usize;
-            let Some(device) = visible.get(index) else {
-                return Ok(INVALID_ARGUMENT);
-            };
+            let device = visible.get(index).ok_or(INVALID_ARGUMENT)?;
             let device = ptr::without_provenance_mut(*device);
             w.u64(exec.handles.known(Kind::NvmlDevice, device));
             Ok(0)
@@ -243,14 +241,9 @@ fn filled<T, S: Copy>(
     (kind, handle): (Kind, u64),
     call: Option<impl FnOnce(*mut T, *mut S) -> nvmlReturn_t>,
     name: impl FnOnce(&mut S),
-) -> Code {
-    let Some(call) = call else {
-        return NOT_SUPPORTED;
-    };
-    let real = match real(exec, kind, handle) {
-        Ok(real) => real,
-        Err(code) => return code,
-    };
+) -> Called {
+    let call = call.ok_or(NOT_SUPPORTED)?;
+    let real = real(exec, kind, handle)?;
     // SAFETY: the structures of NVML here have integers and pointers.
     let mut found: S = unsafe { wire::zeroed() };
     let code = call(real, &raw mut found).cast_signed();
@@ -259,7 +252,7 @@ fn filled<T, S: Copy>(
         // SAFETY: plain data.
         unsafe { wire::put(w, &raw const found, 1) };
     }
-    code
+    Ok(code)
 }
 
 /// A wait for events at most; the client asks again.
@@ -276,9 +269,9 @@ pub(crate) fn nvmlEventSetWait_v2(exec: &mut Exec, r: &mut Reader<'_>, w: &mut W
         move |set, data: *mut nvmlEventData_t| unsafe { call(set, data, ms) }
     });
     let set = (Kind::NvmlEventSet, set);
-    Ok(filled(exec, w, set, call, |data| {
+    filled(exec, w, set, call, |data| {
         data.device = known(exec, Kind::NvmlDevice, data.device);
-    }))
+    })
 }
 
 /// Makes a set of events of the system, which are of all devices: a client that may not see all has none.
@@ -290,9 +283,11 @@ pub(crate) fn nvmlSystemEventSetCreate(
     let set = r.u64()?;
     r.end()?;
     let hides = exec.session.start.limits.gpus.is_some();
-    let Some(call) = exec.nvml.nvmlSystemEventSetCreate.filter(|_| !hides) else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let call = exec
+        .nvml
+        .nvmlSystemEventSetCreate
+        .filter(|_| !hides)
+        .ok_or(NOT_SUPPORTED)?;
     let minted = exec.handles.check_minted(Kind::NvmlSystemEventSet, set);
     if minted.is_err() {
         return Ok(INVALID_ARGUMENT);
@@ -318,13 +313,8 @@ pub(crate) fn nvmlSystemEventSetFree(
 ) -> Called {
     let handle = r.u64()?;
     r.end()?;
-    let Some(call) = exec.nvml.nvmlSystemEventSetFree else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let set = match real(exec, Kind::NvmlSystemEventSet, handle) {
-        Ok(set) => set,
-        Err(code) => return Ok(code),
-    };
+    let call = exec.nvml.nvmlSystemEventSetFree.ok_or(NOT_SUPPORTED)?;
+    let set = real(exec, Kind::NvmlSystemEventSet, handle)?;
     let mut request = nvmlSystemEventSetFreeRequest_v1_t {
         version: first_version::<nvmlSystemEventSetFreeRequest_v1_t>(),
         set,
@@ -345,13 +335,8 @@ pub(crate) fn nvmlSystemRegisterEvents(
 ) -> Called {
     let (set, types) = (r.u64()?, r.u64()?);
     r.end()?;
-    let Some(call) = exec.nvml.nvmlSystemRegisterEvents else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let set = match real(exec, Kind::NvmlSystemEventSet, set) {
-        Ok(set) => set,
-        Err(code) => return Ok(code),
-    };
+    let call = exec.nvml.nvmlSystemRegisterEvents.ok_or(NOT_SUPPORTED)?;
+    let set = real(exec, Kind::NvmlSystemEventSet, set)?;
     let mut request = nvmlSystemRegisterEventRequest_v1_t {
         version: first_version::<nvmlSystemRegisterEventRequest_v1_t>(),
         eventTypes: types,
@@ -369,13 +354,8 @@ pub(crate) fn nvmlSystemEventSetWait(
 ) -> Called {
     let (set, ms, room) = (r.u64()?, r.u32()?.min(LONGEST_MS), r.u32()?);
     r.end()?;
-    let Some(call) = exec.nvml.nvmlSystemEventSetWait else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let set = match real(exec, Kind::NvmlSystemEventSet, set) {
-        Ok(set) => set,
-        Err(code) => return Ok(code),
-    };
+    let call = exec.nvml.nvmlSystemEventSetWait.ok_or(NOT_SUPPORTED)?;
+    let set = real(exec, Kind::NvmlSystemEventSet, set)?;
     let room = (room as usize).min(ELEMENTS_MAX);
     // SAFETY: integers.
     let mut events = unsafe { wire::room::<nvmlSystemEventData_v1_t>(room) }?;
@@ -417,9 +397,9 @@ pub(crate) fn nvmlGpuInstanceGetInfo(
         // SAFETY: an instance that the client has, and a structure to write to.
         move |instance, info: *mut nvmlGpuInstanceInfo_t| unsafe { call(instance, info) }
     });
-    Ok(filled(exec, w, instance, call, |info| {
+    filled(exec, w, instance, call, |info| {
         info.device = known(exec, Kind::NvmlDevice, info.device);
-    }))
+    })
 }
 
 /// What a compute instance is, with its device and its GPU instance.
@@ -434,26 +414,21 @@ pub(crate) fn nvmlComputeInstanceGetInfo_v2(
         // SAFETY: an instance that the client has, and a structure to write to.
         move |instance, info: *mut nvmlComputeInstanceInfo_t| unsafe { call(instance, info) }
     });
-    Ok(filled(exec, w, instance, call, |info| {
+    filled(exec, w, instance, call, |info| {
         info.device = known(exec, Kind::NvmlDevice, info.device);
         info.gpuInstance = known(exec, Kind::NvmlGpuInstance, info.gpuInstance);
-    }))
+    })
 }
 
 /// What was between two samples.
 pub(crate) fn nvmlGpmMetricsGet(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let asked = MetricsRequest::read(r)?;
     r.end()?;
-    let Some(call) = exec.nvml.nvmlGpmMetricsGet else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let call = exec.nvml.nvmlGpmMetricsGet.ok_or(NOT_SUPPORTED)?;
     let [first, second] = asked
         .samples
         .map(|sample| real(exec, Kind::NvmlGpmSample, sample));
-    let (first, second) = match (first, second) {
-        (Ok(first), Ok(second)) => (first, second),
-        (Err(code), _) | (_, Err(code)) => return Ok(code),
-    };
+    let (first, second) = (first?, second?);
     // A driver may know more metrics than the type, and write to no more than are asked for.
     let structures = 1
         + (asked.ids.len() * size_of::<nvmlGpmMetric_t>())
@@ -507,13 +482,8 @@ fn listed<T, S: Listed>(
     // SAFETY: as above.
     unsafe { wire::take(r, &raw mut asked, 1) }?;
     r.end()?;
-    let Some(call) = call else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let of = match real(exec, kind, of) {
-        Ok(of) => of,
-        Err(code) => return Ok(code),
-    };
+    let call = call.ok_or(NOT_SUPPORTED)?;
+    let of = real(exec, kind, of)?;
     if asked.version() != S::VERSION {
         return Ok(VERSION_MISMATCH);
     }
@@ -583,24 +553,35 @@ listed! {
 /// More places for instances than any device has. NVML takes a list for large enough.
 const PLACES: usize = 64;
 
+/// A function that lists what a device or GPU instance has for a profile.
+type ByProfile<T, P> =
+    Option<unsafe extern "C" fn(*mut T, c_uint, *mut P, *mut c_uint) -> nvmlReturn_t>;
+
 /// Where instances of a profile can be: the program's list has room for as many as it says, NVML takes it for large enough.
-fn placements<P: Copy>(
+fn placements<T, P: Copy>(
+    exec: &Exec,
     r: &mut Reader<'_>,
     w: &mut Writer,
-    call: impl Fn(*mut P, *mut c_uint) -> nvmlReturn_t,
+    kind: Kind,
+    call: ByProfile<T, P>,
 ) -> Called {
+    let (of, profile) = (r.u64()?, r.u32()?);
+    let call = call.ok_or(NOT_SUPPORTED)?;
+    let of = real(exec, kind, of)?;
     let wanted = wire::take_flag(r)?;
     let room = r.u32()?;
     r.end()?;
     let mut count = 0;
-    let mut code = call(ptr::null_mut(), &raw mut count).cast_signed();
+    // SAFETY: a device or instance that the client has, and a number to write to.
+    let mut code = unsafe { call(of, profile, ptr::null_mut(), &raw mut count) }.cast_signed();
     let mut found = Vec::new();
     if code == 0 && wanted && count > room {
         code = INSUFFICIENT_SIZE;
     } else if code == 0 && wanted {
         // SAFETY: integers.
         found = unsafe { wire::room::<P>(PLACES.max(count as usize)) }?;
-        code = call(found.as_mut_ptr(), &raw mut count).cast_signed();
+        // SAFETY: as above, and a list of as many as NVML has said.
+        code = unsafe { call(of, profile, found.as_mut_ptr(), &raw mut count) }.cast_signed();
         found.truncate(count.min(room) as usize);
     }
     if code == 0 || code == INSUFFICIENT_SIZE {
@@ -621,18 +602,8 @@ pub(crate) fn nvmlDeviceGetGpuInstancePossiblePlacements_v2(
     r: &mut Reader<'_>,
     w: &mut Writer,
 ) -> Called {
-    let (device, profile) = (r.u64()?, r.u32()?);
-    let Some(call) = exec.nvml.nvmlDeviceGetGpuInstancePossiblePlacements_v2 else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let device = match real(exec, Kind::NvmlDevice, device) {
-        Ok(device) => device,
-        Err(code) => return Ok(code),
-    };
-    // SAFETY: a device that the client has, and a list of as many as NVML has said, or none.
-    placements(r, w, |list, count| unsafe {
-        call(device, profile, list, count)
-    })
+    let call = exec.nvml.nvmlDeviceGetGpuInstancePossiblePlacements_v2;
+    placements(exec, r, w, Kind::NvmlDevice, call)
 }
 
 /// Where compute instances of a profile can be in a GPU instance.
@@ -641,41 +612,36 @@ pub(crate) fn nvmlGpuInstanceGetComputeInstancePossiblePlacements(
     r: &mut Reader<'_>,
     w: &mut Writer,
 ) -> Called {
-    let (instance, profile) = (r.u64()?, r.u32()?);
-    let Some(call) = exec
+    let call = exec
         .nvml
-        .nvmlGpuInstanceGetComputeInstancePossiblePlacements
-    else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let instance = match real(exec, Kind::NvmlGpuInstance, instance) {
-        Ok(instance) => instance,
-        Err(code) => return Ok(code),
-    };
-    // SAFETY: an instance that the client has, and a list of as many as NVML has said, or none.
-    placements(r, w, |list, count| unsafe {
-        call(instance, profile, list, count)
-    })
+        .nvmlGpuInstanceGetComputeInstancePossiblePlacements;
+    placements(exec, r, w, Kind::NvmlGpuInstance, call)
 }
 
-/// The instances of a profile that there are.
-fn instances<T>(
+/// The instances of a profile that there are, of the kind `made`.
+fn instances<T, I>(
     exec: &Exec,
+    r: &mut Reader<'_>,
     w: &mut Writer,
-    kind: Kind,
-    call: impl FnOnce(*mut *mut T, *mut c_uint) -> nvmlReturn_t,
-) -> Code {
-    let mut found: [*mut T; PLACES] = [ptr::null_mut(); PLACES];
+    (kind, made): (Kind, Kind),
+    call: ByProfile<T, *mut I>,
+) -> Called {
+    let (of, profile) = (r.u64()?, r.u32()?);
+    r.end()?;
+    let call = call.ok_or(NOT_SUPPORTED)?;
+    let of = real(exec, kind, of)?;
+    let mut found: [*mut I; PLACES] = [ptr::null_mut(); PLACES];
     let mut count = PLACES as c_uint;
-    let code = call(found.as_mut_ptr(), &raw mut count).cast_signed();
+    // SAFETY: a device or instance that the client has, and a list with room for more than there can be.
+    let code = unsafe { call(of, profile, found.as_mut_ptr(), &raw mut count) }.cast_signed();
     if code == 0 {
         let count = (count as usize).min(PLACES);
         w.u64(count as u64);
         for real in found.iter().take(count) {
-            w.u64(exec.handles.known(kind, real.cast()));
+            w.u64(exec.handles.known(made, real.cast()));
         }
     }
-    code
+    Ok(code)
 }
 
 /// The GPU instances of a device that have a profile.
@@ -684,22 +650,9 @@ pub(crate) fn nvmlDeviceGetGpuInstances(
     r: &mut Reader<'_>,
     w: &mut Writer,
 ) -> Called {
-    let (device, profile) = (r.u64()?, r.u32()?);
-    r.end()?;
-    let Some(call) = exec.nvml.nvmlDeviceGetGpuInstances else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let device = match real(exec, Kind::NvmlDevice, device) {
-        Ok(device) => device,
-        Err(code) => return Ok(code),
-    };
-    // SAFETY: a device that the client has, and a list with room for more than there can be.
-    Ok(instances(
-        exec,
-        w,
-        Kind::NvmlGpuInstance,
-        |list, count| unsafe { call(device, profile, list, count) },
-    ))
+    let call = exec.nvml.nvmlDeviceGetGpuInstances;
+    let kinds = (Kind::NvmlDevice, Kind::NvmlGpuInstance);
+    instances(exec, r, w, kinds, call)
 }
 
 /// The compute instances of a GPU instance that have a profile.
@@ -708,20 +661,7 @@ pub(crate) fn nvmlGpuInstanceGetComputeInstances(
     r: &mut Reader<'_>,
     w: &mut Writer,
 ) -> Called {
-    let (instance, profile) = (r.u64()?, r.u32()?);
-    r.end()?;
-    let Some(call) = exec.nvml.nvmlGpuInstanceGetComputeInstances else {
-        return Ok(NOT_SUPPORTED);
-    };
-    let instance = match real(exec, Kind::NvmlGpuInstance, instance) {
-        Ok(instance) => instance,
-        Err(code) => return Ok(code),
-    };
-    // SAFETY: an instance that the client has, and a list with room for more than there can be.
-    Ok(instances(
-        exec,
-        w,
-        Kind::NvmlComputeInstance,
-        |list, count| unsafe { call(instance, profile, list, count) },
-    ))
+    let call = exec.nvml.nvmlGpuInstanceGetComputeInstances;
+    let kinds = (Kind::NvmlGpuInstance, Kind::NvmlComputeInstance);
+    instances(exec, r, w, kinds, call)
 }

@@ -156,16 +156,10 @@ fn make(
 fn copy(exec: &mut Exec, r: &mut Reader<'_>, shape: Shape) -> Called {
     let copy = Pitched::read(r)?;
     r.end()?;
-    let prepared = When::of(exec, copy.stream)
-        .and_then(|when| Ok((How { shape, when }, description(exec, &copy)?)))
-        .and_then(|prepared| match copy.extent.bytes() {
-            Some(bytes) => Ok((prepared, bytes)),
-            None => Err(INVALID_VALUE),
-        });
-    let ((how, description), bytes) = match prepared {
-        Ok(prepared) => prepared,
-        Err(code) => return Ok(code),
-    };
+    let when = When::of(exec, copy.stream)?;
+    let how = How { shape, when };
+    let description = description(exec, &copy)?;
+    let bytes = copy.extent.bytes().ok_or(INVALID_VALUE)?;
     match (copy.from.kind, copy.to.kind) {
         (SideKind::Client, SideKind::Client) => Ok(INVALID_VALUE),
         (SideKind::Client, _) => from_client(exec, description, bytes, how),

@@ -25,19 +25,15 @@ pub(crate) fn export_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer)
     let session = Arc::clone(&exec.session);
     // It must not end meanwhile.
     let mut physical = session.physical.lock();
-    let Some(bytes) = physical.bytes(handle) else {
-        return Ok(INVALID_VALUE);
-    };
-    let Some(export) = exec.driver.cuMemExportToShareableHandle else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let bytes = physical.bytes(handle).ok_or(INVALID_VALUE)?;
+    let export = exec
+        .driver
+        .cuMemExportToShareableHandle
+        .ok_or(NOT_SUPPORTED)?;
     let mut fd = -1;
     let kind = cuda::CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     // SAFETY: a handle that the driver has given, and room for a descriptor.
-    let code = checked(unsafe { export((&raw mut fd).cast::<c_void>(), handle, kind, 0) });
-    if let Err(code) = code {
-        return Ok(code);
-    }
+    checked(unsafe { export((&raw mut fd).cast::<c_void>(), handle, kind, 0) })?;
     // SAFETY: the driver has made it for the caller.
     let memory = unsafe { OwnedFd::from_raw_fd(fd) };
     let shared = Shared { memory, bytes };
@@ -58,13 +54,12 @@ pub(crate) fn export_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer)
 pub(crate) fn import_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let ticket = r.array::<32>()?;
     r.end()?;
-    let Some(import) = exec.driver.cuMemImportFromShareableHandle else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let import = exec
+        .driver
+        .cuMemImportFromShareableHandle
+        .ok_or(NOT_SUPPORTED)?;
     let session = Arc::clone(&exec.session);
-    let Some(Shared { memory, bytes }) = session.shared_memory.fetch(ticket) else {
-        return Ok(INVALID_VALUE);
-    };
+    let Shared { memory, bytes } = session.shared_memory.fetch(ticket).ok_or(INVALID_VALUE)?;
     let mut physical = session.physical.lock();
     // Who has made it may give it back while this client has it.
     if physical.len() >= HANDLES_MAX || !session.memory.reserve(bytes) {

@@ -193,23 +193,16 @@ pub(crate) fn snapshot(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> C
     let request = SnapshotRequest::read(r)?;
     r.end()?;
     let driver = exec.driver;
-    let started = STARTED.get_or_init(|| {
+    (*STARTED.get_or_init(|| {
         set_environment(exec, &request);
         init(driver)
-    });
-    if let Err(code) = started {
-        return Ok(*code);
-    }
-    match take(driver) {
-        Ok(mut snapshot) => {
-            if let Some(max) = exec.session.memory.max() {
-                for device in &mut snapshot.devices {
-                    device.total_memory = device.total_memory.min(max);
-                }
-            }
-            snapshot.write(w);
-            Ok(SUCCESS)
+    }))?;
+    let mut snapshot = take(driver)?;
+    if let Some(max) = exec.session.memory.max() {
+        for device in &mut snapshot.devices {
+            device.total_memory = device.total_memory.min(max);
         }
-        Err(code) => Ok(code),
     }
+    snapshot.write(w);
+    Ok(SUCCESS)
 }

@@ -59,19 +59,14 @@ fn create_surface(exec: &Exec, given: &Resource) -> Result<u64, Code> {
 }
 
 /// Keeps an object that was made, and answers with its number.
-fn made(exec: &Exec, w: &mut Writer, kind: Object, object: Result<u64, Code>) -> Code {
-    match object {
-        Ok(object) => {
-            let context = exec.request.context;
-            exec.session
-                .objects
-                .lock()
-                .add(kind, object, context.into());
-            w.u64(object);
-            SUCCESS
-        }
-        Err(code) => code,
-    }
+fn made(exec: &Exec, w: &mut Writer, kind: Object, object: u64) -> Called {
+    let context = exec.request.context;
+    exec.session
+        .objects
+        .lock()
+        .add(kind, object, context.into());
+    w.u64(object);
+    Ok(SUCCESS)
 }
 
 /// Makes a texture.
@@ -81,8 +76,8 @@ pub(crate) fn cuTexObjectCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Wri
     if exec.session.objects.lock().len() >= HANDLES_MAX {
         return Ok(OUT_OF_MEMORY);
     }
-    let object = create_texture(exec, &create);
-    Ok(made(exec, w, Object::Texture, object))
+    let object = create_texture(exec, &create)?;
+    made(exec, w, Object::Texture, object)
 }
 
 /// Makes a surface.
@@ -92,8 +87,8 @@ pub(crate) fn cuSurfObjectCreate(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Wr
     if exec.session.objects.lock().len() >= HANDLES_MAX {
         return Ok(OUT_OF_MEMORY);
     }
-    let object = create_surface(exec, &given);
-    Ok(made(exec, w, Object::Surface, object))
+    let object = create_surface(exec, &given)?;
+    made(exec, w, Object::Surface, object)
 }
 
 fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Called {
@@ -103,9 +98,7 @@ fn destroy(exec: &Exec, r: &mut Reader<'_>, kind: Object) -> Called {
         Object::Surface => exec.driver.cuSurfObjectDestroy,
         _ => exec.driver.cuTexObjectDestroy,
     };
-    let Some(call) = call else {
-        return Ok(NOT_SUPPORTED);
-    };
+    let call = call.ok_or(NOT_SUPPORTED)?;
     // Nobody else ends it meanwhile.
     let mut objects = exec.session.objects.lock();
     if !objects.has(kind, object) {

@@ -2,6 +2,8 @@
 //! the driver. The client keeps both in step by copies.
 //!
 //! The addresses are the client's choice, so nothing is ever put where this process has something (MAP_FIXED_NOREPLACE).
+//! Each range is registered by its own bytes, as the program has registered it: a driver takes two ranges that share a page,
+//! but no copy or fill that goes from one registration into the next.
 
 // mmap(2).
 #![allow(unsafe_code)]
@@ -11,8 +13,6 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes of the smallest page that a client can have, of which addresses and lengths are multiples.
-const PAGE: u64 = 4096;
 /// Below and above this nothing is mapped.
 const LOWEST: u64 = 64 << 10;
 /// Programs have 47 bits of addresses on x86-64, 48 on arm64 unless they ask for more.
@@ -20,8 +20,9 @@ const END: u64 = match cfg!(target_arch = "aarch64") {
     true => 1 << 48,
     false => 1 << 47,
 };
-/// Most pieces of memory, as the kernel has a limit for all of a process (vm.max_map_count, 65,530).
-const PIECES_MAX: usize = 16 << 10;
+/// Most ranges: a driver has an object in the kernel for each, and the kernel a limit of mappings for all of a process
+/// (vm.max_map_count, 65,530).
+const RANGES_MAX: usize = 16 << 10;
 
 /// Why memory is not mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +35,7 @@ pub(crate) enum Refused {
     Driver(i32),
 }
 
-/// A piece that was mapped and registered as one.
+/// Memory that is unmapped as one: the page in which a range begins or ends, which others may have too, or what is between.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     len: u64,
@@ -49,9 +50,9 @@ type Pieces = BTreeMap<u64, Piece>;
 #[derive(Debug)]
 pub(crate) struct HostMemory {
     pieces: Mutex<Pieces>,
-    /// Held while pieces come and go, for which the driver may wait for a function of the client. That reads and writes
-    /// what there is meanwhile.
-    changing: Mutex<()>,
+    /// The ranges that are registered: first address and bytes. Held while ranges come and go, for which the driver may wait
+    /// for a function of the client. That reads and writes what there is meanwhile.
+    ranges: Mutex<BTreeMap<u64, u64>>,
     /// Most bytes of it.
     max: u64,
     /// Bytes of a page of this host: up to 64 KiB on arm64, also where the client's are smaller.
@@ -127,7 +128,7 @@ impl HostMemory {
     fn new(max: u64, page: u64) -> Self {
         Self {
             pieces: Mutex::default(),
-            changing: Mutex::default(),
+            ranges: Mutex::default(),
             max,
             page,
         }
@@ -141,9 +142,8 @@ impl HostMemory {
 
     /// Where the pages of this host begin and end that a range of the client lies in; nothing if there can be none.
     fn pages(&self, address: u64, len: u64) -> Option<(u64, u64)> {
-        let whole = address.is_multiple_of(PAGE) && len.is_multiple_of(PAGE) && len > 0;
         let end = address.checked_add(len)?;
-        (whole && address >= LOWEST && end <= END)
+        (len > 0 && address >= LOWEST && end <= END)
             .then(|| (address & !(self.page - 1), end.next_multiple_of(self.page)))
     }
 
@@ -151,8 +151,8 @@ impl HostMemory {
         self.pieces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn changing(&self) -> MutexGuard<'_, ()> {
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    fn ranges(&self) -> MutexGuard<'_, BTreeMap<u64, u64>> {
+        self.ranges.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether all of these bytes are those of pieces, which stay while `pieces` is held.
@@ -163,7 +163,7 @@ impl HostMemory {
         let mut at = address;
         for base in within(pieces, address, end) {
             match pieces.get(&base) {
-                Some(piece) if base <= at && piece.users > 0 => at = base + piece.len,
+                Some(piece) if base <= at => at = base + piece.len,
                 _ => return false,
             }
         }
@@ -197,24 +197,23 @@ impl HostMemory {
         all
     }
 
-    /// Maps `len` bytes from `address` on and has `register` tell the driver of each new piece. How many bytes are new, and so
-    /// 0: others are those of pieces that there were.
+    /// Maps `len` bytes from `address` on and has `register` tell the driver of them. How many bytes are new, and so 0: others
+    /// are those of pieces that there were.
     ///
     /// # Errors
     ///
-    /// [`Refused`], with all as it was: `unregister` takes back what was registered.
+    /// [`Refused`], with all as it was.
     pub(crate) fn add(
         &self,
         (address, len): (u64, u64),
-        register: impl Fn(*mut c_void, usize) -> i32,
-        unregister: impl Fn(*mut c_void) -> bool,
+        register: impl FnOnce(*mut c_void, usize) -> i32,
     ) -> Result<u64, Refused> {
-        let (address, end) = self.pages(address, len).ok_or(Refused::Range)?;
-        let _alone = self.changing();
+        let (first, end) = self.pages(address, len).ok_or(Refused::Range)?;
+        let mut ranges = self.ranges();
         let pieces = self.lock();
-        let old = within(&pieces, address, end);
+        let old = within(&pieces, first, end);
         let mut gaps = Vec::new();
-        let mut at = address;
+        let mut at = first;
         for base in &old {
             if *base > at {
                 gaps.push((at, *base - at));
@@ -226,43 +225,46 @@ impl HostMemory {
         }
         let has: u64 = pieces.values().map(|piece| piece.len).sum();
         let more: u64 = gaps.iter().map(|(_, len)| len).sum();
-        if pieces.len() + gaps.len() > PIECES_MAX || has.saturating_add(more) > self.max {
+        if ranges.len() >= RANGES_MAX || has.saturating_add(more) > self.max {
             return Err(Refused::Taken);
         }
         drop(pieces);
-        let mut failed = None;
-        let mut made = Vec::new();
-        for (base, len) in gaps {
-            if !map(base, len) {
-                failed = Some(Refused::Taken);
-                break;
-            }
-            let code = register(place(base), len as usize);
-            if code != 0 {
-                unmap(base, len);
-                failed = Some(Refused::Driver(code));
-                break;
-            }
-            made.push((base, len));
-        }
-        if let Some(why) = failed {
-            for (base, len) in made {
-                if unregister(place(base)) {
-                    unmap(base, len);
-                }
+        let made = gaps.iter().take_while(|(base, len)| map(*base, *len));
+        let made = made.count();
+        let refused = if made < gaps.len() {
+            Some(Refused::Taken)
+        } else {
+            let code = register(place(address), len as usize);
+            (code != 0).then_some(Refused::Driver(code))
+        };
+        if let Some(why) = refused {
+            for (base, len) in gaps.iter().take(made) {
+                unmap(*base, *len);
             }
             return Err(why);
         }
+        // A range that the driver would not let go and takes anew, since its context has ended: it is a user already.
+        let before = ranges.insert(address, len);
+        let counted = |base: u64| before.is_some_and(|len| base < address + len);
         let mut pieces = self.lock();
-        for base in &old {
-            if let Some(piece) = pieces.get_mut(base) {
+        for base in old.into_iter().filter(|base| !counted(*base)) {
+            if let Some(piece) = pieces.get_mut(&base) {
                 piece.users = piece.users.saturating_add(1);
             }
         }
-        pieces.extend(
-            made.into_iter()
-                .map(|(base, len)| (base, Piece { len, users: 1 })),
-        );
+        // Where the pages begin and end that no other range has.
+        let own = address.next_multiple_of(self.page);
+        let own_end = (address + len) & !(self.page - 1);
+        for (base, len) in gaps {
+            let mut at = base;
+            for to in [own, own_end, base + len] {
+                if to > at && to <= base + len {
+                    let len = to - at;
+                    pieces.insert(at, Piece { len, users: 1 });
+                    at = to;
+                }
+            }
+        }
         Ok(more)
     }
 
@@ -271,35 +273,32 @@ impl HostMemory {
     pub(crate) fn remove(
         &self,
         (address, len): (u64, u64),
-        unregister: impl Fn(*mut c_void) -> bool,
+        unregister: impl FnOnce(*mut c_void) -> bool,
     ) -> Option<u64> {
-        let (address, end) = self.pages(address, len)?;
-        let _alone = self.changing();
+        let (first, end) = self.pages(address, len)?;
+        let mut ranges = self.ranges();
+        if ranges.get(&address) != Some(&len) {
+            return None;
+        }
+        // What the driver will not let go stays where it is.
+        if !unregister(place(address)) {
+            return Some(0);
+        }
+        ranges.remove(&address);
         let mut pieces = self.lock();
-        let used = within(&pieces, address, end);
-        let mut ended = Vec::new();
-        for base in &used {
-            let Some(piece) = pieces.get_mut(base) else {
+        let mut freed = 0;
+        for base in within(&pieces, first, end) {
+            let Some(piece) = pieces.get_mut(&base) else {
                 continue;
             };
             piece.users = piece.users.saturating_sub(1);
             if piece.users == 0 {
-                ended.push((*base, *piece));
-                pieces.remove(base);
-            }
-        }
-        drop(pieces);
-        let mut freed = 0;
-        for (base, piece) in ended {
-            if unregister(place(base)) {
                 unmap(base, piece.len);
                 freed += piece.len;
-            } else {
-                // What the driver will not let go stays where it is, and counts among the pieces.
-                self.lock().insert(base, piece);
+                pieces.remove(&base);
             }
         }
-        (!used.is_empty()).then_some(freed)
+        Some(freed)
     }
 }
 
@@ -309,6 +308,7 @@ mod tests {
 
     use super::*;
 
+    const PAGE: u64 = 4096;
     /// Addresses that nothing else has in these tests.
     const BASE: u64 = 0x2345_0000_0000;
 
@@ -317,35 +317,40 @@ mod tests {
         unsafe { libc::msync(place(address), PAGE as usize, libc::MS_ASYNC) == 0 }
     }
 
+    /// A driver copies within one registration only, so each range is one, whichever came first.
     #[test]
-    fn ranges_that_share_a_page_share_its_piece() {
+    fn ranges_that_share_a_page_are_registered_by_themselves() {
         let memory = HostMemory::default();
         let known = RefCell::new(Vec::new());
-        let register = |at: *mut c_void, len: usize| {
-            known.borrow_mut().push((at.addr() as u64, len as u64));
-            0
+        let add = |range| {
+            memory.add(range, |at, len| {
+                known.borrow_mut().push((at.addr() as u64, len as u64));
+                0
+            })
         };
-        let unregister = |at: *mut c_void| {
-            known
-                .borrow_mut()
-                .retain(|(base, _)| *base != at.addr() as u64);
-            true
+        let remove = |range| {
+            memory.remove(range, |at| {
+                let at = at.addr() as u64;
+                known.borrow_mut().retain(|(base, _)| *base != at);
+                true
+            })
         };
-        let first = (BASE, 2 * PAGE);
-        assert_eq!(memory.add(first, register, unregister), Ok(2 * PAGE));
-        // The second page is the first one's too.
-        let second = (BASE + PAGE, 3 * PAGE);
-        assert_eq!(memory.add(second, register, unregister), Ok(2 * PAGE));
-        assert_eq!(
-            *known.borrow(),
-            [(BASE, 2 * PAGE), (BASE + 2 * PAGE, 2 * PAGE)]
-        );
-        assert_eq!(memory.remove(first, unregister), Some(0));
-        assert!(is_mapped(BASE + PAGE) && is_mapped(BASE + 3 * PAGE));
-        assert_eq!(memory.remove(second, unregister), Some(4 * PAGE));
+        let first = (BASE + 16, PAGE);
+        assert_eq!(add(first), Ok(2 * PAGE));
+        // It begins in the second page, which is the first one's too.
+        let second = (BASE + PAGE + 16, 3 * PAGE);
+        assert_eq!(add(second), Ok(3 * PAGE));
+        assert_eq!(*known.borrow(), [first, second]);
+        assert!(memory.write(BASE + 16, &[7; 3 * PAGE as usize]));
+        assert_eq!(remove((first.0, 8)), None);
+        // Of the first one only the page stays that the second has too.
+        assert_eq!(remove(first), Some(PAGE));
+        assert!(!is_mapped(BASE) && is_mapped(BASE + PAGE) && is_mapped(BASE + 4 * PAGE));
+        assert!(memory.write(second.0, &[7; 3 * PAGE as usize]));
+        assert_eq!(remove(second), Some(4 * PAGE));
         assert!(known.borrow().is_empty());
-        assert!(!is_mapped(BASE) && !is_mapped(BASE + 3 * PAGE));
-        assert_eq!(memory.remove(second, unregister), None);
+        assert!(!is_mapped(BASE + PAGE) && !is_mapped(BASE + 4 * PAGE));
+        assert_eq!(remove(second), None);
     }
 
     #[test]
@@ -353,16 +358,13 @@ mod tests {
         let memory = HostMemory::default();
         let own = vec![7_u8; 64 << 10];
         let address = (own.as_ptr().addr() as u64).next_multiple_of(PAGE);
-        let never = |_: *mut c_void, _: usize| panic!("registered");
-        let add = |range| memory.add(range, never, |_| true);
+        let add = |range| memory.add(range, |_, _| panic!("registered"));
         assert_eq!(add((address, PAGE)), Err(Refused::Taken));
         assert!(own.iter().all(|byte| *byte == 7));
         for range in [
             (0, PAGE),
             (4096, PAGE),
-            (BASE + 1, PAGE),
             (BASE, 0),
-            (BASE, 5),
             (u64::MAX - PAGE + 1, PAGE),
             (END, PAGE),
         ] {
@@ -374,16 +376,16 @@ mod tests {
     fn a_client_has_its_part_of_the_machine() {
         let memory = HostMemory::new(3 * PAGE, PAGE);
         let base = BASE + (2 << 30);
-        let add = |at, len| memory.add((at, len), |_, _| 0, |_| true);
+        let add = |at, len| memory.add((at, len), |_, _| 0);
         assert_eq!(add(base, 4 * PAGE), Err(Refused::Taken));
         assert!(!is_mapped(base));
         assert_eq!(add(base, 2 * PAGE), Ok(2 * PAGE));
         // What is there already counts once.
-        assert_eq!(add(base, 3 * PAGE), Ok(PAGE));
+        assert_eq!(add(base + 2 * PAGE - 8, PAGE), Ok(PAGE));
         assert_eq!(add(base + (1 << 20), PAGE), Err(Refused::Taken));
         let remove = |at, len| memory.remove((at, len), |_| true);
         assert_eq!(remove(base, 2 * PAGE), Some(0));
-        assert_eq!(remove(base, 3 * PAGE), Some(3 * PAGE));
+        assert_eq!(remove(base + 2 * PAGE - 8, PAGE), Some(3 * PAGE));
         assert_eq!(add(base + (1 << 20), PAGE), Ok(PAGE));
         assert_eq!(remove(base + (1 << 20), PAGE), Some(PAGE));
     }
@@ -400,13 +402,13 @@ mod tests {
         };
         let first = (base + PAGE, 2 * PAGE);
         assert_eq!(memory.span(first), Some(LARGE));
-        assert_eq!(memory.add(first, register, |_| true), Ok(LARGE));
+        assert_eq!(memory.add(first, register), Ok(LARGE));
         assert!(memory.write(base + PAGE, &[7; 2 * PAGE as usize]));
         // The next one begins within the same page and ends in another.
         let second = (base + 4 * PAGE, LARGE);
         assert_eq!(memory.span(second), Some(2 * LARGE));
-        assert_eq!(memory.add(second, register, |_| true), Ok(LARGE));
-        assert_eq!(*known.borrow(), [(base, LARGE), (base + LARGE, LARGE)]);
+        assert_eq!(memory.add(second, register), Ok(LARGE));
+        assert_eq!(*known.borrow(), [first, second]);
         assert_eq!(memory.remove(first, |_| true), Some(0));
         assert!(is_mapped(base + 4 * PAGE));
         assert_eq!(memory.remove(second, |_| true), Some(2 * LARGE));
@@ -419,9 +421,28 @@ mod tests {
         let base = BASE + (1 << 30);
         let refuse = |_: *mut c_void, _: usize| 2;
         let range = (base, PAGE);
-        assert_eq!(memory.add(range, refuse, |_| true), Err(Refused::Driver(2)));
+        assert_eq!(memory.add(range, refuse), Err(Refused::Driver(2)));
         assert!(!is_mapped(base));
-        assert_eq!(memory.add(range, |_, _| 0, |_| true), Ok(PAGE));
+        assert_eq!(memory.add(range, |_, _| 0), Ok(PAGE));
+        // Nor does it take away what it will not let go.
+        assert_eq!(memory.remove(range, |_| false), Some(0));
+        assert!(is_mapped(base));
+        // Once its context has ended the driver takes it anew.
+        assert_eq!(memory.add(range, |_, _| 0), Ok(0));
         assert_eq!(memory.remove(range, |_| true), Some(PAGE));
+        assert!(!is_mapped(base));
+    }
+
+    /// Ranges cost the driver and the kernel something, also where all of them are in one page.
+    #[test]
+    fn ranges_of_one_page_have_a_limit() {
+        let memory = HostMemory::new(u64::MAX, 64 << 10);
+        let base = BASE + (4 << 30);
+        let add = |at| memory.add((at, 1), |_, _| 0);
+        let last = base + RANGES_MAX as u64 - 1;
+        assert!((base..=last).all(|at| add(at).is_ok()));
+        assert_eq!(add(last + 1), Err(Refused::Taken));
+        assert_eq!(memory.remove((last, 1), |_| true), Some(0));
+        assert_eq!(add(last + 1), Ok(0));
     }
 }

@@ -404,7 +404,7 @@ impl Lane {
             Err(error) => Err(error.into()),
         };
         match made {
-            Ok(code) => Ok(code),
+            Ok(code) | Err(CallError::Status(code)) => Ok(code),
             Err(CallError::Link(error)) => Err(error),
             Err(CallError::Arguments(error)) => {
                 debug!("{}: {error}", names::name_of(header.op));

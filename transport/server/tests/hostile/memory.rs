@@ -291,9 +291,7 @@ fn page_locked_memory_lies_beside_what_a_worker_has() {
     for (address, bytes) in [
         (0, PAGE),
         (PAGE, PAGE),
-        (BASE + 8, PAGE),
         (BASE, 0),
-        (BASE, PAGE - 1),
         (BASE, u64::MAX),
         (u64::MAX - PAGE + 1, PAGE),
         (END, PAGE),
@@ -307,16 +305,19 @@ fn page_locked_memory_lies_beside_what_a_worker_has() {
     }
     // More than the machine has.
     assert_eq!(mapped(&mut client, BASE, 1 << 46), 2);
-    // What is mapped is the device's, overlaps itself, and goes page by page.
-    assert_eq!(mapped(&mut client, BASE, 4 * PAGE), 0);
-    assert_eq!(mapped(&mut client, BASE + 2 * PAGE, 4 * PAGE), 0);
-    client.upload(BASE + PAGE, &[7; 5000]);
-    assert_eq!(client.download(BASE + PAGE, 5000, 8192), Ok(vec![7; 5000]));
-    // A page of the first that the second has not: both are asked for in whole.
-    assert_eq!(unmapped(&mut client, BASE, 4 * PAGE), 0);
-    assert_eq!(unmapped(&mut client, BASE + 2 * PAGE, 4 * PAGE), 0);
-    assert_eq!(unmapped(&mut client, BASE, 4 * PAGE), 1);
-    assert!(client.download(BASE + PAGE, 5000, 8192).is_err());
+    // What is mapped is the device's, one registration each, and may share pages with what is mapped beside it.
+    let (first, second) = (BASE + 8, BASE + 4 * PAGE + 8);
+    assert_eq!(mapped(&mut client, first, 4 * PAGE), 0);
+    assert_eq!(mapped(&mut client, second, 2 * PAGE), 0);
+    assert_ne!(mapped(&mut client, BASE + PAGE, PAGE), 0);
+    client.upload(second, &[7; 5000]);
+    assert_eq!(client.download(second, 5000, 8192), Ok(vec![7; 5000]));
+    assert_eq!(unmapped(&mut client, first, 2 * PAGE), 1);
+    assert_eq!(unmapped(&mut client, first, 4 * PAGE), 0);
+    assert_eq!(client.download(second, 5000, 8192), Ok(vec![7; 5000]));
+    assert_eq!(unmapped(&mut client, second, 2 * PAGE), 0);
+    assert_eq!(unmapped(&mut client, second, 2 * PAGE), 1);
+    assert!(client.download(second, 5000, 8192).is_err());
     for op in [payload::MAP_HOST, payload::UNMAP_HOST] {
         for garbage in [&[][..], &[0xff; 15], &[0xff; 17], &[0xff; 300]] {
             assert_ne!(client.call_op(op, garbage, &[]).header.status, 0);
@@ -334,11 +335,18 @@ fn pages_that_ranges_share_count_once() {
     let server = Server::start(|options| options.limits.max_memory = Some(MOST));
     let mut client = Client::ready(server.unix(), "unix");
     for _ in 0..MOST / PAGE {
-        assert_eq!(mapped(&mut client, BASE, PAGE), 0);
-        assert_eq!(mapped(&mut client, BASE, 2 * PAGE), 0);
-        assert_eq!(unmapped(&mut client, BASE, PAGE), 0);
-        assert_eq!(unmapped(&mut client, BASE, 2 * PAGE), 0);
+        assert_eq!(mapped(&mut client, BASE, PAGE - 8), 0);
+        assert_eq!(mapped(&mut client, BASE + PAGE - 8, PAGE), 0);
+        assert_eq!(unmapped(&mut client, BASE, PAGE - 8), 0);
+        assert_eq!(unmapped(&mut client, BASE + PAGE - 8, PAGE), 0);
     }
+    // Once a large one has gone, only the page counts still that the next one has too.
+    assert_eq!(mapped(&mut client, BASE + 8, 40 * PAGE), 0);
+    assert_eq!(mapped(&mut client, BASE + 40 * PAGE + 8, PAGE), 0);
+    assert_eq!(unmapped(&mut client, BASE + 8, 40 * PAGE), 0);
+    let at = client.alloc(MOST / 2).unwrap();
+    assert_eq!(client.free(at), 0);
+    assert_eq!(unmapped(&mut client, BASE + 40 * PAGE + 8, PAGE), 0);
     let at = client.alloc(MOST).unwrap();
     assert_eq!(mapped(&mut client, BASE, PAGE), OUT_OF_MEMORY);
     assert_eq!(client.free(at), 0);

@@ -338,6 +338,30 @@ fn discard(session: &'static Session, address: u64, len: usize) -> Result<Giving
     }
 }
 
+/// Discards the ranges of a batch by `call`.
+///
+/// # Safety
+///
+/// The program's promise: arrays of as many values as it says.
+unsafe fn discard_batch(
+    batch: (*const CUdeviceptr, *const usize, usize),
+    call: impl FnOnce() -> CUresult,
+) -> CUresult {
+    done(|| {
+        let session = session::cuda()?;
+        let none = (std::ptr::null(), std::ptr::null(), 0);
+        let mut giving = Vec::new();
+        // SAFETY: the caller's promise.
+        unsafe {
+            ranges(batch, none, |address, len, _| {
+                giving.push(discard(session, address, len)?);
+                Ok(())
+            })
+        }?;
+        check(call())
+    })
+}
+
 pub(crate) unsafe fn cuMemDiscardBatchAsync(
     dptrs: *mut CUdeviceptr,
     sizes: *mut usize,
@@ -345,21 +369,12 @@ pub(crate) unsafe fn cuMemDiscardBatchAsync(
     flags: c_ulonglong,
     hStream: CUstream,
 ) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let none = (std::ptr::null(), std::ptr::null(), 0);
-        // SAFETY: the program's arrays.
-        unsafe {
-            let mut giving = Vec::new();
-            ranges((dptrs, sizes, count), none, |address, len, _| {
-                giving.push(discard(session, address, len)?);
-                Ok(())
-            })?;
-            check(remote::cuMemDiscardBatchAsync(
-                dptrs, sizes, count, flags, hStream,
-            ))
-        }
-    })
+    // SAFETY: the program's arrays.
+    unsafe {
+        discard_batch((dptrs, sizes, count), || {
+            remote::cuMemDiscardBatchAsync(dptrs, sizes, count, flags, hStream)
+        })
+    }
 }
 
 pub(crate) unsafe fn cuMemDiscardAndPrefetchBatchAsync(
@@ -372,17 +387,10 @@ pub(crate) unsafe fn cuMemDiscardAndPrefetchBatchAsync(
     flags: c_ulonglong,
     hStream: CUstream,
 ) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let none = (std::ptr::null(), std::ptr::null(), 0);
-        // SAFETY: the program's arrays.
-        unsafe {
-            let mut giving = Vec::new();
-            ranges((dptrs, sizes, count), none, |address, len, _| {
-                giving.push(discard(session, address, len)?);
-                Ok(())
-            })?;
-            check(remote::cuMemDiscardAndPrefetchBatchAsync(
+    // SAFETY: the program's arrays.
+    unsafe {
+        discard_batch((dptrs, sizes, count), || {
+            remote::cuMemDiscardAndPrefetchBatchAsync(
                 dptrs,
                 sizes,
                 count,
@@ -391,9 +399,9 @@ pub(crate) unsafe fn cuMemDiscardAndPrefetchBatchAsync(
                 numPrefetchLocs,
                 flags,
                 hStream,
-            ))
-        }
-    })
+            )
+        })
+    }
 }
 
 /// Several attributes at once: each is a question of its own.

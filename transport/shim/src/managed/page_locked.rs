@@ -60,8 +60,8 @@ struct Candidate {
 struct Mapped {
     candidate: Candidate,
     context: u64,
-    /// Pages that the server has for it.
-    pages: (u64, u64),
+    /// What the server has for it: the program's own bytes, which may share pages with others of the program, or whole pages.
+    there: (u64, u64),
     /// The region of its whole pages.
     region: Option<u64>,
     /// First addresses of what is kept in step without faults.
@@ -284,18 +284,17 @@ fn map_one(session: &'static Session, address: u64) -> Result<(), CUresult> {
     let _changing = holds::change(base, candidate.size);
     deferred_copies::settle(session, base as usize, candidate.size as usize)?;
     host_memory::release_at(session, base);
-    let first = base & !(page_size() - 1);
-    let pages = (
-        first,
-        (base + candidate.size).next_multiple_of(page_size()) - first,
-    );
-    let zero = map_there(session, pages).inspect_err(|code| refused(base, *code))?;
+    let there = match candidate.foreign {
+        true => (base, candidate.size),
+        false => (base, candidate.size.next_multiple_of(page_size())),
+    };
     serve::start(session)?;
+    let zero = map_there(session, there).inspect_err(|code| refused(base, *code))?;
     let mut state = lock_to_move();
-    let adopted = state.adopt(session, (base, candidate), pages, current.handle, zero);
+    let adopted = state.adopt(session, (base, candidate), there, current.handle, zero);
     if let Err(code) = adopted {
         drop(state);
-        let _ = holding_back(session, || unmap_there(session, pages, current.handle));
+        let _ = holding_back(session, || unmap_there(session, there, current.handle));
         return Err(code);
     }
     Ok(())
@@ -317,7 +316,7 @@ fn refused(base: u64, code: CUresult) {
     );
 }
 
-/// Has the server map pages; whether all of them are 0.
+/// Has the server map memory; whether all of its pages are 0.
 fn map_there(session: &'static Session, (first, len): (u64, u64)) -> Result<bool, CUresult> {
     let mut zero = false;
     exchange(
@@ -370,28 +369,13 @@ fn whole_pages((base, size): (u64, u64)) -> Option<(u64, u64)> {
     (end > first && end - first > EAGER_MAX).then(|| (first, end - first))
 }
 
-/// Memory in parts of which each is on the same side of the first and last boundary of pages: at those the server may have
-/// two pieces.
-fn parts((base, end): (u64, u64)) -> Vec<(u64, u64)> {
-    let (head, tail) = (base.next_multiple_of(page_size()), end & !(page_size() - 1));
-    let mut cuts = vec![base];
-    cuts.extend([head, tail].iter().filter(|at| **at > base && **at < end));
-    cuts.dedup();
-    cuts.push(end);
-    let pairs = cuts.windows(2);
-    pairs
-        .filter(|pair| pair[0] < pair[1])
-        .map(|pair| (pair[0], pair[1] - pair[0]))
-        .collect()
-}
-
 impl Managed {
     /// Keeps memory in step with that of the server from now on, which gets what the program has there.
     fn adopt(
         &mut self,
         session: &'static Session,
         (base, candidate): (u64, Candidate),
-        pages: (u64, u64),
+        there: (u64, u64),
         context: u64,
         zero: bool,
     ) -> Result<(), CUresult> {
@@ -404,7 +388,7 @@ impl Managed {
         let mut mapped = Mapped {
             candidate,
             context,
-            pages,
+            there,
             region: None,
             eager: Vec::new(),
         };
@@ -458,12 +442,8 @@ impl Managed {
             unsafe { libc::munmap(place(moved), len as usize) };
             rest = vec![(base, first), (first + len, end)];
         }
-        for (address, len) in rest
-            .into_iter()
-            .filter(|(from, to)| from < to)
-            .flat_map(parts)
-        {
-            let part = Eager::new((address, len), mapped.context, foreign);
+        for (address, to) in rest.into_iter().filter(|(from, to)| from < to) {
+            let part = Eager::new((address, to - address), mapped.context, foreign);
             self.eager.insert(address, part);
             mapped.eager.push(address);
             self.send_first(session, address)?;
@@ -603,7 +583,7 @@ fn leave_one(session: &'static Session, base: u64, freed: bool) -> Option<Candid
             mapped
         };
         // Where it fails the memory is the server's until the session ends.
-        let _ = holding_back(session, || unmap_there(session, mapped.pages, context));
+        let _ = holding_back(session, || unmap_there(session, mapped.there, context));
         Some(mapped.candidate)
     })
 }
@@ -704,16 +684,6 @@ pub(crate) fn in_step(session: &'static Session, address: u64) -> Result<(), CUr
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn parts_end_where_another_may_have_the_page() {
-        let of = |base, end| parts((base, end));
-        assert_eq!(of(0x1000, 0x3000), [(0x1000, 0x2000)]);
-        assert_eq!(of(0x1010, 0x1020), [(0x1010, 0x10)]);
-        assert_eq!(of(0x1ff0, 0x2010), [(0x1ff0, 0x10), (0x2000, 0x10)]);
-        let three = [(0x1ff0, 0x10), (0x2000, 0x2000), (0x4000, 8)];
-        assert_eq!(of(0x1ff0, 0x4008), three);
-    }
 
     #[test]
     fn pages_that_are_not_the_programs_alone_are_not_taken() {

@@ -51,65 +51,24 @@ pub(super) unsafe fn beginning<T>(
     code
 }
 
-pub(crate) unsafe fn nvmlDeviceGetPciInfo(
-    device: nvmlDevice_t,
-    pci: *mut nvmlPciInfo_t,
-) -> nvmlReturn_t {
-    // SAFETY: the program's pointer, and a structure of this function.
-    unsafe {
-        beginning(pci, PCI_1, |whole| {
-            remote::nvmlDeviceGetPciInfo_v3(device, whole)
-        })
-    }
+macro_rules! older {
+    ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $size:ident of $newest:ident;)*) => {$(
+        pub(crate) unsafe fn $name($($argument: $type,)* to: *mut $result) -> nvmlReturn_t {
+            // SAFETY: the program's pointer, and a structure of this function.
+            unsafe { beginning(to, $size, |whole| remote::$newest($($argument,)* whole)) }
+        }
+    )*};
 }
 
-pub(crate) unsafe fn nvmlDeviceGetPciInfo_v2(
-    device: nvmlDevice_t,
-    pci: *mut nvmlPciInfo_t,
-) -> nvmlReturn_t {
-    // SAFETY: the program's pointer, and a structure of this function.
-    unsafe {
-        beginning(pci, PCI_2, |whole| {
-            remote::nvmlDeviceGetPciInfo_v3(device, whole)
-        })
-    }
-}
-
-pub(crate) unsafe fn nvmlDeviceGetNvLinkRemotePciInfo(
-    device: nvmlDevice_t,
-    link: c_uint,
-    pci: *mut nvmlPciInfo_t,
-) -> nvmlReturn_t {
-    // SAFETY: the program's pointer, and a structure of this function.
-    unsafe {
-        beginning(pci, PCI_2, |whole| {
-            remote::nvmlDeviceGetNvLinkRemotePciInfo_v2(device, link, whole)
-        })
-    }
-}
-
-pub(crate) unsafe fn nvmlDeviceGetAttributes(
-    device: nvmlDevice_t,
-    attributes: *mut nvmlDeviceAttributes_t,
-) -> nvmlReturn_t {
-    // SAFETY: the program's pointer, and a structure of this function.
-    unsafe {
-        beginning(attributes, ATTRIBUTES_1, |whole| {
-            remote::nvmlDeviceGetAttributes_v2(device, whole)
-        })
-    }
-}
-
-pub(crate) unsafe fn nvmlComputeInstanceGetInfo(
-    computeInstance: nvmlComputeInstance_t,
-    info: *mut nvmlComputeInstanceInfo_t,
-) -> nvmlReturn_t {
-    // SAFETY: the program's pointer, and a structure of this function.
-    unsafe {
-        beginning(info, COMPUTE_INSTANCE_1, |whole| {
-            remote::nvmlComputeInstanceGetInfo_v2(computeInstance, whole)
-        })
-    }
+older! {
+    nvmlDeviceGetPciInfo(device: nvmlDevice_t) -> nvmlPciInfo_t, PCI_1 of nvmlDeviceGetPciInfo_v3;
+    nvmlDeviceGetPciInfo_v2(device: nvmlDevice_t) -> nvmlPciInfo_t, PCI_2 of nvmlDeviceGetPciInfo_v3;
+    nvmlDeviceGetNvLinkRemotePciInfo(device: nvmlDevice_t, link: c_uint) -> nvmlPciInfo_t,
+        PCI_2 of nvmlDeviceGetNvLinkRemotePciInfo_v2;
+    nvmlDeviceGetAttributes(device: nvmlDevice_t) -> nvmlDeviceAttributes_t,
+        ATTRIBUTES_1 of nvmlDeviceGetAttributes_v2;
+    nvmlComputeInstanceGetInfo(instance: nvmlComputeInstance_t) -> nvmlComputeInstanceInfo_t,
+        COMPUTE_INSTANCE_1 of nvmlComputeInstanceGetInfo_v2;
 }
 
 /// What a function answers that does not travel; whether NVML is initialised and whether the device or unit is one come first,

@@ -157,20 +157,6 @@ fn mem_op(one: StreamMemOp) -> Answer<Option<MemOp>> {
     op.map(Some)
 }
 
-fn mem_ops(stream: Handle, count: c_uint, operations: In<StreamMemOp>, flags: c_uint) -> Answer {
-    if flags != 0 || count == 0 || count > MEM_OPS_MAX {
-        return Err(INVALID_VALUE);
-    }
-    resolve(stream)?;
-    // All or none.
-    let all: Vec<Option<MemOp>> = (0..count as usize)
-        .map(|at| mem_op(operations.at(at)?))
-        .collect::<Answer<_>>()?;
-    all.into_iter()
-        .flatten()
-        .try_for_each(|op| stream::issue(stream, Ok(op)))
-}
-
 api! { TABLE:
     /// Copies between any memory in a stream.
     fn cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz [stream] (
@@ -228,17 +214,20 @@ api! { TABLE:
     }
 
     /// Waits for words, and stores to words, in a stream.
-    fn cuStreamBatchMemOp, cuStreamBatchMemOp_ptsz [stream] (
+    fn cuStreamBatchMemOp, cuStreamBatchMemOp_ptsz = cuStreamBatchMemOp_v2, cuStreamBatchMemOp_v2_ptsz [stream] (
         stream: Handle, count: c_uint, operations: In<StreamMemOp>, flags: c_uint,
     ) {
-        mem_ops(stream, count, operations, flags)
-    }
-
-    /// Waits for words, and stores to words, in a stream.
-    fn cuStreamBatchMemOp_v2, cuStreamBatchMemOp_v2_ptsz [stream] (
-        stream: Handle, count: c_uint, operations: In<StreamMemOp>, flags: c_uint,
-    ) {
-        mem_ops(stream, count, operations, flags)
+        if flags != 0 || count == 0 || count > MEM_OPS_MAX {
+            return Err(INVALID_VALUE);
+        }
+        resolve(stream)?;
+        // All or none.
+        let all: Vec<Option<MemOp>> = (0..count as usize)
+            .map(|at| mem_op(operations.at(at)?))
+            .collect::<Answer<_>>()?;
+        all.into_iter()
+            .flatten()
+            .try_for_each(|op| stream::issue(stream, Ok(op)))
     }
 }
 

@@ -45,14 +45,6 @@ fn given_or_bound(handle: Handle) -> Answer<std::sync::Arc<Context>> {
     }
 }
 
-/// Takes the current context off the stack, and says which it was.
-fn pop(context: Out<Handle>) -> Answer {
-    state()?;
-    let popped = context::pop().ok_or(INVALID_CONTEXT)?;
-    context.offer(popped.handle);
-    Ok(())
-}
-
 api! { TABLE:
     /// Creates a context and makes it current.
     fn cuCtxCreate_v2(context: Out<Handle>, flags: c_uint, device: Device) {
@@ -125,25 +117,17 @@ api! { TABLE:
     }
 
     /// Makes a context current on top of the stack.
-    fn cuCtxPushCurrent_v2(context: Handle) {
+    fn cuCtxPushCurrent_v2 = cuCtxPushCurrent(context: Handle) {
         context::push(Context::of(context)?);
         Ok(())
     }
 
-    /// As CUDA 2.0 had it.
-    fn cuCtxPushCurrent(context: Handle) {
-        context::push(Context::of(context)?);
+    /// Takes the current context off the stack, and says which it was.
+    fn cuCtxPopCurrent = cuCtxPopCurrent_v2(context: Out<Handle>) {
+        state()?;
+        let popped = context::pop().ok_or(INVALID_CONTEXT)?;
+        context.offer(popped.handle);
         Ok(())
-    }
-
-    /// As CUDA 2.0 had it.
-    fn cuCtxPopCurrent(context: Out<Handle>) {
-        pop(context)
-    }
-
-    /// Takes the current context off the stack.
-    fn cuCtxPopCurrent_v2(context: Out<Handle>) {
-        pop(context)
     }
 
     /// Replaces the current context; 0 takes it away.

@@ -31,12 +31,7 @@ api! { TABLE:
     }
 
     /// UUID of a device.
-    fn cuDeviceGetUuid(uuid: Out<Uuid>, device: Device) {
-        uuid.put(Uuid { bytes: state()?.device(device)?.uuid })
-    }
-
-    /// UUID of a device.
-    fn cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: Device) {
+    fn cuDeviceGetUuid = cuDeviceGetUuid_v2(uuid: Out<Uuid>, device: Device) {
         uuid.put(Uuid { bytes: state()?.device(device)?.uuid })
     }
 
@@ -136,25 +131,13 @@ api! { TABLE:
     }
 
     /// Releases the primary context; the last release destroys it.
-    fn cuDevicePrimaryCtxRelease(device: Device) {
-        let state = state()?;
-        context::release_primary(state, state.device(device)?, false)
-    }
-
-    /// Releases the primary context; the last release destroys it.
-    fn cuDevicePrimaryCtxRelease_v2(device: Device) {
+    fn cuDevicePrimaryCtxRelease = cuDevicePrimaryCtxRelease_v2(device: Device) {
         let state = state()?;
         context::release_primary(state, state.device(device)?, false)
     }
 
     /// Destroys the primary context, and with it an error that it keeps.
-    fn cuDevicePrimaryCtxReset(device: Device) {
-        let state = state()?;
-        context::release_primary(state, state.device(device)?, true)
-    }
-
-    /// Destroys the primary context, and with it an error that it keeps.
-    fn cuDevicePrimaryCtxReset_v2(device: Device) {
+    fn cuDevicePrimaryCtxReset = cuDevicePrimaryCtxReset_v2(device: Device) {
         let state = state()?;
         context::release_primary(state, state.device(device)?, true)
     }
@@ -167,19 +150,10 @@ api! { TABLE:
     }
 
     /// Sets the flags of the primary context.
-    fn cuDevicePrimaryCtxSetFlags(device: Device, flags: c_uint) {
-        set_flags(device, flags)
+    fn cuDevicePrimaryCtxSetFlags = cuDevicePrimaryCtxSetFlags_v2(device: Device, flags: c_uint) {
+        let device = state()?.device(device)?;
+        crate::api::context::check_flags(flags)?;
+        context::set_primary_flags(device, flags);
+        Ok(())
     }
-
-    /// Sets the flags of the primary context.
-    fn cuDevicePrimaryCtxSetFlags_v2(device: Device, flags: c_uint) {
-        set_flags(device, flags)
-    }
-}
-
-fn set_flags(device: Device, flags: c_uint) -> crate::abi::Answer {
-    let device = state()?.device(device)?;
-    crate::api::context::check_flags(flags)?;
-    context::set_primary_flags(device, flags);
-    Ok(())
 }

@@ -55,16 +55,6 @@ fn health(event: &Event) -> Answer {
     Context::of(event.context)?.health.check()
 }
 
-fn elapsed(milliseconds: Out<f32>, start: Handle, end: Handle) -> Answer {
-    crate::state::state()?;
-    let (start, end) = (Event::of(start)?, Event::of(end)?);
-    if milliseconds.is_null() {
-        return Err(INVALID_VALUE);
-    }
-    health(&end)?;
-    milliseconds.put(start.milliseconds_to(&end)?)
-}
-
 api! { TABLE:
     /// Creates an event.
     fn cuEventCreate(event: Out<Handle>, flags: c_uint) {
@@ -127,12 +117,13 @@ api! { TABLE:
     }
 
     /// Milliseconds between the latest records of two events.
-    fn cuEventElapsedTime(milliseconds: Out<f32>, start: Handle, end: Handle) {
-        elapsed(milliseconds, start, end)
-    }
-
-    /// Milliseconds between the latest records of two events.
-    fn cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
-        elapsed(milliseconds, start, end)
+    fn cuEventElapsedTime = cuEventElapsedTime_v2(milliseconds: Out<f32>, start: Handle, end: Handle) {
+        crate::state::state()?;
+        let (start, end) = (Event::of(start)?, Event::of(end)?);
+        if milliseconds.is_null() {
+            return Err(INVALID_VALUE);
+        }
+        health(&end)?;
+        milliseconds.put(start.milliseconds_to(&end)?)
     }
 }

@@ -151,27 +151,6 @@ fn memory_attribute(device: Device, attribute: c_uint) -> Answer<u64> {
     }
 }
 
-/// `cuGraphInstantiate` with the node that is wrong, and words about it.
-fn instantiate_with_result(
-    exec: Out<Handle>,
-    graph: Handle,
-    error_node: Out<Handle>,
-    log: Out<c_char>,
-    room: usize,
-) -> Answer {
-    let made = instantiate(exec, graph, 0);
-    if !log.is_null() && room > 0 {
-        let text = if made.is_ok() {
-            ""
-        } else {
-            "the graph cannot be instantiated"
-        };
-        log.put_text(room, text)?;
-    }
-    error_node.offer(made.err().map_or(0, |(node, _)| node));
-    made.map_err(|(_, error)| error)
-}
-
 api! { TABLE:
     /// Makes an empty graph.
     fn cuGraphCreate(graph: Out<Handle>, flags: c_uint) {
@@ -341,18 +320,22 @@ api! { TABLE:
         instantiate(exec, graph, flags).map_err(|(_, error)| error)
     }
 
-    /// As CUDA 10.0 had it. cublasLt of CUDA 13 looks for the symbol and does not start without it.
-    fn cuGraphInstantiate(
+    /// Instantiates a graph; reports the node that is wrong. cublasLt of CUDA 13 looks for the symbol of CUDA 10.0 and does not
+    /// start without it.
+    fn cuGraphInstantiate = cuGraphInstantiate_v2(
         exec: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, room: usize,
     ) {
-        instantiate_with_result(exec, graph, error_node, log, room)
-    }
-
-    /// Instantiates a graph; reports the node that is wrong.
-    fn cuGraphInstantiate_v2(
-        exec: Out<Handle>, graph: Handle, error_node: Out<Handle>, log: Out<c_char>, room: usize,
-    ) {
-        instantiate_with_result(exec, graph, error_node, log, room)
+        let made = instantiate(exec, graph, 0);
+        if !log.is_null() && room > 0 {
+            let text = if made.is_ok() {
+                ""
+            } else {
+                "the graph cannot be instantiated"
+            };
+            log.put_text(room, text)?;
+        }
+        error_node.offer(made.err().map_or(0, |(node, _)| node));
+        made.map_err(|(_, error)| error)
     }
 
     /// Instantiates a graph as a structure says, which says what is wrong.

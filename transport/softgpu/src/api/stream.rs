@@ -222,56 +222,28 @@ api! { TABLE:
     }
 
     /// Lets a stream wait until a word has a value.
-    fn cuStreamWaitValue32, cuStreamWaitValue32_ptsz [stream] (
-        stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
-    ) {
-        issue(stream, wait(address, value.into(), flags, false))
-    }
-
-    /// Lets a stream wait until a word has a value.
-    fn cuStreamWaitValue32_v2, cuStreamWaitValue32_v2_ptsz [stream] (
+    fn cuStreamWaitValue32, cuStreamWaitValue32_ptsz = cuStreamWaitValue32_v2, cuStreamWaitValue32_v2_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
     ) {
         issue(stream, wait(address, value.into(), flags, false))
     }
 
     /// Lets a stream wait until a word of 64 bits has a value.
-    fn cuStreamWaitValue64, cuStreamWaitValue64_ptsz [stream] (
-        stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
-    ) {
-        issue(stream, wait(address, value, flags, true))
-    }
-
-    /// Lets a stream wait until a word of 64 bits has a value.
-    fn cuStreamWaitValue64_v2, cuStreamWaitValue64_v2_ptsz [stream] (
+    fn cuStreamWaitValue64, cuStreamWaitValue64_ptsz = cuStreamWaitValue64_v2, cuStreamWaitValue64_v2_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
     ) {
         issue(stream, wait(address, value, flags, true))
     }
 
     /// Writes a word in a stream.
-    fn cuStreamWriteValue32, cuStreamWriteValue32_ptsz [stream] (
-        stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
-    ) {
-        issue(stream, write(address, value.into(), flags, false))
-    }
-
-    /// Writes a word in a stream.
-    fn cuStreamWriteValue32_v2, cuStreamWriteValue32_v2_ptsz [stream] (
+    fn cuStreamWriteValue32, cuStreamWriteValue32_ptsz = cuStreamWriteValue32_v2, cuStreamWriteValue32_v2_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u32, flags: c_uint,
     ) {
         issue(stream, write(address, value.into(), flags, false))
     }
 
     /// Writes a word of 64 bits in a stream.
-    fn cuStreamWriteValue64, cuStreamWriteValue64_ptsz [stream] (
-        stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
-    ) {
-        issue(stream, write(address, value, flags, true))
-    }
-
-    /// Writes a word of 64 bits in a stream.
-    fn cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz [stream] (
+    fn cuStreamWriteValue64, cuStreamWriteValue64_ptsz = cuStreamWriteValue64_v2, cuStreamWriteValue64_v2_ptsz [stream] (
         stream: Handle, address: DevicePtr, value: u64, flags: c_uint,
     ) {
         issue(stream, write(address, value, flags, true))

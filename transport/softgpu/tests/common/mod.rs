@@ -6,11 +6,12 @@
 )]
 
 use std::ffi::{CString, c_void};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_softgpu::abi::{In, Name, Out};
-use gtrace_softgpu::api::{context, device, init, launch, memory, module, stream};
+use gtrace_softgpu::api::{context, device, fill, init, launch, memory, module, stream};
 
 /// An [`Out`] for a variable that outlives the call.
 pub(crate) fn out<T>(value: &mut T) -> Out<T> {
@@ -88,6 +89,14 @@ impl Drop for Fixture {
 pub(crate) fn alloc(size: usize) -> u64 {
     let mut address = 0;
     ok!(memory::cuMemAlloc_v2, out(&mut address), size);
+    address
+}
+
+/// Words of device memory.
+pub(crate) fn zeros(count: usize) -> u64 {
+    let address = alloc(count * 8);
+    ok!(fill::cuMemsetD8_v2, address, 0, count * 8);
+    ok!(context::cuCtxSynchronize);
     address
 }
 
@@ -242,6 +251,54 @@ loop:
     ret;
 }
 "#;
+
+/// A kernel that adds one to the word `cell`, waits until that is `count`, and then stores 1 to `met`. After a minute it gives up.
+pub(crate) const MEET: &str = r#"
+.version 7.0
+.target sm_70
+.address_size 64
+
+.visible .entry meet(.param .u64 cell, .param .u64 count, .param .u64 met)
+{
+    .reg .pred %p<3>;
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<7>;
+    ld.param.u64 %rd1, [cell];
+    ld.param.u64 %rd2, [count];
+    ld.param.u64 %rd3, [met];
+    mov.u64 %rd4, %globaltimer;
+    atom.global.add.u32 %r1, [%rd1], 1;
+again:
+    ld.volatile.global.u32 %r1, [%rd1];
+    cvt.u64.u32 %rd5, %r1;
+    setp.ge.u64 %p1, %rd5, %rd2;
+    @%p1 bra all;
+    mov.u64 %rd6, %globaltimer;
+    sub.s64 %rd6, %rd6, %rd4;
+    setp.lt.u64 %p2, %rd6, 60000000000;
+    @%p2 bra again;
+    ret;
+all:
+    mov.u64 %rd6, 1;
+    st.global.u64 [%rd3], %rd6;
+    ret;
+}
+"#;
+
+/// A word of page-locked memory, of zeros, by which a program meets [`MEET`]. It is there as long as the test's context.
+pub(crate) fn meeting() -> &'static AtomicU32 {
+    // SAFETY: an aligned word.
+    unsafe { AtomicU32::from_ptr(alloc_host(8).cast()) }
+}
+
+/// Launches [`MEET`], which ends once the program has added one to `cell` and then stores 1 to `met`.
+pub(crate) fn launch_meet(stream: u64, cell: &AtomicU32, met: u64) {
+    let meet = function(load(MEET), "meet");
+    assert_eq!(
+        launch(meet, 1, 1, stream, &[cell.as_ptr() as u64, 2, met]),
+        0
+    );
+}
 
 /// Waits until `done` says so, at most ten seconds.
 pub(crate) fn eventually(done: impl Fn() -> bool) {

@@ -52,7 +52,7 @@ pub(super) fn of_occurrence(time: Timestamp, event: &Occurrence) -> Option<Call>
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Occurrence, Severity, Witness, WitnessName};
+    use gtrace_event::{Occurrence, Severity, WitnessName};
 
     use super::*;
 
@@ -64,12 +64,7 @@ mod tests {
         occurrence.detail.api.code = Some("0x20800102".to_owned());
         occurrence.detail.api.latency_ns = Some(1_500_000_000);
         occurrence.detail.api.errno = Some(5);
-        let witness = Witness {
-            source: WitnessName::DriverIoctl,
-            count: 1,
-            first_time: time,
-        };
-        let mut event = Event::new(time, witness, occurrence);
+        let mut event = Event::seen(time, WitnessName::DriverIoctl, 1, occurrence);
         let call = of_event(&event).unwrap();
         assert_eq!(call.start.to_string(), "2026-03-03T04:05:04.5Z");
         assert_eq!(

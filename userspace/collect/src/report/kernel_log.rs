@@ -1,5 +1,6 @@
 //! The kernel log of the time: from the running kernel, or from a file that somebody saved.
 
+use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -8,23 +9,24 @@ use std::path::Path;
 use gtrace_decoder::kmsg;
 use gtrace_engine::clock::{LogClock, wall_time};
 use gtrace_event::{MissingEvidence, Timestamp};
-use gtrace_report::{LogRecord, Loss, Material, missing};
+use gtrace_report::{LogRecord, Loss, Material, Window, missing};
 
 use super::facts::Place;
 
 /// A record of /dev/kmsg is at most so long (CONSOLE_EXT_LOG_MAX, kernel/printk/internal.h), bytes.
 const RECORD_MAX: usize = 8192;
 
-/// Adds the log: what the flight recorder has of it, and what another source has of the time before and after.
+/// Adds the log: what the flight recorder has of it, with the numbers of the records, and what another source has besides.
 pub(super) fn add(
     material: &mut Material,
     file: Option<&Path>,
     place: &Place,
-    recorded: Vec<LogRecord>,
+    recorded: Vec<(u64, LogRecord)>,
 ) {
+    let window = material.window;
     let read = match (file, place) {
-        (Some(file), _) => saved(file, material),
-        (None, Place::ThisBoot) => running(),
+        (Some(file), _) => saved(file, material).map(|log| around(log, &recorded, window)),
+        (None, Place::ThisBoot) => running().map(|log| unknown(log, &recorded)),
         (None, Place::EarlierBoot) => {
             Err("the host has booted since; give a saved log with --kernel-log".to_owned())
         }
@@ -36,45 +38,52 @@ pub(super) fn add(
                 .to_owned(),
         ),
     };
-    let why = match read {
-        Ok(records) => {
-            add_around(material, recorded, records);
-            "the log has no line of this time".to_owned()
-        }
-        Err(why) => {
-            add_around(material, recorded, Vec::new());
-            why
-        }
+    let (others, why) = match read {
+        Ok(others) => (others, "the log has no line of this time".to_owned()),
+        Err(why) => (Vec::new(), why),
     };
+    let recorded = recorded.into_iter().map(|(_, record)| record);
+    let mut records: Vec<LogRecord> = recorded.chain(others).collect();
+    records.retain(|record| window.holds(record.time));
+    records.sort_by_key(|record| record.time);
+    material.kernel_log = records;
     if !material.kernel_log.is_empty() {
         return;
     }
-    material.missing.push(MissingEvidence {
-        what: missing::KERNEL_LOG.to_owned(),
-        why,
-    });
+    let gap = MissingEvidence::new(missing::KERNEL_LOG, why);
+    material.missing.push(gap);
 }
 
-/// Two sources have the same record at times that differ a little, so the second is only asked for the time that the
-/// first has nothing of.
-fn add_around(material: &mut Material, recorded: Vec<LogRecord>, others: Vec<LogRecord>) {
-    let window = material.window;
-    let mut records = recorded;
-    records.retain(|record| window.holds(record.time));
-    let times = || records.iter().map(|record| record.time);
-    let (first, last) = (times().min(), times().max());
-    let is_new = |record: &LogRecord| {
-        let is_before = first.is_none_or(|first| record.time < first);
-        let is_after = last.is_none_or(|last| record.time > last);
-        window.holds(record.time) && (is_before || is_after)
-    };
-    records.extend(others.into_iter().filter(is_new));
-    records.sort_by_key(|record| record.time);
-    material.kernel_log = records;
+/// What a saved log has of the time before and after the recorded records: it has the same ones at times that differ a
+/// little.
+fn around(
+    mut log: Vec<LogRecord>,
+    recorded: &[(u64, LogRecord)],
+    window: Window,
+) -> Vec<LogRecord> {
+    let times = recorded.iter().map(|(_, record)| record.time);
+    let times = || times.clone().filter(move |time| window.holds(*time));
+    if let (Some(first), Some(last)) = (times().min(), times().max()) {
+        log.retain(|record| record.time < first || record.time > last);
+    }
+    log
 }
 
-/// What the kernel's ring buffer holds.
-fn running() -> Result<Vec<LogRecord>, String> {
+/// What the running kernel's log has that is not recorded. Times do not show that: the wall clock's offset from the kernel's,
+/// by which a record gets its time, is another one now.
+fn unknown(log: Vec<(u64, LogRecord)>, recorded: &[(u64, LogRecord)]) -> Vec<LogRecord> {
+    let known = recorded.iter();
+    let known: HashSet<(u64, &str)> = known
+        .map(|(seq, record)| (*seq, record.text.as_str()))
+        .collect();
+    let log = log.into_iter();
+    log.filter(|(seq, record)| !known.contains(&(*seq, record.text.as_str())))
+        .map(|(_, record)| record)
+        .collect()
+}
+
+/// What the kernel's ring buffer holds, with the numbers of the records.
+fn running() -> Result<Vec<(u64, LogRecord)>, String> {
     let nonblock = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let opened = OpenOptions::new()
         .read(true)
@@ -89,13 +98,19 @@ fn running() -> Result<Vec<LogRecord>, String> {
     loop {
         match (&file).read(&mut buffer) {
             Ok(0) => break,
-            Ok(length) => {
-                records.extend(kmsg::parse(&buffer[..length]).ok().map(|record| LogRecord {
-                    time: wall_time(clock.boottime_ns(record.timestamp_us)),
-                    priority: Some(record.level),
-                    text: record.text,
-                }))
-            }
+            Ok(length) => records.extend(kmsg::parse(&buffer[..length]).ok().map(|record| {
+                let time = wall_time(clock.boottime_ns(record.timestamp_us));
+                let priority = Some(record.level);
+                let text = record.text;
+                (
+                    record.seq,
+                    LogRecord {
+                        time,
+                        priority,
+                        text,
+                    },
+                )
+            })),
             // The record was overwritten before it was read: the next read goes on with the oldest that is there.
             Err(error) if error.raw_os_error() == Some(rustix::io::Errno::PIPE.raw_os_error()) => {}
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
@@ -203,6 +218,28 @@ fn iso(stamp: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_record_is_there_once_although_the_clocks_have_drifted_since_it_was_recorded() {
+        let record = |seq: u64, ms: i64, text: &str| {
+            let record = LogRecord {
+                time: Timestamp::from_millisecond(ms).unwrap(),
+                priority: Some(4),
+                text: text.to_owned(),
+            };
+            (seq, record)
+        };
+        let recorded = [record(7, 1_000, "NVRM: Xid"), record(8, 1_001, "NVRM: Xid")];
+        let log = vec![
+            record(6, 999, "usb"),
+            record(7, 1_004, "NVRM: Xid"),
+            record(8, 1_005, "NVRM: Xid"),
+            record(9, 1_000, "NVRM: Xid"),
+        ];
+        let added = unknown(log, &recorded);
+        let times: Vec<i64> = added.iter().map(|r| r.time.as_millisecond()).collect();
+        assert_eq!(times, [999, 1_000]);
+    }
 
     #[test]
     fn lines_are_read_as_every_tool_writes_them() {

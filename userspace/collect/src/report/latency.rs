@@ -34,10 +34,8 @@ pub(super) fn add(material: &mut Material, directory: Option<&Path>) {
         }
         Err(why) => why,
     };
-    material.missing.push(MissingEvidence {
-        what: missing::LATENCY.to_owned(),
-        why,
-    });
+    let gap = MissingEvidence::new(missing::LATENCY, why);
+    material.missing.push(gap);
 }
 
 fn read(material: &Material, directory: &Path) -> Result<Vec<LatencyRow>, String> {
@@ -121,7 +119,7 @@ fn key(series: &Series, host: &str) -> Option<Key> {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Event, Occurrence, Severity, Timestamp, Witness, WitnessName};
+    use gtrace_event::{Event, Occurrence, Severity, Timestamp, WitnessName};
     use gtrace_history::{Kind, Options, Sample, Samples, SeriesKey, Writer};
     use gtrace_report::Window;
 
@@ -159,13 +157,8 @@ mod tests {
                 to: at(30_000),
             },
         );
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: at(9_000),
-        };
         let occurrence = Occurrence::new(gtrace_event::Kind::Xid, Severity::Fatal, "Xid");
-        let mut event = Event::new(at(9_000), witness, occurrence);
+        let mut event = Event::seen(at(9_000), WitnessName::Kmsg, 1, occurrence);
         event.last_time = Some(at(11_000));
         material.events.push(event);
         add(&mut material, Some(directory.path()));

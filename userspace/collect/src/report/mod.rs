@@ -8,11 +8,14 @@ mod latency;
 mod recorded;
 mod samples;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use gtrace_api::Status;
 use gtrace_api::client::Client;
-use gtrace_event::{Event, Incident, IncidentId, Kind, MissingEvidence, Provenance, Timestamp};
+use gtrace_event::{
+    Event, EventId, Incident, IncidentId, Kind, MissingEvidence, Provenance, Record, Timestamp,
+};
 use gtrace_report::{ChainRecord, ChainSegment, Loss, Material, Report, Window, missing};
 use gtrace_store::{Filter, Reader, Segment, StoreError};
 
@@ -75,8 +78,8 @@ pub fn gather(
     } = question;
     let mut material = Material::new(Timestamp::now(), generator, window);
     material.incident = incident;
-    material.events = events(reader, &material)?;
     chain(reader, &mut material)?;
+    material.events = events(reader, &material)?;
     let place = Place::of(&material);
     facts::add(&mut material, &place);
     let recorded = Recorded::read(&mut material, evidence.as_deref(), recorder.as_deref());
@@ -147,30 +150,42 @@ pub fn page_of_incident(
 }
 
 fn gap(material: &mut Material, what: &str, why: &str) {
-    material.missing.push(MissingEvidence {
-        what: what.to_owned(),
-        why: why.to_owned(),
-    });
+    material.missing.push(MissingEvidence::new(what, why));
 }
 
-/// Events of the time, and those of the incident wherever they are.
+/// Events that began in the time, those of before that happened again in it, and those of the incident wherever they are.
 fn events(reader: &Reader, material: &Material) -> Result<Vec<Event>, StoreError> {
+    let Window { from, to } = material.window;
     let filter = Filter {
-        since: Some(material.window.from),
-        until: Some(material.window.to),
+        since: Some(from),
+        until: Some(to),
         limit: Some(EVENTS_MAX),
         ..Filter::default()
     };
     let mut events = reader.query(&filter)?;
-    let known: std::collections::HashSet<_> = events.iter().map(|event| event.id).collect();
+    let known: HashSet<EventId> = events.iter().map(|event| event.id).collect();
     let of_incident = material
         .incident
         .iter()
         .flat_map(|incident| &incident.events);
-    let others = of_incident.copied().filter(|id| !known.contains(id));
-    events.extend(reader.events(&others.collect::<Vec<_>>())?);
+    let own: HashSet<EventId> = of_incident.copied().collect();
+    let changed = material.chain.iter().flat_map(|chain| &chain.records);
+    let changed = changed.filter_map(|record| amended(&record.body));
+    let others: HashSet<EventId> = own.iter().copied().chain(changed).collect();
+    let others: Vec<EventId> = others.difference(&known).copied().collect();
+    let again = |event: &Event| event.time < from && event.last_time >= Some(from);
+    let others = reader.events(&others)?.into_iter();
+    events.extend(others.filter(|event| own.contains(&event.id) || again(event)));
     events.sort_by_key(|event| (event.time, event.id));
     Ok(events)
+}
+
+/// The event about which the record with this JSON says more: that it happened again, for example.
+fn amended(body: &str) -> Option<EventId> {
+    match serde_json::from_str(body) {
+        Ok(Record::Amendment(amendment)) => Some(amendment.id),
+        _ => None,
+    }
 }
 
 fn chain(reader: &Reader, material: &mut Material) -> Result<(), StoreError> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use gtrace_event::{Event, Process, Timestamp};
+use gtrace_event::{Event, MissingEvidence, Process, Timestamp};
 use gtrace_recorder::{Disk, Entry, ModuleChange, ProcessChange, Snapshot, What, evidence};
 use gtrace_report::{Call, LogRecord, Loss, Material, SnapshotPart};
 
@@ -30,7 +30,6 @@ impl Recorded {
             && let Some(root) = evidence
         {
             let kept = evidence::read(root, incident.id, &incident.evidence);
-            material.missing.extend(incident.missing.iter().cloned());
             material.missing.extend(kept.missing);
             let traced = kept.calls.iter().map(|(pid, _)| format!("process {pid}"));
             let traced: Vec<String> = traced.collect();
@@ -49,8 +48,12 @@ impl Recorded {
             recorded.losses(material, kept.lines.unreadable);
             return recorded;
         }
-        let missing = incident.map(|incident| incident.missing.clone());
-        material.missing.extend(missing.unwrap_or_default());
+        if let (Some(incident), Some(root)) = (incident, evidence)
+            && evidence::is_under_way(root, incident.id)
+        {
+            let why = "it is recorded until half a minute after the incident opened: make the report again then";
+            material.missing.push(MissingEvidence::new("evidence", why));
+        }
         // Another host's store was copied without them, or nothing is recorded there.
         let lines =
             recorder.and_then(|dir| Disk::read(dir, material.window.from, material.window.to).ok());
@@ -83,14 +86,17 @@ impl Recorded {
         self.entries.sort_by_key(|entry| entry.time);
     }
 
-    /// The records of the kernel log.
-    pub(super) fn kernel_log(&self) -> Vec<LogRecord> {
+    /// The records of the kernel log, with their numbers in it.
+    pub(super) fn kernel_log(&self) -> Vec<(u64, LogRecord)> {
         let record = |entry: &Entry| match &entry.what {
-            What::Kernel(line) => Some(LogRecord {
-                time: entry.time,
-                priority: Some(line.level),
-                text: line.text.clone(),
-            }),
+            What::Kernel(line) => Some((
+                line.seq,
+                LogRecord {
+                    time: entry.time,
+                    priority: Some(line.level),
+                    text: line.text.clone(),
+                },
+            )),
             _ => None,
         };
         self.entries.iter().filter_map(record).collect()
@@ -177,4 +183,42 @@ fn coming(entry: &Entry) -> Option<String> {
         _ => return None,
     };
     Some(format!("{} {text}", entry.time))
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::{FailureClass, Incident, Severity};
+    use gtrace_recorder::{Plan, Recording};
+    use gtrace_report::Window;
+
+    use super::*;
+
+    #[test]
+    fn a_report_says_that_the_evidence_is_being_recorded() {
+        let root = tempfile::tempdir().unwrap();
+        let time: Timestamp = "2026-03-03T04:05:06Z".parse().unwrap();
+        let incident = Incident::new(time, FailureClass::Pcie, Severity::Fatal);
+        let plan = Plan {
+            incident: incident.id,
+            from: time,
+            opened: time,
+            until: time,
+        };
+        let recording = Recording::begin(root.path(), plan, b"", 1 << 20).unwrap();
+        let window = Window {
+            from: time,
+            to: time,
+        };
+        let mut material = Material::new(time, String::new(), window);
+        material.incident = Some(incident);
+        let mut missing = || {
+            material.missing.clear();
+            Recorded::read(&mut material, Some(root.path()), None);
+            material.missing.iter().any(|one| one.what == "evidence")
+        };
+        assert!(missing());
+        recording.finish().unwrap();
+        evidence::settle(root.path(), plan.incident).unwrap();
+        assert!(!missing());
+    }
 }

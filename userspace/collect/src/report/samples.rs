@@ -22,10 +22,8 @@ pub(super) fn add(material: &mut Material, directory: Option<&Path>) {
         Ok(()) => return,
         Err(why) => why,
     };
-    material.missing.push(MissingEvidence {
-        what: missing::SAMPLES.to_owned(),
-        why,
-    });
+    let gap = MissingEvidence::new(missing::SAMPLES, why);
+    material.missing.push(gap);
 }
 
 /// The history in `directory`.

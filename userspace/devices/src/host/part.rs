@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_event::Occurrence;
 
-use crate::metric::{Metric, MetricKind};
+use crate::metric::Metric;
 
 /// Where the host's files are.
 #[derive(Clone, Debug)]
@@ -143,41 +143,27 @@ impl HostReading {
 
     pub(super) fn gauge(
         &mut self,
-        (name, unit): (&'static str, &'static str),
+        named: (&'static str, &'static str),
         help: &'static str,
         labels: &[(&'static str, &str)],
         value: f64,
     ) {
-        self.metric(MetricKind::Gauge, (name, unit), help, labels, value);
+        self.add(Metric::gauge(named, help, value), labels);
     }
 
     pub(super) fn counter(
         &mut self,
-        (name, unit): (&'static str, &'static str),
+        named: (&'static str, &'static str),
         help: &'static str,
         labels: &[(&'static str, &str)],
         value: f64,
     ) {
-        self.metric(MetricKind::Counter, (name, unit), help, labels, value);
+        self.add(Metric::counter(named, help, value), labels);
     }
 
-    fn metric(
-        &mut self,
-        kind: MetricKind,
-        (name, unit): (&'static str, &'static str),
-        help: &'static str,
-        labels: &[(&'static str, &str)],
-        value: f64,
-    ) {
+    fn add(&mut self, metric: Metric, labels: &[(&'static str, &str)]) {
         let labels = labels.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
-        self.metrics.push(Metric {
-            name,
-            help,
-            unit,
-            kind,
-            labels,
-            value,
-        });
+        self.metrics.push(metric.with(labels));
     }
 }
 

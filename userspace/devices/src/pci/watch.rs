@@ -7,7 +7,7 @@ use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, Witn
 use super::aer::{self, AerCounters, AerSeverity};
 use super::device::{self, Function, PciClass, PciDevice};
 use super::tree::PciTree;
-use crate::metric::{Metric, MetricKind};
+use crate::metric::Metric;
 use crate::reads::{DEADLINE, Reading, Reads};
 use crate::sysfs::SysRoot;
 use crate::{GpuInfo, Observed, PcieLink};
@@ -252,7 +252,7 @@ impl PciWatch {
                     format!("{name} {what}"),
                 );
                 lost.detail.source.reason = Some(format!("{name} {what}"));
-                events.push(seen(WitnessName::SysfsPci, lost, 1));
+                events.push(Observed::new(WitnessName::SysfsPci, lost, 1));
             }
         }
         self.lost.retain(|pci| now.get(pci).is_none_or(|d| d.dead));
@@ -271,7 +271,7 @@ impl PciWatch {
             found.detail.sample.metric = Some("gtrace_gpu_pcie_link_width".into());
             found.detail.sample.value = Some(f64::from(width));
             found.detail.sample.limit = Some(f64::from(max));
-            events.push(seen(WitnessName::SysfsPci, found, 1));
+            events.push(Observed::new(WitnessName::SysfsPci, found, 1));
         }
     }
 
@@ -292,7 +292,7 @@ impl PciWatch {
                     Some("gtrace_gpu_pcie_link_speed_transfers_per_second".into());
                 found.detail.sample.value = Some(speed * 1e9);
                 found.detail.sample.limit = Some(max * 1e9);
-                events.push(seen(WitnessName::SysfsPci, found, 1));
+                events.push(Observed::new(WitnessName::SysfsPci, found, 1));
             }
         } else if self.slow.get(&device.pci).is_some_and(|&n| n < SLOW_POLLS) {
             // Not yet reported and no longer busy: the count starts anew.
@@ -358,14 +358,7 @@ fn metrics(counted: &BTreeMap<PciAddress, AerCounters>) -> Vec<Metric> {
                 ("severity", severity.label().to_owned()),
             ];
             labels.extend(error.map(|e| ("error", e.clone())));
-            Metric {
-                name,
-                help,
-                unit: "",
-                kind: MetricKind::Counter,
-                labels,
-                value: n as f64,
-            }
+            Metric::counter((name, ""), help, n as f64).with(labels)
         };
     let mut metrics = Vec::new();
     for (pci, counters) in counted {
@@ -414,7 +407,7 @@ fn aer_event(pci: PciAddress, rise: aer::Rise) -> Observed {
     found.detail.pcie.pci_device = Some(pci);
     found.detail.aer.severity = Some(name.to_owned());
     found.detail.aer.errors = rise.errors;
-    seen(WitnessName::SysfsAer, found, rise.count)
+    Observed::new(WitnessName::SysfsAer, found, rise.count)
 }
 
 fn link_fault(pci: PciAddress, link: &PcieLink, text: String) -> Occurrence {
@@ -432,12 +425,4 @@ fn occurrence(kind: Kind, severity: Severity, pci: PciAddress, text: String) -> 
     found.gpu = Some(Gpu::at(pci));
     found.provenance = Provenance::Kernel;
     found
-}
-
-fn seen(witness: WitnessName, occurrence: Occurrence, count: u64) -> Observed {
-    Observed {
-        witness,
-        occurrence,
-        count,
-    }
 }

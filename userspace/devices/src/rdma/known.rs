@@ -346,9 +346,5 @@ fn change(severity: Severity, what: PortChange, text: String, port: &RdmaPort) -
 }
 
 pub(super) fn seen(occurrence: Occurrence, count: u64) -> Observed {
-    Observed {
-        witness: WitnessName::SysfsRdma,
-        occurrence,
-        count: count.max(1),
-    }
+    Observed::new(WitnessName::SysfsRdma, occurrence, count)
 }

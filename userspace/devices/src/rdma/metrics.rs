@@ -2,7 +2,7 @@
 
 use super::counters::{CounterClass, PORT_COUNTERS};
 use super::port::RdmaPort;
-use crate::{Metric, MetricKind};
+use crate::Metric;
 
 /// `port_xmit_data` and `port_rcv_data` count words of four bytes.
 const WORD: f64 = 4.0;
@@ -58,14 +58,9 @@ pub(super) fn metrics(ports: &[RdmaPort]) -> Vec<Metric> {
     let mut metrics = Vec::new();
     for family in GAUGES {
         metrics.extend(ports.iter().filter_map(|port| {
-            Some(Metric {
-                name: family.name,
-                help: family.help,
-                unit: family.unit,
-                kind: MetricKind::Gauge,
-                labels: labels(port),
-                value: (family.read)(port)?,
-            })
+            let named = (family.name, family.unit);
+            let metric = Metric::gauge(named, family.help, (family.read)(port)?);
+            Some(metric.with(labels(port)))
         }));
     }
     let of = |name, help, unit, label: Option<&'static str>, classes: &[CounterClass], factor| {
@@ -78,14 +73,8 @@ pub(super) fn metrics(ports: &[RdmaPort]) -> Vec<Metric> {
                 };
                 let mut labels = labels(port);
                 labels.extend(label.map(|label| (label, counter.file.to_owned())));
-                metrics.push(Metric {
-                    name,
-                    help,
-                    unit,
-                    kind: MetricKind::Counter,
-                    labels,
-                    value: *value as f64 * factor,
-                });
+                let value = *value as f64 * factor;
+                metrics.push(Metric::counter((name, unit), help, value).with(labels));
             }
         }
         metrics
@@ -106,13 +95,8 @@ pub(super) fn metrics(ports: &[RdmaPort]) -> Vec<Metric> {
             "port_rcv_data",
         ),
     ] {
-        metrics.extend(data(file).into_iter().map(|(port, words)| Metric {
-            name,
-            help,
-            unit: "bytes",
-            kind: MetricKind::Counter,
-            labels: labels(port),
-            value: words as f64 * WORD,
+        metrics.extend(data(file).into_iter().map(|(port, words)| {
+            Metric::counter((name, "bytes"), help, words as f64 * WORD).with(labels(port))
         }));
     }
     metrics.extend(of(

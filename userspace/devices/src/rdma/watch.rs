@@ -8,7 +8,7 @@ use super::known::{Known, SAME_RATE, Wanted, occurrence, seen};
 use super::metrics;
 use super::port::{self, PortReading, RdmaExpected, RdmaPort};
 use crate::reads::{DEADLINE, Reading, Reads};
-use crate::{Metric, MetricKind, Observed, SysRoot};
+use crate::{Metric, Observed, SysRoot};
 
 /// Readings in a row that must find too few ports: at the start of a host links need a moment.
 const TOO_FEW: u32 = 2;
@@ -172,14 +172,9 @@ impl RdmaWatch {
                 health.expected_ports,
             ),
         ];
-        let of_host = of_host.into_iter().map(|(name, help, value)| Metric {
-            name,
-            help,
-            unit: "",
-            kind: MetricKind::Gauge,
-            labels: Vec::new(),
-            value: f64::from(value),
-        });
+        let of_host = of_host
+            .into_iter()
+            .map(|(name, help, value)| Metric::gauge((name, ""), help, f64::from(value)));
         let mut metrics = metrics::metrics(&health.ports);
         metrics.extend(of_host);
         metrics

@@ -189,11 +189,7 @@ impl Reading {
 
 /// What NVML has shown once.
 fn once(occurrence: Occurrence) -> Observed {
-    Observed {
-        witness: WitnessName::Nvml,
-        occurrence,
-        count: 1,
-    }
+    Observed::new(WitnessName::Nvml, occurrence, 1)
 }
 
 impl Findings<'_> {
@@ -213,11 +209,9 @@ impl Findings<'_> {
         count: u64,
     ) -> &mut Occurrence {
         let at = self.events.len();
-        self.events.push(Observed {
-            witness: WitnessName::Nvml,
-            occurrence: reading.occurrence(self.gpu, what, text),
-            count: count.max(1),
-        });
+        let occurrence = reading.occurrence(self.gpu, what, text);
+        self.events
+            .push(Observed::new(WitnessName::Nvml, occurrence, count));
         &mut self.events[at].occurrence
     }
 }

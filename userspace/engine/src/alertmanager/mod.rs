@@ -15,14 +15,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use gtrace_devices::{Metric, MetricKind};
+use gtrace_devices::Metric;
 use gtrace_event::{Incident, IncidentId, Timestamp};
 
 use self::alert::Alert;
 pub use self::options::{BaseUrl, BaseUrlError, Options, Runbooks};
 use self::target::{Counts, Target};
 use crate::hub::Hub;
-use crate::samples::Batch;
 use crate::supervise::{Task, names};
 
 /// Between two rounds at least, however often incidents change.
@@ -111,12 +110,8 @@ impl Sender {
             .is_none_or(|at| at.elapsed() >= PUBLISH_EVERY)
         {
             self.published = Some(Instant::now());
-            hub.samples.publish(&Batch {
-                component: names::ALERTMANAGER,
-                time: Timestamp::now(),
-                interval: PUBLISH_EVERY,
-                metrics: self.metrics(),
-            });
+            hub.samples
+                .publish_now(names::ALERTMANAGER, PUBLISH_EVERY, self.metrics());
         }
         let next = self.targets.iter().filter_map(|t| t.next(&alerts, now));
         next.min().unwrap_or(PUBLISH_EVERY).min(PUBLISH_EVERY)
@@ -166,27 +161,19 @@ impl Sender {
                 ),
                 (
                     "gtrace_alertmanager_dropped_alerts",
-                    "Incidents whose newest state Alertmanager never took, as newer incidents needed the room",
+                    "Incidents whose newest state Alertmanager never took, as others needed the room",
                     &counts.dropped,
                 ),
             ] {
-                metrics.push(Metric {
-                    name,
-                    help,
-                    unit: "",
-                    kind: MetricKind::Counter,
-                    labels: labels.clone(),
-                    value: count.load(Ordering::Relaxed) as f64,
-                });
+                let count = count.load(Ordering::Relaxed) as f64;
+                metrics.push(Metric::counter((name, ""), help, count).with(labels.clone()));
             }
-            metrics.push(Metric {
-                name: "gtrace_alertmanager_failing",
-                help: "Whether the last request to Alertmanager failed",
-                unit: "",
-                kind: MetricKind::Gauge,
-                labels,
-                value: f64::from(u8::from(target.is_failing())),
-            });
+            let failing = Metric::gauge(
+                ("gtrace_alertmanager_failing", ""),
+                "Whether the last request to Alertmanager failed",
+                f64::from(u8::from(target.is_failing())),
+            );
+            metrics.push(failing.with(labels));
         }
         metrics
     }

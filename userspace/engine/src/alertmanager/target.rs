@@ -92,11 +92,13 @@ impl Target {
         alerts: &BTreeMap<IncidentId, &Alert>,
         now: Instant,
     ) -> Option<Duration> {
+        if let Some(at) = self.retry {
+            return Some(at.saturating_duration_since(now));
+        }
         let due = alerts
             .iter()
             .filter_map(|(id, alert)| self.due(*id, alert, now));
-        let retry = self.retry.map(|at| at.saturating_duration_since(now));
-        due.min().map(|due| due.max(retry.unwrap_or_default()))
+        due.min()
     }
 
     /// Sends what is due of `alerts`, unless it is too early to try again.
@@ -113,7 +115,9 @@ impl Target {
             self.due(**id, alert, now).is_some_and(|d| d.is_zero())
         };
         let due: Vec<_> = alerts.iter().filter(is_due).collect();
-        for batch in due.chunks(BATCH) {
+        // After a failure an empty list where nothing is due: that it works again shows before the next incident.
+        let empty = (due.is_empty() && self.is_failing()).then_some(&due[..]);
+        for batch in due.chunks(BATCH).chain(empty) {
             let body = self.body(batch);
             supervise::beat();
             let count = body.len() as u64;

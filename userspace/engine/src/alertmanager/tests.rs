@@ -13,31 +13,13 @@ use crate::fake_server::{Answer, Request, Server};
 const MINUTE: Duration = Duration::from_secs(61);
 
 fn incident(gpu: &str) -> Incident {
-    let now = Timestamp::now();
     Incident {
-        id: IncidentId::new(u64::try_from(now.as_millisecond()).unwrap()),
-        revision: 0,
-        time: now,
-        opened: now,
-        last_time: now,
-        closed: None,
-        state: IncidentState::Open,
-        severity: Severity::Critical,
         title: format!("GPU {gpu} fell off the bus"),
-        class: FailureClass::Pcie,
-        drill: false,
         host: Some("node1".to_owned()),
-        machine_id: None,
-        boot_id: None,
-        events: Vec::new(),
         event_count: 1,
         occurrences: 1,
-        chain: Vec::new(),
         affected: Affected {
-            gpus: vec![Gpu {
-                pci: Some(gpu.parse().unwrap()),
-                ..Gpu::default()
-            }],
+            gpus: vec![Gpu::at(gpu.parse().unwrap())],
             ..Affected::default()
         },
         advice: Some(Advice {
@@ -47,19 +29,12 @@ fn incident(gpu: &str) -> Incident {
             site: vec!["Drain it.".to_owned()],
             rule: None,
         }),
-        evidence: Vec::new(),
-        missing: Vec::new(),
-        history: Vec::new(),
+        ..Incident::new(Timestamp::now(), FailureClass::Pcie, Severity::Critical)
     }
 }
 
 fn change(incident: &mut Incident, state: IncidentState) {
-    incident.change_state(StateChange {
-        time: Timestamp::now(),
-        state,
-        by: "alice".to_owned(),
-        note: String::new(),
-    });
+    incident.change_state(StateChange::new(Timestamp::now(), state, "alice", ""));
 }
 
 fn alerts_of(request: &Request) -> Vec<Value> {
@@ -111,6 +86,11 @@ impl Setup {
         let mut targets = self.sender.targets.iter();
         let counts = &targets.find(|t| t.url.to_string() == url).unwrap().counts;
         [&counts.sent, &counts.failed, &counts.dropped].map(|count| count.load(Ordering::Relaxed))
+    }
+
+    /// `gtrace_alertmanager_failing` of the last target.
+    fn failing(&self) -> f64 {
+        self.sender.metrics().last().unwrap().value
     }
 }
 
@@ -264,15 +244,38 @@ fn an_alertmanager_that_fails_gets_the_newest_state_once_it_works() {
         setup.round_after(MINUTE);
         assert_eq!(setup.counts(&server.url), [0, failures, 0]);
     }
-    let failing = |setup: &Setup| setup.sender.metrics().last().unwrap().value;
-    assert_eq!(failing(&setup), 1.0);
+    assert_eq!(setup.failing(), 1.0);
     server.alerts();
     setup.round_after(MINUTE);
     let sent = server.alerts();
     assert_eq!(sent.len(), 1, "one alert, whatever has become of it");
     assert_eq!(sent[0]["annotations"]["state"], "acknowledged");
     assert_eq!(setup.counts(&server.url), [1, 3, 0]);
-    assert_eq!(failing(&setup), 0.0);
+    assert_eq!(setup.failing(), 0.0);
+}
+
+#[test]
+fn an_alertmanager_works_again_also_where_nothing_is_left_to_send() {
+    let server = Server::start();
+    let mut setup = Setup::new(&[&server.url], |_| {});
+    let mut incident = incident("0000:3b:00.0");
+    setup.hub.set_incident(incident.clone());
+    for _ in 0..2 {
+        server.answer(Answer::Status(503, b"why\n".to_vec()));
+    }
+    setup.round();
+    change(&mut incident, IncidentState::Resolved);
+    setup.hub.set_incident(incident);
+    setup.round_after(MINUTE);
+    assert_eq!(setup.failing(), 1.0);
+    server.alerts();
+    setup.round_after(MINUTE);
+    assert_eq!(setup.failing(), 0.0);
+    assert!(server.alerts().is_empty(), "it never heard of the incident");
+    assert_eq!(setup.counts(&server.url), [0, 1, 0]);
+    setup.round_after(MINUTE);
+    let requests = server.requests.try_iter().count();
+    assert_eq!(requests, 0, "one that works is asked nothing");
 }
 
 #[test]
@@ -309,6 +312,31 @@ fn many_incidents_are_bounded_and_what_nobody_could_be_told_counts() {
     }
     assert_eq!(setup.sender.alerts.len(), 256);
     assert_eq!(setup.counts(&url), [0, 0, 44]);
+}
+
+#[test]
+fn a_fatal_incident_goes_on_as_an_alert_while_many_drills_and_milder_ones_come() {
+    let mut setup = Setup::new(&["http://127.0.0.1:1"], |_| {});
+    let mut fatal = incident("0000:3b:00.0");
+    fatal.id = IncidentId::new(1);
+    fatal.severity = Severity::Fatal;
+    setup.hub.set_incident(fatal.clone());
+    for nth in 0..600 {
+        let mut other = incident("0000:5e:00.0");
+        other.drill = nth % 2 == 0;
+        other.severity = match other.drill {
+            true => Severity::Fatal,
+            false => Severity::Warning,
+        };
+        setup.hub.set_incident(other);
+    }
+    setup.sender.take(setup.hub.incidents(), false);
+    assert!(setup.sender.alerts.contains_key(&fatal.id));
+    assert_eq!(
+        setup.sender.alerts.len(),
+        256,
+        "a drill was kept before others"
+    );
 }
 
 #[test]

@@ -10,11 +10,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, SourceState};
-use gtrace_devices::{Metric, MetricKind};
-use gtrace_event::Timestamp;
+use gtrace_devices::Metric;
 
 use super::{About, Component, Context, Snapshot, show, start_unless_off};
-use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
 /// Name of component and thread.
@@ -132,50 +130,36 @@ fn round(context: &Context) {
         )
     });
     context.cgroups.set(reasons);
-    context.hub.samples.publish(&Batch {
-        component: NAME,
-        time: Timestamp::now(),
-        interval: EVERY,
-        metrics: groups
+    context.hub.samples.publish_now(
+        NAME,
+        EVERY,
+        groups
             .iter()
             .flat_map(|(name, group)| measured(name, group))
             .collect(),
-    });
+    );
     show(&context.hub, NAME, SourceState::Active, None);
 }
 
 fn measured(name: &str, group: &Group) -> [Metric; 3] {
-    let metric = |family, help, unit, kind, value| Metric {
-        name: family,
-        help,
-        unit,
-        kind,
-        labels: vec![("cgroup", name.to_owned())],
-        value,
-    };
     [
-        metric(
-            "gtrace_cgroup_memory_ratio",
+        Metric::gauge(
+            ("gtrace_cgroup_memory_ratio", "ratio"),
             "Share of a control group's limit of memory that is in use, less pages of files and objects of the kernel that it can take back",
-            "ratio",
-            MetricKind::Gauge,
             group.share,
         ),
-        metric(
-            "gtrace_cgroup_memory_limit_bytes",
+        Metric::gauge(
+            ("gtrace_cgroup_memory_limit_bytes", "bytes"),
             "Memory that a control group may have: that of GPU processes, or the one above with the tightest limit",
-            "bytes",
-            MetricKind::Gauge,
             group.limit,
         ),
-        metric(
-            "gtrace_cgroup_oom_kills",
+        Metric::counter(
+            ("gtrace_cgroup_oom_kills", ""),
             "Processes that the kernel has killed in a control group for lack of memory",
-            "",
-            MetricKind::Counter,
             group.kills,
         ),
     ]
+    .map(|metric| metric.with(vec![("cgroup", name.to_owned())]))
 }
 
 /// The path in the unified hierarchy.

@@ -11,7 +11,6 @@ use gtrace_grpc::kubelet::{self, Allocation};
 use super::{About, Component, Context, Snapshot, remote, show, start_unless_off};
 use crate::holders::{self, Client, Places, Reading};
 use crate::hub::{Command, Hub};
-use crate::samples::Batch;
 use crate::supervise::{Task, beat};
 
 /// Name of component and thread.
@@ -100,12 +99,7 @@ fn read(context: &Context, places: &Places, pods: &mut Vec<Allocation>) {
         remote_clients: &remote_clients,
     };
     let table = holders::next(&hub.holders.get(), &reading, places, Instant::now());
-    hub.samples.publish(&Batch {
-        component: NAME,
-        time: Timestamp::now(),
-        interval: EVERY,
-        metrics: table.metrics(&gpus),
-    });
+    hub.samples.publish_now(NAME, EVERY, table.metrics(&gpus));
     let now = (Timestamp::now(), Instant::now());
     hub.usage.observe(&gpus, &table, &context.proc_root, now);
     hub.holders.set(table);

@@ -11,13 +11,11 @@ use gtrace_devices::{
     ClockReading, HostOutcome, HostReading, HostRoots, HostState, HostWatch, PARTS, PartInfo,
     Unread,
 };
-use gtrace_event::Timestamp;
 
 use super::{About, Component, Context, Snapshot, show};
 use crate::clock;
 use crate::hub::Command as HubCommand;
 use crate::lock::lock;
-use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
 /// How long a part has to answer before the others are read.
@@ -181,12 +179,11 @@ fn take(context: &Context, name: &'static str, outcome: HostOutcome) {
                 .host
                 .set(name, state_of(reading.state), reading.reasons);
             let every = PARTS.iter().find(|info| info.name == name);
-            hub.samples.publish(&Batch {
-                component: name,
-                time: Timestamp::now(),
-                interval: every.map_or(SLEEP, |info| info.every),
-                metrics: reading.metrics,
-            });
+            hub.samples.publish_now(
+                name,
+                every.map_or(SLEEP, |info| info.every),
+                reading.metrics,
+            );
             for news in reading.news {
                 // The core ends after everything that tells it something.
                 let _ = hub.command(HubCommand::HostNews(Box::new(news)));

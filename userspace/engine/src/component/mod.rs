@@ -335,13 +335,9 @@ pub fn initial() -> Vec<SourceStatus> {
     let status = |component: &'static dyn Component| SourceStatus {
         name: component.name().to_owned(),
         witness: component.witness(),
-        state: SourceState::Off,
         gives: component.about().gives.to_owned(),
         needs: component.about().needs.to_owned(),
-        reason: None,
-        remedy: None,
-        records: 0,
-        lost: 0,
+        ..SourceStatus::default()
     };
     all().map(status).collect()
 }

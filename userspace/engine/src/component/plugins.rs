@@ -7,14 +7,12 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
-use gtrace_devices::{Metric, MetricKind};
-use gtrace_event::Timestamp;
+use gtrace_devices::Metric;
 use gtrace_plugins::{Cgroup, Check, Ended, Limits, Plugin, Run};
 
 use super::{About, Component, Context, Reasons, Snapshot, show};
 use crate::checks::{Checked, Looked};
 use crate::hub::{Command as HubCommand, Hub};
-use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 
 /// Name of component and thread.
@@ -440,69 +438,40 @@ fn publish<'a>(hub: &Hub, options: &Options, known: impl Iterator<Item = &'a Kno
     let mut metrics = Vec::new();
     for known in known {
         let plugin = ("plugin", known.plugin.name.clone());
-        let mut push = |name, help, unit, kind, labels: &[(&'static str, String)], value| {
+        let mut push = |metric: Metric, labels: &[(&'static str, String)]| {
             let labels = [plugin.clone()].into_iter().chain(labels.iter().cloned());
-            metrics.push(Metric {
-                name,
-                help,
-                unit,
-                kind,
-                labels: labels.collect(),
-                value,
-            });
+            metrics.push(metric.with(labels.collect()));
         };
         for (result, count) in [("done", known.done), ("failed", known.failed)] {
-            push(
-                "gtrace_plugin_runs",
-                "Runs of a plugin of the site, by how they ended",
-                "",
-                MetricKind::Counter,
-                &[("result", result.to_owned())],
-                count as f64,
-            );
+            let help = "Runs of a plugin of the site, by how they ended";
+            let runs = Metric::counter(("gtrace_plugin_runs", ""), help, count as f64);
+            push(runs, &[("result", result.to_owned())]);
         }
         if let Some(took) = known.took {
-            push(
-                "gtrace_plugin_run_seconds",
-                "How long the newest run of a plugin took",
-                "seconds",
-                MetricKind::Gauge,
-                &[],
-                took.as_secs_f64(),
-            );
+            let name = ("gtrace_plugin_run_seconds", "seconds");
+            let help = "How long the newest run of a plugin took";
+            push(Metric::gauge(name, help, took.as_secs_f64()), &[]);
         }
         for check in &known.checks {
             let gpu = check.gpu.map_or_else(String::new, |gpu| gpu.to_string());
             let labels = [("check", check.check.clone()), ("gpu", gpu)];
             if check.state != HealthState::Unknown {
-                push(
-                    "gtrace_plugin_check_healthy",
+                let healthy = Metric::gauge(
+                    ("gtrace_plugin_check_healthy", ""),
                     "Whether a check of a plugin is healthy (1) or not (0); gpu: empty for the host",
-                    "",
-                    MetricKind::Gauge,
-                    &labels,
                     f64::from(check.state == HealthState::Healthy),
                 );
+                push(healthy, &labels);
             }
             for (name, value) in &check.metrics {
+                let help = "What a check of a plugin measured, in the unit that its name says";
+                let measured = Metric::gauge(("gtrace_plugin_value", ""), help, *value);
                 let [check, gpu] = labels.clone();
-                push(
-                    "gtrace_plugin_value",
-                    "What a check of a plugin measured, in the unit that its name says",
-                    "",
-                    MetricKind::Gauge,
-                    &[check, gpu, ("metric", name.clone())],
-                    *value,
-                );
+                push(measured, &[check, gpu, ("metric", name.clone())]);
             }
         }
     }
-    hub.samples.publish(&Batch {
-        component: NAME,
-        time: Timestamp::now(),
-        interval: options.interval,
-        metrics,
-    });
+    hub.samples.publish_now(NAME, options.interval, metrics);
 }
 
 #[cfg(test)]

@@ -9,12 +9,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
-use gtrace_devices::{Metric, MetricKind};
-use gtrace_event::Timestamp;
+use gtrace_devices::Metric;
 
 use super::{About, Component, Context, Snapshot, show};
 use crate::hub::Hub;
-use crate::samples::Batch;
 use crate::supervise::Task;
 
 /// Name of component and thread.
@@ -100,12 +98,7 @@ pub fn sample(context: &Context, interval: Duration) -> Result<(), String> {
         }
     }
     let hub: &Hub = &context.hub;
-    hub.samples.publish(&Batch {
-        component: NAME,
-        time: Timestamp::now(),
-        interval,
-        metrics,
-    });
+    hub.samples.publish_now(NAME, interval, metrics);
     show(hub, NAME, SourceState::Active, None);
     Ok(())
 }
@@ -176,22 +169,19 @@ impl Stall {
             ("resource", resource.to_owned()),
             ("kind", self.kind.to_owned()),
         ];
-        let total = Metric {
-            name: "gtrace_pressure_stalled_seconds",
-            help: "Time that some or all work stood still for lack of a resource, since boot",
-            unit: "seconds",
-            kind: MetricKind::Counter,
-            labels: labels.clone(),
-            value: self.total.as_secs_f64(),
-        };
+        let total = Metric::counter(
+            ("gtrace_pressure_stalled_seconds", "seconds"),
+            "Time that some or all work stood still for lack of a resource, since boot",
+            self.total.as_secs_f64(),
+        )
+        .with(labels.clone());
         let windows = ["10s", "60s", "300s"].into_iter().zip(self.averages);
-        let shares = windows.map(move |(window, value)| Metric {
-            name: "gtrace_pressure_ratio",
-            help: "Share of the last seconds for which some or all work stood still for lack of a resource",
-            unit: "ratio",
-            kind: MetricKind::Gauge,
-            labels: labels.iter().cloned().chain([("window", window.to_owned())]).collect(),
-            value,
+        let shares = windows.map(move |(window, value)| {
+            let name = ("gtrace_pressure_ratio", "ratio");
+            let help = "Share of the last seconds for which some or all work stood still for lack of a resource";
+            let mut labels = labels.clone();
+            labels.push(("window", window.to_owned()));
+            Metric::gauge(name, help, value).with(labels)
         });
         shares.chain([total])
     }

@@ -13,13 +13,11 @@ use std::time::{Duration, Instant};
 
 use gtrace_api::client::{Client, ClientError};
 use gtrace_api::{ComponentHealth, HealthState, SourceState};
-use gtrace_devices::{Metric, MetricKind};
-use gtrace_event::Timestamp;
+use gtrace_devices::Metric;
 use gtrace_grpc::CallError;
 
 use super::{About, Component, Context, Snapshot, show};
 use crate::lock::lock;
-use crate::samples::Batch;
 use crate::supervise::{self, Task, names};
 use crate::woken::Woken;
 
@@ -177,12 +175,7 @@ fn round(context: &Context) {
         return;
     }
     let hub = &context.hub;
-    hub.samples.publish(&Batch {
-        component: NAME,
-        time: Timestamp::now(),
-        interval: EVERY,
-        metrics,
-    });
+    hub.samples.publish_now(NAME, EVERY, metrics);
     let (state, reason) = match (there.is_empty(), refused) {
         (true, _) => (SourceState::Absent, Some(NONE.to_owned())),
         (false, Some(why)) => (SourceState::Degraded, Some(why)),
@@ -193,28 +186,19 @@ fn round(context: &Context) {
 }
 
 fn measured(name: &str, answers: bool, took: Duration) -> [Metric; 2] {
-    let metric = |family, help, unit, value| Metric {
-        name: family,
-        help,
-        unit,
-        kind: MetricKind::Gauge,
-        labels: vec![("runtime", name.to_owned())],
-        value,
-    };
     [
-        metric(
-            "gtrace_runtime_answers",
+        Metric::gauge(
+            ("gtrace_runtime_answers", ""),
             "Whether a container runtime or the kubelet answers on its socket (1) or not (0)",
-            "",
             f64::from(u8::from(answers)),
         ),
-        metric(
-            "gtrace_runtime_answer_seconds",
+        Metric::gauge(
+            ("gtrace_runtime_answer_seconds", "seconds"),
             "How long a container runtime or the kubelet took to answer, or was waited for",
-            "seconds",
             took.as_secs_f64(),
         ),
     ]
+    .map(|metric| metric.with(vec![("runtime", name.to_owned())]))
 }
 
 enum Answer {

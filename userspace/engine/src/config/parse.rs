@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use gtrace_abi::{DeviceFilter, STATUS_BITS};
@@ -28,6 +29,21 @@ pub(super) fn refused(key: &'static str, reason: impl Into<String>) -> ConfigErr
         key,
         reason: reason.into(),
     }
+}
+
+/// A hundred years: sums with it overflow no clock.
+const LONGEST_S: u64 = 100 * 365 * 86_400;
+
+/// A time in seconds, `None` for 0.
+pub(super) fn seconds(value: Option<u64>) -> Option<Duration> {
+    let value = value.filter(|&seconds| seconds > 0)?;
+    Some(Duration::from_secs(value.min(LONGEST_S)))
+}
+
+/// The directory of the store: an empty path would be the one that the daemon happens to run in.
+pub(super) fn parse_state_dir(path: Option<PathBuf>) -> Result<PathBuf, ConfigError> {
+    path.filter(|path| !path.as_os_str().is_empty())
+        .ok_or_else(|| refused("state_dir", "it is empty: give the path of a directory"))
 }
 
 pub(super) fn parse_call_failures(text: &str) -> Result<CallFailures, ConfigError> {
@@ -67,16 +83,6 @@ pub(super) fn parse_call_failures(text: &str) -> Result<CallFailures, ConfigErro
         failures.statuses[status / 64] |= 1 << (status % 64);
     }
     Ok(failures)
-}
-
-pub(super) fn parse_budget(percent: f64) -> Result<Option<f64>, ConfigError> {
-    if !(0.0..=100.0).contains(&percent) {
-        return Err(refused(
-            "cuda_api_budget",
-            format!("{percent} is no number of percent from 0 to 100"),
-        ));
-    }
-    Ok((percent > 0.0).then_some(percent / 100.0))
 }
 
 /// Where the API listens.
@@ -165,12 +171,16 @@ pub(super) fn parse_disabled_sources(text: &str) -> Result<Vec<&'static str>, Co
         .collect()
 }
 
-/// A share in percent, as one from 0 to 1; `None` for 0.
-pub(super) fn parse_share(percent: f64) -> Result<Option<f64>, ConfigError> {
+/// The share of `key` in percent, as one from 0 to 1; `None` for 0 and where there is none.
+pub(super) fn parse_share(
+    key: &'static str,
+    percent: Option<f64>,
+) -> Result<Option<f64>, ConfigError> {
+    let percent = percent.unwrap_or_default();
     if !(0.0..=100.0).contains(&percent) {
         return Err(refused(
-            "memory_pressure_percent",
-            format!("{percent} is not between 0 and 100"),
+            key,
+            format!("{percent} is no number of percent from 0 to 100"),
         ));
     }
     Ok((percent > 0.0).then_some(percent / 100.0))

@@ -32,7 +32,7 @@ fn defaults_are_valid_and_listen_on_loopback_only() {
 #[test]
 fn bad_values_name_key_cause_and_what_is_allowed() {
     type Change = fn(&mut Keys);
-    let cases: [(Change, &str, &str); 22] = [
+    let cases: [(Change, &str, &str); 23] = [
         (
             |k| k.otlp_url = Some("collector:4317".into()),
             "otlp_url",
@@ -92,6 +92,7 @@ fn bad_values_name_key_cause_and_what_is_allowed() {
             "alertmanager_runbook_url",
             "{class}",
         ),
+        (|k| k.state_dir = Some("".into()), "state_dir", "empty"),
         (|k| k.sample_history_mb = Some(8), "sample_history_mb", "9"),
         (|k| k.evidence_mb = Some(15), "evidence_mb", "16"),
         (
@@ -163,6 +164,39 @@ fn a_flag_wins_over_the_file_and_an_unknown_key_is_refused_by_line() {
         error.contains("line 2") && error.contains("lissten"),
         "{error}"
     );
+}
+
+#[test]
+fn times_that_mean_never_overflow_no_clock() {
+    let config = with(|k| {
+        for key in [
+            &mut k.dedup_window_s,
+            &mut k.hung_call_s,
+            &mut k.nvml_interval_s,
+            &mut k.contention_s,
+            &mut k.pci_interval_s,
+            &mut k.pressure_interval_s,
+            &mut k.probe_cost_interval_s,
+        ] {
+            *key = Some(u64::MAX);
+        }
+    });
+    let config = config.unwrap();
+    for time in [
+        Some(config.dedup_window),
+        config.hung_call,
+        config.nvml_interval,
+        config.contention,
+        config.pci_interval,
+        config.pressure.interval,
+        config.probe_cost_interval,
+    ] {
+        assert!(
+            std::time::Instant::now()
+                .checked_add(time.unwrap())
+                .is_some()
+        );
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use crate::component;
 use crate::config::Config;
 use crate::host;
 use crate::hub::Hub;
-use crate::input::{Input, InputSender, Observation, loss};
+use crate::input::{Input, InputSender, loss};
 use crate::lock::lock;
 use crate::open_record::EndRecord;
 use crate::pipeline;
@@ -21,7 +21,7 @@ use crate::sources::table::show;
 use crate::supervise::{Task, names};
 use crate::triggers::{TriggerError, Triggers};
 use anyhow::Context as _;
-use gtrace_api::{Footprint, HostHealth, SourceState, Status};
+use gtrace_api::{SourceState, Status};
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{Timestamp, WitnessName};
 use gtrace_store::Store;
@@ -85,21 +85,9 @@ pub(super) fn first_status(config: &Config) -> Status {
         machine_id: host::machine_id(),
         boot_id: host::boot_id(),
         started: Timestamp::now(),
-        paused: false,
         store: std::path::absolute(config.store()).ok(),
-        last_seq: 0,
-        events: std::collections::BTreeMap::new(),
-        events_apart: std::collections::BTreeMap::new(),
         sources: component::initial(),
-        tasks: Vec::new(),
-        components: Vec::new(),
-        host_health: HostHealth::default(),
-        probes: Vec::new(),
-        probe_cost_unmeasured: None,
-        gpu_processes: Vec::new(),
-        footprint: Footprint::default(),
-        store_problem: None,
-        store_waiting: 0,
+        ..Status::default()
     }
 }
 
@@ -267,7 +255,7 @@ fn pass_on(item: kmsg::KmsgItem, hub: &Hub, inputs: &InputSender) {
     };
     match item {
         kmsg::KmsgItem::Occurrence { occurrence, .. } => {
-            send(Observation::once(WitnessName::Kmsg, *occurrence));
+            send(Input::once(WitnessName::Kmsg, *occurrence));
         }
         kmsg::KmsgItem::Record { boottime_ns, line } => hub.recorder.kernel(boottime_ns, line),
         kmsg::KmsgItem::Lost { first, last } => {
@@ -276,7 +264,7 @@ fn pass_on(item: kmsg::KmsgItem, hub: &Hub, inputs: &InputSender) {
             let mut observation = loss("/dev/kmsg", lost, "overwritten before they were read");
             observation.detail.source.first_seq = Some(first);
             observation.detail.source.last_seq = Some(last);
-            send(Observation::once(WitnessName::Kmsg, observation));
+            send(Input::once(WitnessName::Kmsg, observation));
         }
         kmsg::KmsgItem::Progress { seq, records } => {
             hub.metrics.count_records(WitnessName::Kmsg, records);

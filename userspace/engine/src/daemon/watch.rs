@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use gtrace_event::WitnessName;
 
 use crate::hub::Hub;
-use crate::input::{InputSender, Observation};
+use crate::input::{Input, InputSender};
 use crate::sources::devices::source_lost;
 use crate::supervise::Loss;
 
@@ -77,6 +77,6 @@ pub(super) async fn watch_over(
 fn report(loss: &Loss, inputs: &InputSender) -> bool {
     let observation = source_lost(loss.task, &loss.reason);
     inputs
-        .try_send(Observation::once(WitnessName::Gtrace, observation))
+        .try_send(Input::once(WitnessName::Gtrace, observation))
         .is_ok()
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use gtrace_devices::{Metric, MetricKind};
+use gtrace_devices::Metric;
 use gtrace_event::Timestamp;
 use prost::Message;
 use tokio::sync::broadcast::{Receiver, error::TryRecvError};
@@ -24,7 +24,6 @@ use self::proto::{LogRecord, Response};
 use crate::alertmanager::BaseUrl;
 use crate::hub::{Hub, News};
 use crate::lock::lock;
-use crate::samples::{Batch, own};
 use crate::supervise::{self, Backoff, Task, names};
 use gtrace_outgoing as outgoing;
 
@@ -328,28 +327,17 @@ impl Sender {
                     &counts.dropped,
                 ),
             ] {
-                metrics.push(Metric {
-                    name,
-                    help,
-                    unit: "",
-                    kind: MetricKind::Counter,
-                    labels: vec![("signal", signal.to_owned())],
-                    value: count.load(Ordering::Relaxed) as f64,
-                });
+                let count = count.load(Ordering::Relaxed) as f64;
+                let labels = vec![("signal", signal.to_owned())];
+                metrics.push(Metric::counter((name, ""), help, count).with(labels));
             }
         }
-        metrics.push(own(
-            "gtrace_otlp_waiting_events",
+        metrics.push(Metric::gauge(
+            ("gtrace_otlp_waiting_events", ""),
             "Events that wait for the collector",
-            "",
-            MetricKind::Gauge,
             lock(&self.kept.waiting).len() as f64,
         ));
-        hub.samples.publish(&Batch {
-            component: names::OTLP,
-            time: Timestamp::now(),
-            interval: self.options.interval,
-            metrics,
-        });
+        hub.samples
+            .publish_now(names::OTLP, self.options.interval, metrics);
     }
 }

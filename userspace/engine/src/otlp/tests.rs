@@ -1,6 +1,7 @@
 //! What a collector gets, decoded by what the protocol's own definitions make of it.
 
 use gtrace_api::CallStats;
+use gtrace_devices::MetricKind;
 use gtrace_event::{Event, Gpu, Kind, Occurrence, RecordId, Severity, WitnessName};
 use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
@@ -106,11 +107,10 @@ fn metrics_and_events_are_what_the_published_protocol_says() {
         labels: vec![("gpu", "0000:3b:00.0".to_owned())],
         value,
     };
-    world.hub.samples.publish(&Batch {
-        component: "nvml",
-        time: Timestamp::now(),
-        interval: Duration::from_secs(60),
-        metrics: vec![
+    world.hub.samples.publish_now(
+        "nvml",
+        Duration::from_secs(60),
+        vec![
             metric(
                 "gtrace_gpu_temperature_celsius",
                 MetricKind::Gauge,
@@ -130,7 +130,7 @@ fn metrics_and_events_are_what_the_published_protocol_says() {
                 f64::NAN,
             ),
         ],
-    });
+    );
     // Two calls of 1 us and one of a second, by two processes.
     let call = |pid, buckets, total_ns| CallStats {
         pid,

@@ -270,6 +270,8 @@ impl State {
             self.store_cursor_if_due();
         }
         self.ingest_overdue(Instant::now() + IDLE);
+        // What has happened again changes incidents.
+        self.record_changes();
         self.record_incidents(true);
         self.amend();
         self.end_health();

@@ -154,7 +154,7 @@ impl World {
     }
 
     pub(super) fn ingest_one(&self, witness: WitnessName, occurrence: Occurrence) {
-        self.send(Observation::once(witness, occurrence));
+        self.send(Input::once(witness, occurrence));
     }
 
     /// Waits until everything sent is in the store.
@@ -288,11 +288,7 @@ fn a_storm_of_corrected_errors_is_one_event_with_the_right_count() {
     }
     sys.corrected(GPU, ERRORS);
     for found in watch.poll(|_| false).unwrap().events {
-        world.send(Input::Observation(Box::new(Observation {
-            witness: found.witness,
-            occurrence: found.occurrence,
-            count: found.count,
-        })));
+        world.send(Input::Observation(Box::new(found)));
     }
     let events = world.stored(None);
     let took = begun.elapsed();
@@ -489,12 +485,7 @@ pub(super) fn acknowledge(
     event: &Event,
 ) -> oneshot::Receiver<Result<Event, String>> {
     let (answer, done) = oneshot::channel();
-    let ack = Ack {
-        id: event.id,
-        time: Timestamp::now(),
-        by: "alice".into(),
-        note: "seen".into(),
-    };
+    let ack = Ack::new(event.id, Timestamp::now(), "alice", "seen");
     world.send(Input::Command(Command::Ack(ack, answer)));
     done
 }

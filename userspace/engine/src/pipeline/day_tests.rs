@@ -151,23 +151,13 @@ impl Day {
 
     fn acknowledge(&mut self, id: EventId) {
         self.acknowledgeable.remove(&id);
-        let ack = Ack {
-            id,
-            time: self.wall(),
-            by: "oncall".to_owned(),
-            note: String::new(),
-        };
+        let ack = Ack::new(id, self.wall(), "oncall", "");
         self.health.ack(&ack);
     }
 
     fn resolve(&mut self, id: IncidentId) {
         self.resolvable.remove(&id);
-        let change = StateChange {
-            time: self.wall(),
-            state: IncidentState::Resolved,
-            by: "oncall".to_owned(),
-            note: String::new(),
-        };
+        let change = StateChange::new(self.wall(), IncidentState::Resolved, "oncall", "");
         self.correlator
             .change(id, |incident| incident.change_state(change));
     }

@@ -21,7 +21,7 @@ use gtrace_event::{
 
 pub(super) use self::live::is_piece;
 use self::live::{Live, add_losses, is_synthetic};
-use super::pending_checks::{is_memory_line, is_notice};
+use super::pending_checks::{is_memory_line, is_notice, is_rest};
 use super::pending_xids::lacks_text;
 use super::times::Times;
 
@@ -257,18 +257,13 @@ impl Fold {
         true
     }
 
-    /// The live event that the occurrence is the rest of: the end of a report of a PCIe error whose
-    /// first lines, with the severity, were lost. It says nothing new.
+    /// The live event whose report the occurrence is the end of ([`is_rest`]). It says nothing new.
     fn find_rest_of(&self, observed: &Observed) -> Option<EventId> {
         let Observed {
             occurrence, at_ns, ..
         } = observed;
-        let aer = &occurrence.detail.aer;
-        let rest = occurrence.kind == Kind::Aer
-            && aer.severity.is_none()
-            && aer.recovery.is_none()
-            && aer.dpc_reason.is_none();
-        let device = occurrence.detail.pcie.pci_device.filter(|_| rest)?;
+        let device = occurrence.detail.pcie.pci_device;
+        let device = device.filter(|_| is_rest(occurrence))?;
         self.newest(|live| {
             live.event.kind == Kind::Aer
                 && live.event.detail.aer.severity.is_some()

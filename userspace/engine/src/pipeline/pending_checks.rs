@@ -1,7 +1,7 @@
 //! Reports of an error of the hardware that say less than another source may say of it wait a moment for that one, whichever comes
 //! first: a corrected or deferred machine check of memory for the EDAC driver's report, which names the module; an error of firmware whose
-//! severity a tracepoint does not say for the kernel's report of it; and the line `Machine check events logged` for both. What
-//! nobody else reports is reported as it is.
+//! severity a tracepoint does not say for the kernel's report of it; the line `Machine check events logged` for both; and the end of a
+//! report of a PCIe error whose first lines one log has lost for those in the other. What nobody else reports is reported as it is.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::input::Observation;
 /// How long an error waits. The kernel calls the EDAC drivers within microseconds after mce:mce_record; a report in the log ends up to
 /// a second after its first line.
 const CHECK_WAIT: Duration = Duration::from_millis(1500);
-/// And the line, for a machine check that has waited in vain too.
+/// And a line of a log, for a machine check that has waited in vain too.
 const NOTICE_WAIT: Duration = Duration::from_secs(2);
 /// How many of each wait at most; further ones are reported at once.
 const MAX_WAITING: usize = 1024;
@@ -49,12 +49,21 @@ pub(super) fn is_memory_line(occurrence: &Occurrence) -> bool {
             .is_some_and(|(_, rest)| ends(rest))
 }
 
+/// Whether the occurrence is the end of a report of a PCIe error whose first lines, with the severity, were lost.
+pub(super) fn is_rest(occurrence: &Occurrence) -> bool {
+    let aer = &occurrence.detail.aer;
+    occurrence.kind == Kind::Aer
+        && aer.severity.is_none()
+        && aer.recovery.is_none()
+        && aer.dpc_reason.is_none()
+}
+
 /// What has waited long enough.
 #[derive(Debug)]
 pub(super) enum Due {
     /// An error, without what another source would say.
     Check(Observation),
-    /// The line.
+    /// A line of a log.
     Notice(Observation),
 }
 
@@ -71,10 +80,11 @@ impl PendingChecks {
         wait(&mut self.checks, CHECK_WAIT, check)
     }
 
-    /// Keeps a line that [`is_notice`] or [`is_memory_line`], or gives back what is neither.
+    /// Keeps a line that [`is_notice`], [`is_memory_line`] or [`is_rest`], or gives back any other.
     pub(super) fn wait_notice(&mut self, line: Observation) -> Result<(), Box<Observation>> {
         let of_log = matches!(line.witness, WitnessName::Kmsg | WitnessName::PrintkConsole);
-        let says_less = is_notice(&line.occurrence) || is_memory_line(&line.occurrence);
+        let occurrence = &line.occurrence;
+        let says_less = is_notice(occurrence) || is_memory_line(occurrence) || is_rest(occurrence);
         if !of_log || !says_less {
             return Err(Box::new(line));
         }

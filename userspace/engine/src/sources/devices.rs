@@ -8,7 +8,7 @@ use gtrace_devices::{
     AerReport, BaselineFacts, DeviceReport, Devices, GpuInfo, Metric, NvmlClient, NvmlConfig,
     NvmlState, Observed, PciTree, ProcRoot, RdmaHealth, RdmaWatch, SysRoot,
 };
-use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, Timestamp, WitnessName};
+use gtrace_event::{Kind, Occurrence, PciAddress, Provenance, Severity, WitnessName};
 
 use super::driver_modules::DriverHold;
 use super::table::show;
@@ -21,7 +21,6 @@ use crate::hub::Hub;
 use crate::input::{Input, InputSender, Observation, send_all};
 use crate::poll::{PollRequest, PollScheduler};
 use crate::process::enrich;
-use crate::samples::Batch;
 use crate::supervise::{Pulse, Task, beat, names};
 
 /// Longest time between two heartbeats.
@@ -236,11 +235,7 @@ impl State {
         };
         let found = contention.observe(&reader.look(gpus)).into_iter();
         found
-            .map(|occurrence| Observed {
-                witness: WitnessName::Nvml,
-                occurrence,
-                count: 1,
-            })
+            .map(|occurrence| Observed::new(WitnessName::Nvml, occurrence, 1))
             .collect()
     }
 
@@ -260,12 +255,7 @@ impl State {
         self.compared.set(found.refused);
         component::show(hub, name, state, reason);
         if let Some(interval) = self.pci_interval {
-            hub.samples.publish(&Batch {
-                component: name,
-                time: Timestamp::now(),
-                interval,
-                metrics: found.metrics,
-            });
+            hub.samples.publish_now(name, interval, found.metrics);
         }
         // The core ends after this thread.
         let _ = self.inputs.send(Input::Baseline(found.judgements));
@@ -348,11 +338,7 @@ impl State {
             if let Some(process) = &mut observed.occurrence.process {
                 enrich(process);
             }
-            Observation {
-                witness: observed.witness,
-                occurrence: observed.occurrence,
-                count: observed.count,
-            }
+            observed
         })
         .collect()
     }
@@ -365,12 +351,9 @@ impl State {
         let Some(interval) = interval.filter(|_| !self.is_off(component)) else {
             return;
         };
-        self.hub.samples.publish(&Batch {
-            component: component.name(),
-            time: Timestamp::now(),
-            interval,
-            metrics,
-        });
+        self.hub
+            .samples
+            .publish_now(component.name(), interval, metrics);
     }
 
     fn show_rdma(&self, health: &RdmaHealth) {
@@ -399,7 +382,7 @@ impl State {
             let observation = source_lost("nvml", &reason);
             let _ = self
                 .inputs
-                .send(Observation::once(WitnessName::Gtrace, observation));
+                .send(Input::once(WitnessName::Gtrace, observation));
         }
         self.nvml_state = status.state;
     }

@@ -30,7 +30,7 @@ use crate::clock::boottime_ns;
 use crate::component::holders::NAME as HOLDERS;
 use crate::config::Config;
 use crate::host;
-use crate::input::{InputSender, Observation, loss};
+use crate::input::{Input, InputSender, loss};
 use crate::lock::lock;
 use crate::process;
 use crate::samples::{DRIVER_CALLS, Latency};
@@ -332,7 +332,7 @@ impl<'a> ProbeHousekeeping<'a> {
             let observation = loss(source, lost, counter.name());
             let _ = self
                 .inputs
-                .send(Observation::once(WitnessName::Gtrace, observation));
+                .send(Input::once(WitnessName::Gtrace, observation));
         }
     }
 
@@ -367,7 +367,7 @@ impl<'a> ProbeHousekeeping<'a> {
             let observation = records::call_under_way(*id, start, now_ns, limit_ns, &names);
             let _ = self
                 .inputs
-                .send(Observation::once(self.shared.call_witness(), observation));
+                .send(Input::once(self.shared.call_witness(), observation));
         }
     }
 

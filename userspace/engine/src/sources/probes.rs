@@ -326,12 +326,8 @@ impl<'a> Drainer<'a> {
         self.shared.hub.recorder.observed(witness, &occurrence);
         // The core ends after the drainer.
         let _ = self.inputs.send(match says_less {
-            true => Input::Check(Box::new(Observation {
-                witness,
-                occurrence,
-                count: 1,
-            })),
-            false => Observation::once(witness, occurrence),
+            true => Input::Check(Box::new(Observation::new(witness, occurrence, 1))),
+            false => Input::once(witness, occurrence),
         });
     }
 
@@ -341,7 +337,7 @@ impl<'a> Drainer<'a> {
         for occurrence in self.out.drain(..) {
             let _ = self
                 .inputs
-                .send(Observation::once(WitnessName::PrintkConsole, occurrence));
+                .send(Input::once(WitnessName::PrintkConsole, occurrence));
         }
     }
 

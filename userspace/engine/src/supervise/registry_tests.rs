@@ -5,12 +5,7 @@ use super::*;
 use crate::supervise::{beat, sending};
 
 fn task(name: &'static str) -> Task {
-    Task {
-        name,
-        needed: true,
-        silence: Some(Duration::from_secs(10)),
-        sources: vec![WitnessName::Kmsg],
-    }
+    Task::needed(name, Duration::from_secs(10), vec![WitnessName::Kmsg])
 }
 
 /// A task that does nothing until what is returned goes; `begun` is called by each of its threads.

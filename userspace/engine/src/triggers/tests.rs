@@ -69,6 +69,21 @@ fn the_time_begins_anew_after_a_gap_in_the_samples() {
 }
 
 #[test]
+fn a_rule_whose_metric_nobody_samples_is_known() {
+    let names = |watching: &Watching| -> Vec<String> {
+        watching.unseen().map(|rule| rule.name.clone()).collect()
+    };
+    let text = format!(
+        "{HOT}\n[[trigger]]\nname = \"no such\"\nmetric = \"gtrace_gpu_heat\"\nabove = 1\n\
+         [[trigger]]\nname = \"events\"\nkind = \"xid\"\ncount = 1\nwithin_s = 1"
+    );
+    let mut watching = watching(&text);
+    assert_eq!(names(&watching), ["hot", "no such"]);
+    watching.samples(&batch(0, MetricKind::Gauge, &[("0000:3b:00.0", 40.0)]));
+    assert_eq!(names(&watching), ["no such"]);
+}
+
+#[test]
 fn series_that_are_sampled_no_more_make_room() {
     let mut watching = watching(HOT);
     let names: Vec<String> = (0..=SERIES).map(|n| format!("job-{n}")).collect();
@@ -241,6 +256,10 @@ fn what_makes_no_sense_is_refused_with_the_name_and_the_reason() {
     for (text, says) in [
         (trigger(""), "either a metric or a kind"),
         (trigger("metric = \"m\""), "above or below"),
+        (
+            trigger("metric = \"m_total\"\nabove = 1"),
+            "without _total: \"m\"",
+        ),
         (
             trigger("metric = \"m\"\nabove = 1\nbelow = 2"),
             "above or below",

@@ -130,12 +130,7 @@ fn by_hand(args: &Args, instance: &Instance, by: String) -> Result<Event, Failur
         let found = archive.event(id).map_err(Failure::not_possible)?;
         let mut event =
             found.ok_or_else(|| Failure(Exit::Problem, format!("the store has no event {id}")))?;
-        let ack = Ack {
-            id,
-            time: Timestamp::now(),
-            by,
-            note: args.note.clone(),
-        };
+        let ack = Ack::new(id, Timestamp::now(), by, args.note.clone());
         event.acks.push(ack.clone());
         Ok((Record::Ack(ack), event))
     })

@@ -60,7 +60,8 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The keys in force, after all that `gtrace run` checks of a configuration, and whether the files for Alertmanager and
-/// the credential for a head can be read, for which `gtrace run` does not refuse to start.
+/// the credential for a head can be read, for which `gtrace run` does not refuse to start. Nor does it for those of https
+/// while nothing listens there: systemd may hold that socket.
 fn accepted(sources: Sources) -> anyhow::Result<Keys> {
     let keys = Config::load_keys(sources.config.as_deref(), sources.keys)?;
     let config = Config::from_keys(keys.clone())?;
@@ -68,6 +69,9 @@ fn accepted(sources: Sources) -> anyhow::Result<Keys> {
     triggers(&config)?;
     baseline::load(&config.baseline)?;
     health_rules::load(&config.health_rules)?;
+    if let Some(files) = &config.access {
+        gtrace_http::check_access(files)?;
+    }
     if let Some(options) = &config.plugins {
         let found = gtrace_plugins::find(&options.folder, 0)?;
         let refused = found.refused.first();

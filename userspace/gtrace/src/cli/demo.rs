@@ -13,8 +13,7 @@ use gtrace_api::client::Client;
 use gtrace_collect::HostActor;
 use gtrace_event::{
     Event, Gpu, GpuUsage, HealthNews, HealthRecord, HealthState, HealthSubject, Holder, Kind,
-    Occasion, Occurrence, Provenance, Record, Severity, SubjectKind, Timestamp, Witness,
-    WitnessName,
+    Occasion, Occurrence, Provenance, Record, Severity, SubjectKind, Timestamp, WitnessName,
 };
 use gtrace_fleet::{EnrollRequest, GpuFrame, GpuState, HostState};
 use gtrace_head::{TokenAnswer, TokenRequest};
@@ -341,12 +340,7 @@ impl Simulated {
         occurrence.detail.xid.xid = Some(xid);
         occurrence.provenance = Provenance::Injected;
         occurrence.gpu = gtrace_event::PciAddress::parse(GPU).map(Gpu::at);
-        let witness = Witness {
-            source: WitnessName::PrintkConsole,
-            count: 1,
-            first_time: now,
-        };
-        let mut event = Event::new(now, witness, occurrence);
+        let mut event = Event::seen(now, WitnessName::PrintkConsole, 1, occurrence);
         event.host = Some(self.name.clone());
         event.boot_id = Some(self.name.clone());
         let incidents = self.correlator.ingest(&event);

@@ -22,10 +22,10 @@ use crate::render::{self, ColorChoice, Style};
 pub struct Args {
     #[command(subcommand)]
     what: Option<What>,
-    /// Events at or after this time: an age (30s, 30m, 1h, 2d, 1w), RFC 3339, or local time.
+    /// Events that first happened at or after this time: an age (30s, 30m, 1h, 2d, 1w), RFC 3339, or local time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_local_time)]
     pub since: Option<Timestamp>,
-    /// Events before this time.
+    /// Events that first happened before this time.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = shared::parse_end_time, conflicts_with = "follow")]
     until: Option<shared::End>,
     /// Kinds, separated by commas; may be repeated.
@@ -123,7 +123,13 @@ fn list(args: &Args, instance: &Instance) -> anyhow::Result<Exit> {
         }
     }
     if events.is_empty() && !args.json {
-        shared::say("no events match");
+        shared::say(match args.since {
+            None => "no events match",
+            Some(_) => {
+                "no events match: --since goes by when an event first happened; `gtrace incidents` with --since has what \
+                 began before and goes on"
+            }
+        });
     }
     instance.say_unstored();
     Ok(Exit::Success)

@@ -7,8 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use gtrace_catalogue::{Catalogue, failure_mode, failure_mode_title};
 use gtrace_event::{
-    Advice, Event, FailureClass, Kind, Occurrence, Provenance, Severity, Timestamp, Witness,
-    WitnessName,
+    Advice, Event, FailureClass, Kind, Occurrence, Provenance, Severity, Timestamp, WitnessName,
 };
 use gtrace_incident::Rules;
 use serde::Serialize;
@@ -121,13 +120,8 @@ impl Explanation {
         let mode = failure_mode(&occurrence);
         let severity = occurrence.severity;
         let now = Timestamp::now();
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: now,
-        };
         let rules = Rules::builtin().context("the rules that come with gtrace")?;
-        let class = rules.class(&Event::new(now, witness, occurrence));
+        let class = rules.class(&Event::seen(now, WitnessName::Kmsg, 1, occurrence));
         let kind = catalogue.kind(subject.kind());
         let (code, name, scope, category) = match subject {
             Subject::Xid(code) => {

@@ -234,12 +234,7 @@ fn by_hand(
         if let Some(why) = incident.refuses(state) {
             return Err(Failure(Exit::Problem, why));
         }
-        incident.change_state(StateChange {
-            time: Timestamp::now(),
-            state,
-            by,
-            note,
-        });
+        incident.change_state(StateChange::new(Timestamp::now(), state, by, note));
         Ok((Record::Incident(Box::new(incident.clone())), incident))
     })
 }

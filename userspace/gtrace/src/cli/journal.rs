@@ -130,7 +130,7 @@ impl Journal {
 mod tests {
     use std::collections::BTreeMap;
 
-    use gtrace_event::{Gpu, Kind, Occurrence, Timestamp, Witness, WitnessName};
+    use gtrace_event::{Gpu, Kind, Occurrence, Timestamp, WitnessName};
 
     use super::*;
 
@@ -176,12 +176,7 @@ mod tests {
         let mut occurrence = Occurrence::new(Kind::Xid, Severity::Fatal, "x");
         occurrence.detail.xid.xid = Some(79);
         occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
-        let witness = Witness {
-            source: WitnessName::Kmsg,
-            count: 1,
-            first_time: time,
-        };
-        let event = Event::new(time, witness, occurrence);
+        let event = Event::seen(time, WitnessName::Kmsg, 1, occurrence);
         let long = "é".repeat(VALUE_MAX);
         let hostile = format!("Xid 79\nPRIORITY=0\nGTRACE_KIND=forged\n{long}");
         journal.event(&event, &hostile).unwrap();

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
@@ -9,13 +10,27 @@ use super::shared::Failure;
 
 /// Whether [`create`] could make the file, to be asked before what is to be in it is made.
 pub(super) fn check(path: &Path) -> Result<(), Failure> {
+    if fs::metadata(path).is_ok_and(|found| found.is_file()) {
+        let error = io::Error::from(io::ErrorKind::AlreadyExists);
+        return Err(unwritable(path, &error));
+    }
+    check_writable(path)
+}
+
+/// Whether a file could be written there, also in the place of one, to be asked before what is to be in it is made.
+pub(super) fn check_writable(path: &Path) -> Result<(), Failure> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
     let writable: io::Result<()> = match fs::metadata(path) {
-        Ok(found) if found.is_file() => Err(io::ErrorKind::AlreadyExists.into()),
+        Ok(found) if found.is_file() => OpenOptions::new().append(true).open(path).map(drop),
         Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         Ok(_) => Ok(()),
+        // A name that is too long, or something of a file.
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(_) if path.as_os_str().as_bytes().ends_with(b"/") => {
+            Err(io::ErrorKind::IsADirectory.into())
+        }
         Err(_) => tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).map(drop),
     };
     writable.map_err(|error| unwritable(path, &error))
@@ -79,11 +94,16 @@ mod tests {
             let Failure(_, why) = refused.unwrap_err();
             assert!(why.contains("name another one"), "{why}");
         }
+        // In its place one may be written, and it is as it was.
+        check_writable(&path).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"whole");
-        // Where there is no folder for it, or a folder is there, that is known before too.
+        // Where there is no folder for it, or the name is a folder's or none, that is known before too.
         for (path, says) in [
             (dir.path().join("none/report.html"), "make its folder first"),
             (dir.path().into(), "cannot be written"),
+            (dir.path().join("new/"), "cannot be written"),
+            (path.join(""), "cannot be written"),
+            (dir.path().join("x".repeat(300)), "cannot be written"),
         ] {
             let Failure(_, why) = check(&path).unwrap_err();
             assert!(why.contains(says), "{why}");

@@ -174,12 +174,7 @@ where
 /// Whoever reads the output may stop reading: nothing waits for this task, and a thread that waits for
 /// the reader does not hang.
 fn start_printing(hub: &Arc<Hub>) -> std::io::Result<()> {
-    let task = Task {
-        name: "print",
-        needed: false,
-        silence: Some(PRINT_SILENCE),
-        sources: Vec::new(),
-    };
+    let task = Task::optional("print", PRINT_SILENCE);
     let of_task = Arc::clone(hub);
     hub.tasks.start(task, move |pulse| {
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -234,7 +234,7 @@ fn filled(page: &str, incident: &Incident, events: &[Event]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Gpu, Occurrence, Provenance, Severity, Timestamp, Witness, WitnessName};
+    use gtrace_event::{Gpu, Occurrence, Provenance, Severity, Timestamp, WitnessName};
     use gtrace_incident::{Correlator, Options, Rules};
 
     use super::*;
@@ -247,12 +247,7 @@ mod tests {
             occurrence.provenance = Provenance::Kernel;
             occurrence.gpu = Some(Gpu::at("0000:3b:00.0".parse().unwrap()));
             occurrence.detail.pcie.pci_device = device.parse().ok();
-            let witness = Witness {
-                source: WitnessName::Kmsg,
-                count: 1,
-                first_time: time,
-            };
-            Event::new(time, witness, occurrence)
+            Event::seen(time, WitnessName::Kmsg, 1, occurrence)
         };
         let port = event(Kind::Aer, Severity::Critical, "0000:3a:00.0", "AER");
         let mut lost = event(Kind::Xid, Severity::Fatal, "", "fell off the bus");

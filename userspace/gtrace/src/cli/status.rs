@@ -9,17 +9,22 @@ use std::process::ExitCode;
 use gtrace_api::client::{Client, ClientError};
 use gtrace_api::{Health, Status};
 use gtrace_devices::GpuInfo;
-use gtrace_event::{Event, Timestamp};
+use gtrace_event::{Event, Incident, Timestamp};
 use gtrace_http::{Archive, ArchiveError, EventQuery};
+use gtrace_store::IncidentFilter;
 use serde_json::json;
 
 use super::other_host::ReadPlace;
 use super::shared::{self, Exit, Instance};
 use crate::render::daemon_status::{last_events, running};
-use crate::render::{ColorChoice, Style, clean};
+use crate::render::{ColorChoice, Style, clean, incident_line};
 
 /// How many of the newest events are shown.
 const LAST_EVENTS: usize = 5;
+/// How many of the unresolved incidents are shown.
+const OPEN_INCIDENTS: usize = 5;
+/// How many are counted.
+const SOUGHT: usize = 1_000;
 
 /// Show the state of the daemon and its sources.
 ///
@@ -68,7 +73,10 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
                 }))?
             } else {
                 let gpus: Vec<GpuInfo> = client.get("/api/v1/gpus").unwrap_or_default();
-                running(&status, &events, &style, Timestamp::now()) + &divided(&gpus)
+                let text = running(&status, &events, &style, Timestamp::now()) + &divided(&gpus);
+                // A store that cannot be read is reported by the status.
+                let incidents = client.get(&format!("/api/v1/incidents?open=true&limit={SOUGHT}"));
+                text + &unresolved(incidents.unwrap_or_default(), &style)
             };
             (text, exit)
         }
@@ -76,6 +84,27 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     };
     shared::print(&text)?;
     Ok(exit.into())
+}
+
+/// The incidents that nobody has resolved, also those of before the daemon's start, of which its counts say nothing. Where
+/// there is no room for all, the mildest are left out, drills before them, and of equals the oldest.
+fn unresolved(mut incidents: Vec<Incident>, style: &Style) -> String {
+    incidents.sort_by_key(Incident::rank);
+    let more = incidents.len().saturating_sub(OPEN_INCIDENTS);
+    let shown = &mut incidents[more..];
+    shown.sort_by_key(|incident| incident.opened);
+    let mut text = String::new();
+    if !shown.is_empty() {
+        text.push_str("\nOPEN INCIDENTS\n");
+    }
+    if more > 0 {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{more} more: `gtrace incidents --open` lists them");
+    }
+    for incident in shown {
+        text.push_str(&incident_line(incident, style));
+    }
+    text
 }
 
 /// GPUs in MIG mode and vGPUs without their licence, a line each: which need no other word of a status.
@@ -135,7 +164,13 @@ fn down(
     };
     let read = |path: &Path| {
         let archive = Archive::open(path)?;
-        Ok((archive.last_seq()?, archive.query(&query)?))
+        let open = IncidentFilter {
+            unresolved: true,
+            limit: Some(SOUGHT),
+            ..IncidentFilter::default()
+        };
+        let incidents = archive.incidents(&open)?;
+        Ok((archive.last_seq()?, archive.query(&query)?, incidents))
     };
     let path = instance.store();
     let stored = path
@@ -144,20 +179,21 @@ fn down(
     let path = path.ok();
     if args.json {
         let store = match &stored {
-            Ok((last_seq, _)) => json!({ "path": path, "last_seq": last_seq }),
+            Ok((last_seq, ..)) => json!({ "path": path, "last_seq": last_seq }),
             Err(e) => json!({ "path": path, "error": e }),
         };
-        let events = stored.map(|(_, events)| events).unwrap_or_default();
+        let events = stored.map(|(_, events, _)| events).unwrap_or_default();
         return shared::json_line(&json!({
             "running": false, "error": error.to_string(), "store": store, "last_events": events,
         }));
     }
     let mut text = format!("daemon    {error}\n");
     match stored {
-        Ok((last_seq, events)) => {
+        Ok((last_seq, events, incidents)) => {
             let path = path.unwrap_or(Path::new("")).display();
             let _ = writeln!(text, "store     {path}: {last_seq} records");
             last_events(&mut text, &events, style);
+            text.push_str(&unresolved(incidents, style));
         }
         Err(_) if instance.is_remote() => {}
         Err(error) => {

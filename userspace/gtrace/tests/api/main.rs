@@ -18,8 +18,7 @@ use gtrace_api::{
     CallFailures, CallStats, CaptureState, ComponentHealth, ComponentStatus, Gap, Health,
     HealthState, Published, Ready, SourceState, SourceStatus, Status, Version,
 };
-use gtrace_devices::{Metric, MetricKind};
-use gtrace_engine::config::Compat;
+use gtrace_devices::Metric;
 use gtrace_engine::hub::Pause;
 use gtrace_engine::metrics::Counted;
 use gtrace_engine::samples::Batch;
@@ -262,6 +261,18 @@ fn an_acknowledgement_is_stored_and_streamed_over_the_unix_socket_only() {
         refused(client.post::<Value>(unknown, &body).unwrap_err()).0,
         404
     );
+}
+
+#[test]
+fn a_maintenance_window_that_is_not_on_cannot_be_ended() {
+    let daemon = Daemon::start();
+    let client = daemon.client();
+    let maintain = |for_s: u64| {
+        let body = json!({ "for_s": for_s, "by": "ann", "note": "" });
+        client.post::<Value>("/api/v1/maintenance", &body)
+    };
+    assert_eq!(refused(maintain(0).unwrap_err()).0, 409);
+    maintain(60).unwrap();
 }
 
 #[test]

@@ -26,12 +26,8 @@ fn over_tcp_only_names_of_this_host_are_answered_and_without_cors() {
 fn config(dir: &std::path::Path) -> ApiConfig {
     ApiConfig {
         socket: Some(dir.join("run/socket")),
-        listen: None,
-        listen_https: Vec::new(),
-        access: None,
         store: dir.join("store.db"),
-        limits: Limits::default(),
-        compat: Compat::default(),
+        ..ApiConfig::default()
     }
 }
 

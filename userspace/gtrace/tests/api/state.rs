@@ -13,14 +13,10 @@ fn the_health_of_the_host_is_shown_beside_that_of_gtrace_and_does_not_decide_it(
         component: "nvml",
         time: event(Kind::Xid, Severity::Info, HOUR, "").time,
         interval: long,
-        metrics: vec![Metric {
-            name: "gtrace_gpu_power_watts",
-            help: "Power drawn",
-            unit: "watts",
-            kind: MetricKind::Gauge,
-            labels: vec![("gpu", "0000:3b:00.0".to_owned())],
-            value: 250.5,
-        }],
+        metrics: vec![
+            Metric::gauge(("gtrace_gpu_power_watts", "watts"), "Power drawn", 250.5)
+                .with(vec![("gpu", "0000:3b:00.0".to_owned())]),
+        ],
     });
     let client = daemon.client();
     let own = client.get::<Health>("/healthz").unwrap();

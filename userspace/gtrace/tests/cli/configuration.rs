@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use gtrace_tls::testing::Authority;
+
 use crate::bare;
 
 #[test]
@@ -75,6 +77,29 @@ fn config_check_refuses_what_run_refuses() {
     ] {
         assert!(err.contains(part), "{err}");
     }
+}
+
+#[test]
+fn config_check_reads_the_files_of_https() {
+    let dir = tempfile::tempdir().unwrap();
+    let access = Authority::new(dir.path()).server("");
+    let check = |certificate: &Path| {
+        let mut args = vec!["config", "check", "--listen", "https://127.0.0.1:0"];
+        for (key, file) in [
+            ("--tls-cert", certificate),
+            ("--tls-key", &access.key),
+            ("--credentials", &access.credentials),
+        ] {
+            args.extend([key, file.to_str().unwrap()]);
+        }
+        bare(&args, &[])
+    };
+    let (code, _, err) = check(&access.certificate);
+    assert_eq!(code, Some(0), "{err}");
+    let (code, out, err) = check(&dir.path().join("gone.pem"));
+    assert_eq!((code, out.as_str()), (Some(1), ""), "{err}");
+    assert!(err.contains("tls_cert"), "{err}");
+    assert_eq!(err.matches("gone.pem").count(), 1, "{err}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use gtrace_event::{Event, Severity, Timestamp, WitnessName};
 use gtrace_tls::testing::Authority;
-use gtrace_tls::{GpuShare, NewToken, Role, new_token};
+use gtrace_tls::{NewToken, Role, new_token};
 
 use crate::support::{Daemon, xid};
 use crate::{HOUR, bare, gtrace, process};
@@ -62,14 +62,7 @@ fn every_command_finds_the_daemon_of_the_configuration_and_says_which_it_is() {
 
 /// The file of a new token.
 fn token(credentials: &Path, folder: &Path, name: &str, role: Role) -> PathBuf {
-    let token = NewToken {
-        name: name.into(),
-        role,
-        expires: None,
-        requests_per_minute: None,
-        hosts: Vec::new(),
-        gpu: GpuShare::default(),
-    };
+    let token = NewToken::new(name, role);
     let secret = new_token(credentials, &token, Timestamp::now()).unwrap();
     let file = folder.join(format!("{name}.token"));
     std::fs::write(&file, secret.expose()).unwrap();

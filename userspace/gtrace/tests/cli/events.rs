@@ -78,6 +78,12 @@ fn events_come_from_the_store_with_and_without_a_daemon() {
         text.contains("FATAL  Xid 79") && !text.contains('\x1b'),
         "{text}"
     );
+    let later = ["events", "--since", "2026-03-03T05:00:00Z"];
+    let (_, text, err) = output(daemon.dir.path(), &later);
+    assert!(
+        text.is_empty() && err.contains("when an event first happened"),
+        "{text}{err}"
+    );
     let dir = daemon.stop();
     assert_eq!(output(dir.path(), &args).1, out);
     let (code, text, _) = output(dir.path(), &["events", "--verify"]);

@@ -148,6 +148,18 @@ fn a_trace_that_cannot_be_written_does_not_end_as_a_success() {
 }
 
 #[test]
+fn a_place_for_no_trace_is_noticed_before_the_program_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let ran = dir.path().join("ran");
+    let args = ["trace", "--softgpu", "-o", dir.path().to_str().unwrap()];
+    let program = ["--", "touch", ran.to_str().unwrap()];
+    let (code, _, err) = output(dir.path(), &[&args[..], &program].concat());
+    assert_eq!(code, Some(3), "{err}");
+    assert!(err.contains("cannot be written"), "{err}");
+    assert!(!ran.exists(), "{err}");
+}
+
+#[test]
 fn a_file_that_is_there_is_noticed_before_a_host_is_asked() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine");

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use gtrace_api::{CallStats, SourceState, SourceStatus};
-use gtrace_event::{Severity, WitnessName};
+use gtrace_event::{IncidentState, Severity, WitnessName};
 use serde_json::Value;
 
 use crate::support::{Daemon, xid};
@@ -118,19 +118,48 @@ fn status_and_a_snapshot_of_top_say_how_things_stand() {
     );
 }
 
+/// The counts of the status are since the start of the daemon.
+#[test]
+fn status_shows_incidents_that_nobody_has_resolved() {
+    let daemon = Daemon::start();
+    // The oldest is the gravest.
+    let opened = ["3b", "5e", "86", "af", "c1", "d8"].map(|bus| {
+        let (severity, time) = match bus {
+            "3b" => (Severity::Fatal, "2026-03-03T03:00:00Z"),
+            _ => (Severity::Critical, HOUR),
+        };
+        let fault = xid(&format!("0000:{bus}:00.0"), 79, severity, time);
+        daemon.publish_opened(&fault)
+    });
+    let shown = |text: &str| {
+        let ids = opened.iter().map(|incident| incident.id.to_string());
+        ids.filter(|id| text.contains(id)).count()
+    };
+    let (_, text, _) = output(daemon.dir.path(), &["status"]);
+    let more = "OPEN INCIDENTS\n1 more: `gtrace incidents --open` lists them\n";
+    assert!(text.contains(more) && shown(&text) == 5, "{text}");
+    assert!(text.contains(&opened[0].id.to_string()), "{text}");
+    let mut resolved = opened[5].clone();
+    resolved.revision += 1;
+    resolved.state = IncidentState::Resolved;
+    daemon.core().publish_incident(&resolved);
+    let (_, text, _) = output(daemon.dir.path(), &["status"]);
+    assert!(!text.contains("1 more") && shown(&text) == 5, "{text}");
+    assert!(!text.contains(&resolved.id.to_string()), "{text}");
+    let dir = daemon.stop();
+    let (code, down, _) = output(dir.path(), &["status"]);
+    assert!(code == Some(3) && shown(&down) == 5, "{down}");
+}
+
 #[test]
 fn absent_sources_are_one_line_and_a_reason_is_given_once() {
     let daemon = Daemon::start();
     let source = |name: &str, state, reason: &str| SourceStatus {
         name: name.into(),
-        witness: None,
         state,
-        gives: String::new(),
-        needs: String::new(),
         reason: Some(reason.into()),
         remedy: Some("plug it in".into()),
-        records: 0,
-        lost: 0,
+        ..SourceStatus::default()
     };
     daemon.hub.update_status(|status| {
         status.sources.extend([
@@ -162,12 +191,8 @@ fn a_profile_without_rows_says_why() {
             name: w.name().to_owned(),
             witness: Some(w),
             state,
-            gives: String::new(),
-            needs: String::new(),
             reason: Some(reason.to_owned()),
-            remedy: None,
-            records: 0,
-            lost: 0,
+            ..SourceStatus::default()
         });
         daemon
             .hub

@@ -59,8 +59,7 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_reported_exact
     daemon.wait_events(&["--gpu", &gpu], |e| {
         e.len() == 1 && e[0].witnesses.len() == 2
     });
-    let before = newest_seq();
-    let read_before = settled(&daemon);
+    let (before, read_before) = settled(&daemon);
     // A daemon that does not run cannot keep up: the log is sure to be overwritten under it, and
     // only the ring of printk:console holds everything.
     let pid = Pid::from_child(&daemon.child);
@@ -111,27 +110,30 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_reported_exact
         // What others log meanwhile comes on top.
         (lost == counted && read + lost >= after - before && lost > 1000).then_some(())
     });
-    let read = settled(&daemon) - read_before;
+    let (newest, read) = settled(&daemon);
     let lost = metric(
         &daemon,
         "gtrace_lost_total{source=\"/dev/kmsg\",what=\"overwritten\"}",
     );
     assert_eq!(
-        read + lost,
-        newest_seq() - before,
+        read - read_before + lost,
+        newest - before,
         "read + lost is what was logged"
     );
     daemon.stop();
 }
 
-/// How many records of the kernel log the daemon has read, once it says the same twice: it counts
-/// once a second.
-fn settled(daemon: &Daemon) -> u64 {
-    let read = || metric(daemon, "gtrace_records_total{source=\"/dev/kmsg\"}");
-    let mut last = read();
+/// The newest record of the kernel log, and how many the daemon has read, once both are the same twice: it counts once a
+/// second, and others log, too.
+fn settled(daemon: &Daemon) -> (u64, u64) {
+    let now = || {
+        let read = metric(daemon, "gtrace_records_total{source=\"/dev/kmsg\"}");
+        (newest_seq(), read)
+    };
+    let mut last = now();
     loop {
         std::thread::sleep(Duration::from_millis(1500));
-        let now = read();
+        let now = now();
         if now == last {
             return now;
         }

@@ -205,7 +205,7 @@ impl Chromium {
         let asked =
             format!("(() => {{ try {{ return !!({expression}) }} catch {{ return false }} }})()");
         while self.value(&asked) != true {
-            let text = "document.body ? document.body.innerText.slice(0, 3000) : ''";
+            let text = "location.href + '\\n' + (document.body ? document.body.innerText.slice(0, 3000) : '')";
             if begun.elapsed() > PATIENCE {
                 panic!(
                     "in vain: {what}\n{}\n{:?}",

@@ -14,12 +14,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 use gtrace_api::client::{Client, Endpoint};
-use gtrace_api::{Footprint, HostHealth, SourceState, SourceStatus, Status};
+use gtrace_api::{SourceState, SourceStatus, Status};
 use gtrace_engine::config::Compat;
 use gtrace_engine::hub::{Command, Hub, Pause};
 use gtrace_event::{
     Amendment, Event, Gpu, HealthReport, Incident, Kind, Occurrence, Process, Provenance, Record,
-    RecordId, Severity, Timestamp, Witness, WitnessName,
+    RecordId, Severity, Timestamp, WitnessName,
 };
 use gtrace_http::{ApiConfig, Limits};
 use gtrace_incident::{Correlator, Rules};
@@ -136,34 +136,17 @@ pub fn status() -> Status {
         version: "0.1.0".into(),
         pid: 1,
         host: "node7".into(),
-        machine_id: None,
         boot_id: "b".into(),
         started: "2026-03-03T00:00:00Z".parse().unwrap(),
-        paused: false,
-        store: None,
-        last_seq: 0,
-        events: Default::default(),
-        events_apart: Default::default(),
         sources: vec![SourceStatus {
             name: "printk:console".into(),
             witness: Some(WitnessName::PrintkConsole),
             state: SourceState::Active,
             gives: "the kernel log".into(),
             needs: "tracefs".into(),
-            reason: None,
-            remedy: None,
-            records: 0,
-            lost: 0,
+            ..SourceStatus::default()
         }],
-        tasks: Vec::new(),
-        components: Vec::new(),
-        host_health: HostHealth::default(),
-        probes: Vec::new(),
-        probe_cost_unmeasured: None,
-        gpu_processes: Vec::new(),
-        footprint: Footprint::default(),
-        store_problem: None,
-        store_waiting: 0,
+        ..Status::default()
     }
 }
 
@@ -336,21 +319,9 @@ pub fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
 }
 
-pub fn witness(time: Timestamp) -> Witness {
-    Witness {
-        source: WitnessName::Kmsg,
-        count: 1,
-        first_time: time,
-    }
-}
-
 pub fn event(kind: Kind, severity: Severity, time: &str, message: &str) -> Event {
-    let time = at(time);
-    Event::new(
-        time,
-        witness(time),
-        Occurrence::new(kind, severity, message),
-    )
+    let occurrence = Occurrence::new(kind, severity, message);
+    Event::seen(at(time), WitnessName::Kmsg, 1, occurrence)
 }
 
 pub fn xid(pci: &str, code: u32, severity: Severity, time: &str) -> Event {

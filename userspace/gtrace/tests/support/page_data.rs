@@ -49,6 +49,8 @@ fn gpu(n: u64, pids: &[u32]) -> GpuInfo {
     gpu.uuid = Some(format!("GPU-5fd1a0b2-4c3d-4e5f-8a9b-0c1d2e3f4a5{n}"));
     gpu.index = u32::try_from(n).ok();
     gpu.driver_bound = Some("nvidia".to_owned());
+    gpu.driver_version = Some("580.82.07".to_owned());
+    gpu.board.serial = Some(format!("165092400012{n}"));
     gpu.present_in = PresentIn {
         pci: true,
         nvml: true,

@@ -451,7 +451,7 @@ impl Database {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Occurrence, Witness, WitnessName};
+    use gtrace_event::{Occurrence, WitnessName};
 
     use super::*;
     use crate::db::testing::{put_first, with_hosts};
@@ -462,13 +462,13 @@ mod tests {
         let now = Timestamp::now();
         let ancient: Timestamp = "1600-01-01T00:00:00Z".parse().unwrap();
         let records = [now, ancient].map(|time| {
-            let witness = Witness {
-                source: WitnessName::PrintkConsole,
-                count: 1,
-                first_time: time,
-            };
             let xid = Occurrence::new(Kind::Xid, Severity::Critical, "Xid 79".to_owned());
-            Record::Event(Box::new(Event::new(time, witness, xid)))
+            Record::Event(Box::new(Event::seen(
+                time,
+                WitnessName::PrintkConsole,
+                1,
+                xid,
+            )))
         });
         put_first(&mut db, 0, &records, now);
         let mut times = |since: Option<Timestamp>, limit: u32| -> Vec<Timestamp> {

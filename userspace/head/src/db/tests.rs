@@ -5,7 +5,7 @@ use gtrace_fleet::remedy::{Order, Step};
 use super::bounds::{INCIDENTS_DROPPED, INCIDENTS_MAX, RECORDS_DROPPED, RECORDS_MAX};
 use super::remediation::tests::turn;
 use super::tallies::changes;
-use super::testing::{bare_state, first_batch, incident, with_hosts};
+use super::testing::{bare_state, first_batch, incident, put_first, with_hosts};
 use super::*;
 
 #[test]
@@ -184,37 +184,18 @@ fn what_no_column_takes_is_kept_in_the_body_of_its_record_alone() {
 
 #[test]
 fn events_of_hosts_are_the_same_whether_they_are_found_by_host_or_by_time() {
-    use gtrace_event::{Event, Kind, Occurrence, Severity, Witness, WitnessName};
+    use gtrace_event::{Event, Kind, Occurrence, Severity, WitnessName};
     let names = ["a", "b", "c"];
     let (_dir, mut database) = with_hosts(&names);
     let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
     for (host, name) in names.iter().enumerate() {
-        let epoch = gtrace_event::Epoch::from_bytes([host as u8 + 1; 16]);
-        let mut hash = gtrace_store::Hash::GENESIS;
-        let mut records = Vec::new();
-        for n in 1..=20 {
+        let bodies = (1..=20).map(|n| {
             let time = at(10 * n + host as i64);
-            let witness = Witness {
-                source: WitnessName::PrintkConsole,
-                count: 1,
-                first_time: time,
-            };
             let occurrence = Occurrence::new(Kind::Xid, Severity::Critical, format!("{name} {n}"));
-            let event = Record::Event(Box::new(Event::new(time, witness, occurrence)));
-            let body = serde_json::to_string(&event).unwrap();
-            records.push(gtrace_fleet::Carried::new(epoch, n as u64, hash, body));
-            hash = records[records.len() - 1].hash;
-        }
-        let batch = gtrace_fleet::Batch {
-            after: None,
-            tip: 20,
-            records,
-        };
-        let arrived = Arrived {
-            host: host as i64,
-            batch,
-            seen: at(300),
-        };
+            let event = Event::seen(time, WitnessName::PrintkConsole, 1, occurrence);
+            serde_json::to_string(&Record::Event(Box::new(event))).unwrap()
+        });
+        let arrived = first_batch(host as i64, bodies, at(300));
         assert_eq!(database.ingest(at(300), &[arrived]).unwrap()[0].taken, 20);
     }
     let mut messages = |hosts: Option<&[&str]>, until: i64| -> Vec<String> {
@@ -246,17 +227,12 @@ fn events_of_hosts_are_the_same_whether_they_are_found_by_host_or_by_time() {
 
 #[test]
 fn amendments_that_raise_no_severity_hide_no_severe_event() {
-    use gtrace_event::{Event, Kind, Occurrence, Severity, Witness, WitnessName};
+    use gtrace_event::{Event, Kind, Occurrence, Severity, WitnessName};
     let (_dir, mut database) = with_hosts(&["a"]);
     let at = |s: i64| Timestamp::from_second(1_780_000_000 + s).unwrap();
     let event = |n: i64, severity: Severity| {
-        let witness = Witness {
-            source: WitnessName::PrintkConsole,
-            count: 1,
-            first_time: at(n),
-        };
         let occurrence = Occurrence::new(Kind::Xid, severity, n.to_string());
-        Event::new(at(n), witness, occurrence)
+        Event::seen(at(n), WitnessName::PrintkConsole, 1, occurrence)
     };
     let amendment = |event: &Event, severity: Severity| -> Record {
         let value = serde_json::json!({
@@ -279,9 +255,7 @@ fn amendments_that_raise_no_severity_hide_no_severe_event() {
         let amended = amendment(&event, later);
         records.extend([Record::Event(Box::new(event)), amended]);
     }
-    let bodies = records.iter().map(|r| serde_json::to_string(r).unwrap());
-    let batch = first_batch(0, bodies, at(6_000));
-    database.ingest(at(6_000), &[batch]).unwrap();
+    put_first(&mut database, 0, &records, at(6_000));
     let mut messages = |severity, limit| -> Vec<String> {
         let query = EventQuery {
             severity,
@@ -436,6 +410,26 @@ fn the_audit_has_what_was_done_and_of_a_year_or_of_as_long_as_records_are_kept()
     assert_eq!(kept(30), 2);
 }
 
+/// Takes records of the host 0 that follow `after`, which is the last of them then.
+fn put_next(
+    database: &mut Database,
+    after: &mut Option<gtrace_fleet::Position>,
+    tip: u64,
+    records: Vec<gtrace_fleet::Carried>,
+    seen: Timestamp,
+) {
+    let (count, host) = (records.len(), 0);
+    let last = records.last().map(gtrace_fleet::Carried::position);
+    let after = std::mem::replace(after, last);
+    let batch = gtrace_fleet::Batch {
+        after,
+        tip,
+        records,
+    };
+    let arrived = Arrived { host, batch, seen };
+    assert_eq!(database.ingest(seen, &[arrived]).unwrap()[0].taken, count);
+}
+
 #[test]
 fn a_chain_is_whole_whichever_day_it_was_when_its_records_came() {
     let (_dir, mut database) = with_hosts(&["a", "b"]);
@@ -445,20 +439,13 @@ fn a_chain_is_whole_whichever_day_it_was_when_its_records_came() {
     let mut after = None;
     // The clock is set back, twice.
     for (one, of_day) in batch.records.into_iter().zip([5, 5, 4, 5, 6, 4, 7, 8, 8]) {
-        let position = one.position();
-        let batch = gtrace_fleet::Batch {
-            after,
-            tip: 9,
-            records: vec![one],
-        };
-        after = Some(position);
-        let seen = day(20_000 + of_day);
-        let arrived = Arrived {
-            host: 0,
-            batch,
-            seen,
-        };
-        assert_eq!(database.ingest(seen, &[arrived]).unwrap()[0].taken, 1);
+        put_next(
+            &mut database,
+            &mut after,
+            9,
+            vec![one],
+            day(20_000 + of_day),
+        );
     }
     let others = first_batch(1, std::iter::once("{}".to_owned()), day(20_009));
     database.ingest(day(20_009), &[others]).unwrap();
@@ -492,20 +479,7 @@ fn epochs_gaps_and_faults_of_a_host_are_bounded_and_its_newest_stay() {
                 gtrace_fleet::Carried::new(epoch, seq, genesis, "{}".to_owned())
             })
             .collect();
-        let last = records.last().map(gtrace_fleet::Carried::position);
-        let batch = gtrace_fleet::Batch {
-            after,
-            tip: seq,
-            records,
-        };
-        after = last;
-        let seen = at(seq as i64);
-        let arrived = Arrived {
-            host: 0,
-            batch,
-            seen,
-        };
-        assert_eq!(database.ingest(seen, &[arrived]).unwrap()[0].taken, 100);
+        put_next(&mut database, &mut after, seq, records, at(seq as i64));
     }
     let count = |database: &mut Database, what: &str| {
         let rows = database.sql.rows(&format!("SELECT {what}"), &[]);
@@ -555,19 +529,7 @@ fn incidents_of_a_host_are_bounded_and_take_no_other_hosts() {
     let Arrived { batch, .. } = first_batch(0, bodies.into_iter(), now);
     let mut after = None;
     for one in batch.records {
-        let position = one.position();
-        let batch = gtrace_fleet::Batch {
-            after,
-            tip: 2,
-            records: vec![one],
-        };
-        after = Some(position);
-        let arrived = Arrived {
-            host: 0,
-            batch,
-            seen: now,
-        };
-        assert_eq!(database.ingest(now, &[arrived]).unwrap()[0].taken, 1);
+        put_next(&mut database, &mut after, 2, vec![one], now);
     }
     let mut count = |which: &str| {
         let count = format!("SELECT count(*) FROM incidents WHERE {which}");

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use gtrace_event::{
     Amendment, Event, FailureClass, Incident, Kind, Occurrence, Provenance, Record, Severity,
-    Timestamp, Witness, WitnessName,
+    Timestamp, WitnessName,
 };
 use gtrace_store::{Options, Store};
 pub use postgres::{Postgres, Secured};
@@ -39,12 +39,7 @@ pub fn event(host: &str, xid: u32, time: Timestamp) -> Event {
     let mut occurrence = Occurrence::new(Kind::Xid, Severity::Critical, format!("Xid {xid}"));
     occurrence.detail.xid.xid = Some(xid);
     occurrence.provenance = Provenance::Injected;
-    let witness = Witness {
-        source: WitnessName::PrintkConsole,
-        count: 1,
-        first_time: time,
-    };
-    let mut event = Event::new(time, witness, occurrence);
+    let mut event = Event::seen(time, WitnessName::PrintkConsole, 1, occurrence);
     event.host = Some(host.to_owned());
     event
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use gtrace_event::{
-    Clearing, Confidence, HealthAction, HealthReason, HealthState, HealthSubject, Occasion,
-    ReasonStatus, RuleOrigin, SubjectKind, Timestamp,
+    Clearing, HealthAction, HealthReason, HealthState, HealthSubject, Occasion, ReasonStatus,
+    SubjectKind, Timestamp,
 };
 
 use super::judge::shown;
@@ -56,7 +56,7 @@ impl Fold {
             if matches!(subject.part, SubjectKind::Gpu | SubjectKind::Nvswitch) {
                 self.touch(&subject, touched);
                 let text = "nobody has seen it since the host was started";
-                let reason = own_reason(
+                let reason = HealthReason::own(
                     NOT_SEEN,
                     HealthState::Unknown,
                     HealthAction::None,
@@ -123,9 +123,11 @@ impl Fold {
         }
         match state {
             HealthState::Healthy => self.table.remove(subject, rule),
-            state => self
-                .table
-                .put(subject, own_reason(rule, *state, *action, text, time), time),
+            state => self.table.put(
+                subject,
+                HealthReason::own(rule, *state, *action, text, time),
+                time,
+            ),
         }
     }
 
@@ -196,35 +198,5 @@ impl Fold {
                 }
             });
         }
-    }
-}
-
-/// A reason that no event and no rule says, and that holds.
-pub fn own_reason(
-    rule: &str,
-    state: HealthState,
-    action: HealthAction,
-    text: &str,
-    time: Timestamp,
-) -> HealthReason {
-    HealthReason {
-        rule: rule.to_owned(),
-        origin: RuleOrigin::Builtin,
-        code: None,
-        status: ReasonStatus::Active,
-        state,
-        action,
-        confidence: Confidence::High,
-        text: text.to_owned(),
-        advice: None,
-        events: Vec::new(),
-        earlier: Vec::new(),
-        occurrences: 1,
-        since: time,
-        last: time,
-        boots: Vec::new(),
-        escalated: false,
-        acknowledged: None,
-        cleared: None,
     }
 }

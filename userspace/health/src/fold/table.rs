@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashSet};
 
 use gtrace_event::{
-    Event, EventId, HealthReason, HealthSnapshot, HealthState, HealthSubject, ReasonStatus,
-    SubjectHealth, Timestamp,
+    Event, EventId, HealthReason, HealthSnapshot, HealthSubject, ReasonStatus, SubjectHealth,
+    Timestamp,
 };
 use jiff::SignedDuration;
 
@@ -73,16 +73,7 @@ impl Table {
                 self.dropped += 1;
                 return None;
             }
-            let new = SubjectHealth {
-                subject: subject.clone(),
-                uuid: None,
-                state: HealthState::Healthy,
-                since: time,
-                action: gtrace_event::HealthAction::None,
-                confidence: None,
-                reasons: Vec::new(),
-                past: Vec::new(),
-            };
+            let new = SubjectHealth::healthy(subject.clone(), time);
             self.subjects.insert(subject.clone(), new);
         }
         self.subjects.get_mut(subject)

@@ -82,12 +82,7 @@ impl Host {
     }
 
     pub(crate) fn ack(&mut self, id: EventId, time: Timestamp) {
-        self.append(Record::Ack(Ack {
-            id,
-            time,
-            by: "me".to_owned(),
-            note: String::new(),
-        }));
+        self.append(Record::Ack(Ack::new(id, time, "me", "")));
     }
 
     pub(crate) fn observe(&mut self, time: Timestamp, occasion: Occasion) {

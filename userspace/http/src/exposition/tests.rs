@@ -16,9 +16,7 @@ use gtrace_devices::{
 use gtrace_engine::metrics::Counted;
 use gtrace_engine::samples::Batch;
 use gtrace_engine::tally::Tally;
-use gtrace_event::{
-    Event, Gpu, Kind, Occurrence, PciAddress, Severity, Timestamp, Witness, WitnessName,
-};
+use gtrace_event::{Event, Gpu, Kind, Occurrence, PciAddress, Severity, Timestamp, WitnessName};
 use gtrace_server::SessionStatus;
 use serde_json::json;
 
@@ -163,15 +161,11 @@ fn server() -> ServerStatus {
 fn everything(format: Format) -> String {
     let (hub, _commands) = Hub::new(Status::default());
     let time = Timestamp::now();
-    let witness = Witness {
-        source: WitnessName::Kmsg,
-        count: 1,
-        first_time: time,
-    };
     for (kind, code) in [(Kind::Xid, 79), (Kind::Sxid, 20034)] {
-        let mut event = Event::new(
+        let mut event = Event::seen(
             time,
-            witness.clone(),
+            WitnessName::Kmsg,
+            1,
             Occurrence::new(kind, Severity::Fatal, "NVRM: Xid"),
         );
         event.detail.xid.xid = Some(code);

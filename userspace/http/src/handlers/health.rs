@@ -2,6 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
 use gtrace_api::MaintenanceRequest;
 use gtrace_engine::health;
 use gtrace_engine::hub::Command;
@@ -43,6 +44,14 @@ pub(in super::super) async fn maintain(
         return Err(Problem::bad_request(
             format!("`for_s` is {for_s}, the most is {LONGEST_S} (30 days)"),
             "set a shorter time; a window can be set anew while it is on",
+        ));
+    }
+    if for_s == 0 && known(&state)?.maintenance.is_none() {
+        return Err(Problem::new(
+            StatusCode::CONFLICT,
+            "cannot end the maintenance window",
+            "no maintenance window is on",
+            "give `for_s` from 1 to begin one",
         ));
     }
     let from = Timestamp::now();

@@ -124,12 +124,7 @@ pub(in super::super) async fn change(
         ));
     }
     let id = incident.id;
-    let change = StateChange {
-        time: Timestamp::now(),
-        state: new,
-        by,
-        note,
-    };
+    let change = StateChange::new(Timestamp::now(), new, by, note);
     state
         .ask("change the incident", |answer| {
             Command::Incident(id, Box::new(change), answer)

@@ -96,6 +96,16 @@ fn a_token_says_what_a_client_may_until_it_ends() {
 }
 
 #[test]
+fn no_maintenance_window_is_over_before_the_health_is_read_back() {
+    let server = Server::start(Limits::default());
+    let token = server.token("operator", Role::Operate, None, 0);
+    let operator = with_token(&server, "operator", &token);
+    server.until(|_| read(&operator).is_ok());
+    let end = serde_json::json!({ "for_s": 0, "by": "ann", "note": "" });
+    assert_eq!(refused(operator.post("/api/v1/maintenance", &end)), 503);
+}
+
+#[test]
 fn certificates_of_both_sides_are_checked() {
     let server = Server::start(Limits::default());
     let folder = tempfile::tempdir().unwrap();

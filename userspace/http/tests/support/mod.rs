@@ -14,7 +14,6 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use gtrace_api::Status;
-use gtrace_engine::config::Compat;
 use gtrace_engine::hub::{self, Hub};
 use gtrace_http::{ApiConfig, Limits};
 use gtrace_store::{Options, Store};
@@ -63,13 +62,11 @@ impl Server {
     ) -> Self {
         drop(Store::open(&dir.path().join("store.db"), Options::default()).unwrap());
         let config = ApiConfig {
-            socket: None,
-            listen: None,
             listen_https: vec!["127.0.0.1:0".parse().unwrap()],
             access: Some(files.clone()),
-            compat: Compat::default(),
             store: dir.path().join("store.db"),
             limits,
+            ..ApiConfig::default()
         };
         let bound = gtrace_http::bind(&config).unwrap();
         let https = bound.https_addrs().next().unwrap();
@@ -97,12 +94,9 @@ impl Server {
 
     pub fn token(&self, name: &str, role: Role, expires: Option<Timestamp>, rate: u32) -> String {
         let token = NewToken {
-            name: name.into(),
-            role,
             expires,
             requests_per_minute: NonZeroU32::new(rate),
-            hosts: Vec::new(),
-            gpu: gtrace_tls::GpuShare::default(),
+            ..NewToken::new(name, role)
         };
         let secret = new_token(&self.files.credentials, &token, Timestamp::now()).unwrap();
         secret.expose().to_owned()
@@ -155,15 +149,12 @@ impl Server {
     }
 
     pub fn refused(&self, reason: &'static str) -> u64 {
-        let labels = gtrace_engine::metrics::RefusedLabels {
-            listener: "https",
-            reason,
-        };
+        let labels = [("listener", "https"), ("reason", reason)];
         self.hub.metrics.refused.get_or_create(&labels).get()
     }
 
     pub fn failed_logins(&self, reason: &'static str) -> u64 {
-        let labels = gtrace_engine::metrics::LoginLabels { reason };
+        let labels = [("reason", reason)];
         self.hub.metrics.failed_logins.get_or_create(&labels).get()
     }
 }

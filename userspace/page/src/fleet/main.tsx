@@ -5,8 +5,8 @@ import "./fleet.css";
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import { server } from "../api";
-import { Trouble } from "../parts/bits";
-import { Frame } from "../parts/frame";
+import { Stale, Trouble } from "../parts/bits";
+import { Frame, arrive } from "../parts/frame";
 import { useRoute } from "../route";
 import { plural } from "../format";
 import { readTheme, setTheme } from "../use";
@@ -26,7 +26,7 @@ const VIEWS: [string, string][] = [["overview", "Overview"], ["hosts", "Hosts"],
 function Page() {
   const route = useRoute();
   const { hosts, incidents, connection, problem } = useFleet();
-  useEffect(() => scrollTo(0, 0), [route.view, route.arg]);
+  useEffect(arrive, [route.view, route.arg]);
   const bad = (hosts ?? []).filter((one) => one.state !== "healthy").length;
   const open = (incidents ?? []).filter(({ incident }) => incident.state === "open" && !incident.drill).length;
   const simulated = hosts !== undefined && hosts.length > 0 && hosts.every((one) => one.simulated);
@@ -34,7 +34,7 @@ function Page() {
     <Frame views={VIEWS} of={hosts ? `${plural(hosts.length, simulated ? "simulated host" : "host")}` : ""} connection={connection}
       badges={{ hosts: [bad, "not healthy"], incidents: [open, "open"] }} search={["hosts", "host, label, reason"]}
       note="The page reads. What changes something is a command on the head's host or on a host.">
-      {problem && <><Trouble of={problem} />{hosts && <p class="muted">What follows is from before.</p>}</>}
+      {hosts ? <Stale of={problem} /> : problem && <Trouble of={problem} />}
       <View {...route} />
     </Frame>
   );

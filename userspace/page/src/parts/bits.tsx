@@ -13,6 +13,9 @@ export const Trouble = ({ of }: { of: Problem }) => (
   <div class="trouble" role="alert"><strong>{of.message}</strong>{of.reason && <span>{of.reason}</span>}{of.remedy && <span class="muted">{of.remedy}</span>}</div>
 );
 
+/** Says so where what follows was read before, and could not be read since. */
+export const Stale = ({ of }: { of: Problem | undefined }) => (of ? <><Trouble of={of} /><p class="muted">What follows is from before.</p></> : null);
+
 export const Loading = () => <div class="empty muted">Loading…</div>;
 
 /** A share as a bar with its figure. The bar's shade changes above `high`, its text says why. */

@@ -3,7 +3,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Mark } from "./mark";
-import { go, href, useRoute } from "../route";
+import { zone } from "../format";
+import { go, href, parse, setParams, useRoute } from "../route";
 import { readTheme, setTheme } from "../use";
 
 const KEYS: [string, string][] = [["j, k", "next and previous row"], ["Enter", "open the row"], ["Esc", "close, leave a field"], ["/", "search"], ["t", "light, dark, or as the system"], ["?", "this list"]];
@@ -63,11 +64,25 @@ export function Frame({ views, of, version, connection, badges, search, note, wi
       <nav class="tabs" aria-label="views">{views.map(([view, name]) => {
         const [figure = 0, what = ""] = badges[view] ?? [];
         return <a key={view} href={href(view)} aria-current={route.view === view ? "page" : undefined}>{name}{figure > 0 && <span class="badge" aria-label={`${figure} ${what}`}>{figure}</span>}</a>;
-      })}</nav>
-      <main id="main" tabIndex={-1} data-view={route.view}>{children}</main>
+      })}<span class="zone" title="times on this page">{zone(new Date())}</span></nav>
+      <main id="main" tabIndex={-1} data-view={route.view} onClickCapture={leave}>{children}</main>
       {help && <Help views={views} note={note} close={() => showHelp(false)} />}
     </>
   );
+}
+
+/** A view that is left by one of its rows keeps which, in the entry of the browser's history. */
+function leave(event: MouseEvent): void {
+  const row = (event.target as Element).closest("[data-row]")?.getAttribute("href");
+  if (row) history.replaceState({ row, y: scrollY }, "");
+}
+
+/** Shows a view from its top; one to which Back led, as it was, with the focus on the row by which it was left. */
+export function arrive(): void {
+  const left = history.state as { row: string; y: number } | null;
+  scrollTo(0, left?.y ?? 0);
+  const rows = [...document.querySelectorAll<HTMLElement>("main [data-row]")];
+  rows.find((row) => row.getAttribute("href") === left?.row)?.focus({ preventScroll: true });
 }
 
 function Connected({ of }: { of: Connection }) {
@@ -82,9 +97,17 @@ function SearchBox({ view, hint, q }: { view: string; hint: string; q: string })
   }, [q]);
   return (
     <form class="search" role="search" onSubmit={(e) => { e.preventDefault(); go(view, "", { q: field.current?.value.trim() }); }}>
-      <input ref={field} id="search" type="search" aria-label="search" placeholder={`${hint}  ( / )`} autocomplete="off" spellcheck={false} onInput={(e) => { const word = e.currentTarget.value.trim(); if (word.length > 1) go(view, "", { q: word }); }} />
+      <input ref={field} id="search" type="search" aria-label="search" placeholder={`${hint}  ( / )`} autocomplete="off" spellcheck={false} onInput={(e) => find(view, e.currentTarget.value.trim())} />
     </form>
   );
+}
+
+/** Finds while somebody types: one entry of the browser's history, however many letters. */
+function find(view: string, q: string): void {
+  if (q.length < 2) return;
+  const route = parse(location.hash);
+  if (route.view === view && !route.arg) setParams({ q });
+  else go(view, "", { q });
 }
 
 function Help({ views, note, close }: { views: [string, string][]; note: string; close: () => void }) {
@@ -104,17 +127,21 @@ function Help({ views, note, close }: { views: [string, string][]; note: string;
 function onKey(event: KeyboardEvent, views: [string, string][], theme: () => void, help: () => void, noHelp: () => void): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const target = event.target as HTMLElement;
+  // What is behind the list of keys stays as it is.
+  const listed = document.querySelector("dialog[open]") !== null;
   if (event.key === "Escape") {
     noHelp();
+    if (listed) return;
     if (target.matches("input, select, textarea")) target.blur();
     else document.querySelector<HTMLElement>("[data-close]")?.click();
     return;
   }
   if (target.matches("input, select, textarea")) return;
   const view = views[Number(event.key) - 1];
-  if (view) go(view[0]);
+  if (event.key === "?") help();
+  else if (listed) return;
+  else if (view) go(view[0]);
   else if (event.key === "/") document.getElementById("search")?.focus();
-  else if (event.key === "?") help();
   else if (event.key === "t") theme();
   else if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
   else return;

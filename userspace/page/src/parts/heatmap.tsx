@@ -68,16 +68,16 @@ export function Heatmap({ series, span, step }: { series: SampleSeries[]; span: 
   const inner = Math.max(0, width - LEFT - 4);
   const most = Math.max(12, Math.min(Math.floor(inner / 5), Math.floor((to - from) / Math.max(1000 * step, spacing(series)))));
   const made = columns(series, from, to, most);
-  const used = made.flatMap((column) => [...column.buckets.keys()]);
-  const low = Math.floor(Math.min(895, ...used) / JOINED);
-  const high = Math.floor(Math.max(0, ...used) / JOINED) + 1;
+  const all = new Map<number, number>();
+  for (const column of made) add(all, [...column.buckets]);
+  // Of each bucket once: a call takes only so many arguments.
+  const low = Math.floor(Math.min(895, ...all.keys()) / JOINED);
+  const high = Math.floor(Math.max(0, ...all.keys()) / JOINED) + 1;
   const rows = Math.max(4, high - low);
   const plot = HEIGHT - BOTTOM - 6;
   const row = plot / rows;
   /** Where a duration is in the picture. */
   const height = (ns: number) => 4 + plot - (bucketOf(ns) / JOINED - low) * row;
-  const all = new Map<number, number>();
-  for (const column of made) add(all, [...column.buckets]);
   const total = made.reduce((sum, column) => sum + column.total, 0);
   const whole = sorted(all);
 

@@ -6,7 +6,7 @@ import { Command, Empty, Loading, Steps, Trouble } from "../parts/bits";
 import { EventRow, eventName, processName } from "../parts/event-row";
 import { Mark, ProvenanceTag, SEVERITIES, SeverityMark } from "../parts/mark";
 import { eventFits } from "../parts/search";
-import { clock, count, gpuName, shortPci, words } from "../format";
+import { clock, count, gpuName, shortPci, stamp, words } from "../format";
 import { href, setParams } from "../route";
 import { EVENTS_MAX, useLive } from "../live";
 import { usePolled } from "../use";
@@ -29,7 +29,7 @@ export function passes(event: Event, filter: Filter): boolean {
 }
 
 function Field({ name, label, value, hint, numeric = false }: { name: string; label: string; value: string | undefined; hint: string; numeric?: boolean }) {
-  return <label class="field">{label}<input name={name} value={value ?? ""} placeholder={hint} inputMode={numeric ? "numeric" : "text"} autocomplete="off" spellcheck={false} onInput={(e) => setParams({ [name]: e.currentTarget.value.trim() || undefined })} /></label>;
+  return <label class="field">{label}<input name={name} value={value ?? ""} placeholder={hint} inputMode={numeric ? "numeric" : "text"} autocomplete="off" spellcheck={false} onInput={(e) => setParams({ [name]: e.currentTarget.value || undefined })} /></label>;
 }
 
 function Choice({ name, label, value, choices }: { name: string; label: string; value: string | undefined; choices: [string, string][] }) {
@@ -38,7 +38,8 @@ function Choice({ name, label, value, choices }: { name: string; label: string; 
 
 export function Events({ id, params }: { id: string; params: Record<string, string> }) {
   const live = useLive();
-  const filter: Filter = params;
+  // A field keeps the space at its end: more words follow.
+  const filter: Filter = Object.fromEntries(Object.entries(params).map(([name, value]) => [name, value.trim()]));
   const [held, hold] = useState<{ events: Event[]; forgotten: number } | undefined>();
   const [shown, show] = useState(SHOWN);
   const [problem, setProblem] = useState<Problem | undefined>();
@@ -51,7 +52,10 @@ export function Events({ id, params }: { id: string; params: Record<string, stri
   const waiting = held ? live.events.length + live.forgotten - held.events.length - held.forgotten : 0;
   const older = async () => {
     try {
-      await live.readOlder();
+      const older = await live.readOlder();
+      // A list that is held has them too: they are not new.
+      hold((now) => now && { ...now, events: [...now.events, ...older] });
+      setProblem(undefined);
     } catch (error) {
       if (error instanceof Problem) setProblem(error);
     }
@@ -61,13 +65,13 @@ export function Events({ id, params }: { id: string; params: Record<string, stri
     <div class={id ? "master with-detail" : "master"}>
       <div class="pane">
         <form class="filters" onSubmit={(e) => e.preventDefault()} aria-label="filter">
-          <Field name="q" label="Text" value={filter.q} hint="any word" />
+          <Field name="q" label="Text" value={params.q} hint="any word" />
           <Choice name="severity" label="Severity" value={filter.severity} choices={[["", "all"], ["warning", "warning and above"], ["critical", "critical and above"], ["fatal", "fatal"]]} />
           <Choice name="gpu" label="GPU" value={filter.gpu} choices={[["", "all"], ...gpus.map((pci): [string, string] => [pci, shortPci(pci)])]} />
           <Choice name="kind" label="Kind" value={filter.kind} choices={[["", "all"], ...kinds.map((kind): [string, string] => [kind, words(kind)])]} />
-          <Field name="xid" label="Xid" value={filter.xid} hint="79" numeric />
-          <Field name="pid" label="Pid" value={filter.pid} hint="4711" numeric />
-          <Field name="container" label="Container" value={filter.container} hint="id" />
+          <Field name="xid" label="Xid" value={params.xid} hint="79" numeric />
+          <Field name="pid" label="Pid" value={params.pid} hint="4711" numeric />
+          <Field name="container" label="Container" value={params.container} hint="id" />
           <Choice name="provenance" label="Written by" value={filter.provenance} choices={[["", "all"], ["kernel", "the kernel"], ["injected", "drills"], ["userspace", "a process (forged)"], ["unknown", "unconfirmed"]]} />
           {set && <a class="button" href={href("events", id)}>Clear</a>}
         </form>
@@ -117,7 +121,7 @@ function EventDetail({ event }: { event: Event }) {
       {event.advice?.meaning && <p>{event.advice.meaning}</p>}
       <Steps title="Site" steps={event.advice?.site} /><Steps title="Vendor's advice" steps={event.advice?.vendor} />
       <dl class="facts wide">
-        <dt>time</dt><dd>{clock(event.time, true)} <span class="muted">{event.time}</span></dd>
+        <dt>time</dt><dd>{stamp(event.time)} <span class="muted">{event.time}</span></dd>
         {event.repeats > 0 && <><dt>happened</dt><dd>{count(event.repeats + 1)} times{event.last_time ? `, last ${clock(event.last_time)}` : ""}</dd></>}
         {event.gpu && <><dt>GPU</dt><dd><a href={href("events", "", { gpu: event.gpu.pci })}>{gpuName(event.gpu)}</a>{event.gpu.uuid && <code> {event.gpu.uuid}</code>}</dd></>}
         {pid !== undefined && <><dt>process</dt><dd><a href={href("processes", String(pid))}>{processName(event)}</a></dd></>}

@@ -51,6 +51,8 @@ export function Gpu({ pci, params }: { pci: string; params: Record<string, strin
   }), [samples.value]);
   const [from, to] = useMemo(() => bounds(span), [samples.value, span.since, span.until]);
   const gpu = live.gpus?.find((one) => one.pci === pci);
+  const { serial, part_number: part, vbios, firmware } = gpu?.board ?? {};
+  const board = [["serial number", serial], ["part number", part], ["VBIOS", vbios], ["GSP firmware", firmware]];
   const incidents = (live.incidents ?? []).filter((one) => one.affected?.gpus?.some((other) => other.pci === pci));
   const drawn = charts.filter((one) => !one.quiet);
   const quiet = charts.filter((one) => one.quiet);
@@ -61,6 +63,7 @@ export function Gpu({ pci, params }: { pci: string; params: Record<string, strin
         <div>
           {gpu ? <GpuCard gpu={gpu} judged={gpuHealth(gpu, live.health, live.incidents ?? [])} series={[]} />
             : live.gpus ? <Empty title="This GPU is not there now">Nothing shows it: it fell off the bus, or was taken out. What it measured and what happened to it are kept.</Empty> : <Loading />}
+          {board.some(([, value]) => value) && <section><h3>Board</h3><dl class="facts wide">{board.map(([name, value]) => value && <><dt>{name}</dt><dd><code>{value}</code></dd></>)}</dl></section>}
           {incidents.length > 0 && <section><h3>Incidents<small>{incidents.length}</small></h3><div class="list">{incidents.slice(0, 6).map((one) => (
             <a class="attention narrow" key={one.id} href={href("incidents", one.id)} data-row><SeverityMark of={one.severity} /><span class="grow">{one.drill && <span class="tag injected">drill</span>}{one.title}</span><StateMark of={one.state} /><time class="muted">{clock(one.opened)}</time></a>))}</div></section>}
         </div>

@@ -1,11 +1,12 @@
 // Incidents, and one of them with its course, causes and evidence.
 
-import { get } from "../api";
+import { useRef } from "preact/hooks";
+import { Problem, get } from "../api";
 import { Command, Empty, Loading, Steps, Trouble } from "../parts/bits";
 import { EventRow, eventName } from "../parts/event-row";
 import { Mark, SeverityMark, StateMark } from "../parts/mark";
 import { Timeline } from "../parts/timeline";
-import { age, bytes, clock, count, gpuName, plural, shortContainer, words } from "../format";
+import { age, bytes, clock, count, gpuName, plural, shortContainer, stamp, words } from "../format";
 import { href, setParams } from "../route";
 import { useLive } from "../live";
 import { usePolled } from "../use";
@@ -14,6 +15,8 @@ import type { CausalLink, Event, Incident } from "../types";
 /** Before and after an incident, what its GPUs measured is shown. */
 const AROUND_MS = 10 * 60_000;
 const EVENTS_READ = 64;
+/** Events that are read at a time: a browser gives a host six connections. */
+const AT_ONCE = 4;
 
 export function Incidents({ id, params }: { id: string; params: Record<string, string> }) {
   const live = useLive();
@@ -56,23 +59,35 @@ function Row({ incident }: { incident: Incident }) {
   );
 }
 
+/** Events by their ids, as they are now: those that the live state lacks are read once. Of an incident that grows meanwhile what was read stays. */
+function useEvents(ids: string[]): { events: Event[]; reading: boolean; problem: Problem | undefined } {
+  const live = useLive();
+  const found = useRef(new Map<string, Event>());
+  const of = (id: string) => live.event(id) ?? found.current.get(id);
+  const { loading, problem } = usePolled(ids.join(" "), async () => {
+    const due = ids.filter((id) => !of(id));
+    const reader = async () => {
+      for (let id = due.shift(); id !== undefined; id = due.shift()) {
+        try {
+          found.current.set(id, await get<Event>(`/api/v1/events/${encodeURIComponent(id)}`));
+        } catch (error) {
+          // Retention may have removed it: the list says how many are there.
+          if (!(error instanceof Problem && error.status === 404)) throw error;
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, reader));
+  });
+  return { events: ids.flatMap((id) => of(id) ?? []), reading: loading, problem };
+}
+
 function One({ id }: { id: string }) {
   const live = useLive();
   const known = live.incidents?.find((one) => one.id === id);
-  const read = usePolled(`${id} ${known?.revision ?? ""}`, async () => {
-    const incident = known ?? await get<Incident>(`/api/v1/incidents/${encodeURIComponent(id)}`);
-    const events: Event[] = [];
-    for (const event of incident.events.slice(0, EVENTS_READ)) {
-      try {
-        events.push(live.event(event) ?? await get<Event>(`/api/v1/events/${encodeURIComponent(event)}`));
-      } catch {
-        // Retention may have removed it: the list says how many are there.
-      }
-    }
-    return { incident, events };
-  });
-  if (!read.value) return read.problem ? <Trouble of={read.problem} /> : <Loading />;
-  const { incident, events } = read.value;
+  const alone = usePolled(`${id} ${known ? "known" : ""}`, async () => known ?? await get<Incident>(`/api/v1/incidents/${encodeURIComponent(id)}`));
+  const incident = known ?? alone.value;
+  const { events, reading, problem } = useEvents((incident?.events ?? []).slice(0, EVENTS_READ));
+  if (!incident) return alone.problem ? <Trouble of={alone.problem} /> : <Loading />;
   const named = (event: string) => {
     const found = events.find((one) => one.id === event);
     return found ? `${clock(found.time, true)} ${eventName(found)}` : event;
@@ -84,7 +99,7 @@ function One({ id }: { id: string }) {
     <article class="incident-page">
       <p class="line"><a href={href("incidents")}>Incidents</a> / <code>{incident.id}</code></p>
       <h2 class="headline">{incident.title}</h2>
-      <p class="badges"><SeverityMark of={incident.severity} /><StateMark of={incident.state} /><span class="tag">{words(incident.class)}</span>{incident.drill && <span class="tag injected">drill: pages nobody</span>}<span class="muted">opened {clock(incident.opened, true)}, {incident.closed ? "resolved" : "last event"} {age((Date.parse(end) - Date.parse(incident.opened)) / 1000)} later</span></p>
+      <p class="badges"><SeverityMark of={incident.severity} /><StateMark of={incident.state} /><span class="tag">{words(incident.class)}</span>{incident.drill && <span class="tag injected">drill: pages nobody</span>}<span class="muted">opened <time dateTime={incident.opened}>{stamp(incident.opened)}</time>, {incident.closed ? "resolved" : "last event"} {age((Date.parse(end) - Date.parse(incident.opened)) / 1000)} later</span></p>
 
       <div class="halves wide-left">
         <div>
@@ -92,7 +107,8 @@ function One({ id }: { id: string }) {
             <h3>Course<small>{plural(incident.event_count, "event")}, {plural(incident.occurrences, "occurrence")}</small></h3>
             {events.length > 0 && <Timeline incident={incident} events={events} />}
             <div class="events">{events.map((event) => <EventRow key={event.id} event={event} />)}</div>
-            {events.length < incident.event_count && <p class="muted">Shown are {events.length} of {count(incident.event_count)} events; the store has those that retention has left.</p>}
+            {problem && <Trouble of={problem} />}
+            {!reading && !problem && events.length < incident.event_count && <p class="muted">Shown are {events.length} of {count(incident.event_count)} events; the store has those that retention has left.</p>}
           </section>
           {(incident.chain ?? []).length > 0 && (
             <section><h3>What led to what</h3><ol class="chain">{incident.chain?.map((link) => (

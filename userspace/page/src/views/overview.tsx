@@ -83,8 +83,16 @@ function License({ of: { licensed, term, product, expiry }, at }: { of: VgpuLice
   return <Mark shape="triangle" tone="warning">{licensed ? "ended" : "none"}{product && ` of ${product}`}</Mark>;
 }
 
+/** Its driver; where only sysfs shows the GPU and nothing is bound to it, that there is none. */
+function driverOf({ driver_bound: bound, driver_version: version, present_in: { pci, nvml, proc } }: GpuInfo): string {
+  if (bound && bound !== "nvidia") return `bound to ${bound}`;
+  if (version) return `driver ${version}`;
+  return pci && !bound && !nvml && !proc ? "no driver bound" : "";
+}
+
 export function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged; series: SampleSeries[] }) {
   const sample = gpu.sample;
+  const driver = driverOf(gpu);
   const of = (metric: string, sensor?: string) => spark(series.find((one) => one.metric === metric && one.labels.gpu === gpu.pci && (!sensor || one.labels.sensor === sensor)));
   const now = Date.now();
   const { used, total } = sample?.memory ?? {};
@@ -101,7 +109,8 @@ export function GpuCard({ gpu, judged, series }: { gpu: GpuInfo; judged: Judged;
         <h3><a href={href("gpu", gpu.pci)} data-row>{gpu.index === undefined ? "GPU" : `GPU ${gpu.index}`}</a></h3>
         <HealthMark of={judged.state} />
       </header>
-      <p class="muted line">{gpu.name ?? "name not known"} · <code>{shortPci(gpu.pci)}</code></p>
+      <p class="muted line"><code>{shortPci(gpu.pci)}</code> · {gpu.name ?? "name not known"}</p>
+      {driver && <p class="muted line">{driver}</p>}
       {judged.reasons.length > 0 && <ul class="reasons">{judged.reasons.slice(0, 3).map((reason) => <li key={reason}>{reason}</li>)}{judged.reasons.length > 3 && <li>and {judged.reasons.length - 3} more</li>}</ul>}
       {judged.action && judged.action !== "none" && <p class="line">To do: <strong>{words(judged.action)}</strong></p>}
       {sample && (
@@ -162,7 +171,7 @@ export function Overview() {
     <>
       <section class="tiles" aria-label="summary">
         <a class="tile" href={href("sources")}><span>host</span><b><HealthMark of={hostState} /></b><small>{maintenance ? `maintenance until ${clock(maintenance.until)} by ${maintenance.by}` : hostState === "healthy" ? "every part that is watched" : why ? `${subjectName(why)}: ${texts(why)[0] ?? why.state}` : status.host_health?.reasons?.[0] ?? "by its components"}</small></a>
-        <a class="tile" href={href("incidents", "", { state: "open" })}><span>incidents not resolved</span><b class={faults.length > 0 ? "critical" : ""}>{faults.length > 0 ? <Mark shape="diamond" tone="critical">{count(faults.length)}</Mark> : "none"}</b><small>{drills > 0 ? `and ${plural(drills, "drill")}` : "no drills"}</small></a>
+        <a class="tile" href={href("incidents", "", { state: "open" })}><span>incidents not resolved</span><b class={faults.length > 0 ? "critical" : ""}>{faults.length > 0 ? <Mark shape="diamond" tone="critical">{count(faults.length)}</Mark> : live.incidents ? "none" : "–"}</b><small>{!live.incidents ? "not read yet" : drills > 0 ? `and ${plural(drills, "drill")}` : "no drills"}</small></a>
         <a class="tile" href={href("events")}><span>events not acknowledged</span><b class="row">{SEVERITIES.slice(1).reverse().map((severity) => (
           <span key={severity} class={status.events[severity] ? "" : "none"} title={severity}><SeverityMark of={severity} label={false} />{count(status.events[severity] ?? 0)}</span>))}</b><small>fatal, critical, warning; by the kernel</small></a>
         <a class="tile" href={href("sources")}><span>capture</span><b>{status.paused ? <Mark shape="pause" tone="warning">paused</Mark> : failed.length > 0 ? <Mark shape="octagon" tone="fatal">{plural(failed.length, "source")} failed</Mark> : <Mark shape="check" tone="ok">working</Mark>}</b><small>{lost > 0 ? `${plural(lost, "record")} lost` : "no record lost"}</small></a>

@@ -1,7 +1,7 @@
 // Processes that use a GPU, and the latency of one of them over time.
 
 import { get } from "../api";
-import { Empty, Loading, Times, Trouble } from "../parts/bits";
+import { Empty, Loading, Stale, Times, Trouble } from "../parts/bits";
 import { Heatmap } from "../parts/heatmap";
 import { Mark } from "../parts/mark";
 import { RangeChoice, spanOf } from "../parts/range";
@@ -29,6 +29,7 @@ export function Processes({ id, params }: { id: string; params: Record<string, s
   const Head = ({ of, children }: { of: Column; children: string }) => <th class="num" aria-sort={by === of ? "descending" : undefined}><button type="button" class="sort" onClick={() => setParams({ sort: of })}>{children}{by === of ? " ▾" : ""}</button></th>;
   return (
     <>
+      <Stale of={read.problem} />
       <div class="bar">
         <span><b>{plural(found.length, "process", "processes")}</b> that use a GPU</span>
         <label class="field inline">Filter<input value={params.q ?? ""} placeholder="name, pid, container, nvidia0" onInput={(e) => setParams({ q: e.currentTarget.value || undefined })} /></label>
@@ -85,7 +86,7 @@ function Latency({ pid, params, name }: { pid: number | undefined; params: Recor
       </div>
       {read.problem && !read.value ? <Trouble of={read.problem} /> : !read.value ? <Loading /> : drawn.length === 0
         ? <Empty title="No call was timed in this range">{layer === "cuda" ? "CUDA calls are traced where the daemon runs with cuda_api = true." : "Driver calls are counted while the probes are attached and the driver is loaded."}</Empty>
-        : <Heatmap series={drawn} span={span} step={read.value.step_s ?? 2} />}
+        : <><Stale of={read.problem} /><Heatmap series={drawn} span={span} step={read.value.step_s ?? 2} /></>}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 // Clients of `gtrace serve` on this host, and where the time of their calls goes.
 
 import { get } from "../api";
-import { Empty, Loading, Trouble } from "../parts/bits";
+import { Empty, Loading, Stale, Trouble } from "../parts/bits";
 import { Mark } from "../parts/mark";
 import { age, bytes, count, duration, number, plural } from "../format";
 import { usePolled } from "../use";
@@ -53,13 +53,14 @@ export function Remote() {
       absent: ["No GPU of this host is offered to others", "gtrace serve offers them; gtrace exec --remote HOST uses one."],
       serving: ["", ""],
     }[state];
-    return <Empty title={title ?? ""}>{why}</Empty>;
+    return <><Stale of={read.problem} /><Empty title={title ?? ""}>{why}</Empty></>;
   }
   const sessions = server.sessions.filter((one) => one.client);
   const most = Math.max(...sessions.map((one) => mean(one.stats.queue) + mean(one.stats.driver)), 1);
   const refused = Object.entries(server.counters.refused ?? {});
   return (
     <>
+      <Stale of={read.problem} />
       <div class="bar"><span><b>{plural(sessions.length, "client")}</b> of at most {server.max_clients}, server {server.host}, up {age(server.uptime_s)}, {server.listen.join(", ")}</span><span class="tag">{server.tls ? "TLS" : "no TLS"}</span><span class="tag">{server.token ? "token" : "no token"}</span></div>
       {refused.length > 0 && <p><Mark shape="triangle" tone="warning">refused: {refused.map(([why, n]) => `${why} ${count(n)}`).join(", ")}</Mark></p>}
       <p class="legend-line"><svg class="key queue" viewBox="0 0 18 8" aria-hidden="true"><rect width="18" height="8" /></svg>waits in the server's queue <svg class="key driver" viewBox="0 0 18 8" aria-hidden="true"><rect width="18" height="8" /></svg>in the driver. Client, wire and wake are measured at the client: <code>gtrace exec --stats-file</code></p>

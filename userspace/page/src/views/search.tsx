@@ -1,7 +1,7 @@
 // What a word finds: GPUs, processes, incidents, events, metrics.
 
 import { get } from "../api";
-import { Empty } from "../parts/bits";
+import { Empty, Trouble } from "../parts/bits";
 import { EventRow } from "../parts/event-row";
 import { HealthMark, SeverityMark, StateMark } from "../parts/mark";
 import { eventFits, gpuFits, incidentFits, processFits } from "../parts/search";
@@ -24,10 +24,12 @@ export function Search({ q }: { q: string }) {
   const incidents = (live.incidents ?? []).filter((one) => incidentFits(one, q));
   const events = live.events.filter((one) => eventFits(one, q));
   const named = (metrics.value?.metrics ?? []).filter((one) => q.toLowerCase().split(/\s+/).every((word) => one.metric.includes(word)));
+  const problem = processes.problem ?? metrics.problem;
   const none = gpus.length + users.length + incidents.length + events.length + named.length === 0;
   return (
     <>
-      {none && <Empty title={`Nothing fits “${q}”`}>Searched: GPUs, processes, incidents, metrics, and the {plural(live.events.length, "event")} that this page holds.</Empty>}
+      {problem && <Trouble of={problem} />}
+      {none && (processes.value || processes.problem) && (metrics.value || metrics.problem) && live.incidents && live.eventsRead && <Empty title={`Nothing fits “${q}”`}>Searched: GPUs, processes, incidents, metrics, and the {plural(live.events.length, "event")} that this page holds.</Empty>}
       {gpus.length > 0 && <section><h2>GPUs<small>{gpus.length}</small></h2><div class="list">{gpus.map((gpu) => {
         const { state, reasons } = gpuHealth(gpu, live.health, live.incidents ?? []);
         return <div class="attention" key={gpu.pci}><HealthMark of={state} /><span class="grow"><a href={href("gpu", gpu.pci)} data-row><b>{gpu.index === undefined ? "" : `GPU ${gpu.index} · `}{shortPci(gpu.pci)}</b></a> {gpu.name} <span class="muted">{reasons[0] ?? gpu.uuid}</span></span><a href={href("events", "", { gpu: gpu.pci })}>events</a></div>;

@@ -67,7 +67,7 @@ fn sentence(material: &Material) -> String {
         return format!(
             "No event is recorded from {} to {} UTC.",
             words::utc(material.window.from),
-            words::clock(material.window.to)
+            words::beside(material.window.from, material.window.to)
         );
     };
     let (events, occurrences) = counts(material);
@@ -131,7 +131,7 @@ fn facts(material: &Material) -> Markup {
             @if let Some(closed) = closed { div { dt { "Closed" } dd { (words::utc(closed)) " UTC" } } }
             div {
                 dt { "This report covers" }
-                dd { (words::utc(material.window.from)) " to " (words::clock(material.window.to)) }
+                dd { (words::utc(material.window.from)) " to " (words::beside(material.window.from, material.window.to)) }
             }
             @for (kind, all) in words::affected(material) {
                 div {
@@ -180,23 +180,6 @@ pub(super) fn what_to_do(material: &Material) -> Markup {
     super::section("do", &content)
 }
 
-/// Events of the cause chain in the order in which it names them, numbered from 1.
-pub(super) fn chain_events(material: &Material) -> Vec<EventId> {
-    let mut ids = Vec::new();
-    for link in material
-        .incident
-        .iter()
-        .flat_map(|incident| &incident.chain)
-    {
-        for id in [link.from, link.to] {
-            if !ids.contains(&id) {
-                ids.push(id);
-            }
-        }
-    }
-    ids
-}
-
 /// What led to what.
 pub(super) fn causes(material: &Material) -> Markup {
     let Some(incident) = material
@@ -212,7 +195,7 @@ pub(super) fn causes(material: &Material) -> Markup {
         };
         return super::section("cause", &html! { p.muted { "Not recorded: " (why) "." } });
     };
-    let ids = chain_events(material);
+    let ids = material.chain_events();
     let number = |id: EventId| {
         ids.iter()
             .position(|known| *known == id)

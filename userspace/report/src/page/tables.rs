@@ -1,7 +1,7 @@
 //! Bounded tables: events, kernel log, calls, snapshot, versions, gaps. What is not shown is counted.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use gtrace_event::{Event, Timestamp};
 use gtrace_profile::text::duration;
@@ -43,9 +43,9 @@ pub(super) fn events(material: &Material) -> Markup {
     if material.events.is_empty() {
         return super::section("events", &super::not_recorded(material, missing::EVENTS));
     }
-    let shown = most_telling(material);
+    let shown = material.most_telling(EVENTS_MAX);
     let content = html! {
-        (not_shown(material.events.len(), shown.len(), "event", "events.jsonl, and here are those of the cause chain and the most severe"))
+        (not_shown(material.events.len(), shown.len(), "event", "events.jsonl, and here are those of the incident and the most severe"))
         (filter("table-events"))
         div.wide {
             table id="table-events" {
@@ -55,36 +55,21 @@ pub(super) fn events(material: &Material) -> Markup {
                         th { "Seen by" } th { "Provenance" }
                     }
                 }
-                tbody { @for event in shown { (event_row(event)) } }
+                tbody { @for event in shown { (event_row(material, event)) } }
             }
         }
     };
     super::section("events", &content)
 }
 
-/// Events of the cause chain and the most severe, in the order of time.
-fn most_telling(material: &Material) -> Vec<&Event> {
-    let chain: BTreeSet<_> = super::summary::chain_events(material).into_iter().collect();
-    let mut ranked: Vec<(usize, &Event)> = material.events.iter().enumerate().collect();
-    if ranked.len() > EVENTS_MAX {
-        let rank = |event: &Event| (chain.contains(&event.id), event.severity);
-        ranked.sort_by_key(|(at, event)| (Reverse(rank(event)), *at));
-        ranked.truncate(EVENTS_MAX);
-        ranked.sort_by_key(|(at, _)| *at);
-    }
-    ranked.into_iter().map(|(_, event)| event).collect()
-}
-
-fn event_row(event: &Event) -> Markup {
+fn event_row(material: &Material, event: &Event) -> Markup {
     html! {
         tr {
-            td.time { (words::clock(event.time)) }
+            td.time { (words::beside(material.window.from, event.time)) }
             td { span.sev.(event.severity.name()) { (event.severity) } }
             td {
                 b { (event.kind) }
-                @if event.repeats > 0 {
-                    span.muted { " · " (words::count(event.repeats + 1, "time")) @if let Some(last) = event.last_time { ", last " (words::clock(last)) } }
-                }
+                @if let Some(repeats) = words::repeats(event) { span.muted { " · " (repeats) } }
                 div.message.mono { (words::shortened(&event.message, 800)) }
                 @for ack in &event.acks { div.small { "Acknowledged by " (ack.by) ": " (ack.note) } }
                 div.muted.small { (event.id) }
@@ -165,18 +150,18 @@ pub(super) fn calls(material: &Material) -> Markup {
                 thead {
                     tr { th { "First (UTC)" } th { "Call" } th { "Process" } th.num { "Calls" } th.num { "Longest" } th { "Result" } }
                 }
-                tbody { @for group in shown { (call_row(group)) } }
+                tbody { @for group in shown { (call_row(material, group)) } }
             }
         }
     };
     super::section("calls", &content)
 }
 
-fn call_row(group: &Alike<'_>) -> Markup {
+fn call_row(material: &Material, group: &Alike<'_>) -> Markup {
     let call = group.longest;
     html! {
         tr {
-            td.time { (words::clock(group.first)) }
+            td.time { (words::beside(material.window.from, group.first)) }
             td.mono.message { (call.layer.name()) " " (call.name) }
             td { (call.comm.as_deref().unwrap_or("")) @if let Some(pid) = call.pid { " " span.muted { (pid) } } }
             td.num { (group.count) }
@@ -217,15 +202,21 @@ pub(super) fn snapshot(material: &Material) -> Markup {
     super::section("processes", &content)
 }
 
-/// Lines of the kernel log, the nearest to the first event.
+/// Lines of the kernel log, those around the first time within the window at which the report's subject is known to have
+/// happened.
 pub(super) fn kernel_log(material: &Material) -> Markup {
     if material.kernel_log.is_empty() {
         return super::section("log", &super::not_recorded(material, missing::KERNEL_LOG));
     }
     let log = &material.kernel_log;
-    let at = material.span().map_or(0, |span| {
-        log.partition_point(|record| record.time < span.from)
-    });
+    let times = material
+        .subject()
+        .flat_map(|event| [Some(event.time), event.last_time]);
+    let times = times.flatten().filter(|time| material.window.holds(*time));
+    let began = times
+        .min()
+        .or_else(|| material.span().map(|span| span.from));
+    let at = began.map_or(0, |began| log.partition_point(|record| record.time < began));
     let first = at
         .saturating_sub(LOG_MAX / 3)
         .min(log.len().saturating_sub(LOG_MAX));
@@ -239,7 +230,7 @@ pub(super) fn kernel_log(material: &Material) -> Markup {
                 tbody {
                     @for record in shown {
                         tr {
-                            td.time { (words::clock(record.time)) }
+                            td.time { (words::beside(material.window.from, record.time)) }
                             td { (level(record.priority)) }
                             td.message.mono { (words::shortened(&record.text, 600)) }
                         }
@@ -290,10 +281,6 @@ pub(super) fn versions(material: &Material) -> Markup {
 
 /// What is lost, what is missing, and what the incident says of its evidence.
 pub(super) fn gaps(material: &Material) -> Markup {
-    let incident = material.incident.as_ref();
-    let of_incident = incident
-        .map(|incident| incident.missing.as_slice())
-        .unwrap_or_default();
     let older: Vec<Timestamp> = material
         .events
         .iter()
@@ -313,8 +300,8 @@ pub(super) fn gaps(material: &Material) -> Markup {
             } }
         }
         h3 { "Not recorded" }
-        @if material.missing.is_empty() && of_incident.is_empty() { p { "Nothing that a report has is missing." } }
-        @else { ul { @for gap in material.missing.iter().chain(of_incident) { li { b { (gap.what) } ": " (gap.why) } } } }
+        @if material.gaps().next().is_none() { p { "Nothing that a report has is missing." } }
+        @else { ul { @for gap in material.gaps() { li { b { (gap.what) } ": " (gap.why) } } } }
         @if let Some(chain) = material.chain.as_ref().and_then(crate::chain::summary) {
             h3 { "Proof" }
             p {
@@ -323,7 +310,7 @@ pub(super) fn gaps(material: &Material) -> Markup {
                 ", which the store shows for record " (chain.last_seq) " as long as nobody changed it."
             }
         }
-        @if !older.is_empty() { p.muted { (words::count(older.len() as u64, "event")) " of the incident lie outside of the time above; tables have them, pictures do not." } }
+        @if !older.is_empty() { p.muted { (words::count(older.len() as u64, "event")) " began outside of the time above; tables have them, pictures do not." } }
     };
     super::section("gaps", &content)
 }

@@ -43,7 +43,7 @@ pub(super) fn section(material: &Material) -> Markup {
     let close = material.span().and_then(|span| close_up(material, span));
     let content = html! {
         @if let Some(close) = close {
-            h3 { "The incident: " (words::clock(close.from)) " to " (words::clock(close.to)) " UTC" }
+            h3 { "The incident: " (words::clock(close.from)) " to " (words::beside(close.from, close.to)) " UTC" }
             (picture(material, close, "close"))
             h3 { "All of the time" }
         }
@@ -114,7 +114,7 @@ fn spoken(material: &Material, window: Window) -> String {
     format!(
         "Timeline from {} to {} UTC with {}; the table of events has them all",
         words::utc(window.from),
-        words::clock(window.to),
+        words::beside(window.from, window.to),
         words::count(events, "event")
     )
 }
@@ -284,10 +284,7 @@ fn marks(material: &Material, window: Window) -> BTreeMap<Lane, Vec<Mark>> {
 
 /// Numbers of the events of the cause chain.
 fn numbers(material: &Material) -> BTreeMap<EventId, usize> {
-    super::summary::chain_events(material)
-        .into_iter()
-        .zip(1..)
-        .collect()
+    material.chain_events().into_iter().zip(1..).collect()
 }
 
 fn row_of_marks(marks: &[Mark], row: usize) -> Markup {

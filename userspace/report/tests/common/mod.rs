@@ -12,7 +12,7 @@ use gtrace_event::{
 use gtrace_profile::{Counts, Histogram, Key, Layer, Part, Process as Caller};
 use gtrace_report::{
     Call, CallLayer, ChainRecord, ChainSegment, Fact, LatencyRow, LogRecord, Loss, Material,
-    Series, SnapshotPart, Window,
+    Report, Series, SnapshotPart, Window,
 };
 use jiff::SignedDuration;
 use sha2::{Digest as _, Sha256};
@@ -38,13 +38,9 @@ pub fn event(
 ) -> Event {
     let mut occurrence = Occurrence::new(kind, severity, message);
     occurrence.provenance = Provenance::Kernel;
-    occurrence.boottime_ns = Some(u64::try_from(4_000_000_000_000_i64 + ms * 1_000_000).unwrap());
-    let witness = Witness {
-        source: witness,
-        count: 1,
-        first_time: at(ms),
-    };
-    let mut event = Event::new(at(ms), witness, occurrence);
+    // What was before the boot has none.
+    occurrence.boottime_ns = u64::try_from(4_000_000_000_000_i64 + ms * 1_000_000).ok();
+    let mut event = Event::seen(at(ms), witness, 1, occurrence);
     event.host = Some(HOST.to_owned());
     event.gpu = Some(Gpu {
         pci: Some(GPU.parse().unwrap()),
@@ -155,15 +151,10 @@ fn incident(events: &[Event]) -> Incident {
         id: IncidentId::new(1_772_507_527_250),
         revision: 3,
         time: at(60_000),
-        opened: at(0),
         last_time: at(2_100),
-        closed: None,
         state: IncidentState::Acknowledged,
-        severity: Severity::Fatal,
         title: "GPU 2 (0000:3b:00.0) fell off the bus after a fatal PCIe error; train_llm.py died"
             .to_owned(),
-        class: FailureClass::Pcie,
-        drill: false,
         host: Some(HOST.to_owned()),
         machine_id: Some("9f8e7d6c-1111-4222-8333-444455556666".to_owned()),
         boot_id: Some("0b1c2d3e-aaaa-4bbb-8ccc-ddddeeeeffff".to_owned()),
@@ -201,17 +192,17 @@ fn incident(events: &[Event]) -> Incident {
             remote_clients: vec![],
         },
         advice: Some(advice()),
-        evidence: vec![],
-        missing: vec![MissingEvidence {
-            what: "NVLink counters".to_owned(),
-            why: "NVML did not answer after the fault".to_owned(),
-        }],
-        history: vec![StateChange {
-            time: at(60_000),
-            state: IncidentState::Acknowledged,
-            by: USER.to_owned(),
-            note: "on it; node is cordoned".to_owned(),
-        }],
+        missing: vec![MissingEvidence::new(
+            "NVLink counters",
+            "NVML did not answer after the fault",
+        )],
+        history: vec![StateChange::new(
+            at(60_000),
+            IncidentState::Acknowledged,
+            USER,
+            "on it; node is cordoned",
+        )],
+        ..Incident::new(at(0), FailureClass::Pcie, Severity::Fatal)
     }
 }
 
@@ -432,4 +423,20 @@ pub fn material() -> Material {
     material.chain = Some(chain(41, bodies));
     material.events = events;
     material
+}
+
+/// The page.
+pub fn html(material: Material) -> String {
+    String::from_utf8(Report::new(material).html().unwrap()).unwrap()
+}
+
+/// What surrounds the files.
+pub fn page(html: &str) -> String {
+    let mut out = String::new();
+    let mut rest = html;
+    while let Some((before, after)) = rest.split_once(";base64,") {
+        out.push_str(before);
+        rest = after.split_once('"').unwrap().1;
+    }
+    out + rest
 }

@@ -73,12 +73,7 @@ pub(crate) fn amended(
 }
 
 pub(crate) fn ack(id: EventId, time: Timestamp) -> Ack {
-    Ack {
-        id,
-        time,
-        by: "on-call".to_owned(),
-        note: "reset the GPU".to_owned(),
-    }
+    Ack::new(id, time, "on-call", "reset the GPU")
 }
 
 /// A directory with a path for a store in it.

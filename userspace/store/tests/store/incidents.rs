@@ -1,5 +1,5 @@
 use gtrace_event::{
-    Affected, Event, EventId, FailureClass, Incident, IncidentId, IncidentState, Record, Severity,
+    Event, EventId, FailureClass, Incident, IncidentId, IncidentState, Record, Severity,
     StateChange, Timestamp,
 };
 use gtrace_store::IncidentFilter;
@@ -8,39 +8,21 @@ use crate::common::{Place, ack, amended, day, event, put};
 
 fn incident(time: Timestamp, events: Vec<EventId>) -> Incident {
     Incident {
-        id: IncidentId::new(u64::try_from(time.as_millisecond()).unwrap()),
-        revision: 0,
-        time,
-        opened: time,
-        last_time: time,
-        closed: None,
-        state: IncidentState::Open,
-        severity: Severity::Critical,
         title: "a GPU fell off the bus".to_owned(),
-        class: FailureClass::Pcie,
-        drill: false,
-        host: None,
-        machine_id: None,
-        boot_id: None,
         event_count: events.len() as u64,
         occurrences: events.len() as u64,
         events,
-        chain: Vec::new(),
-        affected: Affected::default(),
-        advice: None,
-        evidence: Vec::new(),
-        missing: Vec::new(),
-        history: Vec::new(),
+        ..Incident::new(time, FailureClass::Pcie, Severity::Critical)
     }
 }
 
 fn resolved(mut incident: Incident, time: Timestamp) -> Incident {
-    incident.change_state(StateChange {
+    incident.change_state(StateChange::new(
         time,
-        state: IncidentState::Resolved,
-        by: "on-call".to_owned(),
-        note: String::new(),
-    });
+        IncidentState::Resolved,
+        "on-call",
+        "",
+    ));
     incident
 }
 

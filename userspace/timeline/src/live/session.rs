@@ -112,7 +112,8 @@ impl Session {
         Ok(())
     }
 
-    /// Collects until `over`, which is checked whenever `ended` becomes readable.
+    /// Collects until `over`, which is checked whenever `ended` becomes readable. Once a call cannot be kept none is, of which
+    /// `say` gets a line, and what is counted is collected all the same.
     ///
     /// # Errors
     ///
@@ -120,33 +121,48 @@ impl Session {
     pub fn collect(
         &mut self,
         ended: Option<&OwnedFd>,
+        say: fn(&str),
         mut over: impl FnMut() -> bool,
     ) -> anyhow::Result<()> {
+        let events = self.spool.is_some();
         let mut busy = false;
+        let mut kept = Ok(());
         loop {
-            let events = self.spool.is_some();
             let wake = Wake { events, busy };
             self.collector.wait(ended.map(|fd| fd.as_fd()), wake)?;
             // Before what is there is taken, so that nothing comes between.
             let last = over();
             self.collector.receive();
-            busy = self.collector.drain(self.spool.as_mut())?;
-            if let Some(spool) = &mut self.spool {
-                spool.age()?;
-                if let Some(freezer) = &mut self.freezer
-                    && freezer.is_due(last)
-                {
-                    let clock = Clock::new(self.variables.scale, self.begun, Pair::now());
-                    freezer.send(&self.collector.recorded(), spool, &clock);
-                }
-            }
+            busy = self.keep(last).unwrap_or_else(|error| {
+                say(&format!(
+                    "calls are only counted from now on, and none is kept: {error:#}"
+                ));
+                self.spool = None;
+                kept = Err(error.context("a call could not be kept"));
+                false
+            });
             if last {
                 if let Some(freezer) = self.freezer.take() {
                     freezer.end();
                 }
-                return Ok(());
+                return kept;
             }
         }
+    }
+
+    /// Takes the calls from the rings; whether one of them was rather full. `last`: no more come.
+    fn keep(&mut self, last: bool) -> anyhow::Result<bool> {
+        let busy = self.collector.drain(self.spool.as_mut())?;
+        if let Some(spool) = &mut self.spool {
+            spool.age()?;
+            if let Some(freezer) = &mut self.freezer
+                && freezer.is_due(last)
+            {
+                let clock = Clock::new(self.variables.scale, self.begun, Pair::now());
+                freezer.send(&self.collector.recorded(), spool, &clock);
+            }
+        }
+        Ok(busy)
     }
 
     /// Ends. `status`: how the program ended.

@@ -24,16 +24,10 @@ use super::known_node;
 use crate::exec::{CallError, Called, Code, Exec};
 
 /// The node that is asked about, in the driver's name.
-fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<Result<CUgraphNode, Code>, CallError> {
+fn node_of(exec: &Exec, r: &mut Reader<'_>) -> Result<CUgraphNode, CallError> {
     let handle = r.u64()?;
     r.end()?;
-    let real = exec.handles.real(Kind::GraphNode, handle);
-    Ok(real.map(<*mut c_void>::cast))
-}
-
-/// Success, or the code of what failed.
-fn answer(outcome: Result<(), Code>) -> Called {
-    Ok(outcome.err().unwrap_or(SUCCESS))
+    Ok(exec.handles.real(Kind::GraphNode, handle)?.cast())
 }
 
 /// What the driver says of a node by `call`.
@@ -52,10 +46,6 @@ fn asked<P: Copy>(
 /// What a node launches.
 pub(crate) fn graph_kernel(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
-    answer(node.and_then(|node| kernel(exec, node, w)))
-}
-
-fn kernel(exec: &Exec, node: CUgraphNode, w: &mut Writer) -> Result<(), Code> {
     let newer = exec.driver.cuGraphKernelNodeGetParams_v2;
     // The older structure is the beginning of the newer one.
     const { assert!(size_of::<CUDA_KERNEL_NODE_PARAMS_v1>() < size_of::<CUDA_KERNEL_NODE_PARAMS>()) };
@@ -80,7 +70,7 @@ fn kernel(exec: &Exec, node: CUgraphNode, w: &mut Writer) -> Result<(), Code> {
         false => exec.handles.known(Kind::Context, params.ctx.cast()),
     };
     KernelNode { launch, context }.write(w);
-    Ok(())
+    Ok(SUCCESS)
 }
 
 /// The parameters of a node, each at its offset.
@@ -121,11 +111,9 @@ fn packed(
 /// What a node copies.
 pub(crate) fn graph_copy(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
-    answer(node.and_then(|node| {
-        let params = asked(exec.driver.cuGraphMemcpyNodeGetParams, node)?;
-        pitched(exec, &params).write(w);
-        Ok(())
-    }))
+    let params = asked(exec.driver.cuGraphMemcpyNodeGetParams, node)?;
+    pitched(exec, &params).write(w);
+    Ok(SUCCESS)
 }
 
 fn pitched(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
@@ -146,26 +134,22 @@ fn pitched(exec: &Exec, copy: &CUDA_MEMCPY3D) -> Pitched {
 /// Which function of the client a node calls.
 pub(crate) fn graph_host(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
-    answer(node.and_then(|node| {
-        let params = asked(exec.driver.cuGraphHostNodeGetParams, node)?;
-        w.u64(params.userData.addr() as u64);
-        Ok(())
-    }))
+    let params = asked(exec.driver.cuGraphHostNodeGetParams, node)?;
+    w.u64(params.userData.addr() as u64);
+    Ok(SUCCESS)
 }
 
 /// What a node allocates.
 pub(crate) fn graph_memory(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let node = node_of(exec, r)?;
-    answer(node.and_then(|node| {
-        let mut params = asked(exec.driver.cuGraphMemAllocNodeGetParams, node)?;
-        params.poolProps.win32SecurityAttributes = null_mut();
-        let pool = (&raw const params.poolProps).cast::<u8>();
-        // SAFETY: the bytes of the structure.
-        w.raw(unsafe { slice::from_raw_parts(pool, POOL_PROPERTIES) });
-        w.u64(params.bytesize as u64);
-        w.u64(params.dptr);
-        Ok(())
-    }))
+    let mut params = asked(exec.driver.cuGraphMemAllocNodeGetParams, node)?;
+    params.poolProps.win32SecurityAttributes = null_mut();
+    let pool = (&raw const params.poolProps).cast::<u8>();
+    // SAFETY: the bytes of the structure.
+    w.raw(unsafe { slice::from_raw_parts(pool, POOL_PROPERTIES) });
+    w.u64(params.bytesize as u64);
+    w.u64(params.dptr);
+    Ok(SUCCESS)
 }
 
 /// What the driver says of a capture.
@@ -221,14 +205,8 @@ fn info(exec: &Exec, stream: CUstream) -> Result<Info, Code> {
 pub(crate) fn capture_info(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let stream = r.u64()?;
     r.end()?;
-    let asked = exec
-        .handles
-        .real(Kind::Stream, stream)
-        .and_then(|stream| info(exec, stream.cast()));
-    let info = match asked {
-        Ok(info) => info,
-        Err(code) => return Ok(code),
-    };
+    let stream = exec.handles.real(Kind::Stream, stream)?;
+    let info = info(exec, stream.cast())?;
     let graph = exec.handles.known(Kind::Graph, info.graph.cast());
     let count = if info.nodes.is_null() { 0 } else { info.count };
     w.u32(info.status);

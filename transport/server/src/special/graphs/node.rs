@@ -534,18 +534,13 @@ fn conditional(
 pub(crate) fn graph_node(exec: &mut Exec, r: &mut Reader<'_>, w: &mut Writer) -> Called {
     let call = NodeCall::read(r)?;
     r.end()?;
-    let made = place(exec, &call.place).and_then(|place| {
-        let mut target = Target {
-            place: &place,
-            made: null_mut(),
-        };
-        let bodies = make(exec, &mut target, &call.work, w)?;
-        Ok((target.made, bodies))
-    });
-    let (made, bodies) = match made {
-        Ok(made) => made,
-        Err(code) => return Ok(code),
+    let place = place(exec, &call.place)?;
+    let mut target = Target {
+        place: &place,
+        made: null_mut(),
     };
+    let bodies = make(exec, &mut target, &call.work, w)?;
+    let made = target.made;
     if let NodePlace::Add { node, graph, .. } = call.place {
         exec.handles
             .insert_child(Kind::GraphNode, node, made.cast(), graph);

@@ -161,7 +161,7 @@ impl State {
         };
         let live = self.incidents.correlator.change(id, &mut once);
         let is_live = live.is_some();
-        let incident = match live {
+        let mut incident = match live {
             Some(incident) => incident,
             None => {
                 let mut incident = self.find_incident(id)?;
@@ -175,7 +175,7 @@ impl State {
         if !is_live && incident.state != IncidentState::Resolved {
             // More may come of it.
             let events = self.events_of(&incident);
-            self.incidents.correlator.adopt(incident.clone(), &events);
+            incident = self.incidents.correlator.adopt(incident, &events);
         }
         // What waits is older.
         self.incidents.changes.forget(id);

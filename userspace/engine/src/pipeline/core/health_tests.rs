@@ -529,11 +529,11 @@ impl<'a> Samples<'a> {
             self.world.ingest_one(observed.witness, observed.occurrence);
         }
         for observed in self.watch.standing() {
-            self.world.send(Input::Standing(Box::new(Observation {
-                witness: observed.witness,
-                occurrence: observed.occurrence,
-                count: 1,
-            })));
+            self.world.send(Input::Standing(Box::new(Observation::new(
+                observed.witness,
+                observed.occurrence,
+                1,
+            ))));
         }
         let mut gpu = GpuInfo::at(GPU.parse().unwrap());
         gpu.sample = Some(sample);
@@ -650,11 +650,11 @@ fn a_port_that_came_up_while_no_daemon_ran_is_healthy_again() {
         occurrence
     };
     let stands = |world: &World| {
-        world.send(Input::Standing(Box::new(Observation {
-            witness: WitnessName::SysfsRdma,
-            occurrence: port(Severity::Info, PortChange::Up),
-            count: 1,
-        })));
+        world.send(Input::Standing(Box::new(Observation::new(
+            WitnessName::SysfsRdma,
+            port(Severity::Info, PortChange::Up),
+            1,
+        ))));
     };
     let world = World::new(tree());
     stands(&world);

@@ -40,7 +40,7 @@ impl State {
         }
         self.hub.set_incident(incident.clone());
         if opens {
-            self.hub.recorder.freeze(incident.id);
+            self.hub.recorder.freeze(&incident);
             self.hub.tasks.wake(names::RECORDER);
         }
         self.incidents.changes.add(incident);
@@ -77,7 +77,7 @@ impl State {
             let id = incident.id;
             if incident.state != IncidentState::Resolved {
                 // The worst, of these the newest: beyond what the hub keeps none is shown and reported.
-                unresolved.insert((incident.severity, incident.opened, id), incident);
+                unresolved.insert((incident.rank(), incident.opened, id), incident);
                 if unresolved.len() > INCIDENTS_MAX {
                     unresolved.pop_first();
                     left_out += 1;
@@ -106,10 +106,14 @@ impl State {
         let found = resolved.into_values();
         let found = found.chain(unresolved.into_values().rev());
         reader.with_events(found, ADOPTED_EVENTS, |incident, events| {
+            let revision = incident.revision;
+            let incident = self.incidents.correlator.adopt(incident, &events);
             if incident.state != IncidentState::Resolved {
                 self.hub.set_incident(incident.clone());
             }
-            self.incidents.correlator.adopt(incident, &events);
+            if incident.revision != revision {
+                self.incidents.changes.add(incident);
+            }
         })
     }
 }

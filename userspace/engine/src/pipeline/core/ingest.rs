@@ -154,6 +154,11 @@ impl State {
 
     /// Xids whose text has not come are reported without it, and lines that nobody has confirmed as such.
     pub(super) fn ingest_overdue(&mut self, now: Instant) {
+        if let Some(at_ns) = self.confirmations.open_record(now) {
+            self.end_record.ask(at_ns);
+        }
+        // They may be what the others have waited for.
+        self.ingest_unconfirmed(now);
         for due in self.pending_checks.overdue(now) {
             match due {
                 Due::Check(check) => {
@@ -169,12 +174,7 @@ impl State {
                 Due::Notice(line) => self.ingest_now(line),
             }
         }
-        if let Some(at_ns) = self.confirmations.open_record(now) {
-            self.end_record.ask(at_ns);
-        }
-        for line in self.confirmations.overdue(now) {
-            self.ingest_one(WitnessName::PrintkConsole, line, 1);
-        }
+        self.ingest_unconfirmed(now);
         for counted in self.confirmations.unsettled(now) {
             self.count(&counted, 1, Provenance::Unknown);
         }
@@ -182,6 +182,12 @@ impl State {
             self.ingest_one(waiting.witness, waiting.occurrence, 1);
         }
         self.send_batch();
+    }
+
+    fn ingest_unconfirmed(&mut self, now: Instant) {
+        for line in self.confirmations.overdue(now) {
+            self.ingest_one(WitnessName::PrintkConsole, line, 1);
+        }
     }
 
     pub(super) fn ingest_one(

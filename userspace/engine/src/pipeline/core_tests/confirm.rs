@@ -36,6 +36,25 @@ fn a_line_that_nobody_has_confirmed_is_no_fault_until_dev_kmsg_shows_who_wrote_i
     }
 }
 
+#[test]
+fn the_end_of_a_record_is_asked_for_also_where_the_core_comes_to_its_line_late() {
+    let world = World::with_kmsg();
+    let at_ns = clock::boottime_ns();
+    let other = |nth: u32| {
+        let text = format!("NVRM: Xid (PCI:0000:3b:00): 31, pid={nth}, name=n{nth}, Ch 00000008");
+        Input::once(KMSG, logged(&text, Some(0), at_ns).remove(0))
+    };
+    let mut inputs: Vec<Input> = (0..1000).map(other).collect();
+    // What the core takes with the line takes longer than the line waits.
+    inputs.insert(8, Input::once(CONSOLE, xid_79(None, at_ns)));
+    for input in inputs {
+        world.send(input);
+    }
+    let is_line = |event: &Event| event.detail.xid.xid == Some(79);
+    while !world.stored(None).iter().any(is_line) {}
+    assert_eq!(world.end_record.take(), Some(at_ns));
+}
+
 /// The event that the console's line and another observation come to, in this order or the other.
 fn seen_by_two(
     world: &mut World,

@@ -109,11 +109,9 @@ fn a_counters_rise_is_stored_exactly_however_large() {
     for count in [1_000_000, 65_537] {
         let mut occurrence = ras(GPU, 2, clock::boottime_ns());
         occurrence.boottime_ns = None;
-        world.send(Input::Observation(Box::new(Observation {
-            witness: SYSFS,
-            occurrence,
-            count,
-        })));
+        world.send(Input::Observation(Box::new(Observation::new(
+            SYSFS, occurrence, count,
+        ))));
     }
     let events = world.stored(None);
     assert_eq!((events.len(), events[0].repeats), (1, 1_065_536));
@@ -127,7 +125,7 @@ fn an_error_of_memory_is_one_event_whichever_source_is_first() {
     let at_ns = clock::boottime_ns() - 1_000_000_000;
     let notice = || {
         let text = "mce: [Hardware Error]: Machine check events logged";
-        Observation::once(KMSG, logged(text, Some(0), at_ns).remove(0))
+        Input::once(KMSG, logged(text, Some(0), at_ns).remove(0))
     };
     let of_host = |kind, bank, error: &str| {
         let text = format!("{}{error}", crate::input::SYNTHETIC);
@@ -140,15 +138,15 @@ fn an_error_of_memory_is_one_event_whichever_source_is_first() {
         occurrence
     };
     let check = || {
-        Input::Check(Box::new(Observation {
-            witness: WitnessName::MceRecord,
-            occurrence: of_host(Kind::MachineCheck, Some(8), "machine check"),
-            count: 1,
-        }))
+        Input::Check(Box::new(Observation::new(
+            WitnessName::MceRecord,
+            of_host(Kind::MachineCheck, Some(8), "machine check"),
+            1,
+        )))
     };
     let module = || {
         let occurrence = of_host(Kind::DimmError, None, "memory read error");
-        Observation::once(WitnessName::RasMemory, occurrence)
+        Input::once(WitnessName::RasMemory, occurrence)
     };
     // At its end the core takes what waits.
     let events = |inputs: Vec<Input>| {
@@ -172,6 +170,34 @@ fn an_error_of_memory_is_one_event_whichever_source_is_first() {
     assert_eq!(events(vec![notice(), check()]), one(Kind::MachineCheck, 1));
     assert_eq!(events(vec![check(), notice()]), one(Kind::MachineCheck, 1));
     assert_eq!(events(vec![notice()]), one(Kind::MachineCheck, 1));
+}
+
+/// /dev/kmsg has lost the first lines of a report, and is read before printk:console, which has them.
+#[test]
+fn the_rest_of_a_report_that_one_log_has_lost_waits_for_the_other() {
+    let at_ns = clock::boottime_ns() - 1_000_000_000;
+    let whole = corrected(GPU);
+    let rest = whole.lines().skip(2).collect::<Vec<_>>().join("\n");
+    let events = |both: bool| {
+        let world = World::with_kmsg();
+        for occurrence in logged(&rest, Some(0), at_ns) {
+            world.ingest_one(KMSG, occurrence);
+        }
+        if both {
+            for occurrence in logged(&whole, None, at_ns) {
+                world.ingest_one(CONSOLE, occurrence);
+            }
+        }
+        world.restart(PciTree::default()).stored(None)
+    };
+    let found = events(true);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert_eq!(found[0].repeats, 0);
+    assert!(found[0].detail.aer.severity.is_some());
+    // Alone it is all that is known.
+    let found = events(false);
+    assert_eq!(found.len(), 1, "{found:#?}");
+    assert!(found[0].detail.aer.severity.is_none());
 }
 
 #[test]

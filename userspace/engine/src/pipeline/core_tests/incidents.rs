@@ -29,12 +29,7 @@ impl World {
         id: gtrace_event::IncidentId,
         state: IncidentState,
     ) -> Result<gtrace_event::Incident, String> {
-        let change = StateChange {
-            time,
-            state,
-            by: "me".to_owned(),
-            note: String::new(),
-        };
+        let change = StateChange::new(time, state, "me", "");
         let (answer, done) = oneshot::channel();
         self.send(Input::Command(Command::Incident(
             id,
@@ -165,6 +160,20 @@ fn what_is_resolved_is_opened_again_before_anything_else_and_lives_then() {
 }
 
 #[test]
+fn what_happens_again_just_before_the_end_is_counted_in_the_incident_too() {
+    let world = World::new(PciTree::default());
+    world.ingest_one(KMSG, fallen(Provenance::Kernel));
+    let opened = world.incident();
+    for _ in 0..3 {
+        world.ingest_one(KMSG, fallen(Provenance::Kernel));
+    }
+    let world = world.restart(PciTree::default());
+    let stored = world.stored_incidents().remove(0);
+    assert_eq!((stored.id, stored.occurrences), (opened.id, 4));
+    assert_eq!(world.incident(), stored);
+}
+
+#[test]
 fn a_repeat_after_a_restart_of_what_was_resolved_opens_another_that_begins_then() {
     let world = World::new(PciTree::default());
     world.ingest_one(KMSG, fallen(Provenance::Kernel));
@@ -195,10 +204,7 @@ fn evidence_is_added_once_and_that_there_is_no_incident_is_said_apart() {
     let opened = world.incident();
     let add = |id| {
         let (answer, done) = oneshot::channel();
-        let missing = gtrace_event::MissingEvidence {
-            what: "samples".to_owned(),
-            why: "there are none".to_owned(),
-        };
+        let missing = gtrace_event::MissingEvidence::new("samples", "there are none");
         world.send(Input::Command(Command::Evidence {
             incident: id,
             evidence: Vec::new(),

@@ -400,11 +400,11 @@ fn what_readings_show_all_the_time_is_one_occurrence_also_while_the_queue_is_ful
         let rdma = &mut occurrence.detail.rdma;
         (rdma.rdma_device, rdma.rdma_port) = (Some("mlx5_0".to_owned()), Some(1));
         rdma.port_change = Some(PortChange::Down);
-        world.send(Input::Standing(Box::new(Observation {
-            witness: WitnessName::SysfsRdma,
+        world.send(Input::Standing(Box::new(Observation::new(
+            WitnessName::SysfsRdma,
             occurrence,
-            count: 1,
-        })));
+            1,
+        ))));
         let at = "0000:01:00.0";
         world.send(Input::Baseline(vec![Judgement {
             subject: HealthSubject::new(SubjectKind::Gpu, at),

@@ -6,6 +6,7 @@ use crate::fake_sysfs::{FakeSysfs, GPU, PORT};
 use crate::poll;
 use gtrace_api::HealthState;
 use gtrace_devices::Relation;
+use gtrace_event::Timestamp;
 
 fn next_tree(inputs: &Receiver<Input>) -> PciTree {
     loop {

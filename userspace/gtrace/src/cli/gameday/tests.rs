@@ -34,13 +34,12 @@ fn played(drill: &Drill, target: &Target) -> (Event, Option<Incident>) {
     occurrence.provenance = Provenance::Injected;
     Catalogue::builtin().assess(&mut occurrence);
     let time = Timestamp::now();
-    let witness = |source| Witness {
-        source,
+    let mut event = Event::seen(time, SOURCES[0], 1, occurrence);
+    event.witnesses.push(Witness {
+        source: SOURCES[1],
         count: 1,
         first_time: time,
-    };
-    let mut event = Event::new(time, witness(SOURCES[0]), occurrence);
-    event.witnesses.push(witness(SOURCES[1]));
+    });
     let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
     let incident = correlator.ingest(&event).pop();
     (event, incident)

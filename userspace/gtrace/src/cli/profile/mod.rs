@@ -15,6 +15,7 @@ use gtrace_collect::profile_file::{self, Format, View};
 use gtrace_profile::{Profile, table};
 use gtrace_timeline::live::Target;
 
+use super::new_file;
 use super::other_host::{DaemonPlace, Typed};
 use super::shared::{self, Failure};
 
@@ -121,7 +122,8 @@ pub struct Args {
     /// How many rows, of each layer of a process; 0 for all.
     #[arg(long, default_value_t = 40, conflicts_with = "json")]
     limit: usize,
-    /// JSON: with --driver alone an array of all rows with the failures by NV_STATUS, else the profile.
+    /// JSON: with --driver alone an array of all rows with the failures by NV_STATUS, with --pid or --all alone what is printed
+    /// without it (calls, tracked memory, the probes' cost), else the profile. --out FILE.json is what `show` and `diff` read.
     #[arg(long, conflicts_with = "format")]
     json: bool,
     /// Which daemon.
@@ -151,8 +153,8 @@ impl Output {
     }
 
     /// Whether a profile could be put there, before one is taken.
-    fn check(&self) -> anyhow::Result<()> {
-        self.out.as_deref().map_or(Ok(()), profile_file::check)
+    fn check(&self) -> Result<(), Failure> {
+        self.out.as_deref().map_or(Ok(()), new_file::check_writable)
     }
 
     /// Writes a profile there; to standard output, as a table, if nothing else is said.

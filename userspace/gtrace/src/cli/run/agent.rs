@@ -95,12 +95,7 @@ impl Member {
 
     /// Starts the task.
     pub(super) fn start(self, hub: &Arc<Hub>) -> std::io::Result<()> {
-        let task = Task {
-            name: FLEET,
-            needed: false,
-            silence: Some(SILENCE),
-            sources: Vec::new(),
-        };
+        let task = Task::optional(FLEET, SILENCE);
         let to = match &self.options.nats {
             Some(nats) => nats.access.url.to_string(),
             None => self.options.enrolled.head.clone(),

@@ -12,9 +12,11 @@ use gtrace_recording::Variables;
 use gtrace_recording::clock::Scale;
 use gtrace_timeline::Spool;
 use gtrace_timeline::live::{Daemon, Freezer, Held, Session, libcuda};
+use gtrace_timeline::summary::Summary;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use super::super::exec::{libraries, not_started, print, search_path};
+use super::super::new_file;
 use super::super::shared::{self, Exit, Failure, Place, say};
 use super::super::signals::{Signals, asked_to_end};
 use super::unwritten;
@@ -91,8 +93,11 @@ impl Args {
     ///
     /// # Errors
     ///
-    /// The disk of the output, or of temporary files.
+    /// The output cannot be written, or temporary files.
     pub(super) fn spool(&self) -> anyhow::Result<Spool> {
+        self.output
+            .as_deref()
+            .map_or(Ok(()), new_file::check_writable)?;
         let temporary = std::env::temp_dir().join("calls");
         let beside = self.output.as_deref().unwrap_or(&temporary);
         match self.ring {
@@ -134,13 +139,15 @@ pub(super) fn run(
     let trace = libraries::TRACE.unpack()?;
     let mut folders = vec![trace.clone()];
     let libcuda = match (&args.libcuda, args.softgpu) {
-        (Some(path), _) => std::path::absolute(path)?,
+        (Some(path), _) => Some(std::path::absolute(path)?),
         (None, true) => {
             let softgpu = libraries::SOFTGPU.unpack()?;
             folders.push(softgpu.clone());
-            softgpu.join(libcuda::NAME)
+            Some(softgpu.join(libcuda::NAME))
         }
-        (None, false) => libcuda::find(&trace)?,
+        // The programs have one by their environment.
+        (None, false) if args.listen => None,
+        (None, false) => Some(libcuda::find(&trace)?),
     };
     let variables = Variables {
         socket: None,
@@ -149,7 +156,7 @@ pub(super) fn run(
             false => 0,
         },
         scale: Scale::measure(),
-        libcuda: Some(libcuda),
+        libcuda,
         gpu_time: args.gpu_time,
     };
     if args.print_env {
@@ -178,8 +185,12 @@ pub(super) fn run(
         if let Some(freezer) = freezer(std::process::id())? {
             session.freeze(freezer);
         }
-        listen(&mut session)?;
-        report(session, args, json, None)?;
+        let end = asked_to_end()?;
+        if let Some(socket) = &session.variables().socket {
+            say!("collecting at {}; end with Ctrl-C", socket.display());
+        }
+        let kept = session.collect(None, say, || end.load(Ordering::Relaxed));
+        report(session, args, json, None, kept)?;
         return Ok(ExitCode::SUCCESS);
     }
     let Some((program, arguments)) = args.program.split_first() else {
@@ -227,13 +238,15 @@ pub(super) fn run(
     }
     let ended = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     let ended = ended.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
-    let collected = session.collect(ended.as_ref(), || !matches!(child.try_wait(), Ok(None)));
+    let kept = session.collect(ended.as_ref(), say, || {
+        !matches!(child.try_wait(), Ok(None))
+    });
     // A full disk does not end the program.
     let status = child.wait().context("waiting for the program")?;
     let code = status
         .code()
         .or_else(|| status.signal().map(|signal| 128 + signal));
-    let written = collected.and_then(|()| report(session, args, json, code));
+    let written = report(session, args, json, code, kept);
     Ok(match (written, code) {
         (Err(error), Some(0)) => return Err(error),
         (written, code) => {
@@ -270,33 +283,41 @@ fn wait(path: &Path, program: &[OsString]) -> ExitCode {
     not_started(name, &error)
 }
 
-/// Collects until Ctrl-C.
-fn listen(session: &mut Session) -> anyhow::Result<()> {
-    let end = asked_to_end()?;
-    if let Some(socket) = &session.variables().socket {
-        say!("collecting at {}; end with Ctrl-C", socket.display());
-    }
-    session.collect(None, || end.load(Ordering::Relaxed))
-}
-
-/// Shows and writes what was collected. `status`: the program's exit status.
+/// Shows and writes what was collected; neither file costs the other. `status`: the program's exit status. `kept`: why there
+/// is no trace.
 fn report(
     session: Session,
     args: &Args,
     json: Option<&Path>,
     status: Option<i32>,
+    kept: anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let ended = session.end(status);
     shared::print_error(&ended.summary.table());
-    if let Some(path) = json {
-        let mut text = serde_json::to_vec_pretty(&ended.summary)?;
-        text.push(b'\n');
-        std::fs::write(path, text).map_err(|error| unwritten("--json", path, &error.into()))?;
+    let figures = json.map_or(Ok(()), |path| {
+        let written = write_figures(&ended.summary, path);
+        written.map_err(|error| unwritten("--json", path, &error))
+    });
+    let trace = match &args.output {
+        Some(output) => {
+            let written = kept.and_then(|()| ended.write(output, say));
+            written
+                .map(|()| say!("{} opens in ui.perfetto.dev", output.display()))
+                .map_err(|error| unwritten("--output", output, &error))
+        }
+        None => kept,
+    };
+    match (figures, trace) {
+        (Err(figures), Err(trace)) => {
+            say!("{figures:#}");
+            Err(trace)
+        }
+        (figures, trace) => figures.and(trace),
     }
-    if let Some(output) = &args.output {
-        let written = ended.write(output, say);
-        written.map_err(|error| unwritten("--output", output, &error))?;
-        say!("{} opens in ui.perfetto.dev", output.display());
-    }
-    Ok(())
+}
+
+fn write_figures(summary: &Summary, path: &Path) -> anyhow::Result<()> {
+    let mut text = serde_json::to_vec_pretty(summary)?;
+    text.push(b'\n');
+    Ok(std::fs::write(path, text)?)
 }

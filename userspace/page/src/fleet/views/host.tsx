@@ -1,7 +1,7 @@
 // One host: why it is as it is, its GPUs, its incidents and events.
 
 import { get } from "../../api";
-import { Command, Empty, Loading, Trouble } from "../../parts/bits";
+import { Command, Empty, Loading, Stale, Trouble } from "../../parts/bits";
 import { eventName } from "../../parts/event-row";
 import { HealthMark, ProvenanceTag, SeverityMark } from "../../parts/mark";
 import { ago, clock, count, duration, gpuName, shortPci, words } from "../../format";
@@ -23,6 +23,7 @@ export function HostPage({ name }: { name: string }) {
   const subjects = (current?.health?.subjects ?? []).filter((one) => one.state !== "healthy" || (one.reasons ?? []).length > 0);
   return (
     <article class="host-page">
+      <Stale of={host.problem} />
       <p class="line"><a href={href("hosts")}>Hosts</a> / <code>{of.host}</code></p>
       <h2 class="headline">{of.host}</h2>
       <p class="badges"><HealthMark of={of.state} />{of.simulated && <span class="tag injected">simulated</span>}{Object.entries(of.labels).map(([label, value]) => <a class="tag" key={label} href={href("hosts", "", { q: `${label}=${value}` })}>{label}={value}</a>)}<span class="muted">{of.seen ? `said something ${ago(of.seen)}` : "has said nothing yet"}</span></p>
@@ -30,11 +31,13 @@ export function HostPage({ name }: { name: string }) {
       <div class="halves wide-left">
         <div>
           <section><h3>Incidents</h3>
-            {(incidents.value ?? []).length === 0 ? <Empty title={incidents.loading ? "Loading…" : "No incident"} /> : <div class="list">{[...incidents.value ?? []].reverse().map((one) => <IncidentRow key={one.incident.id} of={one} />)}</div>}
+            {incidents.problem && <Trouble of={incidents.problem} />}
+            {!incidents.value ? !incidents.problem && <Loading /> : incidents.value.length === 0 ? <Empty title="No incident" /> : <div class="list">{[...incidents.value].reverse().map((one) => <IncidentRow key={one.incident.id} of={one} />)}</div>}
           </section>
           <section><h3>Newest events<small>at most {EVENTS}</small></h3>
-            {(events.value ?? []).length === 0 ? <Empty title={events.loading ? "Loading…" : "No event"} /> : (
-              <div class="scroll" tabIndex={0}><table><tbody>{[...events.value ?? []].reverse().map(({ event }) => (
+            {events.problem && <Trouble of={events.problem} />}
+            {!events.value ? !events.problem && <Loading /> : events.value.length === 0 ? <Empty title="No event" /> : (
+              <div class="scroll" tabIndex={0}><table><tbody>{[...events.value].reverse().map(({ event }) => (
                 <tr key={event.id}><td class="num muted">{clock(event.time, true)}</td><td><SeverityMark of={event.severity} /></td><td><b>{eventName(event)}</b></td><td>{gpuName(event.gpu)}</td><td class="break"><ProvenanceTag of={event.provenance} />{event.message}</td></tr>))}</tbody></table></div>)}
           </section>
         </div>

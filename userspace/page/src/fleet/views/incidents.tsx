@@ -6,13 +6,14 @@ import { eventName } from "../../parts/event-row";
 import { Mark, ProvenanceTag, SeverityMark, StateMark } from "../../parts/mark";
 import { bounds, RangeChoice, spanOf } from "../../parts/range";
 import { Timeline } from "../../parts/timeline";
-import { age, bytes, clock, count, gpuName, plural, words } from "../../format";
+import { age, bytes, clock, count, gpuName, plural, stamp, words } from "../../format";
 import { href, setParams } from "../../route";
 import { usePolled } from "../../use";
 import { IncidentRow, OutbreakRow } from "../bits";
 import { useFleet } from "../live";
 import { labelNames } from "../map";
 import { FleetTimeline } from "../timeline";
+import type { Incident } from "../../types";
 import type { FleetEvent, FleetIncident } from "../types";
 
 const SHOWN = 200;
@@ -25,8 +26,10 @@ export function Incidents({ id, params }: { id: string; params: Record<string, s
   const [from, to] = bounds(span);
   const inside = (begin: string, end: string): boolean => Date.parse(begin) <= to && Date.parse(end) >= from;
   const classes = [...new Set(incidents.map(({ incident }) => incident.class))].sort();
-  const found = incidents.filter(({ incident }) => inside(incident.opened, incident.closed ?? incident.last_time)
-    && (params.state !== "open" || incident.state !== "resolved") && (params.drills !== "no" || !incident.drill) && (!params.class || incident.class === params.class));
+  const open = params.state === "open";
+  // What nobody has resolved lasts: where that is asked for, it is there however long ago its last event was.
+  const within = (incident: Incident): boolean => (open ? incident.state !== "resolved" && Date.parse(incident.opened) <= to : inside(incident.opened, incident.closed ?? incident.last_time));
+  const found = incidents.filter(({ incident }) => within(incident) && (params.drills !== "no" || !incident.drill) && (!params.class || incident.class === params.class));
   const together = outbreaks.filter((one) => inside(one.first, one.last) && (params.drills !== "no" || !one.drill) && (!params.class || one.class === params.class));
   return (
     <>
@@ -34,7 +37,7 @@ export function Incidents({ id, params }: { id: string; params: Record<string, s
         <span><b>{plural(found.length, "incident")}</b> on {plural(new Set(found.map((one) => one.fleet_host)).size, "host")}</span>
         <RangeChoice span={span} />
         <label class="field inline">class <select value={params.class ?? ""} onChange={(e) => setParams({ class: e.currentTarget.value || undefined })}><option value="">all</option>{classes.map((name) => <option key={name} value={name}>{words(name)}</option>)}</select></label>
-        <button type="button" aria-pressed={params.state === "open"} onClick={() => setParams({ state: params.state === "open" ? undefined : "open" })}>Not resolved only</button>
+        <button type="button" aria-pressed={open} onClick={() => setParams({ state: open ? undefined : "open" })}>Not resolved only</button>
         <button type="button" aria-pressed={params.drills === "no"} onClick={() => setParams({ drills: params.drills === "no" ? undefined : "no" })}>Without drills</button>
       </div>
       {together.length > 0 && <section><h2>Outbreaks<small>one cause on many hosts, beyond what chance gives</small></h2><div class="list">{together.slice(0, 12).map((one) => <OutbreakRow key={`${one.class} ${one.first} ${one.labels.join()}`} of={one} />)}</div></section>}
@@ -68,7 +71,7 @@ function One({ id }: { id: string }) {
     <article class="incident-page">
       <p class="line"><a href={href("incidents")}>Incidents</a> / <a href={href("hosts", host)}>{host}</a> / <code>{incident.id}</code></p>
       <h2 class="headline">{incident.title}</h2>
-      <p class="badges"><SeverityMark of={incident.severity} /><StateMark of={incident.state} /><span class="tag">{words(incident.class)}</span>{incident.drill && <span class="tag injected">drill: pages nobody</span>}<span class="muted">opened {clock(incident.opened, true)}, {incident.closed ? "resolved" : "last event"} {age((Date.parse(end) - Date.parse(incident.opened)) / 1000)} later</span></p>
+      <p class="badges"><SeverityMark of={incident.severity} /><StateMark of={incident.state} /><span class="tag">{words(incident.class)}</span>{incident.drill && <span class="tag injected">drill: pages nobody</span>}<span class="muted">opened <time dateTime={incident.opened}>{stamp(incident.opened)}</time>, {incident.closed ? "resolved" : "last event"} {age((Date.parse(end) - Date.parse(incident.opened)) / 1000)} later</span></p>
       {together.length > 0 && <section><h3>Part of an outbreak</h3><div class="list">{together.map((one) => <OutbreakRow key={one.first} of={one} />)}</div></section>}
       <div class="halves wide-left">
         <div>

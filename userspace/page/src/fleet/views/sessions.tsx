@@ -1,7 +1,7 @@
 // Profiling sessions, and what came of each host in one.
 
 import { get } from "../../api";
-import { Command, Empty, Loading, Trouble } from "../../parts/bits";
+import { Command, Empty, Loading, Stale, Trouble } from "../../parts/bits";
 import { Mark } from "../../parts/mark";
 import { age, clock, count, duration, plural } from "../../format";
 import { href } from "../../route";
@@ -18,6 +18,7 @@ export function Sessions({ name }: { name: string }) {
   const found = [...read.value].reverse();
   return (
     <>
+      <Stale of={read.problem} />
       <h2>Sessions<small>GPUs of many hosts on one clock</small></h2>
       {found.length === 0 ? <Empty title="No session">On the head's host: <code>gtrace session start NAME --hosts rack=r7 --interval 200ms</code></Empty> : (
         <div class="scroll" tabIndex={0}><table><thead><tr><th>State</th><th>Name</th><th>Hosts</th><th class="num">Interval</th><th>Measures</th><th>Started</th><th>Length</th></tr></thead>
@@ -34,6 +35,7 @@ function One({ name }: { name: string }) {
   const most = Math.max(1, ...hosts.map((one) => one.frames + one.missing));
   return (
     <article>
+      <Stale of={read.problem} />
       <p class="line"><a href={href("sessions")}>Sessions</a> / <code>{session.id}</code></p>
       <h2 class="headline">{session.name}</h2>
       <p class="badges"><StateOf of={session} /><span class="muted">{plural(hosts.length, "host")}, every {session.interval_ms} ms, for {length(session)}; {session.metrics.join(", ")}</span></p>
