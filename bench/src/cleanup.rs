@@ -4,7 +4,8 @@ use std::io::{self, Read as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::sys;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::low_level::pipe;
 
 type Action = Box<dyn FnOnce() + Send>;
 
@@ -61,7 +62,9 @@ fn run_all() {
 /// From now on a signal that ends the program undoes what is pending first.
 pub(crate) fn on_signals() -> io::Result<()> {
     let (mut reader, writer) = io::pipe()?;
-    sys::signals_to(writer)?;
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        pipe::register(signal, writer.try_clone()?)?;
+    }
     std::thread::Builder::new()
         .name("signals".to_owned())
         .spawn(move || {

@@ -16,7 +16,7 @@ const END_WITHIN: Duration = Duration::from_secs(10);
 /// Asks a child to end that nobody will wait for, and gives it time to: what it writes to is
 /// removed next.
 fn end_by_signal(pid: u32) {
-    sys::kill(pid, libc::SIGTERM);
+    sys::terminate(pid);
     let until = Instant::now() + END_WITHIN;
     while Instant::now() < until {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Drop for Process {
         if matches!(self.child.try_wait(), Ok(Some(_))) {
             return;
         }
-        sys::kill(self.pid(), libc::SIGTERM);
+        sys::terminate(self.pid());
         let until = Instant::now() + END_WITHIN;
         while Instant::now() < until {
             if !matches!(self.child.try_wait(), Ok(None)) {

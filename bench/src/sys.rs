@@ -3,12 +3,14 @@
 
 use std::io;
 use std::os::fd::{AsRawFd as _, BorrowedFd};
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Whether this process may do what root may.
 pub(crate) fn is_root() -> bool {
-    // SAFETY: takes no argument, cannot fail.
-    unsafe { libc::geteuid() == 0 }
+    rustix::process::geteuid().is_root()
 }
 
 /// One ioctl with 32 bytes of parameters, as RM_CONTROL has. The result is of no interest: the devices
@@ -23,19 +25,10 @@ pub(crate) fn ioctl(fd: BorrowedFd<'_>, request: u32) {
 }
 
 /// Waits until the writers of `pipe` have gone (true), or for `time`.
-pub(crate) fn is_over(pipe: BorrowedFd<'_>, time: std::time::Duration) -> io::Result<bool> {
-    let mut poll = libc::pollfd {
-        fd: pipe.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
-    let ms = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
-    // SAFETY: `poll` is one element, as the call says, and outlives it.
-    match unsafe { libc::poll(&raw mut poll, 1, ms) } {
-        -1 => Err(io::Error::last_os_error()),
-        0 => Ok(false),
-        _ => Ok(true),
-    }
+pub(crate) fn is_over(pipe: BorrowedFd<'_>, time: Duration) -> io::Result<bool> {
+    let time = Timespec::try_from(time).map_err(io::Error::other)?;
+    let mut pipe = [PollFd::from_borrowed_fd(pipe, PollFlags::IN)];
+    Ok(poll(&mut pipe, Some(&time))? > 0)
 }
 
 /// One of the cheapest system calls, past any cache of the C library.
@@ -66,36 +59,12 @@ pub(crate) fn cpu_ns(pid: u32) -> io::Result<u64> {
     Ok(seconds * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap_or(0))
 }
 
-/// Sends `signal` to a process that this one has started and not yet waited for.
-pub(crate) fn kill(pid: u32, signal: libc::c_int) {
-    if let Ok(pid) = libc::pid_t::try_from(pid) {
-        // SAFETY: takes numbers; a process that has ended is no harm.
-        unsafe { libc::kill(pid, signal) };
+/// Asks a process to end that this one has started and not yet waited for.
+pub(crate) fn terminate(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        // One that has ended is no harm.
+        let _ = kill_process(pid, Signal::TERM);
     }
-}
-
-static SIGNAL_PIPE: AtomicI32 = AtomicI32::new(-1);
-
-extern "C" fn tell_pipe(_: libc::c_int) {
-    let fd = SIGNAL_PIPE.load(Ordering::Relaxed);
-    // SAFETY: write(2) may be called in a signal handler; the byte lives for ever.
-    unsafe { libc::write(fd, b"!".as_ptr().cast(), 1) };
-}
-
-/// From now on SIGINT, SIGTERM and SIGHUP write a byte to `pipe`, which is never closed.
-pub(crate) fn signals_to(pipe: io::PipeWriter) -> io::Result<()> {
-    SIGNAL_PIPE.store(std::os::fd::IntoRawFd::into_raw_fd(pipe), Ordering::Relaxed);
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: an all-zero sigaction is a valid one: no flags, nothing masked.
-        let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-        action.sa_sigaction = tell_pipe as extern "C" fn(libc::c_int) as libc::sighandler_t;
-        action.sa_flags = libc::SA_RESTART;
-        // SAFETY: the handler calls only what may be called in one.
-        if unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) } != 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
 }
 
 /// How the kernel schedules this process and, if they do not choose otherwise, its children.

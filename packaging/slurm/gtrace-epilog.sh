@@ -13,8 +13,9 @@ titles=$(printf '%s\n' "$found" | sed -n 's/.*"title":"\([^"]*\)".*/\1/p' | head
 count=$(printf '%s\n' "$ids" | wc -l)
 
 job=$(timeout 20 scontrol --oneliner show job "$SLURM_JOB_ID" 2>/dev/null | head -n 1)
-# The number of an array's last task is that of the array, whose tasks would all get the comment.
-task=$(printf '%s' "$job" | sed -n 's/.* ArrayJobId=\([0-9]*\) ArrayTaskId=\([0-9]*\) .*/\1_\2/p')
+# The number of an array's last task is that of the array, whose tasks would all get the comment. It comes before the name that the user
+# gives the job, which may look like another's number.
+task=$(printf '%s ' "${job%% JobName=*}" | sed -n 's/.* ArrayJobId=\([0-9]*\) ArrayTaskId=\([0-9]*\) .*/\1_\2/p')
 # Slurm takes no comment for a job that is ending, but its accounting does. Without accounting the health check has left one while the job ran.
 if timeout 20 scontrol show config | grep -q '^AccountingStorageType *= accounting_storage/slurmdbd'; then
     comment="gtrace: incidents $(printf '%s' "$ids" | paste -s -d ' ') on ${SLURMD_NODENAME:-$(hostname -s)}: $titles"

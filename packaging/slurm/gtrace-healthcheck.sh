@@ -15,8 +15,9 @@ case $state in
 esac
 said=$(timeout 20 gtrace health --npd 2>/dev/null | head -n 1 | cut -c 1-200)
 shown=$(scontrol --oneliner show node "$node")
-slurm=$(printf '%s' "$shown" | sed -n 's/.* State=\([^ ]*\).*/\1/p')
-reason=$(printf '%s' "$shown" | sed -n 's/.* Reason=\(.*\)$/\1/p')
+# The reason can have names of processes, and those look like other fields.
+slurm=$(printf '%s' "${shown%% Reason=*}" | sed -n 's/.* State=\([^ ]*\).*/\1/p')
+reason=${shown#* Reason=}
 case "$wanted,$slurm" in
     drain,*DRAIN*) ;;
     drain,*) scontrol update nodename="$node" state=drain reason="gtrace: $said" ;;

@@ -101,6 +101,9 @@ pub const RDMA_STRICT: usize = 7;
 /// The program in C that the cases about the server's workers run, beside those.
 pub const LIMITS: &str = "limits";
 
+/// The program that compares memory that host and device share with a model of it.
+pub const COHERENCE: &str = "coherence";
+
 /// The CPU emulator under the name of the CUDA driver's library.
 pub const CUDA_LIBRARY: &str = "/cuda/libcuda.so.1";
 

@@ -47,6 +47,7 @@ fn list() -> anyhow::Result<()> {
             scenario: case.scenario,
             patience: case.patience,
             core: case.core,
+            idle: case.idle,
         };
         println!("{}", serde_json::to_string(&listed)?);
     }

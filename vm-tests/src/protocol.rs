@@ -124,6 +124,8 @@ pub struct ListedCase {
     pub patience: Duration,
     /// Whether it is one of the core set, which every run has.
     pub core: bool,
+    /// Whether it waits most of its time, so that its machine runs beside others.
+    pub idle: bool,
 }
 
 /// A line that is no message.

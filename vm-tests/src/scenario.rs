@@ -1,44 +1,44 @@
 //! Scenarios: which virtual machine a case runs in.
 
-use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of virtual machine: its devices, its kernel command line and what is loaded at boot.
-///
-/// One boot runs all cases of one scenario on one kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Scenario {
-    /// A network card behind a root port, `0000:01:00.0`, without a driver: the stub of the
-    /// NVIDIA driver can adopt it as a GPU.
-    Driver,
-    /// The same card with its driver, and `/dev/aer_inject`: errors that are written to the
-    /// kernel's own AER code.
-    PcieInject,
-    /// A virtio card that has AER, behind a root port that has AER: errors come from the QEMU
-    /// monitor (`pcie_aer_inject_error`). Never mixed with [`Self::PcieInject`] in one boot: the
-    /// kernel would take status registers that were made up for those of the device.
-    PcieMonitor,
-    /// A card behind a slot with native PCIe hotplug, to be taken out and put in by the monitor
-    /// (`device_del gpu0`, `device_add e1000e,bus=rp0,id=gpu0`).
-    Hotplug,
-    /// A network card with its driver, on which SoftRoCE makes an RDMA device.
-    Rdma,
-    /// The same machine with one CPU, whose clock counts instructions: it measures the same on any host, busy or not.
-    RdmaCounted,
-    /// Two of these, whose cards are on one network: the cases run in the first, and have the second
-    /// ([`PEER_ARG`](crate::layout::PEER_ARG)) run commands by a network of its own. The monitor of the first
-    /// cuts the cards' network (`set_link n0 off`), of which neither card learns.
-    RdmaTwo,
-    /// No device, but memory for one: NVIDIA's own driver runs on a PCI function that is made of it.
-    Real,
-    /// No devices but a disk, with an ext4 file system that outlives the loss of the machine's power.
-    Power,
-    /// No devices but a read-only share of the host (9p, tag [`SHARE_TAG`]); for measurements
-    /// that compare two things inside one machine. `cargo xtask vm-test` does not boot it.
-    Bench,
+gtrace_event::named_enum! {
+    /// A kind of virtual machine: its devices, its kernel command line and what is loaded at boot.
+    ///
+    /// One boot runs all cases of one scenario on one kernel.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, Serialize)]
+    pub enum Scenario {
+        /// A network card behind a root port, `0000:01:00.0`, without a driver: the stub of the
+        /// NVIDIA driver can adopt it as a GPU.
+        Driver = "driver",
+        /// The same card with its driver, and `/dev/aer_inject`: errors that are written to the
+        /// kernel's own AER code.
+        PcieInject = "pcie-inject",
+        /// A virtio card that has AER, behind a root port that has AER: errors come from the QEMU
+        /// monitor (`pcie_aer_inject_error`). Never mixed with [`Self::PcieInject`] in one boot: the
+        /// kernel would take status registers that were made up for those of the device.
+        PcieMonitor = "pcie-monitor",
+        /// A card behind a slot with native PCIe hotplug, to be taken out and put in by the monitor
+        /// (`device_del gpu0`, `device_add e1000e,bus=rp0,id=gpu0`).
+        Hotplug = "hotplug",
+        /// A network card with its driver, on which SoftRoCE makes an RDMA device.
+        Rdma = "rdma",
+        /// The same machine with one CPU, whose clock counts instructions: it measures the same on any host, busy or not.
+        RdmaCounted = "rdma-counted",
+        /// Two of these, whose cards are on one network: the cases run in the first, and have the second
+        /// ([`PEER_ARG`](crate::layout::PEER_ARG)) run commands by a network of its own. The monitor of the first
+        /// cuts the cards' network (`set_link n0 off`), of which neither card learns.
+        RdmaTwo = "rdma-two",
+        /// No device, but memory for one: NVIDIA's own driver runs on a PCI function that is made of it.
+        Real = "real",
+        /// No devices but a disk, with an ext4 file system that outlives the loss of the machine's power.
+        Power = "power",
+        /// No devices but a read-only share of the host (9p, tag [`SHARE_TAG`]); for measurements
+        /// that compare two things inside one machine. `cargo xtask vm-test` does not boot it.
+        Bench = "bench",
+    }
 }
 
 /// The 9p tag of the host's directory in [`Scenario::Bench`].
@@ -57,36 +57,6 @@ const ROOT_PORT: [&str; 2] = [
 const NETWORK: [&str; 2] = ["-netdev", "user,id=n0,restrict=on"];
 
 impl Scenario {
-    /// All of them.
-    pub const ALL: [Self; 10] = [
-        Self::Driver,
-        Self::PcieInject,
-        Self::PcieMonitor,
-        Self::Hotplug,
-        Self::Rdma,
-        Self::RdmaCounted,
-        Self::RdmaTwo,
-        Self::Real,
-        Self::Power,
-        Self::Bench,
-    ];
-
-    /// As it is written on command lines, in logs and in file names.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Driver => "driver",
-            Self::PcieInject => "pcie-inject",
-            Self::PcieMonitor => "pcie-monitor",
-            Self::Hotplug => "hotplug",
-            Self::Rdma => "rdma",
-            Self::RdmaCounted => "rdma-counted",
-            Self::RdmaTwo => "rdma-two",
-            Self::Real => "real",
-            Self::Power => "power",
-            Self::Bench => "bench",
-        }
-    }
-
     /// QEMU's arguments beside those that every machine has.
     pub fn qemu_args(self) -> Vec<&'static str> {
         let card: &[&str] = match self {
@@ -175,12 +145,6 @@ impl Scenario {
             Self::Power => &["virtio_pci", "virtio_blk", "crc32c_generic", "ext4"],
             Self::Bench => &["virtio_pci", "9pnet_virtio", "9p", "overlay"],
         }
-    }
-}
-
-impl fmt::Display for Scenario {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

@@ -72,6 +72,23 @@ impl Context {
         })
     }
 
+    /// `cargo install` of a program, by this very toolchain: rustup's proxy for rustc would do what the rust-toolchain.toml of a package
+    /// asks for while that is compiled, which can change the toolchain, from several processes at a time.
+    pub(crate) fn cargo_install(&self) -> Command {
+        let mut command = shell::clean(&self.cargo);
+        let rustc = self.cargo.with_file_name("rustc");
+        match rustc.is_file() {
+            true => command.env("RUSTC", rustc),
+            false => command.env_remove("RUSTC"),
+        };
+        command
+            .env_remove("RUSTFLAGS")
+            .env_remove("CARGO_ENCODED_RUSTFLAGS")
+            .env_remove("CARGO_TARGET_DIR")
+            .args(["install", "--locked", "--quiet", "--force"]);
+        command
+    }
+
     /// A cargo command in the repository's root. gtrace's build script finds the BPF objects in
     /// the target directory by itself; a variable that a plain `cargo build` does not set would
     /// have it compiled again at each change between the two.
@@ -167,5 +184,33 @@ impl Profile {
             Self::Dev => "--profile=dev",
             Self::Release => "--release",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn programs_are_installed_by_the_compiler_beside_cargo() {
+        let dir = tempfile::tempdir().unwrap();
+        let context = Context {
+            root: PathBuf::new(),
+            target: PathBuf::new(),
+            bpf: PathBuf::new(),
+            cargo: dir.path().join("cargo"),
+            clippy: None,
+        };
+        let compiler = || {
+            let command = context.cargo_install();
+            let set = command.get_envs().find(|(name, _)| *name == "RUSTC");
+            set.and_then(|(_, value)| value).map(PathBuf::from)
+        };
+        assert_eq!(compiler(), None);
+        let rustc = dir.path().join("rustc");
+        fs::write(&rustc, "").unwrap();
+        assert_eq!(compiler(), Some(rustc));
     }
 }

@@ -32,6 +32,9 @@ enum Variant {
     CudaApi,
 }
 
+/// For cargo: what the object that logs is built with.
+pub(crate) const LOG_FEATURE: &str = "--features=log";
+
 impl Variant {
     const RUST: [Self; 2] = [Self::Production, Self::Log];
     /// Those in C, with their sources.
@@ -53,7 +56,7 @@ impl Variant {
     fn cargo_args(self) -> &'static [&'static str] {
         match self {
             Self::Production | Self::Core | Self::CudaApi => &[],
-            Self::Log => &["--features=log"],
+            Self::Log => &[LOG_FEATURE],
         }
     }
 }

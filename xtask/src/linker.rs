@@ -103,18 +103,9 @@ fn build(context: &Context, llvm: &Llvm, root: &Path) -> Result<()> {
     };
     let build_dir = root.join("build");
     let result = shell::run(
-        clean(&context.cargo)
-            .args([
-                "install",
-                "bpf-linker",
-                "--locked",
-                "--quiet",
-                // One that does not run may be there: its LLVM is found by a path that a moved
-                // checkout no longer has.
-                "--force",
-                "--version",
-                VERSION,
-            ])
+        // One that does not run may be there: its LLVM is found by a path that a moved checkout no longer has.
+        (context.cargo_install())
+            .args(["bpf-linker", "--version", VERSION])
             .args(["--no-default-features", "--features"])
             .arg(format!("llvm-{}", llvm.major()))
             .arg("--root")
@@ -123,11 +114,7 @@ fn build(context: &Context, llvm: &Llvm, root: &Path) -> Result<()> {
             .arg(&build_dir)
             .env("LLVM_PREFIX", &prefix)
             // Its backtraces help nobody here, and without them it compiles in half the space.
-            .env("CARGO_PROFILE_RELEASE_DEBUG", "0")
-            .env_remove("RUSTC")
-            .env_remove("RUSTFLAGS")
-            .env_remove("CARGO_ENCODED_RUSTFLAGS")
-            .env_remove("CARGO_TARGET_DIR"),
+            .env("CARGO_PROFILE_RELEASE_DEBUG", "0"),
     );
     // Only the program is wanted; what it was compiled from is 200 MB.
     let _ = fs::remove_dir_all(&build_dir);

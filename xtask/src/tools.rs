@@ -7,7 +7,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result};
 
 use crate::context::Context;
-use crate::shell::{self, clean, step};
+use crate::shell::{self, step};
 
 /// A cargo subcommand.
 pub(crate) struct Tool {
@@ -59,14 +59,13 @@ impl Tool {
         let build_dir = root.join(format!("build-{}", self.name));
         // Unoptimised: it compiles in a third of the time and runs for seconds.
         let result = shell::run(
-            clean(&context.cargo)
-                .args(["install", self.name, "--version", self.version])
-                .args(["--locked", "--quiet", "--debug", "--force", "--root"])
+            (context.cargo_install())
+                .args([self.name, "--version", self.version])
+                .args(["--debug", "--root"])
                 .arg(&root)
                 .arg("--target-dir")
                 .arg(&build_dir)
-                .env("CARGO_PROFILE_DEV_DEBUG", "0")
-                .env_remove("CARGO_TARGET_DIR"),
+                .env("CARGO_PROFILE_DEV_DEBUG", "0"),
         );
         let _ = fs::remove_dir_all(&build_dir);
         result.with_context(|| format!("{} could not be installed", self.name))?;

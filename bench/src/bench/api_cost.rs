@@ -180,7 +180,7 @@ fn exit_ms(context: &Context) -> anyhow::Result<f64> {
         }
     };
     let start = Instant::now();
-    sys::kill(child.id(), libc::SIGTERM);
+    sys::terminate(child.id());
     let status = child.wait()?;
     let took = start.elapsed();
     let _ = reader.join();

@@ -38,7 +38,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     let lines: Vec<String> = lines(&marker);
     let before = [
         daemon.counters("gtrace_lost_total")?,
-        daemon.counters("gtrace_records_total")?,
+        daemon.counters("gtrace_source_records_total")?,
     ];
 
     let since = Timestamp::now();
@@ -80,7 +80,7 @@ pub(super) fn run(context: &Context) -> anyhow::Result<Report> {
     ));
     let after = [
         daemon.counters("gtrace_lost_total")?,
-        daemon.counters("gtrace_records_total")?,
+        daemon.counters("gtrace_source_records_total")?,
     ];
     for (what, [before, after]) in [
         ("lost", [&before[0], &after[0]]),

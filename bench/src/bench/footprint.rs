@@ -194,7 +194,7 @@ fn measure_gtrace(
 
 /// Kernel log lines that the daemon has seen, and records in its store.
 fn logged(daemon: &Daemon) -> anyhow::Result<[f64; 2]> {
-    let read = daemon.counters("gtrace_records_total")?;
+    let read = daemon.counters("gtrace_source_records_total")?;
     let lines = read
         .get("source=\"printk:console\"")
         .copied()

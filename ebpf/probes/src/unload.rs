@@ -2,10 +2,11 @@
 //! module. Whatever of gtrace holds the driver then lets go of it.
 //!
 //! rmmod reads how often a module is in use before it asks the kernel to unload it, so its start is
-//! looked for too: at the system call it would be too late for the first attempt.
+//! looked for too: at the system call it would be too late for the first attempt. Both are looked for before the kernel says whether
+//! it is permitted, so that who is not root is left out: any user could keep gtrace off the driver.
 
-use aya_ebpf::helpers::bpf_get_current_comm;
 use aya_ebpf::helpers::generated::bpf_probe_read_user_str;
+use aya_ebpf::helpers::{bpf_get_current_comm, bpf_get_current_uid_gid};
 use aya_ebpf::macros::tracepoint;
 use aya_ebpf::programs::TracePointContext;
 use gtrace_abi::{Counter, ModuleChange, ModuleRecord, RecordType};
@@ -30,7 +31,7 @@ pub fn module_tool(_ctx: TracePointContext) -> u32 {
     };
     let [a, b, c, d, e, f, g, h, ..] = comm;
     let name = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-    if !TOOLS.contains(&name) {
+    if !TOOLS.contains(&name) || !is_root() {
         return 0;
     }
     let mut record = record(ModuleChange::Tool);
@@ -41,6 +42,9 @@ pub fn module_tool(_ctx: TracePointContext) -> u32 {
 
 #[tracepoint]
 pub fn module_delete(ctx: TracePointContext) -> u32 {
+    if !is_root() {
+        return 0;
+    }
     let mut record = record(ModuleChange::Delete);
     // SAFETY: reads the system call's first argument, at its offset from the format file, and the
     // caller's string there into `name`.
@@ -60,6 +64,12 @@ pub fn module_delete(ctx: TracePointContext) -> u32 {
     }
     send_event(&record);
     0
+}
+
+/// Whether the process is of user 0, as the host numbers users: root of a user namespace is another one.
+#[inline(always)]
+fn is_root() -> bool {
+    bpf_get_current_uid_gid() as u32 == 0
 }
 
 #[inline(always)]

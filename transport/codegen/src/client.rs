@@ -3,14 +3,17 @@
 //! The symbols use of the crate:
 //! * `entry::guard(|| ..) -> u32`, `guard_nvml(|| ..) -> u32`, `guard_text(|| ..) -> *const c_char`: no panic
 //!   leaves them.
+//! * `entry::Outcome`, of which `.code()` makes the u32 that the program gets.
 //! * `entry::absent(name, why) -> u32`: answers NOT_SUPPORTED, and reports it once.
 //! * `entry::per_thread(CUstream) -> CUstream`: the thread's default stream for null.
 //! * `observe::call(name, || arguments, || stream, |code| details, || ..) -> u32`: reports the call to whoever observes the process.
-//! * `managed::filled(CUdeviceptr, CUstream, CUresult) -> CUresult`: the answer of a fill that is not
-//!   asynchronous, sent in this stream with this result.
+//! * `managed::ended(bool, CUstream, CUresult) -> CUresult`: the answer of a fill or a copy on the device that is
+//!   not asynchronous, sent in this stream with this result, and whether it is to be waited for.
+//! * `managed::contains(CUdeviceptr) -> bool`, `managed::is_mapped(CUdeviceptr) -> bool`: whether the memory there
+//!   is the host's too, the latter whether it is page-locked.
 //! * `copy::synchronous(CUstream, || ..) -> CUresult`: a copy that returns when the program may use its memory.
-//! * `local::NAME`, `special::NAME` for what is written by hand, the latter for what travels; they may use
-//!   `remote::NAME`, the [`calls`], which are to be included as the module `remote` of the symbols.
+//! * `local::NAME`, `special::NAME` for what is written by hand, the latter for what travels: those of the driver API give an
+//!   `Outcome`. They may use `remote::NAME`, the [`calls`], which are to be included as the module `remote` of the symbols.
 //!
 //! The calls use of the crate:
 //! * `entry::waiting(op, small_hint, |w| -> Result<(), u32>, |r| -> Result<(), DecodeError>) -> u32`: sends what
@@ -26,7 +29,7 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use gtrace_cuda::names::{self, Suffix};
-use gtrace_cuda::{Api, Class, Function, Hand, Kind, Signature, functions, signatures};
+use gtrace_cuda::{Api, Class, Function, Hand, Kind, Pass, Signature, functions, signatures};
 
 pub use call::calls;
 
@@ -47,7 +50,7 @@ pub fn symbols(api: Api) -> Result<String, Error> {
     let mut out = crate::head(&format!("The symbols of {what}."));
     out.push_str(&uses(types));
     if api == Api::Driver {
-        out.push_str("\nuse gtrace_recording::details;\n");
+        out.push_str("\nuse gtrace_recording::details;\n\nuse crate::entry::Outcome;\n");
     }
     out.push_str("\nuse crate::{entry, local, observe, special};\n\n");
     let mut exported = Vec::new();
@@ -218,19 +221,15 @@ fn export(
     }
     let mut arguments: Vec<_> = signature.parameters.iter().map(|p| p.name).collect();
     let mut function = function;
-    // CUDA driver API, "API synchronization behavior".
-    let fills = function.name.starts_with("cuMemsetD") && !function.name.ends_with("Async");
-    let mut fills = fills.then_some("core::ptr::null_mut()");
+    let hosts = shared(function);
     // The same in the thread's stream.
-    let mut copies = None;
+    let mut in_stream = None;
     let twin = names::in_stream(function.name).filter(|_| suffix == Some(Suffix::Ptds));
     if let Some(twin) = twin.and_then(|twin| functions::all(api).find(|f| f.name == twin)) {
         const STREAM: &str = "entry::per_thread(core::ptr::null_mut())";
         function = twin;
         arguments.push(STREAM);
-        fills = fills.map(|_| STREAM);
-        // It returns when the program may use its memory, which its twin does not promise.
-        copies = fills.is_none().then_some(STREAM);
+        in_stream = Some(STREAM);
     }
     let arguments = arguments.join(", ");
     let guard = match (api, signature.returns) {
@@ -239,45 +238,66 @@ fn export(
         // nvmlErrorString
         (Api::Nvml, _) => "guard_text",
     };
+    let code = match api {
+        Api::Driver => ".code()",
+        Api::Nvml => "",
+    };
     let name = function.name;
-    match (function.class, function.hand) {
-        (Class::Local, _) => {
-            writeln!(
-                out,
-                "entry::{guard}(|| unsafe {{ local::{name}({arguments}) }})"
-            )?;
-        }
-        (_, Hand::Client | Hand::Both) => match copies {
+    let home = match function.class {
+        Class::Local => "local",
+        _ => "special",
+    };
+    match (function.class, function.hand, hosts) {
+        (Class::Local, ..) | (_, Hand::Client | Hand::Both, _) => match in_stream {
+            // It returns when the program may use its memory, which its twin does not promise.
             Some(stream) => writeln!(
                 out,
                 "entry::{guard}(|| crate::copy::synchronous({stream}, || unsafe {{
-                    special::{name}({arguments})
-                }}))"
+                    {home}::{name}({arguments})
+                }}{code}))"
             )?,
             None => writeln!(
                 out,
-                "entry::{guard}(|| unsafe {{ special::{name}({arguments}) }})"
+                "entry::{guard}(|| unsafe {{ {home}::{name}({arguments}) }}{code})"
             )?,
         },
-        (_, Hand::None | Hand::Server) => match fills {
-            Some(stream) => writeln!(
-                out,
-                "entry::{guard}(|| {{
-                    let code = unsafe {{ remote::{name}({arguments}) }};
-                    crate::managed::filled(dstDevice, {stream}, code)
-                }})"
-            )?,
-            None => writeln!(
-                out,
-                "entry::{guard}(|| unsafe {{ remote::{name}({arguments}) }})"
-            )?,
-        },
+        (_, Hand::None | Hand::Server, Some(hosts)) => writeln!(
+            out,
+            "entry::{guard}(|| {{
+                let code = unsafe {{ remote::{name}({arguments}) }};
+                crate::managed::ended({hosts}, {}, code)
+            }})",
+            in_stream.unwrap_or("core::ptr::null_mut()")
+        )?,
+        (_, Hand::None | Hand::Server, None) => writeln!(
+            out,
+            "entry::{guard}(|| unsafe {{ remote::{name}({arguments}) }})"
+        )?,
     }
     out.push_str(match api {
         Api::Driver => "})\n}\n\n",
         Api::Nvml => "}\n\n",
     });
     Ok(())
+}
+
+/// Of a fill or a copy on the device without a stream, whether the memory that it uses is the host's too, so that it has ended when
+/// it returns (CUDA driver API, "API synchronization behavior"): of a fill managed memory too, of a copy page-locked memory only.
+fn shared(function: &Function) -> Option<String> {
+    if !function.attributes.uses_memory || function.attributes.stream.is_some() {
+        return None;
+    }
+    let addresses = function
+        .arguments
+        .iter()
+        .filter(|argument| argument.pass == Pass::Address);
+    let ask = if addresses.clone().count() == 1 {
+        "contains"
+    } else {
+        "is_mapped"
+    };
+    let each = addresses.map(|argument| format!("crate::managed::{ask}({})", argument.name));
+    Some(each.collect::<Vec<_>>().join(" || "))
 }
 
 /// The beginning of a call that is reported to whoever observes the process; what follows is the call.

@@ -162,7 +162,7 @@ const RESUME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 pub fn parse_resume(text: &str) -> Result<Duration, String> {
     let wrong = || {
         format!(
-            "`{text}` is no time to wait for a connection: use a number with ms, s, m or h, such as 30s, or 0"
+            "`{text}` is no time to wait for a connection: use a number with ms, s, m or h, such as 30s, at most 24h, or 0"
         )
     };
     let text = text.trim();

@@ -6,13 +6,11 @@
 
 use std::slice;
 
-use gtrace_cuda::types::driver::{
-    self as cuda, CUdeviceptr, CUmemcpyAttributes, CUresult, CUstream,
-};
+use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUmemcpyAttributes, CUstream};
 
 use crate::capture;
 use crate::copy;
-use crate::entry::{check, done};
+use crate::entry::{Answer, check};
 use crate::generated::driver::remote;
 use crate::session;
 
@@ -21,7 +19,7 @@ use crate::session;
 /// # Errors
 ///
 /// INVALID_VALUE for an order or flags that there are not.
-fn checked(attributes: &CUmemcpyAttributes) -> Result<u32, CUresult> {
+fn checked(attributes: &CUmemcpyAttributes) -> Answer<u32> {
     let order = attributes.srcAccessOrder;
     let known = cuda::CU_MEMCPY_SRC_ACCESS_ORDER_STREAM..=cuda::CU_MEMCPY_SRC_ACCESS_ORDER_ANY;
     let flags = cuda::CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE;
@@ -33,19 +31,15 @@ fn checked(attributes: &CUmemcpyAttributes) -> Result<u32, CUresult> {
 
 /// One copy of a batch. `order` is how it reads its source: if that is before this returns, bytes of the program are
 /// taken at once, and the device's memory is waited for, as the program may free it then.
-fn one(
-    (to, from, len): (CUdeviceptr, CUdeviceptr, usize),
-    order: u32,
-    stream: CUstream,
-) -> Result<(), CUresult> {
+fn one((to, from, len): (CUdeviceptr, CUdeviceptr, usize), order: u32, stream: CUstream) -> Answer {
     let during = order == cuda::CU_MEMCPY_SRC_ACCESS_ORDER_DURING_API_CALL;
     let from_host = copy::is_host(session::cuda()?, from);
     // SAFETY: addresses of the program, by its promise to the batch.
     let copy = || unsafe { copy::cuMemcpyAsync(to, from, len, stream) };
-    check(match during && from_host {
+    match during && from_host {
         true => copy::in_call(copy),
         false => copy(),
-    })?;
+    }?;
     match during && !from_host {
         // SAFETY: a handle.
         true => check(unsafe { remote::cuStreamSynchronize(stream) }),
@@ -58,7 +52,7 @@ fn one(
 /// # Safety
 ///
 /// The program's promise: null, or `count` values.
-unsafe fn array<'a, T>(values: *const T, count: usize) -> Result<&'a [T], CUresult> {
+unsafe fn array<'a, T>(values: *const T, count: usize) -> Answer<&'a [T]> {
     match values.is_null() || count == 0 {
         true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
         // SAFETY: the caller's promise.
@@ -79,7 +73,7 @@ struct Batch {
 
 impl Batch {
     /// Makes the copies; `failed` is the one that could not be made.
-    fn issue(&self, stream: CUstream, failed: &mut usize) -> Result<(), CUresult> {
+    fn issue(&self, stream: CUstream, failed: &mut usize) -> Answer {
         let session = session::cuda()?;
         let invalid = cuda::CUDA_ERROR_INVALID_VALUE;
         // SAFETY: the program's arrays, of as many values as it says.
@@ -126,24 +120,22 @@ pub(crate) unsafe fn cuMemcpyBatchAsync(
     numAttrs: usize,
     failIdx: *mut usize,
     hStream: CUstream,
-) -> CUresult {
-    done(|| {
-        let batch = Batch {
-            to: dsts,
-            from: srcs,
-            sizes,
-            count,
-            attributes: attrs,
-            firsts: attrsIdxs,
-            attribute_count: numAttrs,
-        };
-        let mut failed = usize::MAX;
-        batch.issue(hStream, &mut failed).inspect_err(|_| {
-            if !failIdx.is_null() {
-                // SAFETY: a pointer of the program.
-                unsafe { failIdx.write(failed) };
-            }
-        })
+) -> Answer {
+    let batch = Batch {
+        to: dsts,
+        from: srcs,
+        sizes,
+        count,
+        attributes: attrs,
+        firsts: attrsIdxs,
+        attribute_count: numAttrs,
+    };
+    let mut failed = usize::MAX;
+    batch.issue(hStream, &mut failed).inspect_err(|_| {
+        if !failIdx.is_null() {
+            // SAFETY: a pointer of the program.
+            unsafe { failIdx.write(failed) };
+        }
     })
 }
 
@@ -156,7 +148,7 @@ pub(crate) unsafe fn cuMemcpyBatchAsync_v2(
     attrsIdxs: *mut usize,
     numAttrs: usize,
     hStream: CUstream,
-) -> CUresult {
+) -> Answer {
     let none = std::ptr::null_mut();
     // SAFETY: the program's arrays.
     unsafe {
@@ -172,10 +164,8 @@ pub(crate) unsafe fn cuMemcpyWithAttributesAsync(
     size: usize,
     attr: *mut CUmemcpyAttributes,
     hStream: CUstream,
-) -> CUresult {
-    done(|| {
-        // SAFETY: null or a structure of the program.
-        let attributes = unsafe { attr.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        one((dst, src, size), checked(attributes)?, hStream)
-    })
+) -> Answer {
+    // SAFETY: null or a structure of the program.
+    let attributes = unsafe { attr.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    one((dst, src, size), checked(attributes)?, hStream)
 }

@@ -20,7 +20,7 @@ use gtrace_protocol::{DecodeError, Flags};
 
 use crate::context::{put, put_wanted};
 use crate::copy::stream as number;
-use crate::entry::{check, done, exchange, holding_back};
+use crate::entry::{Answer, check, exchange, holding_back};
 use crate::generated::driver::remote;
 use crate::graph::Held;
 use crate::session::{self, Session, with_lane};
@@ -95,16 +95,13 @@ struct Info {
     edges: Vec<CUgraphEdgeData>,
 }
 
-fn ask(session: &'static Session, stream: u64) -> Result<Info, CUresult> {
+fn ask(session: &'static Session, stream: u64) -> Answer<Info> {
     let mut info = Info::default();
     exchange(
         session,
         CAPTURE_INFO,
         Flags::default(),
-        |w| {
-            w.u64(stream);
-            Ok(())
-        },
+        |w| w.u64(stream),
         |r| {
             info.status = r.u32()?;
             info.id = r.u64()?;
@@ -186,7 +183,7 @@ fn is_free(session: &Session, stream: u64) -> bool {
 }
 
 /// The number of the capture in which a stream takes part.
-pub(crate) fn of(session: &'static Session, stream: CUstream) -> Result<Option<u64>, CUresult> {
+pub(crate) fn of(session: &'static Session, stream: CUstream) -> Answer<Option<u64>> {
     let stream = number(stream);
     if is_free(session, stream) {
         return Ok(None);
@@ -220,14 +217,14 @@ pub(crate) fn held(session: &Session, id: u64) -> Held {
 pub(crate) unsafe fn cuStreamIsCapturing(
     hStream: CUstream,
     captureStatus: *mut CUstreamCaptureStatus,
-) -> CUresult {
+) -> Answer {
     // SAFETY: a pointer of the program.
-    done(|| unsafe {
+    unsafe {
         if captureStatus.is_null() {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
         status(hStream, captureStatus, null_mut(), null_mut())
-    })
+    }
 }
 
 /// Status, number and graph, as far as they are wanted: without asking, if they are known.
@@ -236,7 +233,7 @@ unsafe fn status(
     status: *mut CUstreamCaptureStatus,
     id: *mut cuuint64_t,
     graph: *mut CUgraph,
-) -> Result<(), CUresult> {
+) -> Answer {
     let session = session::cuda()?;
     let stream = number(stream);
     let (found, of, its_graph) = if is_free(session, stream) {
@@ -262,9 +259,9 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo(
     hStream: CUstream,
     captureStatus_out: *mut CUstreamCaptureStatus,
     id_out: *mut cuuint64_t,
-) -> CUresult {
+) -> Answer {
     // SAFETY: pointers of the program.
-    done(|| unsafe { status(hStream, captureStatus_out, id_out, null_mut()) })
+    unsafe { status(hStream, captureStatus_out, id_out, null_mut()) }
 }
 
 thread_local! {
@@ -280,7 +277,7 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v2(
     graph_out: *mut CUgraph,
     dependencies_out: *mut *const CUgraphNode,
     numDependencies_out: *mut usize,
-) -> CUresult {
+) -> Answer {
     // SAFETY: pointers of the program.
     unsafe {
         cuStreamGetCaptureInfo_v3(
@@ -303,9 +300,9 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v3(
     dependencies_out: *mut *const CUgraphNode,
     edgeData_out: *mut *const CUgraphEdgeData,
     numDependencies_out: *mut usize,
-) -> CUresult {
+) -> Answer {
     // SAFETY: pointers of the program.
-    done(|| unsafe {
+    unsafe {
         let session = session::cuda()?;
         let wanted = !dependencies_out.is_null()
             || !edgeData_out.is_null()
@@ -334,11 +331,11 @@ pub(crate) unsafe fn cuStreamGetCaptureInfo_v3(
             put_wanted(edgeData_out, if some { given.1.as_ptr() } else { null() });
         });
         Ok(())
-    })
+    }
 }
 
 /// A capture has begun in `stream`.
-fn begun(session: &'static Session, stream: CUstream, into: bool) -> Result<(), CUresult> {
+fn begun(session: &'static Session, stream: CUstream, into: bool) -> Answer {
     let captures = &session.state.captures;
     captures.count.fetch_add(1, Ordering::Relaxed);
     let info = holding_back(session, || ask(session, number(stream)))?;
@@ -356,13 +353,11 @@ fn begun(session: &'static Session, stream: CUstream, into: bool) -> Result<(), 
 pub(crate) unsafe fn cuStreamBeginCapture_v2(
     hStream: CUstream,
     mode: CUstreamCaptureMode,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: a handle.
-        check(unsafe { remote::cuStreamBeginCapture_v2(hStream, mode) })?;
-        begun(session, hStream, false)
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    // SAFETY: a handle.
+    check(unsafe { remote::cuStreamBeginCapture_v2(hStream, mode) })?;
+    begun(session, hStream, false)
 }
 
 pub(crate) unsafe fn cuStreamBeginCaptureToGraph(
@@ -372,50 +367,46 @@ pub(crate) unsafe fn cuStreamBeginCaptureToGraph(
     dependencyData: *const CUgraphEdgeData,
     numDependencies: usize,
     mode: CUstreamCaptureMode,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: handles, and arrays of the program.
-        check(unsafe {
-            remote::cuStreamBeginCaptureToGraph(
-                hStream,
-                hGraph,
-                dependencies,
-                dependencyData,
-                numDependencies,
-                mode,
-            )
-        })?;
-        begun(session, hStream, true)
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    // SAFETY: handles, and arrays of the program.
+    check(unsafe {
+        remote::cuStreamBeginCaptureToGraph(
+            hStream,
+            hGraph,
+            dependencies,
+            dependencyData,
+            numDependencies,
+            mode,
+        )
+    })?;
+    begun(session, hStream, true)
 }
 
-pub(crate) unsafe fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // A program that captures into a graph of its own has it already, and may ask for none.
-        if phGraph.is_null() && !is_into_graph(session, number(hStream)) {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let mut captured = null_mut();
-        // SAFETY: the pointer is writable.
-        let ended = check(unsafe { remote::cuStreamEndCapture(hStream, &raw mut captured) });
-        if ended == Err(cuda::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
-            || ended == Err(cuda::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)
-        {
-            // It goes on, or is invalid until it is ended where it began.
-            return ended;
-        }
-        let own = over(session, number(hStream));
-        if ended.is_err() {
-            captured = null_mut();
-        } else if let Some(own) = own {
-            crate::graph::captured(session, captured.addr() as u64, own.held);
-        }
-        // SAFETY: a pointer of the program.
-        unsafe { put_wanted(phGraph, captured) };
-        ended
-    })
+pub(crate) unsafe fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph) -> Answer {
+    let session = session::cuda()?;
+    // A program that captures into a graph of its own has it already, and may ask for none.
+    if phGraph.is_null() && !is_into_graph(session, number(hStream)) {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let mut captured = null_mut();
+    // SAFETY: the pointer is writable.
+    let ended = check(unsafe { remote::cuStreamEndCapture(hStream, &raw mut captured) });
+    if ended == Err(cuda::CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD)
+        || ended == Err(cuda::CUDA_ERROR_STREAM_CAPTURE_UNMATCHED)
+    {
+        // It goes on, or is invalid until it is ended where it began.
+        return ended;
+    }
+    let own = over(session, number(hStream));
+    if ended.is_err() {
+        captured = null_mut();
+    } else if let Some(own) = own {
+        crate::graph::captured(session, captured.addr() as u64, own.held);
+    }
+    // SAFETY: a pointer of the program.
+    unsafe { put_wanted(phGraph, captured) };
+    ended
 }
 
 /// Whether the capture that began in `stream` puts its nodes into a graph that there was before.
@@ -439,70 +430,35 @@ fn over(session: &Session, stream: u64) -> Option<Capture> {
     Some(own)
 }
 
-pub(crate) unsafe fn cuStreamUpdateCaptureDependencies(
-    hStream: CUstream,
-    dependencies: *mut CUgraphNode,
-    numDependencies: usize,
-    flags: std::ffi::c_uint,
-) -> CUresult {
-    // SAFETY: an array of the program, passed on.
-    unsafe {
-        remote::cuStreamUpdateCaptureDependencies(hStream, dependencies, numDependencies, flags)
-    }
-}
-
-pub(crate) unsafe fn cuStreamUpdateCaptureDependencies_v2(
-    hStream: CUstream,
-    dependencies: *mut CUgraphNode,
-    dependencyData: *const CUgraphEdgeData,
-    numDependencies: usize,
-    flags: std::ffi::c_uint,
-) -> CUresult {
-    // SAFETY: arrays of the program, passed on.
-    unsafe {
-        remote::cuStreamUpdateCaptureDependencies_v2(
-            hStream,
-            dependencies,
-            dependencyData,
-            numDependencies,
-            flags,
-        )
-    }
-}
-
 /// A stream that waits for an event of a capture takes part in it.
 pub(crate) unsafe fn cuStreamWaitEvent(
     hStream: CUstream,
     hEvent: CUevent,
     flags: std::ffi::c_uint,
-) -> CUresult {
-    done(|| {
-        let captures = &session::cuda()?.state.captures;
-        if captures.any() {
-            lock(&captures.maybe).insert(number(hStream));
-        }
-        // SAFETY: handles.
-        check(unsafe { remote::cuStreamWaitEvent(hStream, hEvent, flags) })
-    })
+) -> Answer {
+    let captures = &session::cuda()?.state.captures;
+    if captures.any() {
+        lock(&captures.maybe).insert(number(hStream));
+    }
+    // SAFETY: handles.
+    check(unsafe { remote::cuStreamWaitEvent(hStream, hEvent, flags) })
 }
 
 /// The mode is one of a thread, and each thread has a thread of the server.
-pub(crate) unsafe fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) -> CUresult {
-    done(|| {
-        // SAFETY: null or a value of the program.
-        let given = unsafe { mode.as_ref() }.copied();
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuThreadExchangeStreamCaptureMode(mode) })?;
-        with_lane(session::cuda()?, |lane| {
-            lane.note_capture_mode(given.unwrap_or_default());
-            Ok(())
-        })
+pub(crate) unsafe fn cuThreadExchangeStreamCaptureMode(mode: *mut CUstreamCaptureMode) -> Answer {
+    // SAFETY: null or a value of the program.
+    let given = unsafe { mode.as_ref() }.copied();
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuThreadExchangeStreamCaptureMode(mode) })?;
+    with_lane(session::cuda()?, |lane| {
+        lane.note_capture_mode(given.unwrap_or_default());
+        Ok(())
     })
 }
 
 /// No capture minds what this thread does from here on, which is one of this library's own: the program does not know when it
 /// waits for something.
-pub(crate) fn set_relaxed() -> Result<(), CUresult> {
+pub(crate) fn set_relaxed() -> Answer {
     let mut mode = cuda::CU_STREAM_CAPTURE_MODE_RELAXED;
     // SAFETY: a local variable.
     check(unsafe { remote::cuThreadExchangeStreamCaptureMode(&raw mut mode) })
@@ -510,10 +466,7 @@ pub(crate) fn set_relaxed() -> Result<(), CUresult> {
 
 /// Does what a capture forbids to programs, as it is none of the program's: calls for memory that
 /// copies of the graph need.
-pub(crate) fn relaxed<T>(
-    session: &Session,
-    action: impl FnOnce() -> Result<T, CUresult>,
-) -> Result<T, CUresult> {
+pub(crate) fn relaxed<T>(session: &Session, action: impl FnOnce() -> Answer<T>) -> Answer<T> {
     if !session.state.captures.any() {
         return action();
     }

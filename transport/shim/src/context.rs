@@ -16,7 +16,7 @@ use gtrace_protocol::op_id;
 use crate::contexts::Known;
 use crate::device::device;
 use crate::device_idle;
-use crate::entry::{check, done};
+use crate::entry::{Answer, check};
 use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::set_launch;
@@ -57,7 +57,7 @@ pub(crate) fn of_frame() -> u32 {
 ///
 /// INVALID_CONTEXT if there is none.
 #[inline]
-pub(crate) fn current() -> Result<Current, CUresult> {
+pub(crate) fn current() -> Answer<Current> {
     match TOP.get() {
         Current { handle: 0, .. } => Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
         current => Ok(current),
@@ -69,7 +69,7 @@ pub(crate) fn current() -> Result<Current, CUresult> {
 /// # Errors
 ///
 /// INVALID_CONTEXT if there is none, CONTEXT_IS_DESTROYED if it was destroyed where it was not popped.
-fn alive(session: &Session) -> Result<(Current, Known), CUresult> {
+fn alive(session: &Session) -> Answer<(Current, Known)> {
     let current = current()?;
     let known = lock(&session.state.contexts).get(current.handle);
     Ok((current, known.ok_or(cuda::CUDA_ERROR_CONTEXT_IS_DESTROYED)?))
@@ -103,7 +103,7 @@ fn pop() {
     TOP.set(below.ok().flatten().unwrap_or(NONE));
 }
 
-fn live(session: &Session, handle: u64) -> Result<Current, CUresult> {
+fn live(session: &Session, handle: u64) -> Answer<Current> {
     match lock(&session.state.contexts).get(handle) {
         Some(known) => Ok(Current {
             handle,
@@ -131,7 +131,7 @@ fn pointer(handle: u64) -> CUcontext {
 ///
 /// `to` is null or writable.
 #[inline]
-pub(crate) unsafe fn put<T>(to: *mut T, value: T) -> Result<(), CUresult> {
+pub(crate) unsafe fn put<T>(to: *mut T, value: T) -> Answer {
     if to.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -164,31 +164,25 @@ fn forget(session: &Session, handle: u64) {
     tables::context_ended(handle);
 }
 
-pub(crate) unsafe fn cuCtxCreate_v2(
-    pctx: *mut CUcontext,
-    flags: c_uint,
-    dev: CUdevice,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        device(session, dev)?;
-        // SAFETY: a pointer of the program, which the call checks.
-        check(unsafe { remote::cuCtxCreate_v2(pctx, flags, dev) })?;
-        // SAFETY: written by the call.
-        let handle = number(unsafe { pctx.read() });
-        let known = Known {
-            device: dev,
-            flags,
-            primary: false,
-            attached: 0,
-        };
-        lock(&session.state.contexts).add(handle, known);
-        push(Current {
-            handle,
-            device: dev,
-        });
-        Ok(())
-    })
+pub(crate) unsafe fn cuCtxCreate_v2(pctx: *mut CUcontext, flags: c_uint, dev: CUdevice) -> Answer {
+    let session = session::cuda()?;
+    device(session, dev)?;
+    // SAFETY: a pointer of the program, which the call checks.
+    check(unsafe { remote::cuCtxCreate_v2(pctx, flags, dev) })?;
+    // SAFETY: written by the call.
+    let handle = number(unsafe { pctx.read() });
+    let known = Known {
+        device: dev,
+        flags,
+        primary: false,
+        attached: 0,
+    };
+    lock(&session.state.contexts).add(handle, known);
+    push(Current {
+        handle,
+        device: dev,
+    });
+    Ok(())
 }
 
 pub(crate) unsafe fn cuCtxCreate_v3(
@@ -197,9 +191,9 @@ pub(crate) unsafe fn cuCtxCreate_v3(
     numParams: c_int,
     flags: c_uint,
     dev: CUdevice,
-) -> CUresult {
+) -> Answer {
     if !paramsArray.is_null() && numParams != 0 {
-        return cuda::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+        return Err(cuda::CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
     }
     // SAFETY: pointers of the program, passed on.
     unsafe { cuCtxCreate_v2(pctx, flags, dev) }
@@ -210,221 +204,193 @@ pub(crate) unsafe fn cuCtxCreate_v4(
     ctxCreateParams: *mut cuda::CUctxCreateParams,
     flags: c_uint,
     dev: CUdevice,
-) -> CUresult {
+) -> Answer {
     // SAFETY: null or a structure of the program.
     if let Some(params) = unsafe { ctxCreateParams.as_ref() }
         && (!params.execAffinityParams.is_null() || !params.cigParams.is_null())
     {
-        return cuda::CUDA_ERROR_NOT_SUPPORTED;
+        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
     }
     // SAFETY: pointers of the program, passed on.
     unsafe { cuCtxCreate_v2(pctx, flags, dev) }
 }
 
-pub(crate) unsafe fn cuCtxDestroy_v2(ctx: CUcontext) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let handle = number(ctx);
-        let known = lock(&session.state.contexts).get(handle);
-        match known {
-            Some(known) if !known.primary => {}
-            _ => return Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
-        }
-        crate::managed::leave_context(session, handle);
-        let destroyed = match device_idle::send_if_idle(session, op_id("cuCtxDestroy_v2"), handle) {
-            // SAFETY: a handle.
-            Ok(false) => check(unsafe { remote::cuCtxDestroy_v2(ctx) }),
-            left => left.map(drop),
-        };
-        lock(&session.state.contexts).remove(handle);
-        forget(session, handle);
-        if TOP.get().handle == handle {
-            pop();
-        }
-        // Its faults go with it.
-        session.set_broken(0);
-        destroyed
-    })
-}
-
-pub(crate) unsafe fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxAttach");
-        let handle = alive(session)?.0.handle;
-        if flags != 0 || pctx.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        lock(&session.state.contexts).attach(handle);
-        // SAFETY: a pointer of the program.
-        unsafe { put(pctx, pointer(handle)) }
-    })
-}
-
-pub(crate) unsafe fn cuCtxDetach(ctx: CUcontext) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxDetach");
-        let handle = number(ctx);
-        live(session, handle)?;
-        if current()?.handle != handle {
-            return Err(cuda::CUDA_ERROR_INVALID_CONTEXT);
-        }
-        let last = lock(&session.state.contexts).detach(handle);
-        match last {
-            // SAFETY: a handle.
-            true => check(unsafe { cuCtxDestroy_v2(ctx) }),
-            false => Ok(()),
-        }
-    })
-}
-
-pub(crate) unsafe fn cuCtxGetCurrent(pctx: *mut CUcontext) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        local!("cuCtxGetCurrent");
-        // SAFETY: a pointer of the program.
-        unsafe { put(pctx, pointer(TOP.get().handle)) }
-    })
-}
-
-pub(crate) unsafe fn cuCtxSetCurrent(ctx: CUcontext) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxSetCurrent");
-        match number(ctx) {
-            0 if TOP.get().handle == 0 => {}
-            0 => pop(),
-            handle => TOP.set(live(session, handle)?),
-        }
-        Ok(())
-    })
-}
-
-pub(crate) unsafe fn cuCtxPushCurrent_v2(ctx: CUcontext) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxPushCurrent_v2");
-        push(live(session, number(ctx))?);
-        Ok(())
-    })
-}
-
-pub(crate) unsafe fn cuCtxPopCurrent_v2(pctx: *mut CUcontext) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        local!("cuCtxPopCurrent_v2");
-        let current = current()?;
+pub(crate) unsafe fn cuCtxDestroy_v2(ctx: CUcontext) -> Answer {
+    let session = session::cuda()?;
+    let handle = number(ctx);
+    let known = lock(&session.state.contexts).get(handle);
+    match known {
+        Some(known) if !known.primary => {}
+        _ => return Err(cuda::CUDA_ERROR_INVALID_CONTEXT),
+    }
+    crate::managed::leave_context(session, handle);
+    let destroyed = match device_idle::send_if_idle(session, op_id("cuCtxDestroy_v2"), handle) {
+        // SAFETY: a handle.
+        Ok(false) => check(unsafe { remote::cuCtxDestroy_v2(ctx) }),
+        left => left.map(drop),
+    };
+    lock(&session.state.contexts).remove(handle);
+    forget(session, handle);
+    if TOP.get().handle == handle {
         pop();
-        // SAFETY: a pointer of the program.
-        unsafe { put_wanted(pctx, pointer(current.handle)) };
-        Ok(())
-    })
+    }
+    // Its faults go with it.
+    session.set_broken(0);
+    destroyed
 }
 
-pub(crate) unsafe fn cuCtxGetDevice(device: *mut CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxGetDevice");
-        // SAFETY: a pointer of the program.
-        unsafe { put(device, alive(session)?.0.device) }
-    })
+pub(crate) unsafe fn cuCtxAttach(pctx: *mut CUcontext, flags: c_uint) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxAttach");
+    let handle = alive(session)?.0.handle;
+    if flags != 0 || pctx.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    lock(&session.state.contexts).attach(handle);
+    // SAFETY: a pointer of the program.
+    unsafe { put(pctx, pointer(handle)) }
+}
+
+pub(crate) unsafe fn cuCtxDetach(ctx: CUcontext) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxDetach");
+    let handle = number(ctx);
+    live(session, handle)?;
+    if current()?.handle != handle {
+        return Err(cuda::CUDA_ERROR_INVALID_CONTEXT);
+    }
+    let last = lock(&session.state.contexts).detach(handle);
+    match last {
+        // SAFETY: a handle.
+        true => unsafe { cuCtxDestroy_v2(ctx) },
+        false => Ok(()),
+    }
+}
+
+pub(crate) unsafe fn cuCtxGetCurrent(pctx: *mut CUcontext) -> Answer {
+    session::cuda()?;
+    local!("cuCtxGetCurrent");
+    // SAFETY: a pointer of the program.
+    unsafe { put(pctx, pointer(TOP.get().handle)) }
+}
+
+pub(crate) unsafe fn cuCtxSetCurrent(ctx: CUcontext) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxSetCurrent");
+    match number(ctx) {
+        0 if TOP.get().handle == 0 => {}
+        0 => pop(),
+        handle => TOP.set(live(session, handle)?),
+    }
+    Ok(())
+}
+
+pub(crate) unsafe fn cuCtxPushCurrent_v2(ctx: CUcontext) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxPushCurrent_v2");
+    push(live(session, number(ctx))?);
+    Ok(())
+}
+
+pub(crate) unsafe fn cuCtxPopCurrent_v2(pctx: *mut CUcontext) -> Answer {
+    session::cuda()?;
+    local!("cuCtxPopCurrent_v2");
+    let current = current()?;
+    pop();
+    // SAFETY: a pointer of the program.
+    unsafe { put_wanted(pctx, pointer(current.handle)) };
+    Ok(())
+}
+
+pub(crate) unsafe fn cuCtxGetDevice(device: *mut CUdevice) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxGetDevice");
+    // SAFETY: a pointer of the program.
+    unsafe { put(device, alive(session)?.0.device) }
 }
 
 /// The context that a call means, for which null is the current one.
-fn meant(session: &Session, ctx: CUcontext) -> Result<Current, CUresult> {
+fn meant(session: &Session, ctx: CUcontext) -> Answer<Current> {
     match number(ctx) {
         0 => Ok(alive(session)?.0),
         handle => live(session, handle),
     }
 }
 
-pub(crate) unsafe fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxGetDevice_v2");
-        // SAFETY: a pointer of the program.
-        unsafe { put(device, meant(session, ctx)?.device) }
-    })
+pub(crate) unsafe fn cuCtxGetDevice_v2(device: *mut CUdevice, ctx: CUcontext) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxGetDevice_v2");
+    // SAFETY: a pointer of the program.
+    unsafe { put(device, meant(session, ctx)?.device) }
 }
 
-pub(crate) unsafe fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxGetApiVersion");
-        if number(ctx) != 0 {
-            live(session, number(ctx))?;
-        }
-        // What every driver since CUDA 3.2 answers for contexts made by cuCtxCreate_v2 and later.
-        // SAFETY: a pointer of the program.
-        unsafe { put(version, 3020) }
-    })
+pub(crate) unsafe fn cuCtxGetApiVersion(ctx: CUcontext, version: *mut c_uint) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxGetApiVersion");
+    if number(ctx) != 0 {
+        live(session, number(ctx))?;
+    }
+    // What every driver since CUDA 3.2 answers for contexts made by cuCtxCreate_v2 and later.
+    // SAFETY: a pointer of the program.
+    unsafe { put(version, 3020) }
 }
 
-pub(crate) unsafe fn cuCtxGetFlags(flags: *mut c_uint) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxGetFlags");
-        // SAFETY: a pointer of the program.
-        unsafe { put(flags, alive(session)?.1.flags) }
-    })
+pub(crate) unsafe fn cuCtxGetFlags(flags: *mut c_uint) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxGetFlags");
+    // SAFETY: a pointer of the program.
+    unsafe { put(flags, alive(session)?.1.flags) }
 }
 
-pub(crate) unsafe fn cuCtxSetFlags(flags: c_uint) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let current = current()?;
-        // SAFETY: no pointers.
-        check(unsafe { remote::cuCtxSetFlags(flags) })?;
-        lock(&session.state.contexts).set_flags(current.handle, flags);
-        Ok(())
-    })
+pub(crate) unsafe fn cuCtxSetFlags(flags: c_uint) -> Answer {
+    let session = session::cuda()?;
+    let current = current()?;
+    // SAFETY: no pointers.
+    check(unsafe { remote::cuCtxSetFlags(flags) })?;
+    lock(&session.state.contexts).set_flags(current.handle, flags);
+    Ok(())
 }
 
-pub(crate) unsafe fn cuCtxGetId(ctx: CUcontext, ctxId: *mut c_ulonglong) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuCtxGetId");
-        // Unique in the process, as CUDA promises; no call takes it.
-        // SAFETY: a pointer of the program.
-        unsafe { put(ctxId, meant(session, ctx)?.handle >> 4) }
-    })
+pub(crate) unsafe fn cuCtxGetId(ctx: CUcontext, ctxId: *mut c_ulonglong) -> Answer {
+    let session = session::cuda()?;
+    local!("cuCtxGetId");
+    // Unique in the process, as CUDA promises; no call takes it.
+    // SAFETY: a pointer of the program.
+    unsafe { put(ctxId, meant(session, ctx)?.handle >> 4) }
 }
 
 pub(crate) unsafe fn cuCtxGetStreamPriorityRange(
     leastPriority: *mut c_int,
     greatestPriority: *mut c_int,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let handle = current()?.handle;
-        let known = lock(&session.state.functions)
-            .priorities
-            .get(&handle)
-            .copied();
-        let (least, greatest) = match known {
-            Some(range) => {
-                local!("cuCtxGetStreamPriorityRange");
-                range
-            }
-            None => {
-                let (mut least, mut greatest) = (0, 0);
-                // SAFETY: both are writable.
-                check(unsafe {
-                    remote::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)
-                })?;
-                let mut functions = lock(&session.state.functions);
-                functions.priorities.insert(handle, (least, greatest));
-                (least, greatest)
-            }
-        };
-        // SAFETY: pointers of the program.
-        unsafe {
-            put_wanted(leastPriority, least);
-            put_wanted(greatestPriority, greatest);
+) -> Answer {
+    let session = session::cuda()?;
+    let handle = current()?.handle;
+    let known = lock(&session.state.functions)
+        .priorities
+        .get(&handle)
+        .copied();
+    let (least, greatest) = match known {
+        Some(range) => {
+            local!("cuCtxGetStreamPriorityRange");
+            range
         }
-        Ok(())
-    })
+        None => {
+            let (mut least, mut greatest) = (0, 0);
+            // SAFETY: both are writable.
+            check(unsafe {
+                remote::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest)
+            })?;
+            let mut functions = lock(&session.state.functions);
+            functions.priorities.insert(handle, (least, greatest));
+            (least, greatest)
+        }
+    };
+    // SAFETY: pointers of the program.
+    unsafe {
+        put_wanted(leastPriority, least);
+        put_wanted(greatestPriority, greatest);
+    }
+    Ok(())
 }
 
 /// There are no green contexts, and a stream is of the context that it was made in.
@@ -445,13 +411,11 @@ pub(crate) unsafe fn cuStreamGetCtx_v2(
 pub(crate) unsafe fn cuStreamGetGreenCtx(
     _hStream: cuda::CUstream,
     phCtx: *mut cuda::CUgreenCtx,
-) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        local!("cuStreamGetGreenCtx");
-        // SAFETY: a pointer of the program.
-        unsafe { put(phCtx, std::ptr::null_mut()) }
-    })
+) -> Answer {
+    session::cuda()?;
+    local!("cuStreamGetGreenCtx");
+    // SAFETY: a pointer of the program.
+    unsafe { put(phCtx, std::ptr::null_mut()) }
 }
 
 #[cfg(test)]

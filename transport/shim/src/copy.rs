@@ -19,7 +19,7 @@ use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult, CUstream};
 use gtrace_link::PinnedRegion;
 use gtrace_protocol::{BULK_MAX, Flags, OpId, op_id};
 
-use crate::entry::{Call, check, done, send_one_way_with, written};
+use crate::entry::{Answer, Call, check, done, send_one_way_with, written};
 use crate::generated::driver::remote;
 use crate::graph::captured_linear;
 use crate::lane::{Bulk, Lane};
@@ -38,23 +38,11 @@ pub(crate) fn stream(stream: CUstream) -> u64 {
 }
 
 /// Sends one-way frames, or, in strict mode, each with its answer.
-pub(crate) fn push(
-    lane: &mut Lane,
-    op: OpId,
-    flags: Flags,
-    small: &[u8],
-    bulk: &[u8],
-) -> Result<(), CUresult> {
+pub(crate) fn push(lane: &mut Lane, op: OpId, flags: Flags, small: &[u8], bulk: &[u8]) -> Answer {
     push_bulk(lane, op, flags, small, Bulk::of(bulk))
 }
 
-fn push_bulk(
-    lane: &mut Lane,
-    op: OpId,
-    flags: Flags,
-    small: &[u8],
-    bulk: Bulk<'_>,
-) -> Result<(), CUresult> {
+fn push_bulk(lane: &mut Lane, op: OpId, flags: Flags, small: &[u8], bulk: Bulk<'_>) -> Answer {
     let began = clock::now();
     if !lane.session.settings.strict {
         return send_one_way_with(lane, op, flags.with(Flags::ONE_WAY), small, bulk, began)
@@ -111,7 +99,7 @@ fn behind_host_functions(
     session: &'static Session,
     (from, len): (*const c_void, usize),
     stream: CUstream,
-) -> Result<(), CUresult> {
+) -> Answer {
     if !session.state.host_functions.are_outstanding() {
         return Ok(());
     }
@@ -125,10 +113,7 @@ fn behind_host_functions(
 }
 
 /// As [`behind_host_functions`], of a copy for which the server waits whatever is copied.
-pub(crate) fn behind_all_host_functions(
-    session: &'static Session,
-    stream: u64,
-) -> Result<(), CUresult> {
+pub(crate) fn behind_all_host_functions(session: &'static Session, stream: u64) -> Answer {
     match session.state.host_functions.are_outstanding() {
         true => wait_for(stream),
         false => Ok(()),
@@ -136,7 +121,7 @@ pub(crate) fn behind_all_host_functions(
 }
 
 /// Waits for the stream of a copy, as it travels: of one without `Async` that is the default stream.
-pub(crate) fn wait_for(stream: u64) -> Result<(), CUresult> {
+pub(crate) fn wait_for(stream: u64) -> Answer {
     if stream == SYNCHRONOUS {
         return synchronise();
     }
@@ -151,7 +136,7 @@ pub(crate) fn upload(
     to: CUdeviceptr,
     bytes: &[u8],
     stream: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     upload_from(session, op, to, bytes, stream, None)
 }
 
@@ -163,7 +148,7 @@ fn upload_from(
     bytes: &[u8],
     stream: u64,
     memory: Option<PinnedRegion>,
-) -> Result<(), CUresult> {
+) -> Answer {
     deferred_copies::settle(session, bytes.as_ptr().addr(), bytes.len())?;
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
@@ -192,7 +177,7 @@ fn upload_pieces(
     bytes: &[u8],
     stream: u64,
     memory: Option<PinnedRegion>,
-) -> Result<(), CUresult> {
+) -> Answer {
     let chunk = chunk(lane);
     let mut at = 0;
     // A copy of nothing is a call all the same.
@@ -210,10 +195,7 @@ fn upload_pieces(
         let bulk = unsafe { Bulk::lent(piece, memory) };
         written(
             lane,
-            |w| {
-                upload.write(w);
-                Ok(())
-            },
+            |w| upload.write(w),
             |lane, small| push_bulk(lane, op, more, small, bulk),
         )?;
         at += piece.len();
@@ -234,8 +216,8 @@ pub(crate) fn pull(
     lane: &mut Lane,
     mut call: Call,
     expected: usize,
-    mut sink: impl FnMut(&mut Lane, usize) -> Result<(), CUresult>,
-) -> Result<(), CUresult> {
+    mut sink: impl FnMut(&mut Lane, usize) -> Answer,
+) -> Answer {
     let mut left = expected;
     loop {
         let bulk = call.header.bulk();
@@ -274,7 +256,7 @@ pub(crate) fn download(
     into: &mut [u8],
     from: CUdeviceptr,
     stream: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     let (to, len) = (into.as_ptr().addr(), into.len());
     deferred_copies::settle(session, to, len)?;
     let came = download_into(session, op, Into::program(into), from, stream)?;
@@ -294,7 +276,7 @@ pub(crate) fn download_alone(
     into: &mut [u8],
     from: CUdeviceptr,
     stream: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     download_into(session, op, Into::own(into), from, stream).map(drop)
 }
 
@@ -305,7 +287,7 @@ fn download_into(
     mut into: Into<'_>,
     from: CUdeviceptr,
     stream: u64,
-) -> Result<bool, CUresult> {
+) -> Answer<bool> {
     with_lane(session, |lane| {
         let began = clock::now();
         let request = Download {
@@ -316,10 +298,7 @@ fn download_into(
         };
         let call = written(
             lane,
-            |w| {
-                request.write(w);
-                Ok(())
-            },
+            |w| request.write(w),
             |lane, small| Call::new(op, Flags::default(), began).send(lane, small, &[]),
         )?;
         let expected = into.rest.len();
@@ -356,7 +335,7 @@ impl<'a> Into<'a> {
     }
 
     /// The next `len` bytes of an answer.
-    fn take(&mut self, lane: &mut Lane, len: usize) -> Result<(), CUresult> {
+    fn take(&mut self, lane: &mut Lane, len: usize) -> Answer {
         if self.held.is_none() && !self.shared {
             let address = self.rest.as_ptr().addr() as u64;
             self.held = managed::hold(address, self.rest.len() as u64);
@@ -384,7 +363,7 @@ pub(crate) fn download_all(
     op: OpId,
     parts: &mut [(CUdeviceptr, Vec<u8>)],
     stream: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     with_lane(session, |lane| {
         let mut calls = Vec::with_capacity(parts.len());
         for (at, (from, into)) in parts.iter().enumerate() {
@@ -397,10 +376,7 @@ pub(crate) fn download_all(
             let mut call = Call::new(op, Flags::default(), clock::now()).behind(at > 0);
             written(
                 lane,
-                |w| {
-                    request.write(w);
-                    Ok(())
-                },
+                |w| request.write(w),
                 |lane, small| call.post(lane, small, &[]),
             )?;
             calls.push(call);
@@ -425,7 +401,7 @@ pub(crate) fn download_all(
 
 /// The device is about to write `len` bytes at `to` that the program gives it, `bytes`: they may lead to page-locked
 /// memory, or be for some.
-fn reach(session: &'static Session, to: CUdeviceptr, bytes: &[u8]) -> Result<(), CUresult> {
+fn reach(session: &'static Session, to: CUdeviceptr, bytes: &[u8]) -> Answer {
     if !managed::may_map() || bytes.len() > managed::SEEN_MAX {
         return Ok(());
     }
@@ -437,7 +413,7 @@ fn reach(session: &'static Session, to: CUdeviceptr, bytes: &[u8]) -> Result<(),
 /// A synchronous copy to the device was left to the server: CUDA waits first for what is under way, so what that
 /// copies to page-locked memory, or writes there, is here on return. Another process, whose connection is another one, may
 /// read what was copied to memory that both have.
-pub(crate) fn after_synchronous(session: &'static Session) -> Result<(), CUresult> {
+pub(crate) fn after_synchronous(session: &'static Session) -> Answer {
     let state = &session.state;
     let any = state.deferred_copies.any() || state.shares_memory.load(Ordering::Relaxed);
     match any || managed::may_change() || managed::goes_past(session) {
@@ -453,7 +429,7 @@ pub(crate) fn to_device(
     from: Side,
     len: usize,
     stream: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     const OP: OpId = op_id("cuMemcpyHtoDAsync_v2");
     let from = ptr::with_exposed_provenance((from.place + from.x) as usize);
     // SAFETY: the program's memory, by its promise to the node.
@@ -475,7 +451,7 @@ pub(crate) fn to_host(
     from: CUdeviceptr,
     len: usize,
     stream: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     const OP: OpId = op_id("cuMemcpyDtoHAsync_v2");
     let to = ptr::with_exposed_provenance_mut((to.place + to.x) as usize);
     // SAFETY: the program's memory, by its promise to the node.
@@ -490,7 +466,7 @@ fn between(
     (to, from): (CUdeviceptr, CUdeviceptr),
     len: usize,
     stream: Option<CUstream>,
-) -> Result<(), CUresult> {
+) -> Answer {
     managed::reach(session, [to, from].into_iter())?;
     let mut giving = managed::Giving::default();
     // What is captured runs with its graph.
@@ -521,7 +497,7 @@ fn between(
 /// # Safety
 ///
 /// The program's promise: `len` bytes at `from` can be read until the call returns.
-unsafe fn source<'a>(from: *const c_void, len: usize) -> Result<&'a [u8], CUresult> {
+unsafe fn source<'a>(from: *const c_void, len: usize) -> Answer<&'a [u8]> {
     match (from.is_null(), len) {
         (_, 0) => Ok(&[]),
         (true, _) => Err(cuda::CUDA_ERROR_INVALID_VALUE),
@@ -533,7 +509,7 @@ unsafe fn source<'a>(from: *const c_void, len: usize) -> Result<&'a [u8], CUresu
 /// # Safety
 ///
 /// The program's promise: `len` bytes at `to` can be written until the call returns.
-unsafe fn destination<'a>(to: *mut c_void, len: usize) -> Result<&'a mut [u8], CUresult> {
+unsafe fn destination<'a>(to: *mut c_void, len: usize) -> Answer<&'a mut [u8]> {
     match (to.is_null(), len) {
         (_, 0) => Ok(&mut []),
         (true, _) => Err(cuda::CUDA_ERROR_INVALID_VALUE),
@@ -546,39 +522,37 @@ pub(crate) unsafe fn cuMemcpyHtoD_v2(
     dstDevice: CUdeviceptr,
     srcHost: *const c_void,
     ByteCount: usize,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuMemcpyHtoD_v2");
-    done(|| {
-        let session = session::cuda()?;
-        managed::reach(session, std::iter::once(dstDevice))?;
-        let mut giving = managed::Giving::default();
-        if managed::in_use() {
-            let from = srcHost.addr() as u64;
-            if managed::contains(from) {
-                between(session, (dstDevice, from), ByteCount, None)?;
-                // The host may write there at once.
-                return match managed::is_mapped(from) {
-                    true => synchronise(),
-                    false => Ok(()),
-                };
-            }
-            giving = managed::before_write(session, dstDevice, ByteCount as u64)?;
-        }
-        // SAFETY: memory of the program.
-        let bytes = unsafe { source(srcHost, ByteCount) }?;
-        reach(session, dstDevice, bytes)?;
-        behind_all_host_functions(session, SYNCHRONOUS)?;
+    let session = session::cuda()?;
+    managed::reach(session, std::iter::once(dstDevice))?;
+    let mut giving = managed::Giving::default();
+    if managed::in_use() {
         let from = srcHost.addr() as u64;
-        let Some(held) = managed::hold(from, ByteCount as u64) else {
-            // Since a moment ago.
-            drop(giving);
+        if managed::contains(from) {
             between(session, (dstDevice, from), ByteCount, None)?;
-            return synchronise();
-        };
-        upload(session, OP, dstDevice, bytes, SYNCHRONOUS)?;
-        drop((held, giving));
-        after_synchronous(session)
-    })
+            // The host may write and read page-locked memory at once.
+            return match managed::is_mapped(from) || managed::is_mapped(dstDevice) {
+                true => synchronise(),
+                false => Ok(()),
+            };
+        }
+        giving = managed::before_write(session, dstDevice, ByteCount as u64)?;
+    }
+    // SAFETY: memory of the program.
+    let bytes = unsafe { source(srcHost, ByteCount) }?;
+    reach(session, dstDevice, bytes)?;
+    behind_all_host_functions(session, SYNCHRONOUS)?;
+    let from = srcHost.addr() as u64;
+    let Some(held) = managed::hold(from, ByteCount as u64) else {
+        // Since a moment ago.
+        drop(giving);
+        between(session, (dstDevice, from), ByteCount, None)?;
+        return synchronise();
+    };
+    upload(session, OP, dstDevice, bytes, SYNCHRONOUS)?;
+    drop((held, giving));
+    after_synchronous(session)
 }
 
 pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
@@ -586,67 +560,63 @@ pub(crate) unsafe fn cuMemcpyHtoDAsync_v2(
     srcHost: *const c_void,
     ByteCount: usize,
     hStream: CUstream,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuMemcpyHtoDAsync_v2");
-    done(|| {
-        let session = session::cuda()?;
-        let (from, to) = (
-            (SideKind::Client, srcHost.addr() as u64),
-            (SideKind::Device, dstDevice),
-        );
-        managed::reach(session, std::iter::once(dstDevice))?;
-        if managed::in_use() && managed::contains(from.1) {
-            return between(session, (dstDevice, from.1), ByteCount, Some(hStream));
-        }
-        if captured_linear(session, from, to, ByteCount, hStream)? {
-            return Ok(());
-        }
-        let giving = match managed::in_use() {
-            true => managed::before_write(session, dstDevice, ByteCount as u64)?,
-            false => managed::Giving::default(),
-        };
-        behind_host_functions(session, (srcHost, ByteCount), hStream)?;
-        // SAFETY: memory of the program.
-        let bytes = unsafe { source(srcHost, ByteCount) }?;
-        reach(session, dstDevice, bytes)?;
-        let from = srcHost.addr() as u64;
-        let Some(held) = managed::hold(from, ByteCount as u64) else {
-            drop(giving);
-            return between(session, (dstDevice, from), ByteCount, Some(hStream));
-        };
-        let memory = host_memory::pinned(session, bytes);
-        upload_from(session, OP, dstDevice, bytes, stream(hStream), memory)?;
-        drop((held, giving));
-        Ok(())
-    })
+    let session = session::cuda()?;
+    let (from, to) = (
+        (SideKind::Client, srcHost.addr() as u64),
+        (SideKind::Device, dstDevice),
+    );
+    managed::reach(session, std::iter::once(dstDevice))?;
+    if managed::in_use() && managed::contains(from.1) {
+        return between(session, (dstDevice, from.1), ByteCount, Some(hStream));
+    }
+    if captured_linear(session, from, to, ByteCount, hStream)? {
+        return Ok(());
+    }
+    let giving = match managed::in_use() {
+        true => managed::before_write(session, dstDevice, ByteCount as u64)?,
+        false => managed::Giving::default(),
+    };
+    behind_host_functions(session, (srcHost, ByteCount), hStream)?;
+    // SAFETY: memory of the program.
+    let bytes = unsafe { source(srcHost, ByteCount) }?;
+    reach(session, dstDevice, bytes)?;
+    let from = srcHost.addr() as u64;
+    let Some(held) = managed::hold(from, ByteCount as u64) else {
+        drop(giving);
+        return between(session, (dstDevice, from), ByteCount, Some(hStream));
+    };
+    let memory = host_memory::pinned(session, bytes);
+    upload_from(session, OP, dstDevice, bytes, stream(hStream), memory)?;
+    drop((held, giving));
+    Ok(())
 }
 
 pub(crate) unsafe fn cuMemcpyDtoH_v2(
     dstHost: *mut c_void,
     srcDevice: CUdeviceptr,
     ByteCount: usize,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuMemcpyDtoH_v2");
-    done(|| {
-        let session = session::cuda()?;
-        managed::reach(session, std::iter::once(srcDevice))?;
-        if managed::in_use() {
-            let to = dstHost.addr() as u64;
-            if managed::contains(to) {
-                between(session, (to, srcDevice), ByteCount, None)?;
-                // The host may read at once.
-                return synchronise();
-            }
-            managed::before_read(session, srcDevice, ByteCount as u64)?;
+    let session = session::cuda()?;
+    managed::reach(session, std::iter::once(srcDevice))?;
+    if managed::in_use() {
+        let to = dstHost.addr() as u64;
+        if managed::contains(to) {
+            between(session, (to, srcDevice), ByteCount, None)?;
+            // The host may read at once.
+            return synchronise();
         }
-        // SAFETY: memory of the program.
-        let into = unsafe { destination(dstHost, ByteCount) }?;
-        let until = device_idle::until(session);
-        download(session, OP, into, srcDevice, SYNCHRONOUS)?;
-        device_idle::copied(session, until);
-        managed::after_wait(0, false);
-        Ok(())
-    })
+        managed::before_read(session, srcDevice, ByteCount as u64)?;
+    }
+    // SAFETY: memory of the program.
+    let into = unsafe { destination(dstHost, ByteCount) }?;
+    let until = device_idle::until(session);
+    download(session, OP, into, srcDevice, SYNCHRONOUS)?;
+    device_idle::copied(session, until);
+    managed::after_wait(0, false);
+    Ok(())
 }
 
 pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
@@ -654,50 +624,48 @@ pub(crate) unsafe fn cuMemcpyDtoHAsync_v2(
     srcDevice: CUdeviceptr,
     ByteCount: usize,
     hStream: CUstream,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuMemcpyDtoHAsync_v2");
-    done(|| {
-        let session = session::cuda()?;
-        let (from, to) = (
-            (SideKind::Device, srcDevice),
-            (SideKind::Client, dstHost.addr() as u64),
-        );
-        managed::reach(session, std::iter::once(srcDevice))?;
-        if managed::in_use() && managed::contains(to.1) {
-            return between(session, (to.1, srcDevice), ByteCount, Some(hStream));
-        }
-        if captured_linear(session, from, to, ByteCount, hStream)? {
-            return Ok(());
-        }
-        if managed::in_use() {
-            managed::before_read(session, srcDevice, ByteCount as u64)?;
-        }
-        let to = dstHost.expose_provenance();
-        deferred_copies::settle(session, to, ByteCount)?;
-        let Some(held) = managed::hold(to as u64, ByteCount as u64) else {
-            return between(session, (to as u64, srcDevice), ByteCount, Some(hStream));
-        };
-        if deferred_copies::copy(session, to, srcDevice, ByteCount, stream(hStream))? {
-            return Ok(());
-        }
-        drop(held);
-        // SAFETY: memory of the program.
-        let into = unsafe { destination(dstHost, ByteCount) }?;
-        let drained = with_lane(session, |lane| Ok(lane.drained_by_next(stream(hStream))))?;
-        download(session, OP, into, srcDevice, stream(hStream))?;
-        managed::after_wait(0, false);
-        if ByteCount > 0 {
-            with_lane(session, |lane| {
-                lane.note_drained(drained);
-                Ok(())
-            })?;
-        }
-        Ok(())
-    })
+    let session = session::cuda()?;
+    let (from, to) = (
+        (SideKind::Device, srcDevice),
+        (SideKind::Client, dstHost.addr() as u64),
+    );
+    managed::reach(session, std::iter::once(srcDevice))?;
+    if managed::in_use() && managed::contains(to.1) {
+        return between(session, (to.1, srcDevice), ByteCount, Some(hStream));
+    }
+    if captured_linear(session, from, to, ByteCount, hStream)? {
+        return Ok(());
+    }
+    if managed::in_use() {
+        managed::before_read(session, srcDevice, ByteCount as u64)?;
+    }
+    let to = dstHost.expose_provenance();
+    deferred_copies::settle(session, to, ByteCount)?;
+    let Some(held) = managed::hold(to as u64, ByteCount as u64) else {
+        return between(session, (to as u64, srcDevice), ByteCount, Some(hStream));
+    };
+    if deferred_copies::copy(session, to, srcDevice, ByteCount, stream(hStream))? {
+        return Ok(());
+    }
+    drop(held);
+    // SAFETY: memory of the program.
+    let into = unsafe { destination(dstHost, ByteCount) }?;
+    let drained = with_lane(session, |lane| Ok(lane.drained_by_next(stream(hStream))))?;
+    download(session, OP, into, srcDevice, stream(hStream))?;
+    managed::after_wait(0, false);
+    if ByteCount > 0 {
+        with_lane(session, |lane| {
+            lane.note_drained(drained);
+            Ok(())
+        })?;
+    }
+    Ok(())
 }
 
 /// Waits for the default stream, as the copies without `Async` do.
-pub(crate) fn synchronise() -> Result<(), CUresult> {
+pub(crate) fn synchronise() -> Answer {
     // SAFETY: the handle that null is.
     check(unsafe { remote::cuStreamSynchronize(ptr::null_mut()) })
 }
@@ -718,22 +686,19 @@ unsafe fn unified(
     src: CUdeviceptr,
     len: usize,
     stream: Option<CUstream>,
-) -> CUresult {
-    let session = match session::cuda() {
-        Ok(session) => session,
-        Err(code) => return code,
-    };
+) -> Answer {
+    let session = session::cuda()?;
     let to = ptr::with_exposed_provenance_mut::<c_void>(dst as usize);
     let from = ptr::with_exposed_provenance::<c_void>(src as usize);
     // SAFETY: passes the program's pointers on, each as what it is.
     unsafe {
         match (is_host(session, dst), is_host(session, src), stream) {
-            (false, false, stream) => done(|| between(session, (dst, src), len, stream)),
+            (false, false, stream) => between(session, (dst, src), len, stream),
             (false, true, None) => cuMemcpyHtoD_v2(dst, from, len),
             (false, true, Some(stream)) => cuMemcpyHtoDAsync_v2(dst, from, len, stream),
             (true, false, None) => cuMemcpyDtoH_v2(to, src, len),
             (true, false, Some(stream)) => cuMemcpyDtoHAsync_v2(to, src, len, stream),
-            (true, true, stream) => done(|| {
+            (true, true, stream) => {
                 let sides = ((SideKind::Client, src), (SideKind::Client, dst));
                 if let Some(stream) = stream
                     && captured_linear(session, sides.0, sides.1, len, stream)?
@@ -751,12 +716,12 @@ unsafe fn unified(
                 let (into, bytes) = (destination(to, len)?, source(from, len)?);
                 ptr::copy(bytes.as_ptr(), into.as_mut_ptr(), len);
                 Ok(())
-            }),
+            }
         }
     }
 }
 
-pub(crate) unsafe fn cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize) -> CUresult {
+pub(crate) unsafe fn cuMemcpy(dst: CUdeviceptr, src: CUdeviceptr, ByteCount: usize) -> Answer {
     // SAFETY: the program's pointers.
     unsafe { unified(dst, src, ByteCount, None) }
 }
@@ -766,7 +731,7 @@ pub(crate) unsafe fn cuMemcpyAsync(
     src: CUdeviceptr,
     ByteCount: usize,
     hStream: CUstream,
-) -> CUresult {
+) -> Answer {
     // SAFETY: the program's pointers.
     unsafe { unified(dst, src, ByteCount, Some(hStream)) }
 }

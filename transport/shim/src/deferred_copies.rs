@@ -17,11 +17,11 @@ use std::time::Duration;
 use gtrace_cuda::payload::{
     BLOCK, BLOCKS, COLLECT, DEFER_COPY, DeferredCopy, Payload as _, Piece, Taken,
 };
-use gtrace_cuda::types::driver::{CUdeviceptr, CUresult};
+use gtrace_cuda::types::driver::CUdeviceptr;
 use gtrace_protocol::{Features, Flags, Reader};
 
 use crate::allocations::Place;
-use crate::entry::{Call, check, send_one_way, written};
+use crate::entry::{Answer, Call, check, send_one_way, written};
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
 use crate::state::{lock, read};
@@ -187,7 +187,7 @@ impl DeferredCopies {
     }
 
     /// Waits until others have all bytes of these copies.
-    fn wait_for(&self, session: &Session, tickets: &[u64]) -> Result<(), CUresult> {
+    fn wait_for(&self, session: &Session, tickets: &[u64]) -> Answer {
         let mut state = lock(&self.state);
         while tickets
             .iter()
@@ -262,7 +262,7 @@ pub(crate) fn copy(
     from: CUdeviceptr,
     len: usize,
     stream: u64,
-) -> Result<bool, CUresult> {
+) -> Answer<bool> {
     let deferred_copies = &session.state.deferred_copies;
     if !may_be_late(session, to as u64, len) || !start(session) {
         return Ok(false);
@@ -282,10 +282,7 @@ pub(crate) fn copy(
         };
         let sent = written(
             lane,
-            |w| {
-                deferred_copy.write(w);
-                Ok(())
-            },
+            |w| deferred_copy.write(w),
             |lane, small| send_one_way(lane, DEFER_COPY, small, &[], began),
         );
         if sent.is_err() {
@@ -301,7 +298,7 @@ pub(crate) fn copy(
 ///
 /// [`status::LOST`].
 #[inline]
-pub(crate) fn collect(session: &'static Session) -> Result<(), CUresult> {
+pub(crate) fn collect(session: &'static Session) -> Answer {
     match session.state.deferred_copies.any() {
         true => take(session, 0),
         false => Ok(()),
@@ -314,11 +311,7 @@ pub(crate) fn collect(session: &'static Session) -> Result<(), CUresult> {
 ///
 /// [`status::LOST`].
 #[inline]
-pub(crate) fn settle(
-    session: &'static Session,
-    address: usize,
-    len: usize,
-) -> Result<(), CUresult> {
+pub(crate) fn settle(session: &'static Session, address: usize, len: usize) -> Answer {
     match session.state.deferred_copies.any() {
         true => settle_all(session, address, len),
         false => Ok(()),
@@ -326,7 +319,7 @@ pub(crate) fn settle(
 }
 
 #[cold]
-fn settle_all(session: &'static Session, address: usize, len: usize) -> Result<(), CUresult> {
+fn settle_all(session: &'static Session, address: usize, len: usize) -> Answer {
     while let Some(ticket) = session.state.deferred_copies.overlapping(address, len) {
         if let Err(code) = take(session, ticket) {
             session.state.deferred_copies.wait_for_writers(address, len);
@@ -339,7 +332,7 @@ fn settle_all(session: &'static Session, address: usize, len: usize) -> Result<(
 }
 
 /// Takes what is complete, once the copy `until` is, if it is not 0.
-fn take(session: &'static Session, until: u64) -> Result<(), CUresult> {
+fn take(session: &'static Session, until: u64) -> Answer {
     let in_flight_on_other_lanes = with_lane(session, |lane| {
         let call = ask(lane, until, false)?;
         receive(lane, call)
@@ -356,7 +349,7 @@ fn take(session: &'static Session, until: u64) -> Result<(), CUresult> {
 /// # Errors
 ///
 /// [`status::LOST`].
-pub(crate) fn ask(lane: &mut Lane, until: u64, behind: bool) -> Result<Call, CUresult> {
+pub(crate) fn ask(lane: &mut Lane, until: u64, behind: bool) -> Answer<Call> {
     let mut call = Call::new(COLLECT, Flags::default(), clock::now()).behind(behind);
     call.post(lane, &until.to_le_bytes(), &[])?;
     Ok(call)
@@ -367,7 +360,7 @@ pub(crate) fn ask(lane: &mut Lane, until: u64, behind: bool) -> Result<Call, CUr
 /// # Errors
 ///
 /// [`status::LOST`].
-pub(crate) fn receive(lane: &mut Lane, mut call: Call) -> Result<Vec<u64>, CUresult> {
+pub(crate) fn receive(lane: &mut Lane, mut call: Call) -> Answer<Vec<u64>> {
     let deferred_copies = &lane.session.state.deferred_copies;
     loop {
         call.wait(lane)?;
@@ -418,7 +411,7 @@ pub(crate) fn receive(lane: &mut Lane, mut call: Call) -> Result<Vec<u64>, CUres
 /// # Errors
 ///
 /// [`status::LOST`].
-pub(crate) fn finish(session: &Session, in_flight_on_other_lanes: &[u64]) -> Result<(), CUresult> {
+pub(crate) fn finish(session: &Session, in_flight_on_other_lanes: &[u64]) -> Answer {
     session
         .state
         .deferred_copies

@@ -7,12 +7,12 @@ use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint};
 
 use gtrace_cuda::payload::{DeviceSnapshot, Payload as _, SNAPSHOT, Snapshot, SnapshotRequest};
 use gtrace_cuda::types::driver::{self as cuda, CUdevice, CUdevprop, CUresult, CUuuid};
-use gtrace_protocol::{FirstCall, Flags, Writer};
+use gtrace_protocol::{FirstCall, Writer};
 use gtrace_tables::results;
 
 use crate::context::put;
 use crate::device_files;
-use crate::entry::{check, done, exchange};
+use crate::entry::{Answer, answer_to, check};
 use crate::generated::driver::remote;
 use crate::managed;
 use crate::session::{self, Session};
@@ -20,36 +20,34 @@ use crate::settings::Settings;
 use crate::state::lock;
 use crate::stats::local;
 
-pub(crate) unsafe fn cuInit(flags: c_uint) -> CUresult {
-    done(|| {
-        if flags != 0 {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        if session::is_forked() {
-            return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
-        }
-        let session = session::open_with(|settings| {
-            let mut arguments = Writer::default();
-            request(settings).write(&mut arguments);
-            Some(FirstCall {
-                op: SNAPSHOT,
-                arguments: arguments.into_inner(),
-            })
-        })?;
-        let _alone = lock(&session.initialising);
-        if session.snapshot.get().is_none() {
-            let snapshot = snapshot(session)?;
-            let limits = snapshot.devices.iter().map(LaunchLimits::of).collect();
-            // Nobody else sets them while `initialising` is held.
-            let _ = session.state.launch_limits.set(limits);
-            let _ = session.snapshot.set(snapshot);
-            device_files::advise();
-        } else {
-            local!("cuInit");
-        }
-        session::set_ready();
-        Ok(())
-    })
+pub(crate) unsafe fn cuInit(flags: c_uint) -> Answer {
+    if flags != 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if session::is_forked() {
+        return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
+    }
+    let session = session::open_with(|settings| {
+        let mut arguments = Writer::default();
+        request(settings).write(&mut arguments);
+        Some(FirstCall {
+            op: SNAPSHOT,
+            arguments: arguments.into_inner(),
+        })
+    })?;
+    let _alone = lock(&session.initialising);
+    if session.snapshot.get().is_none() {
+        let snapshot = snapshot(session)?;
+        let limits = snapshot.devices.iter().map(LaunchLimits::of).collect();
+        // Nobody else sets them while `initialising` is held.
+        let _ = session.state.launch_limits.set(limits);
+        let _ = session.snapshot.set(snapshot);
+        device_files::advise();
+    } else {
+        local!("cuInit");
+    }
+    session::set_ready();
+    Ok(())
 }
 
 fn request(settings: &Settings) -> SnapshotRequest {
@@ -59,23 +57,15 @@ fn request(settings: &Settings) -> SnapshotRequest {
     }
 }
 
-fn snapshot(session: &'static Session) -> Result<Snapshot, CUresult> {
+#[allow(clippy::redundant_closure)] // The function itself is of one lifetime.
+fn snapshot(session: &'static Session) -> Answer<Snapshot> {
     let request = request(&session.settings);
-    let mut snapshot = Snapshot::default();
-    exchange(
+    answer_to(
         session,
         SNAPSHOT,
-        Flags::default(),
-        |w| {
-            request.write(w);
-            Ok(())
-        },
-        |r| {
-            snapshot = Snapshot::read(r)?;
-            Ok(())
-        },
-    )?;
-    Ok(snapshot)
+        |w| request.write(w),
+        |r| Snapshot::read(r),
+    )
 }
 
 fn devices(session: &Session) -> &[DeviceSnapshot] {
@@ -93,7 +83,7 @@ pub(crate) fn how_many(session: &Session) -> usize {
 ///
 /// INVALID_DEVICE.
 #[inline]
-pub(crate) fn device(session: &Session, ordinal: CUdevice) -> Result<&DeviceSnapshot, CUresult> {
+pub(crate) fn device(session: &Session, ordinal: CUdevice) -> Answer<&DeviceSnapshot> {
     let at = usize::try_from(ordinal).map_err(|_| cuda::CUDA_ERROR_INVALID_DEVICE)?;
     devices(session)
         .get(at)
@@ -144,10 +134,7 @@ impl LaunchLimits {
 ///
 /// INVALID_DEVICE.
 #[inline]
-pub(crate) fn launch_limits(
-    session: &Session,
-    ordinal: CUdevice,
-) -> Result<&LaunchLimits, CUresult> {
+pub(crate) fn launch_limits(session: &Session, ordinal: CUdevice) -> Answer<&LaunchLimits> {
     let limits = session.state.launch_limits.get();
     limits
         .and_then(|limits| limits.get(ordinal as usize))
@@ -198,40 +185,34 @@ pub(crate) fn can_map_host_memory(device: &DeviceSnapshot) -> bool {
     attribute(device, same).is_some_and(|value| value != 0)
 }
 
-pub(crate) unsafe fn cuDriverGetVersion(driverVersion: *mut c_int) -> CUresult {
-    done(|| {
-        // Allowed before cuInit, as with CUDA.
-        if session::is_forked() {
-            return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
-        }
-        let session = session::open()?;
-        local!("cuDriverGetVersion");
-        let version = match session.snapshot.get() {
-            Some(snapshot) => snapshot.driver_version,
-            None => session.driver_version,
-        };
-        // SAFETY: a pointer of the program.
-        unsafe { put(driverVersion, version) }
-    })
+pub(crate) unsafe fn cuDriverGetVersion(driverVersion: *mut c_int) -> Answer {
+    // Allowed before cuInit, as with CUDA.
+    if session::is_forked() {
+        return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
+    }
+    let session = session::open()?;
+    local!("cuDriverGetVersion");
+    let version = match session.snapshot.get() {
+        Some(snapshot) => snapshot.driver_version,
+        None => session.driver_version,
+    };
+    // SAFETY: a pointer of the program.
+    unsafe { put(driverVersion, version) }
 }
 
-pub(crate) unsafe fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGet");
-        self::device(session, ordinal)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(device, ordinal) }
-    })
+pub(crate) unsafe fn cuDeviceGet(device: *mut CUdevice, ordinal: c_int) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGet");
+    self::device(session, ordinal)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(device, ordinal) }
 }
 
-pub(crate) unsafe fn cuDeviceGetCount(count: *mut c_int) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGetCount");
-        // SAFETY: a pointer of the program.
-        unsafe { put(count, devices(session).len() as c_int) }
-    })
+pub(crate) unsafe fn cuDeviceGetCount(count: *mut c_int) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGetCount");
+    // SAFETY: a pointer of the program.
+    unsafe { put(count, devices(session).len() as c_int) }
 }
 
 /// Writes a C string to room for `len` bytes, cut off where it must be.
@@ -239,7 +220,7 @@ pub(crate) unsafe fn cuDeviceGetCount(count: *mut c_int) -> CUresult {
 /// # Safety
 ///
 /// `to` is null, or has room for `len` bytes.
-pub(crate) unsafe fn put_string(to: *mut c_char, len: c_int, text: &str) -> Result<(), CUresult> {
+pub(crate) unsafe fn put_string(to: *mut c_char, len: c_int, text: &str) -> Answer {
     let room = usize::try_from(len).unwrap_or_default();
     if to.is_null() || room == 0 {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
@@ -253,13 +234,11 @@ pub(crate) unsafe fn put_string(to: *mut c_char, len: c_int, text: &str) -> Resu
     Ok(())
 }
 
-pub(crate) unsafe fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGetName");
-        // SAFETY: a pointer of the program.
-        unsafe { put_string(name, len, &device(session, dev)?.name) }
-    })
+pub(crate) unsafe fn cuDeviceGetName(name: *mut c_char, len: c_int, dev: CUdevice) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGetName");
+    // SAFETY: a pointer of the program.
+    unsafe { put_string(name, len, &device(session, dev)?.name) }
 }
 
 fn uuid(bytes: [u8; 16]) -> CUuuid {
@@ -268,64 +247,50 @@ fn uuid(bytes: [u8; 16]) -> CUuuid {
     }
 }
 
-pub(crate) unsafe fn cuDeviceGetUuid(to: *mut CUuuid, dev: CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGetUuid");
-        // SAFETY: a pointer of the program.
-        unsafe { put(to, uuid(device(session, dev)?.uuid)) }
-    })
+pub(crate) unsafe fn cuDeviceGetUuid(to: *mut CUuuid, dev: CUdevice) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGetUuid");
+    // SAFETY: a pointer of the program.
+    unsafe { put(to, uuid(device(session, dev)?.uuid)) }
 }
 
-pub(crate) unsafe fn cuDeviceGetUuid_v2(to: *mut CUuuid, dev: CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGetUuid_v2");
-        // SAFETY: a pointer of the program.
-        unsafe { put(to, uuid(device(session, dev)?.uuid_v2)) }
-    })
+pub(crate) unsafe fn cuDeviceGetUuid_v2(to: *mut CUuuid, dev: CUdevice) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGetUuid_v2");
+    // SAFETY: a pointer of the program.
+    unsafe { put(to, uuid(device(session, dev)?.uuid_v2)) }
 }
 
-pub(crate) unsafe fn cuDeviceTotalMem_v2(bytes: *mut usize, dev: CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceTotalMem_v2");
-        let total = device(session, dev)?.total_memory;
-        // SAFETY: a pointer of the program.
-        unsafe { put(bytes, usize::try_from(total).unwrap_or(usize::MAX)) }
-    })
+pub(crate) unsafe fn cuDeviceTotalMem_v2(bytes: *mut usize, dev: CUdevice) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceTotalMem_v2");
+    let total = device(session, dev)?.total_memory;
+    // SAFETY: a pointer of the program.
+    unsafe { put(bytes, usize::try_from(total).unwrap_or(usize::MAX)) }
 }
 
-pub(crate) unsafe fn cuDeviceGetAttribute(
-    pi: *mut c_int,
-    attrib: c_uint,
-    dev: CUdevice,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGetAttribute");
-        let device = device(session, dev)?;
-        let value = attribute(device, attrib).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        let value = match attrib {
-            cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY if !can_map_host_memory(device) => 0,
-            _ => value,
-        };
-        // SAFETY: a pointer of the program.
-        unsafe { put(pi, if denied(attrib) { 0 } else { value }) }
-    })
+pub(crate) unsafe fn cuDeviceGetAttribute(pi: *mut c_int, attrib: c_uint, dev: CUdevice) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGetAttribute");
+    let device = device(session, dev)?;
+    let value = attribute(device, attrib).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let value = match attrib {
+        cuda::CU_DEVICE_ATTRIBUTE_CAN_MAP_HOST_MEMORY if !can_map_host_memory(device) => 0,
+        _ => value,
+    };
+    // SAFETY: a pointer of the program.
+    unsafe { put(pi, if denied(attrib) { 0 } else { value }) }
 }
 
 pub(crate) unsafe fn cuDeviceGetPCIBusId(
     pciBusId: *mut c_char,
     len: c_int,
     dev: CUdevice,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGetPCIBusId");
-        // SAFETY: a pointer of the program.
-        unsafe { put_string(pciBusId, len, &device(session, dev)?.pci_bus_id) }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGetPCIBusId");
+    // SAFETY: a pointer of the program.
+    unsafe { put_string(pciBusId, len, &device(session, dev)?.pci_bus_id) }
 }
 
 /// Domain, bus, device and function of `[domain:]bus:device[.function]`, hexadecimal.
@@ -348,80 +313,71 @@ fn pci_address(text: &str) -> Option<[u32; 4]> {
         .then_some([domain, bus, device, function])
 }
 
-pub(crate) unsafe fn cuDeviceGetByPCIBusId(
-    dev: *mut CUdevice,
-    pciBusId: *const c_char,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGetByPCIBusId");
-        if pciBusId.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: a string of the program.
-        let text = unsafe { CStr::from_ptr(pciBusId) }.to_string_lossy();
-        let wanted = pci_address(&text).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        let mut devices = devices(session).iter();
-        let at = devices.position(|d| pci_address(&d.pci_bus_id) == Some(wanted));
-        let at = at.ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(dev, at as CUdevice) }
-    })
+pub(crate) unsafe fn cuDeviceGetByPCIBusId(dev: *mut CUdevice, pciBusId: *const c_char) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGetByPCIBusId");
+    if pciBusId.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: a string of the program.
+    let text = unsafe { CStr::from_ptr(pciBusId) }.to_string_lossy();
+    let wanted = pci_address(&text).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let mut devices = devices(session).iter();
+    let at = devices.position(|d| pci_address(&d.pci_bus_id) == Some(wanted));
+    let at = at.ok_or(cuda::CUDA_ERROR_INVALID_DEVICE)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(dev, at as CUdevice) }
 }
 
 pub(crate) unsafe fn cuDeviceComputeCapability(
     major: *mut c_int,
     minor: *mut c_int,
     dev: CUdevice,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceComputeCapability");
-        let device = device(session, dev)?;
-        let get = |a| attribute(device, a).unwrap_or_default();
-        // SAFETY: pointers of the program.
-        unsafe {
-            put(
-                major,
-                get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
-            )?;
-            put(
-                minor,
-                get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
-            )
-        }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceComputeCapability");
+    let device = device(session, dev)?;
+    let get = |a| attribute(device, a).unwrap_or_default();
+    // SAFETY: pointers of the program.
+    unsafe {
+        put(
+            major,
+            get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+        )?;
+        put(
+            minor,
+            get(cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+        )
+    }
 }
 
-pub(crate) unsafe fn cuDeviceGetProperties(prop: *mut CUdevprop, dev: CUdevice) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuDeviceGetProperties");
-        let device = device(session, dev)?;
-        let get = |a| attribute(device, a).unwrap_or_default();
-        let properties = CUdevprop {
-            maxThreadsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-            maxThreadsDim: [
-                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
-                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
-                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z),
-            ],
-            maxGridSize: [
-                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
-                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
-                get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z),
-            ],
-            sharedMemPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
-            totalConstantMemory: get(cuda::CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
-            SIMDWidth: get(cuda::CU_DEVICE_ATTRIBUTE_WARP_SIZE),
-            memPitch: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_PITCH),
-            regsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
-            clockRate: get(cuda::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
-            textureAlign: get(cuda::CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
-        };
-        // SAFETY: a pointer of the program.
-        unsafe { put(prop, properties) }
-    })
+pub(crate) unsafe fn cuDeviceGetProperties(prop: *mut CUdevprop, dev: CUdevice) -> Answer {
+    let session = session::cuda()?;
+    local!("cuDeviceGetProperties");
+    let device = device(session, dev)?;
+    let get = |a| attribute(device, a).unwrap_or_default();
+    let properties = CUdevprop {
+        maxThreadsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+        maxThreadsDim: [
+            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X),
+            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y),
+            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z),
+        ],
+        maxGridSize: [
+            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X),
+            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y),
+            get(cuda::CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Z),
+        ],
+        sharedMemPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK),
+        totalConstantMemory: get(cuda::CU_DEVICE_ATTRIBUTE_TOTAL_CONSTANT_MEMORY),
+        SIMDWidth: get(cuda::CU_DEVICE_ATTRIBUTE_WARP_SIZE),
+        memPitch: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_PITCH),
+        regsPerBlock: get(cuda::CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_BLOCK),
+        clockRate: get(cuda::CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+        textureAlign: get(cuda::CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT),
+    };
+    // SAFETY: a pointer of the program.
+    unsafe { put(prop, properties) }
 }
 
 /// What is asked about two devices does not change, but is asked seldom.
@@ -429,29 +385,17 @@ pub(crate) unsafe fn cuDeviceCanAccessPeer(
     canAccessPeer: *mut c_int,
     dev: CUdevice,
     peerDev: CUdevice,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        device(session, dev)?;
-        device(session, peerDev)?;
-        if dev == peerDev {
-            local!("cuDeviceCanAccessPeer");
-            // SAFETY: a pointer of the program.
-            return unsafe { put(canAccessPeer, 0) };
-        }
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuDeviceCanAccessPeer(canAccessPeer, dev, peerDev) })
-    })
-}
-
-pub(crate) unsafe fn cuDeviceGetP2PAttribute(
-    value: *mut c_int,
-    attrib: c_uint,
-    srcDevice: CUdevice,
-    dstDevice: CUdevice,
-) -> CUresult {
+) -> Answer {
+    let session = session::cuda()?;
+    device(session, dev)?;
+    device(session, peerDev)?;
+    if dev == peerDev {
+        local!("cuDeviceCanAccessPeer");
+        // SAFETY: a pointer of the program.
+        return unsafe { put(canAccessPeer, 0) };
+    }
     // SAFETY: a pointer of the program, passed on.
-    unsafe { remote::cuDeviceGetP2PAttribute(value, attrib, srcDevice, dstDevice) }
+    check(unsafe { remote::cuDeviceCanAccessPeer(canAccessPeer, dev, peerDev) })
 }
 
 /// No driver logs on this machine: the registration succeeds, and the callback is never called.
@@ -459,47 +403,39 @@ pub(crate) unsafe fn cuLogsRegisterCallback(
     callbackFunc: cuda::CUlogsCallback,
     _userData: *mut std::ffi::c_void,
     callback_out: *mut cuda::CUlogsCallbackHandle,
-) -> CUresult {
-    done(|| {
-        local!("cuLogsRegisterCallback");
-        if callbackFunc.is_none() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        if !callback_out.is_null() {
-            // SAFETY: a pointer of the program.
-            unsafe { callback_out.write(std::ptr::without_provenance_mut(16)) };
-        }
-        Ok(())
-    })
-}
-
-pub(crate) unsafe fn cuLogsUnregisterCallback(callback: cuda::CUlogsCallbackHandle) -> CUresult {
-    done(|| {
-        local!("cuLogsUnregisterCallback");
-        match callback.is_null() {
-            true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-            false => Ok(()),
-        }
-    })
-}
-
-pub(crate) unsafe fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -> CUresult {
-    done(|| {
-        local!("cuGetErrorName");
+) -> Answer {
+    local!("cuLogsRegisterCallback");
+    if callbackFunc.is_none() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if !callback_out.is_null() {
         // SAFETY: a pointer of the program.
-        unsafe { text(pStr, results::driver(error).map(|(name, _)| name)) }
-    })
+        unsafe { callback_out.write(std::ptr::without_provenance_mut(16)) };
+    }
+    Ok(())
 }
 
-pub(crate) unsafe fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) -> CUresult {
-    done(|| {
-        local!("cuGetErrorString");
-        // SAFETY: a pointer of the program.
-        unsafe { text(pStr, results::driver(error).map(|(_, text)| text)) }
-    })
+pub(crate) unsafe fn cuLogsUnregisterCallback(callback: cuda::CUlogsCallbackHandle) -> Answer {
+    local!("cuLogsUnregisterCallback");
+    match callback.is_null() {
+        true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        false => Ok(()),
+    }
 }
 
-unsafe fn text(to: *mut *const c_char, text: Option<&'static CStr>) -> Result<(), CUresult> {
+pub(crate) unsafe fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -> Answer {
+    local!("cuGetErrorName");
+    // SAFETY: a pointer of the program.
+    unsafe { text(pStr, results::driver(error).map(|(name, _)| name)) }
+}
+
+pub(crate) unsafe fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) -> Answer {
+    local!("cuGetErrorString");
+    // SAFETY: a pointer of the program.
+    unsafe { text(pStr, results::driver(error).map(|(_, text)| text)) }
+}
+
+unsafe fn text(to: *mut *const c_char, text: Option<&'static CStr>) -> Answer {
     let pointer = text.map_or(std::ptr::null(), CStr::as_ptr);
     // SAFETY: the caller's pointer, of the program.
     unsafe { put(to, pointer) }?;

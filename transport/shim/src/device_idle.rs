@@ -6,10 +6,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use gtrace_cuda::types::driver::CUresult;
 use gtrace_protocol::{After, Flags, OpId, Writer};
 
-use crate::entry::{send_one_way_with, written};
+use crate::entry::{Answer, send_one_way_with, written};
 use crate::lane::{Bulk, Lane};
 use crate::session::Session;
 use crate::state::lock;
@@ -82,21 +81,14 @@ pub(crate) fn still(lane: &Lane, seq: u64) {
 /// # Errors
 ///
 /// [`crate::status::LOST`], or the failure of an earlier call, which does not keep this one from being sent.
-pub(crate) fn send_if_idle(
-    session: &'static Session,
-    op: OpId,
-    argument: u64,
-) -> Result<bool, CUresult> {
+pub(crate) fn send_if_idle(session: &'static Session, op: OpId, argument: u64) -> Answer<bool> {
     if !is(session) {
         return Ok(false);
     }
     crate::session::with_lane(session, |lane| {
         let began = clock::now();
         let earlier = entry::check(lane.take_sticky());
-        let write = |w: &mut Writer| {
-            w.u64(argument);
-            Ok(())
-        };
+        let write = |w: &mut Writer| w.u64(argument);
         let seq = written(lane, write, |lane, small| {
             send_one_way_with(lane, op, Flags::ONE_WAY, small, Bulk::default(), began)
         })?;

@@ -39,6 +39,36 @@ pub(crate) fn per_thread(stream: CUstream) -> CUstream {
     }
 }
 
+/// What a function of the driver API answers, or the code of its failure.
+pub(crate) type Answer<T = ()> = Result<T, CUresult>;
+
+/// An [`Answer`], the code by itself, or nothing where there is no failure.
+pub(crate) trait Outcome {
+    /// The code that the program gets.
+    fn code(self) -> CUresult;
+}
+
+impl Outcome for Answer {
+    #[inline]
+    fn code(self) -> CUresult {
+        self.err().unwrap_or(cuda::CUDA_SUCCESS)
+    }
+}
+
+impl Outcome for CUresult {
+    #[inline]
+    fn code(self) -> CUresult {
+        self
+    }
+}
+
+impl Outcome for () {
+    #[inline]
+    fn code(self) -> CUresult {
+        cuda::CUDA_SUCCESS
+    }
+}
+
 /// Does `action` so that nothing but a result comes out of it.
 #[inline]
 pub(crate) fn guard(action: impl FnOnce() -> CUresult) -> CUresult {
@@ -80,14 +110,14 @@ fn panicked() -> CUresult {
 
 /// The code of what is written with `?`. Every exported function goes through [`guard`] already.
 #[inline]
-pub(crate) fn done(action: impl FnOnce() -> Result<(), CUresult>) -> CUresult {
-    action().err().unwrap_or(cuda::CUDA_SUCCESS)
+pub(crate) fn done(action: impl FnOnce() -> Answer) -> CUresult {
+    action().code()
 }
 
 /// Does `action`, whose calls answer this library and not the program: an earlier call's error waits for a call of the
 /// program, and is not taken for one of these.
 pub(crate) fn holding_back<T>(session: &'static Session, action: impl FnOnce() -> T) -> T {
-    struct Back(&'static Session, Result<bool, CUresult>);
+    struct Back(&'static Session, Answer<bool>);
     impl Drop for Back {
         fn drop(&mut self) {
             if let Ok(before) = self.1 {
@@ -95,7 +125,7 @@ pub(crate) fn holding_back<T>(session: &'static Session, action: impl FnOnce() -
             }
         }
     }
-    fn hold(session: &'static Session, holds: bool) -> Result<bool, CUresult> {
+    fn hold(session: &'static Session, holds: bool) -> Answer<bool> {
         with_lane(session, |lane| Ok(lane.hold_back(holds)))
     }
     let _back = Back(session, hold(session, true));
@@ -108,17 +138,14 @@ pub(crate) fn holding_back<T>(session: &'static Session, action: impl FnOnce() -
 /// # Errors
 ///
 /// The call's own: nothing has ended.
-pub(crate) fn ending(
-    session: &'static Session,
-    call: impl FnOnce() -> CUresult,
-) -> Result<Result<(), CUresult>, CUresult> {
+pub(crate) fn ending(session: &'static Session, call: impl FnOnce() -> CUresult) -> Answer<Answer> {
     check(holding_back(session, call))?;
     Ok(with_lane(session, |lane| check(lane.take_sticky())))
 }
 
 /// A CUresult as a result.
 #[inline]
-pub(crate) fn check(code: CUresult) -> Result<(), CUresult> {
+pub(crate) fn check(code: CUresult) -> Answer {
     match code {
         cuda::CUDA_SUCCESS => Ok(()),
         code => Err(code),
@@ -131,7 +158,7 @@ pub(crate) fn check(code: CUresult) -> Result<(), CUresult> {
 pub(crate) fn waiting(
     op: OpId,
     hint: usize,
-    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+    write: impl FnOnce(&mut Writer) -> Answer,
     read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
 ) -> CUresult {
     let _ = hint;
@@ -143,7 +170,7 @@ pub(crate) fn waiting(
 pub(crate) fn one_way(
     op: Operation,
     hint: usize,
-    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+    write: impl FnOnce(&mut Writer) -> Answer,
 ) -> CUresult {
     let _ = hint;
     done(|| {
@@ -168,30 +195,29 @@ pub(crate) fn one_way(
 fn one_way_by_arguments(
     session: &'static Session,
     op: Operation,
-    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
-) -> Result<(), CUresult> {
+    write: impl FnOnce(&mut Writer) -> Answer,
+) -> Answer {
     let mut arguments = Writer::over(Vec::new());
     write(&mut arguments)?;
     let arguments = arguments.into_inner();
     if managed::may_map() {
         managed::reach_bytes(session, &arguments)?;
+        // Those of a batch of memory operations lie behind a count of four bytes.
+        managed::reach_bytes(session, arguments.get(4..).unwrap_or_default())?;
     }
     let mut _giving = managed::Giving::default();
     if managed::in_use() {
         _giving = managed::before_call(session, op, &arguments)?;
     }
-    one_way_in(session, op, |w| {
-        w.raw(&arguments);
-        Ok(())
-    })
+    one_way_in(session, op, |w| w.raw(&arguments))
 }
 
 #[inline]
-fn one_way_in(
+fn one_way_in<W: Outcome>(
     session: &'static Session,
     op: Operation,
-    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
-) -> Result<(), CUresult> {
+    write: impl FnOnce(&mut Writer) -> W,
+) -> Answer {
     if session.settings.strict {
         return exchange(session, op.id, Flags::STRICT, write, |_| Ok(()));
     }
@@ -257,13 +283,13 @@ pub(crate) fn nvml(
 
 /// Has `write` fill the lane's writer, and does `then` with what it has written.
 #[inline]
-pub(crate) fn written<T>(
+pub(crate) fn written<W: Outcome, T>(
     lane: &mut Lane,
-    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
-    then: impl FnOnce(&mut Lane, &[u8]) -> Result<T, CUresult>,
-) -> Result<T, CUresult> {
+    write: impl FnOnce(&mut Writer) -> W,
+    then: impl FnOnce(&mut Lane, &[u8]) -> Answer<T>,
+) -> Answer<T> {
     let mut writer = lane.writer();
-    let result = match write(&mut writer) {
+    let result = match check(write(&mut writer).code()) {
         Ok(()) => then(lane, writer.as_slice()),
         Err(code) => Err(code),
     };
@@ -283,7 +309,7 @@ pub(crate) fn send_one_way(
     small: &[u8],
     bulk: &[u8],
     began: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     let bulk = Bulk::of(bulk);
     send_one_way_with(lane, op, Flags::ONE_WAY, small, bulk, began).map(drop)
 }
@@ -300,7 +326,7 @@ pub(crate) fn send_one_way_with(
     small: &[u8],
     bulk: Bulk<'_>,
     began: u64,
-) -> Result<u64, CUresult> {
+) -> Answer<u64> {
     lane.send(&Frame {
         op,
         flags,
@@ -316,13 +342,13 @@ pub(crate) fn send_one_way_with(
 /// # Errors
 ///
 /// What the call answers, or an earlier one-way call's failure; [`status::LOST`].
-pub(crate) fn exchange(
+pub(crate) fn exchange<W: Outcome>(
     session: &'static Session,
     op: OpId,
     flags: Flags,
-    write: impl FnOnce(&mut Writer) -> Result<(), CUresult>,
+    write: impl FnOnce(&mut Writer) -> W,
     read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
-) -> Result<(), CUresult> {
+) -> Answer {
     const SYNCHRONIZE: OpId = op_id("cuCtxSynchronize");
     const STREAM: OpId = op_id("cuStreamSynchronize");
     let given = managed::given();
@@ -379,6 +405,25 @@ pub(crate) fn exchange(
     outcome
 }
 
+/// What `read` takes of the answer to a call in the current context.
+///
+/// # Errors
+///
+/// Those of [`exchange`].
+pub(crate) fn answer_to<W: Outcome, T>(
+    session: &'static Session,
+    op: OpId,
+    write: impl FnOnce(&mut Writer) -> W,
+    read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
+) -> Answer<T> {
+    let mut answer = None;
+    exchange(session, op, Flags::default(), write, |r| {
+        answer = Some(read(r)?);
+        Ok(())
+    })?;
+    answer.ok_or(cuda::CUDA_ERROR_UNKNOWN)
+}
+
 /// Whether the stream whose handle these arguments are is known to be through: a program that copies to
 /// the host asks for that after each copy.
 fn stream_is_drained(lane: &Lane, arguments: &[u8]) -> bool {
@@ -433,12 +478,7 @@ impl Call {
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn send(
-        mut self,
-        lane: &mut Lane,
-        small: &[u8],
-        bulk: &[u8],
-    ) -> Result<Self, CUresult> {
+    pub(crate) fn send(mut self, lane: &mut Lane, small: &[u8], bulk: &[u8]) -> Answer<Self> {
         self.post(lane, small, bulk)?;
         self.wait(lane)?;
         Ok(self)
@@ -449,12 +489,7 @@ impl Call {
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn post(
-        &mut self,
-        lane: &mut Lane,
-        small: &[u8],
-        bulk: &[u8],
-    ) -> Result<(), CUresult> {
+    pub(crate) fn post(&mut self, lane: &mut Lane, small: &[u8], bulk: &[u8]) -> Answer {
         let nvml = self.flags.has(Flags::NVML);
         if let (true, Some(seq)) = (bulk.is_empty(), lane.take_first(self.op, small)) {
             (self.seq, self.behind, self.sent) = (seq, true, clock::now());
@@ -479,7 +514,7 @@ impl Call {
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn wait(&mut self, lane: &mut Lane) -> Result<(), CUresult> {
+    pub(crate) fn wait(&mut self, lane: &mut Lane) -> Answer {
         self.header = lane.answer(self.seq)?;
         let first = self.seen == 0;
         // The last frame's, which has the server's times.
@@ -499,7 +534,7 @@ impl Call {
         &mut self,
         lane: &mut Lane,
         read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
-    ) -> Result<(), CUresult> {
+    ) -> Answer {
         self.bytes_in += self.header.payload();
         let results = match self.flags.has(Flags::NVML) {
             // The size that would have sufficed.
@@ -519,7 +554,7 @@ impl Call {
         &mut self,
         lane: &mut Lane,
         read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
-    ) -> Result<T, CUresult> {
+    ) -> Answer<T> {
         self.bytes_in += self.header.payload();
         let result = lane.arguments(&self.header, read);
         lane.drop_bulk(self.header.bulk())?;

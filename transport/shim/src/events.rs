@@ -12,7 +12,7 @@ use gtrace_cuda::types::driver::{self as cuda, CUcontext, CUevent, CUresult, CUs
 use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use crate::copy::stream;
-use crate::entry::{check, done, exchange};
+use crate::entry::{Answer, check, exchange};
 use crate::generated::driver::remote;
 use crate::lane::Outgoing;
 use crate::session::{self, Session, with_lane};
@@ -120,16 +120,14 @@ pub(crate) fn share(session: &Session, event: CUevent) {
     events.remove(number(event));
 }
 
-pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, flags: std::ffi::c_uint) -> CUresult {
-    done(|| {
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuEventCreate(phEvent, flags) })?;
-        if flags & cuda::CU_EVENT_INTERPROCESS != 0 {
-            // SAFETY: the call that succeeded has written there.
-            share(session::cuda()?, unsafe { phEvent.read() });
-        }
-        Ok(())
-    })
+pub(crate) unsafe fn cuEventCreate(phEvent: *mut CUevent, flags: std::ffi::c_uint) -> Answer {
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuEventCreate(phEvent, flags) })?;
+    if flags & cuda::CU_EVENT_INTERPROCESS != 0 {
+        // SAFETY: the call that succeeded has written there.
+        share(session::cuda()?, unsafe { phEvent.read() });
+    }
+    Ok(())
 }
 
 /// An event is recorded by `send`, which leaves one frame, or by a call of `op` with these arguments that is awaited: another
@@ -139,38 +137,30 @@ fn record(
     op: OpId,
     write: impl FnOnce(&mut Writer),
     send: impl FnOnce() -> CUresult,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let other = session.state.events.other_recorder(number(event));
-        let code = match other {
-            Some(Recorder::Process) => done(|| {
-                let write = |w: &mut Writer| {
-                    write(w);
-                    Ok(())
-                };
-                exchange(session, op, Flags::STRICT, write, |_| Ok(()))
-            }),
-            _ => send(),
-        };
-        // What is recorded in a capture becomes a part of its graph.
-        let known = code == cuda::CUDA_SUCCESS
-            && !session.settings.strict
-            && !session::thread_is_ending()
-            && !session.state.captures.any()
-            && other.is_none();
-        match known {
-            true => {
-                let mark = with_lane(session, |lane| Ok(lane.mark()))?;
-                session.state.events.set(number(event), mark);
-            }
-            false => session.state.events.remove(number(event)),
+) -> Answer {
+    let session = session::cuda()?;
+    let other = session.state.events.other_recorder(number(event));
+    let recorded = match other {
+        Some(Recorder::Process) => exchange(session, op, Flags::STRICT, write, |_| Ok(())),
+        _ => check(send()),
+    };
+    // What is recorded in a capture becomes a part of its graph.
+    let known = recorded.is_ok()
+        && !session.settings.strict
+        && !session::thread_is_ending()
+        && !session.state.captures.any()
+        && other.is_none();
+    match known {
+        true => {
+            let mark = with_lane(session, |lane| Ok(lane.mark()))?;
+            session.state.events.set(number(event), mark);
         }
-        check(code)
-    })
+        false => session.state.events.remove(number(event)),
+    }
+    recorded
 }
 
-pub(crate) unsafe fn cuEventRecord(hEvent: CUevent, hStream: CUstream) -> CUresult {
+pub(crate) unsafe fn cuEventRecord(hEvent: CUevent, hStream: CUstream) -> Answer {
     const OP: OpId = op_id("cuEventRecord");
     let write = |w: &mut Writer| {
         w.u64(number(hEvent));
@@ -185,7 +175,7 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
     hEvent: CUevent,
     hStream: CUstream,
     flags: std::ffi::c_uint,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuEventRecordWithFlags");
     let write = |w: &mut Writer| {
         w.u64(number(hEvent));
@@ -194,7 +184,7 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
     };
     // SAFETY: handles.
     let send = || unsafe { remote::cuEventRecordWithFlags(hEvent, hStream, flags) };
-    let code = record(hEvent, OP, write, send);
+    let recorded = record(hEvent, OP, write, send);
     if flags == cuda::CU_EVENT_RECORD_EXTERNAL
         && let Some(session) = session::current()
         && session.state.captures.any()
@@ -204,7 +194,7 @@ pub(crate) unsafe fn cuEventRecordWithFlags(
             .events
             .recorded_on_another_stream(number(hEvent));
     }
-    code
+    recorded
 }
 
 pub(crate) unsafe fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) -> CUresult {
@@ -220,7 +210,7 @@ pub(crate) unsafe fn cuCtxRecordEvent(hCtx: CUcontext, hEvent: CUevent) -> CUres
 /// # Errors
 ///
 /// That of an earlier call.
-fn has_happened(session: &'static Session, mark: Option<&Mark>) -> Result<bool, CUresult> {
+fn has_happened(session: &'static Session, mark: Option<&Mark>) -> Answer<bool> {
     // A question about an event while a stream is captured may end the capture, which is for the
     // driver to say.
     let capturing = session.state.captures.any();
@@ -232,50 +222,46 @@ fn has_happened(session: &'static Session, mark: Option<&Mark>) -> Result<bool, 
 }
 
 /// Asks about an event by `ask`, if it is not known.
-fn query(event: CUevent, ask: impl FnOnce() -> CUresult, count: impl FnOnce()) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let mark = session.state.events.get(number(event));
-        if has_happened(session, mark.as_ref())? {
-            // What was copied before the event has to be here.
-            let copies = &session.state.deferred_copies;
-            if mark.is_some_and(|mark| copies.any_until(mark.deferred_copies)) {
-                deferred_copies::collect(session)?;
-            }
-            count();
-            managed::after_wait(0, false);
-            return Ok(());
+fn query(event: CUevent, ask: impl FnOnce() -> CUresult, count: impl FnOnce()) -> Answer {
+    let session = session::cuda()?;
+    let mark = session.state.events.get(number(event));
+    if has_happened(session, mark.as_ref())? {
+        // What was copied before the event has to be here.
+        let copies = &session.state.deferred_copies;
+        if mark.is_some_and(|mark| copies.any_until(mark.deferred_copies)) {
+            deferred_copies::collect(session)?;
         }
-        check(ask())?;
-        if let Some(mark) = mark {
-            session.state.events.complete(number(event), &mark);
-        }
-        Ok(())
-    })
+        count();
+        managed::after_wait(0, false);
+        return Ok(());
+    }
+    check(ask())?;
+    if let Some(mark) = mark {
+        session.state.events.complete(number(event), &mark);
+    }
+    Ok(())
 }
 
-pub(crate) unsafe fn cuEventQuery(hEvent: CUevent) -> CUresult {
+pub(crate) unsafe fn cuEventQuery(hEvent: CUevent) -> Answer {
     // SAFETY: a handle.
     let ask = || unsafe { remote::cuEventQuery(hEvent) };
     query(hEvent, ask, || local!("cuEventQuery"))
 }
 
-pub(crate) unsafe fn cuEventSynchronize(hEvent: CUevent) -> CUresult {
+pub(crate) unsafe fn cuEventSynchronize(hEvent: CUevent) -> Answer {
     // SAFETY: a handle.
     let ask = || unsafe { remote::cuEventSynchronize(hEvent) };
     // What kernels printed is due here.
     if session::current().is_some_and(|session| session.prints.load(Ordering::Relaxed)) {
-        return ask();
+        return check(ask());
     }
     query(hEvent, ask, || local!("cuEventSynchronize"))
 }
 
-pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> CUresult {
-    done(|| {
-        let events = &session::cuda()?.state.events;
-        events.remove(number(hEvent));
-        lock(&events.on_another_stream).remove(&number(hEvent));
-        // SAFETY: a handle.
-        check(unsafe { remote::cuEventDestroy_v2(hEvent) })
-    })
+pub(crate) unsafe fn cuEventDestroy_v2(hEvent: CUevent) -> Answer {
+    let events = &session::cuda()?.state.events;
+    events.remove(number(hEvent));
+    lock(&events.on_another_stream).remove(&number(hEvent));
+    // SAFETY: a handle.
+    check(unsafe { remote::cuEventDestroy_v2(hEvent) })
 }

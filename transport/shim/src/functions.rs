@@ -10,15 +10,13 @@ use std::ffi::{CStr, c_char};
 use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::payload::{FunctionInfo, GetFunction, Parameter, Payload as _};
-use gtrace_cuda::types::driver::{
-    self as cuda, CUfunction, CUkernel, CUlibrary, CUmodule, CUresult,
-};
+use gtrace_cuda::types::driver::{self as cuda, CUfunction, CUkernel, CUlibrary, CUmodule};
 use gtrace_cuda::{Kind, SERVER_MINTED};
 use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use crate::context::{self, put, put_wanted};
 use crate::copy::push;
-use crate::entry::{check, done, exchange, mint, written};
+use crate::entry::{Answer, answer_to, check, mint, written};
 use crate::generated::driver::remote;
 use crate::managed;
 use crate::session::{self, Session, with_lane};
@@ -37,26 +35,9 @@ fn number<T>(handle: *mut T) -> u64 {
 }
 
 /// What the server answers about a function or kernel.
-fn asked(
-    session: &'static Session,
-    op: OpId,
-    request: &GetFunction<'_>,
-) -> Result<FunctionInfo, CUresult> {
-    let mut info = FunctionInfo::default();
-    exchange(
-        session,
-        op,
-        Flags::default(),
-        |w| {
-            request.write(w);
-            Ok(())
-        },
-        |r| {
-            info = FunctionInfo::read(r)?;
-            Ok(())
-        },
-    )?;
-    Ok(info)
+#[allow(clippy::redundant_closure)] // The function itself is of one lifetime.
+fn asked(session: &'static Session, op: OpId, request: &GetFunction<'_>) -> Answer<FunctionInfo> {
+    answer_to(session, op, |w| request.write(w), |r| FunctionInfo::read(r))
 }
 
 /// `cuModuleGetFunction` and `cuLibraryGetKernel`.
@@ -66,7 +47,7 @@ fn get(
     kind: Kind,
     owner: u64,
     name: *const c_char,
-) -> Result<u64, CUresult> {
+) -> Answer<u64> {
     if name.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -89,10 +70,7 @@ fn get(
         // It is there, so that nothing has to be waited for.
         Some(info) => {
             with_lane(session, |lane| {
-                let write = |w: &mut Writer| {
-                    request.write(w);
-                    Ok(())
-                };
+                let write = |w: &mut Writer| request.write(w);
                 written(lane, write, |lane, small| {
                     push(lane, op, Flags::default(), small, &[])
                 })
@@ -113,34 +91,30 @@ pub(crate) unsafe fn cuModuleGetFunction(
     hfunc: *mut CUfunction,
     hmod: CUmodule,
     name: *const c_char,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuModuleGetFunction");
-    done(|| {
-        let session = session::cuda()?;
-        if hfunc.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let handle = get(session, OP, Kind::Function, number(hmod), name)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(hfunc, without_provenance_mut(handle as usize)) }
-    })
+    let session = session::cuda()?;
+    if hfunc.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let handle = get(session, OP, Kind::Function, number(hmod), name)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(hfunc, without_provenance_mut(handle as usize)) }
 }
 
 pub(crate) unsafe fn cuLibraryGetKernel(
     pKernel: *mut CUkernel,
     library: CUlibrary,
     name: *const c_char,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuLibraryGetKernel");
-    done(|| {
-        let session = session::cuda()?;
-        if pKernel.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let handle = get(session, OP, Kind::Kernel, number(library), name)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(pKernel, without_provenance_mut(handle as usize)) }
-    })
+    let session = session::cuda()?;
+    if pKernel.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let handle = get(session, OP, Kind::Kernel, number(library), name)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(pKernel, without_provenance_mut(handle as usize)) }
 }
 
 /// A module or library is about to be gone, with its functions and variables.
@@ -155,58 +129,52 @@ fn forget(session: &Session, owner: u64) {
     write(&session.state.allocations).forget_owner(owner);
 }
 
-pub(crate) unsafe fn cuModuleUnload(hmod: CUmodule) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        forget(session, number(hmod));
-        // SAFETY: a handle.
-        check(unsafe { remote::cuModuleUnload(hmod) })
-    })
+pub(crate) unsafe fn cuModuleUnload(hmod: CUmodule) -> Answer {
+    let session = session::cuda()?;
+    forget(session, number(hmod));
+    // SAFETY: a handle.
+    check(unsafe { remote::cuModuleUnload(hmod) })
 }
 
-pub(crate) unsafe fn cuLibraryUnload(library: CUlibrary) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        forget(session, number(library));
-        // SAFETY: a handle.
-        check(unsafe { remote::cuLibraryUnload(library) })
-    })
+pub(crate) unsafe fn cuLibraryUnload(library: CUlibrary) -> Answer {
+    let session = session::cuda()?;
+    forget(session, number(library));
+    // SAFETY: a handle.
+    check(unsafe { remote::cuLibraryUnload(library) })
 }
 
 /// The function of a kernel in the current context, remembered.
-pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let key = (number(kernel), context::current()?.handle);
-        if pFunc.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        if let Some(handle) = lock(&session.state.functions).of_kernels.get(&key) {
-            local!("cuKernelGetFunction");
-            // SAFETY: a pointer of the program.
-            return unsafe { put(pFunc, without_provenance_mut(*handle as usize)) };
-        }
-        let of = any_record(session, key.0)?;
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuKernelGetFunction(pFunc, kernel) })?;
-        // SAFETY: written by the call.
-        let handle = number(unsafe { pFunc.read() });
-        let info = FunctionInfo {
-            parameters: of.known_layout().map(|it| it.parameters.to_vec()),
-            attributes: (0..ATTRIBUTES as u32)
-                .filter_map(|a| Some((a.cast_signed(), of.attribute(a)?)))
-                .collect(),
-        };
-        let record = Record::new(handle, of.owner, of.name.clone(), &info);
-        keep(&session.state, record);
-        lock(&session.state.functions)
-            .of_kernels
-            .insert(key, handle);
-        Ok(())
-    })
+pub(crate) unsafe fn cuKernelGetFunction(pFunc: *mut CUfunction, kernel: CUkernel) -> Answer {
+    let session = session::cuda()?;
+    let key = (number(kernel), context::current()?.handle);
+    if pFunc.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if let Some(handle) = lock(&session.state.functions).of_kernels.get(&key) {
+        local!("cuKernelGetFunction");
+        // SAFETY: a pointer of the program.
+        return unsafe { put(pFunc, without_provenance_mut(*handle as usize)) };
+    }
+    let of = any_record(session, key.0)?;
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuKernelGetFunction(pFunc, kernel) })?;
+    // SAFETY: written by the call.
+    let handle = number(unsafe { pFunc.read() });
+    let info = FunctionInfo {
+        parameters: of.known_layout().map(|it| it.parameters.to_vec()),
+        attributes: (0..ATTRIBUTES as u32)
+            .filter_map(|a| Some((a.cast_signed(), of.attribute(a)?)))
+            .collect(),
+    };
+    let record = Record::new(handle, of.owner, of.name.clone(), &info);
+    keep(&session.state, record);
+    lock(&session.state.functions)
+        .of_kernels
+        .insert(key, handle);
+    Ok(())
 }
 
-pub(crate) fn name_of(handle: u64) -> Result<*const c_char, CUresult> {
+pub(crate) fn name_of(handle: u64) -> Answer<*const c_char> {
     let session = session::cuda()?;
     // Of these only the server's driver knows the name.
     if Kind::Function.accepts(handle) && handle & SERVER_MINTED != 0 {
@@ -221,36 +189,24 @@ pub(crate) fn name_of(handle: u64) -> Result<*const c_char, CUresult> {
     }
 }
 
-pub(crate) unsafe fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) -> CUresult {
-    done(|| {
-        local!("cuFuncGetName");
-        // SAFETY: a pointer of the program.
-        unsafe { put(name, name_of(number(hfunc))?) }
-    })
+pub(crate) unsafe fn cuFuncGetName(name: *mut *const c_char, hfunc: CUfunction) -> Answer {
+    local!("cuFuncGetName");
+    // SAFETY: a pointer of the program.
+    unsafe { put(name, name_of(number(hfunc))?) }
 }
 
-pub(crate) unsafe fn cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) -> CUresult {
-    done(|| {
-        local!("cuKernelGetName");
-        // SAFETY: a pointer of the program.
-        unsafe { put(name, name_of(number(hfunc))?) }
-    })
+pub(crate) unsafe fn cuKernelGetName(name: *mut *const c_char, hfunc: CUkernel) -> Answer {
+    local!("cuKernelGetName");
+    // SAFETY: a pointer of the program.
+    unsafe { put(name, name_of(number(hfunc))?) }
 }
 
 /// Does `action` with the layout of a function or kernel.
-fn layout<T>(
-    handle: u64,
-    action: impl FnOnce(&[Parameter]) -> Result<T, CUresult>,
-) -> Result<T, CUresult> {
+fn layout<T>(handle: u64, action: impl FnOnce(&[Parameter]) -> Answer<T>) -> Answer<T> {
     action(&any_record(session::cuda()?, handle)?.layout()?.parameters)
 }
 
-unsafe fn parameter(
-    handle: u64,
-    at: usize,
-    offset: *mut usize,
-    size: *mut usize,
-) -> Result<(), CUresult> {
+unsafe fn parameter(handle: u64, at: usize, offset: *mut usize, size: *mut usize) -> Answer {
     let invalid = cuda::CUDA_ERROR_INVALID_VALUE;
     let parameter = layout(handle, |all| all.get(at).copied().ok_or(invalid))?;
     // SAFETY: pointers of the program.
@@ -261,14 +217,14 @@ unsafe fn parameter(
     Ok(())
 }
 
-pub(crate) unsafe fn cuFuncGetParamCount(func: CUfunction, paramCount: *mut usize) -> CUresult {
+pub(crate) unsafe fn cuFuncGetParamCount(func: CUfunction, paramCount: *mut usize) -> Answer {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { put(paramCount, layout(number(func), |all| Ok(all.len()))?) })
+    unsafe { put(paramCount, layout(number(func), |all| Ok(all.len()))?) }
 }
 
-pub(crate) unsafe fn cuKernelGetParamCount(kernel: CUkernel, paramCount: *mut usize) -> CUresult {
+pub(crate) unsafe fn cuKernelGetParamCount(kernel: CUkernel, paramCount: *mut usize) -> Answer {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { put(paramCount, layout(number(kernel), |all| Ok(all.len()))?) })
+    unsafe { put(paramCount, layout(number(kernel), |all| Ok(all.len()))?) }
 }
 
 pub(crate) unsafe fn cuFuncGetParamInfo(
@@ -276,9 +232,9 @@ pub(crate) unsafe fn cuFuncGetParamInfo(
     paramIndex: usize,
     paramOffset: *mut usize,
     paramSize: *mut usize,
-) -> CUresult {
+) -> Answer {
     // SAFETY: pointers of the program.
-    done(|| unsafe { parameter(number(func), paramIndex, paramOffset, paramSize) })
+    unsafe { parameter(number(func), paramIndex, paramOffset, paramSize) }
 }
 
 pub(crate) unsafe fn cuKernelGetParamInfo(
@@ -286,7 +242,7 @@ pub(crate) unsafe fn cuKernelGetParamInfo(
     paramIndex: usize,
     paramOffset: *mut usize,
     paramSize: *mut usize,
-) -> CUresult {
+) -> Answer {
     // SAFETY: pointers of the program.
-    done(|| unsafe { parameter(number(kernel), paramIndex, paramOffset, paramSize) })
+    unsafe { parameter(number(kernel), paramIndex, paramOffset, paramSize) }
 }

@@ -16,7 +16,7 @@ use gtrace_cuda::types::driver::{self as cuda, CUhostFn, CUresult, CUstream, CUs
 use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::copy::{self, push};
-use crate::entry::{Call, check, done, written};
+use crate::entry::{Answer, Call, check, written};
 use crate::lane::Lane;
 use crate::owner::Owner;
 use crate::session::{self, Session, with_lane};
@@ -108,12 +108,7 @@ impl HostFunctions {
     /// # Errors
     ///
     /// OPERATING_SYSTEM without a thread for them that has a lane.
-    pub(crate) fn expect(
-        &self,
-        session: &'static Session,
-        exec: u64,
-        count: usize,
-    ) -> Result<(), CUresult> {
+    pub(crate) fn expect(&self, session: &'static Session, exec: u64, count: usize) -> Answer {
         if count > 0 {
             self.start(session)?;
             lock(&self.launches).insert(exec, count);
@@ -207,7 +202,7 @@ impl HostFunctions {
 
     /// Starts the thread that runs them, if there is none, and waits until it has a lane: without one it would run nothing, and
     /// streams would wait for ever.
-    fn start(&self, session: &'static Session) -> Result<(), CUresult> {
+    fn start(&self, session: &'static Session) -> Answer {
         let mut started = lock(&self.started);
         if *started {
             return Ok(());
@@ -232,10 +227,7 @@ impl HostFunctions {
 
 /// What only this thread and the server need to know goes past all other lanes: one of them may be in a call of the
 /// driver that waits for the function.
-fn apart<T>(
-    session: &'static Session,
-    action: impl FnOnce() -> Result<T, CUresult>,
-) -> Result<T, CUresult> {
+fn apart<T>(session: &'static Session, action: impl FnOnce() -> Answer<T>) -> Answer<T> {
     let set = |apart| {
         with_lane(session, |lane| {
             lane.set_apart(apart);
@@ -250,10 +242,7 @@ fn apart<T>(
 
 /// Copies beside the function, for which a stream waits: past all calls since the first that may wait for a function, as one
 /// of them may be halted in the driver until this one has returned.
-fn past_calls(
-    session: &'static Session,
-    copies: impl FnOnce() -> Result<(), CUresult>,
-) -> Result<(), CUresult> {
+fn past_calls(session: &'static Session, copies: impl FnOnce() -> Answer) -> Answer {
     // No call is halted for a function.
     let Some(before) = session.state.host_functions.awaited() else {
         return copies();
@@ -335,10 +324,7 @@ fn run(session: &'static Session) {
             lane.set_apart_behind(session.pages.load(Ordering::Acquire));
             let reported = written(
                 lane,
-                |w| {
-                    w.u64(reached.call);
-                    Ok(())
-                },
+                |w| w.u64(reached.call),
                 |lane, small| push(lane, HOST_DONE, Flags::default(), small, &[]),
             );
             // The stream waits for it.
@@ -355,7 +341,7 @@ fn run(session: &'static Session) {
     }
 }
 
-fn next(session: &'static Session) -> Result<HostReached, CUresult> {
+fn next(session: &'static Session) -> Answer<HostReached> {
     with_lane(session, |lane| {
         let mut call = Call::new(HOST_NEXT, Flags::default(), clock::now()).send(lane, &[], &[])?;
         let mut reached = None;
@@ -378,7 +364,7 @@ fn next(session: &'static Session) -> Result<HostReached, CUresult> {
 pub(crate) fn keep(
     function: unsafe extern "C" fn(*mut c_void),
     user: *mut c_void,
-) -> Result<Arc<Kept>, CUresult> {
+) -> Answer<Arc<Kept>> {
     let session = session::cuda()?;
     session.state.host_functions.start(session)?;
     let ticket = session.state.host_functions.put(Pending {
@@ -414,7 +400,7 @@ impl HostFunctions {
     }
 }
 
-fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Result<(), CUresult> {
+fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Answer {
     let session = session::cuda()?;
     let functions = &session.state.host_functions;
     functions.start(session)?;
@@ -436,10 +422,7 @@ fn add(op: OpId, stream: CUstream, function: Function, user: *mut c_void) -> Res
         check(lane.take_sticky())?;
         written(
             lane,
-            |w| {
-                call.write(w);
-                Ok(())
-            },
+            |w| call.write(w),
             |lane, small| push(lane, op, Flags::default(), small, &[]),
         )
     });
@@ -460,12 +443,10 @@ pub(crate) unsafe fn cuLaunchHostFunc(
     hStream: CUstream,
     fn_: CUhostFn,
     userData: *mut c_void,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuLaunchHostFunc");
-    done(|| {
-        let function = fn_.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        add(OP, hStream, Function::Host(function), userData)
-    })
+    let function = fn_.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    add(OP, hStream, Function::Host(function), userData)
 }
 
 /// How the driver waits for the function makes no difference from here.
@@ -474,7 +455,7 @@ pub(crate) unsafe fn cuLaunchHostFunc_v2(
     fn_: CUhostFn,
     userData: *mut c_void,
     _syncMode: c_uint,
-) -> CUresult {
+) -> Answer {
     // SAFETY: the program's function and argument.
     unsafe { cuLaunchHostFunc(hStream, fn_, userData) }
 }
@@ -484,15 +465,13 @@ pub(crate) unsafe fn cuStreamAddCallback(
     callback: CUstreamCallback,
     userData: *mut c_void,
     flags: c_uint,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuStreamAddCallback");
-    done(|| {
-        let function = callback.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        if flags != 0 {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        add(OP, hStream, Function::Callback(function), userData)
-    })
+    let function = callback.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    if flags != 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    add(OP, hStream, Function::Callback(function), userData)
 }
 
 #[cfg(test)]

@@ -8,12 +8,12 @@ use std::ffi::{c_uint, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::Mutex;
 
-use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr, CUresult};
+use gtrace_cuda::types::driver::{self as cuda, CUdeviceptr};
 use gtrace_link::{LinkKind, PinnedRegion};
 
 use crate::allocations::{Allocation, Place};
 use crate::context::{self, put};
-use crate::entry::done;
+use crate::entry::Answer;
 use crate::page::page_size;
 use crate::session::{self, Session};
 use crate::state::{lock, read, write};
@@ -76,7 +76,7 @@ fn somewhere(size: u64) -> u64 {
 }
 
 /// New memory of whole pages.
-fn map(size: usize) -> Result<*mut c_void, CUresult> {
+fn map(size: usize) -> Answer<*mut c_void> {
     let at = |wanted: u64, flags: i32| {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
         let rights = libc::PROT_READ | libc::PROT_WRITE;
@@ -130,7 +130,7 @@ fn release(session: &Session, found: &Allocation) {
 }
 
 /// The allocation of page-locked memory that begins at `p`.
-fn begins(session: &Session, p: *mut c_void, place: Place) -> Result<Allocation, CUresult> {
+fn begins(session: &Session, p: *mut c_void, place: Place) -> Answer<Allocation> {
     let found = read(&session.state.allocations).at(p.addr() as u64);
     found
         .filter(|a| a.place == place)
@@ -141,135 +141,125 @@ pub(crate) unsafe fn cuMemHostAlloc(
     pp: *mut *mut c_void,
     bytesize: usize,
     flags: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        context::current()?;
-        local!("cuMemHostAlloc");
-        let known = cuda::CU_MEMHOSTALLOC_PORTABLE
-            | cuda::CU_MEMHOSTALLOC_DEVICEMAP
-            | cuda::CU_MEMHOSTALLOC_WRITECOMBINED;
-        if pp.is_null() || flags & !known != 0 {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        if bytesize == 0 {
-            // As driver 590.48 does.
-            // SAFETY: a pointer of the program.
-            return unsafe { put(pp, ptr::null_mut()) };
-        }
-        let size = bytesize
-            .checked_next_multiple_of(page_size() as usize)
-            .ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
-        let memory = map(size)?;
-        note(session, memory, bytesize, Place::HostAllocated, flags);
-        let wanted = flags & cuda::CU_MEMHOSTALLOC_DEVICEMAP != 0;
-        managed::add_page_locked(
-            memory.expose_provenance() as u64,
-            bytesize as u64,
-            wanted,
-            false,
-        );
+) -> Answer {
+    let session = session::cuda()?;
+    context::current()?;
+    local!("cuMemHostAlloc");
+    let known = cuda::CU_MEMHOSTALLOC_PORTABLE
+        | cuda::CU_MEMHOSTALLOC_DEVICEMAP
+        | cuda::CU_MEMHOSTALLOC_WRITECOMBINED;
+    if pp.is_null() || flags & !known != 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if bytesize == 0 {
+        // As driver 590.48 does.
         // SAFETY: a pointer of the program.
-        unsafe { put(pp, memory) }
-    })
+        return unsafe { put(pp, ptr::null_mut()) };
+    }
+    let size = bytesize
+        .checked_next_multiple_of(page_size() as usize)
+        .ok_or(cuda::CUDA_ERROR_OUT_OF_MEMORY)?;
+    let memory = map(size)?;
+    note(session, memory, bytesize, Place::HostAllocated, flags);
+    let wanted = flags & cuda::CU_MEMHOSTALLOC_DEVICEMAP != 0;
+    managed::add_page_locked(
+        memory.expose_provenance() as u64,
+        bytesize as u64,
+        wanted,
+        false,
+    );
+    // SAFETY: a pointer of the program.
+    unsafe { put(pp, memory) }
 }
 
-pub(crate) unsafe fn cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize) -> CUresult {
+pub(crate) unsafe fn cuMemAllocHost_v2(pp: *mut *mut c_void, bytesize: usize) -> Answer {
     // SAFETY: a pointer of the program, passed on.
     unsafe { cuMemHostAlloc(pp, bytesize, 0) }
 }
 
-pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuMemFreeHost");
-        if p.is_null() {
-            // As driver 590.48 does; NVIDIA's runtime passes on what it gave for no bytes.
-            return Ok(());
-        }
-        let found = begins(session, p, Place::HostAllocated)?;
-        // Copies from here have taken their bytes, or do now; those to here are waited for, as by CUDA.
-        deferred_copies::settle(session, p.addr(), found.size as usize)?;
-        write(&session.state.allocations).remove(found.base);
-        release(session, &found);
-        managed::leave(session, found.base, true);
-        let size = (found.size as usize).next_multiple_of(page_size() as usize);
-        // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
-        unsafe { libc::munmap(p, size) };
-        Ok(())
-    })
+pub(crate) unsafe fn cuMemFreeHost(p: *mut c_void) -> Answer {
+    let session = session::cuda()?;
+    local!("cuMemFreeHost");
+    if p.is_null() {
+        // As driver 590.48 does; NVIDIA's runtime passes on what it gave for no bytes.
+        return Ok(());
+    }
+    let found = begins(session, p, Place::HostAllocated)?;
+    // Copies from here have taken their bytes, or do now; those to here are waited for, as by CUDA.
+    deferred_copies::settle(session, p.addr(), found.size as usize)?;
+    write(&session.state.allocations).remove(found.base);
+    release(session, &found);
+    managed::leave(session, found.base, true);
+    let size = (found.size as usize).next_multiple_of(page_size() as usize);
+    // SAFETY: mapped by `cuMemHostAlloc` with this size, and nobody else unmaps it.
+    unsafe { libc::munmap(p, size) };
+    Ok(())
 }
 
 pub(crate) unsafe fn cuMemHostRegister_v2(
     p: *mut c_void,
     bytesize: usize,
     flags: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        context::current()?;
-        local!("cuMemHostRegister_v2");
-        let known = cuda::CU_MEMHOSTREGISTER_PORTABLE
-            | cuda::CU_MEMHOSTREGISTER_DEVICEMAP
-            | cuda::CU_MEMHOSTREGISTER_IOMEMORY
-            | cuda::CU_MEMHOSTREGISTER_READ_ONLY;
-        if p.is_null() || bytesize == 0 || flags & !known != 0 {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        if flags & cuda::CU_MEMHOSTREGISTER_IOMEMORY != 0 {
-            return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
-        }
-        let begin = p.addr() as u64;
-        let end = begin.checked_add(bytesize as u64);
-        let end = end.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        if read(&session.state.allocations).any_between(begin, end) {
-            return Err(cuda::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
-        }
-        note(session, p, bytesize, Place::HostRegistered, flags);
-        managed::add_page_locked(p.expose_provenance() as u64, bytesize as u64, false, true);
-        Ok(())
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    context::current()?;
+    local!("cuMemHostRegister_v2");
+    let known = cuda::CU_MEMHOSTREGISTER_PORTABLE
+        | cuda::CU_MEMHOSTREGISTER_DEVICEMAP
+        | cuda::CU_MEMHOSTREGISTER_IOMEMORY
+        | cuda::CU_MEMHOSTREGISTER_READ_ONLY;
+    if p.is_null() || bytesize == 0 || flags & !known != 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if flags & cuda::CU_MEMHOSTREGISTER_IOMEMORY != 0 {
+        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    let begin = p.addr() as u64;
+    let end = begin.checked_add(bytesize as u64);
+    let end = end.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    if read(&session.state.allocations).any_between(begin, end) {
+        return Err(cuda::CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+    }
+    note(session, p, bytesize, Place::HostRegistered, flags);
+    managed::add_page_locked(p.expose_provenance() as u64, bytesize as u64, false, true);
+    Ok(())
 }
 
-pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuMemHostUnregister");
-        // Driver 590.48 distinguishes null and memory that it knows otherwise from what it does not know.
-        let known = read(&session.state.allocations).find(p.addr() as u64);
-        let known = p.is_null() || known.is_some_and(|known| known.place.is_host());
-        let found = begins(session, p, Place::HostRegistered).map_err(|code| match known {
-            true => code,
-            false => cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
-        })?;
-        deferred_copies::settle(session, p.addr(), found.size as usize)?;
-        write(&session.state.allocations).remove(found.base);
-        release(session, &found);
-        managed::leave(session, found.base, false);
-        Ok(())
-    })
+pub(crate) unsafe fn cuMemHostUnregister(p: *mut c_void) -> Answer {
+    let session = session::cuda()?;
+    local!("cuMemHostUnregister");
+    // Driver 590.48 distinguishes null and memory that it knows otherwise from what it does not know.
+    let known = read(&session.state.allocations).find(p.addr() as u64);
+    let known = p.is_null() || known.is_some_and(|known| known.place.is_host());
+    let found = begins(session, p, Place::HostRegistered).map_err(|code| match known {
+        true => code,
+        false => cuda::CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED,
+    })?;
+    deferred_copies::settle(session, p.addr(), found.size as usize)?;
+    write(&session.state.allocations).remove(found.base);
+    release(session, &found);
+    managed::leave(session, found.base, false);
+    Ok(())
 }
 
 pub(crate) unsafe fn cuMemHostGetDevicePointer_v2(
     pdptr: *mut CUdeviceptr,
     p: *mut c_void,
     flags: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuMemHostGetDevicePointer_v2");
-        let found = read(&session.state.allocations).find(p.addr() as u64);
-        if flags != 0 || !found.is_some_and(|a| a.place.is_host()) {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        if pdptr.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // The pointer may get to the device where it is not seen.
-        managed::in_step(session, p.addr() as u64)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(pdptr, p.addr() as u64) }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    local!("cuMemHostGetDevicePointer_v2");
+    let found = read(&session.state.allocations).find(p.addr() as u64);
+    if flags != 0 || !found.is_some_and(|a| a.place.is_host()) {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if pdptr.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // The pointer may get to the device where it is not seen.
+    managed::in_step(session, p.addr() as u64)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(pdptr, p.addr() as u64) }
 }
 
 /// With unified addressing, which is the only one that there is, a driver says of all that it has allocated that it is
@@ -281,14 +271,12 @@ fn reported_flags(found: &Allocation) -> c_uint {
     }
 }
 
-pub(crate) unsafe fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuMemHostGetFlags");
-        let found = read(&session.state.allocations).find(p.addr() as u64);
-        let found = found.filter(|a| a.place.is_host());
-        let found = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(pFlags, reported_flags(&found)) }
-    })
+pub(crate) unsafe fn cuMemHostGetFlags(pFlags: *mut c_uint, p: *mut c_void) -> Answer {
+    let session = session::cuda()?;
+    local!("cuMemHostGetFlags");
+    let found = read(&session.state.allocations).find(p.addr() as u64);
+    let found = found.filter(|a| a.place.is_host());
+    let found = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(pFlags, reported_flags(&found)) }
 }

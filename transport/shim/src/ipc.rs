@@ -12,12 +12,12 @@ use std::sync::atomic::Ordering;
 use gtrace_cuda::payload::{EXPORT_MEMORY, IMPORT_MEMORY, TICKET};
 use gtrace_cuda::types::driver::{
     self as cuda, CUdeviceptr, CUevent, CUipcEventHandle, CUipcMemHandle,
-    CUmemAllocationHandleType, CUmemGenericAllocationHandle, CUresult,
+    CUmemAllocationHandleType, CUmemGenericAllocationHandle,
 };
 
 use crate::allocations::Place;
 use crate::context::put;
-use crate::entry::{check, done, ending, exchange, holding_back};
+use crate::entry::{Answer, answer_to, check, ending, holding_back};
 use crate::events;
 use crate::generated::driver::remote;
 use crate::log;
@@ -30,69 +30,58 @@ fn share_memory(session: &Session) {
     session.state.shares_memory.store(true, Ordering::Relaxed);
 }
 
-pub(crate) unsafe fn cuIpcGetMemHandle(
-    pHandle: *mut CUipcMemHandle,
-    dptr: CUdeviceptr,
-) -> CUresult {
-    done(|| {
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuIpcGetMemHandle(pHandle, dptr) })?;
-        share_memory(session::cuda()?);
-        Ok(())
-    })
+pub(crate) unsafe fn cuIpcGetMemHandle(pHandle: *mut CUipcMemHandle, dptr: CUdeviceptr) -> Answer {
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuIpcGetMemHandle(pHandle, dptr) })?;
+    share_memory(session::cuda()?);
+    Ok(())
 }
 
 pub(crate) unsafe fn cuIpcOpenMemHandle_v2(
     pdptr: *mut CUdeviceptr,
     handle: CUipcMemHandle,
     Flags: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let (mut base, mut start, mut size) = (0, 0, 0);
-        // SAFETY: the pointer is writable.
-        check(unsafe { remote::cuIpcOpenMemHandle_v2(&raw mut base, handle, Flags) })?;
-        // How much there is only the driver knows.
-        check(holding_back(session, || {
-            // SAFETY: the pointers are writable.
-            unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, &raw mut size, base) }
-        }))?;
-        note(session, start, size as u64, Place::Opened, 0);
-        share_memory(session);
-        // SAFETY: a pointer of the program.
-        unsafe { put(pdptr, base) }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    let (mut base, mut start, mut size) = (0, 0, 0);
+    // SAFETY: the pointer is writable.
+    check(unsafe { remote::cuIpcOpenMemHandle_v2(&raw mut base, handle, Flags) })?;
+    // How much there is only the driver knows.
+    check(holding_back(session, || {
+        // SAFETY: the pointers are writable.
+        unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, &raw mut size, base) }
+    }))?;
+    note(session, start, size as u64, Place::Opened, 0);
+    share_memory(session);
+    // SAFETY: a pointer of the program.
+    unsafe { put(pdptr, base) }
 }
 
-pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let known = read(&session.state.allocations).id(dptr);
-        // SAFETY: no pointer of the client.
-        let earlier = ending(session, || unsafe { remote::cuIpcCloseMemHandle(dptr) })?;
-        let mut start = 0;
-        // It may have been opened more than once.
-        // SAFETY: the pointer is writable, and the other result is not wanted.
-        let still =
-            unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, std::ptr::null_mut(), dptr) };
-        if check(still).is_err() {
-            write(&session.state.allocations).remove_known(dptr, known);
-        }
-        earlier
-    })
+pub(crate) unsafe fn cuIpcCloseMemHandle(dptr: CUdeviceptr) -> Answer {
+    let session = session::cuda()?;
+    let known = read(&session.state.allocations).id(dptr);
+    // SAFETY: no pointer of the client.
+    let earlier = ending(session, || unsafe { remote::cuIpcCloseMemHandle(dptr) })?;
+    let mut start = 0;
+    // It may have been opened more than once.
+    // SAFETY: the pointer is writable, and the other result is not wanted.
+    let still =
+        unsafe { remote::cuMemGetAddressRange_v2(&raw mut start, std::ptr::null_mut(), dptr) };
+    if check(still).is_err() {
+        write(&session.state.allocations).remove_known(dptr, known);
+    }
+    earlier
 }
 
 pub(crate) unsafe fn cuIpcOpenEventHandle(
     phEvent: *mut CUevent,
     handle: CUipcEventHandle,
-) -> CUresult {
-    done(|| {
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuIpcOpenEventHandle(phEvent, handle) })?;
-        // SAFETY: the call that succeeded has written there.
-        events::share(session::cuda()?, unsafe { phEvent.read() });
-        Ok(())
-    })
+) -> Answer {
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuIpcOpenEventHandle(phEvent, handle) })?;
+    // SAFETY: the call that succeeded has written there.
+    events::share(session::cuda()?, unsafe { phEvent.read() });
+    Ok(())
 }
 
 /// What the descriptors of this library hold, before a ticket of the server.
@@ -141,74 +130,44 @@ pub(crate) unsafe fn cuMemExportToShareableHandle(
     handle: CUmemGenericAllocationHandle,
     handleType: CUmemAllocationHandleType,
     flags: u64,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // No memory was taken for any other kind of handle.
-        if shareableHandle.is_null() || flags != 0 || !is_descriptor(handleType) {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let mut ticket = [0; TICKET];
-        exchange(
-            session,
-            EXPORT_MEMORY,
-            gtrace_protocol::Flags::default(),
-            |w| {
-                w.u64(handle);
-                Ok(())
-            },
-            |r| {
-                ticket = r.array()?;
-                Ok(())
-            },
-        )?;
-        share_memory(session);
-        let fd = descriptor(&ticket).map_err(|error| {
-            let text = format!("no descriptor for memory: {error}");
-            log::once("shared memory", &text);
-            cuda::CUDA_ERROR_OPERATING_SYSTEM
-        })?;
-        // SAFETY: a pointer of the program, to an int for this kind of handle.
-        unsafe { put(shareableHandle.cast::<c_int>(), fd.into_raw_fd()) }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    // No memory was taken for any other kind of handle.
+    if shareableHandle.is_null() || flags != 0 || !is_descriptor(handleType) {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let ticket: [u8; TICKET] = answer_to(session, EXPORT_MEMORY, |w| w.u64(handle), |r| r.array())?;
+    share_memory(session);
+    let fd = descriptor(&ticket).map_err(|error| {
+        let text = format!("no descriptor for memory: {error}");
+        log::once("shared memory", &text);
+        cuda::CUDA_ERROR_OPERATING_SYSTEM
+    })?;
+    // SAFETY: a pointer of the program, to an int for this kind of handle.
+    unsafe { put(shareableHandle.cast::<c_int>(), fd.into_raw_fd()) }
 }
 
 pub(crate) unsafe fn cuMemImportFromShareableHandle(
     handle: *mut CUmemGenericAllocationHandle,
     osHandle: *mut c_void,
     shHandleType: CUmemAllocationHandleType,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        if handle.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        if !is_descriptor(shHandleType) {
-            return Err(match shHandleType {
-                cuda::CU_MEM_HANDLE_TYPE_NONE => cuda::CUDA_ERROR_INVALID_VALUE,
-                _ => cuda::CUDA_ERROR_NOT_SUPPORTED,
-            });
-        }
-        // The number itself stands for the pointer. A driver answers so to a descriptor that is not of its memory.
-        let ticket = ticket_of(osHandle.addr() as c_int).ok_or(cuda::CUDA_ERROR_UNKNOWN)?;
-        let mut found = 0;
-        exchange(
-            session,
-            IMPORT_MEMORY,
-            gtrace_protocol::Flags::default(),
-            |w| {
-                w.raw(&ticket);
-                Ok(())
-            },
-            |r| {
-                found = r.u64()?;
-                Ok(())
-            },
-        )?;
-        share_memory(session);
-        // SAFETY: a pointer of the program.
-        unsafe { put(handle, found) }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    if handle.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if !is_descriptor(shHandleType) {
+        return Err(match shHandleType {
+            cuda::CU_MEM_HANDLE_TYPE_NONE => cuda::CUDA_ERROR_INVALID_VALUE,
+            _ => cuda::CUDA_ERROR_NOT_SUPPORTED,
+        });
+    }
+    // The number itself stands for the pointer. A driver answers so to a descriptor that is not of its memory.
+    let ticket = ticket_of(osHandle.addr() as c_int).ok_or(cuda::CUDA_ERROR_UNKNOWN)?;
+    let found = answer_to(session, IMPORT_MEMORY, |w| w.raw(&ticket), |r| r.u64())?;
+    share_memory(session);
+    // SAFETY: a pointer of the program.
+    unsafe { put(handle, found) }
 }
 
 #[cfg(test)]

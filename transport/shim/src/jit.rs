@@ -8,8 +8,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::{fs, slice};
 
 use gtrace_cuda::payload::{JitOptions, Logs};
-use gtrace_cuda::types::driver::{self as cuda, CUjit_option, CUresult};
+use gtrace_cuda::types::driver::{self as cuda, CUjit_option};
 
+use crate::entry::Answer;
 use crate::log;
 
 /// A buffer of the program for a log.
@@ -45,7 +46,7 @@ pub(crate) unsafe fn options(
     count: c_uint,
     names: *const CUjit_option,
     values: *const *mut c_void,
-) -> Result<(JitOptions, Wanted), CUresult> {
+) -> Answer<(JitOptions, Wanted)> {
     let mut options = JitOptions::default();
     let mut wanted = Wanted::default();
     if count == 0 {
@@ -147,7 +148,7 @@ unsafe fn give_log(buffer: Buffer, log: &[u8]) {
 /// # Safety
 ///
 /// Null, or a C string.
-pub(crate) unsafe fn file(path: *const c_char) -> Result<Vec<u8>, CUresult> {
+pub(crate) unsafe fn file(path: *const c_char) -> Answer<Vec<u8>> {
     if path.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }

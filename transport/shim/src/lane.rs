@@ -21,7 +21,7 @@ use gtrace_protocol::{
 
 pub(crate) use self::lanes::Lanes;
 pub(crate) use self::outgoing::Outgoing;
-use crate::entry::Call;
+use crate::entry::{Answer, Call};
 use crate::events::Mark;
 use crate::observe::Observed;
 use crate::session::Session;
@@ -217,7 +217,7 @@ impl Lane {
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn begin_anew(&mut self) -> Result<(), CUresult> {
+    pub(crate) fn begin_anew(&mut self) -> Answer {
         self.holds_back = false;
         if !std::mem::take(&mut self.captures_otherwise) {
             return Ok(());
@@ -324,7 +324,7 @@ impl Lane {
     /// # Errors
     ///
     /// [`status::LOST`]; INVALID_VALUE for more arguments than a frame can have.
-    pub(crate) fn send(&mut self, frame: &Frame<'_>) -> Result<u64, CUresult> {
+    pub(crate) fn send(&mut self, frame: &Frame<'_>) -> Answer<u64> {
         if frame.small.len() > SMALL_MAX || frame.bulk.bytes.len() > BULK_MAX {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
@@ -505,7 +505,7 @@ impl Lane {
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn answer(&mut self, seq: u64) -> Result<Header, CUresult> {
+    pub(crate) fn answer(&mut self, seq: u64) -> Answer<Header> {
         let received = self.try_answer(seq);
         received.map_err(|error| self.lost(&error))
     }
@@ -538,7 +538,7 @@ impl Lane {
         &mut self,
         header: &Header,
         read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
-    ) -> Result<T, CUresult> {
+    ) -> Answer<T> {
         let len = HEADER_LEN + header.small as usize;
         let got = match self.rx.peek(len, None) {
             Ok(bytes) => read(&mut Reader::new(&bytes[HEADER_LEN..len])),
@@ -562,7 +562,7 @@ impl Lane {
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn bulk(&mut self, into: &mut [u8]) -> Result<(), CUresult> {
+    pub(crate) fn bulk(&mut self, into: &mut [u8]) -> Answer {
         let read = self.rx.read(into);
         read.map_err(|error| self.lost(&error))
     }
@@ -572,7 +572,7 @@ impl Lane {
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn drop_bulk(&mut self, len: usize) -> Result<(), CUresult> {
+    pub(crate) fn drop_bulk(&mut self, len: usize) -> Answer {
         self.skip(len).map_err(|error| self.lost(&error))
     }
 
@@ -641,7 +641,7 @@ impl Lane {
     /// # Errors
     ///
     /// [`status::LOST`].
-    pub(crate) fn confirm(&mut self) -> Result<(), CUresult> {
+    pub(crate) fn confirm(&mut self) -> Answer {
         let confirmed = self.try_confirm();
         confirmed.map_err(|error| self.lost(&error))
     }

@@ -11,13 +11,13 @@ use gtrace_cuda::payload::{
     ATTRIBUTE_VALUE, Attribute, Attributes, LAUNCH_ATTRIBUTES_MAX, Launch, PARAMETERS_MAX,
 };
 use gtrace_cuda::types::driver::{
-    self as cuda, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUresult, CUstream,
+    self as cuda, CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream,
 };
 use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use crate::context;
 use crate::device::launch_limits;
-use crate::entry::{check, done, exchange, send_one_way, written};
+use crate::entry::{Answer, answer_to, check, exchange, send_one_way, written};
 use crate::functions::{Record, any_record};
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
@@ -40,11 +40,7 @@ pub(crate) struct Arguments {
 
 /// What the client knows of a launch's limits.
 #[inline]
-pub(crate) fn check_limits(
-    session: &Session,
-    record: &Record,
-    launch: &Launch<'_>,
-) -> Result<(), CUresult> {
+pub(crate) fn check_limits(session: &Session, record: &Record, launch: &Launch<'_>) -> Answer {
     let limits = launch_limits(session, context::current()?.device)?;
     let within = |values: [u32; 3], most: [u32; 3]| {
         let mut values = values.into_iter().zip(most);
@@ -88,7 +84,7 @@ fn registers_of(each: u64, threads: u64) -> u64 {
 }
 
 /// Whether the blocks of a cooperative launch run at the same time, which CUDA checks at the launch.
-fn check_together(f: CUfunction, launch: &Launch<'_>) -> Result<(), CUresult> {
+fn check_together(f: CUfunction, launch: &Launch<'_>) -> Answer {
     let session = session::cuda()?;
     let record = any_record(session, launch.function)?;
     check_limits(session, &record, launch)?;
@@ -111,7 +107,7 @@ fn check_together(f: CUfunction, launch: &Launch<'_>) -> Result<(), CUresult> {
 /// # Safety
 ///
 /// The program's promise to `cuLaunchKernel`.
-pub(crate) unsafe fn len(record: &Record, arguments: Arguments) -> Result<usize, CUresult> {
+pub(crate) unsafe fn len(record: &Record, arguments: Arguments) -> Answer<usize> {
     if !arguments.each.is_null() {
         return Ok(record.layout()?.bytes);
     }
@@ -129,7 +125,7 @@ pub(crate) unsafe fn len(record: &Record, arguments: Arguments) -> Result<usize,
 /// # Safety
 ///
 /// The program's promise: null, or marks with their values up to END.
-unsafe fn extra<'a>(extra: *const *mut c_void) -> Result<Option<&'a [u8]>, CUresult> {
+unsafe fn extra<'a>(extra: *const *mut c_void) -> Answer<Option<&'a [u8]>> {
     if extra.is_null() {
         return Ok(None);
     }
@@ -169,11 +165,7 @@ unsafe fn extra<'a>(extra: *const *mut c_void) -> Result<Option<&'a [u8]>, CUres
 /// # Safety
 ///
 /// As for [`len`], which has counted.
-pub(crate) unsafe fn gather(
-    w: &mut Writer,
-    record: &Record,
-    arguments: Arguments,
-) -> Result<(), CUresult> {
+pub(crate) unsafe fn gather(w: &mut Writer, record: &Record, arguments: Arguments) -> Answer {
     if arguments.each.is_null() {
         // SAFETY: the caller's promise.
         if let Some(bytes) = unsafe { extra(arguments.extra) }? {
@@ -217,7 +209,7 @@ pub(crate) unsafe fn gather(
 ///
 /// As for [`gather`].
 #[cold]
-unsafe fn words(record: &Record, arguments: Arguments, len: usize) -> Result<Vec<u64>, CUresult> {
+unsafe fn words(record: &Record, arguments: Arguments, len: usize) -> Answer<Vec<u64>> {
     let mut w = Writer::over(Vec::with_capacity(len));
     // SAFETY: the caller's promise.
     unsafe { gather(&mut w, record, arguments) }?;
@@ -264,7 +256,7 @@ unsafe fn launch(
     launch: &Launch<'_>,
     attributes: &[CUlaunchAttribute],
     arguments: Arguments,
-) -> Result<(), CUresult> {
+) -> Answer {
     let session = session::cuda()?;
     let held = any_record(session, launch.function)?;
     let record: &Record = &held;
@@ -353,7 +345,7 @@ pub(crate) unsafe fn cuLaunchKernel(
     hStream: CUstream,
     kernelParams: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuLaunchKernel");
     let what = Launch {
         function: f.addr() as u64,
@@ -369,7 +361,7 @@ pub(crate) unsafe fn cuLaunchKernel(
         extra,
     };
     // SAFETY: the program's arguments.
-    done(|| unsafe { launch(OP, &what, &[], arguments) })
+    unsafe { launch(OP, &what, &[], arguments) }
 }
 
 pub(crate) unsafe fn cuLaunchCooperativeKernel(
@@ -383,7 +375,7 @@ pub(crate) unsafe fn cuLaunchCooperativeKernel(
     sharedMemBytes: c_uint,
     hStream: CUstream,
     kernelParams: *mut *mut c_void,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuLaunchCooperativeKernel");
     let what = Launch {
         function: f.addr() as u64,
@@ -398,11 +390,9 @@ pub(crate) unsafe fn cuLaunchCooperativeKernel(
         each: kernelParams,
         extra: std::ptr::null(),
     };
-    done(|| {
-        check_together(f, &what)?;
-        // SAFETY: the program's arguments.
-        unsafe { launch(OP, &what, &[], arguments) }
-    })
+    check_together(f, &what)?;
+    // SAFETY: the program's arguments.
+    unsafe { launch(OP, &what, &[], arguments) }
 }
 
 /// A configuration, and its attributes.
@@ -413,7 +403,7 @@ pub(crate) unsafe fn cuLaunchCooperativeKernel(
 unsafe fn configuration<'a>(
     config: *const CUlaunchConfig,
     f: CUfunction,
-) -> Result<(Launch<'a>, &'a [CUlaunchAttribute]), CUresult> {
+) -> Answer<(Launch<'a>, &'a [CUlaunchAttribute])> {
     // SAFETY: the caller's promise.
     let config = unsafe { config.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let count = config.numAttrs as usize;
@@ -441,14 +431,14 @@ pub(crate) unsafe fn cuLaunchKernelEx(
     f: CUfunction,
     kernelParams: *mut *mut c_void,
     extra: *mut *mut c_void,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuLaunchKernelEx");
     let arguments = Arguments {
         each: kernelParams,
         extra,
     };
     // SAFETY: the program's arguments.
-    done(|| unsafe {
+    unsafe {
         let (what, attributes) = configuration(config, f)?;
         let together = |it: &CUlaunchAttribute| {
             it.id == cuda::CU_LAUNCH_ATTRIBUTE_COOPERATIVE && it.value.cooperative != 0
@@ -457,7 +447,7 @@ pub(crate) unsafe fn cuLaunchKernelEx(
             check_together(f, &what)?;
         }
         launch(OP, &what, attributes, arguments)
-    })
+    }
 }
 
 /// What a configuration would allow.
@@ -466,35 +456,21 @@ unsafe fn ask(
     answer: *mut c_int,
     func: CUfunction,
     config: *const CUlaunchConfig,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: the program's pointer.
-        let (launch, attributes) = unsafe { configuration(config, func) }?;
-        let mut value = 0;
-        exchange(
-            session,
-            op,
-            Flags::default(),
-            |w| {
-                launch.write_head_with(w, attributes.iter().map(travelling), 0);
-                Ok(())
-            },
-            |r| {
-                value = r.i32()?;
-                Ok(())
-            },
-        )?;
-        // SAFETY: a pointer of the program.
-        unsafe { context::put(answer, value) }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    // SAFETY: the program's pointer.
+    let (launch, attributes) = unsafe { configuration(config, func) }?;
+    let write = |w: &mut Writer| launch.write_head_with(w, attributes.iter().map(travelling), 0);
+    let value = answer_to(session, op, write, |r| r.i32())?;
+    // SAFETY: a pointer of the program.
+    unsafe { context::put(answer, value) }
 }
 
 pub(crate) unsafe fn cuOccupancyMaxActiveClusters(
     numClusters: *mut c_int,
     func: CUfunction,
     config: *const CUlaunchConfig,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuOccupancyMaxActiveClusters");
     // SAFETY: the program's pointers.
     unsafe { ask(OP, numClusters, func, config) }
@@ -504,7 +480,7 @@ pub(crate) unsafe fn cuOccupancyMaxPotentialClusterSize(
     clusterSize: *mut c_int,
     func: CUfunction,
     config: *const CUlaunchConfig,
-) -> CUresult {
+) -> Answer {
     const OP: OpId = op_id("cuOccupancyMaxPotentialClusterSize");
     // SAFETY: the program's pointers.
     unsafe { ask(OP, clusterSize, func, config) }

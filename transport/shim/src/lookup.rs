@@ -7,11 +7,11 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use gtrace_cuda::names::{Lookup, lookup};
 use gtrace_cuda::types::driver::{
-    self as cuda, CUdriverProcAddressQueryResult, CUresult, CUuuid, cuuint64_t,
+    self as cuda, CUdriverProcAddressQueryResult, CUuuid, cuuint64_t,
 };
 
 use crate::context::{put, put_wanted};
-use crate::entry::done;
+use crate::entry::Answer;
 use crate::generated::driver::SYMBOLS;
 use crate::stats::local;
 use crate::{log, tables};
@@ -32,7 +32,7 @@ unsafe fn find(
     pfn: *mut *mut c_void,
     version: c_int,
     flags: cuuint64_t,
-) -> Result<CUdriverProcAddressQueryResult, CUresult> {
+) -> Answer<CUdriverProcAddressQueryResult> {
     if symbol.is_null() || pfn.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -64,16 +64,14 @@ pub(crate) unsafe fn cuGetProcAddress_v2(
     cudaVersion: c_int,
     flags: cuuint64_t,
     symbolStatus: *mut CUdriverProcAddressQueryResult,
-) -> CUresult {
-    done(|| {
-        local!("cuGetProcAddress_v2");
-        // SAFETY: pointers of the program.
-        unsafe {
-            let status = find(symbol, pfn, cudaVersion, flags)?;
-            put_wanted(symbolStatus, status);
-        }
-        Ok(())
-    })
+) -> Answer {
+    local!("cuGetProcAddress_v2");
+    // SAFETY: pointers of the program.
+    unsafe {
+        let status = find(symbol, pfn, cudaVersion, flags)?;
+        put_wanted(symbolStatus, status);
+    }
+    Ok(())
 }
 
 /// That of CUDA 11, which has no other way to say that a name is not found than an error.
@@ -82,15 +80,13 @@ pub(crate) unsafe fn cuGetProcAddress(
     pfn: *mut *mut c_void,
     cudaVersion: c_int,
     flags: cuuint64_t,
-) -> CUresult {
-    done(|| {
-        local!("cuGetProcAddress");
-        // SAFETY: pointers of the program.
-        match unsafe { find(symbol, pfn, cudaVersion, flags) }? {
-            cuda::CU_GET_PROC_ADDRESS_SUCCESS => Ok(()),
-            _ => Err(cuda::CUDA_ERROR_NOT_FOUND),
-        }
-    })
+) -> Answer {
+    local!("cuGetProcAddress");
+    // SAFETY: pointers of the program.
+    match unsafe { find(symbol, pfn, cudaVersion, flags) }? {
+        cuda::CU_GET_PROC_ADDRESS_SUCCESS => Ok(()),
+        _ => Err(cuda::CUDA_ERROR_NOT_FOUND),
+    }
 }
 
 /// A table that is not known is refused, as the driver does: a dummy makes programs crash that take
@@ -98,23 +94,21 @@ pub(crate) unsafe fn cuGetProcAddress(
 pub(crate) unsafe fn cuGetExportTable(
     ppExportTable: *mut *const c_void,
     pExportTableId: *const CUuuid,
-) -> CUresult {
-    done(|| {
-        local!("cuGetExportTable");
-        if pExportTableId.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+) -> Answer {
+    local!("cuGetExportTable");
+    if pExportTableId.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: a pointer of the program.
+    let name: [u8; 16] = unsafe { pExportTableId.cast::<[u8; 16]>().read() };
+    let table = tables::find(&name);
+    // SAFETY: a pointer of the program.
+    unsafe { put(ppExportTable, table.unwrap_or(std::ptr::null())) }?;
+    table.map(|_| ()).ok_or_else(|| {
+        if let Some(why) = gtrace_tables::refusal(&name) {
+            log::once(&why, &why);
         }
-        // SAFETY: a pointer of the program.
-        let name: [u8; 16] = unsafe { pExportTableId.cast::<[u8; 16]>().read() };
-        let table = tables::find(&name);
-        // SAFETY: a pointer of the program.
-        unsafe { put(ppExportTable, table.unwrap_or(std::ptr::null())) }?;
-        table.map(|_| ()).ok_or_else(|| {
-            if let Some(why) = gtrace_tables::refusal(&name) {
-                log::once(&why, &why);
-            }
-            cuda::CUDA_ERROR_INVALID_VALUE
-        })
+        cuda::CUDA_ERROR_INVALID_VALUE
     })
 }
 
@@ -136,12 +130,12 @@ mod tests {
         let (code, pointer, _) = get(c"cuMemAlloc", 12_000);
         assert_eq!(
             (code, pointer.cast_const()),
-            (0, address("cuMemAlloc_v2").unwrap())
+            (Ok(()), address("cuMemAlloc_v2").unwrap())
         );
         assert_eq!(
             get(c"cuNoSuchFunction", 12_000),
             (
-                cuda::CUDA_SUCCESS,
+                Ok(()),
                 std::ptr::null_mut(),
                 cuda::CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
             )
@@ -153,7 +147,10 @@ mod tests {
         // SAFETY: as above.
         let old =
             unsafe { cuGetProcAddress(c"cuNoSuchFunction".as_ptr(), &raw mut found, 11_030, 0) };
-        assert_eq!((old, found.is_null()), (cuda::CUDA_ERROR_NOT_FOUND, true));
+        assert_eq!(
+            (old, found.is_null()),
+            (Err(cuda::CUDA_ERROR_NOT_FOUND), true)
+        );
     }
 
     #[test]

@@ -31,7 +31,6 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use gtrace_cuda::Operation;
-use gtrace_cuda::types::driver::CUresult;
 use gtrace_protocol::OpId;
 
 use self::eager::Eager;
@@ -39,6 +38,7 @@ use self::page_locked::{PageLocked, take_in, waits_for_device};
 use self::pager::{Pager, pager};
 use self::pages::{Attach, Region, Run};
 use crate::capture;
+use crate::entry::Answer;
 use crate::page::page_size;
 use crate::reserve::claim;
 use crate::session::{self, Session, with_lane};
@@ -76,6 +76,8 @@ static FORKED: Condvar = Condvar::new();
 const FORK_MAX: Duration = Duration::from_secs(10);
 /// There is managed memory.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// The server has some page-locked memory.
+static MAPPED: AtomicBool = AtomicBool::new(false);
 /// Some memory is kept in step without faults.
 static EAGER: AtomicBool = AtomicBool::new(false);
 /// The host has some of it, so that the next launch has something to do.
@@ -156,19 +158,15 @@ impl Managed {
 
     /// Has the calls that use memory know whether they have to ask here.
     fn note_use(&self) {
-        let any =
-            !self.regions.is_empty() || !self.eager.is_empty() || self.page_locked.any_is_mapped();
+        let mapped = self.page_locked.any_is_mapped();
+        let any = !self.regions.is_empty() || !self.eager.is_empty() || mapped;
         ACTIVE.store(any, Ordering::Relaxed);
+        MAPPED.store(mapped, Ordering::Relaxed);
         EAGER.store(!self.eager.is_empty(), Ordering::Relaxed);
     }
 
     /// Sends what the host has changed of `within`; the host keeps it, and cannot change it unseen.
-    fn send(
-        &mut self,
-        session: &'static Session,
-        base: u64,
-        within: Option<Run>,
-    ) -> Result<(), CUresult> {
+    fn send(&mut self, session: &'static Session, base: u64, within: Option<Run>) -> Answer {
         let (Some(pager), Some(region)) = (pager(), self.regions.get_mut(&base)) else {
             return Ok(());
         };
@@ -215,12 +213,7 @@ impl Managed {
     }
 
     /// Leaves `within` to the device.
-    fn release(
-        &mut self,
-        session: &'static Session,
-        base: u64,
-        within: Option<Run>,
-    ) -> Result<(), CUresult> {
+    fn release(&mut self, session: &'static Session, base: u64, within: Option<Run>) -> Answer {
         self.send(session, base, within)?;
         let (Some(pager), Some(region)) = (pager(), self.regions.get_mut(&base)) else {
             return Ok(());
@@ -246,7 +239,7 @@ impl Managed {
         session: &'static Session,
         stream: u64,
         arguments: &[u64],
-    ) -> Result<(), CUresult> {
+    ) -> Answer {
         self.release_where(session, |region| region.attach.allows(stream))?;
         let others: Vec<u64> = self
             .regions
@@ -275,7 +268,7 @@ impl Managed {
         &mut self,
         session: &'static Session,
         which: impl Fn(&Region) -> bool,
-    ) -> Result<(), CUresult> {
+    ) -> Answer {
         let all: Vec<u64> = self.regions.keys().copied().collect();
         for base in all {
             let touched = |region: &Region| region.is_touched() && which(region);
@@ -293,8 +286,8 @@ impl Managed {
         &mut self,
         address: u64,
         len: u64,
-        mut action: impl FnMut(&mut Self, u64, Run) -> Result<(), CUresult>,
-    ) -> Result<(), CUresult> {
+        mut action: impl FnMut(&mut Self, u64, Run) -> Answer,
+    ) -> Answer {
         let parts: Vec<(u64, Run)> = self
             .regions
             .range(..address.saturating_add(len))
@@ -332,8 +325,8 @@ fn drop_pages(pager: &dyn Pager, region: &mut Region, runs: &[Run]) {
 pub(crate) fn before_launch(
     session: &'static Session,
     stream: u64,
-    arguments: impl FnOnce() -> Result<Vec<u64>, CUresult>,
-) -> Result<Giving, CUresult> {
+    arguments: impl FnOnce() -> Answer<Vec<u64>>,
+) -> Answer<Giving> {
     let mut giving = Giving::default();
     // What is captured runs with its graph.
     if capture::is_captured(session, stream) {
@@ -351,7 +344,7 @@ pub(crate) fn before_launch(
 }
 
 /// The device is about to do something else with whatever memory.
-pub(crate) fn before_any(session: &'static Session) -> Result<Giving, CUresult> {
+pub(crate) fn before_any(session: &'static Session) -> Answer<Giving> {
     let mut giving = Giving::default();
     giving.begin();
     if has_work() {
@@ -369,7 +362,7 @@ pub(crate) fn before_call(
     session: &'static Session,
     op: Operation,
     arguments: &[u8],
-) -> Result<Giving, CUresult> {
+) -> Answer<Giving> {
     match op.attributes.stream.and_then(|stream| stream.of(arguments)) {
         Some(stream) if capture::is_captured(session, stream) => Ok(Giving::default()),
         _ => before_any(session),
@@ -377,11 +370,7 @@ pub(crate) fn before_call(
 }
 
 /// The device is about to read `len` bytes at `address`.
-pub(crate) fn before_read(
-    session: &'static Session,
-    address: u64,
-    len: u64,
-) -> Result<(), CUresult> {
+pub(crate) fn before_read(session: &'static Session, address: u64, len: u64) -> Answer {
     let mut state = lock_to_move();
     state.send_eager(session, |part| part.overlaps(address, len))?;
     state.reached(address, len, |state, base, run| {
@@ -390,11 +379,7 @@ pub(crate) fn before_read(
 }
 
 /// The device is about to write `len` bytes at `address`.
-pub(crate) fn before_write(
-    session: &'static Session,
-    address: u64,
-    len: u64,
-) -> Result<Giving, CUresult> {
+pub(crate) fn before_write(session: &'static Session, address: u64, len: u64) -> Answer<Giving> {
     let mut giving = Giving::default();
     let mut state = lock_to_move();
     state.send_eager(session, |part| part.overlaps(address, len))?;
@@ -480,7 +465,7 @@ fn drop_provisional() {
 }
 
 /// What became of pages that were moved behind a call that has succeeded: the thread's next call says so.
-fn report(session: &'static Session, outcome: Result<(), CUresult>) {
+fn report(session: &'static Session, outcome: Answer) {
     if let Err(code) = outcome {
         // A connection that is lost says so itself.
         let _ = with_lane(session, |lane| {
@@ -549,7 +534,7 @@ fn forget_where(which: impl Fn(&mut Region) -> bool) {
 
 /// Takes up memory that the server has allocated at addresses that are kept free here. False if the
 /// kernel does not map it.
-fn add(session: &'static Session, region: Region) -> Result<bool, CUresult> {
+fn add(session: &'static Session, region: Region) -> Answer<bool> {
     let Some(pager) = pager() else {
         return Ok(false);
     };
@@ -574,7 +559,7 @@ fn add_variable(
     (base, size): (u64, u64),
     context: u64,
     owner: u64,
-) -> Result<bool, CUresult> {
+) -> Answer<bool> {
     let end = base + size;
     let mut at = base & !(page_size() - 1);
     while at < end {

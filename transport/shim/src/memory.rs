@@ -19,7 +19,7 @@ use crate::capture;
 use crate::context::{self, put_wanted};
 use crate::device;
 use crate::device_idle;
-use crate::entry::{check, done, ending, holding_back};
+use crate::entry::{Answer, check, ending, holding_back};
 use crate::generated::driver::remote;
 use crate::managed;
 use crate::pointer;
@@ -73,14 +73,12 @@ unsafe fn allocated(
     size: usize,
     place: Place,
     pool: u64,
-) -> CUresult {
-    done(|| {
-        check(code)?;
-        // SAFETY: the call that succeeded has written there.
-        let base = unsafe { dptr.read() };
-        note(session::cuda()?, base, size as u64, place, pool);
-        Ok(())
-    })
+) -> Answer {
+    check(code)?;
+    // SAFETY: the call that succeeded has written there.
+    let base = unsafe { dptr.read() };
+    note(session::cuda()?, base, size as u64, place, pool);
+    Ok(())
 }
 
 /// Notes memory that a node of a graph allocates, at a location.
@@ -91,9 +89,9 @@ pub(crate) fn of_graph(session: &Session, (base, size): (u64, u64), location: &C
     write(&session.state.allocations).add(Allocation { device, ..made });
 }
 
-pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> CUresult {
+pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> Answer {
     if bytesize == 0 {
-        return cuda::CUDA_ERROR_INVALID_VALUE;
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
     // SAFETY: a pointer of the program, passed on.
     let allocate = || unsafe { remote::cuMemAlloc_v2(dptr, bytesize) };
@@ -114,12 +112,12 @@ pub(crate) unsafe fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytesize: usize) -> C
 /// # Errors
 ///
 /// Those of the allocation.
-pub(crate) fn allocate_own(session: &'static Session, bytes: usize) -> Result<Piece, CUresult> {
+pub(crate) fn allocate_own(session: &'static Session, bytes: usize) -> Answer<Piece> {
     free_spare(session, false);
     let mut address = 0;
     capture::relaxed(session, || {
         // SAFETY: a local variable.
-        check(unsafe { cuMemAlloc_v2(&raw mut address, bytes) })
+        unsafe { cuMemAlloc_v2(&raw mut address, bytes) }
     })?;
     let found = read(&session.state.allocations).at(address);
     Ok(Piece {
@@ -146,7 +144,7 @@ pub(crate) fn free_spare(session: &'static Session, everything: bool) {
             capture::relaxed(session, || {
                 // SAFETY: no pointer of the client.
                 let free = || unsafe { cuMemFree_v2(piece.address) };
-                check(context::within(piece.context, free))
+                context::within(piece.context, free)
             })
         });
     }
@@ -158,7 +156,7 @@ pub(crate) unsafe fn cuMemAllocPitch_v2(
     WidthInBytes: usize,
     Height: usize,
     ElementSizeBytes: c_uint,
-) -> CUresult {
+) -> Answer {
     // SAFETY: pointers of the program, passed on; the pitch is written by a call that succeeds.
     unsafe {
         let code = remote::cuMemAllocPitch_v2(dptr, pPitch, WidthInBytes, Height, ElementSizeBytes);
@@ -170,41 +168,39 @@ pub(crate) unsafe fn cuMemAllocPitch_v2(
     }
 }
 
-pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        if dptr == 0 {
-            local!("cuMemFree_v2");
-            return Ok(());
-        }
-        let reserved = |found: Allocation| matches!(found.place, Place::Reserved | Place::Opened);
-        if read(&session.state.allocations)
-            .at(dptr)
-            .is_some_and(reserved)
-        {
-            local!("cuMemFree_v2");
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        if session.state.captures.any() {
-            return free_in_capture(session, dptr);
-        }
-        // Before the call: another thread may be given the address as soon as it is free.
-        let known = write(&session.state.allocations).remove(dptr);
-        managed::forget(dptr);
-        if known.is_some() && device_idle::send_if_idle(session, op_id("cuMemFree_v2"), dptr)? {
-            return Ok(());
-        }
-        // SAFETY: no pointer of the client.
-        let freed = ending(session, || unsafe { remote::cuMemFree_v2(dptr) });
-        if let (Err(_), Some(known)) = (freed, known) {
-            write(&session.state.allocations).add(known);
-        }
-        freed?
-    })
+pub(crate) unsafe fn cuMemFree_v2(dptr: CUdeviceptr) -> Answer {
+    let session = session::cuda()?;
+    if dptr == 0 {
+        local!("cuMemFree_v2");
+        return Ok(());
+    }
+    let reserved = |found: Allocation| matches!(found.place, Place::Reserved | Place::Opened);
+    if read(&session.state.allocations)
+        .at(dptr)
+        .is_some_and(reserved)
+    {
+        local!("cuMemFree_v2");
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    if session.state.captures.any() {
+        return free_in_capture(session, dptr);
+    }
+    // Before the call: another thread may be given the address as soon as it is free.
+    let known = write(&session.state.allocations).remove(dptr);
+    managed::forget(dptr);
+    if known.is_some() && device_idle::send_if_idle(session, op_id("cuMemFree_v2"), dptr)? {
+        return Ok(());
+    }
+    // SAFETY: no pointer of the client.
+    let freed = ending(session, || unsafe { remote::cuMemFree_v2(dptr) });
+    if let (Err(_), Some(known)) = (freed, known) {
+        write(&session.state.allocations).add(known);
+    }
+    freed?
 }
 
 /// While a stream is captured the driver may refuse: what is not freed stays what it is.
-fn free_in_capture(session: &'static Session, dptr: CUdeviceptr) -> Result<(), CUresult> {
+fn free_in_capture(session: &'static Session, dptr: CUdeviceptr) -> Answer {
     let known = read(&session.state.allocations).id(dptr);
     // SAFETY: no pointer of the client.
     let earlier = ending(session, || unsafe { remote::cuMemFree_v2(dptr) })?;
@@ -228,7 +224,7 @@ pub(crate) unsafe fn cuMemAllocAsync(
     dptr: *mut CUdeviceptr,
     bytesize: usize,
     hStream: CUstream,
-) -> CUresult {
+) -> Answer {
     // SAFETY: a pointer of the program, passed on.
     unsafe {
         let code = remote::cuMemAllocAsync(dptr, bytesize, hStream);
@@ -241,70 +237,64 @@ pub(crate) unsafe fn cuMemAllocFromPoolAsync(
     bytesize: usize,
     pool: CUmemoryPool,
     hStream: CUstream,
-) -> CUresult {
-    done(|| {
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream) })?;
-        let session = session::cuda()?;
-        // SAFETY: the call that succeeded has written there.
-        let (base, size) = (unsafe { dptr.read() }, bytesize as u64);
-        let pool = pool.addr() as u64;
-        let made = allocation(base, size, Place::Pool);
-        let known = lock(&session.state.pool_devices).get(&pool).copied();
-        let device = known.unwrap_or(made.device);
-        reserve(base, size);
-        write(&session.state.allocations).add(Allocation {
-            pool,
-            device,
-            ..made
-        });
-        Ok(())
-    })
+) -> Answer {
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuMemAllocFromPoolAsync(dptr, bytesize, pool, hStream) })?;
+    let session = session::cuda()?;
+    // SAFETY: the call that succeeded has written there.
+    let (base, size) = (unsafe { dptr.read() }, bytesize as u64);
+    let pool = pool.addr() as u64;
+    let made = allocation(base, size, Place::Pool);
+    let known = lock(&session.state.pool_devices).get(&pool).copied();
+    let device = known.unwrap_or(made.device);
+    reserve(base, size);
+    write(&session.state.allocations).add(Allocation {
+        pool,
+        device,
+        ..made
+    });
+    Ok(())
 }
 
-pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        if dptr == 0 {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let captured = session.state.captures.any()
-            && holding_back(session, || capture::of(session, hStream))?.is_some();
-        // A capture frees nothing yet.
-        if !captured {
-            write(&session.state.allocations).remove(dptr);
-            managed::forget(dptr);
-        }
-        // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuMemFreeAsync(dptr, hStream) })
-    })
+pub(crate) unsafe fn cuMemFreeAsync(dptr: CUdeviceptr, hStream: CUstream) -> Answer {
+    let session = session::cuda()?;
+    if dptr == 0 {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let captured = session.state.captures.any()
+        && holding_back(session, || capture::of(session, hStream))?.is_some();
+    // A capture frees nothing yet.
+    if !captured {
+        write(&session.state.allocations).remove(dptr);
+        managed::forget(dptr);
+    }
+    // SAFETY: no pointer of the client.
+    check(unsafe { remote::cuMemFreeAsync(dptr, hStream) })
 }
 
 pub(crate) unsafe fn cuMemGetAddressRange_v2(
     pbase: *mut CUdeviceptr,
     psize: *mut usize,
     dptr: CUdeviceptr,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let found = read(&session.state.allocations).find(dptr);
-        match found {
-            // Page-locked memory is the device's too, by the host's address.
-            Some(found) if found.place.is_of_device() || pointer::can_map(&found) => {
-                local!("cuMemGetAddressRange_v2");
-                // SAFETY: pointers of the program.
-                unsafe {
-                    put_wanted(pbase, found.base);
-                    put_wanted(psize, found.size as usize);
-                }
-                Ok(())
+) -> Answer {
+    let session = session::cuda()?;
+    let found = read(&session.state.allocations).find(dptr);
+    match found {
+        // Page-locked memory is the device's too, by the host's address.
+        Some(found) if found.place.is_of_device() || pointer::can_map(&found) => {
+            local!("cuMemGetAddressRange_v2");
+            // SAFETY: pointers of the program.
+            unsafe {
+                put_wanted(pbase, found.base);
+                put_wanted(psize, found.size as usize);
             }
-            Some(found) if found.place.is_host() => Err(cuda::CUDA_ERROR_NOT_FOUND),
-            // A variable of a module, for example.
-            // SAFETY: pointers of the program, passed on.
-            _ => check(unsafe { remote::cuMemGetAddressRange_v2(pbase, psize, dptr) }),
+            Ok(())
         }
-    })
+        Some(found) if found.place.is_host() => Err(cuda::CUDA_ERROR_NOT_FOUND),
+        // A variable of a module, for example.
+        // SAFETY: pointers of the program, passed on.
+        _ => check(unsafe { remote::cuMemGetAddressRange_v2(pbase, psize, dptr) }),
+    }
 }
 
 /// Whether the driver says that memory is managed: of other memory it has no such attribute.
@@ -325,27 +315,25 @@ unsafe fn variable(
     bytes: *mut usize,
     owner: u64,
     ask: impl FnOnce(*mut CUdeviceptr, *mut usize) -> CUresult,
-) -> CUresult {
-    done(|| {
-        let (mut base, mut size) = (0, 0);
-        check(ask(&raw mut base, &raw mut size))?;
-        let session = session::cuda()?;
-        if size > 0 && read(&session.state.allocations).find(base).is_none() {
-            match managed::is_possible() && is_managed(base, size) {
-                true => managed::take_up_variable(session, (base, size), owner)?,
-                false => {
-                    reserve(base, size as u64);
-                    note_variable(session, (base, size as u64), Place::Device, owner);
-                }
+) -> Answer {
+    let (mut base, mut size) = (0, 0);
+    check(ask(&raw mut base, &raw mut size))?;
+    let session = session::cuda()?;
+    if size > 0 && read(&session.state.allocations).find(base).is_none() {
+        match managed::is_possible() && is_managed(base, size) {
+            true => managed::take_up_variable(session, (base, size), owner)?,
+            false => {
+                reserve(base, size as u64);
+                note_variable(session, (base, size as u64), Place::Device, owner);
             }
         }
-        // SAFETY: pointers of the program.
-        unsafe {
-            put_wanted(dptr, base);
-            put_wanted(bytes, size);
-        }
-        Ok(())
-    })
+    }
+    // SAFETY: pointers of the program.
+    unsafe {
+        put_wanted(dptr, base);
+        put_wanted(bytes, size);
+    }
+    Ok(())
 }
 
 macro_rules! variables {
@@ -355,7 +343,7 @@ macro_rules! variables {
             bytes: *mut usize,
             owner: $owner,
             name: *const c_char,
-        ) -> CUresult {
+        ) -> Answer {
             // SAFETY: the program's pointers; the call's own are writable.
             unsafe {
                 variable(dptr, bytes, owner.addr() as u64, |to, size| {
@@ -378,7 +366,7 @@ pub(crate) unsafe fn cuMemAddressReserve(
     alignment: usize,
     addr: CUdeviceptr,
     flags: c_ulonglong,
-) -> CUresult {
+) -> Answer {
     // SAFETY: a pointer of the program, passed on.
     unsafe {
         let code = remote::cuMemAddressReserve(ptr, size, alignment, addr, flags);
@@ -386,15 +374,13 @@ pub(crate) unsafe fn cuMemAddressReserve(
     }
 }
 
-pub(crate) unsafe fn cuMemAddressFree(ptr: CUdeviceptr, size: usize) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let known = read(&session.state.allocations).id(ptr);
-        // SAFETY: no pointer of the client.
-        let earlier = ending(session, || unsafe { remote::cuMemAddressFree(ptr, size) })?;
-        write(&session.state.allocations).remove_known(ptr, known);
-        earlier
-    })
+pub(crate) unsafe fn cuMemAddressFree(ptr: CUdeviceptr, size: usize) -> Answer {
+    let session = session::cuda()?;
+    let known = read(&session.state.allocations).id(ptr);
+    // SAFETY: no pointer of the client.
+    let earlier = ending(session, || unsafe { remote::cuMemAddressFree(ptr, size) })?;
+    write(&session.state.allocations).remove_known(ptr, known);
+    earlier
 }
 
 /// The device of physical memory; none if the driver does not know that.
@@ -413,30 +399,26 @@ pub(crate) unsafe fn cuMemMap(
     offset: usize,
     handle: CUmemGenericAllocationHandle,
     flags: c_ulonglong,
-) -> CUresult {
-    done(|| {
-        // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuMemMap(ptr, size, offset, handle, flags) })?;
-        let session = session::cuda()?;
-        let made = allocation(ptr, size as u64, Place::Mapped);
-        let known = match device::how_many(session) > 1 {
-            true => holding_back(session, || of_physical(handle)),
-            false => None,
-        };
-        let device = known.unwrap_or(made.device);
-        write(&session.state.allocations).map(Allocation { device, ..made });
-        Ok(())
-    })
+) -> Answer {
+    // SAFETY: no pointer of the client.
+    check(unsafe { remote::cuMemMap(ptr, size, offset, handle, flags) })?;
+    let session = session::cuda()?;
+    let made = allocation(ptr, size as u64, Place::Mapped);
+    let known = match device::how_many(session) > 1 {
+        true => holding_back(session, || of_physical(handle)),
+        false => None,
+    };
+    let device = known.unwrap_or(made.device);
+    write(&session.state.allocations).map(Allocation { device, ..made });
+    Ok(())
 }
 
-pub(crate) unsafe fn cuMemUnmap(ptr: CUdeviceptr, size: usize) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: no pointer of the client.
-        let earlier = ending(session, || unsafe { remote::cuMemUnmap(ptr, size) })?;
-        write(&session.state.allocations).unmap(ptr, size as u64);
-        earlier
-    })
+pub(crate) unsafe fn cuMemUnmap(ptr: CUdeviceptr, size: usize) -> Answer {
+    let session = session::cuda()?;
+    // SAFETY: no pointer of the client.
+    let earlier = ending(session, || unsafe { remote::cuMemUnmap(ptr, size) })?;
+    write(&session.state.allocations).unmap(ptr, size as u64);
+    earlier
 }
 
 /// The device that a location is, if it is one.
@@ -451,118 +433,68 @@ fn device_of(location: &CUmemLocation) -> Option<CUdevice> {
 /// # Safety
 ///
 /// `pool` is where a call has written that succeeded if `code` says so.
-unsafe fn of_device(
-    code: CUresult,
-    pool: *const CUmemoryPool,
-    device: Option<CUdevice>,
-) -> CUresult {
-    done(|| {
-        check(code)?;
-        if let Some(device) = device {
-            // SAFETY: the caller's promise.
-            let pool = unsafe { pool.read() }.addr() as u64;
-            let session = session::cuda()?;
-            lock(&session.state.pool_devices).insert(pool, device);
-        }
-        Ok(())
-    })
-}
-
-pub(crate) unsafe fn cuDeviceGetDefaultMemPool(
-    pool_out: *mut CUmemoryPool,
-    dev: CUdevice,
-) -> CUresult {
-    // SAFETY: a pointer of the program, passed on.
-    unsafe {
-        let code = remote::cuDeviceGetDefaultMemPool(pool_out, dev);
-        of_device(code, pool_out, Some(dev))
-    }
-}
-
-pub(crate) unsafe fn cuDeviceGetMemPool(pool: *mut CUmemoryPool, dev: CUdevice) -> CUresult {
-    // SAFETY: a pointer of the program, passed on.
-    unsafe {
-        let code = remote::cuDeviceGetMemPool(pool, dev);
-        of_device(code, pool, Some(dev))
-    }
-}
-
-pub(crate) unsafe fn cuMemGetDefaultMemPool(
-    pool_out: *mut CUmemoryPool,
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-) -> CUresult {
-    // SAFETY: pointers of the program, passed on.
-    unsafe {
-        let code = remote::cuMemGetDefaultMemPool(pool_out, location, type_);
-        of_device(code, pool_out, location.as_ref().and_then(device_of))
-    }
-}
-
-pub(crate) unsafe fn cuMemGetMemPool(
-    pool: *mut CUmemoryPool,
-    location: *mut CUmemLocation,
-    type_: CUmemAllocationType,
-) -> CUresult {
-    // SAFETY: pointers of the program, passed on.
-    unsafe {
-        let code = remote::cuMemGetMemPool(pool, location, type_);
-        of_device(code, pool, location.as_ref().and_then(device_of))
-    }
-}
-
-pub(crate) unsafe fn cuMemPoolCreate(
-    pool: *mut CUmemoryPool,
-    poolProps: *const CUmemPoolProps,
-) -> CUresult {
-    // SAFETY: pointers of the program, passed on.
-    unsafe {
-        let code = remote::cuMemPoolCreate(pool, poolProps);
-        let props = poolProps.as_ref();
-        of_device(
-            code,
-            pool,
-            props.and_then(|props| device_of(&props.location)),
-        )
-    }
-}
-
-pub(crate) unsafe fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> CUresult {
-    done(|| {
-        // SAFETY: a handle.
-        check(unsafe { remote::cuDeviceSetMemPool(dev, pool) })?;
+unsafe fn of_device(code: CUresult, pool: *const CUmemoryPool, device: Option<CUdevice>) -> Answer {
+    check(code)?;
+    if let Some(device) = device {
+        // SAFETY: the caller's promise.
+        let pool = unsafe { pool.read() }.addr() as u64;
         let session = session::cuda()?;
-        lock(&session.state.pools).insert(dev, pool.addr() as u64);
-        Ok(())
-    })
+        lock(&session.state.pool_devices).insert(pool, device);
+    }
+    Ok(())
+}
+
+/// Functions that give a pool, and the device whose it is.
+macro_rules! pools {
+    ($($name:ident($($argument:ident: $type:ty),*) => $device:expr;)*) => {$(
+        pub(crate) unsafe fn $name(pool: *mut CUmemoryPool, $($argument: $type),*) -> Answer {
+            // SAFETY: pointers of the program, passed on.
+            unsafe { of_device(remote::$name(pool, $($argument),*), pool, $device) }
+        }
+    )*};
+}
+
+pools! {
+    cuDeviceGetDefaultMemPool(dev: CUdevice) => Some(dev);
+    cuDeviceGetMemPool(dev: CUdevice) => Some(dev);
+    cuMemGetDefaultMemPool(location: *mut CUmemLocation, kind: CUmemAllocationType) =>
+        location.as_ref().and_then(device_of);
+    cuMemGetMemPool(location: *mut CUmemLocation, kind: CUmemAllocationType) =>
+        location.as_ref().and_then(device_of);
+    cuMemPoolCreate(props: *const CUmemPoolProps) =>
+        props.as_ref().and_then(|props| device_of(&props.location));
+}
+
+pub(crate) unsafe fn cuDeviceSetMemPool(dev: CUdevice, pool: CUmemoryPool) -> Answer {
+    // SAFETY: a handle.
+    check(unsafe { remote::cuDeviceSetMemPool(dev, pool) })?;
+    let session = session::cuda()?;
+    lock(&session.state.pools).insert(dev, pool.addr() as u64);
+    Ok(())
 }
 
 pub(crate) unsafe fn cuMemSetMemPool(
     location: *mut CUmemLocation,
     type_: CUmemAllocationType,
     pool: CUmemoryPool,
-) -> CUresult {
-    done(|| {
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuMemSetMemPool(location, type_, pool) })?;
-        // SAFETY: the call that succeeded has read it.
-        if let Some(device) = device_of(unsafe { &*location }) {
-            let session = session::cuda()?;
-            lock(&session.state.pools).insert(device, pool.addr() as u64);
-        }
-        Ok(())
-    })
+) -> Answer {
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuMemSetMemPool(location, type_, pool) })?;
+    // SAFETY: the call that succeeded has read it.
+    if let Some(device) = device_of(unsafe { &*location }) {
+        let session = session::cuda()?;
+        lock(&session.state.pools).insert(device, pool.addr() as u64);
+    }
+    Ok(())
 }
 
 /// A device whose pool this was goes back to its default.
-pub(crate) unsafe fn cuMemPoolDestroy(pool: CUmemoryPool) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        lock(&session.state.pools).retain(|_, set| *set != pool.addr() as u64);
-        lock(&session.state.pool_devices).remove(&(pool.addr() as u64));
-        // SAFETY: a handle.
-        check(unsafe { remote::cuMemPoolDestroy(pool) })
-    })
+pub(crate) unsafe fn cuMemPoolDestroy(pool: CUmemoryPool) -> Answer {
+    let session = session::cuda()?;
+    lock(&session.state.pools).retain(|_, set| *set != pool.addr() as u64);
+    lock(&session.state.pool_devices).remove(&(pool.addr() as u64));
+    // SAFETY: a handle.
+    check(unsafe { remote::cuMemPoolDestroy(pool) })
 }
 
 /// Bytes of the value of a pool's attribute (`CUmemPool_attribute`): ints up to 3, then cuuint64_t.
@@ -579,45 +511,37 @@ pub(crate) unsafe fn cuMemPoolGetAttribute(
     pool: CUmemoryPool,
     attr: CUmemPool_attribute,
     value: *mut c_void,
-) -> CUresult {
-    done(|| {
-        if value.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let mut bytes = [0u8; 8];
-        // SAFETY: eight bytes, as the call writes.
-        check(unsafe { remote::cuMemPoolGetAttribute(pool, attr, bytes.as_mut_ptr().cast()) })?;
-        // SAFETY: the program has as many bytes there as the attribute has.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                bytes.as_ptr(),
-                value.cast::<u8>(),
-                pool_attribute_len(attr),
-            );
-        }
-        Ok(())
-    })
+) -> Answer {
+    if value.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let mut bytes = [0u8; 8];
+    // SAFETY: eight bytes, as the call writes.
+    check(unsafe { remote::cuMemPoolGetAttribute(pool, attr, bytes.as_mut_ptr().cast()) })?;
+    // SAFETY: the program has as many bytes there as the attribute has.
+    unsafe {
+        std::ptr::copy_nonoverlapping(bytes.as_ptr(), value.cast::<u8>(), pool_attribute_len(attr));
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn cuMemPoolSetAttribute(
     pool: CUmemoryPool,
     attr: CUmemPool_attribute,
     value: *mut c_void,
-) -> CUresult {
-    done(|| {
-        if value.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let mut bytes = [0u8; 8];
-        // SAFETY: the program has as many bytes there as the attribute has.
-        unsafe {
-            std::ptr::copy_nonoverlapping(
-                value.cast::<u8>(),
-                bytes.as_mut_ptr(),
-                pool_attribute_len(attr),
-            );
-        }
-        // SAFETY: eight bytes, as the call reads.
-        check(unsafe { remote::cuMemPoolSetAttribute(pool, attr, bytes.as_mut_ptr().cast()) })
-    })
+) -> Answer {
+    if value.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let mut bytes = [0u8; 8];
+    // SAFETY: the program has as many bytes there as the attribute has.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            value.cast::<u8>(),
+            bytes.as_mut_ptr(),
+            pool_attribute_len(attr),
+        );
+    }
+    // SAFETY: eight bytes, as the call reads.
+    check(unsafe { remote::cuMemPoolSetAttribute(pool, attr, bytes.as_mut_ptr().cast()) })
 }

@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::context::put;
 use crate::copy::{chunk, push};
-use crate::entry::{Call, check, done, mint, written};
+use crate::entry::{Answer, Call, check, mint, written};
 use crate::jit::{self, Wanted};
 use crate::lane::Lane;
 use crate::session::{self, with_lane};
@@ -42,7 +42,7 @@ struct Job<'a> {
 
 impl Job<'_> {
     /// Loads, and answers with the handle.
-    fn run(self) -> Result<u64, CUresult> {
+    fn run(self) -> Answer<u64> {
         let session = session::cuda()?;
         let (op, handle) = match self.kind {
             LoadKind::Module => (MODULE, mint(Kind::Module)),
@@ -92,19 +92,11 @@ fn wanted() -> Loaded {
     }
 }
 
-fn ask(
-    lane: &mut Lane,
-    op: OpId,
-    load: &Load,
-    image: &[u8],
-) -> Result<(CUresult, Loaded), CUresult> {
+fn ask(lane: &mut Lane, op: OpId, load: &Load, image: &[u8]) -> Answer<(CUresult, Loaded)> {
     let began = clock::now();
     let mut call = written(
         lane,
-        |w| {
-            load.write(w);
-            Ok(())
-        },
+        |w| load.write(w),
         |lane, small| Call::new(op, Flags::default(), began).send(lane, small, image),
     )?;
     // A server that does not know the operation sends a status alone.
@@ -124,7 +116,7 @@ fn ask(
     Ok((outcome, loaded))
 }
 
-fn send(lane: &mut Lane, load: &Load, image: &[u8]) -> Result<(), CUresult> {
+fn send(lane: &mut Lane, load: &Load, image: &[u8]) -> Answer {
     let chunk = chunk(lane);
     let mut offset = 0;
     // Whoever waits for a page of managed memory must not have half a frame in the lane.
@@ -146,10 +138,7 @@ fn send(lane: &mut Lane, load: &Load, image: &[u8]) -> Result<(), CUresult> {
         };
         written(
             lane,
-            |w| {
-                piece.write(w);
-                Ok(())
-            },
+            |w| piece.write(w),
             |lane, small| push(lane, IMAGE, more, small, bytes),
         )?;
     }
@@ -157,7 +146,7 @@ fn send(lane: &mut Lane, load: &Load, image: &[u8]) -> Result<(), CUresult> {
 }
 
 /// The image that the program points to.
-unsafe fn found<'a>(image: *const c_void) -> Result<&'a [u8], CUresult> {
+unsafe fn found<'a>(image: *const c_void) -> Answer<&'a [u8]> {
     if image.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -166,7 +155,7 @@ unsafe fn found<'a>(image: *const c_void) -> Result<&'a [u8], CUresult> {
 }
 
 /// Where a handle goes.
-unsafe fn store<T>(to: *mut *mut T, job: Job<'_>) -> Result<(), CUresult> {
+unsafe fn store<T>(to: *mut *mut T, job: Job<'_>) -> Answer {
     if to.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -181,24 +170,22 @@ pub(crate) unsafe fn cuModuleLoadDataEx(
     numOptions: c_uint,
     options: *mut CUjit_option,
     optionValues: *mut *mut c_void,
-) -> CUresult {
-    done(|| {
-        // SAFETY: the program's pointers.
-        unsafe {
-            let (jit, wanted) = jit::options(numOptions, options, optionValues)?;
-            let job = Job {
-                kind: LoadKind::Module,
-                image: found(image)?,
-                jit,
-                wanted,
-                library: Vec::new(),
-            };
-            store(module, job)
-        }
-    })
+) -> Answer {
+    // SAFETY: the program's pointers.
+    unsafe {
+        let (jit, wanted) = jit::options(numOptions, options, optionValues)?;
+        let job = Job {
+            kind: LoadKind::Module,
+            image: found(image)?,
+            jit,
+            wanted,
+            library: Vec::new(),
+        };
+        store(module, job)
+    }
 }
 
-pub(crate) unsafe fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void) -> CUresult {
+pub(crate) unsafe fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void) -> Answer {
     // SAFETY: the program's pointers.
     unsafe { cuModuleLoadDataEx(module, image, 0, null_mut(), null_mut()) }
 }
@@ -206,25 +193,25 @@ pub(crate) unsafe fn cuModuleLoadData(module: *mut CUmodule, image: *const c_voi
 pub(crate) unsafe fn cuModuleLoadFatBinary(
     module: *mut CUmodule,
     fatCubin: *const c_void,
-) -> CUresult {
+) -> Answer {
     // SAFETY: the program's pointers.
     unsafe { cuModuleLoadData(module, fatCubin) }
 }
 
 /// A file's bytes, as an image in memory: PTX with a NUL.
-unsafe fn from_file(path: *const c_char) -> Result<Vec<u8>, CUresult> {
+unsafe fn from_file(path: *const c_char) -> Answer<Vec<u8>> {
     // SAFETY: the program's pointer.
     let mut bytes = unsafe { jit::file(path) }?;
     bytes.push(0);
     Ok(bytes)
 }
 
-pub(crate) unsafe fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char) -> CUresult {
+pub(crate) unsafe fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char) -> Answer {
     // SAFETY: the program's pointers, and an image that lives long enough.
-    done(|| unsafe {
+    unsafe {
         let bytes = from_file(fname)?;
-        check(cuModuleLoadData(module, bytes.as_ptr().cast()))
-    })
+        cuModuleLoadData(module, bytes.as_ptr().cast())
+    }
 }
 
 pub(crate) unsafe fn cuLibraryLoadData(
@@ -236,21 +223,19 @@ pub(crate) unsafe fn cuLibraryLoadData(
     libraryOptions: *mut CUlibraryOption,
     libraryOptionValues: *mut *mut c_void,
     numLibraryOptions: c_uint,
-) -> CUresult {
-    done(|| {
-        // SAFETY: the program's pointers.
-        unsafe {
-            let (jit, wanted) = jit::options(numJitOptions, jitOptions, jitOptionsValues)?;
-            let job = Job {
-                kind: LoadKind::Library,
-                image: found(code)?,
-                jit,
-                wanted,
-                library: options(numLibraryOptions, libraryOptions, libraryOptionValues)?,
-            };
-            store(library, job)
-        }
-    })
+) -> Answer {
+    // SAFETY: the program's pointers.
+    unsafe {
+        let (jit, wanted) = jit::options(numJitOptions, jitOptions, jitOptionsValues)?;
+        let job = Job {
+            kind: LoadKind::Library,
+            image: found(code)?,
+            jit,
+            wanted,
+            library: options(numLibraryOptions, libraryOptions, libraryOptionValues)?,
+        };
+        store(library, job)
+    }
 }
 
 /// Options of a library, without those about the program's own memory.
@@ -262,7 +247,7 @@ unsafe fn options(
     count: c_uint,
     names: *const CUlibraryOption,
     values: *const *mut c_void,
-) -> Result<Vec<(u32, u64)>, CUresult> {
+) -> Answer<Vec<(u32, u64)>> {
     if count == 0 {
         return Ok(Vec::new());
     }
@@ -300,11 +285,11 @@ pub(crate) unsafe fn cuLibraryLoadFromFile(
     libraryOptions: *mut CUlibraryOption,
     libraryOptionValues: *mut *mut c_void,
     numLibraryOptions: c_uint,
-) -> CUresult {
+) -> Answer {
     // SAFETY: the program's pointers, and an image that lives long enough.
-    done(|| unsafe {
+    unsafe {
         let bytes = from_file(fileName)?;
-        check(cuLibraryLoadData(
+        cuLibraryLoadData(
             library,
             bytes.as_ptr().cast(),
             jitOptions,
@@ -313,8 +298,8 @@ pub(crate) unsafe fn cuLibraryLoadFromFile(
             libraryOptions,
             libraryOptionValues,
             numLibraryOptions,
-        ))
-    })
+        )
+    }
 }
 
 /// The server's driver decides when it loads what; the program sees it in no result.
@@ -322,30 +307,26 @@ pub(crate) unsafe fn cuLibraryGetUnifiedFunction(
     fptr: *mut *mut c_void,
     library: CUlibrary,
     symbol: *const c_char,
-) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        local!("cuLibraryGetUnifiedFunction");
-        if !Kind::Library.matches(library.addr() as u64) {
-            return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-        }
-        match fptr.is_null() || symbol.is_null() {
-            true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
-            false => Err(cuda::CUDA_ERROR_NOT_FOUND),
-        }
-    })
+) -> Answer {
+    session::cuda()?;
+    local!("cuLibraryGetUnifiedFunction");
+    if !Kind::Library.matches(library.addr() as u64) {
+        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+    }
+    match fptr.is_null() || symbol.is_null() {
+        true => Err(cuda::CUDA_ERROR_INVALID_VALUE),
+        false => Err(cuda::CUDA_ERROR_NOT_FOUND),
+    }
 }
 
-pub(crate) unsafe fn cuModuleGetLoadingMode(mode: *mut CUmoduleLoadingMode) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        local!("cuModuleGetLoadingMode");
-        // The driver's default, unless the program's environment asks for the other.
-        let asked = match std::env::var_os("CUDA_MODULE_LOADING") {
-            Some(asked) if asked == "EAGER" => cuda::CU_MODULE_EAGER_LOADING,
-            _ => cuda::CU_MODULE_LAZY_LOADING,
-        };
-        // SAFETY: a pointer of the program.
-        unsafe { put(mode, asked) }
-    })
+pub(crate) unsafe fn cuModuleGetLoadingMode(mode: *mut CUmoduleLoadingMode) -> Answer {
+    session::cuda()?;
+    local!("cuModuleGetLoadingMode");
+    // The driver's default, unless the program's environment asks for the other.
+    let asked = match std::env::var_os("CUDA_MODULE_LOADING") {
+        Some(asked) if asked == "EAGER" => cuda::CU_MODULE_EAGER_LOADING,
+        _ => cuda::CU_MODULE_LAZY_LOADING,
+    };
+    // SAFETY: a pointer of the program.
+    unsafe { put(mode, asked) }
 }

@@ -13,11 +13,11 @@ mod older;
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_cuda::types::driver as cuda;
 use gtrace_cuda::types::nvml::{self, nvmlReturn_t};
 use gtrace_protocol::{Flags, OpId, op_id};
 
-use crate::entry::Call;
+use crate::entry::{Answer, Call};
 use crate::session::{self, Session, with_lane};
 use crate::{clock, log, status};
 
@@ -36,7 +36,7 @@ static INITIALISED: AtomicU32 = AtomicU32::new(0);
 /// # Errors
 ///
 /// NOT_INITIALIZED; [`status::UNREACHABLE`]; UNKNOWN if the server's NVML cannot be initialised.
-pub(crate) fn session() -> Result<&'static Session, CUresult> {
+pub(crate) fn session() -> Answer<&'static Session> {
     if INITIALISED.load(Ordering::Acquire) == 0 {
         return Err(cuda::CUDA_ERROR_NOT_INITIALIZED);
     }
@@ -49,7 +49,7 @@ pub(crate) fn session() -> Result<&'static Session, CUresult> {
 }
 
 /// Initialises the server's NVML for this session, once.
-fn begin(session: &'static Session) -> Result<nvmlReturn_t, CUresult> {
+fn begin(session: &'static Session) -> Answer<nvmlReturn_t> {
     if session.nvml_begun.load(Ordering::Acquire) {
         return Ok(nvml::NVML_SUCCESS);
     }
@@ -68,7 +68,7 @@ fn begin(session: &'static Session) -> Result<nvmlReturn_t, CUresult> {
 }
 
 /// A call without arguments and results.
-fn bare(session: &'static Session, op: OpId) -> Result<nvmlReturn_t, CUresult> {
+fn bare(session: &'static Session, op: OpId) -> Answer<nvmlReturn_t> {
     with_lane(session, |lane| {
         let mut call = Call::new(op, Flags::NVML, clock::now()).send(lane, &[], &[])?;
         call.always(lane, |_| Ok(()))?;

@@ -6,13 +6,11 @@
 use std::{ptr, slice};
 
 use gtrace_cuda::payload::{Extent, Payload as _, Pitched, SYNCHRONOUS, Side, SideKind};
-use gtrace_cuda::types::driver::{
-    self as cuda, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype, CUresult,
-};
+use gtrace_cuda::types::driver::{self as cuda, CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUmemorytype};
 use gtrace_protocol::{Flags, OpId};
 
 use crate::copy::{chunk, is_host, pull, push};
-use crate::entry::{Call, check, written};
+use crate::entry::{Answer, Call, check, written};
 use crate::graph::captured_copy;
 use crate::lane::Lane;
 use crate::session::{Session, with_lane};
@@ -24,7 +22,7 @@ pub(crate) use calls::*;
 
 /// Neither rows nor slices of a side may run into each other. The driver sees that of an array, and of memory whose
 /// copy it gets whole: not where the other side is the program's, which travels packed and in pieces.
-fn check_apart(side: &Side, extent: &Extent) -> Result<(), CUresult> {
+fn check_apart(side: &Side, extent: &Extent) -> Answer {
     let fits = |at: u64, extent: u64, room: u64| {
         let end = at.checked_add(extent);
         end.is_some_and(|end| end <= room)
@@ -59,7 +57,7 @@ impl Host {
     /// # Errors
     ///
     /// INVALID_VALUE if the place is null, or does not fit the address space, or its rows or slices run into each other.
-    fn new(side: &Side, extent: &Extent) -> Result<Self, CUresult> {
+    fn new(side: &Side, extent: &Extent) -> Answer<Self> {
         let base = || {
             let pitch = if side.pitch == 0 {
                 extent.width
@@ -94,12 +92,12 @@ impl Host {
     }
 
     /// What is still to come to the rows comes before the copy.
-    fn settle(&self, session: &'static Session, extent: &Extent) -> Result<(), CUresult> {
+    fn settle(&self, session: &'static Session, extent: &Extent) -> Answer {
         deferred_copies::settle(session, self.base, self.span(extent)?)
     }
 
     /// Bytes from the first of all rows to the last.
-    fn span(&self, extent: &Extent) -> Result<usize, CUresult> {
+    fn span(&self, extent: &Extent) -> Answer<usize> {
         let [width, height, depth] = sizes(extent)?;
         let last = self.at(depth.saturating_sub(1), height.saturating_sub(1), width);
         Ok(last.saturating_sub(self.base))
@@ -116,7 +114,7 @@ fn side(
     session: &Session,
     kind: CUmemorytype,
     [host, device, array]: [u64; 3],
-) -> Result<(SideKind, u64), CUresult> {
+) -> Answer<(SideKind, u64)> {
     match kind {
         cuda::CU_MEMORYTYPE_HOST => Ok((SideKind::Client, host)),
         cuda::CU_MEMORYTYPE_DEVICE => Ok((SideKind::Device, device)),
@@ -165,7 +163,7 @@ fn one_slice(copy: &CUDA_MEMCPY2D) -> CUDA_MEMCPY3D {
 /// # Errors
 ///
 /// INVALID_VALUE for a kind of memory that there is not.
-pub(crate) fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, CUresult> {
+pub(crate) fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Answer<Pitched> {
     let from = [
         copy.srcHost.addr() as u64,
         copy.srcDevice,
@@ -188,7 +186,7 @@ pub(crate) fn deep(session: &Session, copy: &CUDA_MEMCPY3D) -> Result<Pitched, C
 /// # Errors
 ///
 /// INVALID_VALUE.
-pub(crate) fn check_client(side: &Side, extent: &Extent) -> Result<(), CUresult> {
+pub(crate) fn check_client(side: &Side, extent: &Extent) -> Answer {
     Host::new(side, extent).map(drop)
 }
 
@@ -205,20 +203,20 @@ pub(crate) fn with_managed(copy: &Pitched) -> Pitched {
 }
 
 /// Makes a copy now, or in the order of its stream.
-pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
-    let bytes = copy.extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+pub(crate) fn issue(session: &'static Session, op: OpId, given: &Pitched) -> Answer {
+    let bytes = given.extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
     if bytes == 0 {
         return Ok(());
     }
     let client = |side: &Side| side.kind == SideKind::Client;
-    let mut copy = *copy;
+    let to_host = client(&given.to);
+    let mut copy = *given;
     let sides = [copy.from, copy.to].into_iter();
     let of_device = sides.filter(|side| !client(side)).map(|side| side.place);
     managed::reach(session, of_device)?;
     let mut giving = managed::Giving::default();
     if managed::in_use() {
-        let to_host = client(&copy.to);
         copy = with_managed(&copy);
         if copy.stream == SYNCHRONOUS {
             crate::copy::behind_all_host_functions(session, SYNCHRONOUS)?;
@@ -226,19 +224,16 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
         if !capture::is_captured(session, copy.stream) {
             giving = managed::before_any(session)?;
         }
-        if to_host && !client(&copy.to) && copy.stream == SYNCHRONOUS {
-            between(session, op, &copy)?;
-            drop(giving);
-            // The host may read at once.
-            return crate::copy::synchronise();
-        }
     }
     let copy = &copy;
     match (client(&copy.from), client(&copy.to)) {
         (false, false) => {
             between(session, op, copy)?;
             drop(giving);
-            match copy.stream == SYNCHRONOUS && managed::goes_past(session) {
+            // The host may read what it calls its own at once, and read and write page-locked memory.
+            let locked = |side: &Side| managed::is_mapped(side.place);
+            let hosts = || to_host || locked(&copy.to) || locked(&copy.from);
+            match copy.stream == SYNCHRONOUS && (hosts() || managed::goes_past(session)) {
                 true => crate::copy::synchronise(),
                 false => Ok(()),
             }
@@ -252,7 +247,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
             else {
                 // The device has it too since a moment ago.
                 drop(giving);
-                return issue(session, op, copy);
+                return issue(session, op, given);
             };
             with_lane(session, |lane| {
                 check(lane.take_sticky())?;
@@ -260,6 +255,8 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
             })?;
             drop((held, giving));
             match copy.stream {
+                // The host has that memory too, and may read it at once.
+                SYNCHRONOUS if to_host => crate::copy::synchronise(),
                 SYNCHRONOUS => crate::copy::after_synchronous(session),
                 _ => Ok(()),
             }
@@ -275,7 +272,7 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
             if !came {
                 // The device has the memory too since a moment ago.
                 drop(giving);
-                issue(session, op, copy)?;
+                issue(session, op, given)?;
                 crate::copy::wait_for(copy.stream)?;
             }
             deferred_copies::collect(session)?;
@@ -308,20 +305,20 @@ pub(crate) fn issue(session: &'static Session, op: OpId, copy: &Pitched) -> Resu
 }
 
 /// Bytes of the program from the place of a side to the end of its last row.
-fn bytes_of(side: &Side, host: Host, copy: &Pitched) -> Result<u64, CUresult> {
+fn bytes_of(side: &Side, host: Host, copy: &Pitched) -> Answer<u64> {
     let before = (host.base as u64).saturating_sub(side.place);
     Ok(before + host.span(&copy.extent)? as u64)
 }
 
 /// A copy that the server makes alone.
-fn between(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+fn between(session: &'static Session, op: OpId, copy: &Pitched) -> Answer {
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
         frame(lane, op, Flags::default(), copy, &[])
     })
 }
 
-fn sizes(extent: &Extent) -> Result<[usize; 3], CUresult> {
+fn sizes(extent: &Extent) -> Answer<[usize; 3]> {
     let size = |value: u64| usize::try_from(value).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE);
     Ok([
         size(extent.width)?,
@@ -330,13 +327,7 @@ fn sizes(extent: &Extent) -> Result<[usize; 3], CUresult> {
     ])
 }
 
-fn frame(
-    lane: &mut Lane,
-    op: OpId,
-    flags: Flags,
-    copy: &Pitched,
-    bulk: &[u8],
-) -> Result<(), CUresult> {
+fn frame(lane: &mut Lane, op: OpId, flags: Flags, copy: &Pitched, bulk: &[u8]) -> Answer {
     // The client's side means nothing to the server.
     let hide = |side: Side| match side.kind {
         SideKind::Client => SIDE,
@@ -349,16 +340,13 @@ fn frame(
     };
     written(
         lane,
-        |w| {
-            copy.write(w);
-            Ok(())
-        },
+        |w| copy.write(w),
         |lane, small| push(lane, op, flags, small, bulk),
     )
 }
 
 /// Sends as many whole rows a frame as fit; a row that does not fit is cut.
-fn upload(lane: &mut Lane, op: OpId, whole: &Pitched, host: Host) -> Result<(), CUresult> {
+fn upload(lane: &mut Lane, op: OpId, whole: &Pitched, host: Host) -> Answer {
     let [width, height, depth] = sizes(&whole.extent)?;
     let chunk = chunk(lane);
     let columns = width.min(chunk);
@@ -400,7 +388,7 @@ fn download(
     whole: &Pitched,
     (host, span): (Host, u64),
     bytes: usize,
-) -> Result<bool, CUresult> {
+) -> Answer<bool> {
     let [width, height, _] = sizes(&whole.extent)?;
     let began = clock::now();
     let request = Pitched {
@@ -410,10 +398,7 @@ fn download(
     };
     let call = written(
         lane,
-        |w| {
-            request.write(w);
-            Ok(())
-        },
+        |w| request.write(w),
         |lane, small| Call::new(op, Flags::default(), began).send(lane, small, &[]),
     )?;
     let mut at = 0;
@@ -443,7 +428,7 @@ fn download(
 }
 
 /// Makes a copy, or captures it.
-fn put(session: &'static Session, op: OpId, copy: &Pitched) -> Result<(), CUresult> {
+fn put(session: &'static Session, op: OpId, copy: &Pitched) -> Answer {
     let client = |side: &Side| side.kind == SideKind::Client;
     let may_be_captured = session.state.captures.any()
         && copy.stream != SYNCHRONOUS

@@ -8,12 +8,12 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::slice;
 
 use gtrace_cuda::types::driver::{
-    self as cuda, CUcontext, CUdeviceptr, CUmemoryPool, CUpointer_attribute, CUresult,
+    self as cuda, CUcontext, CUdeviceptr, CUmemoryPool, CUpointer_attribute,
 };
 
 use crate::allocations::{Allocation, Place};
 use crate::device;
-use crate::entry::{check, done};
+use crate::entry::{Answer, check};
 use crate::generated::driver::remote;
 use crate::session;
 use crate::state::{read, write};
@@ -29,7 +29,7 @@ pub(crate) fn can_map(found: &Allocation) -> bool {
 }
 
 /// What `CU_POINTER_ATTRIBUTE_RANGE_*` are of: of memory that is mapped, the whole range of addresses that it is mapped into.
-fn range(ptr: CUdeviceptr, found: Allocation) -> Result<Allocation, CUresult> {
+fn range(ptr: CUdeviceptr, found: Allocation) -> Answer<Allocation> {
     if found.place != Place::Mapped {
         return Ok(found);
     }
@@ -52,7 +52,7 @@ unsafe fn attribute(
     attribute: CUpointer_attribute,
     ptr: CUdeviceptr,
     found: Option<Allocation>,
-) -> Result<(), CUresult> {
+) -> Answer {
     if data.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -126,7 +126,7 @@ unsafe fn attribute(
 /// # Safety
 ///
 /// As for [`attribute`].
-unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) -> Result<(), CUresult> {
+unsafe fn nothing(data: *mut c_void, attribute: CUpointer_attribute) -> Answer {
     // SAFETY: each has the type that the attribute has, by the caller's promise.
     unsafe {
         match attribute {
@@ -161,14 +161,12 @@ pub(crate) unsafe fn cuPointerGetAttribute(
     data: *mut c_void,
     attribute: CUpointer_attribute,
     ptr: CUdeviceptr,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuPointerGetAttribute");
-        let found = read(&session.state.allocations).find(ptr);
-        // SAFETY: a pointer of the program.
-        unsafe { self::attribute(data, attribute, ptr, found) }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    local!("cuPointerGetAttribute");
+    let found = read(&session.state.allocations).find(ptr);
+    // SAFETY: a pointer of the program.
+    unsafe { self::attribute(data, attribute, ptr, found) }
 }
 
 pub(crate) unsafe fn cuPointerGetAttributes(
@@ -176,35 +174,33 @@ pub(crate) unsafe fn cuPointerGetAttributes(
     attributes: *mut CUpointer_attribute,
     data: *mut *mut c_void,
     ptr: CUdeviceptr,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuPointerGetAttributes");
-        if attributes.is_null() || data.is_null() {
+) -> Answer {
+    let session = session::cuda()?;
+    local!("cuPointerGetAttributes");
+    if attributes.is_null() || data.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let count = numAttributes as usize;
+    // SAFETY: two arrays of the program, of as many elements.
+    let (attributes, data) = unsafe {
+        (
+            slice::from_raw_parts(attributes, count),
+            slice::from_raw_parts(data, count),
+        )
+    };
+    let found = read(&session.state.allocations).find(ptr);
+    for (name, data) in attributes.iter().zip(data) {
+        if data.is_null() {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
         }
-        let count = numAttributes as usize;
-        // SAFETY: two arrays of the program, of as many elements.
-        let (attributes, data) = unsafe {
-            (
-                slice::from_raw_parts(attributes, count),
-                slice::from_raw_parts(data, count),
-            )
-        };
-        let found = read(&session.state.allocations).find(ptr);
-        for (name, data) in attributes.iter().zip(data) {
-            if data.is_null() {
-                return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-            }
-            // SAFETY: pointers of the program.
-            unsafe {
-                if attribute(*data, *name, ptr, found).is_err() {
-                    nothing(*data, *name)?;
-                }
+        // SAFETY: pointers of the program.
+        unsafe {
+            if attribute(*data, *name, ptr, found).is_err() {
+                nothing(*data, *name)?;
             }
         }
-        Ok(())
-    })
+    }
+    Ok(())
 }
 
 /// The only attribute that can be set asks for copies to be synchronous, which they are for memory of
@@ -213,20 +209,18 @@ pub(crate) unsafe fn cuPointerSetAttribute(
     value: *const c_void,
     attribute: CUpointer_attribute,
     ptr: CUdeviceptr,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        local!("cuPointerSetAttribute");
-        let found = read(&session.state.allocations).find(ptr);
-        let Some(found) = found else {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        };
-        if attribute != cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || value.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: this attribute is an unsigned integer.
-        let synchronous = unsafe { value.cast::<c_uint>().read() } != 0;
-        write(&session.state.allocations).set_synchronous(found.base, synchronous);
-        Ok(())
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    local!("cuPointerSetAttribute");
+    let found = read(&session.state.allocations).find(ptr);
+    let Some(found) = found else {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    };
+    if attribute != cuda::CU_POINTER_ATTRIBUTE_SYNC_MEMOPS || value.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: this attribute is an unsigned integer.
+    let synchronous = unsafe { value.cast::<c_uint>().read() } != 0;
+    write(&session.state.allocations).set_synchronous(found.base, synchronous);
+    Ok(())
 }

@@ -16,7 +16,7 @@ use gtrace_link::{Link, LinkError, LinkInfo, Target};
 use gtrace_protocol::{ClientHello, FIRST_CALL_MAX, Features, FirstCall, RefusalKind, Welcome};
 
 use crate::device_idle::DeviceIdleTracker;
-use crate::entry::{check, holding_back};
+use crate::entry::{Answer, check, holding_back};
 use crate::flusher::Flusher;
 use crate::lane::{Lane, Lanes};
 use crate::settings::Settings;
@@ -164,7 +164,7 @@ pub(crate) fn current() -> Option<&'static Session> {
 ///
 /// NOT_INITIALIZED, also in the child of a process that had initialised it.
 #[inline]
-pub(crate) fn cuda() -> Result<&'static Session, CUresult> {
+pub(crate) fn cuda() -> Answer<&'static Session> {
     match current() {
         Some(session) if CUDA.load(Ordering::Acquire) == READY => Ok(session),
         _ => Err(cuda::CUDA_ERROR_NOT_INITIALIZED),
@@ -176,7 +176,7 @@ pub(crate) fn cuda() -> Result<&'static Session, CUresult> {
 /// # Errors
 ///
 /// [`status::UNREACHABLE`], after the reason was reported.
-pub(crate) fn open() -> Result<&'static Session, CUresult> {
+pub(crate) fn open() -> Answer<&'static Session> {
     open_with(|_| None)
 }
 
@@ -184,7 +184,7 @@ pub(crate) fn open() -> Result<&'static Session, CUresult> {
 /// takes no round trip.
 pub(crate) fn open_with(
     first: impl FnOnce(&Settings) -> Option<FirstCall>,
-) -> Result<&'static Session, CUresult> {
+) -> Answer<&'static Session> {
     let usable = |session: &Session| {
         !session.lost.load(Ordering::Relaxed) || CUDA.load(Ordering::Relaxed) == READY
     };
@@ -236,9 +236,7 @@ fn unreachable(error: &LinkError) -> CUresult {
     status::UNREACHABLE
 }
 
-fn connect(
-    first: impl FnOnce(&Settings) -> Option<FirstCall>,
-) -> Result<&'static Session, CUresult> {
+fn connect(first: impl FnOnce(&Settings) -> Option<FirstCall>) -> Answer<&'static Session> {
     // Before there is a socket that a child could have.
     fork::watch();
     let settings = Settings::from_env();
@@ -432,7 +430,7 @@ impl Session {
     }
 
     /// A lane for a thread that has none.
-    pub(crate) fn lane(&'static self) -> Result<Box<Lane>, CUresult> {
+    pub(crate) fn lane(&'static self) -> Answer<Box<Lane>> {
         if self.is_lost() {
             return Err(status::LOST);
         }
@@ -499,10 +497,7 @@ thread_local! {
 }
 
 /// Does `action` so that its calls go by `lane`, and not by that of this thread.
-pub(crate) fn by_lane<T>(
-    lane: &mut Lane,
-    action: impl FnOnce() -> Result<T, CUresult>,
-) -> Result<T, CUresult> {
+pub(crate) fn by_lane<T>(lane: &mut Lane, action: impl FnOnce() -> Answer<T>) -> Answer<T> {
     struct Back(*mut Lane);
     impl Drop for Back {
         fn drop(&mut self) {
@@ -528,9 +523,7 @@ pub(crate) fn by_lane<T>(
 /// Does `action` with the lane that takes the place of this thread's own, if there is one.
 #[cold]
 #[allow(unsafe_code)]
-fn with_other<T>(
-    action: impl FnOnce(&mut Lane) -> Result<T, CUresult>,
-) -> Option<Result<T, CUresult>> {
+fn with_other<T>(action: impl FnOnce(&mut Lane) -> Answer<T>) -> Option<Answer<T>> {
     let lane = OTHER.replace(ptr::null_mut());
     // SAFETY: `by_lane` has it borrowed until it takes it away from here, and nobody else finds it meanwhile.
     let done = unsafe { lane.as_mut() }.map(action);
@@ -580,8 +573,8 @@ pub(crate) fn settle_observed(session: &'static Session) {
 #[inline]
 pub(crate) fn with_lane<T>(
     session: &'static Session,
-    action: impl FnOnce(&mut Lane) -> Result<T, CUresult>,
-) -> Result<T, CUresult> {
+    action: impl FnOnce(&mut Lane) -> Answer<T>,
+) -> Answer<T> {
     if session.is_lost() {
         return Err(status::LOST);
     }

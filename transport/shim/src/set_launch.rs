@@ -12,9 +12,9 @@ use std::sync::Mutex;
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::PARAMETERS_MAX;
-use gtrace_cuda::types::driver::{self as cuda, CUfunction, CUresult, CUstream, CUtexref};
+use gtrace_cuda::types::driver::{self as cuda, CUfunction, CUstream, CUtexref};
 
-use crate::entry::{check, done};
+use crate::entry::Answer;
 use crate::launch::cuLaunchKernel;
 use crate::session;
 use crate::state::lock;
@@ -35,15 +35,13 @@ static SET: Mutex<BTreeMap<u64, Set>> = Mutex::new(BTreeMap::new());
 const DEFAULT_UNIT: c_int = -1;
 
 /// Changes what is set for a function.
-fn set(function: CUfunction, change: impl FnOnce(&mut Set) -> Result<(), CUresult>) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        let handle = function.addr() as u64;
-        if !Kind::Function.accepts(handle) {
-            return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-        }
-        change(lock(&SET).entry(handle).or_default())
-    })
+fn set(function: CUfunction, change: impl FnOnce(&mut Set) -> Answer) -> Answer {
+    session::cuda()?;
+    let handle = function.addr() as u64;
+    if !Kind::Function.accepts(handle) {
+        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+    }
+    change(lock(&SET).entry(handle).or_default())
 }
 
 /// These functions are gone with their module.
@@ -52,7 +50,7 @@ pub(crate) fn forget_set_launches(gone: &HashSet<u64>) {
 }
 
 /// Puts a parameter where the program wants it.
-fn put(set: &mut Set, offset: c_int, value: &[u8]) -> Result<(), CUresult> {
+fn put(set: &mut Set, offset: c_int, value: &[u8]) -> Answer {
     let invalid = cuda::CUDA_ERROR_INVALID_VALUE;
     let from = usize::try_from(offset).map_err(|_| invalid)?;
     let end = from.checked_add(value.len()).ok_or(invalid)?;
@@ -72,7 +70,7 @@ pub(crate) unsafe fn cuFuncSetBlockShape(
     x: c_int,
     y: c_int,
     z: c_int,
-) -> CUresult {
+) -> Answer {
     set(hfunc, |set| {
         local!("cuFuncSetBlockShape");
         let sides = [x, y, z].map(|side| c_uint::try_from(side).unwrap_or(0));
@@ -84,7 +82,7 @@ pub(crate) unsafe fn cuFuncSetBlockShape(
     })
 }
 
-pub(crate) unsafe fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) -> CUresult {
+pub(crate) unsafe fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) -> Answer {
     set(hfunc, |set| {
         local!("cuFuncSetSharedSize");
         set.shared = bytes;
@@ -92,7 +90,7 @@ pub(crate) unsafe fn cuFuncSetSharedSize(hfunc: CUfunction, bytes: c_uint) -> CU
     })
 }
 
-pub(crate) unsafe fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) -> CUresult {
+pub(crate) unsafe fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) -> Answer {
     set(hfunc, |set| {
         local!("cuParamSetSize");
         let bytes = numbytes as usize;
@@ -104,14 +102,14 @@ pub(crate) unsafe fn cuParamSetSize(hfunc: CUfunction, numbytes: c_uint) -> CUre
     })
 }
 
-pub(crate) unsafe fn cuParamSeti(hfunc: CUfunction, offset: c_int, value: c_uint) -> CUresult {
+pub(crate) unsafe fn cuParamSeti(hfunc: CUfunction, offset: c_int, value: c_uint) -> Answer {
     set(hfunc, |set| {
         local!("cuParamSeti");
         put(set, offset, &value.to_ne_bytes())
     })
 }
 
-pub(crate) unsafe fn cuParamSetf(hfunc: CUfunction, offset: c_int, value: f32) -> CUresult {
+pub(crate) unsafe fn cuParamSetf(hfunc: CUfunction, offset: c_int, value: f32) -> Answer {
     set(hfunc, |set| {
         local!("cuParamSetf");
         put(set, offset, &value.to_ne_bytes())
@@ -123,7 +121,7 @@ pub(crate) unsafe fn cuParamSetv(
     offset: c_int,
     ptr: *mut c_void,
     numbytes: c_uint,
-) -> CUresult {
+) -> Answer {
     set(hfunc, |set| {
         local!("cuParamSetv");
         if ptr.is_null() || numbytes as usize > PARAMETERS_MAX {
@@ -140,7 +138,7 @@ pub(crate) unsafe fn cuParamSetTexRef(
     hfunc: CUfunction,
     texunit: c_int,
     _hTexRef: CUtexref,
-) -> CUresult {
+) -> Answer {
     set(hfunc, |_| {
         local!("cuParamSetTexRef");
         match texunit {
@@ -150,55 +148,48 @@ pub(crate) unsafe fn cuParamSetTexRef(
     })
 }
 
-fn launch(f: CUfunction, width: c_int, height: c_int, stream: CUstream) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        let handle = f.addr() as u64;
-        if !Kind::Function.accepts(handle) {
-            return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
-        }
-        let side = |side: c_int| c_uint::try_from(side).unwrap_or(0);
-        let set = lock(&SET).get(&handle).cloned().unwrap_or_default();
-        let [x, y, z] = set.block;
-        let mut parameters = set.parameters;
-        let mut size = parameters.len();
-        // cuda.h: CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END.
-        let mut extra = [
-            ptr::without_provenance_mut(1),
-            parameters.as_mut_ptr().cast::<c_void>(),
-            ptr::without_provenance_mut(2),
-            (&raw mut size).cast(),
+fn launch(f: CUfunction, width: c_int, height: c_int, stream: CUstream) -> Answer {
+    session::cuda()?;
+    let handle = f.addr() as u64;
+    if !Kind::Function.accepts(handle) {
+        return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
+    }
+    let side = |side: c_int| c_uint::try_from(side).unwrap_or(0);
+    let set = lock(&SET).get(&handle).cloned().unwrap_or_default();
+    let [x, y, z] = set.block;
+    let mut parameters = set.parameters;
+    let mut size = parameters.len();
+    // cuda.h: CU_LAUNCH_PARAM_BUFFER_POINTER, CU_LAUNCH_PARAM_BUFFER_SIZE, CU_LAUNCH_PARAM_END.
+    let mut extra = [
+        ptr::without_provenance_mut(1),
+        parameters.as_mut_ptr().cast::<c_void>(),
+        ptr::without_provenance_mut(2),
+        (&raw mut size).cast(),
+        ptr::null_mut(),
+    ];
+    // SAFETY: the buffer and its size live until the call returns, which copies them.
+    unsafe {
+        cuLaunchKernel(
+            f,
+            side(width),
+            side(height),
+            1,
+            x,
+            y,
+            z,
+            set.shared,
+            stream,
             ptr::null_mut(),
-        ];
-        // SAFETY: the buffer and its size live until the call returns, which copies them.
-        let code = unsafe {
-            cuLaunchKernel(
-                f,
-                side(width),
-                side(height),
-                1,
-                x,
-                y,
-                z,
-                set.shared,
-                stream,
-                ptr::null_mut(),
-                extra.as_mut_ptr(),
-            )
-        };
-        check(code)
-    })
+            extra.as_mut_ptr(),
+        )
+    }
 }
 
-pub(crate) unsafe fn cuLaunch(f: CUfunction) -> CUresult {
+pub(crate) unsafe fn cuLaunch(f: CUfunction) -> Answer {
     launch(f, 1, 1, ptr::null_mut())
 }
 
-pub(crate) unsafe fn cuLaunchGrid(
-    f: CUfunction,
-    grid_width: c_int,
-    grid_height: c_int,
-) -> CUresult {
+pub(crate) unsafe fn cuLaunchGrid(f: CUfunction, grid_width: c_int, grid_height: c_int) -> Answer {
     launch(f, grid_width, grid_height, ptr::null_mut())
 }
 
@@ -207,7 +198,7 @@ pub(crate) unsafe fn cuLaunchGridAsync(
     grid_width: c_int,
     grid_height: c_int,
     hStream: CUstream,
-) -> CUresult {
+) -> Answer {
     launch(f, grid_width, grid_height, hStream)
 }
 

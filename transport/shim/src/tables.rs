@@ -4,10 +4,10 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::OnceLock;
 
-use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_cuda::types::driver as cuda;
 use gtrace_tables::{Device, Driver, Tables};
 
-use crate::entry::check;
+use crate::entry::Answer;
 use crate::session;
 use crate::{context, device, module};
 
@@ -21,18 +21,18 @@ impl Driver for Shim {
     }
 
     #[allow(unsafe_code)]
-    fn primary(device: c_int) -> Result<*mut c_void, CUresult> {
+    fn primary(device: c_int) -> Answer<*mut c_void> {
         let mut context = null_mut();
         // SAFETY: a place for the context.
-        check(unsafe { context::cuDevicePrimaryCtxRetain(&raw mut context, device) })?;
+        unsafe { context::cuDevicePrimaryCtxRetain(&raw mut context, device) }?;
         Ok(context.cast())
     }
 
     #[allow(unsafe_code)]
-    fn load(image: *const c_void) -> Result<*mut c_void, CUresult> {
+    fn load(image: *const c_void) -> Answer<*mut c_void> {
         let mut module = null_mut();
         // SAFETY: a place for the module, and what the program has registered.
-        check(unsafe { module::cuModuleLoadData(&raw mut module, image) })?;
+        unsafe { module::cuModuleLoadData(&raw mut module, image) }?;
         Ok(module.cast())
     }
 
@@ -40,12 +40,12 @@ impl Driver for Shim {
         without_provenance_mut(context::top().handle as usize)
     }
 
-    fn version() -> Result<u32, CUresult> {
+    fn version() -> Answer<u32> {
         let version = session::cuda()?.driver_version;
         u32::try_from(version).map_err(|_| cuda::CUDA_ERROR_UNKNOWN)
     }
 
-    fn devices() -> Result<Vec<Device>, CUresult> {
+    fn devices() -> Answer<Vec<Device>> {
         let snapshot = session::cuda()?.snapshot.get();
         let snapshot = snapshot.ok_or(cuda::CUDA_ERROR_NOT_INITIALIZED)?;
         let devices = snapshot.devices.iter().map(|found| {

@@ -11,13 +11,13 @@ use gtrace_cuda::payload::{
     Payload as _, Resource, TextureCreate, View, texture_description, texture_words,
 };
 use gtrace_cuda::types::driver::{
-    self as cuda, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUresult,
-    CUsurfObject, CUtexObject,
+    self as cuda, CUDA_RESOURCE_DESC, CUDA_RESOURCE_VIEW_DESC, CUDA_TEXTURE_DESC, CUsurfObject,
+    CUtexObject,
 };
-use gtrace_protocol::{Flags, OpId, Writer, op_id};
+use gtrace_protocol::{OpId, Writer, op_id};
 
 use crate::context::put;
-use crate::entry::{done, exchange, one_way};
+use crate::entry::{Answer, answer_to, check, one_way};
 use crate::managed;
 use crate::session;
 use crate::state::lock;
@@ -33,7 +33,7 @@ pub(crate) struct Objects {
 /// # Safety
 ///
 /// Null, or a description of the program.
-unsafe fn resource(given: *const CUDA_RESOURCE_DESC) -> Result<Resource, CUresult> {
+unsafe fn resource(given: *const CUDA_RESOURCE_DESC) -> Answer<Resource> {
     // SAFETY: the caller's promise; the type selects the part of the union.
     unsafe {
         let given = given.as_ref().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
@@ -71,22 +71,8 @@ unsafe fn resource(given: *const CUDA_RESOURCE_DESC) -> Result<Resource, CUresul
 }
 
 /// Has the server make an object; its number.
-fn make(op: OpId, write: impl FnOnce(&mut Writer)) -> Result<u64, CUresult> {
-    let mut object = 0;
-    exchange(
-        session::cuda()?,
-        op,
-        Flags::default(),
-        |w| {
-            write(w);
-            Ok(())
-        },
-        |r| {
-            object = r.u64()?;
-            Ok(())
-        },
-    )?;
-    Ok(object)
+fn make(op: OpId, write: impl FnOnce(&mut Writer)) -> Answer<u64> {
+    answer_to(session::cuda()?, op, write, |r| r.u64())
 }
 
 pub(crate) unsafe fn cuTexObjectCreate(
@@ -94,83 +80,74 @@ pub(crate) unsafe fn cuTexObjectCreate(
     pResDesc: *const CUDA_RESOURCE_DESC,
     pTexDesc: *const CUDA_TEXTURE_DESC,
     pResViewDesc: *const CUDA_RESOURCE_VIEW_DESC,
-) -> CUresult {
-    done(|| {
-        // SAFETY: null, or structures of the program.
-        let (resource, description, view) = unsafe {
-            let description = pTexDesc.as_ref().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-            (
-                resource(pResDesc)?,
-                texture_words(description),
-                pResViewDesc.as_ref(),
-            )
-        };
-        if pTexObject.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let create = TextureCreate {
-            resource,
-            description,
-            view: view.map(|view| View {
-                format: view.format,
-                size: [view.width as u64, view.height as u64, view.depth as u64],
-                parts: [
-                    view.firstMipmapLevel,
-                    view.lastMipmapLevel,
-                    view.firstLayer,
-                    view.lastLayer,
-                ],
-            }),
-        };
-        if let Resource::Linear { address, .. } | Resource::Pitched { address, .. } =
-            create.resource
-        {
-            managed::reach(session::cuda()?, std::iter::once(address))?;
-        }
-        let object = make(op_id("cuTexObjectCreate"), |w| create.write(w))?;
-        let session = session::cuda()?;
-        lock(&session.state.objects).textures.insert(object, create);
-        // SAFETY: a pointer of the program.
-        unsafe { put(pTexObject, object) }
-    })
+) -> Answer {
+    // SAFETY: null, or structures of the program.
+    let (resource, description, view) = unsafe {
+        let description = pTexDesc.as_ref().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+        (
+            resource(pResDesc)?,
+            texture_words(description),
+            pResViewDesc.as_ref(),
+        )
+    };
+    if pTexObject.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let create = TextureCreate {
+        resource,
+        description,
+        view: view.map(|view| View {
+            format: view.format,
+            size: [view.width as u64, view.height as u64, view.depth as u64],
+            parts: [
+                view.firstMipmapLevel,
+                view.lastMipmapLevel,
+                view.firstLayer,
+                view.lastLayer,
+            ],
+        }),
+    };
+    if let Resource::Linear { address, .. } | Resource::Pitched { address, .. } = create.resource {
+        managed::reach(session::cuda()?, std::iter::once(address))?;
+    }
+    let object = make(op_id("cuTexObjectCreate"), |w| create.write(w))?;
+    let session = session::cuda()?;
+    lock(&session.state.objects).textures.insert(object, create);
+    // SAFETY: a pointer of the program.
+    unsafe { put(pTexObject, object) }
 }
 
 pub(crate) unsafe fn cuSurfObjectCreate(
     pSurfObject: *mut CUsurfObject,
     pResDesc: *const CUDA_RESOURCE_DESC,
-) -> CUresult {
-    done(|| {
-        // SAFETY: null, or a structure of the program.
-        let resource = unsafe { resource(pResDesc) }?;
-        if pSurfObject.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let object = make(op_id("cuSurfObjectCreate"), |w| resource.write(w))?;
-        let session = session::cuda()?;
-        lock(&session.state.objects)
-            .surfaces
-            .insert(object, resource);
-        // SAFETY: a pointer of the program.
-        unsafe { put(pSurfObject, object) }
-    })
+) -> Answer {
+    // SAFETY: null, or a structure of the program.
+    let resource = unsafe { resource(pResDesc) }?;
+    if pSurfObject.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let object = make(op_id("cuSurfObjectCreate"), |w| resource.write(w))?;
+    let session = session::cuda()?;
+    lock(&session.state.objects)
+        .surfaces
+        .insert(object, resource);
+    // SAFETY: a pointer of the program.
+    unsafe { put(pSurfObject, object) }
 }
 
 /// Has the server end an object, if `forget` knows it: a wrong number is reported at once.
-fn destroy(op: Operation, object: u64, forget: impl FnOnce(&mut Objects) -> bool) -> CUresult {
-    let known = match session::cuda() {
-        Ok(session) => forget(&mut lock(&session.state.objects)),
-        Err(code) => return code,
-    };
+fn destroy(op: Operation, object: u64, forget: impl FnOnce(&mut Objects) -> bool) -> Answer {
+    let known = forget(&mut lock(&session::cuda()?.state.objects));
     if !known {
-        return cuda::CUDA_ERROR_INVALID_VALUE;
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
-    one_way(op, 8, |w| {
+    check(one_way(op, 8, |w| {
         w.u64(object);
         Ok(())
-    })
+    }))
 }
 
-pub(crate) unsafe fn cuTexObjectDestroy(texObject: CUtexObject) -> CUresult {
+pub(crate) unsafe fn cuTexObjectDestroy(texObject: CUtexObject) -> Answer {
     destroy(
         const { Operation::named("cuTexObjectDestroy") },
         texObject,
@@ -178,7 +155,7 @@ pub(crate) unsafe fn cuTexObjectDestroy(texObject: CUtexObject) -> CUresult {
     )
 }
 
-pub(crate) unsafe fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> CUresult {
+pub(crate) unsafe fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> Answer {
     destroy(
         const { Operation::named("cuSurfObjectDestroy") },
         surfObject,
@@ -187,7 +164,7 @@ pub(crate) unsafe fn cuSurfObjectDestroy(surfObject: CUsurfObject) -> CUresult {
 }
 
 /// What a texture was made of.
-fn known(object: CUtexObject) -> Result<TextureCreate, CUresult> {
+fn known(object: CUtexObject) -> Answer<TextureCreate> {
     let session = session::cuda()?;
     let objects = lock(&session.state.objects);
     let found = objects.textures.get(&object).copied();
@@ -197,56 +174,48 @@ fn known(object: CUtexObject) -> Result<TextureCreate, CUresult> {
 pub(crate) unsafe fn cuTexObjectGetResourceDesc(
     pResDesc: *mut CUDA_RESOURCE_DESC,
     texObject: CUtexObject,
-) -> CUresult {
-    done(|| {
-        local!("cuTexObjectGetResourceDesc");
-        // SAFETY: a pointer of the program.
-        unsafe { put(pResDesc, known(texObject)?.resource.description()) }
-    })
+) -> Answer {
+    local!("cuTexObjectGetResourceDesc");
+    // SAFETY: a pointer of the program.
+    unsafe { put(pResDesc, known(texObject)?.resource.description()) }
 }
 
 pub(crate) unsafe fn cuTexObjectGetTextureDesc(
     pTexDesc: *mut CUDA_TEXTURE_DESC,
     texObject: CUtexObject,
-) -> CUresult {
-    done(|| {
-        local!("cuTexObjectGetTextureDesc");
-        // SAFETY: a pointer of the program.
-        unsafe {
-            put(
-                pTexDesc,
-                texture_description(&known(texObject)?.description),
-            )
-        }
-    })
+) -> Answer {
+    local!("cuTexObjectGetTextureDesc");
+    // SAFETY: a pointer of the program.
+    unsafe {
+        put(
+            pTexDesc,
+            texture_description(&known(texObject)?.description),
+        )
+    }
 }
 
 pub(crate) unsafe fn cuTexObjectGetResourceViewDesc(
     pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC,
     texObject: CUtexObject,
-) -> CUresult {
-    done(|| {
-        local!("cuTexObjectGetResourceViewDesc");
-        let view = known(texObject)?.view;
-        let view = view.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(pResViewDesc, view.description()) }
-    })
+) -> Answer {
+    local!("cuTexObjectGetResourceViewDesc");
+    let view = known(texObject)?.view;
+    let view = view.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(pResViewDesc, view.description()) }
 }
 
 pub(crate) unsafe fn cuSurfObjectGetResourceDesc(
     pResDesc: *mut CUDA_RESOURCE_DESC,
     surfObject: CUsurfObject,
-) -> CUresult {
-    done(|| {
-        local!("cuSurfObjectGetResourceDesc");
-        let session = session::cuda()?;
-        let found = lock(&session.state.objects)
-            .surfaces
-            .get(&surfObject)
-            .copied();
-        let resource = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(pResDesc, resource.description()) }
-    })
+) -> Answer {
+    local!("cuSurfObjectGetResourceDesc");
+    let session = session::cuda()?;
+    let found = lock(&session.state.objects)
+        .surfaces
+        .get(&surfObject)
+        .copied();
+    let resource = found.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(pResDesc, resource.description()) }
 }

@@ -24,12 +24,14 @@ const MOST: usize = 1 << 16;
 /// For how long a comparison of the two clocks counts, ns: they differ by some tens of microseconds a second.
 const COMPARED_NS: u64 = 1_000_000_000;
 
-/// Pauses before a thread at its end asks again for missing times.
-pub(crate) const MOMENTS: [Duration; 4] = [
+/// Pauses before missing times are asked for again. The last is for a server whose host is so busy that it found no moment to compare
+/// the GPU's clock with its own.
+pub(crate) const MOMENTS: [Duration; 5] = [
     Duration::ZERO,
     Duration::from_micros(200),
     Duration::from_millis(1),
     Duration::from_millis(5),
+    Duration::from_millis(25),
 ];
 
 /// Frames that the program's call may need, and that give its stream nothing to do.

@@ -265,6 +265,18 @@ pub(crate) struct Symbol {
 // SAFETY: the address is that of code, which nothing changes.
 unsafe impl Sync for Symbol {}
 
+/// Structures of C.
+macro_rules! layouts {
+    ($($(#[$meta:meta])* $name:ident { $($(#[$of_member:meta])* $member:ident: $type:ty),* $(,)? })*) => {$(
+        $(#[$meta])*
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy)]
+        #[allow(missing_docs, reason = "members have the names of the C headers")]
+        pub struct $name { $($(#[$of_member])* pub $member: $type),* }
+    )*};
+}
+pub(crate) use layouts;
+
 /// Exports functions of the driver API. `fn name(args) { body }` exports one; with
 /// `fn name, twin [stream](args)` a second is exported under `twin`, in which a `stream` of 0 means
 /// the default stream of the calling thread; with `[let stream]` the name `stream` is that default

@@ -5,7 +5,7 @@
 
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
 
-use crate::abi::{In, Out};
+use crate::abi::{In, Out, layouts};
 
 /// Any opaque handle (`CUcontext`, `CUstream`, `CUmodule`, ...).
 pub type Handle = u64;
@@ -14,186 +14,162 @@ pub type DevicePtr = u64;
 /// `CUdevice`: an ordinal.
 pub type Device = c_int;
 
-/// `CUuuid`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Uuid {
-    /// In the order in which they are printed.
-    pub bytes: [u8; 16],
-}
+layouts! {
+    /// `CUuuid`.
+    #[derive(PartialEq, Eq)]
+    Uuid {
+        /// In the order in which they are printed.
+        bytes: [u8; 16],
+    }
 
-/// `CUdevprop`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct DeviceProperties {
-    pub max_threads_per_block: c_int,
-    pub max_threads_dim: [c_int; 3],
-    pub max_grid_size: [c_int; 3],
-    pub shared_mem_per_block: c_int,
-    pub total_constant_memory: c_int,
-    pub simd_width: c_int,
-    pub mem_pitch: c_int,
-    pub regs_per_block: c_int,
-    pub clock_rate: c_int,
-    pub texture_align: c_int,
-}
+    /// `CUdevprop`.
+    DeviceProperties {
+        max_threads_per_block: c_int,
+        max_threads_dim: [c_int; 3],
+        max_grid_size: [c_int; 3],
+        shared_mem_per_block: c_int,
+        total_constant_memory: c_int,
+        simd_width: c_int,
+        mem_pitch: c_int,
+        regs_per_block: c_int,
+        clock_rate: c_int,
+        texture_align: c_int,
+    }
 
-/// `CUmemLocation`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemLocation {
-    /// 1: device.
-    pub kind: c_uint,
-    /// Ordinal of the device.
-    pub id: c_int,
-}
+    /// `CUmemLocation`.
+    #[derive(PartialEq, Eq)]
+    MemLocation {
+        /// 1: device.
+        kind: c_uint,
+        /// Ordinal of the device.
+        id: c_int,
+    }
 
-/// `CUmemcpyAttributes`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct MemcpyAttributes {
-    /// 1 in the order of the stream, 2 during the call, 3 whenever.
-    pub source_order: c_uint,
-    /// Where the source is expected.
-    pub source: MemLocation,
-    /// Where the destination is expected.
-    pub target: MemLocation,
-    /// 1: beside kernels, if possible.
-    pub flags: c_uint,
-}
+    /// `CUmemcpyAttributes`.
+    MemcpyAttributes {
+        /// 1 in the order of the stream, 2 during the call, 3 whenever.
+        source_order: c_uint,
+        /// Where the source is expected.
+        source: MemLocation,
+        /// Where the destination is expected.
+        target: MemLocation,
+        /// 1: beside kernels, if possible.
+        flags: c_uint,
+    }
 
-/// `CUstreamBatchMemOpParams`, a union, by the places that its operations share.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct StreamMemOp {
-    /// `CU_STREAM_MEM_OP_*`.
-    pub operation: c_uint,
-    /// Flags of the operations that have no address.
-    pub flags_of_none: c_uint,
-    /// Of the word.
-    pub address: DevicePtr,
-    /// To be written or compared with.
-    pub value: u64,
-    /// Of the operation.
-    pub flags: c_uint,
-    /// Not used.
-    pub alias: DevicePtr,
-    /// Up to the size of the union.
-    pub pad: u64,
-}
+    /// `CUstreamBatchMemOpParams`, a union, by the places that its operations share.
+    StreamMemOp {
+        /// `CU_STREAM_MEM_OP_*`.
+        operation: c_uint,
+        /// Flags of the operations that have no address.
+        flags_of_none: c_uint,
+        /// Of the word.
+        address: DevicePtr,
+        /// To be written or compared with.
+        value: u64,
+        /// Of the operation.
+        flags: c_uint,
+        /// Not used.
+        alias: DevicePtr,
+        /// Up to the size of the union.
+        pad: u64,
+    }
 
-/// `CUmemAccessDesc`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct MemAccess {
-    /// Whose access.
-    pub location: MemLocation,
-    /// 0 none, 1 read, 3 read and write.
-    pub flags: c_uint,
-}
+    /// `CUmemAccessDesc`.
+    MemAccess {
+        /// Whose access.
+        location: MemLocation,
+        /// 0 none, 1 read, 3 read and write.
+        flags: c_uint,
+    }
 
-/// `CUipcMemHandle` and `CUipcEventHandle`: 64 bytes of the driver's.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IpcHandle {
-    /// As the driver likes.
-    pub words: [u64; 8],
-}
+    /// `CUipcMemHandle` and `CUipcEventHandle`: 64 bytes of the driver's.
+    #[derive(PartialEq, Eq)]
+    IpcHandle {
+        /// As the driver likes.
+        words: [u64; 8],
+    }
 
-/// `CUmemAllocationProp`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct MemAllocationProp {
-    pub kind: c_uint,
-    pub handle_types: c_uint,
-    pub location: MemLocation,
-    pub win32_handle_meta_data: u64,
-    pub compression: c_uchar,
-    pub gpu_direct_rdma_capable: c_uchar,
-    pub usage: c_ushort,
-    pub reserved: [c_uchar; 4],
-}
+    /// `CUmemAllocationProp`.
+    MemAllocationProp {
+        kind: c_uint,
+        handle_types: c_uint,
+        location: MemLocation,
+        win32_handle_meta_data: u64,
+        compression: c_uchar,
+        gpu_direct_rdma_capable: c_uchar,
+        usage: c_ushort,
+        reserved: [c_uchar; 4],
+    }
 
-/// `CUctxCreateParams`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct CtxCreateParams {
-    pub affinity: u64,
-    pub affinity_count: c_int,
-    pub cig: u64,
-}
+    /// `CUctxCreateParams`.
+    CtxCreateParams {
+        affinity: u64,
+        affinity_count: c_int,
+        cig: u64,
+    }
 
-/// `CUmemPoolProps`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct MemPoolProps {
-    pub alloc_type: c_uint,
-    pub handle_types: c_uint,
-    pub location: MemLocation,
-    pub win32_security_attributes: *mut c_void,
-    pub max_size: usize,
-    pub usage: c_ushort,
-    pub gpu_direct_rdma_capable: c_uchar,
-    pub reserved: [c_uchar; 53],
-}
+    /// `CUmemPoolProps`.
+    MemPoolProps {
+        alloc_type: c_uint,
+        handle_types: c_uint,
+        location: MemLocation,
+        win32_security_attributes: *mut c_void,
+        max_size: usize,
+        usage: c_ushort,
+        gpu_direct_rdma_capable: c_uchar,
+        reserved: [c_uchar; 53],
+    }
 
-/// `CUDA_MEMCPY2D`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct Memcpy2D {
-    pub src_x: usize,
-    pub src_y: usize,
-    pub src_type: c_uint,
-    pub src_host: u64,
-    pub src_device: DevicePtr,
-    pub src_array: Handle,
-    pub src_pitch: usize,
-    pub dst_x: usize,
-    pub dst_y: usize,
-    pub dst_type: c_uint,
-    pub dst_host: u64,
-    pub dst_device: DevicePtr,
-    pub dst_array: Handle,
-    pub dst_pitch: usize,
-    pub width: usize,
-    pub height: usize,
-}
+    /// `CUDA_MEMCPY2D`.
+    Memcpy2D {
+        src_x: usize,
+        src_y: usize,
+        src_type: c_uint,
+        src_host: u64,
+        src_device: DevicePtr,
+        src_array: Handle,
+        src_pitch: usize,
+        dst_x: usize,
+        dst_y: usize,
+        dst_type: c_uint,
+        dst_host: u64,
+        dst_device: DevicePtr,
+        dst_array: Handle,
+        dst_pitch: usize,
+        width: usize,
+        height: usize,
+    }
 
-/// `CUDA_MEMCPY3D`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct Memcpy3D {
-    pub src_x: usize,
-    pub src_y: usize,
-    pub src_z: usize,
-    pub src_lod: usize,
-    pub src_type: c_uint,
-    pub src_host: u64,
-    pub src_device: DevicePtr,
-    pub src_array: Handle,
-    pub src_reserved: u64,
-    pub src_pitch: usize,
-    pub src_height: usize,
-    pub dst_x: usize,
-    pub dst_y: usize,
-    pub dst_z: usize,
-    pub dst_lod: usize,
-    pub dst_type: c_uint,
-    pub dst_host: u64,
-    pub dst_device: DevicePtr,
-    pub dst_array: Handle,
-    pub dst_reserved: u64,
-    pub dst_pitch: usize,
-    pub dst_height: usize,
-    pub width: usize,
-    pub height: usize,
-    pub depth: usize,
+    /// `CUDA_MEMCPY3D`.
+    #[derive(Default)]
+    Memcpy3D {
+        src_x: usize,
+        src_y: usize,
+        src_z: usize,
+        src_lod: usize,
+        src_type: c_uint,
+        src_host: u64,
+        src_device: DevicePtr,
+        src_array: Handle,
+        src_reserved: u64,
+        src_pitch: usize,
+        src_height: usize,
+        dst_x: usize,
+        dst_y: usize,
+        dst_z: usize,
+        dst_lod: usize,
+        dst_type: c_uint,
+        dst_host: u64,
+        dst_device: DevicePtr,
+        dst_array: Handle,
+        dst_reserved: u64,
+        dst_pitch: usize,
+        dst_height: usize,
+        width: usize,
+        height: usize,
+        depth: usize,
+    }
 }
 
 impl From<Memcpy2D> for Memcpy3D {
@@ -221,28 +197,24 @@ impl From<Memcpy2D> for Memcpy3D {
     }
 }
 
-/// `CUDA_ARRAY_DESCRIPTOR`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct FlatDescriptor {
-    pub width: usize,
-    pub height: usize,
-    pub format: c_uint,
-    pub channels: c_uint,
-}
+layouts! {
+    /// `CUDA_ARRAY_DESCRIPTOR`.
+    FlatDescriptor {
+        width: usize,
+        height: usize,
+        format: c_uint,
+        channels: c_uint,
+    }
 
-/// `CUDA_ARRAY3D_DESCRIPTOR`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct ArrayDescriptor {
-    pub width: usize,
-    pub height: usize,
-    pub depth: usize,
-    pub format: c_uint,
-    pub channels: c_uint,
-    pub flags: c_uint,
+    /// `CUDA_ARRAY3D_DESCRIPTOR`.
+    ArrayDescriptor {
+        width: usize,
+        height: usize,
+        depth: usize,
+        format: c_uint,
+        channels: c_uint,
+        flags: c_uint,
+    }
 }
 
 impl From<FlatDescriptor> for ArrayDescriptor {
@@ -303,60 +275,50 @@ impl ResourceDesc {
     }
 }
 
-/// `CUDA_TEXTURE_DESC`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct TextureDesc {
-    pub modes: [c_uint; 3],
-    pub filter: c_uint,
-    pub flags: c_uint,
-    pub max_anisotropy: c_uint,
-    pub mipmap_filter: c_uint,
-    pub bias: f32,
-    pub least_level: f32,
-    pub greatest_level: f32,
-    pub border: [f32; 4],
-    pub reserved: [c_int; 12],
-}
+layouts! {
+    /// `CUDA_TEXTURE_DESC`.
+    TextureDesc {
+        modes: [c_uint; 3],
+        filter: c_uint,
+        flags: c_uint,
+        max_anisotropy: c_uint,
+        mipmap_filter: c_uint,
+        bias: f32,
+        least_level: f32,
+        greatest_level: f32,
+        border: [f32; 4],
+        reserved: [c_int; 12],
+    }
 
-/// `CUDA_RESOURCE_VIEW_DESC`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct ViewDesc {
-    pub format: c_uint,
-    pub width: usize,
-    pub height: usize,
-    pub depth: usize,
-    pub first_level: c_uint,
-    pub last_level: c_uint,
-    pub first_layer: c_uint,
-    pub last_layer: c_uint,
-    pub reserved: [c_uint; 16],
-}
+    /// `CUDA_RESOURCE_VIEW_DESC`.
+    ViewDesc {
+        format: c_uint,
+        width: usize,
+        height: usize,
+        depth: usize,
+        first_level: c_uint,
+        last_level: c_uint,
+        first_layer: c_uint,
+        last_layer: c_uint,
+        reserved: [c_uint; 16],
+    }
 
-/// `CUlaunchConfig`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct LaunchConfig {
-    pub grid: [c_uint; 3],
-    pub block: [c_uint; 3],
-    pub shared_bytes: c_uint,
-    pub stream: Handle,
-    pub attributes: In<LaunchAttribute>,
-    pub attribute_count: c_uint,
-}
+    /// `CUlaunchConfig`.
+    LaunchConfig {
+        grid: [c_uint; 3],
+        block: [c_uint; 3],
+        shared_bytes: c_uint,
+        stream: Handle,
+        attributes: In<LaunchAttribute>,
+        attribute_count: c_uint,
+    }
 
-/// `CUlaunchAttribute`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct LaunchAttribute {
-    pub id: c_uint,
-    pub pad: [c_char; 4],
-    pub value: [u64; 8],
+    /// `CUlaunchAttribute`.
+    LaunchAttribute {
+        id: c_uint,
+        pad: [c_char; 4],
+        value: [u64; 8],
+    }
 }
 
 /// `CUhostFn`.
@@ -370,144 +332,111 @@ pub type PointerArray = In<u64>;
 /// A pointer whose type another argument gives.
 pub type Untyped = Out<c_void>;
 
-/// `CUgraphEdgeData`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct EdgeData {
-    pub from_port: u8,
-    pub to_port: u8,
-    pub kind: u8,
-    pub reserved: [u8; 5],
-}
+layouts! {
+    /// `CUgraphEdgeData`.
+    #[derive(Default, PartialEq, Eq)]
+    EdgeData {
+        from_port: u8,
+        to_port: u8,
+        kind: u8,
+        reserved: [u8; 5],
+    }
 
-/// `CUDA_KERNEL_NODE_PARAMS`, as cuGraphAddKernelNode took it before CUDA 12.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct KernelNodeParamsV1 {
-    pub function: Handle,
-    pub grid: [c_uint; 3],
-    pub block: [c_uint; 3],
-    pub shared_bytes: c_uint,
-    pub values: PointerArray,
-    pub extra: PointerArray,
-}
+    /// `CUDA_KERNEL_NODE_PARAMS`, as cuGraphAddKernelNode took it before CUDA 12.
+    KernelNodeParamsV1 {
+        function: Handle,
+        grid: [c_uint; 3],
+        block: [c_uint; 3],
+        shared_bytes: c_uint,
+        values: PointerArray,
+        extra: PointerArray,
+    }
 
-/// `CUDA_KERNEL_NODE_PARAMS_v2`, and `_v3`, which has the same members.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct KernelNodeParams {
-    pub first: KernelNodeParamsV1,
-    pub kernel: Handle,
-    pub context: Handle,
-}
+    /// `CUDA_KERNEL_NODE_PARAMS_v2`, and `_v3`, which has the same members.
+    KernelNodeParams {
+        first: KernelNodeParamsV1,
+        kernel: Handle,
+        context: Handle,
+    }
 
-/// `CUDA_MEMCPY_NODE_PARAMS`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct MemcpyNodeParams {
-    pub flags: c_int,
-    pub reserved: c_int,
-    pub context: Handle,
-    pub copy: Memcpy3D,
-}
+    /// `CUDA_MEMCPY_NODE_PARAMS`.
+    MemcpyNodeParams {
+        flags: c_int,
+        reserved: c_int,
+        context: Handle,
+        copy: Memcpy3D,
+    }
 
-/// `CUDA_MEMSET_NODE_PARAMS`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct MemsetNodeParams {
-    pub to: DevicePtr,
-    pub pitch: usize,
-    pub value: c_uint,
-    pub element_size: c_uint,
-    pub width: usize,
-    pub height: usize,
-}
+    /// `CUDA_MEMSET_NODE_PARAMS`.
+    #[derive(PartialEq, Eq)]
+    MemsetNodeParams {
+        to: DevicePtr,
+        pitch: usize,
+        value: c_uint,
+        element_size: c_uint,
+        width: usize,
+        height: usize,
+    }
 
-/// `CUDA_MEMSET_NODE_PARAMS_v2`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct MemsetNodeParamsV2 {
-    pub first: MemsetNodeParams,
-    pub context: Handle,
-}
+    /// `CUDA_MEMSET_NODE_PARAMS_v2`.
+    MemsetNodeParamsV2 {
+        first: MemsetNodeParams,
+        context: Handle,
+    }
 
-/// `CUDA_HOST_NODE_PARAMS`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct HostNodeParams {
-    pub function: HostFn,
-    pub data: *mut c_void,
-}
+    /// `CUDA_HOST_NODE_PARAMS`.
+    HostNodeParams {
+        function: HostFn,
+        data: *mut c_void,
+    }
 
-/// `CUDA_MEM_ALLOC_NODE_PARAMS`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct MemAllocNodeParams {
-    pub pool: MemPoolProps,
-    pub accesses: *const MemAccess,
-    pub access_count: usize,
-    pub size: usize,
-    pub address: DevicePtr,
-}
+    /// `CUDA_MEM_ALLOC_NODE_PARAMS`.
+    MemAllocNodeParams {
+        pool: MemPoolProps,
+        accesses: *const MemAccess,
+        access_count: usize,
+        size: usize,
+        address: DevicePtr,
+    }
 
-/// `CUDA_CHILD_GRAPH_NODE_PARAMS`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct ChildNodeParams {
-    /// The graph.
-    pub graph: Handle,
-    /// 0: the node has a clone; 1: the node takes the graph.
-    pub ownership: c_int,
-}
+    /// `CUDA_CHILD_GRAPH_NODE_PARAMS`.
+    ChildNodeParams {
+        /// The graph.
+        graph: Handle,
+        /// 0: the node has a clone; 1: the node takes the graph.
+        ownership: c_int,
+    }
 
-/// `CUDA_CONDITIONAL_NODE_PARAMS`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct ConditionalNodeParams {
-    pub handle: u64,
-    pub kind: c_uint,
-    pub size: c_uint,
-    pub graphs: *const Handle,
-    pub context: Handle,
-}
+    /// `CUDA_CONDITIONAL_NODE_PARAMS`.
+    ConditionalNodeParams {
+        handle: u64,
+        kind: c_uint,
+        size: c_uint,
+        graphs: *const Handle,
+        context: Handle,
+    }
 
-/// `CUgraphNodeParams`: a kind and the parameters of that kind.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct NodeParams {
-    pub kind: c_uint,
-    pub reserved: [c_int; 3],
-    pub body: [u64; 29],
-    pub more: u64,
-}
+    /// `CUgraphNodeParams`: a kind and the parameters of that kind.
+    NodeParams {
+        kind: c_uint,
+        reserved: [c_int; 3],
+        body: [u64; 29],
+        more: u64,
+    }
 
-/// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct InstantiateParams {
-    pub flags: u64,
-    pub upload_stream: Handle,
-    pub error_node: Handle,
-    pub result: c_uint,
-}
+    /// `CUDA_GRAPH_INSTANTIATE_PARAMS`.
+    InstantiateParams {
+        flags: u64,
+        upload_stream: Handle,
+        error_node: Handle,
+        result: c_uint,
+    }
 
-/// `CUgraphExecUpdateResultInfo`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of the driver API")]
-pub struct UpdateInfo {
-    pub result: c_uint,
-    pub error_node: Handle,
-    pub error_from: Handle,
+    /// `CUgraphExecUpdateResultInfo`.
+    #[derive(PartialEq, Eq)]
+    UpdateInfo {
+        result: c_uint,
+        error_node: Handle,
+        error_from: Handle,
+    }
 }

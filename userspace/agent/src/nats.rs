@@ -472,21 +472,8 @@ impl Inner {
             }
             Err(error) => return Err(self.failed(causes(&error))),
         };
-        let text = |name: &str| answer.headers.as_ref()?.get(name).map(|v| v.as_str());
-        let read = || {
-            let (status, signature) = (text(STATUS)?, text(SIGNATURE)?.parse::<Signature>().ok()?);
-            let parts = [
-                b"answer",
-                nonce.as_bytes(),
-                status.as_bytes(),
-                answer.payload.as_ref(),
-            ];
-            // What a head does not know whom to sign for says only that.
-            let refused = status == "401";
-            (refused || self.key.verifies(&signature, &parts))
-                .then(|| status.parse::<u16>().ok())?
-        };
-        let status = read().ok_or_else(|| {
+        let headers = answer.headers.as_ref();
+        let status = status_of(&self.key, &nonce, headers, &answer.payload).ok_or_else(|| {
             LinkError::NotUnderstood("no head of this fleet has signed it".to_owned())
         })?;
         match LinkError::of_answer(status, &answer.payload) {
@@ -518,6 +505,19 @@ impl Transport for Nats {
     }
 }
 
+/// The status of an answer to the question with this nonce, if a head of this fleet gave it.
+fn status_of(key: &Key, nonce: &str, headers: Option<&HeaderMap>, payload: &[u8]) -> Option<u16> {
+    let text = |name: &str| headers?.get(name).map(|value| value.as_str());
+    let status = text(STATUS)?;
+    // A head that does not know the host has no key to sign with, and says only that.
+    if status != "401" {
+        let signature: Signature = text(SIGNATURE)?.parse().ok()?;
+        let parts: [&[u8]; 4] = [b"answer", nonce.as_bytes(), status.as_bytes(), payload];
+        key.verifies(&signature, &parts).then_some(())?;
+    }
+    status.parse().ok()
+}
+
 /// An error with what is behind it.
 fn causes(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
@@ -538,5 +538,30 @@ fn no_stream(error: impl std::error::Error + 'static) -> String {
     match text.contains("stream not found") {
         true => "there is no stream of the fleet yet; `gtrace head --nats` makes it".to_owned(),
         false => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_are_signed_but_those_to_a_host_that_is_not_known() {
+        let (own, other) = (Key::of_secret("own"), Key::of_secret("other"));
+        let answer = |status: &str, key: Option<&Key>| {
+            let mut headers = HeaderMap::new();
+            headers.insert(STATUS, status);
+            if let Some(key) = key {
+                let parts: [&[u8]; 4] = [b"answer", b"n", status.as_bytes(), b"{}"];
+                headers.insert(SIGNATURE, key.sign(&parts).to_string());
+            }
+            status_of(&own, "n", Some(&headers), b"{}")
+        };
+        assert_eq!(answer("200", Some(&own)), Some(200));
+        assert_eq!(answer("200", Some(&other)), None);
+        assert_eq!(answer("200", None), None);
+        // By it the agent learns that its credential is good no more, and reads the file of it again.
+        assert_eq!(answer("401", None), Some(401));
+        assert_eq!(status_of(&own, "n", None, b"{}"), None);
     }
 }

@@ -26,3 +26,9 @@ pub fn clean(text: &str) -> String {
     }
     out
 }
+
+/// As [`clean`], of a text of several lines, which stay lines.
+pub fn clean_lines(text: &str) -> String {
+    let lines: Vec<String> = text.split('\n').map(clean).collect();
+    lines.join("\n")
+}

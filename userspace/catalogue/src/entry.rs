@@ -1,5 +1,3 @@
-use std::fmt;
-
 use gtrace_event::{Kind, Severity};
 use serde::{Deserialize, Serialize};
 
@@ -45,31 +43,16 @@ pub struct XidEntry {
     pub vendor: &'static [&'static str],
 }
 
-/// How far an SXid reaches, by the NVSwitch documentation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
-    /// Corrected or confined; traffic goes on.
-    NonFatal,
-    /// May end the jobs of one partition, or nothing.
-    PotentiallyFatal,
-    /// Ends every job that uses the fabric.
-    AlwaysFatal,
-}
-
-impl Scope {
-    /// The name used in the documentation.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NonFatal => "non-fatal",
-            Self::PotentiallyFatal => "potentially fatal",
-            Self::AlwaysFatal => "always fatal",
-        }
-    }
-}
-
-impl fmt::Display for Scope {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+gtrace_event::shown_enum! {
+    /// How far an SXid reaches, by the NVSwitch documentation.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum Scope {
+        /// Corrected or confined; traffic goes on.
+        NonFatal = "non-fatal",
+        /// May end the jobs of one partition, or nothing.
+        PotentiallyFatal = "potentially fatal",
+        /// Ends every job that uses the fabric.
+        AlwaysFatal = "always fatal",
     }
 }
 

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn every_mode_that_a_kind_carries_has_a_title() {
         for kind in Kind::ALL {
-            if let Some(mode) = of_kind(*kind) {
+            if let Some(mode) = of_kind(kind) {
                 assert!(failure_mode_title(mode).is_some(), "{kind}: {mode}");
             }
         }

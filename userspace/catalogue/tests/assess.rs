@@ -64,7 +64,7 @@ fn every_code_and_kind_gets_meaning_steps_action_and_rule() {
         })));
     }
     for kind in Kind::ALL {
-        whole(assess(occurrence(*kind, |_| {})));
+        whole(assess(occurrence(kind, |_| {})));
     }
 }
 
@@ -396,6 +396,36 @@ fn readings_go_by_what_rose() {
     );
     assert_eq!(of(Kind::Nvlink, "nvlink_state", 0.0, None), Critical);
     assert_eq!(of(Kind::PcieLink, "pcie_replay_total", 3.0, None), Info);
+}
+
+#[test]
+fn worn_out_on_chip_memory_is_a_replacement_and_a_repair_a_reset() {
+    let of = |kind, metric: &str| {
+        let (severity, advice) = assess(occurrence(kind, |d| {
+            d.sample.metric = Some(metric.to_owned());
+        }));
+        (severity, rule(&advice).to_owned(), advice.vendor.join(" "))
+    };
+    let (severity, rule, vendor) = of(Kind::Ecc, "gtrace_gpu_sram_threshold_exceeded");
+    assert_eq!((severity, rule.as_str()), (Critical, "ecc:sram_threshold"));
+    assert!(vendor.contains("replacement"), "{vendor}");
+    let mut full = occurrence(Kind::RowRemap, |_| {});
+    "Nearly all pages of GPU memory that can be retired are".clone_into(&mut full.message);
+    let (severity, advice) = assess(full);
+    assert_eq!(severity, Critical);
+    assert_eq!(advice.rule.as_deref(), Some("row_remap:retired_full"));
+    let (severity, rule, vendor) = of(Kind::RowRemap, "gtrace_gpu_repair_pending");
+    assert_eq!((severity, rule.as_str()), (Warning, "row_remap:repair"));
+    assert!(vendor.contains("reset"), "{vendor}");
+}
+
+#[test]
+fn nvlinks_that_were_not_detected_are_no_counters_that_rose() {
+    let (severity, advice) = assess(occurrence(Kind::Nvlink, |d| {
+        d.host.error = Some("receiver detection failed".to_owned());
+    }));
+    assert_eq!((severity, rule(&advice)), (Warning, "nvlink:undetected"));
+    assert!(!meaning(&advice).contains("counters"), "{advice:?}");
 }
 
 #[test]

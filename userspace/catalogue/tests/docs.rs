@@ -140,7 +140,7 @@ fn every_kind_has_a_page_whose_example_is_what_gtrace_says() {
         let json = &text[block.clone()];
         let mut event: Event =
             serde_json::from_str(json).unwrap_or_else(|e| panic!("{name}.md: {e}"));
-        assert_eq!(event.kind, *kind, "{name}.md");
+        assert_eq!(event.kind, kind, "{name}.md");
         let mut occ = occurrence_of(&event);
         event.advice = Some(catalogue.assess(&mut occ));
         event.severity = occ.severity;

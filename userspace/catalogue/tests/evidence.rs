@@ -155,15 +155,15 @@ fn no_code_and_no_kind_is_reset_before_its_evidence_is_kept() {
         }
     }
     for kind in Kind::ALL {
-        assert_eq!(too_early(catalogue.kind(*kind).steps), None, "{kind}");
-        check(kind.to_string(), advice(*kind, &|_| {}));
+        assert_eq!(too_early(catalogue.kind(kind).steps), None, "{kind}");
+        check(kind.to_string(), advice(kind, &|_| {}));
         for error in [
             "GSP heartbeat timed out",
             "hard lockup",
             "no available path",
         ] {
             let fill = |d: &mut Detail| d.host.error = Some(error.to_owned());
-            check(format!("{kind}, {error}"), advice(*kind, &fill));
+            check(format!("{kind}, {error}"), advice(kind, &fill));
         }
     }
     assert!(checked > 5000, "{checked}");

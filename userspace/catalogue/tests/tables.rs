@@ -76,8 +76,8 @@ fn every_sxid_is_there_once_and_its_severity_follows_its_scope() {
 fn every_kind_has_a_meaning_and_steps() {
     let catalogue = Catalogue::builtin();
     for kind in Kind::ALL {
-        let e = catalogue.kind(*kind);
-        assert_eq!(e.kind, *kind);
+        let e = catalogue.kind(kind);
+        assert_eq!(e.kind, kind);
         assert!(sentence(e.meaning), "{kind}: {}", e.meaning);
         assert!(
             !e.steps.is_empty() && e.steps.iter().all(|s| sentence(s)),

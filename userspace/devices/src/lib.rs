@@ -24,6 +24,7 @@
 mod baseline;
 mod clock_event;
 mod devices;
+mod fabric;
 mod host;
 mod info;
 mod metric;
@@ -42,6 +43,7 @@ pub use baseline::{
 };
 pub use clock_event::ClockEventReasons;
 pub use devices::{DeviceReport, Devices};
+pub use fabric::{Fabric, FabricState};
 pub use host::{
     ClockReading, HostNews, HostOutcome, HostReading, HostRoots, HostState, HostThresholds,
     HostWatch, PARTS, PartInfo, RUNS_AGAIN, Unread, answer, probe_program, service_runs,
@@ -63,10 +65,10 @@ pub use rdma::{
     RdmaState, RdmaWatch,
 };
 pub use sample::{
-    Activity, Bar1, Clocks, EccCounts, EccErrors, Fabric, FabricState, GpuBoard, GpuMemory,
-    GpuProcess, GpuSample, LicenseTerm, MigInstance, MigMode, NvLinkSample, Power, ProcessType,
-    RecoveryAction, RemappedRows, Repair, RetiredPages, SpareRows, SramEcc, SramErrors,
-    SramSources, Temperature, Utilization, VgpuLicense, Violations,
+    Activity, Bar1, Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuProcess, GpuSample,
+    LicenseTerm, MigInstance, MigMode, NvLinkSample, Power, ProcessType, RecoveryAction,
+    RemappedRows, Repair, RetiredPages, SpareRows, SramEcc, SramErrors, SramSources, Temperature,
+    Utilization, VgpuLicense, Violations,
 };
 pub use sysfs::{ProcRoot, SysRoot};
 pub use watch::SampleWatch;

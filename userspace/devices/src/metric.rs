@@ -269,6 +269,8 @@ families! {
         ]);
     Gauge "gtrace_gpu_retired_pages_pending" [""] "Whether a page waits to be retired" =>
         |g| one(g, |s| flag(s.retired_pages.pending));
+    Gauge "gtrace_gpu_inforom_valid" [""] "Whether the checksum of the InfoROM is right" =>
+        |g| gauge_one(flag(g.board.inforom_valid));
     Counter "gtrace_gpu_pcie_replays" [""] "PCIe replays" => |g| one(g, |s| count(s.pcie_replays));
     Gauge "gtrace_gpu_pcie_throughput_bytes_per_second" ["bytes_per_second"] "PCIe traffic over 20 ms (direction: tx, rx)" =>
         |g| by(g, "direction", |s| [("tx", count(s.pcie_tx)), ("rx", count(s.pcie_rx))]);

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::ClockEventReasons;
+use crate::{ClockEventReasons, Fabric};
 
 macro_rules! section {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
@@ -33,6 +33,8 @@ section! {
         vbios: String,
         /// Version of the GSP firmware.
         firmware: String,
+        /// The InfoROM, which keeps the GPU's faults over its life, has the right checksum.
+        inforom_valid: bool,
         /// Confidential computing is on, in production mode, and the GPU takes work. A fact of the whole host.
         confidential_computing: bool,
         /// The power limit that it starts with, watts.
@@ -298,6 +300,16 @@ section! {
     }
 }
 
+impl RetiredPages {
+    /// For either reason.
+    pub fn total(&self) -> Option<u64> {
+        match (self.single_bit, self.double_bit) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
+        }
+    }
+}
+
 /// One NVLink of a GPU.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NvLinkSample {
@@ -348,50 +360,6 @@ section! {
         nvlink_tx: u64,
         /// Received over all NVLinks, bytes a second.
         nvlink_rx: u64,
-    }
-}
-
-gtrace_event::named_enum! {
-    /// Whether a GPU has been registered with its NVLink fabric.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-    pub enum FabricState {
-        /// The fabric manager has not begun.
-        NotStarted = "not_started",
-        /// It is at it.
-        InProgress = "in_progress",
-        /// It has ended; `status` says how.
-        Completed = "completed",
-    }
-}
-
-/// How a GPU stands with its NVLink fabric.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fabric {
-    /// Whether it is registered.
-    pub state: FabricState,
-    /// How the registration ended, as nvmlReturn_t; 0 is success.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub status: Option<u32>,
-    /// Clique: GPUs of one reach each other's memory.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub clique: Option<u32>,
-    /// UUID of the cluster.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub cluster: Option<String>,
-    /// What the fabric says is wrong.
-    #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub faults: Vec<String>,
-}
-
-impl Fabric {
-    /// What is wrong; `None` where it is well or not known yet.
-    pub fn fault(&self) -> Option<String> {
-        if let Some(status) = self.status.filter(|status| *status != 0) {
-            return Some(format!(
-                "registration with the NVLink fabric failed (NVML error {status})"
-            ));
-        }
-        (!self.faults.is_empty()).then(|| format!("NVLink fabric: {}", self.faults.join(", ")))
     }
 }
 

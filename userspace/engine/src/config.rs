@@ -210,7 +210,7 @@ keys! {
     contention_s: u64 = "GTRACE_CONTENTION_S" => 600,
     /// Polling interval of PCI devices and RDMA ports in sysfs, in seconds; 0 for none.
     pci_interval_s: u64 = "GTRACE_PCI_INTERVAL_S" => 10,
-    /// Expected number of active RDMA ports (InfiniBand, RoCE); 0: those that are active at the start.
+    /// Expected number of active RDMA ports (InfiniBand, RoCE); 0: those that were active once.
     rdma_ports: u32 = "GTRACE_RDMA_PORTS" => 0,
     /// Their minimum rate in Gb/s; 0: the highest rate of each so far.
     rdma_rate_gbps: u32 = "GTRACE_RDMA_RATE_GBPS" => 0,

@@ -270,6 +270,12 @@ impl Teller {
     }
 }
 
+/// The node's name, which a manifest may leave empty.
+fn node_name(given: Option<String>) -> String {
+    let given = given.filter(|name| !name.is_empty());
+    given.unwrap_or_else(crate::host::name)
+}
+
 /// Starts the task.
 ///
 /// # Errors
@@ -279,7 +285,7 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> io::Result<()> {
     let task = Task::optional(names::NVSENTINEL, SILENCE);
     let of_task = Arc::clone(hub);
     hub.tasks.start(task, move |pulse| {
-        let node = std::env::var("NODE_NAME").unwrap_or_else(|_| crate::host::name());
+        let node = node_name(std::env::var("NODE_NAME").ok());
         let mut teller = Teller::new(options.clone(), node);
         let (mut wait, mut failing) = (EVERY, false);
         let (mut taken, mut failures) = (0_u64, 0_u64);
@@ -354,6 +360,12 @@ mod tests {
             }],
             ..HealthReport::default()
         }
+    }
+
+    #[test]
+    fn a_node_without_a_name_is_called_as_its_host() {
+        assert_eq!(node_name(Some("gpu-7".to_owned())), "gpu-7");
+        assert_eq!(node_name(Some(String::new())), crate::host::name());
     }
 
     /// The platform connector is a fake of the test's, which speaks its protocol.

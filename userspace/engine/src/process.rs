@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use gtrace_abi::{CMD_CLOSE, CMD_MMAP, CMD_OPEN};
 use gtrace_event::Process;
 
 /// Bytes of such a file that are read.
@@ -62,19 +63,24 @@ fn lives_since(pid: u32, boottime_ns: u64) -> bool {
 
 /// What a file of /proc has. It has no size, which `fs::read` asks for first, and then reads in small steps. The name of a process in it
 /// need not be UTF-8: the kernel cuts it after 15 bytes, within a character too.
-fn read(path: impl AsRef<Path>) -> Option<String> {
+pub(crate) fn read(path: impl AsRef<Path>) -> Option<String> {
     let mut bytes = Vec::with_capacity(4096);
     let file = File::open(path).ok()?;
     file.take(MOST).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// When a process began, in ticks since the boot: the 22nd word of its stat, which takes no lock that a process can hold for long.
+/// The words of a stat file (proc_pid_stat(5)) from the third on, the state. Reading it takes no lock that a process can hold for long.
+fn stat_words(stat: &str) -> std::str::Split<'_, char> {
+    // The name may have anything in it; the last parenthesis ends it.
+    let (_, rest) = stat.rsplit_once(") ").unwrap_or_default();
+    rest.split(' ')
+}
+
+/// When a process began, in ticks since the boot.
 pub fn start_time(pid: u32) -> Option<u64> {
     let stat = read(format!("/proc/{pid}/stat"))?;
-    // The name may have anything in it; the last parenthesis ends it.
-    let (_, rest) = stat.rsplit_once(") ")?;
-    rest.split(' ').nth(19)?.parse().ok()
+    stat_words(&stat).nth(19)?.parse().ok()
 }
 
 /// Names the control group of a process that is gone, and the container that it reports.
@@ -87,14 +93,42 @@ pub fn set_cgroup(process: &mut Process, path: Option<String>) {
     }
 }
 
-/// Whether thread `id` (`tgid << 32 | tid`) is in ioctl(2) right now. A running thread shows no
-/// system call and counts as not.
-pub fn is_in_ioctl(id: u64) -> bool {
+/// The system calls that open a file.
+const OPENING: &[libc::c_long] = &[
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_open,
+    libc::SYS_openat,
+    libc::SYS_openat2,
+];
+/// `PF_EXITING` (include/linux/sched.h): the thread ends or has ended.
+const EXITING: u64 = 0x4;
+
+/// Whether a thread waits in the kernel while it ends, which may be for a file to close, by its stat. One that runs counts as not, as in
+/// a system call; the files of a zombie are closed.
+fn waits_at_its_end(stat: &str) -> bool {
+    let mut words = stat_words(stat);
+    let state = words.next();
+    let flags = words.nth(5).and_then(|flags| flags.parse::<u64>().ok());
+    matches!(state, Some("D" | "S")) && flags.is_some_and(|flags| flags & EXITING != 0)
+}
+
+/// Whether thread `id` (`tgid << 32 | tid`) is right now in a system call that can be the driver call `cmd`, as
+/// [`CallStart::cmd`](gtrace_abi::CallStart::cmd) has it. A running thread shows no system call and counts as not.
+pub fn is_in_call(id: u64, cmd: u32) -> bool {
     let (tgid, tid) = (id >> 32, id & u64::from(u32::MAX));
-    let path = format!("/proc/{tgid}/task/{tid}/syscall");
-    let text = read(path).unwrap_or_default();
-    let number = text.split(' ').next().and_then(|n| n.parse::<i64>().ok());
-    number == Some(libc::SYS_ioctl)
+    let thread = format!("/proc/{tgid}/task/{tid}");
+    let text = read(format!("{thread}/syscall")).unwrap_or_default();
+    let number = text.split(' ').next().and_then(|n| n.parse().ok());
+    let is_in = |calls: &[libc::c_long]| number.is_some_and(|number| calls.contains(&number));
+    match cmd {
+        CMD_OPEN => is_in(OPENING),
+        CMD_MMAP => is_in(&[libc::SYS_mmap]),
+        CMD_CLOSE => {
+            is_in(&[libc::SYS_close, libc::SYS_close_range])
+                || read(format!("{thread}/stat")).is_some_and(|stat| waits_at_its_end(&stat))
+        }
+        _ => is_in(&[libc::SYS_ioctl]),
+    }
 }
 
 /// The name of a live process.
@@ -144,8 +178,63 @@ pub(crate) fn container_of(cgroup: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
 
     use super::*;
+
+    const IOCTL: u32 = 0xc020_462a;
+
+    fn until(what: &str, is: impl Fn() -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !is() {
+            assert!(Instant::now() < deadline, "{what}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_thread_that_waits_for_a_file_to_open_is_in_open_and_a_zombie_closes_none() {
+        if !Path::new("/proc/self/syscall").exists() {
+            eprintln!("skipped: this kernel does not show the system calls of threads");
+            return;
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let fifo = dir.path().join("fifo");
+        assert!(
+            Command::new("mkfifo")
+                .arg(&fifo)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let mut child = Command::new("cat").arg(&fifo).spawn().unwrap();
+        let pid = child.id();
+        let id = u64::from(pid) << 32 | u64::from(pid);
+        let calls = [CMD_OPEN, CMD_MMAP, CMD_CLOSE, IOCTL];
+        until("it is not seen in open(2), and in nothing else", || {
+            calls
+                .iter()
+                .all(|one| is_in_call(id, *one) == (*one == CMD_OPEN))
+        });
+        child.kill().unwrap();
+        until("it does not end", || {
+            let stat = read(format!("/proc/{pid}/stat")).unwrap();
+            stat_words(&stat).next() == Some("Z")
+        });
+        assert!(!is_in_call(id, CMD_CLOSE));
+        child.wait().unwrap();
+        assert!(!calls.iter().any(|cmd| is_in_call(id, *cmd)));
+    }
+
+    #[test]
+    fn a_thread_that_ends_closes_files_while_it_waits_and_not_while_it_runs() {
+        let of = |state: &str, flags: u64| {
+            waits_at_its_end(&format!("7 (a) b) {state} 1 7 7 0 -1 {flags} 4 4 4"))
+        };
+        assert!(of("D", 0x40_0000 | EXITING) && of("S", EXITING));
+        assert!(!["R", "Z", "X"].iter().any(|state| of(state, EXITING)));
+        assert!(!of("D", 0x40_0000) && !waits_at_its_end(""));
+    }
 
     #[test]
     fn containers_of_all_runtimes_are_found() {

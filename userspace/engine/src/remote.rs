@@ -23,9 +23,10 @@ const NAME: &str = "serve-status.sock";
 /// Folders of the system's server: started by hand, or as the unit gtrace-serve.service.
 const FOLDERS: [&str; 2] = ["/run/gtrace", "/run/gtrace-serve"];
 
-/// The socket to ask: `GTRACE_SERVE_STATUS`, else the first that is there.
+/// The socket to ask: `GTRACE_SERVE_STATUS`, unless it is set to nothing, else the first that is there.
 pub fn to_ask() -> PathBuf {
-    if let Some(path) = std::env::var_os("GTRACE_SERVE_STATUS") {
+    let named = std::env::var_os("GTRACE_SERVE_STATUS").filter(|path| !path.is_empty());
+    if let Some(path) = named {
         return path.into();
     }
     let found = candidates().find(|path| path.exists());
@@ -123,7 +124,8 @@ fn candidates() -> impl Iterator<Item = PathBuf> {
     FOLDERS
         .into_iter()
         .map(PathBuf::from)
-        .chain(user)
+        // A relative one counts as none (XDG Base Directory Specification).
+        .chain(user.filter(|folder| folder.is_absolute()))
         .map(|folder| folder.join(NAME))
 }
 

@@ -1,6 +1,7 @@
 //! The stream of samples: what components measure, with its time. Whoever wants samples subscribes; the
 //! newest values, which `/metrics` shows, are one subscriber.
 
+use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex};
@@ -58,33 +59,36 @@ pub struct Latency {
 /// Names and values of labels.
 pub type Labels = Vec<(&'static str, String)>;
 
+/// Labels of what others identify: a process may change its name, and it may become known later which GPU a device file is of,
+/// while the total goes on.
+const DESCRIPTIONS: [&str; 2] = ["process", "gpu"];
+
 /// What totals have risen by since they were seen before.
 #[derive(Debug, Default)]
-pub struct Rises(HashMap<(&'static str, Labels), Histogram>);
+pub struct Rises(HashMap<(&'static str, Labels), Latency>);
 
 impl Rises {
     /// The rise of each of `totals`; those that have not risen are left out, and what is not among them is forgotten.
     pub fn rises(&mut self, totals: impl Iterator<Item = Latency>) -> Vec<Latency> {
-        let mut now: HashMap<_, Histogram> = HashMap::new();
+        let mut now: HashMap<_, Latency> = HashMap::new();
         for total in totals {
-            let key = (total.name, total.labels);
-            match now.get_mut(&key) {
-                Some(sum) => sum.merge(&total.histogram),
-                None => {
-                    now.insert(key, total.histogram);
+            let mut identity = total.labels.clone();
+            identity.retain(|(label, _)| !DESCRIPTIONS.contains(label));
+            match now.entry((total.name, identity)) {
+                Entry::Occupied(mut sum) => sum.get_mut().histogram.merge(&total.histogram),
+                Entry::Vacant(place) => {
+                    place.insert(total);
                 }
             }
         }
-        let risen = |(key, total): (&(&'static str, Labels), &Histogram)| {
-            let histogram = match self.0.get(key) {
-                // A total that fell began anew.
-                Some(before) => total.since(before).unwrap_or_else(|| total.clone()),
-                None => total.clone(),
-            };
-            let (name, labels) = key.clone();
-            (!histogram.is_empty()).then_some(Latency {
-                name,
-                labels,
+        let risen = |(key, total): (&(&'static str, Labels), &Latency)| {
+            let since = |before: &Latency| total.histogram.since(&before.histogram);
+            // A total that fell began anew.
+            let rise = self.0.get(key).and_then(since);
+            let histogram = rise.unwrap_or_else(|| total.histogram.clone());
+            (!histogram.is_empty()).then(|| Latency {
+                name: total.name,
+                labels: total.labels.clone(),
                 histogram,
             })
         };
@@ -206,17 +210,22 @@ pub fn is_stale(interval: Duration, age: Duration) -> bool {
 mod tests {
     use super::*;
 
+    fn total(labels: &[(&'static str, &str)], times: u64) -> Latency {
+        let mut histogram = Histogram::default();
+        histogram.record_n(1000, times);
+        let labels = labels
+            .iter()
+            .map(|(name, value)| (*name, (*value).to_owned()));
+        Latency {
+            name: "calls",
+            labels: labels.collect(),
+            histogram,
+        }
+    }
+
     #[test]
     fn totals_that_rise_give_the_rise_and_one_that_fell_gives_all_of_it() {
-        let of = |process: &str, times: u64| Latency {
-            name: "calls",
-            labels: vec![("process", process.to_owned())],
-            histogram: {
-                let mut histogram = Histogram::default();
-                histogram.record_n(1000, times);
-                histogram
-            },
-        };
+        let of = |call: &str, times: u64| total(&[("call", call)], times);
         let mut rises = Rises::default();
         let mut counts = |totals: Vec<Latency>| {
             let mut all: Vec<_> = rises
@@ -227,19 +236,42 @@ mod tests {
             all.sort();
             all
         };
-        let want = |process: &str, count| (process.to_owned(), count);
+        let want = |call: &str, count| (call.to_owned(), count);
         assert_eq!(
             counts(vec![of("a", 5), of("b", 1)]),
             [want("a", 5), want("b", 1)]
         );
         assert_eq!(counts(vec![of("a", 7), of("b", 1)]), [want("a", 2)]);
-        // Two rows of one name are one.
+        // Two rows of one call are one.
         assert_eq!(
             counts(vec![of("a", 4), of("a", 6), of("b", 1)]),
             [want("a", 3)]
         );
         assert_eq!(counts(vec![of("a", 2)]), [want("a", 2)]);
         assert_eq!(counts(vec![of("a", 2), of("b", 1)]), [want("b", 1)]);
+    }
+
+    #[test]
+    fn a_process_that_changes_its_name_has_called_nothing_again() {
+        let mut rises = Rises::default();
+        let mut rise = |process: &str, gpu: Option<&str>, times: u64| {
+            let mut labels = vec![
+                ("call", "cuLaunchKernel"),
+                ("pid", "7"),
+                ("process", process),
+            ];
+            labels.extend(gpu.map(|gpu| ("gpu", gpu)));
+            let rises = rises.rises([total(&labels, times)].into_iter());
+            let rises = rises.into_iter();
+            rises
+                .map(|rise| (rise.labels[2].1.clone(), rise.histogram.count()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(rise("ray::IDLE", None, 5), [("ray::IDLE".to_owned(), 5)]);
+        assert_eq!(rise("ray::train", None, 7), [("ray::train".to_owned(), 2)]);
+        assert!(rise("ray::IDLE", None, 7).is_empty());
+        let gpu = Some("0000:3b:00.0");
+        assert_eq!(rise("ray::IDLE", gpu, 8), [("ray::IDLE".to_owned(), 1)]);
     }
 
     fn batch(component: &'static str, value: f64) -> Batch {

@@ -2,11 +2,14 @@
 //! readers of the daemon and the rules of [`gtrace_health`].
 
 use std::path::Path;
+use std::thread;
+use std::time::Duration;
 
 use gtrace_api::{HealthState, Status};
 use gtrace_catalogue::Catalogue;
 use gtrace_devices::{
-    BaselineFacts, DeviceReport, Devices, GpuInfo, NvmlClient, Observed, PciTree, ProcRoot, SysRoot,
+    BaselineFacts, DeviceReport, Devices, GpuInfo, NvmlClient, NvmlSnapshot, Observed, PciTree,
+    ProcRoot, SysRoot,
 };
 use gtrace_event::{
     Event, HealthAction, HealthRecord, HealthReport, HealthSubject, Occasion, SubjectKind,
@@ -24,6 +27,10 @@ use crate::{baseline, health_rules};
 
 /// The part of the host that judges file systems on disks.
 const DISK: &str = "disk";
+/// A GPU that was reset a moment ago, or that nobody had open, asks its fabric manager every 5 s to be registered: a scan looks so often, and
+/// waits so long in between.
+const LOOKS: u32 = 6;
+const BETWEEN_LOOKS: Duration = Duration::from_secs(3);
 
 /// Looks at everything once. `progress` gets each step. What could not be looked at and matters makes the host unknown, unless it
 /// is known to be bad; if `strict`, whatever could not be looked at.
@@ -60,7 +67,8 @@ pub fn scan(
 /// Devices and NVML as they are now, and why NVML says nothing if it does not.
 pub fn look(config: &Config) -> (DeviceReport, Option<String>) {
     let snapshot = match NvmlClient::new(devices::nvml_of(config)) {
-        Ok(client) => client.sample().map_err(|error| error.to_string()),
+        Ok(client) => registered(|| client.sample(), || thread::sleep(BETWEEN_LOOKS))
+            .map_err(|error| error.to_string()),
         Err(error) => Err(error.to_string()),
     };
     let (snapshot, missing) = match snapshot {
@@ -71,6 +79,29 @@ pub fn look(config: &Config) -> (DeviceReport, Option<String>) {
     let proc = ProcRoot(config.proc_root.clone());
     let mut devices = Devices::new(sys.clone(), proc).expecting(sys, config.rdma);
     (devices.poll(snapshot), missing)
+}
+
+/// The first of `LOOKS` samples in which no GPU waits for its fabric manager; else the last.
+fn registered<E>(
+    mut sample: impl FnMut() -> Result<NvmlSnapshot, E>,
+    mut pause: impl FnMut(),
+) -> Result<NvmlSnapshot, E> {
+    let waits = |found: &NvmlSnapshot| {
+        let mut fabrics = found
+            .gpus
+            .iter()
+            .filter_map(|gpu| gpu.sample.fabric.as_ref());
+        fabrics.any(|fabric| fabric.waiting_s.is_some())
+    };
+    let mut found = sample()?;
+    for _ in 1..LOOKS {
+        if !waits(&found) {
+            break;
+        }
+        pause();
+        found = sample()?;
+    }
+    Ok(found)
 }
 
 struct Scan<'a> {
@@ -184,7 +215,7 @@ impl<'a> Scan<'a> {
 
     /// Gives how GPUs stand, which counts once it is known what the kernel log has.
     fn devices(&mut self, config: &Config) -> Vec<Observed> {
-        let (report, missing) = look(config);
+        let (mut report, missing) = look(config);
         if let Some(error) = &report.pci_error {
             self.miss(format!("PCI devices: {error}"));
             self.blind = true;
@@ -208,6 +239,7 @@ impl<'a> Scan<'a> {
                 ),
             }
         }
+        self.nvml(&mut report.gpus, clock::boottime_ns() / 1_000_000_000);
         self.gpus.clone_from(&report.gpus);
         self.baseline(config, &BaselineFacts::of(&report));
         for gpu in report.gpus {
@@ -226,6 +258,19 @@ impl<'a> Scan<'a> {
             self.take(observed);
         }
         report.standing
+    }
+
+    /// GPUs, as the component `nvml` of the daemon judges them. NVML was opened just now: since when a GPU waits for its fabric manager
+    /// only the time since the boot says.
+    fn nvml(&mut self, gpus: &mut [GpuInfo], up_s: u64) {
+        let samples = gpus.iter_mut().filter_map(|gpu| gpu.sample.as_mut());
+        for fabric in samples.filter_map(|sample| sample.fabric.as_mut()) {
+            fabric.waiting_s = fabric.waiting_s.map(|_| up_s);
+        }
+        let (state, reasons) = component::gpus::judge_gpus(gpus);
+        if state != HealthState::Healthy {
+            self.judge(WitnessName::Nvml.name(), state, reasons);
+        }
     }
 
     fn baseline(&mut self, config: &Config, facts: &BaselineFacts) {
@@ -256,7 +301,7 @@ impl<'a> Scan<'a> {
         let (mut found, mut first) = (Vec::new(), None);
         let read = kmsg::Reader::open(path, None).and_then(|mut reader| {
             reader.read_once(|item| match item {
-                kmsg::KmsgItem::Occurrence { occurrence, .. } => found.push(*occurrence),
+                kmsg::KmsgItem::Occurrence(occurrence) => found.push(*occurrence),
                 kmsg::KmsgItem::Record { line, .. } => {
                     first.get_or_insert(line.seq);
                 }
@@ -308,7 +353,7 @@ impl<'a> Scan<'a> {
     fn pressure(&mut self, config: &Config) {
         let (hub, _commands) = Hub::new(Status::default());
         let context = config.components(&hub);
-        let interval = std::time::Duration::from_secs(60);
+        let interval = Duration::from_secs(60);
         if let Err(error) = pressure::sample(&context, interval) {
             self.miss(format!("pressure: {error}"));
             return;
@@ -364,6 +409,89 @@ mod tests {
         blind.judge(DISK, HealthState::Degraded, vec!["/ is full".to_owned()]);
         blind.kernel_log(Path::new("/nonexistent/kmsg"));
         assert_eq!(blind.report(true).state, HealthState::Degraded);
+    }
+
+    #[test]
+    fn a_gpu_that_its_fabric_manager_never_registered_makes_the_host_unhealthy() {
+        let config = Config::load(Some("/dev/null".as_ref()), Keys::default()).unwrap();
+        let catalogue = Catalogue::builtin();
+        let scanned = |fabric: gtrace_devices::Fabric, up_s: u64| {
+            let mut scan = Scan::new(&config, &catalogue).unwrap();
+            scan.judge(DISK, HealthState::Healthy, Vec::new());
+            let mut gpu = GpuInfo::at("0000:3b:00.0".parse().unwrap());
+            let mut sample = gtrace_devices::GpuSample::at(Timestamp::UNIX_EPOCH);
+            sample.fabric = Some(fabric);
+            gpu.sample = Some(sample);
+            scan.nvml(&mut [gpu], up_s);
+            scan.report(false).state
+        };
+        let waits = gtrace_devices::Fabric {
+            state: gtrace_devices::FabricState::InProgress,
+            waiting_s: Some(0),
+            status: None,
+            clique: None,
+            cluster: None,
+            faults: Vec::new(),
+        };
+        assert_eq!(scanned(waits.clone(), 60), HealthState::Healthy);
+        assert_eq!(scanned(waits.clone(), 3600), HealthState::Unhealthy);
+        let failed = gtrace_devices::Fabric {
+            state: gtrace_devices::FabricState::Completed,
+            waiting_s: None,
+            status: Some(999),
+            ..waits.clone()
+        };
+        assert_eq!(scanned(failed, 3600), HealthState::Unhealthy);
+        // The GPU of a hypervisor's vGPUs waits for a virtual machine.
+        let of_hypervisor = gtrace_devices::Fabric {
+            waiting_s: None,
+            ..waits
+        };
+        assert_eq!(scanned(of_hypervisor, 3600), HealthState::Healthy);
+    }
+
+    #[test]
+    fn a_gpu_that_is_being_registered_with_its_fabric_is_looked_at_again() {
+        let snapshot = |waiting_s: Option<u64>| {
+            let mut sample = gtrace_devices::GpuSample::at(Timestamp::UNIX_EPOCH);
+            sample.fabric = Some(gtrace_devices::Fabric {
+                state: gtrace_devices::FabricState::InProgress,
+                waiting_s,
+                status: None,
+                clique: None,
+                cluster: None,
+                faults: Vec::new(),
+            });
+            let gpu = gtrace_devices::NvmlGpu {
+                pci: "0000:3b:00.0".parse().unwrap(),
+                index: 0,
+                uuid: None,
+                name: None,
+                lost: false,
+                errors: Vec::new(),
+                board: gtrace_devices::GpuBoard::default(),
+                sample,
+            };
+            NvmlSnapshot {
+                gpus: vec![gpu],
+                ..NvmlSnapshot::default()
+            }
+        };
+        // What is taken in the end, and how often the scan waited before.
+        let looked = |waits_in: u32| {
+            let (mut samples, mut pauses) = (0, 0);
+            let taken = registered(
+                || {
+                    samples += 1;
+                    Ok::<_, String>(snapshot((samples <= waits_in).then_some(3)))
+                },
+                || pauses += 1,
+            );
+            (taken.unwrap(), pauses)
+        };
+        assert_eq!(looked(0), (snapshot(None), 0));
+        assert_eq!(looked(2), (snapshot(None), 2));
+        assert_eq!(looked(100), (snapshot(Some(3)), LOOKS - 1));
     }
 
     #[test]

@@ -1,6 +1,5 @@
 //! The incident: events that belong together, what they come to, and what was kept of that time.
 
-use std::fmt;
 use std::str::FromStr;
 
 use jiff::Timestamp;
@@ -191,25 +190,18 @@ crate::named_enum! {
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $title:literal;)*) => {
-        /// Classes of failure. F1 to F8 are those of guides for operators of GPU clusters.
-        #[derive(
-            Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-            JsonSchema,
-        )]
-        #[serde(rename_all = "snake_case")]
-        pub enum FailureClass {
-            $($(#[$doc])* #[serde(rename = $name)] $variant,)*
+        crate::named_enum! {
+            /// Classes of failure. F1 to F8 are those of guides for operators of GPU clusters.
+            #[derive(
+                Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+                JsonSchema,
+            )]
+            pub enum FailureClass {
+                $($(#[$doc])* $variant = $name,)*
+            }
         }
 
         impl FailureClass {
-            /// Every class.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The name used in JSON, metrics, file names and on the command line.
-            pub const fn name(self) -> &'static str {
-                match self { $(Self::$variant => $name,)* }
-            }
-
             /// What people call it.
             pub const fn title(self) -> &'static str {
                 match self { $(Self::$variant => $title,)* }
@@ -251,12 +243,6 @@ classes! {
     Unknown = "unknown", "unknown failure";
 }
 
-impl fmt::Display for FailureClass {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
-}
-
 /// A word that names no [`FailureClass`].
 #[derive(Debug, thiserror::Error)]
 #[error("`{0}` is no class of failure; known classes: {known}", known = FailureClass::ALL.iter().map(|c| c.name()).collect::<Vec<_>>().join(", "))]
@@ -266,7 +252,7 @@ impl FromStr for FailureClass {
     type Err = UnknownClass;
 
     fn from_str(s: &str) -> Result<Self, Self::Err> {
-        let known = Self::ALL.iter().copied().find(|class| class.name() == s);
+        let known = Self::ALL.into_iter().find(|class| class.name() == s);
         known.ok_or_else(|| UnknownClass(s.to_owned()))
     }
 }

@@ -15,11 +15,38 @@ macro_rules! named_enum {
             $($(#[$attribute])* #[serde(rename = $name)] $variant,)+
         }
 
+        $crate::enum_names! { $visibility $type { $($variant = $name,)+ } }
+    };
+}
+
+/// As [`named_enum!`], of an enum that is only shown.
+#[macro_export]
+macro_rules! shown_enum {
+    (
+        $(#[$meta:meta])*
+        $visibility:vis enum $type:ident {
+            $($(#[$attribute:meta])* $variant:ident = $name:literal,)+
+        }
+    ) => {
+        $(#[$meta])*
+        $visibility enum $type {
+            $($(#[$attribute])* $variant,)+
+        }
+
+        $crate::enum_names! { $visibility $type { $($variant = $name,)+ } }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! enum_names {
+    ($visibility:vis $type:ident { $($variant:ident = $name:literal,)+ }) => {
+        #[allow(dead_code, reason = "not every enum is listed")]
         impl $type {
             /// All of them, in the order of their declaration.
             $visibility const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// The name in JSON, metrics, rules and on the command line.
+            /// The name, as people and programs are shown it.
             $visibility const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+

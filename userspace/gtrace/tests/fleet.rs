@@ -635,4 +635,23 @@ fn simulated_hosts_have_a_session_in_each_format_and_gpu_hours() {
     }
     let (status, said) = fails(&["events", "--since", "1d", "--until", "2d"]);
     assert_eq!(status, Some(2), "{said}");
+    // The head refuses a parameter that a path does not have: no option is one.
+    let window = "--since 2d --until 1h --host simulated-09";
+    for question in [
+        format!("events {window} --kind xid --severity fatal").as_str(),
+        "events --follow --host simulated --kind xid --severity fatal",
+        "incidents --open --since 1d",
+        "outbreaks --open --since 1d",
+        "lemons --by host --limit 1",
+        format!("usage {window} --by job --owner user/ada --job 1").as_str(),
+        format!("latency {window} --call RM_CONTROL --by host --layer driver").as_str(),
+        "compare --by kernel",
+        "compare --by kernel 1 2 --margin 2",
+        "remediation list --all",
+        "verify --host simulated-09",
+    ] {
+        let (status, said) = fails(&question.split(' ').collect::<Vec<_>>());
+        assert_ne!(status, Some(2), "{question}: {said}");
+        assert!(!said.contains("unknown field"), "{question}: {said}");
+    }
 }

@@ -31,12 +31,13 @@ fn views(incident: &str, event: &str, pid: u32) -> Vec<View> {
         (name, format!("#/{address}"), format!("{view} && {drawn}"))
     };
     let drawn = "[...document.querySelectorAll('canvas')].some((one) => one.width > 100)";
+    let worst_first = "document.querySelector('.attention').innerText.includes('fell off the bus')";
     vec![
         of(
             "overview",
             "overview".into(),
             format!(
-                "{} && {} && {}",
+                "{} && {} && {} && {worst_first}",
                 rows("article.gpu", 8),
                 rows("svg.spark path.line", 12),
                 rows(".events .event", 8)

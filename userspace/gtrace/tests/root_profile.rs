@@ -64,3 +64,26 @@ fn root_a_saved_profile_of_cuda_calls_is_what_the_program_did() {
     let log = hlog::read(BufReader::new(file)).unwrap();
     assert_eq!(log.rows.len(), saved.rows.len());
 }
+
+/// The probes would see no call of a process by that number, as in a container.
+#[test]
+fn root_in_a_pid_namespace_of_its_own_a_process_is_refused_with_the_remedy() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("skipped: needs root");
+        return;
+    }
+    for arguments in [
+        &["profile", "--pid", "1"][..],
+        &["trace", "--driver", "--pid", "1"],
+    ] {
+        let output = Command::new("unshare")
+            .args(["--pid", "--fork", "--mount-proc", "--kill-child"])
+            .arg(env!("CARGO_BIN_EXE_gtrace"))
+            .args(arguments)
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("--pid=host"), "{said}");
+    }
+}

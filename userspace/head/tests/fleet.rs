@@ -221,6 +221,7 @@ fn nobody_in(head: &Head, good: &Enrolled) {
     };
     let metrics = || head.client.get_text("/metrics").unwrap();
     assert!(metrics().contains("{host=\"a1\"}"));
+    let own = head.token(Some("a1"), 2);
     head.client
         .post::<()>("/fleet/v1/hosts/a1/revoke", &by)
         .unwrap();
@@ -228,6 +229,15 @@ fn nobody_in(head: &Head, good: &Enrolled) {
     assert!(!metrics().contains("{host=\"a1\"}"));
     std::thread::sleep(Duration::from_millis(2100));
     assert_eq!(curl(key, "/fleet/v1/state", b"{}".to_vec()), 401);
+    // It does not take itself back by a token that is for any host, nor by one for it that is from before.
+    assert!(refused(request("a1", &own, "a1")).contains("join token"));
+    let again = refused(request("a1", &head.token(None, 1), "a1"));
+    assert!(again.contains("was revoked"), "{again}");
+    let back = enrolled(head, "a1", &head.token(Some("a1"), 1));
+    assert_ne!(
+        curl(&back.credential, "/fleet/v1/state", b"{}".to_vec()),
+        401
+    );
 }
 
 #[test]
@@ -456,6 +466,25 @@ fn latency_of_all_hosts(place: &Place) {
         .get::<LatencyReport>("/fleet/v1/latency?limit=many");
     let many = many.unwrap_err().to_string();
     assert!(many.contains("lists the parameters"), "{many}");
+    // What no route knows would be a filter that lets everything through.
+    for question in [
+        "events?sevrity=fatal",
+        "events/stream?sevrity=fatal",
+        "incidents?sevrity=fatal",
+        "incidents/stream?sevrity=fatal",
+        "outbreaks?sevrity=fatal",
+        "lemons?sevrity=fatal",
+        "verify?sevrity=fatal",
+        "usage?sevrity=fatal",
+        "latency?sevrity=fatal",
+        "cohorts?sevrity=fatal",
+        "compare?old=a&new=b&sevrity=fatal",
+        "remediation?sevrity=fatal",
+    ] {
+        let path = format!("/fleet/v1/{question}");
+        let why = head.client.get::<serde_json::Value>(&path).unwrap_err();
+        assert!(why.to_string().contains("`sevrity`"), "{question}: {why}");
+    }
     // A label that no host has is a mistake, and no fleet without failures.
     for question in [
         "latency?call=cuLaunchKernel&by=feed",

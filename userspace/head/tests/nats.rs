@@ -9,26 +9,18 @@ use std::time::{Duration, Instant};
 
 use gtrace_agent::{Enrolled, NatsAccess};
 use gtrace_event::HealthState;
-use gtrace_fleet::nats::{GENERATION, HOST, HeadPosition, Key, Kind, LAST, SIGNATURE, Subject};
+use gtrace_fleet::nats::{
+    CALL, GENERATION, HOST, HeadPosition, Key, Kind, LAST, NONCE, SIGNATURE, Subject,
+};
 use gtrace_head::db::{ChainReport, Place};
+use gtrace_nats::async_nats::HeaderMap;
 use gtrace_nats::async_nats::jetstream::message::PublishMessage;
 use gtrace_nats::async_nats::jetstream::{self};
 use gtrace_nats::{Access, POSITIONS, RECORDS};
 use gtrace_tls::testing::{Authority, Dates};
 use support::fleet::{Agent, Agents, Head, block, enrolled};
 use support::nats::Servers;
-use support::{Host, Postgres};
-
-fn wait_for<T>(what: &dyn Fn() -> String, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + Duration::from_secs(60);
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < until, "{} did not come", what());
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
+use support::{Host, Postgres, wait_within};
 
 fn is_long() -> bool {
     std::env::var_os("GTRACE_TEST_LONG").is_some()
@@ -59,7 +51,7 @@ fn all_there(head: &Head, agents: &Agents, hosts: &[Host]) {
             agents.errors()
         )
     };
-    wait_for(&what, || {
+    wait_within(60, &what, || {
         let views = head.hosts();
         let there = |host: &Host| {
             let view = views.iter().find(|view| view.host == host.name)?;
@@ -136,7 +128,7 @@ fn records_come_once_through_a_server_that_is_killed_and_a_stream_that_loses() {
     hosts.iter_mut().for_each(|host| host.events(700));
     let agents = start(&access, &hosts, &keys);
     all_there(&head, &agents, &hosts);
-    let view = wait_for(&|| "a state with a clock".to_owned(), || {
+    let view = wait_within(60, &|| "a state with a clock".to_owned(), || {
         let view = head.hosts().remove(0);
         view.clock.is_some().then_some(view)
     });
@@ -202,7 +194,7 @@ fn records_come_once_through_a_server_that_is_killed_and_a_stream_that_loses() {
     // An older database is put back: hosts that have nothing new send what it lacks.
     drop(head);
     head = Head::through(dir.path(), &Place::File(older), through);
-    wait_for(&|| format!("what was lost: {:?}", head.hosts()), || {
+    wait_within(60, &|| format!("what was lost: {:?}", head.hosts()), || {
         // So that it is not the 10 s between two states.
         agents.wake();
         let there = |host: &Host| {
@@ -257,9 +249,24 @@ fn nobody_in(head: &Head, access: &Access, keys: &[Enrolled]) {
             .send_publish(subject("a1", Kind::Position), message)
             .await;
         sent.unwrap().await.unwrap();
+        // A host has the head answer, without a body, what would remove the states of all hosts.
+        let subject = subject("a1", Kind::Call);
+        let parts: [&[u8]; 5] = [b"call", subject.as_bytes(), b"n", b"nothing", b""];
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, number.to_string());
+        headers.insert(SIGNATURE, own.sign(&parts).to_string());
+        headers.insert(NONCE, "n");
+        headers.insert(CALL, "nothing");
+        let client = access.connect("a host").await.unwrap().client;
+        let reply = "$JS.API.STREAM.PURGE.GTRACE_STATES";
+        let sent = client
+            .publish_with_reply_and_headers(subject, reply, headers, "".into())
+            .await;
+        sent.unwrap();
+        client.flush().await.unwrap();
     });
-    wait_for(&|| "the removal of three messages".to_owned(), || {
-        (removed() == before + 3).then_some(())
+    wait_within(60, &|| "the removal of four messages".to_owned(), || {
+        (removed() == before + 4).then_some(())
     });
 }
 
@@ -331,7 +338,7 @@ fn heads_of_one_database_share_the_work_and_a_cluster_loses_servers() {
             .each_ref()
             .map(|head| metric(head, "gtrace_head_nats_messages_total "))
     };
-    wait_for(&|| format!("work for each head: {:?}", taken()), || {
+    wait_within(60, &|| format!("work for each head: {:?}", taken()), || {
         more(&mut hosts);
         taken().iter().all(|n| *n > 0).then_some(())
     });

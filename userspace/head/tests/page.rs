@@ -232,6 +232,7 @@ impl Fleet {
         json["events"] = serde_json::json!([event.id]);
         json["affected"] = serde_json::json!({
             "gpus": [{ "pci": pci(gpu), "uuid": uuid(host, gpu), "index": gpu }], "jobs": ["slurm:48213"],
+            "remote_clients": ["train@node9"],
         });
         if resolved {
             json["state"] = "resolved".into();
@@ -375,9 +376,10 @@ fn views(incident: &str) -> Vec<View> {
             "incident",
             format!("incidents/{incident}"),
             format!(
-                "{} && {}",
+                "{} && {} && {}",
                 rows(".incident-page .timeline .point", 1),
-                text("Part of an outbreak")
+                text("Part of an outbreak"),
+                text("train@node9")
             ),
         ),
         (

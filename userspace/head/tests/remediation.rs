@@ -8,7 +8,6 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use gtrace_event::{FailureClass, HealthReport, Incident, IncidentId, Kind, Record, Timestamp};
 use gtrace_fleet::remedy::{
@@ -20,7 +19,7 @@ use gtrace_head::{AuditLine, By, RemediationView, TraceRequest};
 use serde_json::{Value, json};
 use site::{MACHINE, Shared, scontrol, serve};
 use support::fleet::{Agent, Agents, Head, RecordingActor, enrolled_as};
-use support::{Host, Postgres, incident};
+use support::{Host, Postgres, incident, wait_for, wait_within};
 
 fn health(state: &str, action: &str) -> Option<HealthReport> {
     let report =
@@ -67,31 +66,22 @@ fn plans(head: &Head, all: bool) -> Vec<Plan> {
 /// Waits until a plan is as it should be.
 #[track_caller]
 fn until_one(head: &Head, agents: &Agents, what: impl Fn(&Plan) -> bool) -> Plan {
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        let all = plans(head, true);
-        if let Some(plan) = all.iter().find(|plan| what(plan)) {
-            return plan.clone();
-        }
-        assert!(Instant::now() < end, "{all:#?}");
+    let there = || format!("it, beside {:#?},", plans(head, true));
+    wait_within(60, &there, || {
         agents.wake();
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        plans(head, true).into_iter().find(|plan| what(plan))
+    })
 }
 
 /// Waits until the plan of a host is as it should be.
 #[track_caller]
 fn until(head: &Head, agents: &Agents, host: &str, what: impl Fn(&Plan) -> bool) -> Plan {
-    let end = Instant::now() + Duration::from_secs(60);
-    loop {
-        let found = plans(head, true).into_iter().find(|plan| plan.host == host);
-        if let Some(plan) = found.as_ref().filter(|plan| what(plan)) {
-            return plan.clone();
-        }
-        assert!(Instant::now() < end, "{found:#?}");
+    let of_host = || plans(head, true).into_iter().find(|plan| plan.host == host);
+    let there = || format!("it, beside {:#?},", of_host());
+    wait_within(60, &there, || {
         agents.wake();
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        of_host().filter(|plan| what(plan))
+    })
 }
 
 fn waits_for(plan: &Plan, why: &str) -> bool {
@@ -311,15 +301,10 @@ steps = ["slurm_drain", "reset_gpu", "return"]
     kinds(database, &head, &agents, &mut a3);
     // A policy that cannot be read is not taken over, which shows until it is mended.
     let problem = |wanted: bool| {
-        let end = Instant::now() + Duration::from_secs(60);
-        loop {
+        wait_for("what the head says of its policy", 60, || {
             let view: RemediationView = head.client.get("/fleet/v1/remediation").unwrap();
-            if view.problem.is_some() == wanted {
-                break view.problem.unwrap_or_default();
-            }
-            assert!(Instant::now() < end, "{view:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
+            (view.problem.is_some() == wanted).then(|| view.problem.unwrap_or_default())
+        })
     };
     std::fs::write(&policy, "mode = \"dri\"").unwrap();
     let said = problem(true);
@@ -360,11 +345,9 @@ fn a_silent_manager(head: &Head, agents: &Agents, site: &Shared, host: &mut Host
         is_of(plan) && plan.state == PlanState::Done && plan.out
     });
     site.lock().unwrap().held = Some(0);
-    let end = Instant::now() + Duration::from_secs(60);
-    while site.lock().unwrap().held == Some(0) {
-        assert!(Instant::now() < end);
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    wait_for("a question to Kubernetes", 60, || {
+        (site.lock().unwrap().held != Some(0)).then_some(())
+    });
     change(head, &plan, "undo").unwrap();
     until_one(head, agents, |plan| {
         is_of(plan) && plan.state == PlanState::Undone && !plan.out
@@ -380,12 +363,10 @@ fn kinds(database: &Place, head: &Head, agents: &Agents, host: &mut Host) {
     host.append(&[Record::Event(Box::new(lost.clone()))]);
     host.events(1200);
     let last = host.store.last_seq();
-    let end = Instant::now() + Duration::from_secs(60);
-    while !head.hosts().iter().any(|view| view.records == last) {
-        assert!(Instant::now() < end);
+    wait_for("the last record", 60, || {
         agents.wake();
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        head.hosts().into_iter().find(|view| view.records == last)
+    });
     let mut db = Database::open(database).unwrap();
     let mut has = |kinds: &[Kind], id| db.has_kind(&host.name, kinds, &[id], (None, None)).unwrap();
     assert!(has(&[Kind::OomKill, Kind::GpuLost], lost.id));
@@ -497,15 +478,10 @@ fn reports(head: &Head, incident: &Incident, actor: &RecordingActor) {
     let asked = ask("a1", incident.id).unwrap();
     let answer = |asked: &Request| {
         let path = format!("/fleet/v1/requests/{}", asked.id);
-        let end = Instant::now() + Duration::from_secs(60);
-        let done = loop {
+        let done = wait_for("an answer", 60, || {
             let now: Request = head.client.get(&path).unwrap();
-            if now.state.is_over() {
-                break now;
-            }
-            assert!(Instant::now() < end, "{now:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        };
+            now.state.is_over().then_some(now)
+        });
         assert_eq!(done.state, RequestState::Done, "{done:?}");
         let file = head.client.get_text(&format!("{path}/file")).unwrap();
         assert_eq!(file.len() as u64, done.bytes);
@@ -547,6 +523,10 @@ fn reports(head: &Head, incident: &Incident, actor: &RecordingActor) {
 fn plans_over_the_embedded_database() {
     let dir = tempfile::tempdir().unwrap();
     remediation(&Place::File(dir.path().join("fleet.db")));
+    // Who could open the head's lock could hold it, and no plan would be carried out.
+    let lock = std::fs::metadata(dir.path().join("fleet.db-remediation")).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::mode(&lock.permissions());
+    assert_eq!(mode & 0o077, 0);
 }
 
 #[test]

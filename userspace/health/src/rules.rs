@@ -11,7 +11,9 @@ use serde::Deserialize;
 use crate::pattern::{Pattern, code_of, is_category};
 
 /// Rules that come with gtrace.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
+    // Before those of all other Xids, by severity.
+    ("memory.toml", include_str!("../rules/memory.toml")),
     ("gpu.toml", include_str!("../rules/gpu.toml")),
     ("links.toml", include_str!("../rules/links.toml")),
     ("host.toml", include_str!("../rules/host.toml")),
@@ -319,7 +321,10 @@ impl Rule {
         let mut escalates = String::new();
         if let Some(escalation) = &self.escalate {
             if let Some(n) = escalation.after_reboots {
-                escalates = format!("again after {n} reboots");
+                escalates = match n {
+                    1 => "again after a reboot".to_owned(),
+                    n => format!("again after {n} reboots"),
+                };
             }
             if let (Some(n), Some(s)) = (escalation.times, escalation.within_s) {
                 if !escalates.is_empty() {

@@ -26,7 +26,17 @@ struct History {
     about: String,
     #[serde(default)]
     ports: Ports,
+    repeat: Option<Repeat>,
     step: Vec<Step>,
+}
+
+/// The first steps come again, each time later by `every`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Repeat {
+    steps: usize,
+    times: i32,
+    every: String,
 }
 
 /// One thing happens; `expect` holds right after it.
@@ -45,6 +55,7 @@ struct Step {
     ack: Option<usize>,
     /// Step whose event gets another count of repeats, or another provenance.
     amend: Option<Amend>,
+    /// `#` is how often it came before.
     boot: Option<String>,
     reset: Option<PciAddress>,
     #[serde(default)]
@@ -123,7 +134,7 @@ struct Expected {
     acknowledged: Option<bool>,
 }
 
-fn time(text: &str) -> Timestamp {
+fn span(text: &str) -> jiff::SignedDuration {
     let (number, unit) = text.split_at(text.len() - 1);
     let factor = match unit {
         "s" => 1,
@@ -133,7 +144,29 @@ fn time(text: &str) -> Timestamp {
         other => panic!("{other} is no unit"),
     };
     let seconds: i64 = number.parse().unwrap_or_else(|_| panic!("{text}"));
-    cases::begin() + jiff::SignedDuration::from_secs(seconds * factor)
+    jiff::SignedDuration::from_secs(seconds * factor)
+}
+
+fn time(text: &str) -> Timestamp {
+    cases::begin() + span(text)
+}
+
+impl History {
+    /// When each step is played, by its number, and how often it came before.
+    fn played(&self) -> Vec<(Timestamp, usize, i32)> {
+        let at = |number: usize| time(&self.step[number].at);
+        let mut played = Vec::new();
+        let mut first = 0;
+        if let Some(repeat) = &self.repeat {
+            first = repeat.steps;
+            for n in 0..repeat.times {
+                let later = span(&repeat.every) * n;
+                played.extend((0..first).map(|number| (at(number) + later, number, n)));
+            }
+        }
+        played.extend((first..self.step.len()).map(|number| (at(number), number, 0)));
+        played
+    }
 }
 
 fn occurrences(step: &Step) -> Vec<Occurrence> {
@@ -163,9 +196,8 @@ struct Player {
 }
 
 impl Player {
-    fn play(&mut self, history: &History, number: usize) {
+    fn play(&mut self, history: &History, number: usize, at: Timestamp, before: i32) {
         let step = &history.step[number];
-        let at = time(&step.at);
         self.host.tick(at);
         assert!(
             !(step.wait && (step.line.is_some() || step.event.is_some())),
@@ -202,8 +234,8 @@ impl Player {
         }
         let gpu = |pci: PciAddress| HealthSubject::new(SubjectKind::Gpu, pci.to_string());
         if let Some(boot) = &step.boot {
-            self.boot.clone_from(boot);
-            let boot = boot.clone();
+            let boot = boot.replace('#', &before.to_string());
+            self.boot.clone_from(&boot);
             self.host.observe(at, Occasion::Boot { boot });
         }
         if let Some(pci) = step.reset {
@@ -264,7 +296,7 @@ impl Player {
             .subjects
             .iter()
             .find(|subject| subject.subject.to_string() == expected.of);
-        let about = format!("{name}, after step {number}, {}", expected.of);
+        let about = format!("{name}, after step {number} at {now}, {}", expected.of);
         let Some(state) = expected.state else {
             assert!(found.is_none(), "{about}: {found:#?}");
             return;
@@ -327,11 +359,11 @@ fn check(path: &Path) {
     );
     let mut snapshots = Vec::new();
     let mut expectations = 0;
-    for (number, step) in history.step.iter().enumerate() {
-        player.play(&history, number);
+    for (at, number, before) in history.played() {
+        player.play(&history, number, at, before);
         snapshots.push((player.host.records.len(), player.host.fold.snapshot()));
-        for expected in &step.expect {
-            player.check(&name, number, time(&step.at), expected);
+        for expected in &history.step[number].expect {
+            player.check(&name, number, at, expected);
             expectations += 1;
         }
     }

@@ -65,8 +65,7 @@ const SITE: [Option<&str>; 4] = [
 fn op() -> impl Strategy<Value = Op> {
     let kinds = prop::sample::select(
         Kind::ALL
-            .iter()
-            .copied()
+            .into_iter()
             // The store writes these by itself.
             .filter(|kind| *kind != Kind::RecordsRemoved)
             .chain([Kind::Xid; 20])

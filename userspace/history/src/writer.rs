@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{DirBuilderExt as _, FileExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -90,7 +90,10 @@ impl WriterLock {
     ///
     /// If another process has it, or the directory or the file in it cannot be created.
     pub fn take(dir: &Path) -> Result<Self, HistoryError> {
-        fs::create_dir_all(dir).map_err(HistoryError::at(dir))?;
+        // As the store beside it: who can open the file in it could hold the lock, and names of processes and pods are in the rest.
+        let mut builder = fs::DirBuilder::new();
+        let made = builder.recursive(true).mode(0o750).create(dir);
+        made.map_err(HistoryError::at(dir))?;
         Ok(Self {
             dir: dir.to_owned(),
             _file: Arc::new(lock(dir)?),

@@ -84,11 +84,6 @@ pub(super) fn text(hub: &Arc<Hub>, clients: Clients, format: Format) -> Result<S
         "SXids by device, code and provenance",
         m.sxid.clone(),
     );
-    registry.register(
-        "records",
-        "Records read by source, events or not",
-        m.records.clone(),
-    );
     registry.register("lost", "Records lost, by place and reason", m.lost.clone());
     registry.register(
         "store_removed_records",
@@ -378,8 +373,12 @@ fn of_sources(status: &Status) -> [Family; 3] {
     };
     [
         Family::gauge("source_state", "", "1 for the state that a source is in").values(state),
-        Family::counter("source_records", "", "Records taken by source")
-            .values(named(|s| s.records)),
+        Family::counter(
+            "source_records",
+            "",
+            "Records read by source, events or not",
+        )
+        .values(named(|s| s.records)),
         Family::counter("source_lost", "", "Records known to be lost, by source")
             .values(named(|s| s.lost)),
     ]

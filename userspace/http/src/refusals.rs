@@ -12,42 +12,28 @@ use super::peer::Peer;
 /// Between two log lines about the same.
 const LOG_EVERY: Duration = Duration::from_secs(60);
 
-/// Why a client did not get what it wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Reason {
-    /// Its user holds too many connections, or nothing is free.
-    Connections,
-    /// Its user holds too many streams, or nothing is free.
-    Streams,
-    /// Too many bytes of answers wait for readers.
-    Memory,
-    /// It did not take its answer.
-    SlowReader,
-    /// It sent no whole request.
-    Idle,
-    /// It did not send the body that it announced.
-    Body,
-    /// It did not come through the handshake of TLS.
-    Handshake,
-    /// What it showed is no valid credential.
-    Login,
-    /// It asked too often.
-    Rate,
-}
-
-impl Reason {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Connections => "connections",
-            Self::Streams => "streams",
-            Self::Memory => "memory",
-            Self::SlowReader => "slow_reader",
-            Self::Idle => "idle",
-            Self::Body => "body",
-            Self::Handshake => "handshake",
-            Self::Login => "login",
-            Self::Rate => "rate",
-        }
+gtrace_event::shown_enum! {
+    /// Why a client did not get what it wanted.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub(super) enum Reason {
+        /// Its user holds too many connections, or nothing is free.
+        Connections = "connections",
+        /// Its user holds too many streams, or nothing is free.
+        Streams = "streams",
+        /// Too many bytes of answers wait for readers.
+        Memory = "memory",
+        /// It did not take its answer.
+        SlowReader = "slow_reader",
+        /// It sent no whole request.
+        Idle = "idle",
+        /// It did not send the body that it announced.
+        Body = "body",
+        /// It did not come through the handshake of TLS.
+        Handshake = "handshake",
+        /// What it showed is no valid credential.
+        Login = "login",
+        /// It asked too often.
+        Rate = "rate",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Results that stay small and show what they are made of: long texts and lists are cut, which the result says, and characters that
 //! a person would not see are written as escapes.
 
-use gtrace_api::text::clean;
+use gtrace_api::text::clean_lines;
 use serde_json::Value;
 
 /// Most bytes of JSON in a result.
@@ -69,7 +69,7 @@ fn shorten(
             if length > characters {
                 cut.push(format!("{path}: {characters} of {length} characters"));
             }
-            *text = visible(&text.chars().take(characters).collect::<String>());
+            *text = clean_lines(&text.chars().take(characters).collect::<String>());
         }
         Value::Array(list) => {
             let length = list.len();
@@ -103,12 +103,6 @@ fn below(path: &mut String, part: &str, work: impl FnOnce(&mut String)) {
     path.push_str(part);
     work(path);
     path.truncate(length);
-}
-
-/// Without characters that hide: control characters, marks of reading order, tags. Lines stay lines.
-pub(crate) fn visible(text: &str) -> String {
-    let lines: Vec<String> = text.split('\n').map(clean).collect();
-    lines.join("\n")
 }
 
 #[cfg(test)]

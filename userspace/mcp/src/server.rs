@@ -1,10 +1,11 @@
 //! The protocol: revision 2026-07-28, where each request says its version itself, and the two before it, which begin with
 //! `initialize`.
 
+use gtrace_api::text::clean_lines;
 use gtrace_event::Timestamp;
 use serde_json::{Map, Value, json};
 
-use crate::bound::{bound, visible};
+use crate::bound::bound;
 use crate::message::{self, INVALID_PARAMS, METHOD_NOT_FOUND, Message, Problem, Request, quoted};
 use crate::resources::{self, Contents};
 use crate::source::{Refusal, Source};
@@ -240,7 +241,7 @@ impl<'a> Server<'a> {
 
 /// An explanation, at a length that fits.
 fn shown(text: &str) -> String {
-    visible(&text.chars().take(2_000).collect::<String>())
+    clean_lines(&text.chars().take(2_000).collect::<String>())
 }
 
 fn object<const N: usize>(fields: [(&str, Value); N]) -> Map<String, Value> {

@@ -1,10 +1,9 @@
 // What the daemon knows now. One event stream and a few polls, whatever the number of views: a browser gives a host six
 // connections, and other tabs want some of them.
 
-import { useEffect, useReducer } from "preact/hooks";
 import { Problem, get, hasRoute, throughHead } from "./api";
+import { Feed, useFeed } from "./feed";
 import { compareTimes, plural } from "./format";
-import type { Connection } from "./parts/frame";
 import type { Event, Gap, GpuInfo, Incident, HealthReport, Published, Status, SubjectHealth } from "./types";
 
 /** Events that the page keeps. What is older can be read again from the store. */
@@ -20,7 +19,7 @@ const EVENTS_MS = 4_000;
 const NEWEST = 100;
 const RETRY_MS = [500, 1_000, 2_000, 5_000, 10_000];
 
-class Live {
+class Live extends Feed {
   status: Status | undefined;
   /** Of which version the daemon was that served this page. */
   servedBy: string | undefined;
@@ -35,18 +34,11 @@ class Live {
   hasOlder = false;
   /** Events that this page let go. */
   forgotten = 0;
-  connection: Connection = "connecting";
 
   /** Records that it did not get, as far as somebody counted them, and why. */
   private missed = 0;
   private gap = "";
-  /** With what each thing that is read failed last. */
-  private problems = new Map<string, Problem>();
   private byId = new Map<string, Event>();
-  private listeners = new Set<() => void>();
-  private scheduled = false;
-  private stale = false;
-  private stream: EventSource | undefined;
   private lastId = "";
   private failures = 0;
   /** Whether an event came since incidents were last read. */
@@ -62,55 +54,12 @@ class Live {
       void this.poll("events", () => this.readNewest(), EVENTS_MS);
       return;
     }
-    // A tab can be opened in the background.
-    if (!document.hidden) this.listen();
-    document.addEventListener("visibilitychange", () => {
-      // A page that nobody sees holds no stream; it goes on after the last record that it has.
-      if (document.hidden) this.close();
-      else if (!this.stream) this.listen();
-    });
-  }
-
-  /** Something that could not be read when it was last asked for. */
-  get problem(): Problem | undefined {
-    return [...this.problems.values()][0];
+    this.follow();
   }
 
   /** What this page did not get, in words; empty if that is nothing. */
   get missing(): string {
     return this.gap && `${this.missed > 0 ? plural(this.missed, "record") : "some records"} missed: ${this.gap}`;
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  private changed(): void {
-    if (this.scheduled) return;
-    this.scheduled = true;
-    // In a storm there are many records between two frames.
-    requestAnimationFrame(() => {
-      this.scheduled = false;
-      this.sort();
-      for (const listener of this.listeners) listener();
-    });
-  }
-
-  private async poll(name: string, read: () => Promise<void>, every: number): Promise<void> {
-    for (;;) {
-      if (!document.hidden) {
-        try {
-          await read();
-          this.problems.delete(name);
-        } catch (error) {
-          if (error instanceof Problem) this.problems.set(name, error);
-          else throw error;
-        }
-        this.changed();
-      }
-      await new Promise((done) => setTimeout(done, every));
-    }
   }
 
   private async readStatus(): Promise<void> {
@@ -144,26 +93,15 @@ class Live {
     this.incidents = [...all.values()].sort((a, b) => compareTimes(b.opened, a.opened));
   }
 
-  private listen(): void {
-    const stream = new EventSource(`/api/v1/events/stream${this.lastId ? `?after=${encodeURIComponent(this.lastId)}` : ""}`);
-    this.stream = stream;
-    stream.onopen = () => {
+  protected listen(): void {
+    const opened = () => {
       this.failures = 0;
-      this.connection = "live";
       // Read once the stream runs: so nothing falls between the two. One that goes on after no record lacks what came before it.
       if (!this.eventsRead || !this.lastId) void this.readEvents();
       this.changed();
     };
-    stream.onerror = () => {
-      this.connection = "lost";
-      this.changed();
-      // The browser tries again by itself unless the answer was an error.
-      if (stream.readyState !== EventSource.CLOSED) return;
-      this.close();
-      const wait = RETRY_MS[Math.min(this.failures, RETRY_MS.length - 1)];
-      this.failures += 1;
-      setTimeout(() => { if (!this.stream && !document.hidden) this.listen(); }, wait);
-    };
+    const wait = () => RETRY_MS[Math.min(this.failures++, RETRY_MS.length - 1)]!;
+    const stream = this.open(`/api/v1/events/stream${this.lastId ? `?after=${encodeURIComponent(this.lastId)}` : ""}`, opened, wait);
     const record = (message: MessageEvent<string>) => {
       if (message.lastEventId) this.lastId = message.lastEventId;
       const published = JSON.parse(message.data) as Published & { incident?: unknown };
@@ -178,12 +116,6 @@ class Live {
       // Records were lost, or the store is another one: what is here need not be the store's.
       if (gap.missed === undefined) void this.readAnew();
     });
-  }
-
-  private close(): void {
-    this.stream?.close();
-    this.stream = undefined;
-    this.connection = "lost";
   }
 
   private async readEvents(): Promise<void> {
@@ -277,10 +209,7 @@ class Live {
     this.stale = true;
   }
 
-  /** Once a frame, whatever came meanwhile. */
-  private sort(): void {
-    if (!this.stale) return;
-    this.stale = false;
+  protected sort(): void {
     this.events = [...this.byId.values()].sort(byTime);
     while (this.events.length > EVENTS_MAX) {
       const oldest = this.events.pop();
@@ -303,8 +232,4 @@ const isNewer = (event: Event, known: Event): boolean => event.revision > known.
 export const live = new Live();
 
 /** The live state; the component is drawn again whenever it changes. */
-export function useLive(): Live {
-  const [, redraw] = useReducer<number, void>((n) => n + 1, 0);
-  useEffect(() => live.subscribe(() => redraw()), []);
-  return live;
-}
+export const useLive = (): Live => useFeed(live);

@@ -4,48 +4,23 @@ use gtrace_event::{Event, Kind};
 
 use crate::material::CallLayer;
 
-/// A lane, from the bus up to the programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Lane {
-    Pcie,
-    KernelLog,
-    Gpu,
-    Network,
-    DriverCalls,
-    CudaCalls,
-    Processes,
-    RemoteClients,
-    Gtrace,
+gtrace_event::shown_enum! {
+    /// A lane, from the bus up to the programs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub(crate) enum Lane {
+        Pcie = "PCIe",
+        KernelLog = "Kernel log",
+        Gpu = "GPU",
+        Network = "Network",
+        DriverCalls = "Driver calls",
+        CudaCalls = "CUDA calls",
+        Processes = "Processes",
+        RemoteClients = "Remote clients",
+        Gtrace = "Monitoring",
+    }
 }
 
 impl Lane {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Pcie,
-        Self::KernelLog,
-        Self::Gpu,
-        Self::Network,
-        Self::DriverCalls,
-        Self::CudaCalls,
-        Self::Processes,
-        Self::RemoteClients,
-        Self::Gtrace,
-    ];
-
-    /// What people read beside it.
-    pub(crate) const fn title(self) -> &'static str {
-        match self {
-            Self::Pcie => "PCIe",
-            Self::Gpu => "GPU",
-            Self::Network => "Network",
-            Self::KernelLog => "Kernel log",
-            Self::DriverCalls => "Driver calls",
-            Self::CudaCalls => "CUDA calls",
-            Self::Processes => "Processes",
-            Self::RemoteClients => "Remote clients",
-            Self::Gtrace => "Monitoring",
-        }
-    }
-
     /// The lane of an event.
     pub(crate) fn of(event: &Event) -> Self {
         match event.kind {

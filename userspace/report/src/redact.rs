@@ -53,44 +53,32 @@ const FIXED: [&str; 35] = [
     "to",
 ];
 
-/// What a name names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Category {
-    /// A host.
-    Host,
-    /// A machine's or a boot's id.
-    Machine,
-    /// A person, as they named themselves.
-    User,
-    /// A path or the address of a page.
-    Path,
-    /// A process.
-    Process,
-    /// A container.
-    Container,
-    /// A job.
-    Job,
-    /// A client of a remote GPU.
-    Client,
-    /// An address of a network.
-    Address,
+gtrace_event::shown_enum! {
+    /// What a name names.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub(crate) enum Category {
+        /// A host.
+        Host = "host",
+        /// A machine's or a boot's id.
+        Machine = "machine",
+        /// A person, as they named themselves.
+        User = "user",
+        /// A path or the address of a page.
+        Path = "path",
+        /// A process.
+        Process = "process",
+        /// A container.
+        Container = "container",
+        /// A job.
+        Job = "job",
+        /// A client of a remote GPU.
+        Client = "client",
+        /// An address of a network.
+        Address = "address",
+    }
 }
 
 impl Category {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Host => "host",
-            Self::Machine => "machine",
-            Self::User => "user",
-            Self::Path => "path",
-            Self::Process => "process",
-            Self::Container => "container",
-            Self::Job => "job",
-            Self::Client => "client",
-            Self::Address => "address",
-        }
-    }
-
     /// What the texts of a field name.
     fn of_field(field: &str) -> Option<Self> {
         Some(match field {

@@ -87,7 +87,7 @@ impl Trace<'_> {
             let track = match tracks.get(&lane) {
                 Some(track) => *track,
                 None => {
-                    let track = self.writer.named(lane.title(), None)?;
+                    let track = self.writer.named(lane.name(), None)?;
                     tracks.insert(lane, track);
                     track
                 }
@@ -181,7 +181,7 @@ impl Trace<'_> {
             return Ok(());
         }
         calls.sort_by_key(|call| call.start);
-        let parent = self.writer.named(Lane::of_calls(layer).title(), None)?;
+        let parent = self.writer.named(Lane::of_calls(layer).name(), None)?;
         let mut rows: BTreeMap<Option<u32>, Vec<(Track, u64)>> = BTreeMap::new();
         for call in calls {
             let start = self.clock.nanos(call.start);

@@ -278,7 +278,11 @@ pub(super) fn tokens(text: &str) -> Result<Vec<TokenTable>, String> {
 }
 
 /// Whether `name` can be one of a credential: it stands in logs, metrics and files.
-pub(super) fn check_name(name: &str) -> Result<(), String> {
+///
+/// # Errors
+///
+/// What a name may be.
+pub fn check_name(name: &str) -> Result<(), String> {
     let good = |b: u8| b.is_ascii_alphanumeric() || b"._-@".contains(&b);
     match (1..=NAME_MAX).contains(&name.len()) && name.bytes().all(good) {
         true => Ok(()),

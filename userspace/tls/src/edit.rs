@@ -4,13 +4,14 @@ use std::fmt;
 use std::fs;
 use std::io::{self, Write as _};
 use std::num::NonZeroU32;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _, fchown,
+};
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jiff::Timestamp;
-use rustix::fs::{FlockOperation, flock};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::credentials::{self, Credentials, ENTRIES_MAX, GpuShare, Role, hash, hex};
@@ -275,8 +276,12 @@ fn change(
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
         _ => PathBuf::from("."),
     };
-    let lock = fs::File::open(&directory).map_err(failed)?;
-    flock(&lock, FlockOperation::LockExclusive).map_err(|error| failed(error.into()))?;
+    // Nobody else may open it: whoever can open a file can lock it for ever, and a folder like /etc/gtrace is open to all users.
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(".lock");
+    let lock = lock_file(&directory, &directory.join(name)).map_err(failed)?;
+    lock.lock().map_err(failed)?;
     let (contents, owner) = match fs::metadata(path) {
         Ok(metadata) => (Contents::read(path, false)?, Some(metadata)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -314,11 +319,33 @@ fn change(
         .map_err(failed)?;
     if let Some(owner) = owner {
         // Only root can give it back to another owner; for all others it is their own already.
-        let _ = std::os::unix::fs::fchown(new.as_file(), Some(owner.uid()), Some(owner.gid()));
+        let _ = fchown(new.as_file(), Some(owner.uid()), Some(owner.gid()));
     }
     new.as_file().sync_all().map_err(failed)?;
     new.persist(path).map_err(|error| failed(error.error))?;
-    lock.sync_all().map_err(failed)
+    let synced = fs::File::open(&directory).and_then(|folder| folder.sync_all());
+    synced.map_err(failed)
+}
+
+/// The file `name` of `folder`, made where it is not there: for those who may change files of the folder, whoever comes first.
+fn lock_file(folder: &Path, name: &Path) -> io::Result<fs::File> {
+    let mut options = fs::File::options();
+    let made = options.write(true).create_new(true).mode(0o600).open(name);
+    let lock = match made {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            return options.create_new(false).open(name);
+        }
+        made => made?,
+    };
+    let folder = fs::metadata(folder)?;
+    // Who is not root can be of another group than the folder: nobody else of that takes the lock then.
+    if fchown(&lock, None, Some(folder.gid())).is_ok() {
+        let mode = 0o600 | (folder.mode() & 0o020);
+        lock.set_permissions(fs::Permissions::from_mode(mode))?;
+    }
+    // Only root can give it to another user.
+    let _ = fchown(&lock, Some(folder.uid()), None);
+    Ok(lock)
 }
 
 #[cfg(test)]
@@ -417,6 +444,22 @@ mod tests {
         for name in ["prometheus", "nobody"] {
             assert!(revoke_token(&path, name, now).is_err());
         }
+        // Who has the folder locked, as any user can who may open it, keeps nobody waiting.
+        let folder = fs::File::open(path.parent().unwrap()).unwrap();
+        folder.lock().unwrap();
+        new_token(&path, &token("fourth"), now).unwrap();
+        let lock = path.with_file_name(".credentials.toml.lock");
+        let mode = fs::metadata(lock).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        // Root may be first in the folder of another user, or somebody in that of a group: who may change its files takes the lock too.
+        let place = path.parent().unwrap();
+        fs::set_permissions(place, fs::Permissions::from_mode(0o770)).unwrap();
+        let _ = std::os::unix::fs::chown(place, Some(4711), Some(4711));
+        new_token(&place.join("serve.toml"), &token("alice"), now).unwrap();
+        let lock = fs::metadata(place.join(".serve.toml.lock")).unwrap();
+        let place = fs::metadata(place).unwrap();
+        assert_eq!(lock.mode() & 0o777, 0o620);
+        assert_eq!((lock.uid(), lock.gid()), (place.uid(), place.gid()));
         // What somebody broke is reported and left as it is.
         let broken = read() + "[[token";
         fs::write(&path, &broken).unwrap();

@@ -11,15 +11,42 @@ pub struct Counters {
     families: BTreeMap<&'static str, Vec<Sample>>,
 }
 
-/// One sample of a family.
+/// A line of `/metrics`.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sample {
-    pub(super) labels: Vec<(String, String)>,
-    pub(super) value: f64,
+pub struct Sample {
+    /// Name of the series.
+    pub name: String,
+    /// Labels, with their values unescaped.
+    pub labels: Vec<(String, String)>,
+    /// The value.
+    pub value: f64,
 }
 
 impl Sample {
-    pub(super) fn label(&self, name: &str) -> &str {
+    /// Reads `name{label="value",..} number`.
+    pub fn parse(line: &str) -> Option<Self> {
+        let end = line.find(['{', ' '])?;
+        let (name, mut rest) = line.split_at(end);
+        let mut labels = Vec::new();
+        if let Some(inside) = rest.strip_prefix('{') {
+            rest = inside;
+            while !rest.starts_with('}') {
+                let (label, after) = rest.split_once("=\"")?;
+                let (value, after) = quoted(after)?;
+                labels.push((label.trim_start_matches(',').to_owned(), value));
+                rest = after;
+            }
+            rest = &rest[1..];
+        }
+        Some(Self {
+            name: name.to_owned(),
+            labels,
+            value: rest.trim().split(' ').next()?.parse().ok()?,
+        })
+    }
+
+    /// The value of a label; empty where it has none.
+    pub fn label(&self, name: &str) -> &str {
         let found = self.labels.iter().find(|(have, _)| have == name);
         found.map_or("", |(_, value)| value)
     }
@@ -29,11 +56,10 @@ impl Counters {
     /// Reads OpenMetrics text; lines that are not understood are passed over.
     pub fn parse(text: &str) -> Self {
         let mut counters = Self::default();
-        for line in text.lines().filter(|line| !line.starts_with('#')) {
-            let Some((name, sample)) = sample(line) else {
-                continue;
-            };
-            let name = name
+        let lines = text.lines().filter(|line| !line.starts_with('#'));
+        for sample in lines.filter_map(Sample::parse) {
+            let name = sample
+                .name
                 .strip_prefix("gtrace_")
                 .and_then(|n| n.strip_suffix("_total"));
             if let Some(shown) = SHOWN.into_iter().find(|shown| Some(*shown) == name) {
@@ -86,25 +112,6 @@ impl Counters {
             .map(|name| (name.to_owned(), family(name)))
             .collect()
     }
-}
-
-/// `name{label="value",..} number`.
-fn sample(line: &str) -> Option<(&str, Sample)> {
-    let end = line.find(['{', ' '])?;
-    let (name, mut rest) = line.split_at(end);
-    let mut labels = Vec::new();
-    if let Some(inside) = rest.strip_prefix('{') {
-        rest = inside;
-        while !rest.starts_with('}') {
-            let (label, after) = rest.split_once("=\"")?;
-            let (value, after) = quoted(after)?;
-            labels.push((label.trim_start_matches(',').to_owned(), value));
-            rest = after;
-        }
-        rest = &rest[1..];
-    }
-    let value = rest.trim().split(' ').next()?.parse().ok()?;
-    Some((name, Sample { labels, value }))
 }
 
 /// A label's value up to its closing quote, without escapes, and what follows.

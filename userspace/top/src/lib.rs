@@ -16,7 +16,7 @@ mod update;
 mod view;
 
 pub use ascii::{shows_utf8, to_ascii};
-pub use counters::Counters;
+pub use counters::{Counters, Sample};
 pub use host::HostReading;
 pub use model::{Model, Wish};
 pub use processes::Sort;

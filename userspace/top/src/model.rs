@@ -15,42 +15,22 @@ const MAX_EVENTS: usize = 1000;
 /// Rows that PageUp and PageDown go.
 const PAGE: usize = 10;
 
-/// A part of the view.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Pane {
-    #[default]
-    Events,
-    Counters,
-    Sources,
-    Gpus,
-    Host,
-    Processes,
-    Calls,
+gtrace_event::shown_enum! {
+    /// A part of the view.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(super) enum Pane {
+        #[default]
+        Events = "Events",
+        Sources = "Sources",
+        Counters = "Counters",
+        Gpus = "GPUs",
+        Host = "Host",
+        Processes = "Processes",
+        Calls = "Driver calls",
+    }
 }
 
 impl Pane {
-    pub(super) const ALL: [Self; 7] = [
-        Self::Events,
-        Self::Sources,
-        Self::Counters,
-        Self::Gpus,
-        Self::Host,
-        Self::Processes,
-        Self::Calls,
-    ];
-
-    pub(super) const fn title(self) -> &'static str {
-        match self {
-            Self::Events => "Events",
-            Self::Counters => "Counters",
-            Self::Sources => "Sources",
-            Self::Gpus => "GPUs",
-            Self::Host => "Host",
-            Self::Processes => "Processes",
-            Self::Calls => "Driver calls",
-        }
-    }
-
     fn step(self, by: usize) -> Self {
         let at = Self::ALL.iter().position(|pane| *pane == self).unwrap_or(0);
         Self::ALL[(at + by) % Self::ALL.len()]

@@ -10,52 +10,32 @@ use gtrace_profile::Histogram;
 /// Readings that are kept of a process: two minutes.
 pub(super) const HISTORY: usize = 120;
 
-/// What processes are sorted by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
-pub enum Sort {
-    /// CUDA calls a second.
-    #[default]
-    Api,
-    /// 99th percentile of CUDA calls.
-    Latency,
-    /// Failed calls, of CUDA and of the driver.
-    Errors,
-    /// 99th percentile of calls into the driver.
-    Driver,
-    /// Device memory.
-    Memory,
-    /// CPU time of the host.
-    Cpu,
-    /// Process id.
-    Pid,
+gtrace_event::shown_enum! {
+    /// What processes are sorted by.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+    pub enum Sort {
+        /// CUDA calls a second.
+        #[default]
+        Api = "CUDA calls",
+        /// 99th percentile of CUDA calls.
+        Latency = "p99 of CUDA calls",
+        /// Failed calls, of CUDA and of the driver.
+        Errors = "errors",
+        /// 99th percentile of calls into the driver.
+        Driver = "p99 of driver calls",
+        /// Device memory.
+        Memory = "memory",
+        /// CPU time of the host.
+        Cpu = "CPU",
+        /// Process id.
+        Pid = "pid",
+    }
 }
 
 impl Sort {
-    const ALL: [Self; 7] = [
-        Self::Api,
-        Self::Latency,
-        Self::Errors,
-        Self::Driver,
-        Self::Memory,
-        Self::Cpu,
-        Self::Pid,
-    ];
-
     pub(super) fn next(self) -> Self {
         let at = Self::ALL.iter().position(|sort| *sort == self).unwrap_or(0);
         Self::ALL[(at + 1) % Self::ALL.len()]
-    }
-
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::Api => "CUDA calls",
-            Self::Latency => "p99 of CUDA calls",
-            Self::Errors => "errors",
-            Self::Driver => "p99 of driver calls",
-            Self::Memory => "memory",
-            Self::Cpu => "CPU",
-            Self::Pid => "pid",
-        }
     }
 }
 

@@ -186,7 +186,7 @@ fn draw_pane(
     } else {
         Style::new()
     };
-    let mut title = format!(" {} ", pane.title());
+    let mut title = format!(" {} ", pane.name());
     if pane == Pane::Events && !model.filter.is_empty() {
         title = format!(" Events with `{}` ", clean(&model.filter));
     }

@@ -52,7 +52,8 @@ fn variant(group: Group, name: &str) -> Option<&'static str> {
         Group::Launch => !matches!(name, "cuLaunch" | "cuLaunchGrid" | "cuLaunchGridAsync"),
         Group::Wait => name.starts_with("cuStream"),
         Group::Copy | Group::Memset | Group::Memory => name.contains("Async"),
-        Group::Host | Group::Module | Group::Context => false,
+        Group::Module => name == "cuGraphInstantiateWithParams",
+        Group::Host | Group::Context => false,
     };
     match group {
         _ if on_a_stream => Some("_ptsz"),
@@ -299,6 +300,7 @@ mod tests {
             "cuLaunchKernel_ptsz",
             "cuMemcpyHtoD_v2_ptds",
             "cuMemFreeAsync_ptsz",
+            "cuGraphInstantiateWithParams_ptsz",
         ] {
             assert!(names.contains(name), "{name}");
         }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, BufRead, BufReader, Read as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -12,6 +12,8 @@ use gtrace_abi::API_LIBRARIES;
 
 /// Files of the name that are looked at in a process. Its user can map any number of them.
 const MOST: usize = API_LIBRARIES;
+/// Bytes of a table of mappings that are read: each of its lines has a path that its user makes as long as the kernel lets him.
+const TABLE_MOST: u64 = 32 << 20;
 
 /// How the library's files are named: libcuda.so.1, libcuda.so.550.54.14.
 pub const LIBCUDA: &str = "libcuda.so";
@@ -104,22 +106,20 @@ pub struct LibraryError {
 ///
 /// If the process is gone, or may not be read.
 pub fn mapped(proc_root: &Path, pid: u32, name: &str) -> io::Result<Vec<Mapping>> {
-    // Not as text: a path can be any bytes.
-    let maps = fs::read(proc_root.join(pid.to_string()).join("maps"))?;
-    Ok(parse(&maps, name))
+    let maps = File::open(proc_root.join(pid.to_string()).join("maps"))?;
+    parse(BufReader::new(maps.take(TABLE_MOST)), name)
 }
 
-fn parse(maps: &[u8], name: &str) -> Vec<Mapping> {
-    // Quick for the many processes that have none: most lines are not even taken apart.
-    if !contains(maps, name.as_bytes()) {
-        return Vec::new();
-    }
+fn parse(maps: impl BufRead, name: &str) -> io::Result<Vec<Mapping>> {
     let mut found = BTreeMap::new();
-    for line in maps.split(|byte| *byte == b'\n') {
-        if !contains(line, name.as_bytes()) {
+    // Not as text: a path can be any bytes.
+    for line in maps.split(b'\n') {
+        let line = line?;
+        // Quick for the many that have another name: they are not even taken apart.
+        if !contains(&line, name.as_bytes()) {
             continue;
         }
-        if let Some(mapping) = parse_line(line, name) {
+        if let Some(mapping) = parse_line(&line, name) {
             found
                 .entry((mapping.inode, mapping.path.clone()))
                 .or_insert(mapping);
@@ -128,7 +128,7 @@ fn parse(maps: &[u8], name: &str) -> Vec<Mapping> {
             break;
         }
     }
-    found.into_values().collect()
+    Ok(found.into_values().collect())
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -179,29 +179,41 @@ pub fn open(proc_root: &Path, pid: u32, mapping: &Mapping) -> Result<Library, Li
     };
     if !mapping.deleted {
         let relative = mapping.path.strip_prefix("/").unwrap_or(&mapping.path);
-        // Whatever another user's process has put there meanwhile must not keep the reader waiting.
-        let by_path = File::options()
-            .read(true)
-            .custom_flags(libc::O_NONBLOCK)
-            .open(process.join("root").join(relative));
         // The device in maps is another one than stat's on overlayfs and btrfs: the inode must do.
-        if let Ok(file) = by_path
-            && let Ok(id) = id_of(&file)
+        if let Ok((file, id)) = open_regular(&process.join("root").join(relative))
             && id.inode == mapping.inode
         {
             return Ok(library(file, id));
         }
     }
-    let opened = File::open(process.join("map_files").join(&mapping.range))
-        .and_then(|file| Ok((id_of(&file)?, file)));
-    match opened {
-        Ok((id, file)) => Ok(library(file, id)),
+    match open_regular(&process.join("map_files").join(&mapping.range)) {
+        Ok((file, id)) => Ok(library(file, id)),
         Err(source) => Err(LibraryError {
             pid,
             path: mapping.path.clone(),
             source,
         }),
     }
+}
+
+/// Opens a regular file, and nothing else. Another user's process can put anything in the place of its library, also a link to a
+/// device of the host: links are followed from the reader's root. A device may do something when it is opened (a watchdog starts, a
+/// tape rewinds), and O_PATH opens none.
+fn open_regular(path: &Path) -> io::Result<(File, FileId)> {
+    let place = File::options()
+        .read(true)
+        .custom_flags(libc::O_PATH)
+        .open(path)?;
+    if !place.metadata()?.is_file() {
+        let cause = "it is no regular file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, cause));
+    }
+    let file = File::options()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
+    let id = id_of(&file)?;
+    Ok((file, id))
 }
 
 fn id_of(file: &File) -> io::Result<FileId> {
@@ -238,7 +250,7 @@ mod tests {
 
     #[test]
     fn each_file_of_the_name_is_found_once_in_a_table_of_mappings() {
-        let found = parse(MAPS.as_bytes(), LIBCUDA);
+        let found = parse(MAPS.as_bytes(), LIBCUDA).unwrap();
         let of = |index: usize| {
             let mapping: &Mapping = &found[index];
             (mapping.path.to_str().unwrap(), mapping.deleted)
@@ -256,7 +268,7 @@ mod tests {
     fn of_a_table_without_end_the_first_files_are_taken() {
         let line = |n: usize| format!("7f00-7f01 r-xp 00000000 fe:00 {n} /tmp/libcuda.so.{n}\n");
         let maps: String = (1..1000).map(line).collect();
-        let found = parse(maps.as_bytes(), LIBCUDA);
+        let found = parse(maps.as_bytes(), LIBCUDA).unwrap();
         let inodes: Vec<u64> = found.iter().map(Mapping::inode).collect();
         assert_eq!(inodes, (1..=MOST as u64).collect::<Vec<_>>());
     }
@@ -264,9 +276,19 @@ mod tests {
     #[test]
     fn a_table_that_is_cut_or_strange_does_no_harm() {
         for len in 0..MAPS.len() {
-            parse(&MAPS.as_bytes()[..len], LIBCUDA);
+            parse(&MAPS.as_bytes()[..len], LIBCUDA).unwrap();
         }
-        assert!(parse(b"libcuda.so\nx libcuda.so\n\xff /libcuda.so.1\n", LIBCUDA).is_empty());
+        let odd = &b"libcuda.so\nx libcuda.so\n\xff /libcuda.so.1\n"[..];
+        assert!(parse(odd, LIBCUDA).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_table_is_read_up_to_a_bound() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("7")).unwrap();
+        let table = File::create(dir.path().join("7/maps")).unwrap();
+        table.set_len(1 << 40).unwrap();
+        assert!(mapped(dir.path(), 7, LIBCUDA).unwrap().is_empty());
     }
 
     #[test]
@@ -276,5 +298,26 @@ mod tests {
         let library = open(Path::new("/proc"), pid, &found[0]).unwrap();
         assert_eq!(library.id.inode, found[0].inode);
         assert!(mapped(Path::new("/proc"), u32::MAX, "libc.so").is_err());
+    }
+
+    #[test]
+    fn a_device_in_the_place_of_a_library_is_not_opened() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("7/root");
+        fs::create_dir_all(&root).unwrap();
+        let place = root.join("libcuda.so.1");
+        let mapping = |of: &Path| Mapping {
+            range: "1-2".to_owned(),
+            inode: fs::metadata(of).unwrap().ino(),
+            path: "/libcuda.so.1".into(),
+            deleted: false,
+        };
+        // The link leads out of the root of the process.
+        let device = Path::new("/dev/null");
+        std::os::unix::fs::symlink(device, &place).unwrap();
+        assert!(open(dir.path(), 7, &mapping(device)).is_err());
+        fs::remove_file(&place).unwrap();
+        fs::write(&place, b"library").unwrap();
+        assert!(open(dir.path(), 7, &mapping(&place)).is_ok());
     }
 }

@@ -90,6 +90,12 @@ pub enum TraceError {
         "this kernel lets no uprobe be attached ({0}): it needs CONFIG_UPROBES and CONFIG_BPF_EVENTS"
     )]
     NoWay(String),
+    /// This process is in a PID namespace of its own.
+    #[error(
+        "process {0} has another number in the kernel, whose probes do not know this PID namespace: run gtrace in \
+         that of the host (docker run --pid=host, hostPID: true), with the number that the process has there"
+    )]
+    OtherNumbers(u32),
     /// The library is not one.
     #[error("{path}: {source}")]
     Library {

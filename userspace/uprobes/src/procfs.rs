@@ -2,7 +2,11 @@
 
 use std::fs;
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+
+/// Inode of the initial PID namespace (`PROC_PID_INIT_INO`, include/linux/proc_ns.h).
+const INITIAL_PIDS: u64 = 0xefff_fffc;
 
 /// Who a process is or was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +17,12 @@ pub struct Identity {
     pub cgroups: String,
     /// Whether it has ended.
     pub ended: bool,
+}
+
+/// Whether this process knows others by the numbers that the kernel's probes have for them: not so in a PID namespace of its own.
+pub fn has_the_kernels_numbers() -> bool {
+    // Where it cannot be read, nothing speaks against it.
+    fs::metadata("/proc/self/ns/pid").map_or(true, |own| own.ino() == INITIAL_PIDS)
 }
 
 /// Pages of a process's address space, proc_pid_statm(5).

@@ -344,7 +344,10 @@ impl Tracer {
     /// # Errors
     ///
     /// If the kernel refuses the probes that are to remain.
-    pub fn shed_functions(&mut self, functions: &[u32]) -> Result<(), TraceError> {
+    pub fn shed_functions(
+        &mut self,
+        functions: impl IntoIterator<Item = u32>,
+    ) -> Result<(), TraceError> {
         self.shed.extend(functions);
         let ids: Vec<FileId> = self.libraries.keys().copied().collect();
         for id in ids {
@@ -368,7 +371,7 @@ impl Tracer {
             self.sample(*function, *every)?;
             self.shed.remove(function);
         }
-        self.shed_functions(&[])
+        self.shed_functions([])
     }
 
     fn write_config(&self) -> Result<(), TraceError> {

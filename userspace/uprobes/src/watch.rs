@@ -50,7 +50,7 @@ pub struct Watch {
     /// Files that a process has mapped and that could not be opened there, so that it is reported once.
     unopened: BTreeSet<(u64, PathBuf)>,
     /// Files that wait until another library gives up its place, and the processes that have them mapped.
-    waiting: BTreeMap<(u64, PathBuf), BTreeSet<u32>>,
+    waiting: BTreeMap<FileId, BTreeSet<u32>>,
     /// Of each process, how large its address space was when it was looked through.
     looked: HashMap<u32, u64>,
     /// What processes map, as the kernel reports it; `None` where it does not, or one process is followed.
@@ -103,9 +103,15 @@ impl Watch {
     ///
     /// # Errors
     ///
-    /// If the kernel has no uprobes, or the process may not use them.
+    /// If the kernel has no uprobes, or the process may not use them; if one process is named by another number than the
+    /// kernel's.
     pub fn start(options: Options, settings: Settings) -> Result<Self, TraceError> {
         let pid = options.pid;
+        if let Some(pid) = pid
+            && !procfs::has_the_kernels_numbers()
+        {
+            return Err(TraceError::OtherNumbers(pid));
+        }
         let now = Instant::now();
         let mut watch = Self {
             tracer: Tracer::load(options)?,
@@ -309,7 +315,6 @@ impl Watch {
             self.seen_cpu.insert(pid, cpu);
         }
         for mapping in found {
-            let file = (mapping.inode(), mapping.path.clone());
             let opened = library::open(&self.proc_root, pid, &mapping);
             // A process that has ended meanwhile does not rule out the file, which others may have.
             if opened.is_err() && !procfs::lives(&self.proc_root, pid) {
@@ -319,6 +324,7 @@ impl Watch {
                 Ok(library) => library,
                 // Another process may have it where it can be opened.
                 Err(error) => {
+                    let file = (mapping.inode(), mapping.path);
                     if self.unopened.insert(file) {
                         self.say(format!("not traced: {error}"));
                     }
@@ -332,10 +338,10 @@ impl Watch {
             self.users.entry(pid).or_default().insert(id);
             match self.attach(library) {
                 Ok(()) => {
-                    self.waiting.remove(&file);
+                    self.waiting.remove(&id);
                 }
                 Err(error @ TraceError::TooMany(_)) => {
-                    let processes = self.waiting.entry(file).or_default();
+                    let processes = self.waiting.entry(id).or_default();
                     let is_first = processes.is_empty();
                     processes.insert(pid);
                     if is_first {

@@ -56,7 +56,7 @@ fn root_functions_are_given_up_one_by_one_while_the_others_are_counted_on() {
             u32::try_from(found.unwrap()).unwrap()
         };
         let (copy, sync) = (number("cuMemcpyHtoD_v2"), number("cuCtxSynchronize"));
-        tracer.shed_functions(&[copy]).unwrap();
+        tracer.shed_functions([copy]).unwrap();
         tracer.sample(sync, 1 << 30).unwrap();
         caller.go_on();
         let mut deeds = caller.deeds();

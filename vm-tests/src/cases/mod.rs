@@ -58,6 +58,8 @@ pub(crate) struct Case {
     pub(crate) patience: Duration,
     /// Whether every run of `cargo xtask test` has it, on every kernel. The others take turns.
     pub(crate) core: bool,
+    /// Whether it waits most of its time: its machine leaves the processors to others.
+    pub(crate) idle: bool,
 }
 
 impl Case {
@@ -73,12 +75,19 @@ impl Case {
             run,
             patience: Duration::from_secs(120),
             core: false,
+            idle: false,
         }
     }
 
     /// The same as one of the core set.
     pub(crate) const fn core(mut self) -> Self {
         self.core = true;
+        self
+    }
+
+    /// The same as one that waits most of its time.
+    pub(crate) const fn idle(mut self) -> Self {
+        self.idle = true;
         self
     }
 

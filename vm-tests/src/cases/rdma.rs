@@ -12,7 +12,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::layout::{BUSYBOX, GTRACE, RDMA, RDMA_PROGRAMS, RDMA_STRICT};
+use gtrace_vm_tests::layout::{BUSYBOX, COHERENCE, GTRACE, RDMA, RDMA_PROGRAMS, RDMA_STRICT};
 use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
@@ -27,6 +27,7 @@ pub(super) const CASES: &[Case] = &[
     Case::new("rdma_programs_1", Scenario::Rdma, programs::<0>).patience(300),
     Case::new("rdma_programs_2", Scenario::Rdma, programs::<1>).patience(300),
     Case::new("rdma_programs_3", Scenario::Rdma, programs::<2>).patience(300),
+    Case::new("rdma_coherence", Scenario::Rdma, coherence).patience(300),
     Case::new("rdma_fallbacks", Scenario::Rdma, fallbacks).patience(300),
     Case::new("rdma_doctor", Scenario::Rdma, doctor),
 ];
@@ -163,6 +164,12 @@ pub(super) fn with_kernels(command: &mut Command) -> &mut Command {
     command.env("GTRACE_KERNELS", format!("{RDMA}/ptx"))
 }
 
+/// The path of a program and its arguments, which follow its name.
+fn words(name: &str) -> Vec<String> {
+    let path = format!("{RDMA}/{name}");
+    path.split(' ').map(str::to_owned).collect()
+}
+
 /// The output of a program that runs on the CPU emulator without a server, where it runs once.
 pub(super) fn direct(name: &str) -> Result<String> {
     static PRINTED: Mutex<BTreeMap<String, String>> = Mutex::new(BTreeMap::new());
@@ -170,7 +177,9 @@ pub(super) fn direct(name: &str) -> Result<String> {
     if let Some(text) = all.get(name) {
         return Ok(text.clone());
     }
-    let mut command = Command::new(format!("{RDMA}/{name}"));
+    let words = words(name);
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]);
     command.env("LD_LIBRARY_PATH", format!("{RDMA}/direct"));
     let output = with_kernels(&mut command).output();
     let text = printed(name, output.with_context(|| format!("cannot run {name}"))?)?;
@@ -220,6 +229,23 @@ fn programs<const PART: usize>(guest: &mut Guest) -> Result<()> {
     Ok(())
 }
 
+/// Managed and page-locked memory, which host and device use in turn and at the same time.
+fn coherence(guest: &mut Guest) -> Result<()> {
+    device_up()?;
+    let server = Server::start(guest, &TRUSTING)?;
+    let steps = match guest.long() {
+        true => "100000",
+        false => "2000",
+    };
+    for kind in ["managed", "allocated", "small", "registered", "shared"] {
+        let name = format!("{COHERENCE} {steps} 4 {kind}");
+        same(guest, &name, ADDRESS, &[], &direct(&name)?)?;
+        guest.note(format!("{name} is the same over RDMA"))?;
+    }
+    drop(server);
+    Ok(())
+}
+
 /// That a program prints `wanted` by RDMA from `remote`.
 pub(super) fn same(
     guest: &Guest,
@@ -237,7 +263,8 @@ pub(super) fn same(
         .args(options)
         .arg("--stats-file")
         .arg(&stats)
-        .args(["--", &format!("{RDMA}/{name}")]);
+        .arg("--")
+        .args(words(name));
     let got = printed(name, with_kernels(&mut command).output()?)?;
     ensure!(
         got == wanted,

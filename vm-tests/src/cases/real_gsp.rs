@@ -23,7 +23,9 @@ use crate::guest::{Guest, PATIENCE, within};
 pub(super) const CASES: &[Case] = &[
     Case::new("real_gsp_opens", Scenario::Real, opens).patience(180),
     Case::new("real_gsp_xids", Scenario::Real, xids).patience(300),
-    Case::new("real_gsp_silent", Scenario::Real, silent).patience(300),
+    Case::new("real_gsp_silent", Scenario::Real, silent)
+        .patience(300)
+        .idle(),
     Case::new(
         "real_gsp_nvidia_smi_agrees_with_a_judge",
         Scenario::Real,

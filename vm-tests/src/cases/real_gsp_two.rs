@@ -20,7 +20,8 @@ pub(super) const CASES: &[Case] = &[
         Scenario::Real,
         one_is_silent,
     )
-    .patience(300),
+    .patience(300)
+    .idle(),
 ];
 
 /// One more in the last byte, which began at 0xff.

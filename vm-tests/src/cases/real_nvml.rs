@@ -22,7 +22,8 @@ pub(super) const CASES: &[Case] = &[Case::new(
     Scenario::Real,
     left_alone,
 )
-.patience(420)];
+.patience(420)
+.idle()];
 
 /// The daemon waits a minute after the first attempt and two after the second. An Xid is logged when an attempt ends,
 /// which a busy host delays, so that the times between two are measured with so much to spare.

@@ -113,7 +113,7 @@ impl Daemon {
 
     /// What it counts of each source: records seen and lost.
     pub(crate) fn counts(&self) -> String {
-        let of_sources = ["gtrace_records_total", "gtrace_lost_total"];
+        let of_sources = ["gtrace_source_records_total", "gtrace_lost_total"];
         let metrics = self.client().get_text("/metrics").unwrap_or_default();
         let lines = metrics.lines();
         let wanted = lines.filter(|line| of_sources.iter().any(|name| line.starts_with(name)));

@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 
 use super::VERSION;
 use crate::context::Context;
+use crate::ebpf::LOG_FEATURE;
 use crate::shell;
 
 /// The workspace's packages whose code is in the binary: it itself and the libraries that it carries.
@@ -62,26 +63,39 @@ pub(super) struct Licences {
 impl Licences {
     /// Asks cargo, and reads the files in the packages' sources.
     pub(super) fn gather(context: &Context) -> Result<Self> {
+        let platform = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
         let mut components = BTreeMap::new();
-        for (manifest, roots) in [
-            (context.root.join("Cargo.toml"), &ROOTS[..]),
-            (context.root.join("ebpf/Cargo.toml"), &PROBES[..]),
+        for (manifest, roots, features) in [
+            (context.root.join("Cargo.toml"), &ROOTS[..], None),
+            (
+                context.root.join("ebpf/Cargo.toml"),
+                &PROBES[..],
+                Some(LOG_FEATURE),
+            ),
         ] {
             let lock = fs::read_to_string(manifest.with_file_name("Cargo.lock"))?;
             let sums = checksums(&lock);
-            let mut cargo = shell::clean(&context.cargo);
-            cargo
-                .args([
-                    "metadata",
-                    "--format-version=1",
-                    "--locked",
-                    "--filter-platform",
-                ])
-                .arg(format!("{}-unknown-linux-gnu", std::env::consts::ARCH))
-                .arg("--manifest-path")
-                .arg(&manifest);
-            let metadata: Value = serde_json::from_str(&shell::read(&mut cargo)?)?;
-            for package in linked(&metadata, roots)? {
+            let cargo = |what: &str| {
+                let mut cargo = shell::clean(&context.cargo);
+                cargo
+                    .args([what, "--locked", "--manifest-path"])
+                    .arg(&manifest)
+                    .args(features);
+                cargo
+            };
+            let metadata = shell::read(cargo("metadata").args([
+                "--format-version=1",
+                "--filter-platform",
+                &platform,
+            ]))?;
+            // What is only run while building, or while testing, is not among them.
+            let tree = shell::read(
+                cargo("tree")
+                    .args(["--edges=normal,no-proc-macro", "--prefix=none"])
+                    .args(["--color=never", "--target", &platform])
+                    .args(roots.iter().flat_map(|root| ["--package", root])),
+            )?;
+            for package in linked(&serde_json::from_str(&metadata)?, &tree) {
                 let component = component(package, &sums)?;
                 components.insert(
                     (component.name.clone(), component.version.clone()),
@@ -223,49 +237,20 @@ impl Licences {
     }
 }
 
-/// The packages of others that `roots` link: what is only run while building, or while testing, is not among them.
-fn linked<'a>(metadata: &'a Value, roots: &[&str]) -> Result<Vec<&'a Value>> {
-    let list = |value: &'a Value| value.as_array().into_iter().flatten();
-    let packages: BTreeMap<&str, &Value> = list(&metadata["packages"])
-        .filter_map(|package| Some((package["id"].as_str()?, package)))
+/// The packages of others among those that `cargo tree` names: `anyhow v1.0.104`.
+fn linked<'a>(metadata: &'a Value, tree: &str) -> Vec<&'a Value> {
+    let named: BTreeSet<(&str, &str)> = tree
+        .lines()
+        .filter_map(|line| line.split_once(" v"))
+        .map(|(name, rest)| (name, rest.split(' ').next().unwrap_or(rest)))
         .collect();
-    let nodes: BTreeMap<&str, &Value> = list(&metadata["resolve"]["nodes"])
-        .filter_map(|node| Some((node["id"].as_str()?, node)))
-        .collect();
-    let is_root = |package: &&Value| roots.iter().any(|root| package["name"] == *root);
-    let mut ways: Vec<&str> = packages
-        .values()
-        .copied()
-        .filter(is_root)
-        .filter_map(|package| package["id"].as_str())
-        .collect();
-    if ways.len() != roots.len() {
-        bail!("cargo metadata does not know all of {}", roots.join(", "));
-    }
-    let mut found = BTreeSet::new();
-    while let Some(id) = ways.pop() {
-        if !found.insert(id) {
-            continue;
-        }
-        let node = nodes
-            .get(id)
-            .with_context(|| format!("{id} was not resolved"))?;
-        for dependency in list(&node["deps"]) {
-            let is_linked = list(&dependency["dep_kinds"]).any(|kind| kind["kind"].is_null());
-            let id = dependency["pkg"].as_str().unwrap_or_default();
-            let is_macro = packages.get(id).is_some_and(|package| {
-                list(&package["targets"])
-                    .any(|target| list(&target["kind"]).any(|kind| kind == "proc-macro"))
-            });
-            if is_linked && !is_macro {
-                ways.push(id);
-            }
-        }
-    }
-    let of_others = found.into_iter().filter_map(|id| packages.get(id).copied());
-    Ok(of_others
-        .filter(|package| !package["source"].is_null())
-        .collect())
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    packages
+        .filter(|package| {
+            let text = |key: &str| package[key].as_str().unwrap_or_default();
+            !package["source"].is_null() && named.contains(&(text("name"), text("version")))
+        })
+        .collect()
 }
 
 fn component(package: &Value, sums: &BTreeMap<(String, String), String>) -> Result<Component> {
@@ -426,27 +411,16 @@ mod tests {
 
     #[test]
     fn only_what_is_linked_is_named() {
-        let package = |name: &str, kind: &str, source: Option<&str>| json!({ "id": name, "name": name, "source": source, "targets": [{ "kind": [kind] }] });
-        let dependency = |name: &str, kind: Option<&str>| json!({ "pkg": name, "dep_kinds": [{ "kind": kind }] });
-        let metadata = json!({
-            "packages": [
-                package("root", "bin", None), package("own", "lib", None), package("linked", "lib", Some("r")),
-                package("macro", "proc-macro", Some("r")), package("builds", "lib", Some("r")),
-                package("tests", "lib", Some("r")),
-            ],
-            "resolve": { "nodes": [
-                { "id": "root", "deps": [dependency("own", None), dependency("macro", None), dependency("builds", Some("build"))] },
-                { "id": "own", "deps": [dependency("linked", None), dependency("tests", Some("dev"))] },
-                { "id": "linked", "deps": [] }, { "id": "macro", "deps": [] },
-            ] },
-        });
-        let found = linked(&metadata, &["root"]).unwrap();
-        let names: Vec<_> = found
-            .iter()
+        let package = |name: &str, source: Option<&str>| json!({ "name": name, "version": "1.0.0", "source": source });
+        let metadata = json!({ "packages": [
+            package("root", None), package("linked", Some("r")), package("optional", Some("r")),
+        ] });
+        let tree = "root v1.0.0 (/checkout)\nlinked v1.0.0\nlinked v1.0.0 (*)\nlinked v2.0.0\n";
+        let names: Vec<_> = linked(&metadata, tree)
+            .into_iter()
             .map(|it| it["name"].as_str().unwrap())
             .collect();
         assert_eq!(names, ["linked"]);
-        linked(&metadata, &["root", "no-such"]).unwrap_err();
     }
 
     #[test]

@@ -391,7 +391,11 @@ fn run(
         kernel::ensure(&cache.dir, &cache.apt, line)?;
     }
     report.begin("virtual machines: build");
-    let cases = build(context, options.profile())?;
+    let mut cases = build(context, options.profile())?;
+    if options.long {
+        // What is repeated a hundred times is silent for longer.
+        cases.iter_mut().for_each(|case| case.patience *= 10);
+    }
     let mut plans: Vec<_> = (0..lines.len())
         .map(|nth| plan(&cases, options, nth, lines.len()))
         .collect();
@@ -514,11 +518,7 @@ fn run(
         .collect();
     let jobs: Vec<_> = (runs.iter().enumerate())
         .flat_map(|(suite, run)| {
-            run.plan.iter().map(move |(scenario, cases)| Job {
-                suite,
-                scenario: *scenario,
-                cases: cases.clone(),
-            })
+            (run.plan.iter()).flat_map(move |(scenario, cases)| Job::split(suite, *scenario, cases))
         })
         .collect();
     for (run, outcome) in runs.iter().zip(queue::run(&suites, &jobs, &log)) {

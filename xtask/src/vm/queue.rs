@@ -1,4 +1,5 @@
-//! The cases of all kernels as one queue, which two workers take the longest from: so both end at about the same time.
+//! The cases of all kernels as one queue, which two workers take the longest from: so both end at about the same time. A
+//! third one has those that wait most of their time.
 
 use std::num::NonZero;
 use std::panic::{self, AssertUnwindSafe};
@@ -25,9 +26,28 @@ pub(super) struct Job<'a> {
     pub(super) suite: usize,
     pub(super) scenario: Scenario,
     pub(super) cases: Vec<&'a Case>,
+    /// Whether they wait most of their time.
+    idle: bool,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
+    /// Those of `cases`: one for each that waits, and one for the others.
+    pub(super) fn split(
+        suite: usize,
+        scenario: Scenario,
+        cases: &[&'a Case],
+    ) -> impl Iterator<Item = Self> + use<'a> {
+        let (idle, busy): (Vec<_>, Vec<_>) = cases.iter().copied().partition(|case| case.idle);
+        let idle = idle.into_iter().map(|case| (vec![case], true));
+        let busy = (!busy.is_empty()).then_some((busy, false));
+        busy.into_iter().chain(idle).map(move |(cases, idle)| Self {
+            suite,
+            scenario,
+            cases,
+            idle,
+        })
+    }
+
     /// About how long its cases take, in seconds on two busy cores.
     fn seconds(&self) -> usize {
         let each = match self.scenario {
@@ -65,9 +85,10 @@ impl<'j, 'a> Queue<'j, 'a> {
         }
     }
 
-    /// Takes the longest that may begin. What is left where there is none falls to the worker that is under way.
-    fn next(&mut self) -> Option<&'j Job<'a>> {
-        let may = |job: &&Job<'_>| !(self.greedy && job.is_greedy());
+    /// Takes the longest that may begin, of those that wait or of the others. What is left where there is none falls to the
+    /// worker that is under way.
+    fn next(&mut self, idle: bool) -> Option<&'j Job<'a>> {
+        let may = |job: &&Job<'_>| job.idle == idle && !(self.greedy && job.is_greedy());
         let at = self.jobs.iter().rposition(may)?;
         let job = self.jobs.remove(at);
         self.greedy |= job.is_greedy();
@@ -85,8 +106,8 @@ pub(super) fn run(suites: &[Suite<'_>], jobs: &[Job<'_>], log: &Log) -> Vec<Outc
     let queue = Mutex::new(Queue::new(jobs));
     let outcomes: Vec<_> = suites.iter().map(|_| Outcome::default()).collect();
     let outcomes = Mutex::new(outcomes);
-    let work = || {
-        while let Some(job) = { locked(&queue).next() } {
+    let work = |idle| {
+        while let Some(job) = { locked(&queue).next(idle) } {
             let ended = run_job(&suites[job.suite], job, log);
             locked(&outcomes)[job.suite].add(ended);
             locked(&queue).done(job);
@@ -94,8 +115,9 @@ pub(super) fn run(suites: &[Suite<'_>], jobs: &[Job<'_>], log: &Log) -> Vec<Outc
     };
     thread::scope(|threads| {
         for _ in 0..workers() {
-            threads.spawn(work);
+            threads.spawn(|| work(false));
         }
+        threads.spawn(|| work(true));
     });
     outcomes
         .into_inner()
@@ -131,14 +153,34 @@ mod tests {
 
     use super::*;
 
-    #[test]
-    fn the_longest_comes_first_and_one_that_is_greedy_at_a_time() {
-        let case = Case {
+    fn case(idle: bool) -> Case {
+        Case {
             name: "a_case".to_owned(),
             scenario: Scenario::Driver,
             patience: Duration::from_secs(1),
             core: false,
-        };
+            idle,
+        }
+    }
+
+    #[test]
+    fn a_case_that_waits_has_a_machine_of_its_own_beside_the_others() {
+        let (idle, busy) = (case(true), case(false));
+        let cases = [&busy, &idle, &busy, &idle];
+        let jobs: Vec<_> = Job::split(0, Scenario::Driver, &cases).collect();
+        let mut queue = Queue::new(&jobs);
+        let mut next = |idle| queue.next(idle).map(|job| (job.cases.len(), job.idle));
+        assert_eq!(next(true), Some((1, true)));
+        assert_eq!(next(false), Some((2, false)));
+        assert_eq!(next(false), None);
+        assert_eq!(next(true), Some((1, true)));
+        assert_eq!(next(true), None);
+        assert_eq!(Job::split(0, Scenario::Driver, &[]).count(), 0);
+    }
+
+    #[test]
+    fn the_longest_comes_first_and_one_that_is_greedy_at_a_time() {
+        let case = case(false);
         let jobs: Vec<_> = [
             (Scenario::Hotplug, 2),
             (Scenario::Rdma, 4),
@@ -151,11 +193,12 @@ mod tests {
             suite: 0,
             scenario,
             cases: vec![&case; count],
+            idle: false,
         })
         .collect();
         let mut queue = Queue::new(&jobs);
         let next = |queue: &mut Queue<'_, '_>| {
-            let job = queue.next();
+            let job = queue.next(false);
             job.map(|job| (job.scenario, job.cases.len()))
         };
         // Those that are greedy take turns: the first of them begins at once.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
-use gtrace_vm_tests::layout::{LIMITS, RDMA, RDMA_PROGRAMS};
+use gtrace_vm_tests::layout::{COHERENCE, LIMITS, RDMA, RDMA_PROGRAMS};
 use serde_json::Value;
 
 use super::cpio::Archive;
@@ -60,7 +60,7 @@ pub(super) fn add(
     program(archive, &format!("{RDMA}/direct/libcuda.so.1"), &emulator)?;
     let folder = cache.join("programs");
     fs::create_dir_all(&folder)?;
-    for name in RDMA_PROGRAMS.into_iter().chain([LIMITS]) {
+    for name in RDMA_PROGRAMS.into_iter().chain([LIMITS, COHERENCE]) {
         let built = compile(context, &folder, name)?;
         copy(archive, &format!("{RDMA}/{name}"), &built)?;
     }

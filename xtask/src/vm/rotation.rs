@@ -97,6 +97,7 @@ mod tests {
             scenario: Scenario::Driver,
             patience: Duration::from_secs(1),
             core: number.is_multiple_of(4),
+            idle: false,
         };
         (0..73).map(case).collect()
     }

@@ -193,7 +193,7 @@ impl Suite<'_> {
                 return Some((left, why));
             }
             *machines += 1;
-            let console = format!("{}-{scenario}-{machines}.log", self.name);
+            let console = format!("{}-{scenario}-{}-{machines}.log", self.name, first.name);
             let this = again.take();
             let now = match this {
                 Some(_) => &left[..1],
@@ -455,6 +455,7 @@ mod tests {
             scenario,
             patience: Duration::from_secs(1),
             core: false,
+            idle: false,
         };
         let one = case("a_one", Scenario::Driver);
         let two = case("a_two", Scenario::Hotplug);

@@ -29,7 +29,7 @@ crate::describe! {
     local cuDeviceComputeCapability(major: out, minor: out, dev: value);
     local cuDeviceGetProperties(prop: out, dev: value);
     local cuDeviceCanAccessPeer(canAccessPeer: out, dev: value, peerDev: value);
-    local cuDeviceGetP2PAttribute(
+    waiting cuDeviceGetP2PAttribute(
         value: out, attrib: value, srcDevice: value, dstDevice: value,
     );
     waiting cuDeviceGetTexture1DLinearMaxWidth(

@@ -87,11 +87,11 @@ crate::describe! {
     );
     // The graph may have been reported during the capture.
     waiting(client, creates) cuStreamEndCapture(hStream: handle(Stream), phGraph: known(Graph));
-    waiting(client) cuStreamUpdateCaptureDependencies(
+    waiting cuStreamUpdateCaptureDependencies(
         hStream: handle(Stream), dependencies: handles(GraphNode)[numDependencies],
         numDependencies: value, flags: value,
     );
-    waiting(client) cuStreamUpdateCaptureDependencies_v2(
+    waiting cuStreamUpdateCaptureDependencies_v2(
         hStream: handle(Stream), dependencies: handles(GraphNode)[numDependencies],
         dependencyData: in[numDependencies]?, numDependencies: value, flags: value,
     );

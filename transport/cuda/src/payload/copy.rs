@@ -177,79 +177,12 @@ impl Pitched {
     }
 }
 
-members!(Upload: to as u64, stream as u64);
-members!(Download: from as u64, len as u64, chunk as u32, stream as u64);
-
-impl Payload<'_> for Side {
-    fn write(&self, w: &mut Writer) {
-        w.u8(match self.kind {
-            SideKind::Client => 0,
-            SideKind::Device => 1,
-            SideKind::Array => 2,
-        });
-        for value in [
-            self.place,
-            self.x,
-            self.y,
-            self.z,
-            self.lod,
-            self.pitch,
-            self.height,
-        ] {
-            w.u64(value);
-        }
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let kind = match r.u8()? {
-            0 => SideKind::Client,
-            1 => SideKind::Device,
-            2 => SideKind::Array,
-            value => {
-                return Err(DecodeError::BadValue {
-                    what: "a side of a copy",
-                    value: value.into(),
-                });
-            }
-        };
-        Ok(Self {
-            kind,
-            place: r.u64()?,
-            x: r.u64()?,
-            y: r.u64()?,
-            z: r.u64()?,
-            lod: r.u64()?,
-            pitch: r.u64()?,
-            height: r.u64()?,
-        })
-    }
-}
-
-impl Payload<'_> for Pitched {
-    fn write(&self, w: &mut Writer) {
-        self.from.write(w);
-        self.to.write(w);
-        w.u64(self.extent.width);
-        w.u64(self.extent.height);
-        w.u64(self.extent.depth);
-        w.u32(self.chunk);
-        w.u64(self.stream);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            from: Side::read(r)?,
-            to: Side::read(r)?,
-            extent: Extent {
-                width: r.u64()?,
-                height: r.u64()?,
-                depth: r.u64()?,
-            },
-            chunk: r.u32()?,
-            stream: r.u64()?,
-        })
-    }
-}
+members!(Upload: to, stream);
+members!(Download: from, len, chunk, stream);
+kinds!(SideKind, "a side of a copy": 0 => Client, 1 => Device, 2 => Array);
+members!(Side: kind, place, x, y, z, lod, pitch, height);
+members!(Extent: width, height, depth);
+members!(Pitched: from, to, extent, chunk, stream);
 
 #[cfg(test)]
 mod tests {

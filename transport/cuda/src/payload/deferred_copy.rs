@@ -3,7 +3,7 @@
 
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
-use super::{Payload, count};
+use super::Payload;
 
 /// Bytes of a block of the memory in which the server keeps them.
 pub const BLOCK: usize = 64 << 10;
@@ -41,27 +41,9 @@ pub struct Taken {
     pub in_flight_on_other_lanes: Vec<u64>,
 }
 
-members!(DeferredCopy: ticket as u64, from as u64, len as u64, stream as u64);
-members!(Piece: ticket as u64, at as u64);
-
-impl Payload<'_> for Taken {
-    fn write(&self, w: &mut Writer) {
-        for tickets in [&self.failed, &self.in_flight_on_other_lanes] {
-            w.u64(tickets.len() as u64);
-            tickets.iter().for_each(|ticket| w.u64(*ticket));
-        }
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let tickets = |r: &mut Reader<'_>| -> Result<Vec<u64>, DecodeError> {
-            (0..count(r, 8)?).map(|_| r.u64()).collect()
-        };
-        Ok(Self {
-            failed: tickets(r)?,
-            in_flight_on_other_lanes: tickets(r)?,
-        })
-    }
-}
+members!(DeferredCopy: ticket, from, len, stream);
+members!(Piece: ticket, at);
+members!(Taken: failed, in_flight_on_other_lanes);
 
 #[cfg(test)]
 mod tests {

@@ -2,7 +2,7 @@
 
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
-use super::{Launch, Payload, Pitched, count};
+use super::{Launch, Payload, Pitched};
 
 /// Bytes of `CUgraphEdgeData`.
 pub const EDGE: usize = 8;
@@ -125,183 +125,44 @@ pub struct NodeCall<'a> {
     pub work: NodeWork<'a>,
 }
 
-impl Payload<'_> for NodePlace {
-    fn write(&self, w: &mut Writer) {
-        match self {
-            Self::Add { node, graph, after } => {
-                w.u8(0);
-                w.u64(*node);
-                w.u64(*graph);
-                w.u64(after.len() as u64);
-                for (node, edge) in after {
-                    w.u64(*node);
-                    w.raw(edge);
-                }
-            }
-            Self::Set { node } => {
-                w.u8(1);
-                w.u64(*node);
-            }
-            Self::SetExec { exec, node } => {
-                w.u8(2);
-                w.u64(*exec);
-                w.u64(*node);
-            }
-        }
-    }
+kinds!(NodePlace, "the place of a node":
+    0 => Add { node, graph, after },
+    1 => Set { node },
+    2 => SetExec { exec, node },
+);
 
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(match r.u8()? {
-            0 => {
-                let (node, graph) = (r.u64()?, r.u64()?);
-                let len = count(r, 8 + EDGE)?;
-                let after = (0..len).map(|_| Ok((r.u64()?, r.array()?)));
-                Self::Add {
-                    node,
-                    graph,
-                    after: after.collect::<Result<_, DecodeError>>()?,
-                }
-            }
-            1 => Self::Set { node: r.u64()? },
-            2 => Self::SetExec {
-                exec: r.u64()?,
-                node: r.u64()?,
-            },
-            value => {
-                return Err(DecodeError::BadValue {
-                    what: "the place of a node",
-                    value: value.into(),
-                });
-            }
-        })
-    }
-}
+kinds!(NodeWork<'a>, "the kind of a node":
+    0 => Kernel { context, launch },
+    1 => Memcpy { context, copy },
+    2 => Memset { context, params },
+    3 => Host { ticket },
+    4 => Child { graph, moved: false },
+    5 => Empty,
+    6 => EventWait { event },
+    7 => EventRecord { event },
+    10 => MemAlloc { pool, size, accesses },
+    11 => MemFree { address },
+    13 => Conditional { handle, kind, bodies, context },
+    14 => Child { graph, moved: true },
+);
 
 impl<'a> Payload<'a> for NodeCall<'a> {
     fn write(&self, w: &mut Writer) {
         self.place.write(w);
-        match &self.work {
-            NodeWork::Kernel { launch, context } => {
-                w.u8(0);
-                w.u64(*context);
-                launch.write(w);
-            }
-            NodeWork::Memcpy { copy, context } => {
-                w.u8(1);
-                w.u64(*context);
-                copy.write(w);
-            }
-            NodeWork::Memset { params, context } => {
-                w.u8(2);
-                w.u64(*context);
-                w.raw(params);
-            }
-            NodeWork::Host { ticket } => {
-                w.u8(3);
-                w.u64(*ticket);
-            }
-            NodeWork::Child { graph, moved } => {
-                w.u8(if *moved { 14 } else { 4 });
-                w.u64(*graph);
-            }
-            NodeWork::Empty => w.u8(5),
-            NodeWork::EventWait { event } => {
-                w.u8(6);
-                w.u64(*event);
-            }
-            NodeWork::EventRecord { event } => {
-                w.u8(7);
-                w.u64(*event);
-            }
-            NodeWork::MemAlloc {
-                pool,
-                accesses,
-                size,
-            } => {
-                w.u8(10);
-                w.raw(pool);
-                w.u64(*size);
-                w.u64(accesses.len() as u64);
-                for access in accesses {
-                    w.raw(access);
-                }
-            }
-            NodeWork::MemFree { address } => {
-                w.u8(11);
-                w.u64(*address);
-            }
-            NodeWork::Conditional {
-                handle,
-                kind,
-                bodies,
-                context,
-            } => {
-                w.u8(13);
-                w.u64(*handle);
-                w.u32(*kind);
-                w.u32(*bodies);
-                w.u64(*context);
-            }
-        }
+        self.work.write(w);
     }
 
     fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        let place = NodePlace::read(r)?;
-        let work = match r.u8()? {
-            0 => NodeWork::Kernel {
-                context: r.u64()?,
-                launch: Launch::read(r)?,
-            },
-            1 => NodeWork::Memcpy {
-                context: r.u64()?,
-                copy: Pitched::read(r)?,
-            },
-            2 => NodeWork::Memset {
-                context: r.u64()?,
-                params: r.array()?,
-            },
-            3 => NodeWork::Host { ticket: r.u64()? },
-            tag @ (4 | 14) => NodeWork::Child {
-                graph: r.u64()?,
-                moved: tag == 14,
-            },
-            5 => NodeWork::Empty,
-            6 => NodeWork::EventWait { event: r.u64()? },
-            7 => NodeWork::EventRecord { event: r.u64()? },
-            10 => {
-                let (pool, size) = (r.array()?, r.u64()?);
-                let len = count(r, ACCESS)?;
-                let accesses = (0..len).map(|_| r.array());
-                NodeWork::MemAlloc {
-                    pool,
-                    accesses: accesses.collect::<Result<_, _>>()?,
-                    size,
-                }
+        let (place, work) = (NodePlace::read(r)?, NodeWork::read(r)?);
+        match work {
+            NodeWork::Conditional { bodies, .. } if bodies > BODIES_MAX => {
+                Err(DecodeError::TooLong {
+                    len: bodies.into(),
+                    cap: BODIES_MAX as usize,
+                })
             }
-            11 => NodeWork::MemFree { address: r.u64()? },
-            13 => {
-                let (handle, kind, bodies) = (r.u64()?, r.u32()?, r.u32()?);
-                if bodies > BODIES_MAX {
-                    return Err(DecodeError::TooLong {
-                        len: bodies.into(),
-                        cap: BODIES_MAX as usize,
-                    });
-                }
-                NodeWork::Conditional {
-                    handle,
-                    kind,
-                    bodies,
-                    context: r.u64()?,
-                }
-            }
-            value => {
-                return Err(DecodeError::BadValue {
-                    what: "the kind of a node",
-                    value: value.into(),
-                });
-            }
-        };
-        Ok(Self { place, work })
+            work => Ok(Self { place, work }),
+        }
     }
 }
 
@@ -314,19 +175,7 @@ pub struct KernelNode<'a> {
     pub context: u64,
 }
 
-impl<'a> Payload<'a> for KernelNode<'a> {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.context);
-        self.launch.write(w);
-    }
-
-    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            context: r.u64()?,
-            launch: Launch::read(r)?,
-        })
-    }
-}
+members!(KernelNode<'a>: context, launch);
 
 #[cfg(test)]
 mod tests {

@@ -32,8 +32,8 @@ impl HostReached {
     pub const NEVER: u64 = 0;
 }
 
-members!(HostFunction: stream as u64, ticket as u64);
-members!(HostReached: ticket as u64, call as u64, status as u32);
+members!(HostFunction: stream, ticket);
+members!(HostReached: ticket, call, status);
 
 #[cfg(test)]
 mod tests {

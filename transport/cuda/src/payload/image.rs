@@ -2,7 +2,7 @@
 
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
-use super::{PARAMETERS_MAX, Payload, count, flag};
+use super::{PARAMETERS_MAX, Payload, flag};
 
 /// Most bytes of an image. The largest of a PyTorch installation is some 115 MB.
 pub const IMAGE_MAX: u64 = 1 << 30;
@@ -121,25 +121,9 @@ pub struct FunctionInfo {
     pub attributes: Vec<(i32, i32)>,
 }
 
-fn put_pairs(w: &mut Writer, pairs: &[(u32, u64)]) {
-    w.u64(pairs.len() as u64);
-    for (option, value) in pairs {
-        w.u32(*option);
-        w.u64(*value);
-    }
-}
-
-fn get_pairs(r: &mut Reader<'_>) -> Result<Vec<(u32, u64)>, DecodeError> {
-    let mut pairs = Vec::new();
-    for _ in 0..count(r, 12)? {
-        pairs.push((r.u32()?, r.u64()?));
-    }
-    Ok(pairs)
-}
-
 impl Payload<'_> for JitOptions {
     fn write(&self, w: &mut Writer) {
-        put_pairs(w, &self.plain);
+        self.plain.write(w);
         w.u32(self.info_log);
         w.u32(self.error_log);
     }
@@ -147,38 +131,33 @@ impl Payload<'_> for JitOptions {
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let log = |r: &mut Reader<'_>| r.u32().map(|len| len.min(LOG_MAX as u32));
         Ok(Self {
-            plain: get_pairs(r)?,
+            plain: Payload::read(r)?,
             info_log: log(r)?,
             error_log: log(r)?,
         })
     }
 }
 
+kinds!(LoadKind, "the kind of a load": 0 => Module, 1 => Library);
+
 impl Payload<'_> for Load {
     fn write(&self, w: &mut Writer) {
-        w.u8(match self.kind {
-            LoadKind::Module => 0,
-            LoadKind::Library => 1,
-        });
+        self.kind.write(w);
         w.u64(self.handle);
         w.raw(&self.hash);
         w.u64(self.size);
         self.jit.write(w);
-        put_pairs(w, &self.library);
+        self.library.write(w);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let kind = match flag("the kind of a load", r.u8()?)? {
-            false => LoadKind::Module,
-            true => LoadKind::Library,
-        };
         Ok(Self {
-            kind,
+            kind: LoadKind::read(r)?,
             handle: r.u64()?,
             hash: r.array()?,
             size: size(r)?,
             jit: JitOptions::read(r)?,
-            library: get_pairs(r)?,
+            library: Payload::read(r)?,
         })
     }
 }
@@ -285,33 +264,21 @@ impl FunctionInfo {
     }
 }
 
+members!(Parameter: offset, size);
+
 impl Payload<'_> for FunctionInfo {
     fn write(&self, w: &mut Writer) {
         w.u8(self.parameters.is_some().into());
         if let Some(parameters) = &self.parameters {
-            w.u64(parameters.len() as u64);
-            for parameter in parameters {
-                w.u32(parameter.offset);
-                w.u32(parameter.size);
-            }
+            parameters.write(w);
         }
-        w.u64(self.attributes.len() as u64);
-        for (attribute, value) in &self.attributes {
-            w.i32(*attribute);
-            w.i32(*value);
-        }
+        self.attributes.write(w);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let mut info = Self::default();
         if flag("whether the layout is known", r.u8()?)? {
-            let mut parameters = Vec::new();
-            for _ in 0..count(r, 8)? {
-                parameters.push(Parameter {
-                    offset: r.u32()?,
-                    size: r.u32()?,
-                });
-            }
+            let parameters: Vec<Parameter> = Payload::read(r)?;
             if !Self::is_layout(&parameters) {
                 return Err(DecodeError::BadValue {
                     what: "the layout of a kernel's parameters",
@@ -320,9 +287,7 @@ impl Payload<'_> for FunctionInfo {
             }
             info.parameters = Some(parameters);
         }
-        for _ in 0..count(r, 8)? {
-            info.attributes.push((r.i32()?, r.i32()?));
-        }
+        info.attributes = Payload::read(r)?;
         Ok(info)
     }
 }

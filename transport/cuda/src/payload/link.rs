@@ -28,19 +28,7 @@ pub struct LinkAdd<'a> {
     pub jit: JitOptions,
 }
 
-impl Payload<'_> for LinkCreate {
-    fn write(&self, w: &mut Writer) {
-        w.u64(self.handle);
-        self.jit.write(w);
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(Self {
-            handle: r.u64()?,
-            jit: JitOptions::read(r)?,
-        })
-    }
-}
+members!(LinkCreate: handle, jit);
 
 impl<'a> Payload<'a> for LinkAdd<'a> {
     fn write(&self, w: &mut Writer) {

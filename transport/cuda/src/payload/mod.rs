@@ -48,17 +48,68 @@
 
 /// [`Payload`] of a structure whose members travel one behind the other.
 macro_rules! members {
-    ($name:ident: $($member:ident as $ty:ident),*) => {
-        impl Payload<'_> for $name {
-            fn write(&self, w: &mut Writer) {
-                $(w.$ty(self.$member);)*
-            }
-
-            fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-                Ok(Self { $($member: r.$ty()?),* })
-            }
+    ($name:ident<$life:lifetime>: $($member:ident),*) => {
+        impl<$life> Payload<$life> for $name<$life> {
+            members!(@ $life $($member),*);
         }
     };
+    ($name:ident: $($member:ident),*) => {
+        impl Payload<'_> for $name {
+            members!(@ '_ $($member),*);
+        }
+    };
+    (@ $life:lifetime $($member:ident),*) => {
+        fn write(&self, w: &mut Writer) {
+            $(self.$member.write(w);)*
+        }
+
+        fn read(r: &mut Reader<$life>) -> Result<Self, DecodeError> {
+            Ok(Self { $($member: Payload::read(r)?),* })
+        }
+    };
+}
+
+/// [`Payload`] of an enumeration: a byte for the kind, then its members one behind the other. A byte may stand for the value
+/// of a member too.
+macro_rules! kinds {
+    ($name:ident<$life:lifetime>, $what:literal: $($kinds:tt)*) => {
+        impl<$life> Payload<$life> for $name<$life> {
+            kinds!(@ $life $what: $($kinds)*);
+        }
+    };
+    ($name:ident, $what:literal: $($kinds:tt)*) => {
+        impl Payload<'_> for $name {
+            kinds!(@ '_ $what: $($kinds)*);
+        }
+    };
+    (@ $life:lifetime $what:literal: $(
+        $byte:literal => $kind:ident $({ $($member:ident $(: $value:literal)?),* })? $(($only:ident))?
+    ),* $(,)?) => {
+        fn write(&self, w: &mut Writer) {
+            match self {
+                $(Self::$kind $({ $($member $(: $value)?),* })? $(($only))? => {
+                    w.u8($byte);
+                    $($(kinds!(@write w $member $($value)?);)*)?
+                    $($only.write(w);)?
+                })*
+            }
+        }
+
+        fn read(r: &mut Reader<$life>) -> Result<Self, DecodeError> {
+            Ok(match r.u8()? {
+                $($byte => Self::$kind
+                    $({ $($member: kinds!(@read r $member $($value)?)),* })?
+                    $((kinds!(@read r $only)))?,)*
+                value => {
+                    return Err(DecodeError::BadValue { what: $what, value: value.into() });
+                }
+            })
+        }
+    };
+    (@write $w:ident $member:ident) => { $member.write($w) };
+    (@write $w:ident $member:ident $value:literal) => {};
+    (@read $r:ident $member:ident) => { Payload::read($r)? };
+    (@read $r:ident $member:ident $value:literal) => { $value };
 }
 
 mod copy;
@@ -154,6 +205,9 @@ pub const TICKET: usize = 32;
 
 /// A payload, to and from bytes.
 pub trait Payload<'a>: Sized {
+    /// Bytes that it has at least.
+    const LEAST: usize = 1;
+
     /// Appends it.
     fn write(&self, w: &mut Writer);
 
@@ -163,6 +217,66 @@ pub trait Payload<'a>: Sized {
     ///
     /// [`DecodeError`]: the bytes are something else.
     fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError>;
+}
+
+macro_rules! numbers {
+    ($($ty:ident),*) => {$(
+        impl Payload<'_> for $ty {
+            const LEAST: usize = size_of::<Self>();
+
+            fn write(&self, w: &mut Writer) {
+                w.$ty(*self);
+            }
+
+            fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
+                r.$ty()
+            }
+        }
+    )*};
+}
+
+numbers!(u8, u32, u64, i32, f32, f64);
+
+impl<'a, T: Payload<'a> + Copy + Default, const N: usize> Payload<'a> for [T; N] {
+    const LEAST: usize = T::LEAST * N;
+
+    fn write(&self, w: &mut Writer) {
+        self.iter().for_each(|each| each.write(w));
+    }
+
+    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let mut all = [T::default(); N];
+        for each in &mut all {
+            *each = T::read(r)?;
+        }
+        Ok(all)
+    }
+}
+
+impl<'a, A: Payload<'a>, B: Payload<'a>> Payload<'a> for (A, B) {
+    const LEAST: usize = A::LEAST + B::LEAST;
+
+    fn write(&self, w: &mut Writer) {
+        self.0.write(w);
+        self.1.write(w);
+    }
+
+    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        Ok((A::read(r)?, B::read(r)?))
+    }
+}
+
+/// As many as the bytes left can hold.
+impl<'a, T: Payload<'a>> Payload<'a> for Vec<T> {
+    fn write(&self, w: &mut Writer) {
+        w.u64(self.len() as u64);
+        self.iter().for_each(|each| each.write(w));
+    }
+
+    fn read(r: &mut Reader<'a>) -> Result<Self, DecodeError> {
+        let len = count(r, T::LEAST)?;
+        (0..len).map(|_| T::read(r)).collect()
+    }
 }
 
 fn flag(what: &'static str, value: u8) -> Result<bool, DecodeError> {

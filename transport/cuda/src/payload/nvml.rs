@@ -4,7 +4,7 @@ use core::ffi::c_uint;
 
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
-use super::{Payload, count, get_text, put_text};
+use super::{Payload, get_text, put_text};
 use crate::types::nvml::{
     nvmlActiveVgpuInstanceInfo_v1_t, nvmlEccSramUniqueUncorrectedErrorCounts_v1_t,
     nvmlEccSramUniqueUncorrectedErrorEntry_v1_t, nvmlProcessDetail_v1_t,
@@ -48,17 +48,12 @@ pub struct Metrics(pub Vec<Metric>);
 impl Payload<'_> for MetricsRequest {
     fn write(&self, w: &mut Writer) {
         w.u32(self.version);
-        for sample in self.samples {
-            w.u64(sample);
-        }
-        w.u64(self.ids.len() as u64);
-        for id in &self.ids {
-            w.u32(*id);
-        }
+        self.samples.write(w);
+        self.ids.write(w);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let (version, samples) = (r.u32()?, [r.u64()?, r.u64()?]);
+        let (version, samples) = (r.u32()?, Payload::read(r)?);
         let ids = 0..r.len(METRICS_MAX)?;
         Ok(Self {
             version,
@@ -69,6 +64,9 @@ impl Payload<'_> for MetricsRequest {
 }
 
 impl Payload<'_> for Metric {
+    /// Status, value, and three texts that are not there.
+    const LEAST: usize = 4 + 8 + 3;
+
     fn write(&self, w: &mut Writer) {
         w.u32(self.status);
         w.f64(self.value);
@@ -90,18 +88,11 @@ impl Payload<'_> for Metric {
 
 impl Payload<'_> for Metrics {
     fn write(&self, w: &mut Writer) {
-        w.u64(self.0.len() as u64);
-        for metric in &self.0 {
-            metric.write(w);
-        }
+        self.0.write(w);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        /// Status, value, and three texts that are not there.
-        const LEAST: usize = 4 + 8 + 3;
-        let metrics = 0..count(r, LEAST)?;
-        let metrics = metrics.map(|_| Metric::read(r));
-        Ok(Self(metrics.collect::<Result<_, _>>()?))
+        Vec::read(r).map(Self)
     }
 }
 

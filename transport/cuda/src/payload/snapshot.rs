@@ -2,7 +2,7 @@
 
 use gtrace_protocol::{DecodeError, Reader, Writer};
 
-use super::{Payload, count, get_text, put_text};
+use super::{Payload, get_text, put_text};
 
 /// `CUdevice_attribute` values that are asked for. CUDA 13 defines some 150; those that the driver
 /// does not know are left out of the snapshot, and the client answers INVALID_VALUE for them.
@@ -72,38 +72,27 @@ impl Payload<'_> for DeviceSnapshot {
         w.raw(&self.uuid_v2);
         w.str(&self.pci_bus_id);
         w.u64(self.total_memory);
-        w.u64(self.attributes.len() as u64);
-        for (attribute, value) in &self.attributes {
-            w.i32(*attribute);
-            w.i32(*value);
-        }
+        self.attributes.write(w);
         w.u32(self.primary_flags);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let mut device = Self {
+        Ok(Self {
             name: r.str(TEXT_MAX)?.to_owned(),
             uuid: r.array()?,
             uuid_v2: r.array()?,
             pci_bus_id: r.str(TEXT_MAX)?.to_owned(),
             total_memory: r.u64()?,
-            ..Self::default()
-        };
-        for _ in 0..count(r, 8)? {
-            device.attributes.push((r.i32()?, r.i32()?));
-        }
-        device.primary_flags = r.u32()?;
-        Ok(device)
+            attributes: Payload::read(r)?,
+            primary_flags: r.u32()?,
+        })
     }
 }
 
 impl Payload<'_> for Snapshot {
     fn write(&self, w: &mut Writer) {
         w.i32(self.driver_version);
-        w.u64(self.devices.len() as u64);
-        for device in &self.devices {
-            device.write(w);
-        }
+        self.devices.write(w);
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {

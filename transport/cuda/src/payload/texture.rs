@@ -192,106 +192,32 @@ pub struct TextureCreate {
     pub view: Option<View>,
 }
 
-impl Payload<'_> for Resource {
-    fn write(&self, w: &mut Writer) {
-        match *self {
-            Self::Array(handle) => {
-                w.u8(0);
-                w.u64(handle);
-            }
-            Self::Mipmapped(handle) => {
-                w.u8(1);
-                w.u64(handle);
-            }
-            Self::Linear {
-                address,
-                format,
-                channels,
-                bytes,
-            } => {
-                w.u8(2);
-                w.u64(address);
-                w.u32(format);
-                w.u32(channels);
-                w.u64(bytes);
-            }
-            Self::Pitched {
-                address,
-                format,
-                channels,
-                width,
-                height,
-                pitch,
-            } => {
-                w.u8(3);
-                w.u64(address);
-                w.u32(format);
-                w.u32(channels);
-                w.u64(width);
-                w.u64(height);
-                w.u64(pitch);
-            }
-        }
-    }
-
-    fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        Ok(match r.u8()? {
-            0 => Self::Array(r.u64()?),
-            1 => Self::Mipmapped(r.u64()?),
-            2 => Self::Linear {
-                address: r.u64()?,
-                format: r.u32()?,
-                channels: r.u32()?,
-                bytes: r.u64()?,
-            },
-            3 => Self::Pitched {
-                address: r.u64()?,
-                format: r.u32()?,
-                channels: r.u32()?,
-                width: r.u64()?,
-                height: r.u64()?,
-                pitch: r.u64()?,
-            },
-            value => {
-                return Err(DecodeError::BadValue {
-                    what: "what a texture is of",
-                    value: value.into(),
-                });
-            }
-        })
-    }
-}
+kinds!(Resource, "what a texture is of":
+    0 => Array(handle),
+    1 => Mipmapped(handle),
+    2 => Linear { address, format, channels, bytes },
+    3 => Pitched { address, format, channels, width, height, pitch },
+);
+members!(View: format, size, parts);
 
 impl Payload<'_> for TextureCreate {
     fn write(&self, w: &mut Writer) {
         self.resource.write(w);
-        self.description.iter().for_each(|word| w.u32(*word));
+        self.description.write(w);
         w.u8(self.view.is_some().into());
         if let Some(view) = &self.view {
-            w.u32(view.format);
-            view.size.iter().for_each(|size| w.u64(*size));
-            view.parts.iter().for_each(|part| w.u32(*part));
+            view.write(w);
         }
     }
 
     fn read(r: &mut Reader<'_>) -> Result<Self, DecodeError> {
-        let resource = Resource::read(r)?;
-        let mut description = [0; TEXTURE_WORDS];
-        for word in &mut description {
-            *word = r.u32()?;
-        }
-        let view = match flag("whether a texture has a view", r.u8()?)? {
-            false => None,
-            true => Some(View {
-                format: r.u32()?,
-                size: [r.u64()?, r.u64()?, r.u64()?],
-                parts: [r.u32()?, r.u32()?, r.u32()?, r.u32()?],
-            }),
-        };
         Ok(Self {
-            resource,
-            description,
-            view,
+            resource: Payload::read(r)?,
+            description: Payload::read(r)?,
+            view: match flag("whether a texture has a view", r.u8()?)? {
+                false => None,
+                true => Some(View::read(r)?),
+            },
         })
     }
 }

@@ -58,8 +58,7 @@ static void arrays(void) {
     CHECK(cuMemsetD32(device, 9, 64));
     CHECK(cuMemcpyAtoD(device + 16, array, 16, 200));
     CHECK(cuMemcpyDtoA(other, 0, device, sizeof numbers));
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     // Copies on the device are not awaited by the calls that ask for them.
     CHECK(cuCtxSynchronize());
     CHECK(cuMemcpyHtoAAsync(other, 240, numbers, 16, stream));

@@ -91,8 +91,7 @@ static void managed(CUstream stream) {
 }
 
 static void words(CUstream stream) {
-    CUstream other;
-    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUstream other = new_stream();
     CUdeviceptr flags = allocate(64), memory = allocate(N);
     unsigned char there[N];
     CHECK(cuMemsetD8(flags, 0, 64));
@@ -116,6 +115,18 @@ static void words(CUstream stream) {
     CHECK(cuStreamSynchronize(stream));
     CHECK(cuMemcpyDtoH(there, memory, N));
     are(there, 6, "behind words");
+    // Words of page-locked memory, which nothing has used before.
+    uint64_t *locked;
+    CHECK(cuMemHostAlloc((void **)&locked, 2 * sizeof *locked, 0));
+    locked[0] = locked[1] = 0;
+    CUdeviceptr of_host = (CUdeviceptr)(uintptr_t)locked;
+    CUstreamBatchMemOpParams both[] = {{.operation = 2, .address = of_host, .value = 7},
+                                       {.operation = 5, .address = of_host + 8, .value = 1ull << 50}};
+    CHECK(cuStreamBatchMemOp(stream, 2, both, 0));
+    CHECK(cuStreamSynchronize(stream));
+    REQUIRE(locked[0] == 7 && locked[1] == 1ull << 50, "%llu, %llu", (unsigned long long)locked[0],
+            (unsigned long long)locked[1]);
+    CHECK(cuMemFreeHost(locked));
     SHOW_SOON(cuStreamBatchMemOp(stream, 0, waits, 0));
     SHOW_SOON(cuStreamBatchMemOp(stream, 1, waits, 5));
     waits[0].address += 2;
@@ -128,8 +139,7 @@ static void words(CUstream stream) {
 
 int main(void) {
     begin();
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     if (cuMemcpyBatchAsync && cuMemcpyBatchAsync_v2)
         copies(stream);
     if (cuMemPrefetchBatchAsync && cuMemDiscardBatchAsync && cuMemDiscardAndPrefetchBatchAsync)

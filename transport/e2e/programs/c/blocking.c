@@ -15,8 +15,7 @@ int main(void) {
     begin();
     CUmodule module = module_of("delay");
     CUfunction delay = function_of(module, "delay");
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     uint64_t nanoseconds = 300 * 1000 * 1000;
     Hold busy = {0};
     if (!blocking)

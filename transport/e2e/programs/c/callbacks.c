@@ -41,8 +41,7 @@ static void slow(void *fill) {
 // Copies behind a function that runs: the driver is to wait for it, and it has to come to its end all the same.
 static void behind(void) {
     static unsigned char pageable[LARGE], back[LARGE];
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CHECK(cuMemAllocHost((void **)&pinned, LARGE));
     CUdeviceptr memory = allocate(LARGE);
     memset(pageable, 0x11, LARGE);
@@ -90,11 +89,10 @@ static void behind(void) {
 static void context_ends(void) {
     CUcontext context;
     CUdevice device;
-    CUstream stream;
     CHECK(cuMemHostAlloc((void **)&pinned, LARGE, CU_MEMHOSTALLOC_PORTABLE));
     CHECK(cuDeviceGet(&device, 0));
     CHECK(cuCtxCreate(&context, 0, device));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CUdeviceptr memory = allocate(64);
     CHECK(cuMemsetD8(memory, 0x31, 64));
     CHECK(cuCtxSynchronize());
@@ -110,8 +108,7 @@ int main(void) {
     begin();
     behind();
     context_ends();
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CHECK(cuMemAllocHost((void **)&pinned, 4096));
     CUdeviceptr memory = allocate(4096);
     for (intptr_t i = 0; i < ROUNDS; i++) {

@@ -43,7 +43,6 @@ static int status_of(CUstream of) {
 // As PyTorch captures: kernels and fills of one stream.
 static void plain(void) {
     CUgraph graph, told = NULL;
-    CUgraphExec exec;
     uint64_t id = 0;
     int status = -1;
     const CUgraphNode *nodes = NULL;
@@ -75,7 +74,7 @@ static void plain(void) {
     count = 0;
     CHECK(cuGraphGetNodes(graph, NULL, &count));
     printf("nodes: %zu\n", count);
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphDestroy(graph));
     for (int i = 0; i < 20; i++)
         CHECK(cuGraphLaunch(exec, stream));
@@ -94,7 +93,6 @@ static void plain(void) {
 // Copies of pageable and of page-locked memory, to and fro, of several dimensions.
 static void copies(void) {
     CUgraph graph;
-    CUgraphExec exec;
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
     CHECK(cuMemcpyHtoDAsync(a, host, BYTES, stream));
     CHECK(cuMemcpyHtoDAsync(b, pinned, BYTES, stream));
@@ -105,7 +103,7 @@ static void copies(void) {
                           .target_device = d, .target_pitch = 64, .width = 16, .height = 5};
     CHECK(cuMemcpy2DAsync(&flat, stream));
     CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (int round = 1; round <= 3; round++) {
         fill(host, (float)round);
         fill(pinned, 100);
@@ -143,8 +141,7 @@ static void copies(void) {
         }
         printf("\n");
     }
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 // A captured node copies something else.
@@ -153,7 +150,6 @@ static void changed(void) {
     CUcontext context;
     CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
     CUDA_MEMCPY3D copy;
     size_t count = 1;
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
@@ -163,15 +159,14 @@ static void changed(void) {
     CHECK(cuGraphMemcpyNodeGetParams(node, &copy));
     copy.source_host = pinned;
     CHECK(cuGraphMemcpyNodeSetParams(node, &copy));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     fill(host, 1);
     fill(pinned, 2);
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuStreamSynchronize(stream));
     CHECK(cuMemcpyDtoH(result, a, BYTES));
     require(result, 2, "a captured copy that was changed");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 
     // In the graph, and then in what was instantiated before.
     CHECK(cuCtxGetCurrent(&context));
@@ -189,8 +184,7 @@ static void changed(void) {
     CHECK(cuStreamSynchronize(stream));
     require(elsewhere, 2, "a copy that was changed in both");
     require(result, 3, "where it copied before");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 // One of two nodes that copy the same is made to copy, twice, to memory that the device has by its address: the other
@@ -198,7 +192,6 @@ static void changed(void) {
 static void changed_twice(CUcontext context) {
     CUgraph graph;
     CUgraphNode both[2];
-    CUgraphExec exec;
     CUDA_MEMCPY3D copy;
     CUdeviceptr mapped;
     float *shared;
@@ -213,7 +206,7 @@ static void changed_twice(CUcontext context) {
     CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
     CHECK(cuStreamEndCapture(stream, &graph));
     CHECK(cuGraphGetNodes(graph, both, &count));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphMemcpyNodeGetParams(both[0], &copy));
     copy.target_host = shared;
     for (int round = 0; round < 2; round++)
@@ -222,14 +215,12 @@ static void changed_twice(CUcontext context) {
     CHECK(cuStreamSynchronize(stream));
     require(shared, 2, "one of two copies that was changed twice");
     require(result, 2, "the other");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuMemFreeHost(shared));
 }
 
 static void fork_and_join(void) {
     CUgraph graph;
-    CUgraphExec exec;
     CUevent forked, joined;
     CHECK(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
     CHECK(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
@@ -250,7 +241,7 @@ static void fork_and_join(void) {
     CHECK(cuGraphGetEdges(graph, from, to, &edges));
     CHECK(cuGraphGetNodes(graph, nodes, &count));
     printf("%zu nodes, %zu edges\n", count, edges);
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     fill(host, 1);
     upload_to(a);
     upload_to(b);
@@ -261,8 +252,7 @@ static void fork_and_join(void) {
     SHOW(cuEventQuery(forked));
     CHECK(cuEventRecord(forked, stream));
     CHECK(cuEventSynchronize(forked));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuEventDestroy(forked));
     CHECK(cuEventDestroy(joined));
 }
@@ -278,14 +268,13 @@ static void count_call(void *data) {
 // A function between a copy that it reads and one that reads what it wrote.
 static void functions(void) {
     CUgraph graph;
-    CUgraphExec exec;
     int by = 7;
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CHECK(cuMemcpyDtoHAsync(pinned, a, BYTES, stream));
     CHECK(cuLaunchHostFunc(stream, count_call, &by));
     CHECK(cuMemcpyHtoDAsync(c, pinned, BYTES, stream));
     CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (int round = 1; round <= 3; round++) {
         fill(host, (float)round);
         upload_to(a);
@@ -296,8 +285,7 @@ static void functions(void) {
             REQUIRE(result[i] == (float)(i * round + 1), "round %d: %d is %g", round, i, result[i]);
     }
     printf("functions of the program: %d\n", calls);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 static void *end_elsewhere(void *context) {

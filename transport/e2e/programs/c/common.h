@@ -135,6 +135,29 @@ static inline CUdeviceptr upload(const void *data, size_t bytes) {
     return address;
 }
 
+static inline CUstream new_stream(void) {
+    CUstream stream;
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    return stream;
+}
+
+static inline CUgraph new_graph(void) {
+    CUgraph graph;
+    CHECK(cuGraphCreate(&graph, 0));
+    return graph;
+}
+
+static inline CUgraphExec instantiated(CUgraph graph) {
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    return exec;
+}
+
+static inline void destroy_both(CUgraphExec exec, CUgraph graph) {
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
 // Work in a stream that does not end before it is let go, however slow the machine is.
 typedef struct {
     CUdeviceptr word;

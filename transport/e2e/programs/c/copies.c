@@ -5,8 +5,7 @@ enum { SIZE = 3 * 1024 * 1024 + 17, SMALL = 5000 };
 
 static void large(void) {
     unsigned char *source, *target;
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CHECK(cuMemAllocHost((void **)&source, SIZE));
     CHECK(cuMemHostAlloc((void **)&target, SIZE, 0));
     uint64_t state = 9;
@@ -43,8 +42,7 @@ static void large(void) {
 // Page-locked memory that was never written to, then is, and is given back before anybody waits.
 static void given_back(void) {
     unsigned char *source, *back = malloc(SIZE), *wanted = calloc(1, SIZE);
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CHECK(cuMemAllocHost((void **)&source, SIZE));
     CUdeviceptr a = allocate(SIZE);
     CHECK(cuMemsetD8Async(a, 1, SIZE, stream));
@@ -71,8 +69,7 @@ static void given_back(void) {
 static void overwritten_in_order(void) {
     enum { WIDTH = 4096, HEIGHT = SIZE / WIDTH, ALL = WIDTH * HEIGHT };
     unsigned char *source, *other, *back = malloc(ALL), *wanted = malloc(ALL);
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CHECK(cuMemAllocHost((void **)&source, ALL));
     CHECK(cuMemAllocHost((void **)&other, ALL));
     uint64_t state = 12;
@@ -163,8 +160,7 @@ static void kinds_by_address(void) {
 }
 
 static void ordered_allocations(void) {
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     unsigned back[1000];
     for (int round = 0; round < 5; round++) {
         CUdeviceptr memory;

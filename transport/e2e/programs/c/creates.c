@@ -43,25 +43,22 @@ static CUresult fail_before(void) {
 // What ends something.
 static void ends(CUstream stream) {
     enum { POOL_USED = 7, RESERVED = 2 << 20 };
-    CUstream other;
-    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUstream other = new_stream();
     ENDS(cuStreamDestroy(other), cuStreamQuery(other));
     CUevent event;
     CHECK(cuEventCreate(&event, 0));
     CHECK(cuEventRecord(event, stream));
     ENDS(cuEventDestroy(event), cuEventQuery(event));
 
-    CUgraph graph;
     CUgraphNode first, second;
-    CUgraphExec exec;
     CUgraphExecUpdateResultInfo info;
     int kind;
     size_t count;
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddEmptyNode(&first, graph, NULL, 0));
     CHECK(cuGraphAddEmptyNode(&second, graph, NULL, 0));
     ENDS(cuGraphDestroyNode(second), cuGraphNodeGetType(second, &kind));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     ENDS(cuGraphExecDestroy(exec), cuGraphExecUpdate(exec, graph, &info));
     ENDS(cuGraphDestroy(graph), cuGraphGetNodes(graph, NULL, &count));
 
@@ -111,12 +108,11 @@ static void nothing(void *data) {
 // A graph that copies memory of the host and calls a function: the client asks about it when it is instantiated.
 static CUgraph of_copy_and_function(CUcontext context, CUdeviceptr place) {
     static char host[16];
-    CUgraph graph;
     CUgraphNode copy, function;
     CUDA_MEMCPY3D to_place = {.source_kind = 1, .source_host = host, .target_kind = 2, .target_device = place,
                               .width = sizeof host, .height = 1, .depth = 1};
     CUDA_HOST_NODE_PARAMS call = {.function = nothing};
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddMemcpyNode(&copy, graph, NULL, 0, &to_place, context));
     CHECK(cuGraphAddHostNode(&function, graph, &copy, 1, &call));
     return graph;
@@ -139,15 +135,13 @@ static CUgraph of_captured(CUstream stream, CUdeviceptr place, CUgraphNode *fill
 // An earlier error is not lost to what the client asks for a call.
 static void asked(CUstream stream, CUdeviceptr place) {
     CUgraphNode fill;
-    CUgraphExec exec;
     CUgraph graph = of_captured(stream, place, &fill);
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CUresult seen = fail();
     told(seen, cuGraphNodeSetEnabled(exec, fill, 0), "cuGraphNodeSetEnabled");
     seen = fail();
     told(seen, cuGraphDestroyNode(fill), "cuGraphDestroyNode");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CUdeviceptr device;
     char *own = malloc(SIZE);
     memset(own, 7, SIZE);
@@ -173,10 +167,8 @@ int main(void) {
     CUcontext context = begin();
     CUdeviceptr place = allocate(16);
     CUgraph kept = of_copy_and_function(context, place);
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    CUgraphExec exec;
-    CHECK(cuGraphInstantiate(&exec, kept, 0));
+    CUstream stream = new_stream();
+    CUgraphExec exec = instantiated(kept);
     CHECK(cuGraphExecDestroy(exec));
     // What the driver keeps of its own it has then.
     ends(stream);

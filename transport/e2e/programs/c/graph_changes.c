@@ -23,16 +23,13 @@ static void multiply(void *by) {
 // A function of a launch that fails is waited for by nobody: copies of page-locked memory go on at once.
 static void failed_launches(void) {
     float two = 2, *locked;
-    CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
-    CUstream gone;
     CUDA_HOST_NODE_PARAMS function = {multiply, &two};
     CHECK(cuMemAllocHost((void **)&locked, BYTES));
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddHostNode(&node, graph, NULL, 0, &function));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
-    CHECK(cuStreamCreate(&gone, CU_STREAM_NON_BLOCKING));
+    CUgraphExec exec = instantiated(graph);
+    CUstream gone = new_stream();
     CHECK(cuStreamDestroy(gone));
     SHOW_STALE_SOON(cuGraphLaunch(exec, gone));
     fill(result, 1);
@@ -45,8 +42,7 @@ static void failed_launches(void) {
     CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
     CHECK(cuStreamSynchronize(stream));
     require(result, 3, "a copy behind a launch that failed");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuMemFreeHost(locked));
 }
 
@@ -57,28 +53,25 @@ static void failed_in_a_capture(void) {
     float two = 2;
     CUgraph graph, captured;
     CUgraphNode nodes[3];
-    CUgraphExec exec;
     CUDA_MEM_ALLOC_NODE_PARAMS memory = {.pool = {.kind = 1, .location = {1, 0}}, .bytes = BYTES};
     CUDA_HOST_NODE_PARAMS function = {multiply, &two};
     CHECK(cuGraphCreate(&graph, 0));
     CHECK(cuGraphAddMemAllocNode(&nodes[0], graph, NULL, 0, &memory));
     CHECK(cuGraphAddHostNode(&nodes[1], graph, &nodes[0], 1, &function));
     CHECK(cuGraphAddMemFreeNode(&nodes[2], graph, &nodes[1], 1, memory.address));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));
     SHOW(cuGraphLaunch(exec, stream));
     CHECK(cuStreamEndCapture(stream, &captured));
     CHECK(cuGraphDestroy(captured));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 // A copy to the host, and a function behind it.
 static CUgraph copied_and_multiplied(CUgraphNode nodes[2], float *to, float *by) {
-    CUgraph graph;
     CUDA_MEMCPY3D out = to_host(to, c);
     CUDA_HOST_NODE_PARAMS function = {multiply, by};
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &out, context));
     CHECK(cuGraphAddHostNode(&nodes[1], graph, &nodes[0], 1, &function));
     return graph;
@@ -89,7 +82,6 @@ static void functions_in_a_row(int copied_within) {
     float two = 2, three = 3;
     CUgraphNode copy, nodes[2], child, behind;
     CUgraph graph, inside;
-    CUgraphExec exec;
     CUDA_MEMCPY3D out = to_host(result, c);
     CUDA_HOST_NODE_PARAMS first = {multiply, &two}, second = {multiply, &three};
     CHECK(cuGraphCreate(&graph, 0));
@@ -99,12 +91,11 @@ static void functions_in_a_row(int copied_within) {
     CHECK(cuGraphAddHostNode(&nodes[1], inside, &nodes[0], 1, &second));
     CHECK(cuGraphAddChildGraphNode(&child, graph, &copy, copied_within ? 0 : 1, inside));
     CHECK(cuGraphAddHostNode(&behind, graph, &child, 1, &first));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     upload_to(c, 3);
     launch(exec);
     require(result, 36, "functions in a row behind a copy");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuGraphDestroy(inside));
 }
 
@@ -126,7 +117,6 @@ static void two_instances(void) {
     unsigned n = COUNT;
     float *locked;
     CUfunction add = function_of(module_of("vector_add"), "vector_add");
-    CUgraph graph;
     CUgraphNode nodes[3];
     CUgraphExec one, two;
     CUstream other, third;
@@ -139,7 +129,7 @@ static void two_instances(void) {
     CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
     CHECK(cuMemAllocHost((void **)&locked, BYTES));
     CUDA_MEMCPY3D in = to_device(a, locked);
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddEventWaitNode(&nodes[0], graph, NULL, 0, event));
     CHECK(cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &in, context));
     CHECK(cuGraphAddKernelNode(&nodes[2], graph, &nodes[1], 1, &sum));
@@ -161,8 +151,7 @@ static void two_instances(void) {
     CHECK(cuMemcpyDtoH(result, c, BYTES));
     require(result, 11, "two instances at the same time");
     CHECK(cuGraphExecDestroy(one));
-    CHECK(cuGraphExecDestroy(two));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(two, graph);
     CHECK(cuMemFreeHost(locked));
     CHECK(cuEventDestroy(event));
     CHECK(cuStreamDestroy(other));
@@ -197,8 +186,7 @@ static void one_of_two_instances(int captured) {
     require(result, 12, "where an instance that was changed copied before");
     require(elsewhere, 4, "where it copies now");
     CHECK(cuGraphExecDestroy(one));
-    CHECK(cuGraphExecDestroy(other));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(other, graph);
 }
 
 // The function of an instance without a copy is not called behind what another one copies.
@@ -219,8 +207,7 @@ static void one_instance_without_the_copy(void) {
     launch(other);
     require(result, 10, "an instance of the same graph without it");
     CHECK(cuGraphExecDestroy(one));
-    CHECK(cuGraphExecDestroy(other));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(other, graph);
 }
 
 // What was instantiated does what another graph does, and is changed by the nodes of its own one then.
@@ -229,11 +216,10 @@ static void updated_and_changed(void) {
     CUgraphNode nodes[2], others[2];
     CUgraph graph = copied_and_multiplied(nodes, elsewhere, &two);
     CUgraph another = copied_and_multiplied(others, result, &three);
-    CUgraphExec exec;
     CUgraphExecUpdateResultInfo info;
     CUDA_MEMCPY3D out = to_host(elsewhere, c);
     CUDA_HOST_NODE_PARAMS function = {multiply, &four};
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphExecUpdate(exec, another, &info));
     CHECK(cuGraphDestroy(another));
     upload_to(c, 1);
@@ -250,8 +236,7 @@ static void updated_and_changed(void) {
     launch(exec);
     require(elsewhere, 5, "another copy");
     require(result, 4, "where the other graph copied");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 // What is updated while it runs copies where it did until it has run.
@@ -259,10 +244,9 @@ static void updated_while_it_runs(void) {
     float two = 2;
     CUgraphNode nodes[2];
     CUgraph graph = copied_and_multiplied(nodes, result, &two);
-    CUgraphExec exec;
     CUgraphExecUpdateResultInfo info;
     CUDA_MEMCPY3D out = to_host(elsewhere, c);
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     upload_to(c, 3);
     fill(result, 1);
     fill(elsewhere, 7);
@@ -277,8 +261,7 @@ static void updated_while_it_runs(void) {
     launch(exec);
     require(elsewhere, 3, "the launch behind it");
     require(result, 12, "its function");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 static void nothing(void *data) {
@@ -290,13 +273,12 @@ static void exchanged_while_it_runs(void) {
     float two = 2;
     CUgraphNode nodes[2], beside[2];
     CUgraph graph = copied_and_multiplied(nodes, result, &two);
-    CUgraphExec exec;
     CUgraphExecUpdateResultInfo info;
     CUDA_MEMCPY3D out = to_host(result, c), other_out = to_host(elsewhere, c);
     CUDA_HOST_NODE_PARAMS function = {.function = nothing};
     CHECK(cuGraphAddMemcpyNode(&beside[0], graph, NULL, 0, &other_out, context));
     CHECK(cuGraphAddHostNode(&beside[1], graph, &beside[0], 1, &function));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     upload_to(c, 3);
     fill(result, 1);
     fill(elsewhere, 7);
@@ -312,8 +294,7 @@ static void exchanged_while_it_runs(void) {
     fill(elsewhere, 7);
     launch(exec);
     require(elsewhere, 3, "the launch behind the exchange");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 // The graph within a node is another one while it runs.
@@ -322,10 +303,9 @@ static void exchanged_within_a_node(void) {
     CUgraphNode nodes[2], child;
     CUgraph graph, inside = copied_and_multiplied(nodes, result, &two);
     CUgraph another = copied_and_multiplied(nodes, elsewhere, &three);
-    CUgraphExec exec;
     CHECK(cuGraphCreate(&graph, 0));
     CHECK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, inside));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     upload_to(c, 3);
     fill(result, 1);
     fill(elsewhere, 7);
@@ -339,8 +319,7 @@ static void exchanged_within_a_node(void) {
     launch(exec);
     require(elsewhere, 3, "the other graph within the node");
     require(result, 18, "its function");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuGraphDestroy(inside));
     CHECK(cuGraphDestroy(another));
 }
@@ -384,8 +363,7 @@ static void changed_within_a_node(void) {
     launch(exec);
     require(elsewhere, 1, "a changed copy whose node is gone");
     require(further, 2, "an added copy whose node is gone");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuGraphDestroy(another));
 }
 
@@ -407,9 +385,7 @@ static void launched_beside_a_capture(void) {
     float *locked;
     CUgraph graph, captured;
     CUgraphNode nodes[3];
-    CUgraphExec exec;
-    CUstream other;
-    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+    CUstream other = new_stream();
     CHECK(cuMemAllocHost((void **)&locked, BYTES));
     CUDA_MEMCPY3D in = to_device(a, locked);
     CUDA_HOST_NODE_PARAMS first = {go, locked}, last = {.function = has_gone};
@@ -417,7 +393,7 @@ static void launched_beside_a_capture(void) {
     CHECK(cuGraphAddHostNode(&nodes[0], graph, NULL, 0, &first));
     CHECK(cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &in, context));
     CHECK(cuGraphAddHostNode(&nodes[2], graph, &nodes[1], 1, &last));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     upload_to(c, 0);
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuStreamBeginCapture(other, CU_STREAM_CAPTURE_MODE_GLOBAL));
@@ -429,8 +405,7 @@ static void launched_beside_a_capture(void) {
     CHECK(cuMemcpyDtoHAsync(result, a, BYTES, stream));
     CHECK(cuStreamSynchronize(stream));
     require(result, 7, "a launch beside a capture");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuGraphDestroy(captured));
     CHECK(cuMemFreeHost(locked));
     CHECK(cuStreamDestroy(other));
@@ -444,13 +419,12 @@ static void end(void *ended) {
 static CUgraphExec holding(CUgraph *graph, const float *from, _Atomic int *ended) {
     CUuserObject object;
     CUgraphNode node;
-    CUgraphExec exec;
     CUDA_MEMCPY3D in = to_device(a, from);
     CHECK(cuUserObjectCreate(&object, ended, end, 1, 1));
     CHECK(cuGraphCreate(graph, 0));
     CHECK(cuGraphAddMemcpyNode(&node, *graph, NULL, 0, &in, context));
     CHECK(cuGraphRetainUserObject(*graph, object, 1, 1));
-    CHECK(cuGraphInstantiate(&exec, *graph, 0));
+    CUgraphExec exec = instantiated(*graph);
     return exec;
 }
 
@@ -465,10 +439,8 @@ static void destroyed_while_it_runs(void) {
     launch(other);
     Hold held = hold(stream);
     CHECK(cuGraphLaunch(exec, stream));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
-    CHECK(cuGraphExecDestroy(other));
-    CHECK(cuGraphDestroy(other_graph));
+    destroy_both(exec, graph);
+    destroy_both(other, other_graph);
     while (!other_ended)
         usleep(1000);
     printf("what another one held has ended\n");
@@ -491,9 +463,7 @@ static void early_start(void) {
     static const unsigned char early[8] = {1, 0, 1};
     float two = 2;
     unsigned n = COUNT;
-    CUgraph graph;
     CUgraphNode kernels[2], copied, called, from[4], to[4];
-    CUgraphExec exec;
     void *first[] = {&a, &a, &c, &n}, *second[] = {&a, &c, &c, &n};
     CUDA_KERNEL_NODE_PARAMS sum = {.function = function_of(module_of("vector_add"), "vector_add"), .grid_x = 4,
                                    .grid_y = 1, .grid_z = 1, .block_x = 128, .block_y = 1, .block_z = 1,
@@ -501,7 +471,7 @@ static void early_start(void) {
     CUDA_MEMCPY3D out = to_host(result, c);
     CUDA_HOST_NODE_PARAMS function = {multiply, &two};
     size_t count = 0;
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddKernelNode(&kernels[0], graph, NULL, 0, &sum));
     sum.parameters = second;
     CHECK(cuGraphAddKernelNode(&kernels[1], graph, NULL, 0, &sum));
@@ -511,12 +481,11 @@ static void early_start(void) {
     CHECK(cuGraphGetEdges(graph, NULL, NULL, &count));
     printf("%zu edges\n", count);
     SHOW(cuGraphGetEdges(graph, from, to, &count));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     upload_to(a, 1);
     launch(exec);
     require(result, 6, "a copy and a function behind a kernel that starts early");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 int main(void) {

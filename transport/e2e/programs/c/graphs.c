@@ -28,8 +28,7 @@ static void call(void *data) {
 
 // Copy in, launch, copy out, function, copy in again: each behind the one before.
 static CUgraph chain(CUgraphNode nodes[6], void **parameters) {
-    CUgraph graph;
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CUDA_MEMCPY3D in = to_device(a, host), out = to_host(result, c), again = to_device(b, host);
     CUDA_MEMSET_NODE_PARAMS zero = {.target = b, .value = 0, .element_size = 4, .width = COUNT, .height = 1};
     CUDA_KERNEL_NODE_PARAMS sum = add_of(parameters);
@@ -185,28 +184,24 @@ static void nodes_and_edges(void) {
     CHECK(cuGraphNodeGetType(found, &kind));
     printf("found in the clone: %d, another node: %d\n", kind, found != nodes[2]);
     CHECK(cuGraphDestroy(graph));
-    CUgraphExec of_clone;
-    CHECK(cuGraphInstantiate(&of_clone, clone, 0));
+    CUgraphExec of_clone = instantiated(clone);
     CHECK(cuGraphDestroy(clone));
     fill(host, 9);
     launch(of_clone);
     require(result, 9, "a clone");
     CHECK(cuGraphExecDestroy(of_clone));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(same));
+    destroy_both(exec, same);
 }
 
 // A program points one entry of the arrays that it was given elsewhere and sets them again for each launch, as llama.cpp does
 // for each token. CUDA promises the arrays until the node is changed; through the network they stay.
 static void arrays_of_a_node(void) {
     void *parameters[] = {&a, &b, &c, &n};
-    CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
     CUDA_KERNEL_NODE_PARAMS sum = add_of(parameters), kept;
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &sum));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphKernelNodeGetParams(node, &kept));
     fill(host, 1);
     CHECK(cuMemcpyHtoD(a, host, BYTES));
@@ -223,8 +218,7 @@ static void arrays_of_a_node(void) {
         CHECK(cuMemcpyDtoH(result, c, BYTES));
         printf("%u of a node: %g, then %g\n", few, result[few - 1], result[few]);
     }
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 // A capture into a graph of the program gives no other one, so that nobody need take it.
@@ -250,8 +244,7 @@ static void captured_into(void) {
         launch(exec);
         CHECK(cuMemcpyDtoH(result, c, BYTES));
         require(result, 12 + 2 * (float)taken, "captured into a graph");
-        CHECK(cuGraphExecDestroy(exec));
-        CHECK(cuGraphDestroy(graph));
+        destroy_both(exec, graph);
     }
     // Any other has to be taken.
     if (is_real())
@@ -275,36 +268,31 @@ static void children(void) {
     size_t count = 9;
     CHECK(cuGraphGetNodes(own, inner, &count));
     printf("%zu nodes within\n", count);
-    CUgraphExec exec;
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     fill(host, 3);
     launch(exec);
     require(result, 3, "within a child");
     CHECK(cuMemcpyDtoH(host, c, BYTES));
     require(host, 6, "behind a child");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 // One row of many.
 static void row_of_a_matrix(void) {
     enum { ROW = 20 * sizeof(float) };
-    CUgraph graph;
     CUgraphNode nodes[2];
-    CUgraphExec exec;
     CUDA_MEMCPY3D in = to_device(a, host), out = to_host(result, a);
     in.source_y = 3, in.source_pitch = ROW, in.width = ROW;
     out.target_y = 5, out.target_pitch = ROW, out.width = ROW;
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &in, context));
     CHECK(cuGraphAddMemcpyNode(&nodes[1], graph, &nodes[0], 1, &out, context));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     fill(host, 1);
     memset(result, 0, BYTES);
     launch(exec);
     printf("a row: %g to %g, before it %g, behind it %g\n", result[100], result[119], result[99], result[120]);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 static void upload_sums(float by) {
@@ -314,10 +302,9 @@ static void upload_sums(float by) {
 }
 
 static CUgraph copy_out(float *to) {
-    CUgraph graph;
     CUgraphNode node;
     CUDA_MEMCPY3D out = to_host(to, c);
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddMemcpyNode(&node, graph, NULL, 0, &out, context));
     return graph;
 }
@@ -327,10 +314,9 @@ static void replaced_children(void) {
     static float elsewhere[COUNT];
     CUgraph graph, one = copy_out(result), other = copy_out(elsewhere);
     CUgraphNode child, second;
-    CUgraphExec exec;
     CHECK(cuGraphCreate(&graph, 0));
     CHECK(cuGraphAddChildGraphNode(&child, graph, NULL, 0, one));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     upload_sums(3);
     launch(exec);
     require(result, 3, "a child");
@@ -354,8 +340,7 @@ static void replaced_children(void) {
     launch(exec);
     require(elsewhere, 5, "a child that is left");
     require(result, 1, "a child that was taken out does nothing");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuGraphDestroy(one));
     CHECK(cuGraphDestroy(other));
 }
@@ -368,17 +353,15 @@ static void multiply(void *by) {
 // A node calls another function, whose results stay as those of the first would.
 static void replaced_functions(void) {
     float two = 2, three = 3, four = 4, five = 5;
-    CUgraph graph;
     CUgraphNode nodes[2];
-    CUgraphExec exec;
     CUDA_MEMCPY3D out = to_host(result, c);
     CUDA_HOST_NODE_PARAMS function = {multiply, &two};
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &out, context));
     CHECK(cuGraphAddHostNode(&nodes[1], graph, &nodes[0], 1, &function));
     function.data = &three;
     CHECK(cuGraphHostNodeSetParams(nodes[1], &function));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     upload_sums(1);
     launch(exec);
     require(result, 3, "a function that was changed in its graph");
@@ -430,16 +413,14 @@ static void moved(void) {
     fill(host, 4);
     launch(exec);
     require(result, 8, "within a graph that was moved");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 }
 
 static void events_and_memory(void) {
-    CUgraph graph;
     CUgraphNode nodes[6];
     CUevent event;
     CHECK(cuEventCreate(&event, 0));
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CUDA_MEM_ALLOC_NODE_PARAMS memory = {.pool = {.kind = 1, .location = {1, 0}}, .bytes = BYTES};
     CHECK(cuGraphAddMemAllocNode(&nodes[0], graph, NULL, 0, &memory));
     REQUIRE(memory.address, "no address");
@@ -453,8 +434,7 @@ static void events_and_memory(void) {
     CHECK(cuGraphAddMemFreeNode(&nodes[4], graph, &nodes[2], 1, memory.address));
     uint64_t priority[8] = {0};
     SHOW(cuGraphKernelNodeGetAttribute(nodes[2], CU_LAUNCH_ATTRIBUTE_COOPERATIVE, priority));
-    CUgraphExec exec;
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     fill(host, 5);
     CHECK(cuMemcpyHtoD(a, host, BYTES));
     for (int round = 0; round < 2; round++) {
@@ -466,8 +446,7 @@ static void events_and_memory(void) {
     CUgraph clone;
     SHOW(cuGraphClone(&clone, graph));
     CHECK(cuStreamSynchronize(stream));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuEventDestroy(event));
 }
 
@@ -477,10 +456,9 @@ static void conditional(void) {
         return;
     CUmodule module = module_of("conditional");
     CUfunction count_to = function_of(module, "count_to");
-    CUgraph graph;
     CUgraphNode loop, body;
     uint64_t handle;
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, 1, 1));
     CUgraphNodeParams params = {.kind = 13, .body.conditional = {.handle = handle, .kind = 1, .count = 1,
                                                                  .context = context}};
@@ -490,16 +468,14 @@ static void conditional(void) {
     CUDA_KERNEL_NODE_PARAMS once = {.function = count_to, .grid_x = 1, .grid_y = 1, .grid_z = 1, .block_x = 1,
                                     .block_y = 1, .block_z = 1, .parameters = parameters};
     CHECK(cuGraphAddKernelNode(&body, params.body.conditional.bodies[0], NULL, 0, &once));
-    CUgraphExec exec;
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (int round = 0; round < 2; round++) {
         CHECK(cuMemsetD8Async(c, 0, 4, stream));
         launch(exec);
         CHECK(cuMemcpyDtoH(&counter, c, 4));
         printf("while: %u rounds\n", counter);
     }
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 
     CUfunction choose = function_of(module, "choose");
     CHECK(cuGraphCreate(&graph, 0));
@@ -526,8 +502,7 @@ static void conditional(void) {
         printf("switch %u: %u\n", i, counter);
     }
     SHOW(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 8));
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuModuleUnload(module));
 
     // A copy in a body takes what the host has in page-locked memory at the launch.
@@ -549,8 +524,7 @@ static void conditional(void) {
         REQUIRE(counter == i, "a copy in a body brings %u, not %u", counter, i);
     }
     printf("a copy in a body: %u\n", counter);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuMemFreeHost(word));
 }
 
@@ -565,18 +539,15 @@ static void write_late(void *data) {
 // Launches of one instance run one after another in whatever streams, and so does what each reads of the host's memory.
 static void two_streams(void) {
     int remote = getenv("GTRACE_REMOTE") != NULL;
-    CUgraph graph;
     CUgraphNode nodes[3];
-    CUgraphExec exec;
-    CUstream other;
     void *parameters[] = {&c, &a, &c, &n};
     CUDA_MEMCPY3D in = to_device(a, host);
     CUDA_KERNEL_NODE_PARAMS sum = add_of(parameters);
-    CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
-    CHECK(cuGraphCreate(&graph, 0));
+    CUstream other = new_stream();
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &in, context));
     CHECK(cuGraphAddKernelNode(&nodes[1], graph, &nodes[0], 1, &sum));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuMemsetD8Async(c, 0, BYTES, stream));
     Hold held = hold(stream);
     fill(host, 1);
@@ -593,8 +564,7 @@ static void two_streams(void) {
     CHECK(cuStreamSynchronize(other));
     CHECK(cuMemcpyDtoH(result, c, BYTES));
     require(result, 11, "launches in two streams");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 
     // A function of the first launch writes what the second reads.
     CHECK(cuMemAllocHost((void **)&locked, BYTES));
@@ -612,8 +582,7 @@ static void two_streams(void) {
     CHECK(cuStreamSynchronize(other));
     CHECK(cuMemcpyDtoH(result, c, BYTES));
     require(result, 11, "a function between launches in two streams");
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuMemFreeHost(locked));
     CHECK(cuStreamDestroy(other));
 }
@@ -626,15 +595,13 @@ static void five_times(void *data) {
 
 // The same copies before and behind a function.
 static void copied_twice(void) {
-    CUgraph graph;
     CUgraphNode nodes[7];
-    CUgraphExec exec;
     void *doubled[] = {&a, &a, &b, &n}, *added[] = {&a, &b, &b, &n};
     CHECK(cuMemAllocHost((void **)&locked, BYTES));
     CUDA_MEMCPY3D in = to_device(a, locked), out = to_host(result, b);
     CUDA_KERNEL_NODE_PARAMS first = add_of(doubled), second = add_of(added);
     CUDA_HOST_NODE_PARAMS function = {.function = five_times};
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddMemcpyNode(&nodes[0], graph, NULL, 0, &in, context));
     CHECK(cuGraphAddKernelNode(&nodes[1], graph, &nodes[0], 1, &first));
     CHECK(cuGraphAddMemcpyNode(&nodes[2], graph, &nodes[1], 1, &out, context));
@@ -642,14 +609,13 @@ static void copied_twice(void) {
     CHECK(cuGraphAddMemcpyNode(&nodes[4], graph, &nodes[3], 1, &in, context));
     CHECK(cuGraphAddKernelNode(&nodes[5], graph, &nodes[4], 1, &second));
     CHECK(cuGraphAddMemcpyNode(&nodes[6], graph, &nodes[5], 1, &out, context));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (int round = 0; round < 2; round++) {
         fill(locked, 1);
         launch(exec);
         require(result, 12, "copied before and behind a function");
     }
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuMemFreeHost(locked));
 }
 
@@ -662,14 +628,12 @@ static void destroy(void *data) {
 static void objects(void) {
     int by = 1;
     CUuserObject object;
-    CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
     CHECK(cuUserObjectCreate(&object, &by, destroy, 1, 1));
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddEmptyNode(&node, graph, NULL, 0));
     CHECK(cuGraphRetainUserObject(graph, object, 1, 1));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphDestroy(graph));
     CHECK(cuCtxSynchronize());
     printf("destroyed: %d\n", destroyed);
@@ -697,15 +661,13 @@ static void look_late(void *data) {
 // What a graph that runs retains is not destroyed before it has run.
 static void objects_of_a_launch(void) {
     CUuserObject object;
-    CUgraph graph;
     CUgraphNode node;
-    CUgraphExec exec;
     CUDA_HOST_NODE_PARAMS late = {.function = look_late};
     CHECK(cuUserObjectCreate(&object, &freed, set_freed, 1, 1));
-    CHECK(cuGraphCreate(&graph, 0));
+    CUgraph graph = new_graph();
     CHECK(cuGraphAddHostNode(&node, graph, NULL, 0, &late));
     CHECK(cuGraphRetainUserObject(graph, object, 1, 1));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphDestroy(graph));
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuGraphExecDestroy(exec));

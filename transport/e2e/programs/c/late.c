@@ -248,8 +248,7 @@ static void threads(void) {
 
 int main(void) {
     context = begin();
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     delay = function_of(module_of("delay"), "delay");
     CHECK(cuMemHostAlloc((void **)&pinned, SIZE, CU_MEMHOSTALLOC_PORTABLE));
     CHECK(cuMemHostAlloc((void **)&other, SIZE, CU_MEMHOSTALLOC_PORTABLE));

@@ -82,10 +82,8 @@ static void captured(int mode) {
     CHECK(cuMemcpyDtoH(&last, aside + BYTES - sizeof last, sizeof last));
     REQUIRE(last == 10, "the other stream's part: %u", last);
     print_digest("captured", two, BYTES);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
-    CHECK(cuGraphExecDestroy(part_exec));
-    CHECK(cuGraphDestroy(part));
+    destroy_both(exec, graph);
+    destroy_both(part_exec, part);
     CHECK(cuMemFree(address_of(one)));
     CHECK(cuMemFree(address_of(two)));
     CHECK(cuMemFree(device));
@@ -105,20 +103,17 @@ static void node_after_node(void) {
     unsigned *words = managed(BYTES, CU_MEM_ATTACH_GLOBAL), back[2];
     CUdeviceptr device = allocate(BYTES);
     CUcontext context;
-    CUstream stream;
-    CUgraph graph;
-    CUgraphExec exec;
     CUgraphNode fill, out;
     CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    CHECK(cuGraphCreate(&graph, 0));
+    CUstream stream = new_stream();
+    CUgraph graph = new_graph();
     CUDA_MEMSET_NODE_PARAMS set = {.target = address_of(words), .value = 78, .element_size = 4, .width = COUNT,
                                    .height = 1};
     CUDA_MEMCPY3D copy = {.source_kind = HOST, .source_host = words, .target_kind = DEVICE, .target_device = device,
                           .width = BYTES, .height = 1, .depth = 1};
     CHECK(cuGraphAddMemsetNode(&fill, graph, NULL, 0, &set, context));
     CHECK(cuGraphAddMemcpyNode(&out, graph, &fill, 1, &copy, context));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (int round = 0; round < 2; round++) {
         for (unsigned i = 0; i < COUNT; i++)
             words[i] = 3;
@@ -127,8 +122,7 @@ static void node_after_node(void) {
         CHECK(cuMemcpyDtoH(back, device, sizeof back));
         REQUIRE(back[0] == 78 && words[1] == 78, "round %d: %u, %u", round, back[0], words[1]);
     }
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 
     // The same of copies that are captured.
     CUDA_MEMCPY2D flat = {.source_kind = HOST, .source_host = words, .source_pitch = 64, .target_kind = DEVICE,
@@ -142,8 +136,7 @@ static void node_after_node(void) {
     CHECK(cuStreamSynchronize(stream));
     CHECK(cuMemcpyDtoH(back, device, sizeof back));
     REQUIRE(back[1] == 79, "captured: %u", back[1]);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuStreamDestroy(stream));
     CHECK(cuMemFree(device));
     printf("a node after a node: %u\n", back[1]);
@@ -155,16 +148,13 @@ static void nodes(void) {
     unsigned *attached = managed(BYTES, CU_MEM_ATTACH_HOST);
     CUdeviceptr device = allocate(BYTES);
     CUcontext context;
-    CUstream stream;
     CHECK(cuCtxGetCurrent(&context));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     const unsigned kinds[] = {HOST, DEVICE, UNIFIED};
     for (unsigned from = 0; from < 3; from++)
         for (unsigned to = 0; to < 3; to++) {
-            CUgraph graph;
-            CUgraphExec exec;
             CUgraphNode in, add, fill, out;
-            CHECK(cuGraphCreate(&graph, 0));
+            CUgraph graph = new_graph();
             CUDA_MEMCPY3D copy = {.source_kind = kinds[from], .source_host = words, .source_device = address_of(words),
                                   .target_kind = DEVICE, .target_device = device,
                                   .width = BYTES, .height = 1, .depth = 1};
@@ -182,7 +172,7 @@ static void nodes(void) {
                                   .target_host = other, .target_device = address_of(other),
                                   .width = BYTES, .height = 1, .depth = 1};
             CHECK(cuGraphAddMemcpyNode(&out, graph, &fill, 1, &back, context));
-            CHECK(cuGraphInstantiate(&exec, graph, 0));
+            CUgraphExec exec = instantiated(graph);
             for (unsigned round = 0; round < 2; round++) {
                 for (unsigned i = 0; i < COUNT; i++) {
                     words[i] = i + round;
@@ -196,8 +186,7 @@ static void nodes(void) {
                 for (unsigned i = 0; i < COUNT; i += 911)
                     REQUIRE(attached[i] == (i ^ round), "memory that is the host's: word %u is %u", i, attached[i]);
             }
-            CHECK(cuGraphExecDestroy(exec));
-            CHECK(cuGraphDestroy(graph));
+            destroy_both(exec, graph);
         }
     print_digest("nodes", other, BYTES);
     CHECK(cuMemFree(address_of(words)));
@@ -218,16 +207,14 @@ static void host(void *data) {
 // A function of the program between two kernels of a graph sees what the first has left, and the second what it has.
 static void functions(void) {
     seen = managed(BYTES, CU_MEM_ATTACH_GLOBAL);
-    CUstream stream;
     CUgraph graph;
-    CUgraphExec exec;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     add(seen, 2, stream);
     CHECK(cuLaunchHostFunc(stream, host, (void *)(uintptr_t)42));
     add(seen, 5, stream);
     CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (int round = 0; round < ROUNDS; round++) {
         for (unsigned i = 0; i < COUNT; i++)
             seen[i] = 40;
@@ -238,8 +225,7 @@ static void functions(void) {
         REQUIRE(seen[COUNT - 1] == 48 && seen[0] == 47, "round %d: %u and %u", round, seen[COUNT - 1], seen[0]);
     }
     printf("a function between kernels saw %d\n", 42);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     // Neither can be captured: the capture is no more.
     for (int attach = 0; attach < 2; attach++) {
         CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_RELAXED));

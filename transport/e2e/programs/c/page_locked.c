@@ -210,6 +210,68 @@ static void fills_and_copies(void) {
     CHECK(cuMemFree(plain));
 }
 
+static void are_all(const unsigned *words, unsigned n, unsigned value, const char *what) {
+    for (unsigned i = 0; i < n; i++)
+        REQUIRE(words[i] == value, "%s: word %u of %u is %u", what, i, n, words[i]);
+}
+
+// Fills and copies without Async to page-locked memory have ended when they return: nothing else waits for them.
+static void ended(unsigned *words, unsigned n, unsigned *pageable) {
+    size_t bytes = n * sizeof *words;
+    CUdeviceptr there = address_of(words), plain = allocate(bytes);
+    CUDA_MEMCPY2D rows = {
+        .source_kind = 2, .source_device = plain, .source_pitch = bytes / 10,
+        .target_kind = 2, .target_device = there, .target_pitch = bytes / 10,
+        .width = bytes / 10, .height = 10,
+    };
+    CHECK(cuMemsetD32(there, 1, n));
+    are_all(words, n, 1, "filled");
+    CHECK(cuMemsetD2D32(there, bytes / 10, 2, n / 10, 10));
+    are_all(words, n, 2, "filled by rows");
+    CHECK(cuMemsetD32(plain, 3, n));
+    CHECK(cuMemcpyDtoD(there, plain, bytes));
+    are_all(words, n, 3, "copied on the device");
+    CHECK(cuMemsetD32(plain, 4, n));
+    CHECK(cuMemcpy(there, plain, bytes));
+    are_all(words, n, 4, "copied by unified addresses");
+    CHECK(cuMemsetD32(plain, 5, n));
+    CHECK(cuMemcpy2D(&rows));
+    are_all(words, n, 5, "rows on the device");
+    CHECK(cuMemsetD32(plain, 6, n));
+    rows.target_kind = 1;
+    rows.target_host = words;
+    CHECK(cuMemcpy2D(&rows));
+    are_all(words, n, 6, "rows to the host");
+    for (unsigned i = 0; i < n; i++)
+        pageable[i] = 7;
+    rows.source_kind = 1;
+    rows.source_host = pageable;
+    CHECK(cuMemcpy2D(&rows));
+    are_all(words, n, 7, "rows within the host");
+    unsigned *shared = managed(bytes, CU_MEM_ATTACH_GLOBAL);
+    for (unsigned i = 0; i < n; i++)
+        shared[i] = 8;
+    CHECK(cuMemcpyHtoD(there, shared, bytes));
+    are_all(words, n, 8, "from managed memory");
+    CHECK(cuMemFree(address_of(shared)));
+    CHECK(cuMemFree(plain));
+}
+
+static void all_have_ended(void) {
+    static const unsigned sizes[] = {100, 30000};
+    static unsigned own[30100], pageable[30000];
+    for (int i = 0; i < 2; i++) {
+        unsigned *words;
+        CHECK(cuMemHostAlloc((void **)&words, sizes[i] * sizeof *words, 0));
+        ended(words, sizes[i], pageable);
+        CHECK(cuMemFreeHost(words));
+        // Its ends are in pages with other memory of the program.
+        CHECK(cuMemHostRegister(own + 50, sizes[i] * sizeof *own, 0));
+        ended(own + 50, sizes[i], pageable);
+        CHECK(cuMemHostUnregister(own + 50));
+    }
+}
+
 // A graph with a fill, a kernel and a copy on page-locked memory, made by a capture and by hand.
 static void graphs(void) {
     enum { N = 6000 };
@@ -218,13 +280,12 @@ static void graphs(void) {
     CHECK(cuMemHostAlloc((void **)&small, 40, 0));
     CUdeviceptr address = address_of(words), little = address_of(small);
     CUgraph graph;
-    CUgraphExec exec;
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     CHECK(LAUNCH(add_each, (n + 127) / 128, 128, stream, &address, &n, &value));
     CHECK(LAUNCH(add_each, 1, 128, stream, &little, &ten, &value));
     CHECK(cuMemcpyDtoDAsync(address, little, 40, stream));
     CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (unsigned round = 0; round < 3; round++) {
         for (unsigned i = 0; i < N; i++)
             words[i] = i + round;
@@ -235,8 +296,7 @@ static void graphs(void) {
         for (unsigned i = 0; i < N; i++)
             REQUIRE(words[i] == (i < 10 ? i * 100 + round + 5 : i + round + 5), "round %u: word %u is %u", round, i, words[i]);
     }
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     unsigned *third;
     CHECK(cuMemHostAlloc((void **)&third, N * sizeof *words, 0));
     CHECK(cuGraphCreate(&graph, 0));
@@ -258,8 +318,7 @@ static void graphs(void) {
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuStreamSynchronize(stream));
     print_digest("by a graph", third, N * sizeof *third);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     CHECK(cuMemFreeHost(words));
     CHECK(cuMemFreeHost(small));
     CHECK(cuMemFreeHost(third));
@@ -333,6 +392,7 @@ int main(void) {
     hidden();
     beside();
     fills_and_copies();
+    all_have_ended();
     graphs();
     waits();
     attributes();

@@ -214,7 +214,6 @@ static void graphs_of(size_t bytes, const char *how) {
         CUdeviceptr address = address_of(words);
         void *arguments[] = {&address, &count, &value};
         CUgraph graph;
-        CUgraphExec exec;
         if (by_hand == 0) {
             CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
             CHECK(cuMemcpyDtoHAsync(words, device, 4 * WORDS, stream));
@@ -223,14 +222,13 @@ static void graphs_of(size_t bytes, const char *how) {
             CHECK(cuStreamEndCapture(stream, &graph));
         } else {
             CUgraphNode out, kernel, back, child;
-            CUgraph inner;
             CUDA_MEMCPY3D to = {.source_kind = 2, .source_device = device, .target_kind = 1, .target_host = words};
             to.width = 4 * WORDS;
             to.height = to.depth = 1;
             CUDA_MEMCPY3D from = {.source_kind = 1, .source_host = words, .target_kind = 2, .target_device = device};
             from.width = 4 * WORDS;
             from.height = from.depth = 1;
-            CHECK(cuGraphCreate(&inner, 0));
+            CUgraph inner = new_graph();
             CHECK(cuGraphAddMemcpyNode(&out, inner, NULL, 0, &to, context));
             CHECK(cuGraphAddMemcpyNode(&back, inner, NULL, 0, &from, context));
             CUDA_KERNEL_NODE_PARAMS params = kernel_of(arguments);
@@ -243,7 +241,7 @@ static void graphs_of(size_t bytes, const char *how) {
                 CHECK(cuGraphDestroy(inner));
             }
         }
-        CHECK(cuGraphInstantiate(&exec, graph, 0));
+        CUgraphExec exec = instantiated(graph);
         CHECK(cuGraphDestroy(graph));
         launch_and_check(exec, stream, device, words, how);
         CHECK(cuGraphExecDestroy(exec));
@@ -392,20 +390,18 @@ static void forks(void) {
     REQUIRE(*shared_words == 6, "the function wrote %u", *shared_words);
 
     CUgraph graph;
-    CUgraphExec exec;
     add(stream, words, FORK_WORDS, 1);
     CHECK(cuStreamSynchronize(stream));
     CHECK(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
     add(stream, words, FORK_WORDS, 4);
     fork_once(words, 6);
     CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphLaunch(exec, stream));
     fork_once(NULL, 0);
     CHECK(cuStreamSynchronize(stream));
     fork_once(words, 10);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     unregister(words);
     unregister(shared_words);
     CHECK(cuStreamDestroy(stream));

@@ -116,9 +116,8 @@ static void use_first(int number, CUstream stream) {
 }
 
 static void *second(void *unused) {
-    CUstream stream;
     CHECK(cuCtxSetCurrent(context));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     for (int i = 0; i < FIRST_USES; i++)
         use_first(1, stream);
     CHECK(cuStreamDestroy(stream));
@@ -127,8 +126,7 @@ static void *second(void *unused) {
 
 static void first_use_by_two(void) {
     pthread_t other;
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     pthread_barrier_init(&barrier, NULL, 2);
     pthread_create(&other, NULL, second, NULL);
     for (int i = 0; i < FIRST_USES; i++) {

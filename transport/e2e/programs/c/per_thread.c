@@ -16,6 +16,9 @@ static CUresult (*synchronize)(CUstream);
 static CUresult (*query)(CUstream);
 static CUresult (*to_device)(CUdeviceptr, const void *, size_t);
 static CUresult (*to_host)(void *, CUdeviceptr, size_t);
+static CUresult (*on_device)(CUdeviceptr, CUdeviceptr, size_t);
+static CUresult (*to_peer)(const CUDA_MEMCPY3D_PEER *);
+static CUresult (*fill)(CUdeviceptr, unsigned char, size_t);
 
 static CUcontext context;
 static CUdeviceptr memory;
@@ -80,6 +83,43 @@ static void page_locked(void) {
     CHECK(to_host(back, all, SIZE));
     for (int i = 0; i < SIZE; i++)
         REQUIRE(back[i] == 2, "byte %d is %d and was changed after the copy", i, back[i]);
+    // The same by the device's address.
+    CUdeviceptr there = (CUdeviceptr)(uintptr_t)pinned, other = allocate(4);
+    CHECK(memset_in_stream(there, 0x03030303, SIZE / 4, NULL));
+    CHECK(synchronize(NULL));
+    CHECK(host_function(NULL, slow, NULL));
+    CHECK(on_device(there, all, SIZE));
+    for (int i = 0; i < SIZE; i++)
+        REQUIRE(pinned[i] == 2, "byte %d is %d when the copy on the device has returned", i, pinned[i]);
+    memset(pinned, 4, SIZE);
+    CHECK(host_function(NULL, slow, NULL));
+    CHECK(on_device(all, there, SIZE));
+    memset(pinned, 5, SIZE);
+    CHECK(memset_in_stream(other, 0, 1, NULL));
+    CHECK(to_host(back, all, SIZE));
+    for (int i = 0; i < SIZE; i++)
+        REQUIRE(back[i] == 4, "byte %d is %d and was changed after the copy on the device", i, back[i]);
+    CUDA_MEMCPY3D_PEER peer = {.source_kind = 2, .source_device = all, .source_context = context, .source_pitch = SIZE,
+                               .target_kind = 1, .target_host = pinned, .target_context = context, .target_pitch = SIZE};
+    peer.width = SIZE;
+    peer.height = peer.depth = peer.source_height = peer.target_height = 1;
+    CHECK(host_function(NULL, slow, NULL));
+    CHECK(memset_in_stream(all, 0x06060606, SIZE / 4, NULL));
+    CHECK(to_peer(&peer));
+    for (int i = 0; i < SIZE; i++)
+        REQUIRE(pinned[i] == 6, "byte %d is %d when the copy between contexts has returned", i, pinned[i]);
+    // And fills, of managed memory too.
+    CUdeviceptr managed;
+    CHECK(cuMemAllocManaged(&managed, SIZE, 1));
+    const unsigned char *filled[] = {pinned, (const unsigned char *)(uintptr_t)managed};
+    for (int kind = 0; kind < 2; kind++) {
+        CHECK(host_function(NULL, slow, NULL));
+        CHECK(fill(kind ? managed : there, 7, SIZE));
+        for (int i = 0; i < SIZE; i++)
+            REQUIRE(filled[kind][i] == 7, "byte %d of memory %d is %d when the fill has returned", i, kind, filled[kind][i]);
+    }
+    CHECK(cuMemFree(managed));
+    CHECK(cuMemFree(other));
     CHECK(cuMemFreeHost(pinned));
     CHECK(cuMemFree(all));
     printf("page-locked memory: %d\n", back[SIZE - 1]);
@@ -92,6 +132,9 @@ int main(void) {
     query = find("cuStreamQuery_ptsz");
     to_device = find("cuMemcpyHtoD_v2_ptds");
     to_host = find("cuMemcpyDtoH_v2_ptds");
+    on_device = find("cuMemcpyDtoD_v2_ptds");
+    to_peer = find("cuMemcpy3DPeer_ptds");
+    fill = find("cuMemsetD8_v2_ptds");
     context = begin();
     page_locked();
     memory = allocate(64);

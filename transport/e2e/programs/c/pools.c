@@ -21,8 +21,7 @@ int main(void) {
     CUcontext context = begin();
     CUmodule module = managed_module();
     CUfunction add_each = function_of(module, "add_each");
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CUmemoryPool standard, now, own;
     CHECK(cuDeviceGetDefaultMemPool(&standard, 0));
     CHECK(cuDeviceGetMemPool(&now, 0));

@@ -147,10 +147,9 @@ static void called(void *user, uint32_t domain, uint32_t function, const Calling
 
 static void *of_its_own(void *unused) {
     (void)unused;
-    CUstream stream;
     float host[N];
     CHECK(cuCtxSetCurrent(context));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     work(stream, host);
     CHECK(cuStreamSynchronize(stream));
     float alpha = 1;
@@ -195,8 +194,7 @@ int main(void) {
     float host[N] = {0};
     from = upload(host, sizeof host);
     to = allocate(sizeof host);
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     DO(cuptiActivityFlushAll(0));
     REQUIRE(given == 0, "a buffer for nothing");
 
@@ -281,7 +279,6 @@ int main(void) {
 
     // What is captured is no work; the launch of its graph is.
     CUgraph graph;
-    CUgraphExec exec;
     count = 0;
     kinds(cuptiActivityEnable);
     DO(cuptiActivityEnable(GRAPH));
@@ -290,7 +287,7 @@ int main(void) {
     work(stream, host);
     DO(cuptiActivityFlushAll(0));
     CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     CHECK(cuGraphLaunch(exec, stream));
     CHECK(cuStreamSynchronize(stream));
     DO(cuptiActivityFlushAll(0));
@@ -317,8 +314,7 @@ int main(void) {
     DO(cuptiActivityDisable(GRAPH));
     DO(cuptiActivityDisable(SYNCHRONIZATION));
     kinds(cuptiActivityDisable);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
 
     void *subscriber, *second;
     DO(cuptiSubscribe(&subscriber, called, &calling));

@@ -10,11 +10,9 @@ int main(int argc, char **argv) {
     unsigned n = COUNT;
     begin();
     CUfunction add = function_of(module_of("vector_add"), "vector_add");
-    CUstream stream;
     CUgraph graph;
-    CUgraphExec exec;
     int status;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CUdeviceptr a = allocate(BYTES), b = allocate(BYTES);
     CHECK(cuMemsetD32Async(a, 0x3f800000, COUNT, stream));
     CHECK(cuMemsetD32Async(b, 0, COUNT, stream));
@@ -29,7 +27,7 @@ int main(int argc, char **argv) {
     if (copies)
         CHECK(cuMemcpyDtoHAsync(result, b, BYTES, stream));
     CHECK(cuStreamEndCapture(stream, &graph));
-    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CUgraphExec exec = instantiated(graph);
     for (int round = 0; round < rounds; round++) {
         for (int i = 0; i < COUNT; i++)
             host[i] = 1;
@@ -47,7 +45,6 @@ int main(int argc, char **argv) {
     for (int i = 0; i < COUNT; i++)
         REQUIRE(result[i] == 10.0f * (float)rounds, "%d is %g", i, result[i]);
     printf("%d launches of ten kernels\n", rounds);
-    CHECK(cuGraphExecDestroy(exec));
-    CHECK(cuGraphDestroy(graph));
+    destroy_both(exec, graph);
     return 0;
 }

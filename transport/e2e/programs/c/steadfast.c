@@ -46,9 +46,8 @@ static int goes_on(int round) {
 
 static void *work(void *argument) {
     size_t me = (size_t)argument;
-    CUstream stream;
     CHECK(cuCtxSetCurrent(context));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CUdeviceptr count = allocate(N * sizeof(float)), block = allocate(BLOCK);
     CHECK(cuMemsetD32Async(count, 0, N, stream));
     unsigned char *sent = malloc(BLOCK), *got = malloc(BLOCK);

@@ -6,8 +6,7 @@ int main(void) {
     CUmodule module = module_of("faults");
     CUfunction write_at = function_of(module, "write_at");
     CUdeviceptr good = allocate(64), nowhere = 16;
-    CUstream stream;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     unsigned value = 42, back = 0;
     CHECK(LAUNCH(write_at, 1, 1, NULL, &good, &value));
     CHECK(cuMemcpyDtoH(&back, good, sizeof back));

@@ -41,9 +41,8 @@ static void order_between_streams(CUfunction saxpy) {
 }
 
 static void times_and_queries(CUfunction delay) {
-    CUstream stream;
     CUevent start, end, never, other;
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     CHECK(cuEventCreate(&start, 0));
     CHECK(cuEventCreate(&end, 0));
     CHECK(cuEventCreate(&never, 0));

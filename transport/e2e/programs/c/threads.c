@@ -13,9 +13,8 @@ static pthread_barrier_t barrier;
 
 static void *work(void *argument) {
     size_t me = (size_t)argument, next = (me + 1) % THREADS;
-    CUstream stream;
     CHECK(cuCtxSetCurrent(context));
-    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CUstream stream = new_stream();
     unsigned n = N;
     for (int round = 0; round < ROUNDS; round++) {
         float alpha = (float)(me + 1);

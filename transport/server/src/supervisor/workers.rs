@@ -39,8 +39,8 @@ impl WorkerCommand {
     }
 }
 
-/// Variables of this process that a worker must not have: it opens the real driver, not a client's.
-const CLIENT_VARIABLES: &[&str] = &[
+/// Variables of gtrace that a worker must not have: it opens the real driver, not a client's, and its client may read them.
+const WITHHELD: &[&str] = &[
     "GTRACE_REMOTE",
     "GTRACE_TOKEN_FILE",
     "GTRACE_TLS_CA",
@@ -52,6 +52,8 @@ const CLIENT_VARIABLES: &[&str] = &[
     "GTRACE_STRICT",
     "GTRACE_STRICT_EXIT",
     "GTRACE_STATS",
+    "GTRACE_HEAD_DATABASE",
+    "GTRACE_JOIN_TOKEN",
 ];
 
 /// What variables begin with that drivers, RDMA's libraries, the C library and gtrace read. All others stay with the
@@ -75,7 +77,7 @@ const INHERITED: &[&str] = &[
 fn is_inherited(name: &OsStr) -> bool {
     let name = name.to_string_lossy();
     let is_known = INHERITED.iter().any(|known| name.starts_with(known));
-    is_known && !CLIENT_VARIABLES.contains(&&*name)
+    is_known && !WITHHELD.contains(&&*name)
 }
 
 /// Starts a worker and sends it its session. It is killed when the thread that calls this ends.
@@ -401,5 +403,29 @@ impl Leaving {
     /// The user that it has become.
     pub(super) fn user(&self) -> Option<u32> {
         self.user
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worker_has_what_its_driver_reads_and_no_secret_of_who_started_the_server() {
+        for name in [
+            "CUDA_VISIBLE_DEVICES",
+            "GTRACE_SOFTGPU_DEVICES",
+            "LD_LIBRARY_PATH",
+        ] {
+            assert!(is_inherited(OsStr::new(name)), "{name}");
+        }
+        for name in [
+            "AWS_SECRET_ACCESS_KEY",
+            "GTRACE_HEAD_DATABASE",
+            "GTRACE_JOIN_TOKEN",
+            "GTRACE_TOKEN_FILE",
+        ] {
+            assert!(!is_inherited(OsStr::new(name)), "{name}");
+        }
     }
 }

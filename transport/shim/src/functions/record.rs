@@ -14,11 +14,11 @@ use std::sync::{Arc, OnceLock};
 
 use gtrace_cuda::payload::{FunctionInfo, PARAMETERS_MAX, Parameter};
 use gtrace_cuda::types::driver::{
-    self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUkernel, CUresult,
+    self as cuda, CUdevice, CUfunction, CUfunction_attribute, CUkernel,
 };
 use gtrace_cuda::{Kind, SERVER_MINTED};
 
-use crate::entry::holding_back;
+use crate::entry::{Answer, holding_back};
 use crate::generated::driver::remote;
 use crate::log;
 use crate::session::{self, Session};
@@ -83,7 +83,7 @@ impl Record {
     ///
     /// NOT_SUPPORTED if the driver does not report it, or what became of the question.
     #[inline]
-    pub(crate) fn layout(&self) -> Result<&Layout, CUresult> {
+    pub(crate) fn layout(&self) -> Answer<&Layout> {
         match self.layout.get() {
             Some(layout) => Ok(layout),
             None => self.ask_layout(),
@@ -96,7 +96,7 @@ impl Record {
     }
 
     #[cold]
-    fn ask_layout(&self) -> Result<&Layout, CUresult> {
+    fn ask_layout(&self) -> Answer<&Layout> {
         let Some(parameters) = asked(self.handle)? else {
             log::once(
                 "layout",
@@ -329,7 +329,7 @@ fn look_up(state: &State, handle: u64) -> Option<HeldRecord> {
 ///
 /// INVALID_HANDLE.
 #[inline]
-pub(crate) fn any_record(session: &'static Session, handle: u64) -> Result<HeldRecord, CUresult> {
+pub(crate) fn any_record(session: &'static Session, handle: u64) -> Answer<HeldRecord> {
     match kept(&session.state, handle) {
         Some(record) => Ok(record),
         None => foreign(session, handle),
@@ -341,7 +341,7 @@ pub(crate) fn any_record(session: &'static Session, handle: u64) -> Result<HeldR
 /// # Errors
 ///
 /// INVALID_HANDLE.
-fn asked(handle: u64) -> Result<Option<Vec<Parameter>>, CUresult> {
+fn asked(handle: u64) -> Answer<Option<Vec<Parameter>>> {
     let session = session::cuda()?;
     let mut parameters = Vec::new();
     let known = loop {
@@ -381,7 +381,7 @@ fn asked(handle: u64) -> Result<Option<Vec<Parameter>>, CUresult> {
 }
 
 #[cold]
-fn foreign(session: &'static Session, handle: u64) -> Result<HeldRecord, CUresult> {
+fn foreign(session: &'static Session, handle: u64) -> Answer<HeldRecord> {
     if !Kind::Function.accepts(handle) || handle & SERVER_MINTED == 0 {
         return Err(cuda::CUDA_ERROR_INVALID_HANDLE);
     }

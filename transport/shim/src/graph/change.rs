@@ -12,12 +12,12 @@ use gtrace_cuda::payload::{NodeCall, NodePlace, NodeWork, Pitched};
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_MEMCPY3D,
     CUDA_MEMSET_NODE_PARAMS, CUcontext, CUevent, CUgraph, CUgraphExec, CUgraphNode,
-    CUgraphNodeParams, CUresult,
+    CUgraphNodeParams,
 };
 
 use super::nodes::{self, given, newer, send_call};
 use super::{Held, copies, kernel, number, pairs, params, plan, query, within};
-use crate::entry::{check, done, holding_back};
+use crate::entry::{Answer, check, holding_back};
 use crate::generated::driver::remote;
 use crate::host_functions::Kept;
 use crate::log;
@@ -45,14 +45,7 @@ impl Target {
     }
 }
 
-fn in_graph(node: CUgraphNode) -> Target {
-    Target {
-        exec: null_mut(),
-        node,
-    }
-}
-
-pub(super) fn set(target: Target, work: NodeWork<'_>) -> Result<(), CUresult> {
+pub(super) fn set(target: Target, work: NodeWork<'_>) -> Answer {
     let place = target.place();
     send_call(session::cuda()?, &NodeCall { place, work })
 }
@@ -75,7 +68,7 @@ pub(super) fn need_of(session: &'static Session, node: u64) -> Option<(u64, Need
     }
     let graph = within::holder_of(session, node);
     // Of captured nodes only the server knows what they do.
-    let need: Result<_, CUresult> = holding_back(session, || {
+    let need: Answer<_> = holding_back(session, || {
         Ok(Some(match query::kind_of(node)? {
             cuda::CU_GRAPH_NODE_TYPE_MEMCPY => Need::Copy(query::copy_of(session, node)?),
             cuda::CU_GRAPH_NODE_TYPE_HOST => Need::Function(query::ticket_of(session, node)?),
@@ -145,7 +138,7 @@ pub(super) unsafe fn set_memcpy(
     target: Target,
     params: *const CUDA_MEMCPY3D,
     ctx: CUcontext,
-) -> Result<(), CUresult> {
+) -> Answer {
     let session = session::cuda()?;
     let graphs = &session.state.graphs;
     let (node, exec) = (number(target.node), number(target.exec));
@@ -207,7 +200,7 @@ pub(super) unsafe fn set_memcpy(
     Ok(())
 }
 
-pub(super) fn set_kernel(target: Target, params: &CUDA_KERNEL_NODE_PARAMS) -> Result<(), CUresult> {
+pub(super) fn set_kernel(target: Target, params: &CUDA_KERNEL_NODE_PARAMS) -> Answer {
     let session = session::cuda()?;
     // SAFETY: parameters of the program.
     let (launch, bytes) = unsafe { kernel::packed(session, params) }?;
@@ -223,7 +216,7 @@ pub(super) fn set_kernel(target: Target, params: &CUDA_KERNEL_NODE_PARAMS) -> Re
     Ok(())
 }
 
-pub(super) fn set_host(target: Target, params: &CUDA_HOST_NODE_PARAMS) -> Result<(), CUresult> {
+pub(super) fn set_host(target: Target, params: &CUDA_HOST_NODE_PARAMS) -> Answer {
     let function = nodes::host(params)?;
     let session = session::cuda()?;
     let graphs = &session.state.graphs;
@@ -274,168 +267,62 @@ pub(super) fn change_function(
     plan::take_over(&session.state.graphs, exec, (before, stays), ticket);
 }
 
-pub(crate) unsafe fn cuGraphNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    // SAFETY: parameters of the program.
-    done(|| unsafe { params::set(in_graph(hNode), nodeParams) })
-}
-
-pub(crate) unsafe fn cuGraphExecNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    let target = Target {
-        exec: hGraphExec,
-        node: hNode,
-    };
-    // SAFETY: parameters of the program.
-    done(|| unsafe { params::set(target, nodeParams) })
-}
-
-pub(crate) unsafe fn cuGraphKernelNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    // SAFETY: parameters of the program, in their older form.
-    done(|| set_kernel(in_graph(hNode), &unsafe { newer(nodeParams) }?))
-}
-
-pub(crate) unsafe fn cuGraphKernelNodeSetParams_v2(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    // SAFETY: parameters of the program.
-    done(|| set_kernel(in_graph(hNode), unsafe { given(nodeParams) }?))
-}
-
-pub(crate) unsafe fn cuGraphMemcpyNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_MEMCPY3D,
-) -> CUresult {
-    // SAFETY: parameters of the program.
-    done(|| unsafe { set_memcpy(in_graph(hNode), nodeParams, null_mut()) })
-}
-
-pub(crate) unsafe fn cuGraphMemsetNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_MEMSET_NODE_PARAMS,
-) -> CUresult {
-    done(|| {
-        // SAFETY: parameters of the program.
-        let work = unsafe { nodes::memset(nodeParams, null_mut()) }?;
-        set(in_graph(hNode), work)
-    })
-}
-
-pub(crate) unsafe fn cuGraphHostNodeSetParams(
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_HOST_NODE_PARAMS,
-) -> CUresult {
-    // SAFETY: parameters of the program.
-    done(|| set_host(in_graph(hNode), unsafe { given(nodeParams) }?))
-}
-
-pub(crate) unsafe fn cuGraphEventRecordNodeSetEvent(
-    hNode: CUgraphNode,
-    event: CUevent,
-) -> CUresult {
-    done(|| set(in_graph(hNode), nodes::record(event)?))
-}
-
-pub(crate) unsafe fn cuGraphEventWaitNodeSetEvent(hNode: CUgraphNode, event: CUevent) -> CUresult {
-    done(|| {
-        let event = number(event);
-        set(in_graph(hNode), NodeWork::EventWait { event })
-    })
-}
-
-macro_rules! target {
-    ($exec:ident, $node:ident) => {
-        Target {
-            exec: $exec,
-            node: $node,
+/// Functions that change a node in its graph, and the same where that was instantiated; there some take the context too.
+macro_rules! sets {
+    ($(
+        $in_graph:ident, $in_exec:ident($target:ident, $given:ident: $type:ty $(, $context:ident)?) => $set:expr;
+    )*) => {$(
+        #[allow(unused_unsafe, reason = "some are without pointers")]
+        pub(crate) unsafe fn $in_graph(hNode: CUgraphNode, $given: $type) -> Answer {
+            let $target = Target { exec: null_mut(), node: hNode };
+            $(let $context: CUcontext = null_mut();)?
+            // SAFETY: parameters of the program.
+            unsafe { $set }
         }
-    };
+
+        #[allow(unused_unsafe, reason = "some are without pointers")]
+        pub(crate) unsafe fn $in_exec(
+            hGraphExec: CUgraphExec,
+            hNode: CUgraphNode,
+            $given: $type,
+            $($context: CUcontext)?
+        ) -> Answer {
+            let $target = Target { exec: hGraphExec, node: hNode };
+            // SAFETY: parameters of the program.
+            unsafe { $set }
+        }
+    )*};
 }
 
-pub(crate) unsafe fn cuGraphExecKernelNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    // SAFETY: parameters of the program, in their older form.
-    done(|| set_kernel(target!(hGraphExec, hNode), &unsafe { newer(nodeParams) }?))
-}
-
-pub(crate) unsafe fn cuGraphExecKernelNodeSetParams_v2(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    // SAFETY: parameters of the program.
-    done(|| set_kernel(target!(hGraphExec, hNode), unsafe { given(nodeParams) }?))
-}
-
-pub(crate) unsafe fn cuGraphExecMemcpyNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    copyParams: *const CUDA_MEMCPY3D,
-    ctx: CUcontext,
-) -> CUresult {
-    // SAFETY: parameters of the program.
-    done(|| unsafe { set_memcpy(target!(hGraphExec, hNode), copyParams, ctx) })
-}
-
-pub(crate) unsafe fn cuGraphExecMemsetNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
-    ctx: CUcontext,
-) -> CUresult {
-    done(|| {
-        // SAFETY: parameters of the program.
-        let work = unsafe { nodes::memset(memsetParams, ctx) }?;
-        set(target!(hGraphExec, hNode), work)
-    })
-}
-
-pub(crate) unsafe fn cuGraphExecHostNodeSetParams(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    nodeParams: *const CUDA_HOST_NODE_PARAMS,
-) -> CUresult {
-    // SAFETY: parameters of the program.
-    done(|| set_host(target!(hGraphExec, hNode), unsafe { given(nodeParams) }?))
+sets! {
+    cuGraphNodeSetParams, cuGraphExecNodeSetParams(target, given: *mut CUgraphNodeParams) =>
+        params::set(target, given);
+    cuGraphKernelNodeSetParams, cuGraphExecKernelNodeSetParams(target, older: *const CUDA_KERNEL_NODE_PARAMS) =>
+        set_kernel(target, &newer(older)?);
+    cuGraphKernelNodeSetParams_v2, cuGraphExecKernelNodeSetParams_v2(target, params: *const CUDA_KERNEL_NODE_PARAMS) =>
+        set_kernel(target, given(params)?);
+    cuGraphMemcpyNodeSetParams, cuGraphExecMemcpyNodeSetParams(target, copy: *const CUDA_MEMCPY3D, context) =>
+        set_memcpy(target, copy, context);
+    cuGraphMemsetNodeSetParams, cuGraphExecMemsetNodeSetParams(target, fill: *const CUDA_MEMSET_NODE_PARAMS, context) =>
+        set(target, nodes::memset(fill, context)?);
+    cuGraphHostNodeSetParams, cuGraphExecHostNodeSetParams(target, params: *const CUDA_HOST_NODE_PARAMS) =>
+        set_host(target, given(params)?);
+    cuGraphEventRecordNodeSetEvent, cuGraphExecEventRecordNodeSetEvent(target, event: CUevent) =>
+        set(target, nodes::record(event)?);
+    cuGraphEventWaitNodeSetEvent, cuGraphExecEventWaitNodeSetEvent(target, event: CUevent) =>
+        set(target, NodeWork::EventWait { event: number(event) });
 }
 
 pub(crate) unsafe fn cuGraphExecChildGraphNodeSetParams(
     hGraphExec: CUgraphExec,
     hNode: CUgraphNode,
     childGraph: CUgraph,
-) -> CUresult {
-    done(|| pairs::set_child(target!(hGraphExec, hNode), childGraph))
-}
-
-pub(crate) unsafe fn cuGraphExecEventRecordNodeSetEvent(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    event: CUevent,
-) -> CUresult {
-    done(|| set(target!(hGraphExec, hNode), nodes::record(event)?))
-}
-
-pub(crate) unsafe fn cuGraphExecEventWaitNodeSetEvent(
-    hGraphExec: CUgraphExec,
-    hNode: CUgraphNode,
-    event: CUevent,
-) -> CUresult {
-    done(|| {
-        let event = number(event);
-        set(target!(hGraphExec, hNode), NodeWork::EventWait { event })
-    })
+) -> Answer {
+    let target = Target {
+        exec: hGraphExec,
+        node: hNode,
+    };
+    pairs::set_child(target, childGraph)
 }
 
 /// Whether a node copies to memory of the client. `ask` says what it copies, for copies whose nodes are not known.
@@ -454,24 +341,22 @@ pub(crate) unsafe fn cuGraphNodeSetEnabled(
     hGraphExec: CUgraphExec,
     hNode: CUgraphNode,
     isEnabled: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let node = number(hNode);
-        let ask = || holding_back(session, || query::copy_of(session, node)).ok();
-        if isEnabled == 0
-            && let Some(held) = session.state.graphs.exec(number(hGraphExec))
-            && brings(&held, node, ask)
-        {
-            log::once(
-                "disabled copy",
-                "a node of a graph that copies to memory of the host cannot be disabled",
-            );
-            return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
-        }
-        // SAFETY: handles.
-        check(unsafe { remote::cuGraphNodeSetEnabled(hGraphExec, hNode, isEnabled) })
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    let node = number(hNode);
+    let ask = || holding_back(session, || query::copy_of(session, node)).ok();
+    if isEnabled == 0
+        && let Some(held) = session.state.graphs.exec(number(hGraphExec))
+        && brings(&held, node, ask)
+    {
+        log::once(
+            "disabled copy",
+            "a node of a graph that copies to memory of the host cannot be disabled",
+        );
+        return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
+    }
+    // SAFETY: handles.
+    check(unsafe { remote::cuGraphNodeSetEnabled(hGraphExec, hNode, isEnabled) })
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@
 use std::sync::Arc;
 
 use gtrace_cuda::payload::{Extent, Pitched, SYNCHRONOUS, Side, SideKind};
-use gtrace_cuda::types::driver::{self as cuda, CUresult, CUstream};
+use gtrace_cuda::types::driver::{self as cuda, CUstream};
 use gtrace_protocol::{OpId, op_id};
 
 use super::Held;
 use super::pairs::Names;
 use crate::capture;
-use crate::entry::check;
+use crate::entry::{Answer, check};
 use crate::generated::driver::remote;
 use crate::owner::Owner;
 use crate::session::{self, Session};
@@ -194,7 +194,7 @@ fn place(
     beside: Beside<'_>,
     side: Side,
     extent: Extent,
-) -> Result<Option<Arc<Staging>>, CUresult> {
+) -> Answer<Option<Arc<Staging>>> {
     if side.kind != SideKind::Client {
         return Ok(None);
     }
@@ -226,7 +226,7 @@ pub(super) fn stage(
     beside: Beside<'_>,
     given: &Pitched,
     node: u64,
-) -> Result<HostCopy, CUresult> {
+) -> Answer<HostCopy> {
     if given.extent.bytes().is_none_or(|bytes| bytes == 0) {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -255,7 +255,7 @@ pub(crate) fn captured_copy(
     op: OpId,
     given: &Pitched,
     stream: CUstream,
-) -> Result<bool, CUresult> {
+) -> Answer<bool> {
     let Some(id) = capture::of(session, stream)? else {
         return Ok(false);
     };
@@ -298,7 +298,7 @@ pub(crate) fn captured_linear(
     to: (SideKind, u64),
     len: usize,
     stream: CUstream,
-) -> Result<bool, CUresult> {
+) -> Answer<bool> {
     if !session.state.captures.any() {
         return Ok(false);
     }
@@ -311,7 +311,7 @@ pub(super) fn send<'a>(
     session: &'static Session,
     copies: impl Iterator<Item = &'a HostCopy>,
     stream: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     each(copies.filter_map(|copy| copy.from.as_ref()), |staging| {
         let shape = &staging.shape;
         if is_linear(shape) {
@@ -342,7 +342,7 @@ pub(super) fn receive<'a>(
     session: &'static Session,
     copies: impl Iterator<Item = &'a HostCopy>,
     stream: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     each(copies.filter_map(|copy| copy.to.as_ref()), |staging| {
         let shape = &staging.shape;
         if is_linear(shape) {
@@ -371,8 +371,8 @@ pub(super) fn receive<'a>(
 /// Each place once, however many copies have it.
 fn each<'a>(
     places: impl Iterator<Item = &'a Arc<Staging>>,
-    mut act: impl FnMut(&Staging) -> Result<(), CUresult>,
-) -> Result<(), CUresult> {
+    mut act: impl FnMut(&Staging) -> Answer,
+) -> Answer {
     let mut seen: Vec<u64> = Vec::new();
     for staging in places {
         if !seen.contains(&staging.memory.address) {

@@ -7,10 +7,10 @@ use std::ffi::{CStr, OsStr, c_char, c_uint};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 
-use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUresult};
+use gtrace_cuda::types::driver::{self as cuda, CUgraph};
 
 use super::{kernel, number, query};
-use crate::entry::done;
+use crate::entry::Answer;
 use crate::functions::any_record;
 use crate::session::{self, Session};
 
@@ -36,7 +36,7 @@ const OF_KERNELS: c_uint =
     cuda::CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE | cuda::CU_GRAPH_DEBUG_DOT_FLAGS_KERNEL_NODE_PARAMS;
 
 /// The kernel's name, and its size where it is asked for, each on a line.
-fn kernel_label(session: &'static Session, node: u64, flags: c_uint) -> Result<String, CUresult> {
+fn kernel_label(session: &'static Session, node: u64, flags: c_uint) -> Answer<String> {
     let params = kernel::params(session, node)?;
     let handle = match params.func.is_null() {
         true => number(params.kern),
@@ -61,7 +61,7 @@ fn kernel_label(session: &'static Session, node: u64, flags: c_uint) -> Result<S
     Ok(label)
 }
 
-fn text(session: &'static Session, graph: CUgraph, flags: c_uint) -> Result<String, CUresult> {
+fn text(session: &'static Session, graph: CUgraph, flags: c_uint) -> Answer<String> {
     let nodes = query::nodes(graph)?;
     let mut text = String::from("digraph dot {\n");
     for (at, node) in nodes.iter().enumerate() {
@@ -95,18 +95,16 @@ pub(crate) unsafe fn cuGraphDebugDotPrint(
     hGraph: CUgraph,
     path: *const c_char,
     flags: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        if path.is_null() {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: a string of the program.
-        let path = unsafe { CStr::from_ptr(path) };
-        std::fs::write(
-            OsStr::from_bytes(path.to_bytes()),
-            text(session, hGraph, flags)?,
-        )
-        .map_err(|_| cuda::CUDA_ERROR_OPERATING_SYSTEM)
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    if path.is_null() {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: a string of the program.
+    let path = unsafe { CStr::from_ptr(path) };
+    std::fs::write(
+        OsStr::from_bytes(path.to_bytes()),
+        text(session, hGraph, flags)?,
+    )
+    .map_err(|_| cuda::CUDA_ERROR_OPERATING_SYSTEM)
 }

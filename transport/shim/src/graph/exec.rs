@@ -12,14 +12,14 @@ use std::thread::{self, ThreadId};
 use gtrace_cuda::payload::{GRAPH_INSTANTIATE, GRAPH_UPDATE};
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_GRAPH_INSTANTIATE_PARAMS, CUevent, CUgraph, CUgraphExec,
-    CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUgraphNode, CUresult, CUstream,
+    CUgraphExecUpdateResult, CUgraphExecUpdateResultInfo, CUgraphNode, CUstream,
 };
 use gtrace_cuda::{Kind, STREAM_LEGACY, STREAM_PER_THREAD};
 use gtrace_protocol::{DecodeError, Flags, OpId, Reader, Writer, op_id};
 
 use super::{Held, copies, in_step, leaving, number, pairs, plan, within};
 use crate::context::{self, Current, put, put_wanted};
-use crate::entry::{Call, check, done, ending, exchange, holding_back, mint, written};
+use crate::entry::{Answer, Call, check, ending, exchange, holding_back, mint, written};
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
@@ -31,13 +31,9 @@ fn always<T>(
     op: OpId,
     write: impl FnOnce(&mut Writer),
     read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
-) -> Result<(T, Result<(), CUresult>), CUresult> {
+) -> Answer<(T, Answer)> {
     with_lane(session, |lane| {
         let began = clock::now();
-        let write = |w: &mut Writer| {
-            write(w);
-            Ok(())
-        };
         let mut call = written(lane, write, |lane, small| {
             Call::new(op, Flags::default(), began).send(lane, small, &[])
         })?;
@@ -66,7 +62,7 @@ unsafe fn instantiate(
     graph: CUgraph,
     flags: u64,
     stream: CUstream,
-) -> Result<(Wrong, Result<(), CUresult>), CUresult> {
+) -> Answer<(Wrong, Answer)> {
     let session = session::cuda()?;
     if exec.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
@@ -96,7 +92,7 @@ unsafe fn instantiate(
 }
 
 /// What can be launched needs what its graph needs.
-fn take(session: &'static Session, exec: u64, graph: u64, mut held: Held) -> Result<(), CUresult> {
+fn take(session: &'static Session, exec: u64, graph: u64, mut held: Held) -> Answer {
     let graphs = &session.state.graphs;
     held.claim(exec);
     let names = pairs::rename(session, exec, graph, &mut held)?;
@@ -175,11 +171,7 @@ impl Launched {
 }
 
 /// The context of a stream.
-fn context_of(
-    session: &'static Session,
-    stream: CUstream,
-    queue: Queue,
-) -> Result<Current, CUresult> {
+fn context_of(session: &'static Session, stream: CUstream, queue: Queue) -> Answer<Current> {
     let current = context::top();
     let is_only = current.handle != 0 && lock(&session.state.contexts).count() == 1;
     if is_only || queue.is_default() {
@@ -196,7 +188,7 @@ fn context_of(
 
 /// What follows in `stream` waits for the last launch, if that was in another. The driver orders launches, and not what is
 /// sent for them.
-fn follow_launch(session: &'static Session, exec: u64, stream: CUstream) -> Result<(), CUresult> {
+fn follow_launch(session: &'static Session, exec: u64, stream: CUstream) -> Answer {
     let last = lock(&session.state.graphs.launched).get(&exec).copied();
     match last {
         Some(last) if last.queue != Queue::of(stream) => {
@@ -208,7 +200,7 @@ fn follow_launch(session: &'static Session, exec: u64, stream: CUstream) -> Resu
 }
 
 /// It was launched in `stream`.
-fn note_launch(session: &'static Session, exec: u64, stream: CUstream) -> Result<(), CUresult> {
+fn note_launch(session: &'static Session, exec: u64, stream: CUstream) -> Answer {
     let queue = Queue::of(stream);
     let last = lock(&session.state.graphs.launched).get(&exec).copied();
     let now = match last {
@@ -245,26 +237,24 @@ pub(crate) unsafe fn cuGraphInstantiateWithFlags(
     phGraphExec: *mut CUgraphExec,
     hGraph: CUgraph,
     flags: c_ulonglong,
-) -> CUresult {
+) -> Answer {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { instantiate(phGraphExec, hGraph, flags, null_mut()) }?.1)
+    unsafe { instantiate(phGraphExec, hGraph, flags, null_mut()) }?.1
 }
 
 pub(crate) unsafe fn cuGraphInstantiateWithParams(
     phGraphExec: *mut CUgraphExec,
     hGraph: CUgraph,
     instantiateParams: *mut CUDA_GRAPH_INSTANTIATE_PARAMS,
-) -> CUresult {
-    done(|| {
-        // SAFETY: null or a structure of the program.
-        let params = unsafe { instantiateParams.as_mut() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        // SAFETY: a pointer of the program.
-        let ((node, result), outcome) =
-            unsafe { instantiate(phGraphExec, hGraph, params.flags, params.hUploadStream) }?;
-        params.hErrNode_out = without_provenance_mut(node as usize);
-        params.result_out = result;
-        outcome
-    })
+) -> Answer {
+    // SAFETY: null or a structure of the program.
+    let params = unsafe { instantiateParams.as_mut() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    // SAFETY: a pointer of the program.
+    let ((node, result), outcome) =
+        unsafe { instantiate(phGraphExec, hGraph, params.flags, params.hUploadStream) }?;
+    params.hErrNode_out = without_provenance_mut(node as usize);
+    params.result_out = result;
+    outcome
 }
 
 pub(crate) unsafe fn cuGraphInstantiate_v2(
@@ -273,22 +263,19 @@ pub(crate) unsafe fn cuGraphInstantiate_v2(
     phErrorNode: *mut CUgraphNode,
     logBuffer: *mut c_char,
     bufferSize: usize,
-) -> CUresult {
+) -> Answer {
     // SAFETY: pointers of the program.
-    done(|| unsafe {
+    unsafe {
         let ((node, _), outcome) = instantiate(phGraphExec, hGraph, 0, null_mut())?;
         put_wanted(phErrorNode, without_provenance_mut(node as usize));
         if bufferSize > 0 {
             put_wanted(logBuffer, 0);
         }
         outcome
-    })
+    }
 }
 
-fn update(
-    exec: CUgraphExec,
-    graph: CUgraph,
-) -> Result<(CUgraphExecUpdateResultInfo, Result<(), CUresult>), CUresult> {
+fn update(exec: CUgraphExec, graph: CUgraph) -> Answer<(CUgraphExecUpdateResultInfo, Answer)> {
     let session = session::cuda()?;
     in_step::bring(session, number(graph), number(exec))?;
     let (info, outcome) = always(
@@ -317,13 +304,11 @@ pub(crate) unsafe fn cuGraphExecUpdate_v2(
     hGraphExec: CUgraphExec,
     hGraph: CUgraph,
     resultInfo: *mut CUgraphExecUpdateResultInfo,
-) -> CUresult {
-    done(|| {
-        let (info, outcome) = update(hGraphExec, hGraph)?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(resultInfo, info) }?;
-        outcome
-    })
+) -> Answer {
+    let (info, outcome) = update(hGraphExec, hGraph)?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(resultInfo, info) }?;
+    outcome
 }
 
 pub(crate) unsafe fn cuGraphExecUpdate(
@@ -331,30 +316,26 @@ pub(crate) unsafe fn cuGraphExecUpdate(
     hGraph: CUgraph,
     hErrorNode_out: *mut CUgraphNode,
     updateResult_out: *mut CUgraphExecUpdateResult,
-) -> CUresult {
-    done(|| {
-        let (info, outcome) = update(hGraphExec, hGraph)?;
-        // SAFETY: pointers of the program.
-        unsafe {
-            put_wanted(hErrorNode_out, info.errorNode);
-            put(updateResult_out, info.result)?;
-        }
-        outcome
-    })
+) -> Answer {
+    let (info, outcome) = update(hGraphExec, hGraph)?;
+    // SAFETY: pointers of the program.
+    unsafe {
+        put_wanted(hErrorNode_out, info.errorNode);
+        put(updateResult_out, info.result)?;
+    }
+    outcome
 }
 
 /// The client sends its memory that the graph reads before the launch, and what the graph writes of it
 /// is there when this returns, as after any copy to the client.
-pub(crate) unsafe fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: handles.
-        let launch = || check(unsafe { remote::cuGraphLaunch(hGraphExec, hStream) });
-        match session.state.graphs.exec(number(hGraphExec)) {
-            None => launch(),
-            Some(held) => launch_with(session, &held, number(hGraphExec), hStream, launch),
-        }
-    })
+pub(crate) unsafe fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream) -> Answer {
+    let session = session::cuda()?;
+    // SAFETY: handles.
+    let launch = || check(unsafe { remote::cuGraphLaunch(hGraphExec, hStream) });
+    match session.state.graphs.exec(number(hGraphExec)) {
+        None => launch(),
+        Some(held) => launch_with(session, &held, number(hGraphExec), hStream, launch),
+    }
 }
 
 #[cold]
@@ -363,8 +344,8 @@ fn launch_with(
     held: &Held,
     exec: u64,
     stream: CUstream,
-    launch: impl FnOnce() -> Result<(), CUresult>,
-) -> Result<(), CUresult> {
+    launch: impl FnOnce() -> Answer,
+) -> Answer {
     if let Some(id) = capture::of(session, stream)? {
         match held.functions.is_empty() {
             true => launch()?,
@@ -407,34 +388,31 @@ fn launch_with(
 }
 
 /// Into a capture. No function of it is waited for, and a failure that is reported later would be taken for that of a launch.
-fn launch_awaited(session: &'static Session, exec: u64, stream: CUstream) -> Result<(), CUresult> {
+fn launch_awaited(session: &'static Session, exec: u64, stream: CUstream) -> Answer {
     const OP: OpId = op_id("cuGraphLaunch");
     let write = |w: &mut Writer| {
         w.u64(exec);
         w.u64(copy::stream(stream));
-        Ok(())
     };
     exchange(session, OP, Flags::STRICT, write, |_| Ok(()))
 }
 
-pub(crate) unsafe fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        // SAFETY: a handle.
-        let earlier = ending(session, || unsafe {
-            remote::cuGraphExecDestroy(hGraphExec)
-        })?;
-        let (graphs, exec) = (&session.state.graphs, number(hGraphExec));
-        let gone = lock(&graphs.execs).remove(&exec);
-        lock(&graphs.planned).remove(&exec);
-        lock(&graphs.origins).remove(&exec);
-        let last = lock(&graphs.launched).remove(&exec);
-        session.state.host_functions.forget_launches(exec);
-        leaving::leave(session, last, gone, true);
-        plan::forget_unused(session);
-        memory::free_spare(session, false);
-        earlier
-    })
+pub(crate) unsafe fn cuGraphExecDestroy(hGraphExec: CUgraphExec) -> Answer {
+    let session = session::cuda()?;
+    // SAFETY: a handle.
+    let earlier = ending(session, || unsafe {
+        remote::cuGraphExecDestroy(hGraphExec)
+    })?;
+    let (graphs, exec) = (&session.state.graphs, number(hGraphExec));
+    let gone = lock(&graphs.execs).remove(&exec);
+    lock(&graphs.planned).remove(&exec);
+    lock(&graphs.origins).remove(&exec);
+    let last = lock(&graphs.launched).remove(&exec);
+    session.state.host_functions.forget_launches(exec);
+    leaving::leave(session, last, gone, true);
+    plan::forget_unused(session);
+    memory::free_spare(session, false);
+    earlier
 }
 
 /// A launch in a context, with an event of its own.

@@ -10,11 +10,11 @@
 use std::ptr::without_provenance_mut;
 
 use gtrace_cuda::payload::{NodeCall, NodePlace, NodeWork, SideKind};
-use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_cuda::types::driver as cuda;
 
 use super::nodes::send_call;
 use super::{Held, HostCopy, Kept, copies, plan, query, within};
-use crate::entry::holding_back;
+use crate::entry::{Answer, holding_back};
 use crate::session::Session;
 use crate::{host_functions, log, managed, pitched};
 
@@ -42,7 +42,7 @@ impl Instance {
 }
 
 /// A graph is about to be instantiated as `exec`, or that to do what the graph does.
-pub(super) fn bring(session: &'static Session, graph: u64, exec: u64) -> Result<(), CUresult> {
+pub(super) fn bring(session: &'static Session, graph: u64, exec: u64) -> Answer {
     let graphs = &session.state.graphs;
     let graph = within::holder(session, graph);
     let (own, held) = (graphs.exec(exec), graphs.held(graph));
@@ -60,7 +60,7 @@ pub(super) fn bring(session: &'static Session, graph: u64, exec: u64) -> Result<
 }
 
 /// What is the graph's own, and what graphs that were moved into it need.
-fn bring_own(session: &'static Session, graph: u64, instance: Instance) -> Result<(), CUresult> {
+fn bring_own(session: &'static Session, graph: u64, instance: Instance) -> Answer {
     let graphs = &session.state.graphs;
     for body in graphs.bodies_of(graph) {
         bring_body(session, body, instance)?;
@@ -83,7 +83,7 @@ fn bring_own(session: &'static Session, graph: u64, instance: Instance) -> Resul
 
 /// The body of a conditional node. Only the device knows whether and how often it runs, so that nothing can be moved for it
 /// before and behind a launch: the device gets page-locked memory itself, and other memory of the host is refused.
-fn bring_body(session: &'static Session, body: u64, instance: Instance) -> Result<(), CUresult> {
+fn bring_body(session: &'static Session, body: u64, instance: Instance) -> Answer {
     let graphs = &session.state.graphs;
     let held = graphs.held(body);
     let sides = held.copies.iter().flat_map(|copy| {
@@ -104,12 +104,7 @@ fn bring_body(session: &'static Session, body: u64, instance: Instance) -> Resul
     Err(cuda::CUDA_ERROR_NOT_SUPPORTED)
 }
 
-fn visit(
-    session: &'static Session,
-    graph: u64,
-    held: &mut Held,
-    instance: Instance,
-) -> Result<(), CUresult> {
+fn visit(session: &'static Session, graph: u64, held: &mut Held, instance: Instance) -> Answer {
     for node in query::nodes(without_provenance_mut(graph as usize))? {
         match query::kind_of(node)? {
             cuda::CU_GRAPH_NODE_TYPE_MEMCPY => bring_node(session, node, held, instance)?,
@@ -125,12 +120,7 @@ fn visit(
     Ok(())
 }
 
-fn bring_node(
-    session: &'static Session,
-    node: u64,
-    held: &mut Held,
-    instance: Instance,
-) -> Result<(), CUresult> {
+fn bring_node(session: &'static Session, node: u64, held: &mut Held, instance: Instance) -> Answer {
     let is = query::copy_of(session, node)?;
     let mut all = held.copies.iter();
     let Some(at) = all.position(|own| own.is(&is) && !instance.can_have(own)) else {
@@ -162,7 +152,7 @@ fn bring_function(
     node: u64,
     held: &mut Held,
     instance: Instance,
-) -> Result<(), CUresult> {
+) -> Answer {
     let ticket = query::ticket_of(session, node)?;
     let mut all = held.functions.iter();
     if !all.any(|own| own.ticket() == ticket && !instance.can_call(own)) {

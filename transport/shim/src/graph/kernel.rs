@@ -7,10 +7,11 @@ use std::ffi::c_void;
 use std::ptr::{null_mut, without_provenance_mut};
 
 use gtrace_cuda::payload::{Attributes, GRAPH_KERNEL, KernelNode, Launch, Payload as _};
-use gtrace_cuda::types::driver::{CUDA_KERNEL_NODE_PARAMS, CUresult};
+use gtrace_cuda::types::driver::CUDA_KERNEL_NODE_PARAMS;
 use gtrace_protocol::Writer;
 
 use super::{number, query};
+use crate::entry::Answer;
 use crate::functions::any_record;
 use crate::launch::{Arguments, check_limits, gather, len};
 use crate::managed;
@@ -83,7 +84,7 @@ unsafe impl Send for Kept {}
 pub(super) unsafe fn packed(
     session: &'static Session,
     params: &CUDA_KERNEL_NODE_PARAMS,
-) -> Result<(Launch<'static>, Vec<u8>), CUresult> {
+) -> Answer<(Launch<'static>, Vec<u8>)> {
     let launch = Launch {
         function: match params.func.is_null() {
             true => number(params.kern),
@@ -113,10 +114,7 @@ pub(super) unsafe fn packed(
 }
 
 /// What a node launches, kept for the program.
-pub(super) fn params(
-    session: &'static Session,
-    node: u64,
-) -> Result<CUDA_KERNEL_NODE_PARAMS, CUresult> {
+pub(super) fn params(session: &'static Session, node: u64) -> Answer<CUDA_KERNEL_NODE_PARAMS> {
     if let Some(kept) = lock(&session.state.graphs.kernels).get(&node)
         && !kept.stale
     {

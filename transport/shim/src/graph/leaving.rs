@@ -13,7 +13,7 @@ use gtrace_cuda::types::driver::{self as cuda, CUresult};
 use super::Held;
 use super::exec::Launched;
 use crate::context::{self, Current};
-use crate::entry::{check, holding_back};
+use crate::entry::{Answer, check, holding_back};
 use crate::generated::driver::remote;
 use crate::session::Session;
 use crate::state::lock;
@@ -120,11 +120,7 @@ fn is_through(session: &'static Session, last: Launched) -> bool {
 }
 
 /// Asks about the event of a launch by `call`, in its context.
-fn ask(
-    session: &'static Session,
-    last: Launched,
-    call: impl FnOnce() -> CUresult,
-) -> Result<(), CUresult> {
+fn ask(session: &'static Session, last: Launched, call: impl FnOnce() -> CUresult) -> Answer {
     let known = lock(&session.state.contexts).get(last.context);
     let context = Current {
         handle: last.context,

@@ -27,9 +27,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use gtrace_cuda::payload::Pitched;
-use gtrace_cuda::types::driver::{CUgraph, CUgraphNode, CUresult};
+use gtrace_cuda::types::driver::{CUgraph, CUgraphNode};
 
-use crate::entry::{check, done, ending, holding_back};
+use crate::entry::{Answer, check, ending, holding_back};
 use crate::generated::driver::remote;
 use crate::host_functions::Kept;
 use crate::memory;
@@ -288,55 +288,49 @@ pub(crate) fn captured(session: &'static Session, graph: u64, held: Held) {
     }
 }
 
-pub(crate) unsafe fn cuGraphClone(phGraphClone: *mut CUgraph, originalGraph: CUgraph) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let graphs = &session.state.graphs;
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuGraphClone(phGraphClone, originalGraph) })?;
-        let held = within::need(session, number(originalGraph))?;
-        if !held.is_empty() {
-            // SAFETY: written by the call.
-            let clone = number(unsafe { phGraphClone.read() });
-            graphs.change(clone, |own| own.extend(&held));
-        }
-        Ok(())
-    })
+pub(crate) unsafe fn cuGraphClone(phGraphClone: *mut CUgraph, originalGraph: CUgraph) -> Answer {
+    let session = session::cuda()?;
+    let graphs = &session.state.graphs;
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuGraphClone(phGraphClone, originalGraph) })?;
+    let held = within::need(session, number(originalGraph))?;
+    if !held.is_empty() {
+        // SAFETY: written by the call.
+        let clone = number(unsafe { phGraphClone.read() });
+        graphs.change(clone, |own| own.extend(&held));
+    }
+    Ok(())
 }
 
-pub(crate) unsafe fn cuGraphDestroy(hGraph: CUgraph) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let graphs = &session.state.graphs;
-        // Only the server knows which nodes of captured graphs they are.
-        let given = !lock(&graphs.kernels).is_empty() || !lock(&graphs.within).is_empty();
-        let nodes = match given {
-            true => holding_back(session, || query::nodes(hGraph))?,
-            false => Vec::new(),
-        };
-        // SAFETY: a handle.
-        let earlier = ending(session, || unsafe { remote::cuGraphDestroy(hGraph) })?;
-        graphs.forget_graph(number(hGraph));
-        nodes.iter().for_each(|node| graphs.forget_node(*node));
-        memory::free_spare(session, false);
-        earlier
-    })
+pub(crate) unsafe fn cuGraphDestroy(hGraph: CUgraph) -> Answer {
+    let session = session::cuda()?;
+    let graphs = &session.state.graphs;
+    // Only the server knows which nodes of captured graphs they are.
+    let given = !lock(&graphs.kernels).is_empty() || !lock(&graphs.within).is_empty();
+    let nodes = match given {
+        true => holding_back(session, || query::nodes(hGraph))?,
+        false => Vec::new(),
+    };
+    // SAFETY: a handle.
+    let earlier = ending(session, || unsafe { remote::cuGraphDestroy(hGraph) })?;
+    graphs.forget_graph(number(hGraph));
+    nodes.iter().for_each(|node| graphs.forget_node(*node));
+    memory::free_spare(session, false);
+    earlier
 }
 
-pub(crate) unsafe fn cuGraphDestroyNode(hNode: CUgraphNode) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let node = number(hNode);
-        let need = change::need_of(session, node);
-        // SAFETY: a handle.
-        let earlier = ending(session, || unsafe { remote::cuGraphDestroyNode(hNode) })?;
-        if let Some(need) = need {
-            change::forget_need(session, node, need);
-        }
-        session.state.graphs.forget_node(node);
-        memory::free_spare(session, false);
-        earlier
-    })
+pub(crate) unsafe fn cuGraphDestroyNode(hNode: CUgraphNode) -> Answer {
+    let session = session::cuda()?;
+    let node = number(hNode);
+    let need = change::need_of(session, node);
+    // SAFETY: a handle.
+    let earlier = ending(session, || unsafe { remote::cuGraphDestroyNode(hNode) })?;
+    if let Some(need) = need {
+        change::forget_need(session, node, need);
+    }
+    session.state.graphs.forget_node(node);
+    memory::free_spare(session, false);
+    earlier
 }
 
 #[cfg(test)]

@@ -14,14 +14,14 @@ use gtrace_cuda::payload::{
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v1,
     CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr,
-    CUevent, CUgraph, CUgraphEdgeData, CUgraphNode, CUgraphNodeParams, CUresult,
+    CUevent, CUgraph, CUgraphEdgeData, CUgraphNode, CUgraphNodeParams,
 };
 use gtrace_protocol::{DecodeError, Flags, Reader, Writer};
 
 use super::{copies, kernel, number, within};
 use crate::context::put;
 use crate::copy::push;
-use crate::entry::{check, done, exchange, mint, written};
+use crate::entry::{Answer, check, exchange, mint, written};
 use crate::host_functions::Kept;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
@@ -41,7 +41,7 @@ pub(super) struct Wanted {
 const AFTER_MAX: usize = 1 << 16;
 
 impl Wanted {
-    fn place(&self) -> Result<(u64, NodePlace), CUresult> {
+    fn place(&self) -> Answer<(u64, NodePlace)> {
         if self.node.is_null() || self.count > AFTER_MAX || (self.after.is_null() && self.count > 0)
         {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
@@ -72,15 +72,12 @@ impl Wanted {
 }
 
 /// Sends a call about a node.
-pub(super) fn send_call(session: &'static Session, call: &NodeCall<'_>) -> Result<(), CUresult> {
+pub(super) fn send_call(session: &'static Session, call: &NodeCall<'_>) -> Answer {
     with_lane(session, |lane| {
         check(lane.take_sticky())?;
         written(
             lane,
-            |w| {
-                call.write(w);
-                Ok(())
-            },
+            |w| call.write(w),
             |lane, small| push(lane, GRAPH_NODE, Flags::default(), small, &[]),
         )
     })
@@ -91,11 +88,8 @@ pub(super) fn send_awaited(
     session: &'static Session,
     call: &NodeCall<'_>,
     read: impl FnOnce(&mut Reader<'_>) -> Result<(), DecodeError>,
-) -> Result<(), CUresult> {
-    let write = |w: &mut Writer| {
-        call.write(w);
-        Ok(())
-    };
+) -> Answer {
+    let write = |w: &mut Writer| call.write(w);
     exchange(session, GRAPH_NODE, Flags::default(), write, read)
 }
 
@@ -103,7 +97,7 @@ pub(super) fn send_awaited(
 type Read<'a> = &'a mut dyn FnMut(&mut Reader<'_>) -> Result<(), DecodeError>;
 
 /// Adds a node: by a call that is awaited if `read` is given.
-fn add(wanted: &Wanted, work: NodeWork<'_>, read: Option<Read<'_>>) -> Result<u64, CUresult> {
+fn add(wanted: &Wanted, work: NodeWork<'_>, read: Option<Read<'_>>) -> Answer<u64> {
     let session = session::cuda()?;
     let (node, place) = wanted.place()?;
     let call = NodeCall { place, work };
@@ -116,10 +110,7 @@ fn add(wanted: &Wanted, work: NodeWork<'_>, read: Option<Read<'_>>) -> Result<u6
     Ok(node)
 }
 
-pub(super) fn add_kernel(
-    wanted: &Wanted,
-    params: &CUDA_KERNEL_NODE_PARAMS,
-) -> Result<(), CUresult> {
+pub(super) fn add_kernel(wanted: &Wanted, params: &CUDA_KERNEL_NODE_PARAMS) -> Answer {
     let session = session::cuda()?;
     // SAFETY: parameters of the program.
     let (launch, bytes) = unsafe { kernel::packed(session, params) }?;
@@ -139,7 +130,7 @@ pub(super) fn add_kernel(
 pub(super) unsafe fn given_copy(
     session: &Session,
     params: *const CUDA_MEMCPY3D,
-) -> Result<Pitched, CUresult> {
+) -> Answer<Pitched> {
     // SAFETY: the caller's promise.
     let params = unsafe { params.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     pitched::deep(session, params).map(|copy| pitched::with_managed(&copy))
@@ -149,7 +140,7 @@ pub(super) unsafe fn add_memcpy(
     wanted: &Wanted,
     params: *const CUDA_MEMCPY3D,
     ctx: CUcontext,
-) -> Result<(), CUresult> {
+) -> Answer {
     let session = session::cuda()?;
     let graphs = &session.state.graphs;
     // SAFETY: parameters of the program.
@@ -182,7 +173,7 @@ pub(super) unsafe fn add_memcpy(
 pub(super) unsafe fn memset(
     params: *const CUDA_MEMSET_NODE_PARAMS,
     ctx: CUcontext,
-) -> Result<NodeWork<'static>, CUresult> {
+) -> Answer<NodeWork<'static>> {
     if params.is_null() {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -196,12 +187,12 @@ pub(super) unsafe fn memset(
 }
 
 /// A function of the program, kept for all launches.
-pub(super) fn host(params: &CUDA_HOST_NODE_PARAMS) -> Result<Arc<Kept>, CUresult> {
+pub(super) fn host(params: &CUDA_HOST_NODE_PARAMS) -> Answer<Arc<Kept>> {
     let function = params.fn_.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     host_functions::keep(function, params.userData)
 }
 
-pub(super) fn add_host(wanted: &Wanted, params: &CUDA_HOST_NODE_PARAMS) -> Result<(), CUresult> {
+pub(super) fn add_host(wanted: &Wanted, params: &CUDA_HOST_NODE_PARAMS) -> Answer {
     let function = host(params)?;
     let ticket = function.ticket();
     let node = add(wanted, NodeWork::Host { ticket }, None)?;
@@ -213,7 +204,7 @@ pub(super) fn add_host(wanted: &Wanted, params: &CUDA_HOST_NODE_PARAMS) -> Resul
     Ok(())
 }
 
-pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult> {
+pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Answer {
     let session = session::cuda()?;
     let graphs = &session.state.graphs;
     let graph = number(child);
@@ -235,7 +226,7 @@ pub(super) fn add_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult>
 }
 
 /// Adds a graph itself, which keeps its handle and what it needs of the client.
-pub(super) fn move_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult> {
+pub(super) fn move_child(wanted: &Wanted, child: CUgraph) -> Answer {
     let session = session::cuda()?;
     if session.driver_version < 12_090 {
         return Err(cuda::CUDA_ERROR_NOT_SUPPORTED);
@@ -249,14 +240,11 @@ pub(super) fn move_child(wanted: &Wanted, child: CUgraph) -> Result<(), CUresult
     Ok(())
 }
 
-pub(super) fn add_plain(wanted: &Wanted, work: NodeWork<'_>) -> Result<(), CUresult> {
+pub(super) fn add_plain(wanted: &Wanted, work: NodeWork<'_>) -> Answer {
     add(wanted, work, None).map(drop)
 }
 
-pub(super) fn add_memory(
-    wanted: &Wanted,
-    params: &mut CUDA_MEM_ALLOC_NODE_PARAMS,
-) -> Result<(), CUresult> {
+pub(super) fn add_memory(wanted: &Wanted, params: &mut CUDA_MEM_ALLOC_NODE_PARAMS) -> Answer {
     const { assert!(size_of::<cuda::CUmemPoolProps>() == POOL_PROPERTIES) };
     const { assert!(size_of::<cuda::CUmemAccessDesc>() == ACCESS) };
     let mut pool = params.poolProps;
@@ -294,7 +282,7 @@ pub(super) fn add_memory(
 pub(super) fn add_conditional(
     wanted: &Wanted,
     params: &mut cuda::CUDA_CONDITIONAL_NODE_PARAMS,
-) -> Result<(), CUresult> {
+) -> Answer {
     let bodies = params.size;
     let work = NodeWork::Conditional {
         handle: params.handle,
@@ -321,18 +309,6 @@ pub(super) fn add_conditional(
     Ok(())
 }
 
-macro_rules! wanted {
-    ($node:ident, $graph:ident, $after:ident, $count:ident) => {
-        Wanted {
-            node: $node,
-            graph: $graph,
-            after: $after,
-            edges: null(),
-            count: $count,
-        }
-    };
-}
-
 /// The newer structure of parameters.
 ///
 /// # Safety
@@ -340,7 +316,7 @@ macro_rules! wanted {
 /// Null, or a structure of the older form.
 pub(super) unsafe fn newer(
     params: *const CUDA_KERNEL_NODE_PARAMS,
-) -> Result<CUDA_KERNEL_NODE_PARAMS, CUresult> {
+) -> Answer<CUDA_KERNEL_NODE_PARAMS> {
     let older = params.cast::<CUDA_KERNEL_NODE_PARAMS_v1>();
     // SAFETY: the caller's promise.
     let older = unsafe { older.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
@@ -365,97 +341,13 @@ pub(super) unsafe fn newer(
 /// # Safety
 ///
 /// Null, or one of the program.
-pub(super) unsafe fn given<'a, T>(params: *const T) -> Result<&'a T, CUresult> {
+pub(super) unsafe fn given<'a, T>(params: *const T) -> Answer<&'a T> {
     // SAFETY: the caller's promise.
     unsafe { params.as_ref() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)
 }
 
-pub(crate) unsafe fn cuGraphAddKernelNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    // SAFETY: parameters of the program, in their older form.
-    done(|| add_kernel(&wanted, &unsafe { newer(nodeParams) }?))
-}
-
-pub(crate) unsafe fn cuGraphAddKernelNode_v2(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    // SAFETY: parameters of the program.
-    done(|| add_kernel(&wanted, unsafe { given(nodeParams) }?))
-}
-
-pub(crate) unsafe fn cuGraphAddMemcpyNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    copyParams: *const CUDA_MEMCPY3D,
-    ctx: CUcontext,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    // SAFETY: parameters of the program.
-    done(|| unsafe { add_memcpy(&wanted, copyParams, ctx) })
-}
-
-pub(crate) unsafe fn cuGraphAddMemsetNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    memsetParams: *const CUDA_MEMSET_NODE_PARAMS,
-    ctx: CUcontext,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    // SAFETY: parameters of the program.
-    done(|| add_plain(&wanted, unsafe { memset(memsetParams, ctx) }?))
-}
-
-pub(crate) unsafe fn cuGraphAddHostNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *const CUDA_HOST_NODE_PARAMS,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    // SAFETY: parameters of the program.
-    done(|| add_host(&wanted, unsafe { given(nodeParams) }?))
-}
-
-pub(crate) unsafe fn cuGraphAddChildGraphNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    childGraph: CUgraph,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    done(|| add_child(&wanted, childGraph))
-}
-
-pub(crate) unsafe fn cuGraphAddEventRecordNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    event: CUevent,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    done(|| add_plain(&wanted, record(event)?))
-}
-
 /// A record of an event. From now on the client cannot know by its own calls when the event happens.
-pub(super) fn record(event: CUevent) -> Result<NodeWork<'static>, CUresult> {
+pub(super) fn record(event: CUevent) -> Answer<NodeWork<'static>> {
     session::cuda()?
         .state
         .events
@@ -465,56 +357,50 @@ pub(super) fn record(event: CUevent) -> Result<NodeWork<'static>, CUresult> {
     })
 }
 
-pub(crate) unsafe fn cuGraphAddEventWaitNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    event: CUevent,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    done(|| {
-        let event = number(event);
-        add_plain(&wanted, NodeWork::EventWait { event })
-    })
+/// Functions that add a node, without edges.
+macro_rules! adds {
+    ($($name:ident($wanted:ident $(, $argument:ident: $type:ty)*) => $add:expr;)*) => {$(
+        #[allow(unused_unsafe, reason = "some are without pointers")]
+        pub(crate) unsafe fn $name(
+            phGraphNode: *mut CUgraphNode,
+            hGraph: CUgraph,
+            dependencies: *const CUgraphNode,
+            numDependencies: usize,
+            $($argument: $type),*
+        ) -> Answer {
+            let $wanted = &Wanted {
+                node: phGraphNode,
+                graph: hGraph,
+                after: dependencies,
+                edges: null(),
+                count: numDependencies,
+            };
+            // SAFETY: parameters of the program.
+            unsafe { $add }
+        }
+    )*};
 }
 
-pub(crate) unsafe fn cuGraphAddMemAllocNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    done(|| {
-        // SAFETY: parameters of the program.
-        let params = unsafe { nodeParams.as_mut() }.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        add_memory(&wanted, params)
-    })
-}
-
-pub(crate) unsafe fn cuGraphAddMemFreeNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    dptr: CUdeviceptr,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    done(|| add_plain(&wanted, NodeWork::MemFree { address: dptr }))
-}
-
-pub(crate) unsafe fn cuGraphAddNode(
-    phGraphNode: *mut CUgraphNode,
-    hGraph: CUgraph,
-    dependencies: *const CUgraphNode,
-    numDependencies: usize,
-    nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    let wanted = wanted!(phGraphNode, hGraph, dependencies, numDependencies);
-    // SAFETY: parameters of the program.
-    done(|| unsafe { super::params::add(&wanted, nodeParams) })
+adds! {
+    cuGraphAddKernelNode(wanted, params: *const CUDA_KERNEL_NODE_PARAMS) =>
+        add_kernel(wanted, &newer(params)?);
+    cuGraphAddKernelNode_v2(wanted, params: *const CUDA_KERNEL_NODE_PARAMS) =>
+        add_kernel(wanted, given(params)?);
+    cuGraphAddMemcpyNode(wanted, params: *const CUDA_MEMCPY3D, ctx: CUcontext) =>
+        add_memcpy(wanted, params, ctx);
+    cuGraphAddMemsetNode(wanted, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) =>
+        add_plain(wanted, memset(params, ctx)?);
+    cuGraphAddHostNode(wanted, params: *const CUDA_HOST_NODE_PARAMS) =>
+        add_host(wanted, given(params)?);
+    cuGraphAddChildGraphNode(wanted, graph: CUgraph) => add_child(wanted, graph);
+    cuGraphAddEventRecordNode(wanted, event: CUevent) => add_plain(wanted, record(event)?);
+    cuGraphAddEventWaitNode(wanted, event: CUevent) =>
+        add_plain(wanted, NodeWork::EventWait { event: number(event) });
+    cuGraphAddMemAllocNode(wanted, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) =>
+        add_memory(wanted, params.as_mut().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?);
+    cuGraphAddMemFreeNode(wanted, address: CUdeviceptr) =>
+        add_plain(wanted, NodeWork::MemFree { address });
+    cuGraphAddNode(wanted, params: *mut CUgraphNodeParams) => super::params::add(wanted, params);
 }
 
 pub(crate) unsafe fn cuGraphAddNode_v2(
@@ -524,11 +410,14 @@ pub(crate) unsafe fn cuGraphAddNode_v2(
     dependencyData: *const CUgraphEdgeData,
     numDependencies: usize,
     nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
+) -> Answer {
     let wanted = Wanted {
+        node: phGraphNode,
+        graph: hGraph,
+        after: dependencies,
         edges: dependencyData,
-        ..wanted!(phGraphNode, hGraph, dependencies, numDependencies)
+        count: numDependencies,
     };
     // SAFETY: parameters of the program.
-    done(|| unsafe { super::params::add(&wanted, nodeParams) })
+    unsafe { super::params::add(&wanted, nodeParams) }
 }

@@ -10,11 +10,11 @@ use std::ptr::without_provenance_mut;
 use std::sync::{Arc, Mutex};
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUhostFn, CUresult, CUuserObject};
+use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUhostFn, CUuserObject};
 
 use super::{number, within};
 use crate::context::put;
-use crate::entry::{done, mint};
+use crate::entry::{Answer, mint};
 use crate::session;
 use crate::state::lock;
 
@@ -31,7 +31,7 @@ struct UserObject {
 /// Those that live.
 static OBJECTS: Mutex<Option<HashMap<u64, Arc<UserObject>>>> = Mutex::new(None);
 
-fn find(object: CUuserObject) -> Result<Arc<UserObject>, CUresult> {
+fn find(object: CUuserObject) -> Answer<Arc<UserObject>> {
     let objects = lock(&OBJECTS);
     let found = objects.as_ref().and_then(|all| all.get(&number(object)));
     found.cloned().ok_or(cuda::CUDA_ERROR_INVALID_HANDLE)
@@ -42,7 +42,7 @@ impl UserObject {
         *lock(&self.count) += count;
     }
 
-    fn release(&self, count: u64) -> Result<(), CUresult> {
+    fn release(&self, count: u64) -> Answer {
         let left = {
             let mut own = lock(&self.count);
             *own = own
@@ -93,7 +93,7 @@ impl References {
         }
     }
 
-    fn remove(&mut self, object: &Arc<UserObject>, count: u64) -> Result<(), CUresult> {
+    fn remove(&mut self, object: &Arc<UserObject>, count: u64) -> Answer {
         let own = self
             .0
             .iter_mut()
@@ -132,7 +132,7 @@ impl Drop for References {
     }
 }
 
-fn check_count(count: c_uint) -> Result<u64, CUresult> {
+fn check_count(count: c_uint) -> Answer<u64> {
     match count {
         1..=0x7fff_ffff => Ok(count.into()),
         _ => Err(cuda::CUDA_ERROR_INVALID_VALUE),
@@ -145,38 +145,34 @@ pub(crate) unsafe fn cuUserObjectCreate(
     destroy: CUhostFn,
     initialRefcount: c_uint,
     flags: c_uint,
-) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        let destroy = destroy.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
-        let count = check_count(initialRefcount)?;
-        if object_out.is_null() || flags != NO_SYNC {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let handle = mint(Kind::UserObject);
-        let object = UserObject {
-            handle,
-            destroy,
-            user: ptr.expose_provenance(),
-            count: Mutex::new(count),
-        };
-        lock(&OBJECTS)
-            .get_or_insert_default()
-            .insert(handle, Arc::new(object));
-        // SAFETY: a pointer of the program.
-        unsafe { put(object_out, without_provenance_mut(handle as usize)) }
-    })
+) -> Answer {
+    session::cuda()?;
+    let destroy = destroy.ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
+    let count = check_count(initialRefcount)?;
+    if object_out.is_null() || flags != NO_SYNC {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let handle = mint(Kind::UserObject);
+    let object = UserObject {
+        handle,
+        destroy,
+        user: ptr.expose_provenance(),
+        count: Mutex::new(count),
+    };
+    lock(&OBJECTS)
+        .get_or_insert_default()
+        .insert(handle, Arc::new(object));
+    // SAFETY: a pointer of the program.
+    unsafe { put(object_out, without_provenance_mut(handle as usize)) }
 }
 
-pub(crate) unsafe fn cuUserObjectRetain(object: CUuserObject, count: c_uint) -> CUresult {
-    done(|| {
-        find(object)?.retain(check_count(count)?);
-        Ok(())
-    })
+pub(crate) unsafe fn cuUserObjectRetain(object: CUuserObject, count: c_uint) -> Answer {
+    find(object)?.retain(check_count(count)?);
+    Ok(())
 }
 
-pub(crate) unsafe fn cuUserObjectRelease(object: CUuserObject, count: c_uint) -> CUresult {
-    done(|| find(object)?.release(check_count(count)?))
+pub(crate) unsafe fn cuUserObjectRelease(object: CUuserObject, count: c_uint) -> Answer {
+    find(object)?.release(check_count(count)?)
 }
 
 pub(crate) unsafe fn cuGraphRetainUserObject(
@@ -184,36 +180,32 @@ pub(crate) unsafe fn cuGraphRetainUserObject(
     object: CUuserObject,
     count: c_uint,
     flags: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let (object, count) = (find(object)?, check_count(count)?);
-        match flags {
-            0 => object.retain(count),
-            cuda::CU_GRAPH_USER_OBJECT_MOVE => {}
-            _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
-        }
-        let holder = within::holder(session, number(graph));
-        let graphs = &session.state.graphs;
-        graphs.change(holder, |own| own.objects.add(&object, count));
-        Ok(())
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    let (object, count) = (find(object)?, check_count(count)?);
+    match flags {
+        0 => object.retain(count),
+        cuda::CU_GRAPH_USER_OBJECT_MOVE => {}
+        _ => return Err(cuda::CUDA_ERROR_INVALID_VALUE),
+    }
+    let holder = within::holder(session, number(graph));
+    let graphs = &session.state.graphs;
+    graphs.change(holder, |own| own.objects.add(&object, count));
+    Ok(())
 }
 
 pub(crate) unsafe fn cuGraphReleaseUserObject(
     graph: CUgraph,
     object: CUuserObject,
     count: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let (object, count) = (find(object)?, check_count(count)?);
-        let mut removed = Ok(());
-        let holder = within::holder(session, number(graph));
-        session.state.graphs.change(holder, |own| {
-            removed = own.objects.remove(&object, count);
-        });
-        removed?;
-        object.release(count)
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    let (object, count) = (find(object)?, check_count(count)?);
+    let mut removed = Ok(());
+    let holder = within::holder(session, number(graph));
+    session.state.graphs.change(holder, |own| {
+        removed = own.objects.remove(&object, count);
+    });
+    removed?;
+    object.release(count)
 }

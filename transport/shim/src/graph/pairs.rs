@@ -5,13 +5,13 @@ use std::ptr::without_provenance_mut;
 use std::sync::Arc;
 
 use gtrace_cuda::payload::{NodeCall, NodeWork};
-use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUresult};
+use gtrace_cuda::types::driver::{self as cuda, CUgraph};
 
 use super::change::{Target, change_function, held_by, set, take};
 use super::nodes::send_awaited;
 use super::query::{self, child_of, copy_of, kind_of, ticket_of};
 use super::{Held, HostCopy, in_step, number, plan, within};
-use crate::entry::holding_back;
+use crate::entry::{Answer, holding_back};
 use crate::session::{self, Session};
 use crate::state::lock;
 
@@ -23,12 +23,12 @@ struct Pair {
 }
 
 /// Pairs of nodes of two graphs, in their order; none if the graphs are not alike, as one was changed meanwhile.
-fn pairs(own: u64, new: u64) -> Result<Option<Vec<Pair>>, CUresult> {
+fn pairs(own: u64, new: u64) -> Answer<Option<Vec<Pair>>> {
     let mut all = Vec::new();
     Ok(collect(own, new, &mut all)?.then_some(all))
 }
 
-fn collect(own: u64, new: u64, all: &mut Vec<Pair>) -> Result<bool, CUresult> {
+fn collect(own: u64, new: u64, all: &mut Vec<Pair>) -> Answer<bool> {
     let nodes = |graph: u64| query::nodes(without_provenance_mut(graph as usize));
     let (own, new) = (nodes(own)?, nodes(new)?);
     if own.len() != new.len() {
@@ -66,7 +66,7 @@ pub(super) fn rename(
     exec: u64,
     graph: u64,
     held: &mut Held,
-) -> Result<Names, CUresult> {
+) -> Answer<Names> {
     let mut names = Names::new();
     let origin = lock(&session.state.graphs.origins).get(&exec).copied();
     let Some(origin) = origin.filter(|origin| *origin != graph && !held.is_empty()) else {
@@ -86,7 +86,7 @@ pub(super) fn rename(
     Ok(names)
 }
 
-pub(super) fn set_child(target: Target, graph: CUgraph) -> Result<(), CUresult> {
+pub(super) fn set_child(target: Target, graph: CUgraph) -> Answer {
     let session = session::cuda()?;
     let graphs = &session.state.graphs;
     let (exec, graph) = (number(target.exec), number(graph));
@@ -125,7 +125,7 @@ fn take_child(
     held: &mut Held,
     within: u64,
     (graph, child): (u64, &Held),
-) -> Result<Vec<HostCopy>, CUresult> {
+) -> Answer<Vec<HostCopy>> {
     let mut all_gone = Vec::new();
     let mut pairs = pairs(within, graph)?.unwrap_or_default();
     // Functions first, so that what goes beside those of a launch under way stays.

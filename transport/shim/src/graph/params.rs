@@ -10,14 +10,14 @@ use gtrace_cuda::payload::{GRAPH_MEMORY, NodeWork, POOL_PROPERTIES, Pitched, Sid
 use gtrace_cuda::types::driver::{
     self as cuda, CUDA_HOST_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v1,
     CUDA_KERNEL_NODE_PARAMS_v3, CUDA_MEM_ALLOC_NODE_PARAMS, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS,
-    CUgraphNode, CUgraphNodeParams, CUresult,
+    CUgraphNode, CUgraphNodeParams,
 };
 
 use super::change::{self, Target};
 use super::nodes::{self, Wanted};
 use super::{kernel, number, pairs, query, within};
 use crate::context::put;
-use crate::entry::{check, done};
+use crate::entry::{Answer, check};
 use crate::generated::driver::remote;
 use crate::host_functions;
 use crate::session::{self, Session};
@@ -57,7 +57,7 @@ fn fill(v2: &cuda::CUDA_MEMSET_NODE_PARAMS_v2) -> CUDA_MEMSET_NODE_PARAMS {
 /// # Safety
 ///
 /// Null, or a structure of the program.
-unsafe fn given<'a>(params: *mut CUgraphNodeParams) -> Result<&'a mut CUgraphNodeParams, CUresult> {
+unsafe fn given<'a>(params: *mut CUgraphNodeParams) -> Answer<&'a mut CUgraphNodeParams> {
     // SAFETY: the caller's promise.
     match unsafe { params.as_mut() } {
         Some(params) if params.reserved0 == [0; 3] && params.reserved2 == 0 => Ok(params),
@@ -70,7 +70,7 @@ unsafe fn given<'a>(params: *mut CUgraphNodeParams) -> Result<&'a mut CUgraphNod
 /// # Safety
 ///
 /// Null, or a structure of the program.
-pub(super) unsafe fn add(wanted: &Wanted, params: *mut CUgraphNodeParams) -> Result<(), CUresult> {
+pub(super) unsafe fn add(wanted: &Wanted, params: *mut CUgraphNodeParams) -> Answer {
     // SAFETY: the caller's promise.
     let params = unsafe { given(params) }?;
     match params.type_ {
@@ -138,7 +138,7 @@ pub(super) unsafe fn add(wanted: &Wanted, params: *mut CUgraphNodeParams) -> Res
 /// # Safety
 ///
 /// Null, or a structure of the program.
-pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Result<(), CUresult> {
+pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Answer {
     // SAFETY: the caller's promise.
     let params = unsafe { given(params) }?;
     match params.type_ {
@@ -180,7 +180,7 @@ pub(super) unsafe fn set(target: Target, params: *mut CUgraphNodeParams) -> Resu
 }
 
 /// What a node copies, with the program's own memory.
-fn copy_params(session: &'static Session, node: u64) -> Result<CUDA_MEMCPY3D, CUresult> {
+fn copy_params(session: &'static Session, node: u64) -> Answer<CUDA_MEMCPY3D> {
     let reported = query::copy_of(session, node)?;
     let graphs = &session.state.graphs;
     let own = lock(&graphs.graphs).values().find_map(|held| {
@@ -223,7 +223,7 @@ fn structure(copy: &Pitched) -> CUDA_MEMCPY3D {
     out
 }
 
-fn host_params(session: &'static Session, node: u64) -> Result<CUDA_HOST_NODE_PARAMS, CUresult> {
+fn host_params(session: &'static Session, node: u64) -> Answer<CUDA_HOST_NODE_PARAMS> {
     let ticket = query::ticket_of(session, node)?;
     let (function, user) =
         host_functions::kept(session, ticket).ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
@@ -233,10 +233,7 @@ fn host_params(session: &'static Session, node: u64) -> Result<CUDA_HOST_NODE_PA
     })
 }
 
-fn memory_params(
-    session: &'static Session,
-    node: u64,
-) -> Result<CUDA_MEM_ALLOC_NODE_PARAMS, CUresult> {
+fn memory_params(session: &'static Session, node: u64) -> Answer<CUDA_MEM_ALLOC_NODE_PARAMS> {
     let mut params = query::of_node(session, GRAPH_MEMORY, node, |r| {
         // SAFETY: zeros are a value.
         let mut params: CUDA_MEM_ALLOC_NODE_PARAMS = unsafe { mem::zeroed() };
@@ -258,132 +255,128 @@ fn memory_params(
 pub(crate) unsafe fn cuGraphKernelNodeGetParams_v2(
     hNode: CUgraphNode,
     nodeParams: *mut CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
+) -> Answer {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { put(nodeParams, kernel::params(session::cuda()?, number(hNode))?) })
+    unsafe { put(nodeParams, kernel::params(session::cuda()?, number(hNode))?) }
 }
 
 pub(crate) unsafe fn cuGraphKernelNodeGetParams(
     hNode: CUgraphNode,
     nodeParams: *mut CUDA_KERNEL_NODE_PARAMS,
-) -> CUresult {
-    done(|| {
-        let own = kernel::params(session::cuda()?, number(hNode))?;
-        let first = CUDA_KERNEL_NODE_PARAMS_v1 {
-            func: if own.func.is_null() {
-                own.kern.cast()
-            } else {
-                own.func
-            },
-            gridDimX: own.gridDimX,
-            gridDimY: own.gridDimY,
-            gridDimZ: own.gridDimZ,
-            blockDimX: own.blockDimX,
-            blockDimY: own.blockDimY,
-            blockDimZ: own.blockDimZ,
-            sharedMemBytes: own.sharedMemBytes,
-            kernelParams: own.kernelParams,
-            extra: own.extra,
-        };
-        // SAFETY: a pointer of the program to the structure's older form.
-        unsafe { put(nodeParams.cast::<CUDA_KERNEL_NODE_PARAMS_v1>(), first) }
-    })
+) -> Answer {
+    let own = kernel::params(session::cuda()?, number(hNode))?;
+    let first = CUDA_KERNEL_NODE_PARAMS_v1 {
+        func: if own.func.is_null() {
+            own.kern.cast()
+        } else {
+            own.func
+        },
+        gridDimX: own.gridDimX,
+        gridDimY: own.gridDimY,
+        gridDimZ: own.gridDimZ,
+        blockDimX: own.blockDimX,
+        blockDimY: own.blockDimY,
+        blockDimZ: own.blockDimZ,
+        sharedMemBytes: own.sharedMemBytes,
+        kernelParams: own.kernelParams,
+        extra: own.extra,
+    };
+    // SAFETY: a pointer of the program to the structure's older form.
+    unsafe { put(nodeParams.cast::<CUDA_KERNEL_NODE_PARAMS_v1>(), first) }
 }
 
 pub(crate) unsafe fn cuGraphMemcpyNodeGetParams(
     hNode: CUgraphNode,
     nodeParams: *mut CUDA_MEMCPY3D,
-) -> CUresult {
+) -> Answer {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { put(nodeParams, copy_params(session::cuda()?, number(hNode))?) })
+    unsafe { put(nodeParams, copy_params(session::cuda()?, number(hNode))?) }
 }
 
 pub(crate) unsafe fn cuGraphHostNodeGetParams(
     hNode: CUgraphNode,
     nodeParams: *mut CUDA_HOST_NODE_PARAMS,
-) -> CUresult {
+) -> Answer {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { put(nodeParams, host_params(session::cuda()?, number(hNode))?) })
+    unsafe { put(nodeParams, host_params(session::cuda()?, number(hNode))?) }
 }
 
 pub(crate) unsafe fn cuGraphMemAllocNodeGetParams(
     hNode: CUgraphNode,
     params_out: *mut CUDA_MEM_ALLOC_NODE_PARAMS,
-) -> CUresult {
+) -> Answer {
     // SAFETY: a pointer of the program.
-    done(|| unsafe { put(params_out, memory_params(session::cuda()?, number(hNode))?) })
+    unsafe { put(params_out, memory_params(session::cuda()?, number(hNode))?) }
 }
 
 pub(crate) unsafe fn cuGraphNodeGetParams(
     hNode: CUgraphNode,
     nodeParams: *mut CUgraphNodeParams,
-) -> CUresult {
-    done(|| {
-        let (session, node) = (session::cuda()?, number(hNode));
-        let mut kind = 0;
-        // SAFETY: a local variable.
-        check(unsafe { remote::cuGraphNodeGetType(hNode, &raw mut kind) })?;
-        // SAFETY: zeros are a value.
-        let mut params: CUgraphNodeParams = unsafe { mem::zeroed() };
-        params.type_ = kind;
-        match kind {
-            cuda::CU_GRAPH_NODE_TYPE_KERNEL => {
-                let own = kernel::params(session, node)?;
-                // SAFETY: the same members in the same order.
-                *member!(params, kernel) = unsafe {
-                    mem::transmute::<CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v3>(own)
-                };
-            }
-            cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
-                member!(params, memcpy).copyParams = copy_params(session, node)?;
-            }
-            cuda::CU_GRAPH_NODE_TYPE_MEMSET => {
-                let mut own = fill(member!(params, memset));
-                // SAFETY: a local variable.
-                check(unsafe { remote::cuGraphMemsetNodeGetParams(hNode, &raw mut own) })?;
-                let memset = member!(params, memset);
-                (memset.dst, memset.pitch, memset.value) = (own.dst, own.pitch, own.value);
-                (memset.elementSize, memset.width) = (own.elementSize, own.width);
-                memset.height = own.height;
-            }
-            cuda::CU_GRAPH_NODE_TYPE_HOST => {
-                let own = host_params(session, node)?;
-                let host = member!(params, host);
-                (host.fn_, host.userData) = (own.fn_, own.userData);
-            }
-            cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
-                let graph = &raw mut member!(params, graph).graph;
-                // SAFETY: a local variable.
-                check(unsafe { within::cuGraphChildGraphNodeGetGraph(hNode, graph) })?;
-            }
-            cuda::CU_GRAPH_NODE_TYPE_EMPTY => {}
-            cuda::CU_GRAPH_NODE_TYPE_WAIT_EVENT => {
-                let event = &raw mut member!(params, eventWait).event;
-                // SAFETY: a local variable.
-                check(unsafe { remote::cuGraphEventWaitNodeGetEvent(hNode, event) })?;
-            }
-            cuda::CU_GRAPH_NODE_TYPE_EVENT_RECORD => {
-                let event = &raw mut member!(params, eventRecord).event;
-                // SAFETY: a local variable.
-                check(unsafe { remote::cuGraphEventRecordNodeGetEvent(hNode, event) })?;
-            }
-            cuda::CU_GRAPH_NODE_TYPE_MEM_ALLOC => {
-                let own = memory_params(session, node)?;
-                // SAFETY: the same members in the same order.
-                *member!(params, alloc) = unsafe {
-                    mem::transmute::<CUDA_MEM_ALLOC_NODE_PARAMS, cuda::CUDA_MEM_ALLOC_NODE_PARAMS_v2>(
-                        own,
-                    )
-                };
-            }
-            cuda::CU_GRAPH_NODE_TYPE_MEM_FREE => {
-                let address = &raw mut member!(params, free).dptr;
-                // SAFETY: a local variable.
-                check(unsafe { remote::cuGraphMemFreeNodeGetParams(hNode, address) })?;
-            }
-            _ => return Err(cuda::CUDA_ERROR_NOT_SUPPORTED),
+) -> Answer {
+    let (session, node) = (session::cuda()?, number(hNode));
+    let mut kind = 0;
+    // SAFETY: a local variable.
+    check(unsafe { remote::cuGraphNodeGetType(hNode, &raw mut kind) })?;
+    // SAFETY: zeros are a value.
+    let mut params: CUgraphNodeParams = unsafe { mem::zeroed() };
+    params.type_ = kind;
+    match kind {
+        cuda::CU_GRAPH_NODE_TYPE_KERNEL => {
+            let own = kernel::params(session, node)?;
+            // SAFETY: the same members in the same order.
+            *member!(params, kernel) = unsafe {
+                mem::transmute::<CUDA_KERNEL_NODE_PARAMS, CUDA_KERNEL_NODE_PARAMS_v3>(own)
+            };
         }
-        // SAFETY: a pointer of the program.
-        unsafe { put(nodeParams, params) }
-    })
+        cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
+            member!(params, memcpy).copyParams = copy_params(session, node)?;
+        }
+        cuda::CU_GRAPH_NODE_TYPE_MEMSET => {
+            let mut own = fill(member!(params, memset));
+            // SAFETY: a local variable.
+            check(unsafe { remote::cuGraphMemsetNodeGetParams(hNode, &raw mut own) })?;
+            let memset = member!(params, memset);
+            (memset.dst, memset.pitch, memset.value) = (own.dst, own.pitch, own.value);
+            (memset.elementSize, memset.width) = (own.elementSize, own.width);
+            memset.height = own.height;
+        }
+        cuda::CU_GRAPH_NODE_TYPE_HOST => {
+            let own = host_params(session, node)?;
+            let host = member!(params, host);
+            (host.fn_, host.userData) = (own.fn_, own.userData);
+        }
+        cuda::CU_GRAPH_NODE_TYPE_GRAPH => {
+            let graph = &raw mut member!(params, graph).graph;
+            // SAFETY: a local variable.
+            unsafe { within::cuGraphChildGraphNodeGetGraph(hNode, graph) }?;
+        }
+        cuda::CU_GRAPH_NODE_TYPE_EMPTY => {}
+        cuda::CU_GRAPH_NODE_TYPE_WAIT_EVENT => {
+            let event = &raw mut member!(params, eventWait).event;
+            // SAFETY: a local variable.
+            check(unsafe { remote::cuGraphEventWaitNodeGetEvent(hNode, event) })?;
+        }
+        cuda::CU_GRAPH_NODE_TYPE_EVENT_RECORD => {
+            let event = &raw mut member!(params, eventRecord).event;
+            // SAFETY: a local variable.
+            check(unsafe { remote::cuGraphEventRecordNodeGetEvent(hNode, event) })?;
+        }
+        cuda::CU_GRAPH_NODE_TYPE_MEM_ALLOC => {
+            let own = memory_params(session, node)?;
+            // SAFETY: the same members in the same order.
+            *member!(params, alloc) = unsafe {
+                mem::transmute::<CUDA_MEM_ALLOC_NODE_PARAMS, cuda::CUDA_MEM_ALLOC_NODE_PARAMS_v2>(
+                    own,
+                )
+            };
+        }
+        cuda::CU_GRAPH_NODE_TYPE_MEM_FREE => {
+            let address = &raw mut member!(params, free).dptr;
+            // SAFETY: a local variable.
+            check(unsafe { remote::cuGraphMemFreeNodeGetParams(hNode, address) })?;
+        }
+        _ => return Err(cuda::CUDA_ERROR_NOT_SUPPORTED),
+    }
+    // SAFETY: a pointer of the program.
+    unsafe { put(nodeParams, params) }
 }

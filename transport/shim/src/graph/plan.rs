@@ -8,12 +8,12 @@ use std::collections::{HashMap, HashSet};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::Arc;
 
-use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUresult, CUstream};
+use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUstream};
 
 use super::pairs::Names;
 use super::{Graphs, Held, HostCopy, Kept, copies, number, query};
 use crate::context::{self, Current};
-use crate::entry::check;
+use crate::entry::{Answer, check};
 use crate::generated::driver::remote;
 use crate::session::Session;
 use crate::state::lock;
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Takes in what the graph has written.
-    pub(crate) fn begin(&self, session: &'static Session) -> Result<(), CUresult> {
+    pub(crate) fn begin(&self, session: &'static Session) -> Answer {
         if self.before.is_empty() {
             return Ok(());
         }
@@ -38,7 +38,7 @@ impl Plan {
     }
 
     /// Sends what the graph is to read.
-    pub(crate) fn end(&self, session: &'static Session) -> Result<(), CUresult> {
+    pub(crate) fn end(&self, session: &'static Session) -> Answer {
         if self.after.is_empty() {
             return Ok(());
         }
@@ -66,7 +66,7 @@ impl Plan {
     }
 
     /// A stream for copies that waits for no other: that of the graph waits for the function.
-    fn stream(&self, session: &Session) -> Result<u64, CUresult> {
+    fn stream(&self, session: &Session) -> Answer<u64> {
         let streams = &session.state.graphs.streams;
         let made = lock(streams).get(&self.context.handle).copied();
         if let Some(stream) = made {
@@ -186,7 +186,7 @@ pub(super) fn make(
     (graph, names): (u64, &Names),
     held: &Held,
     exec: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     let mut plans: HashMap<u64, Plan> = HashMap::new();
     visit(session, graph, held, &mut plans)?;
     for plan in plans.values_mut() {
@@ -208,7 +208,7 @@ pub(super) fn visit(
     graph: u64,
     held: &Held,
     plans: &mut HashMap<u64, Plan>,
-) -> Result<Part, CUresult> {
+) -> Answer<Part> {
     let handle: CUgraph = without_provenance_mut(graph as usize);
     let nodes = query::nodes(handle)?;
     let mut parts: HashMap<u64, Part> = HashMap::new();
@@ -274,7 +274,7 @@ pub(super) fn part(
     node: u64,
     held: &Held,
     plans: &mut HashMap<u64, Plan>,
-) -> Result<Part, CUresult> {
+) -> Answer<Part> {
     let mut part = Part::default();
     match query::kind_of(node)? {
         cuda::CU_GRAPH_NODE_TYPE_HOST => {

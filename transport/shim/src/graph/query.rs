@@ -8,11 +8,11 @@ use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::OnceLock;
 
 use gtrace_cuda::payload::{GRAPH_COPY, GRAPH_HOST, Payload as _, Pitched};
-use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUgraphNodeType, CUresult};
-use gtrace_protocol::{DecodeError, Flags, OpId, Reader, SMALL_MAX, Writer};
+use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUgraphNodeType};
+use gtrace_protocol::{DecodeError, OpId, Reader, SMALL_MAX};
 
 use super::number;
-use crate::entry::{check, exchange};
+use crate::entry::{Answer, answer_to, check};
 use crate::generated::driver::remote;
 use crate::session::Session;
 
@@ -32,31 +32,22 @@ pub(super) fn of_node<T>(
     op: OpId,
     node: u64,
     read: impl FnOnce(&mut Reader<'_>) -> Result<T, DecodeError>,
-) -> Result<T, CUresult> {
-    let mut answer = None;
-    let write = |w: &mut Writer| {
-        w.u64(node);
-        Ok(())
-    };
-    exchange(session, op, Flags::default(), write, |r| {
-        answer = Some(read(r)?);
-        Ok(())
-    })?;
-    answer.ok_or(cuda::CUDA_ERROR_UNKNOWN)
+) -> Answer<T> {
+    answer_to(session, op, |w| w.u64(node), read)
 }
 
 /// What a node copies, as the server has it.
 #[allow(clippy::redundant_closure)] // The function itself is of one lifetime.
-pub(super) fn copy_of(session: &'static Session, node: u64) -> Result<Pitched, CUresult> {
+pub(super) fn copy_of(session: &'static Session, node: u64) -> Answer<Pitched> {
     of_node(session, GRAPH_COPY, node, |r| Pitched::read(r))
 }
 
 /// Which function of the program a node calls.
-pub(super) fn ticket_of(session: &'static Session, node: u64) -> Result<u64, CUresult> {
+pub(super) fn ticket_of(session: &'static Session, node: u64) -> Answer<u64> {
     of_node(session, GRAPH_HOST, node, |r| r.u64())
 }
 
-pub(super) fn kind_of(node: u64) -> Result<CUgraphNodeType, CUresult> {
+pub(super) fn kind_of(node: u64) -> Answer<CUgraphNodeType> {
     let mut kind = 0;
     // SAFETY: a handle, and a local variable.
     check(unsafe {
@@ -66,7 +57,7 @@ pub(super) fn kind_of(node: u64) -> Result<CUgraphNodeType, CUresult> {
 }
 
 /// The graph within a node.
-pub(super) fn child_of(node: u64) -> Result<u64, CUresult> {
+pub(super) fn child_of(node: u64) -> Answer<u64> {
     let mut child: CUgraph = null_mut();
     // SAFETY: a handle, and a local variable.
     check(unsafe {
@@ -80,14 +71,11 @@ pub(super) fn child_of(node: u64) -> Result<u64, CUresult> {
 /// # Errors
 ///
 /// UNKNOWN beyond [`DEPTH_MAX`], and those of `visit`.
-pub(super) fn inside<T>(
-    node: u64,
-    visit: impl FnOnce(u64) -> Result<T, CUresult>,
-) -> Result<T, CUresult> {
+pub(super) fn inside<T>(node: u64, visit: impl FnOnce(u64) -> Answer<T>) -> Answer<T> {
     deeper(|| visit(child_of(node)?))
 }
 
-fn deeper<T>(visit: impl FnOnce() -> Result<T, CUresult>) -> Result<T, CUresult> {
+fn deeper<T>(visit: impl FnOnce() -> Answer<T>) -> Answer<T> {
     struct Up(usize);
     impl Drop for Up {
         fn drop(&mut self) {
@@ -103,14 +91,14 @@ fn deeper<T>(visit: impl FnOnce() -> Result<T, CUresult>) -> Result<T, CUresult>
 }
 
 /// So many nulls, for what the server says that there is.
-fn room<T>(count: usize) -> Result<Vec<*mut T>, CUresult> {
+fn room<T>(count: usize) -> Answer<Vec<*mut T>> {
     match count <= COUNT_MAX {
         true => Ok(vec![null_mut(); count]),
         false => Err(cuda::CUDA_ERROR_UNKNOWN),
     }
 }
 
-pub(super) fn nodes(graph: CUgraph) -> Result<Vec<u64>, CUresult> {
+pub(super) fn nodes(graph: CUgraph) -> Answer<Vec<u64>> {
     let mut count = 0;
     // SAFETY: null, and a local variable.
     check(unsafe { remote::cuGraphGetNodes(graph, null_mut(), &raw mut count) })?;
@@ -120,7 +108,7 @@ pub(super) fn nodes(graph: CUgraph) -> Result<Vec<u64>, CUresult> {
     Ok(nodes.into_iter().take(count).map(number).collect())
 }
 
-pub(super) fn edges(graph: CUgraph) -> Result<Vec<(u64, u64)>, CUresult> {
+pub(super) fn edges(graph: CUgraph) -> Answer<Vec<(u64, u64)>> {
     // Drivers before CUDA 12.3 have only the older function, and the newer ones want to be asked for
     // what edges say if they say something.
     static NEWER: OnceLock<bool> = OnceLock::new();
@@ -174,7 +162,7 @@ mod tests {
 
     #[test]
     fn a_graph_within_itself_is_not_visited_for_ever() {
-        fn visit(depth: &mut usize) -> Result<(), CUresult> {
+        fn visit(depth: &mut usize) -> Answer {
             *depth += 1;
             deeper(|| visit(depth))
         }

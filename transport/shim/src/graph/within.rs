@@ -7,10 +7,10 @@
 use std::collections::HashMap;
 use std::ptr::{null_mut, without_provenance_mut};
 
-use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode, CUresult};
+use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUgraphNode};
 
 use super::{Held, number, plan, query};
-use crate::entry::{check, done, holding_back};
+use crate::entry::{Answer, check, holding_back};
 use crate::generated::driver::remote;
 use crate::session::{self, Session};
 use crate::state::lock;
@@ -70,7 +70,7 @@ fn containing(session: &'static Session, node: u64) -> u64 {
 }
 
 /// What a graph needs of the client.
-pub(super) fn need(session: &'static Session, graph: u64) -> Result<Held, CUresult> {
+pub(super) fn need(session: &'static Session, graph: u64) -> Answer<Held> {
     let graphs = &session.state.graphs;
     let holder = holder(session, graph);
     let held = graphs.held(holder);
@@ -87,17 +87,15 @@ pub(super) fn need(session: &'static Session, graph: u64) -> Result<Held, CUresu
 pub(crate) unsafe fn cuGraphChildGraphNodeGetGraph(
     hNode: CUgraphNode,
     phGraph: *mut CUgraph,
-) -> CUresult {
-    done(|| {
-        // SAFETY: a pointer of the program, passed on.
-        check(unsafe { remote::cuGraphChildGraphNodeGetGraph(hNode, phGraph) })?;
-        // SAFETY: written by the call.
-        let graph = number(unsafe { phGraph.read() });
-        let graphs = &session::cuda()?.state.graphs;
-        // One that was moved there has what it needs by itself.
-        if !lock(&graphs.moved).contains_key(&graph) {
-            lock(&graphs.within).insert(graph, number(hNode));
-        }
-        Ok(())
-    })
+) -> Answer {
+    // SAFETY: a pointer of the program, passed on.
+    check(unsafe { remote::cuGraphChildGraphNodeGetGraph(hNode, phGraph) })?;
+    // SAFETY: written by the call.
+    let graph = number(unsafe { phGraph.read() });
+    let graphs = &session::cuda()?.state.graphs;
+    // One that was moved there has what it needs by itself.
+    if !lock(&graphs.moved).contains_key(&graph) {
+        lock(&graphs.within).insert(graph, number(hNode));
+    }
+    Ok(())
 }

@@ -17,7 +17,7 @@ use crate::allocations::Place;
 use crate::context::{self, put};
 use crate::copy;
 use crate::device;
-use crate::entry::{check, done, holding_back};
+use crate::entry::{Answer, check, holding_back};
 use crate::generated::driver::remote;
 use crate::memory::{note_as, note_variable};
 use crate::page::page_size;
@@ -29,7 +29,7 @@ use crate::{log, status};
 const TRIES: usize = 16;
 
 /// An allocation of the server at addresses that are free here: they are kept so.
-fn allocate(session: &'static Session, bytes: u64, flags: c_uint) -> Result<u64, CUresult> {
+fn allocate(session: &'static Session, bytes: u64, flags: c_uint) -> Answer<u64> {
     let mut unfit = Vec::new();
     let mut found = Err(cuda::CUDA_ERROR_OUT_OF_MEMORY);
     while unfit.len() < TRIES {
@@ -72,7 +72,7 @@ pub(crate) fn allocate_shared(
     size: usize,
     flags: c_uint,
     (place, place_flags): (Place, c_uint),
-) -> Result<u64, CUresult> {
+) -> Answer<u64> {
     let current = context::current()?;
     if size == 0 {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
@@ -100,17 +100,15 @@ pub(crate) unsafe fn cuMemAllocManaged(
     dptr: *mut CUdeviceptr,
     bytesize: usize,
     flags: c_uint,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let known = [cuda::CU_MEM_ATTACH_GLOBAL, cuda::CU_MEM_ATTACH_HOST];
-        if dptr.is_null() || !known.contains(&flags) {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        let base = allocate_shared(session, bytesize, flags, (Place::Managed, 0))?;
-        // SAFETY: a pointer of the program.
-        unsafe { put(dptr, base) }
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    let known = [cuda::CU_MEM_ATTACH_GLOBAL, cuda::CU_MEM_ATTACH_HOST];
+    if dptr.is_null() || !known.contains(&flags) {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    let base = allocate_shared(session, bytesize, flags, (Place::Managed, 0))?;
+    // SAFETY: a pointer of the program.
+    unsafe { put(dptr, base) }
 }
 
 pub(crate) unsafe fn cuStreamAttachMemAsync(
@@ -118,18 +116,16 @@ pub(crate) unsafe fn cuStreamAttachMemAsync(
     dptr: CUdeviceptr,
     length: usize,
     flags: c_uint,
-) -> CUresult {
-    done(|| {
-        // SAFETY: a handle.
-        check(unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) })?;
-        match flags {
-            cuda::CU_MEM_ATTACH_GLOBAL => attach(dptr, Attach::Global),
-            cuda::CU_MEM_ATTACH_HOST => attach(dptr, Attach::Host),
-            cuda::CU_MEM_ATTACH_SINGLE => attach(dptr, Attach::Stream(copy::stream(hStream))),
-            _ => {}
-        }
-        Ok(())
-    })
+) -> Answer {
+    // SAFETY: a handle.
+    check(unsafe { remote::cuStreamAttachMemAsync(hStream, dptr, length, flags) })?;
+    match flags {
+        cuda::CU_MEM_ATTACH_GLOBAL => attach(dptr, Attach::Global),
+        cuda::CU_MEM_ATTACH_HOST => attach(dptr, Attach::Host),
+        cuda::CU_MEM_ATTACH_SINGLE => attach(dptr, Attach::Stream(copy::stream(hStream))),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// What was attached to the stream is as it was allocated again.
@@ -146,7 +142,7 @@ pub(crate) unsafe fn cuStreamDestroy_v2(hStream: CUstream) -> CUresult {
 /// # Errors
 ///
 /// INVALID_DEVICE, and INVALID_VALUE where it is no place.
-fn is_device(session: &Session, location: CUmemLocation) -> Result<bool, CUresult> {
+fn is_device(session: &Session, location: CUmemLocation) -> Answer<bool> {
     match location.type_ {
         cuda::CU_MEM_LOCATION_TYPE_DEVICE => {
             // SAFETY: of a device this is its ordinal.
@@ -172,7 +168,7 @@ fn place(device: CUdevice) -> CUmemLocation {
 }
 
 /// Refuses advice that there is not, and places that are none where the advice is about one.
-fn advisable(advice: CUmem_advise, location: CUmemLocation) -> Result<(), CUresult> {
+fn advisable(advice: CUmem_advise, location: CUmemLocation) -> Answer {
     let session = session::cuda()?;
     match advice {
         cuda::CU_MEM_ADVISE_SET_READ_MOSTLY
@@ -190,12 +186,10 @@ pub(crate) unsafe fn cuMemAdvise(
     count: usize,
     advice: CUmem_advise,
     device: CUdevice,
-) -> CUresult {
-    done(|| {
-        advisable(advice, place(device))?;
-        // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuMemAdvise(devPtr, count, advice, device) })
-    })
+) -> Answer {
+    advisable(advice, place(device))?;
+    // SAFETY: no pointer of the client.
+    check(unsafe { remote::cuMemAdvise(devPtr, count, advice, device) })
 }
 
 pub(crate) unsafe fn cuMemAdvise_v2(
@@ -203,17 +197,15 @@ pub(crate) unsafe fn cuMemAdvise_v2(
     count: usize,
     advice: CUmem_advise,
     location: CUmemLocation,
-) -> CUresult {
-    done(|| {
-        advisable(advice, location)?;
-        // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuMemAdvise_v2(devPtr, count, advice, location) })
-    })
+) -> Answer {
+    advisable(advice, location)?;
+    // SAFETY: no pointer of the client.
+    check(unsafe { remote::cuMemAdvise_v2(devPtr, count, advice, location) })
 }
 
 /// What the program wants to be on the device is sent now, and what it wants at the host will come in
 /// large pieces.
-fn prefetch(address: u64, len: usize, to_device: bool) -> Result<(), CUresult> {
+fn prefetch(address: u64, len: usize, to_device: bool) -> Answer {
     let session = session::cuda()?;
     if super::in_use() {
         match to_device {
@@ -229,13 +221,11 @@ pub(crate) unsafe fn cuMemPrefetchAsync(
     count: usize,
     dstDevice: CUdevice,
     hStream: CUstream,
-) -> CUresult {
-    done(|| {
-        let to_device = is_device(session::cuda()?, place(dstDevice))?;
-        prefetch(devPtr, count, to_device)?;
-        // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) })
-    })
+) -> Answer {
+    let to_device = is_device(session::cuda()?, place(dstDevice))?;
+    prefetch(devPtr, count, to_device)?;
+    // SAFETY: no pointer of the client.
+    check(unsafe { remote::cuMemPrefetchAsync(devPtr, count, dstDevice, hStream) })
 }
 
 pub(crate) unsafe fn cuMemPrefetchAsync_v2(
@@ -244,13 +234,11 @@ pub(crate) unsafe fn cuMemPrefetchAsync_v2(
     location: CUmemLocation,
     flags: c_uint,
     hStream: CUstream,
-) -> CUresult {
-    done(|| {
-        let to_device = is_device(session::cuda()?, location)?;
-        prefetch(devPtr, count, to_device)?;
-        // SAFETY: no pointer of the client.
-        check(unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) })
-    })
+) -> Answer {
+    let to_device = is_device(session::cuda()?, location)?;
+    prefetch(devPtr, count, to_device)?;
+    // SAFETY: no pointer of the client.
+    check(unsafe { remote::cuMemPrefetchAsync_v2(devPtr, count, location, flags, hStream) })
 }
 
 /// Does `each` with the ranges of a batch, and the place to which a range goes, if it is to go somewhere. What is wrong
@@ -262,8 +250,8 @@ pub(crate) unsafe fn cuMemPrefetchAsync_v2(
 unsafe fn ranges(
     (addresses, sizes, count): (*const CUdeviceptr, *const usize, usize),
     (places, firsts, place_count): (*const CUmemLocation, *const usize, usize),
-    mut each: impl FnMut(u64, usize, Option<CUmemLocation>) -> Result<(), CUresult>,
-) -> Result<(), CUresult> {
+    mut each: impl FnMut(u64, usize, Option<CUmemLocation>) -> Answer,
+) -> Answer {
     if addresses.is_null() || sizes.is_null() || count == 0 {
         return Err(cuda::CUDA_ERROR_INVALID_VALUE);
     }
@@ -301,37 +289,35 @@ pub(crate) unsafe fn cuMemPrefetchBatchAsync(
     numPrefetchLocs: usize,
     flags: c_ulonglong,
     hStream: CUstream,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let places = (
-            prefetchLocs.cast_const(),
-            prefetchLocIdxs.cast_const(),
+) -> Answer {
+    let session = session::cuda()?;
+    let places = (
+        prefetchLocs.cast_const(),
+        prefetchLocIdxs.cast_const(),
+        numPrefetchLocs,
+    );
+    // SAFETY: the program's arrays.
+    unsafe {
+        ranges((dptrs, sizes, count), places, |address, len, place| {
+            let place = place.map(|place| is_device(session, place));
+            prefetch(address, len, place.transpose()?.unwrap_or(false))
+        })?;
+        check(remote::cuMemPrefetchBatchAsync(
+            dptrs,
+            sizes,
+            count,
+            prefetchLocs,
+            prefetchLocIdxs,
             numPrefetchLocs,
-        );
-        // SAFETY: the program's arrays.
-        unsafe {
-            ranges((dptrs, sizes, count), places, |address, len, place| {
-                let place = place.map(|place| is_device(session, place));
-                prefetch(address, len, place.transpose()?.unwrap_or(false))
-            })?;
-            check(remote::cuMemPrefetchBatchAsync(
-                dptrs,
-                sizes,
-                count,
-                prefetchLocs,
-                prefetchLocIdxs,
-                numPrefetchLocs,
-                flags,
-                hStream,
-            ))
-        }
-    })
+            flags,
+            hStream,
+        ))
+    }
 }
 
 /// What the host has of memory that is discarded is of no use; what it has changed is sent all the same, which is
 /// one of the things that discarded memory may hold.
-fn discard(session: &'static Session, address: u64, len: usize) -> Result<Giving, CUresult> {
+fn discard(session: &'static Session, address: u64, len: usize) -> Answer<Giving> {
     match super::in_use() {
         true => super::before_write(session, address, len as u64),
         false => Ok(Giving::default()),
@@ -346,20 +332,18 @@ fn discard(session: &'static Session, address: u64, len: usize) -> Result<Giving
 unsafe fn discard_batch(
     batch: (*const CUdeviceptr, *const usize, usize),
     call: impl FnOnce() -> CUresult,
-) -> CUresult {
-    done(|| {
-        let session = session::cuda()?;
-        let none = (std::ptr::null(), std::ptr::null(), 0);
-        let mut giving = Vec::new();
-        // SAFETY: the caller's promise.
-        unsafe {
-            ranges(batch, none, |address, len, _| {
-                giving.push(discard(session, address, len)?);
-                Ok(())
-            })
-        }?;
-        check(call())
-    })
+) -> Answer {
+    let session = session::cuda()?;
+    let none = (std::ptr::null(), std::ptr::null(), 0);
+    let mut giving = Vec::new();
+    // SAFETY: the caller's promise.
+    unsafe {
+        ranges(batch, none, |address, len, _| {
+            giving.push(discard(session, address, len)?);
+            Ok(())
+        })
+    }?;
+    check(call())
 }
 
 pub(crate) unsafe fn cuMemDiscardBatchAsync(
@@ -368,7 +352,7 @@ pub(crate) unsafe fn cuMemDiscardBatchAsync(
     count: usize,
     flags: c_ulonglong,
     hStream: CUstream,
-) -> CUresult {
+) -> Answer {
     // SAFETY: the program's arrays.
     unsafe {
         discard_batch((dptrs, sizes, count), || {
@@ -386,7 +370,7 @@ pub(crate) unsafe fn cuMemDiscardAndPrefetchBatchAsync(
     numPrefetchLocs: usize,
     flags: c_ulonglong,
     hStream: CUstream,
-) -> CUresult {
+) -> Answer {
     // SAFETY: the program's arrays.
     unsafe {
         discard_batch((dptrs, sizes, count), || {
@@ -412,29 +396,25 @@ pub(crate) unsafe fn cuMemRangeGetAttributes(
     numAttributes: usize,
     devPtr: CUdeviceptr,
     count: usize,
-) -> CUresult {
-    done(|| {
-        session::cuda()?;
-        let none = data.is_null() || dataSizes.is_null() || attributes.is_null();
-        if none || numAttributes == 0 || numAttributes > c_int::MAX as usize {
-            return Err(cuda::CUDA_ERROR_INVALID_VALUE);
-        }
-        // SAFETY: three arrays of the program, of as many elements.
-        let (data, sizes, attributes) = unsafe {
-            (
-                slice::from_raw_parts(data, numAttributes),
-                slice::from_raw_parts(dataSizes, numAttributes),
-                slice::from_raw_parts(attributes, numAttributes),
-            )
-        };
-        for ((data, size), attribute) in data.iter().zip(sizes).zip(attributes) {
-            // SAFETY: the program has room for as many bytes as it says.
-            check(unsafe {
-                remote::cuMemRangeGetAttribute(*data, *size, *attribute, devPtr, count)
-            })?;
-        }
-        Ok(())
-    })
+) -> Answer {
+    session::cuda()?;
+    let none = data.is_null() || dataSizes.is_null() || attributes.is_null();
+    if none || numAttributes == 0 || numAttributes > c_int::MAX as usize {
+        return Err(cuda::CUDA_ERROR_INVALID_VALUE);
+    }
+    // SAFETY: three arrays of the program, of as many elements.
+    let (data, sizes, attributes) = unsafe {
+        (
+            slice::from_raw_parts(data, numAttributes),
+            slice::from_raw_parts(dataSizes, numAttributes),
+            slice::from_raw_parts(attributes, numAttributes),
+        )
+    };
+    for ((data, size), attribute) in data.iter().zip(sizes).zip(attributes) {
+        // SAFETY: the program has room for as many bytes as it says.
+        check(unsafe { remote::cuMemRangeGetAttribute(*data, *size, *attribute, devPtr, count) })?;
+    }
+    Ok(())
 }
 
 /// A variable that the server's driver says is managed becomes managed here too, until its module or
@@ -447,7 +427,7 @@ pub(crate) fn take_up_variable(
     session: &'static Session,
     (base, size): (u64, usize),
     owner: u64,
-) -> Result<(), CUresult> {
+) -> Answer {
     let current = context::current()?;
     base.checked_add(size as u64)
         .and_then(whole_pages)
@@ -464,13 +444,13 @@ pub(crate) fn take_up_variable(
     }
 }
 
-/// What a fill without `Async` answers that was sent in `stream`, with `code`: memory that the host touches too
-/// is filled when the function returns.
+/// What a fill or a copy on the device without `Async` answers that was sent in `stream`, with `code`. `hosts`: it is to have
+/// ended when the function returns, as it uses memory that is the host's too.
 #[inline]
-pub(crate) fn filled(to: CUdeviceptr, stream: CUstream, code: CUresult) -> CUresult {
+pub(crate) fn ended(hosts: bool, stream: CUstream, code: CUresult) -> CUresult {
     match code {
         // SAFETY: no pointers but the stream's handle.
-        cuda::CUDA_SUCCESS if super::contains(to) => unsafe { remote::cuStreamSynchronize(stream) },
+        cuda::CUDA_SUCCESS if hosts => unsafe { remote::cuStreamSynchronize(stream) },
         code => code,
     }
 }

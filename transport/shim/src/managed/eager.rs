@@ -10,11 +10,10 @@
 
 use std::ptr;
 
-use gtrace_cuda::types::driver::CUresult;
-
 use super::pages::differences;
 use super::transfer::Owner;
 use super::{Managed, is_busy, transfer};
+use crate::entry::Answer;
 use crate::log;
 use crate::page::page_size;
 use crate::session::Session;
@@ -118,7 +117,7 @@ impl Managed {
         &mut self,
         session: &'static Session,
         which: impl Fn(&Eager) -> bool,
-    ) -> Result<(), CUresult> {
+    ) -> Answer {
         for part in self.eager.values_mut().filter(|part| which(part)) {
             let Some(now) = part.now() else { continue };
             let join = if part.used { 0 } else { JOIN };
@@ -138,11 +137,7 @@ impl Managed {
     }
 
     /// Sends all of the part that begins at `base`, of which the device has nothing.
-    pub(super) fn send_first(
-        &mut self,
-        session: &'static Session,
-        base: u64,
-    ) -> Result<(), CUresult> {
+    pub(super) fn send_first(&mut self, session: &'static Session, base: u64) -> Answer {
         let Some(part) = self.eager.get_mut(&base) else {
             return Ok(());
         };
@@ -157,7 +152,7 @@ impl Managed {
     }
 
     /// Takes in what the device has changed: the program has waited for it.
-    pub(super) fn fetch_eager(&mut self, session: &'static Session) -> Result<(), CUresult> {
+    pub(super) fn fetch_eager(&mut self, session: &'static Session) -> Answer {
         let busy = is_busy();
         let mut contexts: Vec<u64> = self.eager.values().map(|part| part.context).collect();
         contexts.sort_unstable();

@@ -18,7 +18,7 @@ use std::{ptr, slice};
 use gtrace_cuda::attributes;
 use gtrace_cuda::payload::{MAP_HOST, UNMAP_HOST};
 use gtrace_cuda::types::driver::{self as cuda, CUresult};
-use gtrace_protocol::{Flags, OpId, op_id};
+use gtrace_protocol::{Flags, OpId, Writer, op_id};
 
 use super::eager::Eager;
 use super::mappings::may_fault;
@@ -26,10 +26,10 @@ use super::pager::pager;
 use super::pages::Region;
 use super::transfer::Owner;
 use super::{
-    EAGER, FORKED, Managed, STATE, eager, holds, lock_to_move, protected, serve, transfer,
+    EAGER, FORKED, MAPPED, Managed, STATE, eager, holds, lock_to_move, protected, serve, transfer,
 };
 use crate::context::{self, Current};
-use crate::entry::{exchange, holding_back};
+use crate::entry::{Answer, answer_to, exchange, holding_back};
 use crate::generated::driver::remote;
 use crate::page::page_size;
 use crate::session::{self, Session};
@@ -198,7 +198,7 @@ pub(crate) fn add(base: u64, size: u64, wanted: bool, foreign: bool) {
 
 /// Whether the server has the page-locked memory at `address` too.
 pub(crate) fn is_mapped(address: u64) -> bool {
-    super::in_use() && lock(&STATE).page_locked.is_mapped(address)
+    MAPPED.load(Ordering::Relaxed) && lock(&STATE).page_locked.is_mapped(address)
 }
 
 /// The device is about to use memory, with these words among what it is given.
@@ -206,10 +206,7 @@ pub(crate) fn is_mapped(address: u64) -> bool {
 /// # Errors
 ///
 /// Memory that the server cannot have: OUT_OF_MEMORY, and what its driver says; [`crate::status::LOST`].
-pub(crate) fn reach(
-    session: &'static Session,
-    words: impl Iterator<Item = u64>,
-) -> Result<(), CUresult> {
+pub(crate) fn reach(session: &'static Session, words: impl Iterator<Item = u64>) -> Answer {
     if !may_map() {
         return Ok(());
     }
@@ -226,7 +223,7 @@ pub(crate) fn reach(
 }
 
 /// As [`reach`], of bytes that begin with a word.
-pub(crate) fn reach_bytes(session: &'static Session, bytes: &[u8]) -> Result<(), CUresult> {
+pub(crate) fn reach_bytes(session: &'static Session, bytes: &[u8]) -> Answer {
     let (words, _) = bytes.as_chunks::<8>();
     reach(session, words.iter().map(|word| u64::from_le_bytes(*word)))
 }
@@ -234,8 +231,8 @@ pub(crate) fn reach_bytes(session: &'static Session, bytes: &[u8]) -> Result<(),
 /// Does `action` until it has sent no address of memory that the server does not have.
 pub(super) fn until_all_is_mapped(
     session: &'static Session,
-    action: impl Fn(&mut Managed) -> Result<(), CUresult>,
-) -> Result<(), CUresult> {
+    action: impl Fn(&mut Managed) -> Answer,
+) -> Answer {
     loop {
         let found = {
             let mut state = lock_to_move();
@@ -252,7 +249,7 @@ pub(super) fn until_all_is_mapped(
 }
 
 /// Gives the server the page-locked memory at `address`, if it does not have it, and what is reached from there.
-fn map(session: &'static Session, address: u64) -> Result<(), CUresult> {
+fn map(session: &'static Session, address: u64) -> Answer {
     let mut left = vec![address];
     while let Some(address) = left.pop() {
         let _alone = lock(&CHANGING);
@@ -263,7 +260,7 @@ fn map(session: &'static Session, address: u64) -> Result<(), CUresult> {
 }
 
 /// [`CHANGING`] is held.
-fn map_one(session: &'static Session, address: u64) -> Result<(), CUresult> {
+fn map_one(session: &'static Session, address: u64) -> Answer {
     let found = {
         let state = lock(&STATE);
         let all = &state.page_locked;
@@ -317,31 +314,18 @@ fn refused(base: u64, code: CUresult) {
 }
 
 /// Has the server map memory; whether all of its pages are 0.
-fn map_there(session: &'static Session, (first, len): (u64, u64)) -> Result<bool, CUresult> {
-    let mut zero = false;
-    exchange(
-        session,
-        MAP_HOST,
-        Flags::default(),
-        |w| {
-            w.u64(len);
-            w.u64(first);
-            Ok(())
-        },
-        |r| {
-            r.u64()?;
-            zero = r.u8()? != 0;
-            Ok(())
-        },
-    )?;
-    Ok(zero)
+fn map_there(session: &'static Session, (first, len): (u64, u64)) -> Answer<bool> {
+    let write = |w: &mut Writer| {
+        w.u64(len);
+        w.u64(first);
+    };
+    answer_to(session, MAP_HOST, write, |r| {
+        r.u64()?;
+        Ok(r.u8()? != 0)
+    })
 }
 
-fn unmap_there(
-    session: &'static Session,
-    (first, len): (u64, u64),
-    context: u64,
-) -> Result<(), CUresult> {
+fn unmap_there(session: &'static Session, (first, len): (u64, u64), context: u64) -> Answer {
     context::within(of_frame(context), || {
         exchange(
             session,
@@ -350,7 +334,6 @@ fn unmap_there(
             |w| {
                 w.u64(first);
                 w.u64(len);
-                Ok(())
             },
             |_| Ok(()),
         )
@@ -378,7 +361,7 @@ impl Managed {
         there: (u64, u64),
         context: u64,
         zero: bool,
-    ) -> Result<(), CUresult> {
+    ) -> Answer {
         // Freed meanwhile.
         if !self.page_locked.candidates.contains_key(&base) {
             return Err(cuda::CUDA_ERROR_INVALID_VALUE);
@@ -410,7 +393,7 @@ impl Managed {
         (base, end): (u64, u64),
         mapped: &mut Mapped,
         zero: bool,
-    ) -> Result<(), CUresult> {
+    ) -> Answer {
         let foreign = mapped.candidate.foreign;
         // What the shim has mapped has whole pages to itself.
         let own_end = if foreign {
@@ -458,7 +441,7 @@ impl Managed {
         (first, len, moved): (u64, u64, u64),
         context: u64,
         zero: bool,
-    ) -> Result<(), CUresult> {
+    ) -> Answer {
         // SAFETY: as many bytes, which nobody has but this call.
         let bytes: &[u8] = unsafe { slice::from_raw_parts(place(moved).cast(), len as usize) };
         for (at, piece) in bytes.chunks(PIECE).enumerate() {
@@ -673,7 +656,7 @@ pub(crate) fn take_in() {
 }
 
 /// Gives the server the page-locked memory at `address`, for which the program wants the device's pointer.
-pub(crate) fn in_step(session: &'static Session, address: u64) -> Result<(), CUresult> {
+pub(crate) fn in_step(session: &'static Session, address: u64) -> Answer {
     map(session, address)?;
     match is_mapped(address) {
         true => Ok(()),

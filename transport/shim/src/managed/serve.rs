@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_cuda::types::driver as cuda;
 
 use super::pager::{Fault, Pager, pager};
 use super::pages::{Need, Run, WINDOW_MAX, pages_of};
 use super::transfer::Owner;
 use super::{Managed, PROVISIONAL, STATE, TOUCHED, is_busy, transfer};
+use crate::entry::Answer;
 use crate::page::page_size;
 use crate::session::Session;
 use crate::state::lock;
@@ -25,7 +26,7 @@ fn at_once() -> usize {
 /// # Errors
 ///
 /// OPERATING_SYSTEM if there cannot be one.
-pub(super) fn start(session: &'static Session) -> Result<(), CUresult> {
+pub(super) fn start(session: &'static Session) -> Answer {
     static STARTED: AtomicBool = AtomicBool::new(false);
     if STARTED.swap(true, Ordering::AcqRel) {
         return Ok(());

@@ -9,12 +9,12 @@ use std::ptr;
 use std::sync::atomic::Ordering;
 
 use gtrace_cuda::payload::{HERE, LOCKED_MIN};
-use gtrace_cuda::types::driver::{self as cuda, CUresult};
+use gtrace_cuda::types::driver as cuda;
 use gtrace_protocol::{Flags, OpId, op_id};
 
 use crate::context::{self, Current};
 use crate::copy;
-use crate::entry::{check, holding_back, written};
+use crate::entry::{Answer, check, holding_back, written};
 use crate::generated::driver::remote;
 use crate::lane::Lane;
 use crate::session::{self, Session, with_lane};
@@ -52,7 +52,7 @@ impl Owner {
     }
 
     /// In place of which stream, or in which, its pages are copied.
-    fn stream(self, streams: &mut BTreeMap<u64, u64>) -> Result<u64, CUresult> {
+    fn stream(self, streams: &mut BTreeMap<u64, u64>) -> Answer<u64> {
         match self.locked {
             true => Ok(HERE),
             false => stream_of(streams, self.context),
@@ -90,8 +90,8 @@ impl Way {
     fn take<T>(
         &mut self,
         session: &'static Session,
-        action: impl FnOnce(&mut BTreeMap<u64, u64>) -> Result<T, CUresult>,
-    ) -> Result<T, CUresult> {
+        action: impl FnOnce(&mut BTreeMap<u64, u64>) -> Answer<T>,
+    ) -> Answer<T> {
         let Some(before) = session.state.host_functions.awaited() else {
             // An earlier call's error is the program's, and no reason not to move pages.
             return holding_back(session, || action(&mut self.streams));
@@ -115,7 +115,7 @@ impl Way {
 }
 
 /// The stream for pages of a context, which is current.
-fn stream_of(streams: &mut BTreeMap<u64, u64>, context: u64) -> Result<u64, CUresult> {
+fn stream_of(streams: &mut BTreeMap<u64, u64>, context: u64) -> Answer<u64> {
     if let Some(stream) = streams.get(&context) {
         return Ok(*stream);
     }
@@ -137,7 +137,7 @@ pub(super) fn send<'a>(
     way: &mut Way,
     owner: Owner,
     pieces: impl Iterator<Item = (u64, &'a [u8])>,
-) -> Result<(), CUresult> {
+) -> Answer {
     let _aside = Aside::new();
     let by = |streams: &mut BTreeMap<u64, u64>| {
         let stream = owner.stream(streams)?;
@@ -151,10 +151,7 @@ pub(super) fn send<'a>(
         with_lane(session, |lane| {
             written(
                 lane,
-                |w| {
-                    w.u64(stream);
-                    Ok(())
-                },
+                |w| w.u64(stream),
                 |lane, small| copy::push(lane, SYNCHRONIZE, Flags::default(), small, &[]),
             )
         })
@@ -168,7 +165,7 @@ pub(super) fn fetch_all(
     way: &mut Way,
     owner: Owner,
     parts: &mut [(u64, Vec<u8>)],
-) -> Result<(), CUresult> {
+) -> Answer {
     let _aside = Aside::new();
     let by = |streams: &mut BTreeMap<u64, u64>| {
         let stream = owner.stream(streams)?;
@@ -187,7 +184,7 @@ pub(super) fn fetch(
     owner: Owner,
     address: u64,
     into: &mut [u8],
-) -> Result<(), CUresult> {
+) -> Answer {
     let _aside = Aside::new();
     let by = |streams: &mut BTreeMap<u64, u64>| {
         let stream = owner.stream(streams)?;

@@ -85,82 +85,48 @@ fn of_compute_profile(version: c_uint) -> Option<(usize, usize)> {
     matches!(version, 2 | 3).then_some((1, 3))
 }
 
-pub(crate) unsafe fn nvmlDeviceGetGpuInstanceProfileInfo(
-    device: nvmlDevice_t,
-    profile: c_uint,
-    info: *mut nvmlGpuInstanceProfileInfo_t,
-) -> nvmlReturn_t {
-    // SAFETY: pointers of the program.
-    let code = unsafe { remote::nvmlDeviceGetGpuInstanceProfileInfo(device, profile, info) };
-    if code == nvml::NVML_SUCCESS {
-        // SAFETY: it was written to.
-        let info = unsafe { info.read() };
-        keep(device.addr(), info.id, info.instanceCount);
-    }
-    code
-}
-
-pub(crate) unsafe fn nvmlDeviceGetGpuInstanceProfileInfoV(
-    device: nvmlDevice_t,
-    profile: c_uint,
-    info: *mut nvmlGpuInstanceProfileInfo_v2_t,
-) -> nvmlReturn_t {
-    // SAFETY: pointers of the program.
-    unsafe {
-        versioned(device.addr(), info, of_gpu_profile, || {
-            remote::nvmlDeviceGetGpuInstanceProfileInfoV(device, profile, info)
-        })
-    }
-}
-
-pub(crate) unsafe fn nvmlDeviceGetGpuInstanceProfileInfoByIdV(
-    device: nvmlDevice_t,
-    profileId: c_uint,
-    info: *mut nvmlGpuInstanceProfileInfo_v2_t,
-) -> nvmlReturn_t {
-    // SAFETY: pointers of the program.
-    unsafe {
-        versioned(device.addr(), info, of_gpu_profile, || {
-            remote::nvmlDeviceGetGpuInstanceProfileInfoByIdV(device, profileId, info)
-        })
-    }
-}
-
-pub(crate) unsafe fn nvmlGpuInstanceGetComputeInstanceProfileInfo(
-    gpuInstance: nvmlGpuInstance_t,
-    profile: c_uint,
-    engProfile: c_uint,
-    info: *mut nvmlComputeInstanceProfileInfo_t,
-) -> nvmlReturn_t {
-    // SAFETY: pointers of the program.
-    let code = unsafe {
-        remote::nvmlGpuInstanceGetComputeInstanceProfileInfo(gpuInstance, profile, engProfile, info)
+/// Functions that say what a profile is. The structure of those with a `V` says its version, by which its places are found.
+macro_rules! profiles {
+    ($($name:ident($of:ident: $handle:ty, $($profile:ident),+; $info:ty $(, $places:ident)?);)*) => {$(
+        pub(crate) unsafe fn $name(
+            $of: $handle,
+            $($profile: c_uint,)+
+            info: *mut $info,
+        ) -> nvmlReturn_t {
+            // SAFETY: pointers of the program.
+            let call = || unsafe { remote::$name($of, $($profile,)+ info) };
+            profiles!(@ $of info call $($places)?)
+        }
+    )*};
+    (@ $of:ident $info:ident $call:ident) => {{
+        let code = $call();
+        if code == nvml::NVML_SUCCESS {
+            // SAFETY: it was written to.
+            let info = unsafe { $info.read() };
+            keep($of.addr(), info.id, info.instanceCount);
+        }
+        code
+    }};
+    (@ $of:ident $info:ident $call:ident $places:ident) => {
+        // SAFETY: a pointer of the program.
+        unsafe { versioned($of.addr(), $info, $places, $call) }
     };
-    if code == nvml::NVML_SUCCESS {
-        // SAFETY: it was written to.
-        let info = unsafe { info.read() };
-        keep(gpuInstance.addr(), info.id, info.instanceCount);
-    }
-    code
 }
 
-pub(crate) unsafe fn nvmlGpuInstanceGetComputeInstanceProfileInfoV(
-    gpuInstance: nvmlGpuInstance_t,
-    profile: c_uint,
-    engProfile: c_uint,
-    info: *mut nvmlComputeInstanceProfileInfo_v2_t,
-) -> nvmlReturn_t {
-    // SAFETY: pointers of the program.
-    unsafe {
-        versioned(gpuInstance.addr(), info, of_compute_profile, || {
-            remote::nvmlGpuInstanceGetComputeInstanceProfileInfoV(
-                gpuInstance,
-                profile,
-                engProfile,
-                info,
-            )
-        })
-    }
+profiles! {
+    nvmlDeviceGetGpuInstanceProfileInfo(device: nvmlDevice_t, profile; nvmlGpuInstanceProfileInfo_t);
+    nvmlDeviceGetGpuInstanceProfileInfoV(
+        device: nvmlDevice_t, profile; nvmlGpuInstanceProfileInfo_v2_t, of_gpu_profile
+    );
+    nvmlDeviceGetGpuInstanceProfileInfoByIdV(
+        device: nvmlDevice_t, profileId; nvmlGpuInstanceProfileInfo_v2_t, of_gpu_profile
+    );
+    nvmlGpuInstanceGetComputeInstanceProfileInfo(
+        instance: nvmlGpuInstance_t, profile, engProfile; nvmlComputeInstanceProfileInfo_t
+    );
+    nvmlGpuInstanceGetComputeInstanceProfileInfoV(
+        instance: nvmlGpuInstance_t, profile, engProfile; nvmlComputeInstanceProfileInfo_v2_t, of_compute_profile
+    );
 }
 
 /// Where instances of a profile can be. Programs make room for lists of instances by their number too.
@@ -214,28 +180,6 @@ unsafe fn placements<P: Copy>(
     code
 }
 
-pub(crate) unsafe fn nvmlDeviceGetGpuInstancePossiblePlacements_v2(
-    device: nvmlDevice_t,
-    profileId: c_uint,
-    list: *mut nvmlGpuInstancePlacement_t,
-    count: *mut c_uint,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlDeviceGetGpuInstancePossiblePlacements_v2");
-    // SAFETY: pointers of the program.
-    unsafe { placements(OP, device.addr(), profileId, list, count) }
-}
-
-pub(crate) unsafe fn nvmlGpuInstanceGetComputeInstancePossiblePlacements(
-    gpuInstance: nvmlGpuInstance_t,
-    profileId: c_uint,
-    list: *mut nvmlComputeInstancePlacement_t,
-    count: *mut c_uint,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlGpuInstanceGetComputeInstancePossiblePlacements");
-    // SAFETY: pointers of the program.
-    unsafe { placements(OP, gpuInstance.addr(), profileId, list, count) }
-}
-
 /// The instances of a profile that there are.
 ///
 /// # Safety
@@ -285,28 +229,31 @@ unsafe fn instances<T>(
     )
 }
 
-pub(crate) unsafe fn nvmlDeviceGetGpuInstances(
-    device: nvmlDevice_t,
-    profileId: c_uint,
-    gpuInstances: *mut nvmlGpuInstance_t,
-    count: *mut c_uint,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlDeviceGetGpuInstances");
-    let of = (Kind::NvmlDevice, device.addr());
-    // SAFETY: pointers of the program.
-    unsafe { instances(OP, of, profileId, gpuInstances, count) }
+/// Functions that list what a device or GPU instance has for a profile.
+macro_rules! lists {
+    ($($name:ident($handle:ty, $element:ty) => |$of:ident| $list:ident($about:expr);)*) => {$(
+        pub(crate) unsafe fn $name(
+            $of: $handle,
+            profileId: c_uint,
+            list: *mut $element,
+            count: *mut c_uint,
+        ) -> nvmlReturn_t {
+            const OP: OpId = op_id(stringify!($name));
+            // SAFETY: pointers of the program.
+            unsafe { $list(OP, $about, profileId, list, count) }
+        }
+    )*};
 }
 
-pub(crate) unsafe fn nvmlGpuInstanceGetComputeInstances(
-    gpuInstance: nvmlGpuInstance_t,
-    profileId: c_uint,
-    computeInstances: *mut nvmlComputeInstance_t,
-    count: *mut c_uint,
-) -> nvmlReturn_t {
-    const OP: OpId = op_id("nvmlGpuInstanceGetComputeInstances");
-    let of = (Kind::NvmlGpuInstance, gpuInstance.addr());
-    // SAFETY: pointers of the program.
-    unsafe { instances(OP, of, profileId, computeInstances, count) }
+lists! {
+    nvmlDeviceGetGpuInstancePossiblePlacements_v2(nvmlDevice_t, nvmlGpuInstancePlacement_t) =>
+        |device| placements(device.addr());
+    nvmlGpuInstanceGetComputeInstancePossiblePlacements(nvmlGpuInstance_t, nvmlComputeInstancePlacement_t) =>
+        |instance| placements(instance.addr());
+    nvmlDeviceGetGpuInstances(nvmlDevice_t, nvmlGpuInstance_t) =>
+        |device| instances((Kind::NvmlDevice, device.addr()));
+    nvmlGpuInstanceGetComputeInstances(nvmlGpuInstance_t, nvmlComputeInstance_t) =>
+        |instance| instances((Kind::NvmlGpuInstance, instance.addr()));
 }
 
 #[cfg(test)]

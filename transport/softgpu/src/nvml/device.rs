@@ -8,43 +8,36 @@ use super::{
     DeviceHandle, INVALID_ARGUMENT, NOT_FOUND, Reply, VERSION_MISMATCH, any_device, device,
     handle_of, nvml, state,
 };
-use crate::abi::{Name, Out};
+use crate::abi::{Name, Out, layouts};
 use crate::attributes::{MAJOR, MINOR, multiprocessors};
 use crate::device::{Device, PCI_DOMAIN};
 
-/// `nvmlPciInfo_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct PciInfo {
-    pub bus_id_legacy: [u8; 16],
-    pub domain: c_uint,
-    pub bus: c_uint,
-    pub device: c_uint,
-    pub pci_device_id: c_uint,
-    pub pci_subsystem_id: c_uint,
-    pub bus_id: [u8; 32],
-}
+layouts! {
+    /// `nvmlPciInfo_t`.
+    PciInfo {
+        bus_id_legacy: [u8; 16],
+        domain: c_uint,
+        bus: c_uint,
+        device: c_uint,
+        pci_device_id: c_uint,
+        pci_subsystem_id: c_uint,
+        bus_id: [u8; 32],
+    }
 
-/// `nvmlPciInfo_t` of NVML 1.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct PciInfo1 {
-    pub bus_id: [u8; 16],
-    pub domain: c_uint,
-    pub bus: c_uint,
-    pub device: c_uint,
-    pub pci_device_id: c_uint,
-}
+    /// `nvmlPciInfo_t` of NVML 1.
+    PciInfo1 {
+        bus_id: [u8; 16],
+        domain: c_uint,
+        bus: c_uint,
+        device: c_uint,
+        pci_device_id: c_uint,
+    }
 
-/// `nvmlPciInfo_t` of NVML 2, without what is reserved.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct PciInfo2 {
-    pub first: PciInfo1,
-    pub pci_subsystem_id: c_uint,
+    /// `nvmlPciInfo_t` of NVML 2, without what is reserved.
+    PciInfo2 {
+        first: PciInfo1,
+        pci_subsystem_id: c_uint,
+    }
 }
 
 impl PciInfo {
@@ -60,20 +53,19 @@ impl PciInfo {
     }
 }
 
-/// `nvmlPciInfoExt_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct PciInfoExt {
-    pub version: c_uint,
-    pub domain: c_uint,
-    pub bus: c_uint,
-    pub device: c_uint,
-    pub pci_device_id: c_uint,
-    pub pci_subsystem_id: c_uint,
-    pub base_class: c_uint,
-    pub sub_class: c_uint,
-    pub bus_id: [u8; 32],
+layouts! {
+    /// `nvmlPciInfoExt_v1_t`.
+    PciInfoExt {
+        version: c_uint,
+        domain: c_uint,
+        bus: c_uint,
+        device: c_uint,
+        pci_device_id: c_uint,
+        pci_subsystem_id: c_uint,
+        base_class: c_uint,
+        sub_class: c_uint,
+        bus_id: [u8; 32],
+    }
 }
 
 /// Vendor and device as PCI has them. The stand-in is no PCI device: NVIDIA's vendor number, for

@@ -9,7 +9,7 @@ use super::{
     DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, TIMEOUT, VERSION_MISMATCH, any_device,
     device, handle_of, nvml, state,
 };
-use crate::abi::Out;
+use crate::abi::{Out, layouts};
 use crate::device::Device;
 use crate::registry::{Registry, mint};
 
@@ -17,26 +17,22 @@ use crate::registry::{Registry, mint};
 pub(crate) const XID: c_ulonglong = 8;
 const KIND: u8 = 0x21;
 
-/// `nvmlEventData_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct EventData {
-    pub device: DeviceHandle,
-    pub event_type: c_ulonglong,
-    pub event_data: c_ulonglong,
-    pub gpu_instance: c_uint,
-    pub compute_instance: c_uint,
-}
+layouts! {
+    /// `nvmlEventData_t`.
+    EventData {
+        device: DeviceHandle,
+        event_type: c_ulonglong,
+        event_data: c_ulonglong,
+        gpu_instance: c_uint,
+        compute_instance: c_uint,
+    }
 
-/// `nvmlEventData_t` of the first version.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct EventDataV1 {
-    pub device: DeviceHandle,
-    pub event_type: c_ulonglong,
-    pub event_data: c_ulonglong,
+    /// `nvmlEventData_t` of the first version.
+    EventDataV1 {
+        device: DeviceHandle,
+        event_type: c_ulonglong,
+        event_data: c_ulonglong,
+    }
 }
 
 /// Who waits for which devices.
@@ -54,36 +50,29 @@ static SETS: Registry<EventSet> = Registry::new();
 const SYSTEM_TYPES: c_ulonglong = 3;
 const SYSTEM_KIND: u8 = 0x23;
 
-/// `nvmlSystemEventSetCreateRequest_v1_t` and `nvmlSystemEventSetFreeRequest_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct SystemSet {
-    pub version: c_uint,
-    pub set: u64,
-}
+layouts! {
+    /// `nvmlSystemEventSetCreateRequest_v1_t` and `nvmlSystemEventSetFreeRequest_v1_t`.
+    SystemSet {
+        version: c_uint,
+        set: u64,
+    }
 
-/// `nvmlSystemRegisterEventRequest_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct SystemRegister {
-    pub version: c_uint,
-    pub types: c_ulonglong,
-    pub set: u64,
-}
+    /// `nvmlSystemRegisterEventRequest_v1_t`.
+    SystemRegister {
+        version: c_uint,
+        types: c_ulonglong,
+        set: u64,
+    }
 
-/// `nvmlSystemEventSetWaitRequest_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct SystemWait {
-    pub version: c_uint,
-    pub timeout: c_uint,
-    pub set: u64,
-    pub events: Out<c_void>,
-    pub room: c_uint,
-    pub count: c_uint,
+    /// `nvmlSystemEventSetWaitRequest_v1_t`.
+    SystemWait {
+        version: c_uint,
+        timeout: c_uint,
+        set: u64,
+        events: Out<c_void>,
+        room: c_uint,
+        count: c_uint,
+    }
 }
 
 static SYSTEM_SETS: Registry<()> = Registry::new();

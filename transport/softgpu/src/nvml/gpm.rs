@@ -9,7 +9,7 @@ use super::{
     DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, VERSION_MISMATCH, device, mig, nvml,
     state,
 };
-use crate::abi::Out;
+use crate::abi::{Out, layouts};
 use crate::device::Device;
 use crate::registry::{Registry, mint};
 
@@ -17,36 +17,30 @@ use crate::registry::{Registry, mint};
 const VERSION: c_uint = 1;
 const KIND: u8 = 0x22;
 
-/// `nvmlGpmSupport_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct Support {
-    pub version: c_uint,
-    pub supported: c_uint,
-}
+layouts! {
+    /// `nvmlGpmSupport_t`.
+    #[derive(Default)]
+    Support {
+        version: c_uint,
+        supported: c_uint,
+    }
 
-/// `nvmlGpmMetric_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct Metric {
-    pub id: c_uint,
-    pub result: c_uint,
-    pub value: f64,
-    pub short_name: *const c_char,
-    pub long_name: *const c_char,
-    pub unit: *const c_char,
-}
+    /// `nvmlGpmMetric_t`.
+    Metric {
+        id: c_uint,
+        result: c_uint,
+        value: f64,
+        short_name: *const c_char,
+        long_name: *const c_char,
+        unit: *const c_char,
+    }
 
-/// The beginning of `nvmlGpmMetricsGet_t`, which metrics follow.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct MetricsGet {
-    pub version: c_uint,
-    pub count: c_uint,
-    pub samples: [u64; 2],
+    /// The beginning of `nvmlGpmMetricsGet_t`, which metrics follow.
+    MetricsGet {
+        version: c_uint,
+        count: c_uint,
+        samples: [u64; 2],
+    }
 }
 
 /// The metrics that there are: number, short name, long name.

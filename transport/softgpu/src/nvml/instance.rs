@@ -7,7 +7,7 @@ use super::{
     DEVICE_BASE, DeviceHandle, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply, device,
     handle_of, nvml,
 };
-use crate::abi::Out;
+use crate::abi::{Out, layouts};
 use crate::attributes::multiprocessors;
 use crate::device::Device;
 use crate::mig::Instance;
@@ -24,59 +24,53 @@ const GPU_PROFILES: [(u32, c_uint, c_uint); 5] =
 /// Slices of compute instances in the order of NVML, which is that of the numbers of their profiles too.
 const COMPUTE_PROFILES: [u32; 5] = [1, 2, 3, 4, 7];
 
-/// `nvmlGpuInstanceInfo_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct GpuInstanceInfo {
-    pub device: DeviceHandle,
-    pub id: c_uint,
-    pub profile: c_uint,
-    pub start: c_uint,
-    pub size: c_uint,
-}
+layouts! {
+    /// `nvmlGpuInstanceInfo_t`.
+    #[derive(Default, PartialEq, Eq)]
+    GpuInstanceInfo {
+        device: DeviceHandle,
+        id: c_uint,
+        profile: c_uint,
+        start: c_uint,
+        size: c_uint,
+    }
 
-/// `nvmlComputeInstanceInfo_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ComputeInstanceInfo {
-    pub device: DeviceHandle,
-    pub gpu_instance: u64,
-    pub id: c_uint,
-    pub profile: c_uint,
-    pub start: c_uint,
-    pub size: c_uint,
-}
+    /// `nvmlComputeInstanceInfo_t`.
+    #[derive(Default, PartialEq, Eq)]
+    ComputeInstanceInfo {
+        device: DeviceHandle,
+        gpu_instance: u64,
+        id: c_uint,
+        profile: c_uint,
+        start: c_uint,
+        size: c_uint,
+    }
 
-/// `nvmlGpuInstanceProfileInfo_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct GpuProfile {
-    pub id: c_uint,
-    pub p2p: c_uint,
-    pub slices: c_uint,
-    pub instances: c_uint,
-    pub multiprocessors: c_uint,
-    pub copy_engines: c_uint,
-    pub decoders: c_uint,
-    pub encoders: c_uint,
-    pub jpeg: c_uint,
-    pub ofa: c_uint,
-    pub memory_mib: c_ulonglong,
-}
+    /// `nvmlGpuInstanceProfileInfo_t`.
+    #[derive(Default, PartialEq, Eq)]
+    GpuProfile {
+        id: c_uint,
+        p2p: c_uint,
+        slices: c_uint,
+        instances: c_uint,
+        multiprocessors: c_uint,
+        copy_engines: c_uint,
+        decoders: c_uint,
+        encoders: c_uint,
+        jpeg: c_uint,
+        ofa: c_uint,
+        memory_mib: c_ulonglong,
+    }
 
-/// `nvmlComputeInstanceProfileInfo_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ComputeProfile {
-    pub id: c_uint,
-    pub slices: c_uint,
-    pub instances: c_uint,
-    pub multiprocessors: c_uint,
-    pub shared_engines: [c_uint; 5],
+    /// `nvmlComputeInstanceProfileInfo_t`.
+    #[derive(Default, PartialEq, Eq)]
+    ComputeProfile {
+        id: c_uint,
+        slices: c_uint,
+        instances: c_uint,
+        multiprocessors: c_uint,
+        shared_engines: [c_uint; 5],
+    }
 }
 
 /// The device of a handle that is made of its own, `mark` and numbers of instances.

@@ -4,44 +4,38 @@ use std::ffi::{c_int, c_uint, c_ushort};
 
 use super::device::fixed;
 use super::{DeviceHandle, NOT_SUPPORTED, device, nvml};
-use crate::abi::Out;
+use crate::abi::{Out, layouts};
 use crate::mig::License;
 
-/// `nvmlGridLicenseExpiry_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct Expiry {
-    pub year: c_uint,
-    pub month: c_ushort,
-    pub day: c_ushort,
-    pub hour: c_ushort,
-    pub minute: c_ushort,
-    pub second: c_ushort,
-    pub status: u8,
-}
+layouts! {
+    /// `nvmlGridLicenseExpiry_t`.
+    #[derive(Default)]
+    Expiry {
+        year: c_uint,
+        month: c_ushort,
+        day: c_ushort,
+        hour: c_ushort,
+        minute: c_ushort,
+        second: c_ushort,
+        status: u8,
+    }
 
-/// `nvmlGridLicensableFeature_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct Feature {
-    pub code: c_uint,
-    pub state: c_uint,
-    pub info: [u8; 128],
-    pub product: [u8; 128],
-    pub enabled: c_uint,
-    pub expiry: Expiry,
-}
+    /// `nvmlGridLicensableFeature_t`.
+    Feature {
+        code: c_uint,
+        state: c_uint,
+        info: [u8; 128],
+        product: [u8; 128],
+        enabled: c_uint,
+        expiry: Expiry,
+    }
 
-/// `nvmlGridLicensableFeatures_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct Features {
-    pub supported: c_int,
-    pub count: c_uint,
-    pub features: [Feature; 3],
+    /// `nvmlGridLicensableFeatures_t`.
+    Features {
+        supported: c_int,
+        count: c_uint,
+        features: [Feature; 3],
+    }
 }
 
 /// `NVML_GRID_LICENSE_EXPIRY_*`, and `NVML_GRID_LICENSE_FEATURE_CODE_COMPUTE`.

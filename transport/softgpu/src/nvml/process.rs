@@ -9,89 +9,72 @@ use super::{
     DeviceHandle, INSUFFICIENT_SIZE, INVALID_ARGUMENT, NOT_FOUND, NOT_SUPPORTED, Reply,
     VERSION_MISMATCH, device, nvml, state,
 };
-use crate::abi::Out;
+use crate::abi::{Out, layouts};
 use crate::device::Device;
 
-/// `nvmlProcessInfo_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ProcessInfoV1 {
-    pub pid: c_uint,
-    pub memory: c_ulonglong,
-}
+layouts! {
+    /// `nvmlProcessInfo_v1_t`.
+    ProcessInfoV1 {
+        pid: c_uint,
+        memory: c_ulonglong,
+    }
 
-/// `nvmlProcessInfo_t` (version 2 and 3).
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ProcessInfo {
-    pub pid: c_uint,
-    pub memory: c_ulonglong,
-    pub gpu_instance: c_uint,
-    pub compute_instance: c_uint,
-}
+    /// `nvmlProcessInfo_t` (version 2 and 3).
+    ProcessInfo {
+        pid: c_uint,
+        memory: c_ulonglong,
+        gpu_instance: c_uint,
+        compute_instance: c_uint,
+    }
 
-/// `nvmlProcessUtilizationSample_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ProcessSample {
-    pub pid: c_uint,
-    pub timestamp: c_ulonglong,
-    pub sm: c_uint,
-    pub memory: c_uint,
-    pub encoder: c_uint,
-    pub decoder: c_uint,
-}
+    /// `nvmlProcessUtilizationSample_t`.
+    ProcessSample {
+        pid: c_uint,
+        timestamp: c_ulonglong,
+        sm: c_uint,
+        memory: c_uint,
+        encoder: c_uint,
+        decoder: c_uint,
+    }
 
-/// `nvmlProcessUtilizationInfo_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ProcessUse {
-    pub timestamp: c_ulonglong,
-    pub pid: c_uint,
-    pub sm: c_uint,
-    pub memory: c_uint,
-    pub encoder: c_uint,
-    pub decoder: c_uint,
-    pub jpeg: c_uint,
-    pub ofa: c_uint,
-}
+    /// `nvmlProcessUtilizationInfo_v1_t`.
+    #[derive(Default)]
+    ProcessUse {
+        timestamp: c_ulonglong,
+        pid: c_uint,
+        sm: c_uint,
+        memory: c_uint,
+        encoder: c_uint,
+        decoder: c_uint,
+        jpeg: c_uint,
+        ofa: c_uint,
+    }
 
-/// `nvmlProcessesUtilizationInfo_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ProcessUses {
-    pub version: c_uint,
-    pub count: c_uint,
-    pub since: c_ulonglong,
-    pub list: Out<ProcessUse>,
-}
+    /// `nvmlProcessesUtilizationInfo_v1_t`.
+    ProcessUses {
+        version: c_uint,
+        count: c_uint,
+        since: c_ulonglong,
+        list: Out<ProcessUse>,
+    }
 
-/// `nvmlProcessDetail_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ProcessDetail {
-    pub pid: c_uint,
-    pub memory: c_ulonglong,
-    pub gpu_instance: c_uint,
-    pub compute_instance: c_uint,
-    pub protected_memory: c_ulonglong,
-}
+    /// `nvmlProcessDetail_v1_t`.
+    #[derive(Default)]
+    ProcessDetail {
+        pid: c_uint,
+        memory: c_ulonglong,
+        gpu_instance: c_uint,
+        compute_instance: c_uint,
+        protected_memory: c_ulonglong,
+    }
 
-/// `nvmlProcessDetailList_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct ProcessDetails {
-    pub version: c_uint,
-    pub mode: c_uint,
-    pub count: c_uint,
-    pub list: Out<ProcessDetail>,
+    /// `nvmlProcessDetailList_v1_t`.
+    ProcessDetails {
+        version: c_uint,
+        mode: c_uint,
+        count: c_uint,
+        list: Out<ProcessDetail>,
+    }
 }
 
 /// Version of both.

@@ -6,63 +6,53 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::mig::{self, Subject};
 use super::{DeviceHandle, INVALID_ARGUMENT, NOT_SUPPORTED, Reply, VERSION_MISMATCH, device, nvml};
-use crate::abi::Out;
+use crate::abi::{Out, layouts};
 use crate::attributes::CLOCK_KHZ;
 use crate::device::Device;
 
-/// `nvmlMemory_t`, bytes.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct Memory {
-    pub total: c_ulonglong,
-    pub free: c_ulonglong,
-    pub used: c_ulonglong,
-}
+layouts! {
+    /// `nvmlMemory_t`, bytes.
+    #[derive(Default)]
+    Memory {
+        total: c_ulonglong,
+        free: c_ulonglong,
+        used: c_ulonglong,
+    }
 
-/// `nvmlMemory_v2_t`, bytes.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct MemoryV2 {
-    pub version: c_uint,
-    pub total: c_ulonglong,
-    pub reserved: c_ulonglong,
-    pub free: c_ulonglong,
-    pub used: c_ulonglong,
-}
+    /// `nvmlMemory_v2_t`, bytes.
+    #[derive(Default)]
+    MemoryV2 {
+        version: c_uint,
+        total: c_ulonglong,
+        reserved: c_ulonglong,
+        free: c_ulonglong,
+        used: c_ulonglong,
+    }
 
-/// `nvmlUtilization_t`, per cent.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct Utilization {
-    pub gpu: c_uint,
-    pub memory: c_uint,
-}
+    /// `nvmlUtilization_t`, per cent.
+    #[derive(Default)]
+    Utilization {
+        gpu: c_uint,
+        memory: c_uint,
+    }
 
-/// `nvmlFieldValue_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct FieldValue {
-    pub field: c_uint,
-    pub scope: c_uint,
-    pub timestamp: c_longlong,
-    pub latency_us: c_longlong,
-    pub value_type: c_uint,
-    pub result: c_uint,
-    pub value: u64,
-}
+    /// `nvmlFieldValue_t`.
+    FieldValue {
+        field: c_uint,
+        scope: c_uint,
+        timestamp: c_longlong,
+        latency_us: c_longlong,
+        value_type: c_uint,
+        result: c_uint,
+        value: u64,
+    }
 
-/// `nvmlTemperature_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct Temperature {
-    pub version: c_uint,
-    pub sensor: c_uint,
-    pub degrees: c_int,
+    /// `nvmlTemperature_v1_t`.
+    Temperature {
+        version: c_uint,
+        sensor: c_uint,
+        degrees: c_int,
+    }
 }
 
 /// `nvmlValueType_t`: unsigned long long.

@@ -3,28 +3,26 @@
 use std::ffi::{c_uint, c_ulonglong};
 
 use super::{DeviceHandle, NOT_SUPPORTED, VERSION_MISMATCH, device, nvml};
-use crate::abi::Out;
+use crate::abi::{Out, layouts};
 
-/// `nvmlEccSramErrorStatus_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct SramErrors {
-    pub version: c_uint,
-    pub padding: c_uint,
-    pub counts: [c_ulonglong; 11],
-    pub threshold_exceeded: c_uint,
-    pub padding_at_the_end: c_uint,
-}
+layouts! {
+    /// `nvmlEccSramErrorStatus_v1_t`.
+    #[derive(Default, PartialEq, Eq)]
+    SramErrors {
+        version: c_uint,
+        padding: c_uint,
+        counts: [c_ulonglong; 11],
+        threshold_exceeded: c_uint,
+        padding_at_the_end: c_uint,
+    }
 
-/// `nvmlRepairStatus_v1_t`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names are those of NVML")]
-pub struct RepairStatus {
-    pub version: c_uint,
-    pub channel: c_uint,
-    pub tpc: c_uint,
+    /// `nvmlRepairStatus_v1_t`.
+    #[derive(Default, PartialEq, Eq)]
+    RepairStatus {
+        version: c_uint,
+        channel: c_uint,
+        tpc: c_uint,
+    }
 }
 
 nvml! {

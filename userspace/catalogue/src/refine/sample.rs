@@ -1,6 +1,7 @@
 use gtrace_event::{Occurrence, Severity};
 
 use super::Verdict;
+use crate::steps::EVIDENCE;
 
 /// NVML's reasons come as constants, CamelCase or words; letters decide.
 fn letters(text: &str) -> String {
@@ -64,7 +65,14 @@ pub(super) fn ecc(occ: &Occurrence, v: Verdict) -> Verdict {
         .iter()
         .any(|w| text.contains(w));
     let sample = &occ.detail.sample;
-    if uncorrected {
+    if text.contains("sramthreshold") {
+        v.refined("sram_threshold", Severity::Critical)
+            .meaning("On-chip memory (SRAM) had more uncorrected errors than NVIDIA allows a GPU to have. Such memory has no spare rows: the GPU has to be replaced.")
+            .steps(&[
+                "Drain the GPU.",
+                "Run the field diagnostic and ask the vendor for a replacement.",
+            ])
+    } else if uncorrected {
         v.refined("uncorrected", Severity::Critical)
             .and("Data was wrong and could not be corrected: programs that used it are ended.")
             .first("Look for Xid 48, 94 or 95 of the same GPU and follow it.")
@@ -91,6 +99,21 @@ pub(super) fn row_remap(occ: &Occurrence, v: Verdict) -> Verdict {
                 "Drain the GPU and reset it.",
                 "Run the field diagnostic and ask the vendor for a replacement.",
             ])
+    } else if text.contains("canberetired") {
+        v.refined("retired_full", Severity::Critical)
+            .meaning("The GPU has retired nearly as many pages of its memory as it can: the next faulty ones stay in use. The GPU has to be replaced.")
+            .steps(&[
+                "Drain the GPU.",
+                "Read them: nvidia-smi -q -d PAGE_RETIREMENT.",
+                "Run the field diagnostic and ask the vendor for a replacement.",
+            ])
+    } else if text.contains("repairpending") {
+        v.refined("repair", Severity::Warning)
+            .meaning("A part of the GPU, a channel of its memory or a group of multiprocessors (TPC), waits to be repaired, which only a reset of the GPU does.")
+            .steps(&[
+                EVIDENCE,
+                "Drain the GPU and reset it at the next convenient time.",
+            ])
     } else if text.contains("pending") {
         v.refined("pending", Severity::Warning)
             .and("A row waits to be remapped, which only a reset of the GPU does.")
@@ -107,6 +130,17 @@ pub(super) fn row_remap(occ: &Occurrence, v: Verdict) -> Verdict {
 }
 
 pub(super) fn nvlink(occ: &Occurrence, v: Verdict) -> Verdict {
+    if occ.detail.host.error.as_deref() == Some("receiver detection failed") {
+        return v
+            .refined("undetected", Severity::Warning)
+            .meaning("The driver could not find out which NVLinks of a GPU have a partner. They stay down: jobs over several GPUs fail or run slower.")
+            .steps(&[
+                "See which GPU lacks links: nvidia-smi nvlink -s.",
+                "Look for an Xid of the same time, as of a system processor (GSP) that does not answer (119, 120), and follow it.",
+                EVIDENCE,
+                "Reset the GPU; if its links stay down, restart the host.",
+            ]);
+    }
     let v = match occ.detail.fabric.link {
         Some(link) if link >= 0 => v.and(&format!("It is link {link}.")),
         _ => v,

@@ -1,7 +1,8 @@
-//! What the kernel gives to programs in a limited number: file handles and tasks.
+//! What the kernel gives to programs in a limited number: file handles, tasks and tracked connections.
 //!
 //! Source: /proc/sys/fs/file-nr (Documentation/admin-guide/sysctl/fs.rst), /proc/loadavg, kernel.threads-max and
-//! kernel.pid_max.
+//! kernel.pid_max, net.netfilter.nf_conntrack_max and /proc/1/net/stat/nf_conntrack, as net.netfilter.nf_conntrack_count is that
+//! of the network namespace of who reads it, which may be a container's.
 
 use std::time::{Duration, Instant};
 
@@ -10,7 +11,7 @@ use crate::sysfs;
 
 pub(super) const INFO: PartInfo = PartInfo {
     name: "limits",
-    gives: "file handles and tasks of the host in use, and how many there can be",
+    gives: "file handles, tasks and tracked connections of the host in use, and how many there can be",
     needs: "/proc/sys/fs/file-nr and /proc/loadavg",
     remedy: "mount procfs",
     every: Duration::from_secs(30),
@@ -67,6 +68,22 @@ impl Part for Limits {
                 "tasks (kernel.threads-max, kernel.pid_max)",
             );
         }
+        if let Some((tracked, most)) = connections(roots) {
+            reading.gauge(
+                ("gtrace_conntrack_entries", ""),
+                "Connections that netfilter tracks",
+                &[],
+                tracked,
+            );
+            reading.gauge(
+                ("gtrace_conntrack_entries_limit", ""),
+                "Connections that netfilter can track; beyond, packets of new ones are dropped",
+                &[],
+                most,
+            );
+            let of_connections = "tracked connections (net.netfilter.nf_conntrack_max)";
+            judge(roots, &mut reading, tracked, most, of_connections);
+        }
         Ok(reading)
     }
 }
@@ -93,6 +110,24 @@ fn tasks(roots: &HostRoots) -> Option<(f64, f64)> {
     let threads: f64 = sysfs::number(&kernel.join("threads-max"))?;
     let pids: f64 = sysfs::number(&kernel.join("pid_max"))?;
     Some((tasks.parse().ok()?, threads.min(pids)))
+}
+
+/// `None` where no rule of netfilter needs them tracked.
+fn connections(roots: &HostRoots) -> Option<(f64, f64)> {
+    let netfilter = roots.proc.join("sys/net/netfilter");
+    let most = sysfs::number(&netfilter.join("nf_conntrack_max"))?;
+    let of_host = sysfs::text(&roots.proc.join("1/net/stat/nf_conntrack"));
+    let tracked = of_host
+        .and_then(|text| entries(&text))
+        .or_else(|| sysfs::number(&netfilter.join("nf_conntrack_count")))?;
+    Some((tracked, most))
+}
+
+/// `entries  clashres …`, and a line a CPU, whose first word is the same in all: how many there are, in hex.
+fn entries(text: &str) -> Option<f64> {
+    let of_cpu = text.lines().nth(1)?;
+    let entries = of_cpu.split_ascii_whitespace().next()?;
+    u32::from_str_radix(entries, 16).ok().map(f64::from)
 }
 
 #[cfg(test)]
@@ -130,6 +165,30 @@ mod tests {
         let calm = read(dir.path(), "12 0 9223372036854775807", "x").unwrap();
         assert_eq!(calm.state, HostState::Healthy);
         assert_eq!(value(&calm, "gtrace_host_tasks", &[]), None);
+    }
+
+    #[test]
+    fn a_full_table_of_connections_drops_new_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let calm = || read(dir.path(), "12 0 10000", "0.1 0.1 0.1 1/80 9").unwrap();
+        assert_eq!(value(&calm(), "gtrace_conntrack_entries", &[]), None);
+        let netfilter = dir.path().join("proc/sys/net/netfilter");
+        fs::create_dir_all(&netfilter).unwrap();
+        fs::write(netfilter.join("nf_conntrack_max"), "262144\n").unwrap();
+        fs::write(netfilter.join("nf_conntrack_count"), "1024\n").unwrap();
+        assert_eq!(calm().state, HostState::Healthy);
+        // That of process 1 goes before.
+        let of_host = dir.path().join("proc/1/net/stat");
+        fs::create_dir_all(&of_host).unwrap();
+        let table = "entries  clashres found\n00040000  00000000 00000000\n";
+        fs::write(of_host.join("nf_conntrack"), table).unwrap();
+        let full = calm();
+        assert_eq!(full.state, HostState::Unhealthy);
+        assert!(full.reasons[0].starts_with("100 % of the tracked connections"));
+        assert_eq!(
+            value(&full, "gtrace_conntrack_entries_limit", &[]),
+            Some(262_144.0)
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Tasks that do not get on: zombies, and those in uninterruptible sleep, above all such as have a GPU open.
+//! Tasks that do not get on: zombies, and those in uninterruptible sleep that have a GPU open or are ending.
 //!
-//! Source: /proc/PID/stat, third field (proc_pid_stat(5)); /proc/PID/status, context switches. Threads other than the first
-//! of a process are not read.
+//! Source: /proc/PID/stat, third field and flags (proc_pid_stat(5)); /proc/PID/status, context switches and whether a core is
+//! written. Threads other than the first of a process are not read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,6 +21,9 @@ pub(super) const INFO: PartInfo = PartInfo {
 
 /// A GPU process that is stuck for so many times the threshold will hardly come back.
 const FOR_GOOD: u32 = 10;
+/// PF_EXITING and PF_KTHREAD (include/linux/sched.h).
+const EXITING: u32 = 0x4;
+const KERNEL_THREAD: u32 = 0x20_0000;
 /// So many stuck processes are named.
 const MAX_NAMED: usize = 4;
 
@@ -43,6 +46,8 @@ pub(super) struct Tasks {
 struct Stat {
     comm: String,
     state: char,
+    /// PF_* of the kernel.
+    flags: u32,
     started: u64,
 }
 
@@ -77,8 +82,10 @@ impl Part for Tasks {
                 let since = known.map_or(now, |(since, _)| *since);
                 waiting.insert(key, (since, switches));
                 let waits = now.saturating_duration_since(since);
-                if waits >= limit && has_gpu(&entry.path()) {
-                    stuck.push((waits, format!("{} ({pid})", stat.comm)));
+                if waits >= limit
+                    && let Some(tie) = tie(&entry.path(), &stat)
+                {
+                    stuck.push((waits, tie, format!("{} ({pid})", stat.comm)));
                 }
             }
         }
@@ -98,18 +105,20 @@ impl Part for Tasks {
         }
         reading.gauge(
             ("gtrace_gpu_processes_stuck", ""),
-            "Processes with a GPU open that have been in uninterruptible sleep for stuck_process_s or longer",
+            "Processes with a GPU open, and programs of the driver, that have been in uninterruptible sleep for stuck_process_s or longer",
             &[],
-            stuck.len() as f64,
+            stuck.iter().filter(|(_, tie, _)| *tie != IS_ENDING).count() as f64,
         );
-        stuck.sort_by(|a, b| b.cmp(a));
-        for (waits, who) in stuck.iter().take(MAX_NAMED) {
-            let state = match *waits >= limit.saturating_mul(FOR_GOOD) {
+        // Those of GPUs first, then the longest.
+        stuck.sort_by(|a, b| (b.1 != IS_ENDING, b).cmp(&(a.1 != IS_ENDING, a)));
+        for (waits, tie, who) in stuck.iter().take(MAX_NAMED) {
+            let is_for_good = *waits >= limit.saturating_mul(FOR_GOOD);
+            let state = match is_for_good && *tie != IS_ENDING {
                 true => HostState::Unhealthy,
                 false => HostState::Degraded,
             };
             let reason = format!(
-                "{who} has a GPU open and has been stuck in the kernel for {} s",
+                "{who} {tie} and has been stuck in the kernel for {} s",
                 waits.as_secs()
             );
             reading.find(state, reason);
@@ -129,10 +138,12 @@ fn parse(text: &str) -> Option<Stat> {
     let (comm, rest) = rest.rsplit_once(") ")?;
     let mut fields = rest.split(' ');
     let state = fields.next()?.chars().next()?;
-    let started = fields.nth(18)?.parse().ok()?;
+    let flags = fields.nth(5)?.parse().ok()?;
+    let started = fields.nth(12)?.parse().ok()?;
     Some(Stat {
         comm: comm.to_owned(),
         state,
+        flags,
         started,
     })
 }
@@ -148,10 +159,35 @@ fn switches(process: &Path) -> Option<u64> {
     counts.reduce(u64::saturating_add)
 }
 
-fn has_gpu(process: &Path) -> bool {
+/// A process that is ending has no descriptors any more: whether it had a GPU open is not known.
+const IS_ENDING: &str = "is ending";
+
+/// Whether the kernel writes a core of it: until that ends, for minutes where the core is large, its threads sleep.
+fn is_dumped(process: &Path) -> bool {
+    let status = sysfs::text(&process.join("status")).unwrap_or_default();
+    let dumping = status
+        .lines()
+        .find_map(|line| line.strip_prefix("CoreDumping:"));
+    dumping.is_some_and(|is| is.trim() == "1")
+}
+
+/// Why a process counts that is stuck. A program of the driver, such as nvidia-smi, may be stuck before it has a GPU open.
+fn tie(process: &Path, stat: &Stat) -> Option<&'static str> {
+    if is_dumped(process) {
+        return None;
+    }
     let open = fs::read_dir(process.join("fd")).into_iter().flatten();
-    open.filter_map(|fd| fs::read_link(fd.ok()?.path()).ok())
-        .any(|target| target.to_string_lossy().starts_with("/dev/nvidia"))
+    let has_gpu = open
+        .filter_map(|fd| fs::read_link(fd.ok()?.path()).ok())
+        .any(|target| target.to_string_lossy().starts_with("/dev/nvidia"));
+    if has_gpu {
+        return Some("has a GPU open");
+    }
+    if stat.flags & EXITING != 0 {
+        return Some(IS_ENDING);
+    }
+    let is_of_driver = stat.flags & KERNEL_THREAD == 0 && stat.comm.starts_with("nvidia-");
+    is_of_driver.then_some("is a program of the driver")
 }
 
 #[cfg(test)]
@@ -238,6 +274,67 @@ mod tests {
         assert_eq!(state(0, 10), HostState::Healthy);
         assert_eq!(state(60, 900), HostState::Healthy, "it waits for a disk");
         assert_eq!(state(120, 900), HostState::Degraded);
+    }
+
+    /// Sets the flags of a process.
+    fn flag(dir: &Path, pid: u32, flags: u32) {
+        let stat = dir.join("proc").join(pid.to_string()).join("stat");
+        let text = fs::read_to_string(&stat).unwrap();
+        let (before, after) = text.split_once(") D ").unwrap();
+        let after = after.replacen("1 1 1 1 1 1 ", &format!("1 1 1 1 1 {flags} "), 1);
+        fs::write(&stat, format!("{before}) D {after}")).unwrap();
+    }
+
+    #[test]
+    fn a_program_of_the_driver_may_be_stuck_before_it_has_a_gpu_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut tasks, now) = (Tasks::default(), Instant::now());
+        process(dir.path(), 8, "nvidia-smi", 'D', 6, false);
+        process(dir.path(), 9, "nvidia-modeset/", 'D', 6, false);
+        flag(dir.path(), 9, KERNEL_THREAD | 0x40);
+        read(&mut tasks, dir.path(), now);
+        let later = read(&mut tasks, dir.path(), now + Duration::from_secs(60));
+        assert_eq!(
+            later.reasons,
+            ["nvidia-smi (8) is a program of the driver and has been stuck in the kernel for 60 s"]
+        );
+    }
+
+    #[test]
+    fn a_process_that_was_killed_and_cannot_end_is_named() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut tasks, now) = (Tasks::default(), Instant::now());
+        process(dir.path(), 8, "python3", 'D', 6, false);
+        flag(dir.path(), 8, EXITING | 0x40_0000);
+        read(&mut tasks, dir.path(), now);
+        let later = read(&mut tasks, dir.path(), now + Duration::from_secs(700));
+        assert_eq!(later.state, HostState::Degraded);
+        assert_eq!(
+            later.reasons,
+            ["python3 (8) is ending and has been stuck in the kernel for 700 s"]
+        );
+        // Whether it is one of a GPU is not known.
+        assert_eq!(value(&later, "gtrace_gpu_processes_stuck", &[]), Some(0.0));
+    }
+
+    #[test]
+    fn a_process_whose_core_is_written_is_not_stuck() {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut tasks, now) = (Tasks::default(), Instant::now());
+        process(dir.path(), 8, "train", 'D', 6, true);
+        process(dir.path(), 9, "python3", 'D', 6, false);
+        flag(dir.path(), 9, EXITING);
+        let mut reasons = |seconds, dumping: u32| {
+            for pid in ["8", "9"] {
+                let status = dir.path().join("proc").join(pid).join("status");
+                fs::write(status, format!("Name:\tx\nCoreDumping:\t{dumping}\n")).unwrap();
+            }
+            let at = now + Duration::from_secs(seconds);
+            read(&mut tasks, dir.path(), at).reasons.len()
+        };
+        assert_eq!(reasons(0, 1), 0);
+        assert_eq!(reasons(700, 1), 0);
+        assert_eq!(reasons(760, 0), 2);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Readings whose calls the wrapper does not have. Source: nvml.h.
+//! Readings whose calls the wrapper does not have, or answers otherwise than they are used here. Source: nvml.h.
 
 #![allow(unsafe_code, reason = "calls of NVML that the wrapper does not have")]
 
@@ -95,6 +95,15 @@ pub(super) fn spare_rows(device: &Device<'_>) -> Result<SpareRows, NvmlError> {
         low: Some(out.low),
         none: Some(out.none),
     })
+}
+
+/// Whether the checksum of the InfoROM is right. It is read from the flash.
+pub(super) fn inforom(device: &Device<'_>) -> Result<bool, NvmlError> {
+    match device.validate_info_rom() {
+        Ok(()) => Ok(true),
+        Err(NvmlError::CorruptedInfoROM) => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// How busy the decoder of JPEG was, percent.

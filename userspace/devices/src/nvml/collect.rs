@@ -76,7 +76,7 @@ impl Beside {
         let activity = reader.may(|device| self.gpm.read(nvml, device, index));
         gpu.sample.activity = activity.unwrap_or_default();
         if !reader.lost {
-            gpu.sample.fabric = self.fabric.read(device);
+            gpu.sample.fabric = self.fabric.read(device, gpu.pci);
         }
         let license = reader.must("licence of the vGPU", |device| license::read(nvml, device));
         gpu.sample.vgpu_license_unread = license.is_none();
@@ -272,6 +272,7 @@ impl Reader<'_, '_> {
             part_number: self.get("part number", Device::board_part_number),
             vbios: self.get("VBIOS version", Device::vbios_version),
             firmware: self.get("GSP firmware version", Device::gsp_firmware_version),
+            inforom_valid: self.may(beyond::inforom),
             confidential_computing: self.get(
                 "confidential computing",
                 Device::check_confidential_compute_status,
@@ -323,6 +324,7 @@ impl Reader<'_, '_> {
         (sample.pcie_tx, sample.pcie_rx) = self.pcie();
         let links = 0..fields.links();
         sample.nvlinks = links.filter_map(|link| self.nvlink(link)).collect();
+        Fields::nvlink_recoveries(self, &mut sample.nvlinks);
         (sample.nvlink_tx_bytes, sample.nvlink_rx_bytes) = fields.nvlink_bytes(self);
         sample.processes = processes::of_gpu(self);
         // 32 is "unknown".

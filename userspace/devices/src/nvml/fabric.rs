@@ -5,9 +5,14 @@
 
 #![allow(unsafe_code, reason = "calls of NVML that the wrapper does not have")]
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
+use std::time::Instant;
 
+use gtrace_event::PciAddress;
 use nvml_wrapper::Device;
+use nvml_wrapper::enum_wrappers::device::GpuVirtualizationMode;
 use nvml_wrapper_sys::bindings::{
     NvmlLib, nvmlGpuFabricInfo_t, nvmlGpuFabricInfo_v2_t, nvmlGpuFabricInfoV_t,
 };
@@ -16,7 +21,7 @@ use crate::{Fabric, FabricState};
 
 /// nvmlReturn_t.
 const SUCCESS: u32 = 0;
-/// Bits of the health mask, two of each kind: 1 for yes, 2 for no, 0 where it does not apply.
+/// Bits of the health mask, two of each kind: 1 for yes, 3 for one that needs a reset, 2 for no, 0 where it does not apply.
 const FAULTS: [(u32, &str); 4] = [
     (0, "degraded bandwidth"),
     (2, "route recovery in progress"),
@@ -24,25 +29,47 @@ const FAULTS: [(u32, &str); 4] = [
     (6, "access timeout recovery"),
 ];
 
+/// What process 1 sees, as gtrace may run in a container; what gtrace sees, where it may not look there.
+const ROOTS: [&str; 2] = ["/proc/1/root", ""];
+/// The fabric manager's configuration: of the host, and of the container that the GPU Operator has the driver in.
+const CONFIGURATIONS: [&str; 2] = [
+    "/usr/share/nvidia/nvswitch/fabricmanager.cfg",
+    "/run/nvidia/driver/usr/share/nvidia/nvswitch/fabricmanager.cfg",
+];
+
 /// The functions, where the library has them.
-pub(super) struct FabricReader(Option<NvmlLib>);
+pub(super) struct FabricReader {
+    library: Option<NvmlLib>,
+    /// GPUs that are not registered, and since when they have been seen so.
+    waiting: BTreeMap<PciAddress, Instant>,
+}
 
 impl FabricReader {
     /// Of the library that NVML was opened from.
     pub(super) fn open(library: &Path) -> Self {
-        // SAFETY: the library is loaded already, so that none of its code runs here but that of the dynamic linker, which counts one user
-        // more.
-        Self(unsafe { NvmlLib::new(library.as_os_str()) }.ok())
+        Self {
+            // SAFETY: the library is loaded already, so that none of its code runs here but that of the dynamic linker, which counts one
+            // user more.
+            library: unsafe { NvmlLib::new(library.as_os_str()) }.ok(),
+            waiting: BTreeMap::new(),
+        }
     }
 
-    /// What it says of `device`; `None` where it has no fabric, or the driver does not know.
-    pub(super) fn read(&self, device: &Device<'_>) -> Option<Fabric> {
-        let library = self.0.as_ref()?;
-        self.versioned(library, device)
-            .or_else(|| self.first(library, device))
+    /// What it says of `device` at `pci`; `None` where it has no fabric, or the driver does not know.
+    pub(super) fn read(&mut self, device: &Device<'_>, pci: PciAddress) -> Option<Fabric> {
+        let library = self.library.as_ref()?;
+        let found = Self::versioned(library, device).or_else(|| Self::first(library, device));
+        let mut fabric = found?;
+        if fabric.state == FabricState::Completed || is_of_hypervisor(device) || is_shared() {
+            self.waiting.remove(&pci);
+        } else {
+            let since = self.waiting.entry(pci).or_insert_with(Instant::now);
+            fabric.waiting_s = Some(since.elapsed().as_secs());
+        }
+        Some(fabric)
     }
 
-    fn versioned(&self, library: &NvmlLib, device: &Device<'_>) -> Option<Fabric> {
+    fn versioned(library: &NvmlLib, device: &Device<'_>) -> Option<Fabric> {
         let call = library.nvmlDeviceGetGpuFabricInfoV.as_ref().ok()?;
         let mut info = nvmlGpuFabricInfoV_t {
             // NVML_STRUCT_VERSION(GpuFabricInfo, 2): version 3 has a field behind those of 2, which is not touched then.
@@ -63,7 +90,7 @@ impl FabricReader {
         fabric(state, info.status, info.cliqueId, cluster, info.healthMask)
     }
 
-    fn first(&self, library: &NvmlLib, device: &Device<'_>) -> Option<Fabric> {
+    fn first(library: &NvmlLib, device: &Device<'_>) -> Option<Fabric> {
         let call = library.nvmlDeviceGetGpuFabricInfo.as_ref().ok()?;
         let mut info = nvmlGpuFabricInfo_t {
             clusterUuid: [0; 16],
@@ -81,6 +108,46 @@ impl FabricReader {
     }
 }
 
+/// Whether the GPU is there for vGPUs: on such a host it is registered once a virtual machine begins.
+fn is_of_hypervisor(device: &Device<'_>) -> bool {
+    let mode = device.virtualization_mode();
+    matches!(
+        mode,
+        Ok(GpuVirtualizationMode::HostVgpu | GpuVirtualizationMode::HostVsga)
+    )
+}
+
+/// Whether tenants share the NVSwitches: a GPU is registered once a partition with it is activated.
+fn is_shared() -> bool {
+    let below = |root: &'static str| CONFIGURATIONS.map(|path| format!("{root}{path}"));
+    let mut found = ROOTS.into_iter().flat_map(below).map(fs::read_to_string);
+    found.any(|text| text.is_ok_and(|text| shares(&text)))
+}
+
+/// FABRIC_MODE is 0 for one tenant, 1 for several, 2 for vGPUs.
+fn shares(configuration: &str) -> bool {
+    let lines = configuration.lines().rev();
+    let mut settings = lines.filter_map(|line| line.split_once('='));
+    let mode = settings.find(|(name, _)| name.trim() == "FABRIC_MODE");
+    mode.is_some_and(|(_, mode)| matches!(mode.trim(), "1" | "2"))
+}
+
+/// What bits 8 to 11 of the health mask say of the configuration: 0 where that does not apply, 1 for nothing.
+fn configuration(health: u32) -> Option<String> {
+    let what = match health >> 8 & 0xf {
+        0 | 1 => return None,
+        2 => "the system's GUID",
+        3 => "the chassis' serial number",
+        4 => "no partition",
+        5 => "too few NVLinks",
+        6 => "the GPU's firmware does not fit",
+        7 => "an invalid location",
+        8 => "the GPU's state is invalid",
+        other => return Some(format!("incorrect configuration ({other})")),
+    };
+    Some(format!("incorrect configuration ({what})"))
+}
+
 fn fabric(state: u32, status: u32, clique: u32, cluster: [u8; 16], health: u32) -> Option<Fabric> {
     let state = match state {
         1 => FabricState::NotStarted,
@@ -88,14 +155,18 @@ fn fabric(state: u32, status: u32, clique: u32, cluster: [u8; 16], health: u32) 
         3 => FabricState::Completed,
         _ => return None,
     };
-    let faults = FAULTS.iter().filter(|(bit, _)| health >> bit & 3 == 1);
+    let faults = FAULTS
+        .iter()
+        .filter(|(bit, _)| matches!(health >> bit & 3, 1 | 3));
+    let faults = faults.map(|(_, fault)| (*fault).to_owned());
     let uuid = uuid(cluster);
     Some(Fabric {
         state,
+        waiting_s: None,
         status: (state == FabricState::Completed).then_some(status),
         clique: (state == FabricState::Completed).then_some(clique),
         cluster: (cluster != [0; 16]).then_some(uuid),
-        faults: faults.map(|(_, fault)| (*fault).to_owned()).collect(),
+        faults: faults.chain(configuration(health)).collect(),
     })
 }
 
@@ -136,5 +207,32 @@ mod tests {
             ["degraded bandwidth", "access timeout recovery"]
         );
         assert!(bad.fault().unwrap().contains("999"));
+    }
+
+    #[test]
+    fn the_configuration_of_the_fabric_manager_says_whether_gpus_wait_for_a_tenant() {
+        let example = |mode: &str| {
+            format!("# FABRIC_MODE=1: shared\nLOG_LEVEL=4\n{mode}\nFABRIC_MODE_RESTART=1\n")
+        };
+        for mode in [
+            "FABRIC_MODE=1",
+            "FABRIC_MODE = 2",
+            "FABRIC_MODE=0\nFABRIC_MODE=1",
+        ] {
+            assert!(shares(&example(mode)), "{mode}");
+        }
+        for mode in ["FABRIC_MODE=0", "", "FABRIC_MODE=1\nFABRIC_MODE=0"] {
+            assert!(!shares(&example(mode)), "{mode}");
+        }
+    }
+
+    #[test]
+    fn an_incorrect_configuration_is_a_fault_and_none_is_not() {
+        let faults = |health| fabric(3, 0, 5, [1; 16], health).unwrap().faults;
+        assert!(faults(0x1aa).is_empty());
+        assert_eq!(faults(0x5aa), ["incorrect configuration (too few NVLinks)"]);
+        assert_eq!(faults(0xf00), ["incorrect configuration (15)"]);
+        // A route that only a reset makes well again.
+        assert_eq!(faults(0x1ba), ["route unhealthy"]);
     }
 }

@@ -17,6 +17,7 @@ use nvml_wrapper_sys::bindings::{
 };
 
 use super::reader::Reader;
+use crate::NvLinkSample;
 
 /// Field and scope.
 type Id = (u32, u32);
@@ -124,6 +125,23 @@ impl Fields {
             known.reduce(u64::saturating_add)
         });
         (tx, rx)
+    }
+
+    /// Recoveries of the NVLinks that are up, where they have no error counters of their own: NVLink 5.
+    pub(super) fn nvlink_recoveries(reader: &mut Reader<'_, '_>, links: &mut [NvLinkSample]) {
+        const COUNT: u32 = field::NVML_FI_DEV_NVLINK_COUNT_LINK_RECOVERY_EVENTS;
+        let uncounted = |l: &&NvLinkSample| l.active == Some(true) && l.recovery.is_none();
+        let asked = links.iter().filter(uncounted).map(|l| (COUNT, l.link));
+        let wanted: Vec<Id> = asked.collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let found = Self::of(reader, &wanted);
+        for link in links {
+            if let Some(count) = found.0.get(&(COUNT, link.link)) {
+                link.recovery = Some(*count);
+            }
+        }
     }
 
     /// Drawn by the device memory, milliwatts.

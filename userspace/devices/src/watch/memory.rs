@@ -1,7 +1,7 @@
 use gtrace_event::{Kind, Severity};
 
-use super::{Findings, Reading, begins, rise};
-use crate::{EccErrors, GpuSample};
+use super::{Findings, Reading, rise};
+use crate::{EccErrors, GpuSample, RetiredPages};
 
 /// ECC, row remapping, page retirement.
 pub(super) fn observe(last: Option<&GpuSample>, now: &GpuSample, found: &mut Findings<'_>) {
@@ -62,16 +62,6 @@ fn ecc(
 fn remapped_rows(last: Option<&GpuSample>, now: &GpuSample, found: &mut Findings<'_>) {
     let old = last.map(|l| &l.remapped_rows);
     let rows = &now.remapped_rows;
-    if begins(old.and_then(|o| o.failure), rows.failure) {
-        let text = "A row of GPU memory could not be remapped: no spare row is left";
-        let reading = Reading::of("gtrace_gpu_remapped_rows_failure");
-        found.add((Kind::RowRemap, Severity::Critical), text, reading, 1);
-    }
-    if begins(old.and_then(|o| o.pending), rows.pending) {
-        let text = "A row of GPU memory waits for a GPU reset to be remapped";
-        let reading = Reading::of("gtrace_gpu_remapped_rows_pending");
-        found.add((Kind::RowRemap, Severity::Warning), text, reading, 1);
-    }
     let mut counted = |old: Option<u64>, new: Option<u64>, severity, text| {
         if let (count @ 1.., Some(new)) = (rise(old, new), new) {
             let reading = Reading::counter("gtrace_gpu_remapped_rows", old, new);
@@ -96,17 +86,8 @@ fn remapped_rows(last: Option<&GpuSample>, now: &GpuSample, found: &mut Findings
 fn retired_pages(last: Option<&GpuSample>, now: &GpuSample, found: &mut Findings<'_>) {
     let old = last.map(|l| &l.retired_pages);
     let pages = &now.retired_pages;
-    if begins(old.and_then(|o| o.pending), pages.pending) {
-        let text = "A page of GPU memory waits for the driver to be loaded anew to be retired";
-        let reading = Reading::of("gtrace_gpu_retired_pages_pending");
-        found.add((Kind::RowRemap, Severity::Warning), text, reading, 1);
-    }
-    let sum = |single: Option<u64>, double: Option<u64>| match (single, double) {
-        (None, None) => None,
-        (a, b) => Some(a.unwrap_or(0).saturating_add(b.unwrap_or(0))),
-    };
-    let before = old.and_then(|o| sum(o.single_bit, o.double_bit));
-    let after = sum(pages.single_bit, pages.double_bit);
+    let before = old.and_then(RetiredPages::total);
+    let after = pages.total();
     if let (count @ 1.., Some(new)) = (rise(before, after), after) {
         let reading = Reading::counter("gtrace_gpu_retired_pages", before, new);
         let text = "Pages of GPU memory were retired";

@@ -1,5 +1,6 @@
 //! Findings in NVML samples: what changed between one and the next, and what is trouble now.
 
+mod flags;
 mod growth;
 mod license;
 mod links;
@@ -15,12 +16,14 @@ use gtrace_event::{Gpu, Kind, Occurrence, PciAddress, Provenance, Severity, Witn
 
 use crate::{GpuSample, Observed};
 
+/// What still holds is stated so often: what was thought to have ended it may not have helped.
+const STATED_EVERY: Duration = Duration::from_secs(60);
+
 /// Compares each sample of a GPU with the one before.
 ///
-/// The first sample of a GPU makes counters known and gives an event only for what is trouble
-/// now: a row or page that waits for a reset, a failed remapping, clocks held down for
-/// protection. Message texts carry no readings (those are in `detail`), so that repeats of one
-/// finding fold into one event.
+/// The first sample of a GPU makes counters known and gives an event only for clocks held down for
+/// protection; flags that are set then are how the GPU stands. Message texts carry no readings (those
+/// are in `detail`), so that repeats of one finding fold into one event.
 #[derive(Debug, Default)]
 pub struct SampleWatch {
     gpus: BTreeMap<PciAddress, State>,
@@ -40,6 +43,7 @@ struct State {
     mig: mig::Division,
     license: license::License,
     recovery: recovery::Recovery,
+    flags: flags::Flags,
 }
 
 impl SampleWatch {
@@ -75,11 +79,11 @@ impl SampleWatch {
                 state.replays,
                 state.growth,
                 state.mig,
-                (state.license, state.recovery),
+                (state.license, state.recovery, state.flags),
             ),
             None => Default::default(),
         };
-        let (mut license, mut recovery) = watched;
+        let (mut license, mut recovery, mut flags) = watched;
         let mut found = Findings {
             gpu,
             events: Vec::new(),
@@ -87,6 +91,7 @@ impl SampleWatch {
         };
         throttle.observe(last.as_ref(), sample, &mut found);
         memory::observe(last.as_ref(), sample, &mut found);
+        flags.observe(sample, &mut found);
         links::observe(last.as_ref(), sample, &mut found);
         replays.observe(sample, &mut found);
         mig.observe(sample, &mut found);
@@ -108,6 +113,7 @@ impl SampleWatch {
             mig,
             license,
             recovery,
+            flags,
         };
         self.gpus.insert(pci, state);
         events
@@ -223,11 +229,6 @@ fn rise(old: Option<u64>, new: Option<u64>) -> u64 {
         (Some(_), Some(new)) => new,
         _ => 0,
     }
-}
-
-/// Whether a state is on now and was not, or not known to be, before.
-fn begins(old: Option<bool>, new: Option<bool>) -> bool {
-    new == Some(true) && old != Some(true)
 }
 
 #[cfg(test)]

@@ -1,12 +1,7 @@
-use std::time::Duration;
-
 use gtrace_event::{Kind, Occurrence, Severity, Timestamp};
 
-use super::{Findings, Reading};
+use super::{Findings, Reading, STATED_EVERY};
 use crate::{GpuSample, RecoveryAction};
-
-/// What the driver still asks for is stated so often: what was thought to have ended it may not have helped.
-const STATED_EVERY: Duration = Duration::from_secs(60);
 
 /// What the driver of a GPU asked for when that was last read.
 #[derive(Debug, Default)]

@@ -3,7 +3,7 @@ use gtrace_event::{PciAddress, Timestamp};
 use super::*;
 use crate::{
     ClockEventReasons as Reasons, EccErrors, GpuInfo, GpuProcess, LicenseTerm, MigInstance,
-    MigMode, NvLinkSample, ProcessType, VgpuLicense,
+    MigMode, NvLinkSample, ProcessType, SramEcc, VgpuLicense,
 };
 
 struct Bench {
@@ -60,6 +60,8 @@ fn every_metric() -> Vec<&'static str> {
     (s.remapped_rows.pending, s.remapped_rows.failure) = (Some(false), Some(false));
     (s.remapped_rows.correctable, s.retired_pages.single_bit) = (Some(0), Some(0));
     s.retired_pages.pending = Some(false);
+    s.repair.channel_pending = Some(false);
+    s.ecc.sram = Some(worn(false));
     (s.pcie_replays, s.memory.used) = (Some(0), Some(0));
     s.mig = Some(MigMode::default());
     s.vgpu_license = Some(license(true));
@@ -195,8 +197,15 @@ fn ecc_counts_the_rise_and_not_what_was_there() {
     assert!(bench.see(both((0, 0), (2, 2))).is_empty());
 }
 
+fn worn(out: bool) -> SramEcc {
+    SramEcc {
+        threshold_exceeded: Some(out),
+        ..SramEcc::default()
+    }
+}
+
 #[test]
-fn a_row_that_waits_or_failed_is_trouble_now() {
+fn a_row_that_waits_or_failed_is_how_the_gpu_stands_until_it_is_news() {
     let mut bench = Bench::new();
     let rows = |pending, failure, uncorrectable| {
         move |s: &mut GpuSample| {
@@ -205,14 +214,67 @@ fn a_row_that_waits_or_failed_is_trouble_now() {
             s.remapped_rows.uncorrectable = Some(uncorrectable);
         }
     };
-    let events = bench.see(rows(true, true, 4));
-    let severities: Vec<_> = events.iter().map(|e| e.occurrence.severity).collect();
-    assert_eq!(severities, [Severity::Critical, Severity::Warning]);
-    assert!(events.iter().all(|e| e.occurrence.kind == Kind::RowRemap));
     assert!(bench.see(rows(true, true, 4)).is_empty());
+    let stands = |bench: &Bench| -> Vec<_> {
+        let standing = bench.standing.iter().map(|e| &e.occurrence);
+        let rows = standing.filter(|o| o.kind == Kind::RowRemap);
+        rows.map(|o| (o.kind, o.severity)).collect()
+    };
+    let both = [
+        (Kind::RowRemap, Severity::Critical),
+        (Kind::RowRemap, Severity::Warning),
+    ];
+    assert_eq!(stands(&bench), both);
+    for _ in 0..11 {
+        assert!(bench.see(rows(true, true, 4)).is_empty());
+        assert!(stands(&bench).is_empty());
+    }
+    assert!(bench.see(rows(true, true, 4)).is_empty());
+    assert_eq!(stands(&bench), both, "once a minute");
     assert!(bench.see(rows(false, true, 4)).is_empty());
-    let events = bench.see(rows(false, true, 6));
-    assert_eq!((events.len(), events[0].count), (1, 2));
+    let events = bench.see(rows(true, true, 6));
+    assert_eq!(
+        texts(&events),
+        [
+            "Rows of GPU memory were remapped for uncorrectable errors",
+            "A row of GPU memory waits for a GPU reset to be remapped"
+        ]
+    );
+    assert_eq!((events[0].count, events[1].count), (2, 1));
+}
+
+#[test]
+fn memory_that_is_worn_out_and_repairs_that_wait_for_a_reset_are_events() {
+    let mut bench = Bench::new();
+    let flags = |set: bool| {
+        move |s: &mut GpuSample| {
+            s.ecc.sram = Some(worn(set));
+            s.retired_pages.single_bit = Some(40);
+            s.retired_pages.double_bit = Some(if set { 23 } else { 22 });
+            s.repair.channel_pending = Some(set);
+            s.repair.tpc_pending = Some(set);
+        }
+    };
+    assert!(bench.see(flags(false)).is_empty());
+    let events = bench.see(flags(true));
+    let found: Vec<_> = events
+        .iter()
+        .map(|e| (e.occurrence.kind, e.occurrence.severity))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            // One more page was retired.
+            (Kind::RowRemap, Severity::Warning),
+            (Kind::Ecc, Severity::Critical),
+            (Kind::RowRemap, Severity::Critical),
+            (Kind::RowRemap, Severity::Warning),
+            (Kind::RowRemap, Severity::Warning)
+        ]
+    );
+    // A reading that failed says nothing.
+    assert!(bench.see(|_| {}).is_empty());
+    assert!(bench.see(flags(true)).is_empty());
 }
 
 #[test]

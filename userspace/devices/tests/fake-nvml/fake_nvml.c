@@ -17,9 +17,11 @@
  *                            pid and memory (of the process that computes), fabric (state), fabric_status, fabric_health,
  *                            mig (layout of the first GPU: 1 has two GPU instances, one with two compute instances; 2 one),
  *                            mig_error (what its last place answers instead), mig_plain (place whose name lacks the profile),
- *                            default_limit (of power, milliwatts), recovery_action,
+ *                            default_limit (of power, milliwatts), recovery_action, repair_tpc, sram_threshold,
+ *                            inforom (what its check answers),
  *                            license (of vGPUs: 0 none, 1 until 2027-03-31, 2 permanent)
  *   FAKE_NVML_ALONE=1        processes of all instances together are not listed, as for who is not privileged
+ *   FAKE_NVML_NVLINK5=1      traffic and recoveries of NVLinks are fields of each link
  *   FAKE_NVML_OLD=1          no GPM, and the fabric by the first version of its call only
  */
 #include <fcntl.h>
@@ -360,7 +362,7 @@ int nvmlDeviceGetRepairStatus(device_t d, struct repair *out) {
     if (out->version != FIRST(out))
         return VERSION_MISMATCH;
     out->channel = 0;
-    out->tpc = 1;
+    out->tpc = (u32)reading("repair_tpc", 0);
     return OK;
 }
 /* Uncorrected by parity and by SEC-DED, and corrected: ever, then since the start. Then places: L2, SM, PCIe, MCU, other. */
@@ -377,7 +379,7 @@ int nvmlDeviceGetSramEccErrorStatus(device_t d, struct sram *out) {
         out->errors[i] = 100 + i;
     for (u32 i = 0; i < 5; i++)
         out->places[i] = 200 + i;
-    out->threshold = 1;
+    out->threshold = (u32)reading("sram_threshold", 0);
     return OK;
 }
 struct banks {
@@ -460,6 +462,12 @@ int nvmlDeviceGetFieldValues(device_t d, int n, struct field_value *values) {
             if (v->scope > 1 || getenv("FAKE_NVML_NVLINK5") == NULL)
                 v->result = NOT_SUPPORTED;
             break;
+        case 215: /* recoveries of a link, NVLink 5 */
+            v->type = 3;
+            v->value.ull = 5;
+            if (v->scope > 1 || getenv("FAKE_NVML_NVLINK5") == NULL)
+                v->result = NOT_SUPPORTED;
+            break;
         case 142: v->value.u = 3; break;  /* rows remapped, correctable */
         case 143: v->value.u = 1; break;  /* uncorrectable */
         case 144: v->value.u = (u32)reading("remap_pending", 1); break;
@@ -503,7 +511,7 @@ int nvmlDeviceGetNvLinkVersion(device_t d, u32 link, u32 *out) {
 int nvmlDeviceGetNvLinkErrorCounter(device_t d, u32 link, u32 counter, u64 *out) {
     READING(d);
     *out = 100 * link + counter + (link == 0 ? reading("crc", 0) : 0);
-    return OK;
+    return getenv("FAKE_NVML_NVLINK5") == NULL ? OK : NOT_SUPPORTED;
 }
 
 /* GPM: a sample is a count, so that two of them have a distance. */
@@ -640,6 +648,10 @@ static int text(device_t d, char *out, u32 n, const char *what) {
     READING(d);
     snprintf(out, n, "%s", what);
     return OK;
+}
+int nvmlDeviceValidateInforom(device_t d) {
+    READING(d);
+    return (int)reading("inforom", OK);
 }
 int nvmlDeviceGetSerial(device_t d, char *out, u32 n) { return text(d, out, n, "1650522003820"); }
 int nvmlDeviceGetVbiosVersion(device_t d, char *out, u32 n) { return text(d, out, n, "96.00.74.00.01"); }

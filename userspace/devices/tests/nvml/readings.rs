@@ -57,8 +57,23 @@ fn traffic_of_nvlink_5_is_the_sum_of_its_links() {
 }
 
 #[test]
+fn recoveries_of_nvlink_5_are_a_field_of_each_link() {
+    let client = client(config(&[("FAKE_NVML_NVLINK5", "1")]));
+    let gpu = client.sample().unwrap().gpus.remove(0);
+    assert_eq!(gpu.errors, Vec::<String>::new());
+    let links = gpu.sample.nvlinks.iter();
+    let counts: Vec<_> = links.map(|l| (l.active, l.recovery, l.replay)).collect();
+    let down = (Some(false), None, None);
+    assert_eq!(counts, [(Some(true), Some(5), None), down]);
+}
+
+#[test]
 fn a_sample_has_every_reading_in_its_unit() {
-    let client = client(config(&[]));
+    let dir = tempfile::tempdir().unwrap();
+    let readings = dir.path().join("readings");
+    std::fs::write(&readings, "repair_tpc 1\nsram_threshold 1\n").unwrap();
+    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
+    let client = client(config(&env));
     let snapshot = client.sample().unwrap();
     assert_eq!(snapshot.driver_version.as_deref(), Some("535.129.03"));
     assert_eq!(snapshot.cuda_version.as_deref(), Some("12.2"));
@@ -85,6 +100,7 @@ fn a_sample_has_every_reading_in_its_unit() {
     assert_eq!(board.serial.as_deref(), Some("1650522003820"));
     assert_eq!(board.vbios.as_deref(), Some("96.00.74.00.01"));
     assert_eq!(board.firmware.as_deref(), Some("535.129.03"));
+    assert_eq!(board.inforom_valid, Some(true));
     assert_eq!(board.confidential_computing, None);
     assert_eq!(board.power_limit_default_w, Some(720.0));
     assert_eq!(
@@ -330,7 +346,8 @@ fn instances_of_mig_are_read_with_their_memory_processes_and_activity() {
 fn a_gpu_that_is_hotter_than_its_limit_has_a_negative_margin() {
     let dir = tempfile::tempdir().unwrap();
     let readings = dir.path().join("readings");
-    std::fs::write(&readings, "margin 2\nbeyond 5\n").unwrap();
+    let set = "margin 2\nbeyond 5\nrepair_tpc 1\nsram_threshold 1\ninforom 14\n";
+    std::fs::write(&readings, set).unwrap();
     let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
     let gpu = client(config(&env)).sample().unwrap().gpus.remove(0);
     assert_eq!(gpu.sample.temperature.margin, Some(-3));
@@ -367,6 +384,7 @@ fn a_gpu_that_is_hotter_than_its_limit_has_a_negative_margin() {
         Some(203.0)
     );
     assert_eq!(value("gtrace_gpu_sram_threshold_exceeded", ""), Some(1.0));
+    assert_eq!(value("gtrace_gpu_inforom_valid", ""), Some(0.0));
     assert_eq!(
         value("gtrace_gpu_bar1_used_bytes", ""),
         Some(1_073_741_824.0)
@@ -423,7 +441,9 @@ fn activity_comes_with_the_second_sample_and_the_fabric_with_each() {
     let client = of(&[("FAKE_NVML_READINGS", file)]);
     let first = client.sample().unwrap().gpus.remove(0).sample;
     assert_eq!(first.activity, Activity::default());
-    assert_eq!(first.fabric.unwrap().state, FabricState::InProgress);
+    let waits = first.fabric.unwrap();
+    assert_eq!(waits.state, FabricState::InProgress);
+    assert!(waits.waiting_s.is_some());
     std::fs::write(&readings, "fabric_health 1\n").unwrap();
     let second = client.sample().unwrap().gpus.remove(0).sample;
     let a = &second.activity;
@@ -435,8 +455,8 @@ fn activity_comes_with_the_second_sample_and_the_fabric_with_each() {
     assert_eq!(a.nvlink_tx, Some(161 << 20));
     let fabric = second.fabric.unwrap();
     assert_eq!(
-        (fabric.state, fabric.clique),
-        (FabricState::Completed, Some(7))
+        (fabric.state, fabric.waiting_s, fabric.clique),
+        (FabricState::Completed, None, Some(7))
     );
     assert_eq!(fabric.fault().unwrap(), "NVLink fabric: degraded bandwidth");
     assert!(fabric.cluster.unwrap().starts_with("01020300-"));

@@ -12,7 +12,7 @@ use gtrace_abi::{CallStart, OpenFile};
 use gtrace_event::WitnessName;
 
 use super::probes::Probes;
-use super::programs::{DRIVER_MODULES, DRIVER_WITNESSES, DriverModule, REPORT_ERROR};
+use super::programs::{DRIVER_WITNESSES, DriverModule, REPORT_ERROR};
 use super::state::{AttachState, error_chain, load_error};
 use super::tracefs::Tracefs;
 
@@ -272,7 +272,7 @@ impl Probes {
 
     /// Lets go of every module.
     pub(super) fn detach_driver(&mut self) {
-        for module in DRIVER_MODULES.into_iter().rev() {
+        for module in DriverModule::ALL.into_iter().rev() {
             self.detach_module(module);
         }
     }

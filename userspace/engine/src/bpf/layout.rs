@@ -1,14 +1,15 @@
 //! The running kernel's layout, as the probes need it.
 
-use std::fs;
-
 use gtrace_abi::{Offsets, RasOffsets};
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{Composite, MemberAttr, Struct};
 
-use super::btf::Btf;
 use super::tracefs::Tracefs;
 
 /// Where the kernel shows its own type information.
 pub const KERNEL_BTF: &str = "/sys/kernel/btf/vmlinux";
+/// Anonymous structures are nested this deep at most.
+const DEPTH_MAX: u32 = 8;
 
 /// The layout, and what of it could not be had.
 #[derive(Clone, Debug, Default)]
@@ -24,10 +25,10 @@ pub struct Layout {
 /// Reads the layout of the running kernel.
 pub fn read(tracefs: &Tracefs) -> Layout {
     let mut offsets = Offsets::default();
-    let files_problem = match fs::read(KERNEL_BTF) {
-        Ok(blob) => files(&blob, &mut offsets).err(),
+    let files_problem = match Btf::from_path(KERNEL_BTF) {
+        Ok(btf) => files(&btf, &mut offsets).err(),
         Err(error) => Some(format!(
-            "{KERNEL_BTF} cannot be read: {error} (the kernel needs CONFIG_DEBUG_INFO_BTF)"
+            "{KERNEL_BTF} cannot be read: {error:#} (the kernel needs CONFIG_DEBUG_INFO_BTF)"
         )),
     };
     offsets.have_files = u32::from(files_problem.is_none());
@@ -74,8 +75,7 @@ pub fn read(tracefs: &Tracefs) -> Layout {
     }
 }
 
-fn files(blob: &[u8], offsets: &mut Offsets) -> Result<(), String> {
-    let btf = Btf::parse(blob).map_err(|e| e.to_string())?;
+fn files(btf: &Btf<'_>, offsets: &mut Offsets) -> Result<(), String> {
     let wanted: [(&mut u32, &str, &str); 12] = [
         (&mut offsets.task_files, "task_struct", "files"),
         (&mut offsets.task_signal, "task_struct", "signal"),
@@ -94,10 +94,83 @@ fn files(blob: &[u8], offsets: &mut Offsets) -> Result<(), String> {
         (&mut offsets.inode_rdev, "inode", "i_rdev"),
         (&mut offsets.inode_mode, "inode", "i_mode"),
     ];
-    for (offset, strukt, member) in wanted {
-        *offset = btf
-            .member_offset(strukt, member)
-            .map_err(|e| e.to_string())?;
+    // There are some 150,000 types: one pass finds those of all names.
+    let is_named = |one: &Struct<'_>, name: &str| one.name().is_some_and(|of| of == name);
+    let structs = btf.type_by_kind::<Struct<'_>>();
+    let structs: Vec<_> = structs
+        .filter(|one| wanted.iter().any(|(_, name, _)| is_named(one, name)))
+        .collect();
+    for (offset, name, member) in wanted {
+        let mut named = structs.iter().filter(|one| is_named(one, name));
+        *offset = named
+            .find_map(|one| offset_of(btf, &Composite::from(*one), member, 0))
+            .filter(|bits| bits % 8 == 0)
+            .ok_or_else(|| format!("the kernel's type information has no `{name}.{member}`"))?
+            / 8;
     }
     Ok(())
+}
+
+/// Where `member` begins, in bits; anonymous inner structures are looked through.
+fn offset_of(btf: &Btf<'_>, of: &Composite<'_>, member: &str, depth: u32) -> Option<u32> {
+    of.iter().find_map(|found| {
+        let (MemberAttr::Normal { offset } | MemberAttr::BitField { offset, .. }) = found.attr;
+        if let Some(name) = found.name {
+            return (name == member).then_some(offset);
+        }
+        if depth == DEPTH_MAX {
+            return None;
+        }
+        let inner: Composite<'_> = btf.type_by_id(found.ty)?;
+        offset.checked_add(offset_of(btf, &inner, member, depth + 1)?)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INT: u32 = 1 << 24;
+    const STRUCT: u32 = 4 << 24;
+
+    /// Type information as the kernel has it (Documentation/bpf/btf.rst).
+    fn btf(types: &[u32], strings: &[u8]) -> Btf<'static> {
+        let len = types.len() as u32 * 4;
+        let mut bytes = vec![0x9f, 0xeb, 1, 0];
+        let header = [24, 0, len, len, strings.len() as u32];
+        let words = header.iter().chain(types);
+        bytes.extend(words.flat_map(|word| word.to_le_bytes()));
+        bytes.extend(strings);
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        Btf::from_path(file.path()).unwrap()
+    }
+
+    fn bits(btf: &Btf<'_>, member: &str) -> Option<u32> {
+        let found: Struct<'_> = btf.type_by_name("s").unwrap();
+        offset_of(btf, &Composite::from(found), member, 0)
+    }
+
+    /// struct s { int a; struct { int pad; int b; }; } with the inner one at byte 8.
+    #[test]
+    fn finds_members_through_anonymous_structs() {
+        let (int, s, a, b, pad) = (1, 5, 7, 9, 11);
+        #[rustfmt::skip]
+        let types = [
+            int, INT, 4, 32,
+            0, STRUCT | 2, 8, pad, 1, 0, b, 1, 32,
+            s, STRUCT | 2, 16, a, 1, 0, 0, 2, 64,
+        ];
+        let btf = btf(&types, b"\0int\0s\0a\0b\0pad\0");
+        let found = ["a", "b", "c"].map(|member| bits(&btf, member));
+        assert_eq!(found, [Some(0), Some(96), None]);
+        let missing = files(&btf, &mut Offsets::default()).unwrap_err();
+        assert!(missing.ends_with("has no `task_struct.files`"), "{missing}");
+    }
+
+    #[test]
+    fn a_struct_that_contains_itself_ends_the_search() {
+        let types = [1, STRUCT | 1, 4, 0, 1, 0];
+        assert_eq!(bits(&btf(&types, b"\0s\0"), "x"), None);
+    }
 }

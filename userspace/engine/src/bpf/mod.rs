@@ -1,6 +1,5 @@
 //! The BPF side: the kernel's layout, loading and attaching the probes, draining their rings.
 
-mod btf;
 mod driver_links;
 mod driver_probes;
 mod layout;
@@ -13,11 +12,10 @@ mod stats;
 mod tables;
 mod tracefs;
 
-pub use btf::{Btf, BtfError};
 pub use driver_probes::NO_KPROBES;
 pub use layout::{KERNEL_BTF, Layout, read as read_layout};
 pub use probes::{Probes, ProbesOptions};
-pub use programs::{DRIVER_MODULES, DriverModule, Hook, PROBES, Probe, witness_of_program};
+pub use programs::{DriverModule, Hook, PROBES, Probe, witness_of_program};
 pub use ring::{RingRecord, drain};
 pub use state::{AttachState, LoadError};
 pub use stats::{RunStats, map_bytes};

@@ -140,27 +140,18 @@ pub fn witness_of_program(program: &str) -> Option<WitnessName> {
     }
 }
 
-/// A module of the driver that is probed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DriverModule {
-    /// `nvidia`.
-    Nvidia,
-    /// `nvidia_uvm`.
-    NvidiaUvm,
+gtrace_event::shown_enum! {
+    /// A module of the driver that is probed.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum DriverModule {
+        /// `nvidia`.
+        Nvidia = "nvidia",
+        /// `nvidia_uvm`.
+        NvidiaUvm = "nvidia_uvm",
+    }
 }
 
-/// Every module that is probed.
-pub const DRIVER_MODULES: [DriverModule; 2] = [DriverModule::Nvidia, DriverModule::NvidiaUvm];
-
 impl DriverModule {
-    /// Its name, as in /proc/modules.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Nvidia => "nvidia",
-            Self::NvidiaUvm => "nvidia_uvm",
-        }
-    }
-
     /// Its functions, by driver generation, the newest first.
     pub(super) const fn functions(self) -> &'static [Functions] {
         match self {

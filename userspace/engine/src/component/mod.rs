@@ -9,6 +9,7 @@ pub mod baseline;
 pub mod cgroups;
 pub mod cuda;
 pub mod driver_modules;
+pub mod gpus;
 pub mod health_rules;
 pub mod holders;
 pub mod host;

@@ -366,6 +366,7 @@ fn a_gpu_that_failed_to_register_with_its_fabric_is_a_fault_of_the_host() {
     let mut sample = gtrace_devices::GpuSample::at(Timestamp::UNIX_EPOCH);
     let mut fabric = gtrace_devices::Fabric {
         state: gtrace_devices::FabricState::Completed,
+        waiting_s: None,
         status: Some(0),
         clique: Some(1),
         cluster: None,
@@ -382,4 +383,19 @@ fn a_gpu_that_failed_to_register_with_its_fabric_is_a_fault_of_the_host() {
     let health = context.checked("nvml");
     assert_eq!(health.state, HealthState::Unhealthy);
     assert!(health.reasons[0].contains("0000:3b:00.0"), "{health:?}");
+}
+
+#[test]
+fn a_corrupted_inforom_makes_the_host_degraded() {
+    let context = Context::shown();
+    show(&context.hub, "nvml", SourceState::Active, None);
+    let mut gpu = gtrace_devices::GpuInfo::at("0000:3b:00.0".parse().unwrap());
+    gpu.board.inforom_valid = Some(true);
+    context.hub.set_gpus(vec![gpu.clone()]);
+    assert_eq!(state(&context, "nvml"), HealthState::Healthy);
+    gpu.board.inforom_valid = Some(false);
+    context.hub.set_gpus(vec![gpu]);
+    let health = context.checked("nvml");
+    assert_eq!(health.state, HealthState::Degraded);
+    assert!(health.reasons[0].contains("InfoROM"), "{health:?}");
 }

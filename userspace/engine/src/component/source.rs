@@ -7,6 +7,7 @@ use gtrace_api::{ComponentHealth, HealthState, SourceState, SourceStatus};
 use gtrace_devices::GpuInfo;
 use gtrace_event::{Timestamp, WitnessName};
 
+use super::gpus::judge_gpus;
 use super::{About, Component, Context, Snapshot};
 use crate::hub::Hub;
 use crate::supervise::names;
@@ -189,7 +190,10 @@ impl Component for Source {
             (WitnessName::SysfsPci | WitnessName::SysfsAer, SourceState::Degraded) => {
                 ComponentHealth::now(HealthState::Degraded, [reason.to_owned()])
             }
-            (WitnessName::Nvml, _) => fabric_health(&context.hub),
+            (WitnessName::Nvml, _) => {
+                let (state, reasons) = judge_gpus(&context.hub.gpus());
+                ComponentHealth::now(state, reasons)
+            }
             (WitnessName::SysfsPci, _) => ComponentHealth::now(HealthState::Healthy, None),
             _ => unknown("it reports events and does not judge by them"),
         }
@@ -214,21 +218,6 @@ fn without_driver(gpus: &[GpuInfo], reason: &str) -> ComponentHealth {
 
 fn unknown(reason: &str) -> ComponentHealth {
     ComponentHealth::now(HealthState::Unknown, [reason.to_owned()])
-}
-
-/// Unhealthy while a GPU is not registered with its NVLink fabric, or the fabric says that something is wrong: work over several GPUs
-/// fails or is slow.
-fn fabric_health(hub: &Hub) -> ComponentHealth {
-    let gpus = hub.gpus();
-    let faults = gpus.iter().filter_map(|gpu| {
-        let fault = gpu.sample.as_ref()?.fabric.as_ref()?.fault()?;
-        Some(format!("GPU {}: {fault}", gpu.pci))
-    });
-    let faults: Vec<String> = faults.collect();
-    match faults.is_empty() {
-        true => ComponentHealth::now(HealthState::Healthy, None),
-        false => ComponentHealth::now(HealthState::Unhealthy, faults),
-    }
 }
 
 /// Degraded while records of the kernel log were lost a short time ago: what they said is not known.

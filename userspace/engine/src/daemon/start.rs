@@ -25,6 +25,7 @@ use gtrace_api::{SourceState, Status};
 use gtrace_catalogue::Catalogue;
 use gtrace_event::{Timestamp, WitnessName};
 use gtrace_store::Store;
+use gtrace_uprobes::procfs::has_the_kernels_numbers;
 
 /// So long a start waits for another daemon to end: one that was killed holds the store until the
 /// kernel has torn it down.
@@ -119,6 +120,12 @@ pub(super) fn start_probes(
         }
         error
     };
+    if !has_the_kernels_numbers() {
+        tracing::warn!(
+            "gtrace runs in a PID namespace of its own: processes that the probes see have other numbers here, no names, and \
+             count as ended; run it in the host's (docker run --pid=host, hostPID: true)"
+        );
+    }
     let start = || -> anyhow::Result<Manager> {
         let tracefs = Tracefs::find().map_err(|e| anyhow::anyhow!("{e}: {}", e.remedy()))?;
         let layout = bpf::read_layout(&tracefs);
@@ -254,7 +261,7 @@ fn pass_on(item: kmsg::KmsgItem, hub: &Hub, inputs: &InputSender) {
         let _ = inputs.send(input);
     };
     match item {
-        kmsg::KmsgItem::Occurrence { occurrence, .. } => {
+        kmsg::KmsgItem::Occurrence(occurrence) => {
             send(Input::once(WitnessName::Kmsg, *occurrence));
         }
         kmsg::KmsgItem::Record { boottime_ns, line } => hub.recorder.kernel(boottime_ns, line),

@@ -5,36 +5,41 @@ use std::collections::BTreeMap;
 use gtrace_api::{CallSeries, CallStats, Status};
 use gtrace_devices::MetricKind;
 use gtrace_event::{Event, Severity, Timestamp};
-
-use super::proto::any_value::Value;
-use super::proto::metric::Data;
-use super::proto::{
-    AnyValue, Gauge, Histogram, HistogramDataPoint, KeyValue, LogRecord, LogsRequest, Metric,
-    MetricsRequest, NumberDataPoint, Resource, ResourceLogs, ResourceMetrics, Scope, ScopeLogs,
-    ScopeMetrics, Sum,
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
+use opentelemetry_proto::tonic::common::v1::any_value::Value;
+use opentelemetry_proto::tonic::common::v1::{AnyValue, InstrumentationScope, KeyValue};
+use opentelemetry_proto::tonic::logs::v1::{LogRecord, ResourceLogs, ScopeLogs, SeverityNumber};
+use opentelemetry_proto::tonic::metrics::v1::metric::Data;
+use opentelemetry_proto::tonic::metrics::v1::number_data_point::Value as Number;
+use opentelemetry_proto::tonic::metrics::v1::{
+    AggregationTemporality, Gauge, Histogram, HistogramDataPoint, Metric, NumberDataPoint,
+    ResourceMetrics, ScopeMetrics, Sum,
 };
+use opentelemetry_proto::tonic::resource::v1::Resource;
 
 use crate::tally::{BOUNDS_NS, Tally, place};
 
-/// AGGREGATION_TEMPORALITY_CUMULATIVE.
-const CUMULATIVE: i32 = 2;
+const CUMULATIVE: i32 = AggregationTemporality::Cumulative as i32;
 
 fn any(value: Value) -> AnyValue {
     AnyValue { value: Some(value) }
 }
 
-fn text(key: &str, value: impl Into<String>) -> KeyValue {
+fn attribute(key: &str, value: Value) -> KeyValue {
     KeyValue {
         key: key.to_owned(),
-        value: Some(any(Value::String(value.into()))),
+        value: Some(any(value)),
+        ..KeyValue::default()
     }
 }
 
+fn text(key: &str, value: impl Into<String>) -> KeyValue {
+    attribute(key, Value::StringValue(value.into()))
+}
+
 fn number(key: &str, value: u32) -> KeyValue {
-    KeyValue {
-        key: key.to_owned(),
-        value: Some(any(Value::Int(i64::from(value)))),
-    }
+    attribute(key, Value::IntValue(i64::from(value)))
 }
 
 /// This host, in the names of the semantic conventions.
@@ -50,13 +55,17 @@ pub(super) fn resource(status: &Status) -> Resource {
             .as_ref()
             .map(|id| text("host.id", id.as_str())),
     );
-    Resource { attributes }
+    Resource {
+        attributes,
+        ..Resource::default()
+    }
 }
 
-fn scope() -> Scope {
-    Scope {
+fn scope() -> InstrumentationScope {
+    InstrumentationScope {
         name: "gtrace".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        ..InstrumentationScope::default()
     }
 }
 
@@ -103,6 +112,7 @@ impl Durations {
             bucket_counts: self.buckets.to_vec(),
             explicit_bounds: BOUNDS_NS.iter().map(|ns| *ns as f64 / 1e9).collect(),
             attributes,
+            ..HistogramDataPoint::default()
         }
     }
 }
@@ -163,6 +173,7 @@ pub(super) fn latencies(
                 data_points,
                 aggregation_temporality: CUMULATIVE,
             })),
+            ..Metric::default()
         })
         .collect()
 }
@@ -182,17 +193,18 @@ pub(super) fn metrics(
     newest: &[gtrace_devices::Metric],
     latencies: Vec<Metric>,
     now: Timestamp,
-) -> MetricsRequest {
+) -> ExportMetricsServiceRequest {
     let mut families: BTreeMap<&str, (&gtrace_devices::Metric, Vec<NumberDataPoint>)> =
         BTreeMap::new();
     for metric in newest.iter().filter(|metric| metric.value.is_finite()) {
         let labels = metric.labels.iter();
         let point = NumberDataPoint {
             time_unix_nano: nanos(now),
-            as_double: Some(metric.value),
+            value: Some(Number::AsDouble(metric.value)),
             attributes: labels
                 .map(|(key, value)| text(key, value.as_str()))
                 .collect(),
+            ..NumberDataPoint::default()
         };
         let family = families.entry(metric.name);
         family.or_insert_with(|| (metric, Vec::new())).1.push(point);
@@ -209,14 +221,17 @@ pub(super) fn metrics(
                 is_monotonic: true,
             }),
         }),
+        ..Metric::default()
     });
-    MetricsRequest {
+    ExportMetricsServiceRequest {
         resource_metrics: vec![ResourceMetrics {
             resource: Some(resource.clone()),
             scope_metrics: vec![ScopeMetrics {
                 scope: Some(scope()),
                 metrics: metrics.chain(latencies).collect(),
+                ..ScopeMetrics::default()
             }],
+            ..ResourceMetrics::default()
         }],
     }
 }
@@ -224,10 +239,10 @@ pub(super) fn metrics(
 /// An event as a record of a log.
 pub(super) fn record(event: &Event) -> LogRecord {
     let severity_number = match event.severity {
-        Severity::Info => 9,
-        Severity::Warning => 13,
-        Severity::Critical => 17,
-        Severity::Fatal => 21,
+        Severity::Info => SeverityNumber::Info,
+        Severity::Warning => SeverityNumber::Warn,
+        Severity::Critical => SeverityNumber::Error,
+        Severity::Fatal => SeverityNumber::Fatal,
     };
     let mut attributes = vec![
         text("gtrace.event", event.id.to_string()),
@@ -265,23 +280,26 @@ pub(super) fn record(event: &Event) -> LogRecord {
     LogRecord {
         time_unix_nano: nanos(event.time),
         observed_time_unix_nano: nanos(event.time),
-        severity_number,
+        severity_number: severity_number.into(),
         severity_text: event.severity.name().to_owned(),
-        body: Some(any(Value::String(event.message.clone()))),
+        body: Some(any(Value::StringValue(event.message.clone()))),
         attributes,
         event_name: format!("gtrace.{}", event.kind),
+        ..LogRecord::default()
     }
 }
 
 /// Records on their way.
-pub(super) fn logs(resource: &Resource, log_records: Vec<LogRecord>) -> LogsRequest {
-    LogsRequest {
+pub(super) fn logs(resource: &Resource, log_records: Vec<LogRecord>) -> ExportLogsServiceRequest {
+    ExportLogsServiceRequest {
         resource_logs: vec![ResourceLogs {
             resource: Some(resource.clone()),
             scope_logs: vec![ScopeLogs {
                 scope: Some(scope()),
                 log_records,
+                ..ScopeLogs::default()
             }],
+            ..ResourceLogs::default()
         }],
     }
 }

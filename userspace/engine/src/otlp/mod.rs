@@ -4,7 +4,6 @@
 //! bounded queue until they are taken; what finds no room there, and what the collector refuses for good, is counted.
 
 mod encode;
-mod proto;
 #[cfg(test)]
 mod tests;
 
@@ -16,11 +15,12 @@ use std::time::{Duration, Instant};
 
 use gtrace_devices::Metric;
 use gtrace_event::Timestamp;
+use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceResponse;
+use opentelemetry_proto::tonic::logs::v1::LogRecord;
 use prost::Message;
 use tokio::sync::broadcast::{Receiver, error::TryRecvError};
 use ureq::Agent;
 
-use self::proto::{LogRecord, Response};
 use crate::alertmanager::BaseUrl;
 use crate::hub::{Hub, News};
 use crate::lock::lock;
@@ -281,8 +281,8 @@ impl Sender {
         let answer = answer.unwrap_or_default();
         if status.is_success() {
             self.agent = Some(agent);
-            // An answer that is no message says nothing of a rejection.
-            let answer = Response::decode(answer.as_slice()).unwrap_or_default();
+            // The answers to both signals are encoded alike. One that is no message says nothing of a rejection.
+            let answer = ExportLogsServiceResponse::decode(answer.as_slice()).unwrap_or_default();
             let partial = answer.partial_success.unwrap_or_default();
             if !partial.error_message.is_empty() {
                 let why = gtrace_api::text::clean(&partial.error_message);
@@ -292,7 +292,7 @@ impl Sender {
                     why.chars().take(200).collect::<String>()
                 );
             }
-            return Ok(usize::try_from(partial.rejected).unwrap_or(0));
+            return Ok(usize::try_from(partial.rejected_log_records).unwrap_or(0));
         }
         let why = format!("it answered {status} to /v1/{signal}");
         // The statuses that the protocol's page calls retryable. A token that is wrong is a matter of the collector's configuration, which

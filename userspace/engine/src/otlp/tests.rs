@@ -1,9 +1,11 @@
-//! What a collector gets, decoded by what the protocol's own definitions make of it.
+//! What a collector gets, decoded.
 
 use gtrace_api::CallStats;
 use gtrace_devices::MetricKind;
 use gtrace_event::{Event, Gpu, Kind, Occurrence, RecordId, Severity, WitnessName};
-use opentelemetry_proto::tonic::collector::logs::v1::ExportLogsServiceRequest;
+use opentelemetry_proto::tonic::collector::logs::v1::{
+    ExportLogsPartialSuccess, ExportLogsServiceRequest,
+};
 use opentelemetry_proto::tonic::collector::metrics::v1::ExportMetricsServiceRequest;
 use opentelemetry_proto::tonic::common::v1::KeyValue;
 use opentelemetry_proto::tonic::common::v1::any_value::Value;
@@ -289,9 +291,9 @@ fn events_are_sent_again_until_they_are_taken_and_what_is_lost_is_counted() {
     );
     assert_eq!(world.value("gtrace_otlp_dropped", "logs"), 1.0);
     // A collector that takes a part says how many it did not.
-    let partial = Response {
-        partial_success: Some(proto::PartialSuccess {
-            rejected: 1,
+    let partial = ExportLogsServiceResponse {
+        partial_success: Some(ExportLogsPartialSuccess {
+            rejected_log_records: 1,
             error_message: "too old".to_owned(),
         }),
     };

@@ -196,7 +196,7 @@ fn fault() -> (WitnessName, Occurrence) {
     let kind = match fastrand::u8(..10) {
         0..4 => Kind::Xid,
         4 => Kind::Sxid,
-        _ => one(Kind::ALL),
+        _ => one(&Kind::ALL),
     };
     let n = fastrand::u8(..GPUS);
     let severity = one(&Severity::ALL);

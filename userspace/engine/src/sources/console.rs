@@ -77,7 +77,7 @@ impl Console {
         self.number += 1;
         let text = String::from_utf8_lossy(text);
         if self.printed
-            && let Some(record) = without_prefix(&text)
+            && let Some(record) = printed_record(&text)
         {
             return self.decode(boottime_ns, &record, out);
         }
@@ -167,13 +167,15 @@ impl Default for Console {
     }
 }
 
-/// The text of a record of which each line is as `info_print_prefix` of kernel/printk/printk.c begins it: `[   12.345678] text`, with
-/// CONFIG_PRINTK_CALLER `[   12.345678][   T77] text`. `None` where it is not.
-fn without_prefix(text: &str) -> Option<String> {
-    // The tracepoint puts a zero in the place of the last newline, and counts it.
-    let lines = text.trim_end_matches('\0').lines();
+/// The text of a record as a console prints it: each line is as `info_print_prefix` of kernel/printk/printk.c begins it, `[   12.345678] text`,
+/// with CONFIG_PRINTK_CALLER `[   12.345678][   T77] text`; or as it is, with `printk.time=0`. `None` where it is a piece.
+fn printed_record(text: &str) -> Option<String> {
+    // The tracepoint puts a zero in the place of the last newline, and counts it. Pieces have none.
+    let whole = text.strip_suffix('\0');
+    let lines = whole.unwrap_or(text).lines();
     let texts: Option<Vec<_>> = lines.map(after_time).collect();
-    Some(texts?.join("\n"))
+    let texts = texts.map(|texts| texts.join("\n"));
+    texts.or_else(|| whole.map(str::to_owned))
 }
 
 fn after_time(line: &str) -> Option<&str> {
@@ -326,6 +328,17 @@ mod tests {
             let messages: Vec<_> = out.iter().map(|o| o.message.as_str()).collect();
             assert_eq!(messages, [XID, LOCKUP], "{text:?}");
         }
+        // With `printk.time=0`. A record that begins as one of the driver's is no piece of the next.
+        let lines = [
+            (7, MS, "NVRM: the driver says something\0".to_owned()),
+            (7, 2 * MS, format!("{XID}\n{LOCKUP}\0")),
+        ];
+        let lines = lines
+            .each_ref()
+            .map(|(tid, at, text)| (*tid, *at, text.as_str()));
+        let out = feed(&mut Console::of_kernel("5.15.0-119-generic"), &lines);
+        let messages: Vec<_> = out.iter().map(|o| o.message.as_str()).collect();
+        assert_eq!(messages, [XID, LOCKUP]);
         // Records stand for themselves, whichever thread prints them one after the other.
         let rest = XID.trim_start_matches("NVRM: ");
         let printed = format!("[   12.345678] {rest}");

@@ -11,7 +11,7 @@ use gtrace_decoder::DriverVersion;
 use gtrace_devices::NvmlClient;
 use gtrace_event::WitnessName;
 
-use crate::bpf::{DRIVER_MODULES, DriverModule, Probes, Tracefs};
+use crate::bpf::{DriverModule, Probes, Tracefs};
 use crate::lock::lock;
 use crate::memory;
 
@@ -93,7 +93,7 @@ impl Follower {
     /// Calls `meet` for each module that was loaded (true) or is gone; it says whether that is done. Whether there was any.
     fn poll(&mut self, mut meet: impl FnMut(DriverModule, bool) -> bool) -> bool {
         let mut any = false;
-        for module in DRIVER_MODULES {
+        for module in DriverModule::ALL {
             let inode = self.inode(module);
             let known = self.known.get(&module).copied();
             if known.is_some() && known.map(|k| k.inode) != inode {

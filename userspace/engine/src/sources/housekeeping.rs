@@ -9,8 +9,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use gtrace_abi::{
-    CMD_CLOSE, CallKey, Config as ProbeConfig, Counter, Decode, DeviceFilter, MAX_DEVICES,
-    STATUS_BITS,
+    CMD_CLOSE, CallKey, CallStart, Config as ProbeConfig, Counter, Decode, DeviceFilter,
+    MAX_DEVICES, STATUS_BITS,
 };
 use gtrace_api::{CallStats, DeviceUser, ProbeCost};
 use gtrace_decoder::DriverVersion;
@@ -352,18 +352,15 @@ impl<'a> ProbeHousekeeping<'a> {
         let now_ns = boottime_ns();
         let mut hung = self.shared.lock().calls_under_way();
         hung.retain(|(_, start)| now_ns.saturating_sub(start.boottime_ns) >= limit_ns);
-        let calls = hung.iter().map(|(id, start)| (*id, start.boottime_ns));
-        let calls: BTreeSet<_> = calls.collect();
-        let mut new = self.reported().not_yet_hung(&calls);
+        let call = |(id, start): &(u64, CallStart)| (*id, start.boottime_ns);
+        let calls: BTreeSet<_> = hung.iter().map(call).collect();
+        let new = self.reported().not_yet_hung(&calls);
         // A return that was missed leaves a start without an end. The lock is not held meanwhile: a thread that is stuck in execve(2)
         // lets nobody read what it does.
-        new.retain(|(id, _)| process::is_in_ioctl(*id));
-        self.reported().add_hung(&new);
+        hung.retain(|one| new.contains(&call(one)) && process::is_in_call(one.0, one.1.cmd));
+        self.reported().add_hung(&hung.iter().map(call).collect());
         let names = self.shared.device_names();
         for (id, start) in &hung {
-            if !new.contains(&(*id, start.boottime_ns)) {
-                continue;
-            }
             let observation = records::call_under_way(*id, start, now_ns, limit_ns, &names);
             let _ = self
                 .inputs

@@ -40,13 +40,8 @@ const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 /// What the reader emits.
 #[derive(Debug)]
 pub enum KmsgItem {
-    /// Something happened, by records up to `seq`.
-    Occurrence {
-        /// What.
-        occurrence: Box<Occurrence>,
-        /// Whether the record is older than the reader: history.
-        history: bool,
-    },
+    /// Something happened.
+    Occurrence(Box<Occurrence>),
     /// A record as it stands, logged so long after boot, whatever it says.
     Record {
         /// When, ns.
@@ -232,7 +227,7 @@ impl Reader {
         self.drain(&mut buffer, &mut emit)?;
         let mut out = Vec::new();
         self.decoder.flush(&mut out);
-        self.pass_on(out, true, &mut emit);
+        self.pass_on(out, &mut emit);
         Ok(())
     }
 
@@ -304,7 +299,7 @@ impl Reader {
         self.decoder.feed(&record.log_record(), &mut out);
         self.last_feed_ns = now_ns;
         self.newest_ns = self.clock.boottime_ns(record.timestamp_us);
-        self.pass_on(out, history, emit);
+        self.pass_on(out, emit);
         emit(KmsgItem::Record {
             boottime_ns: self.newest_ns,
             line: KernelLine {
@@ -320,15 +315,12 @@ impl Reader {
         }
     }
 
-    fn pass_on(&self, out: Vec<Occurrence>, history: bool, emit: &mut impl FnMut(KmsgItem)) {
+    fn pass_on(&self, out: Vec<Occurrence>, emit: &mut impl FnMut(KmsgItem)) {
         for mut occurrence in out {
             // The decoder gives the log's own clock.
             let stamp_us = occurrence.boottime_ns.map(|ns| ns / 1000);
             occurrence.boottime_ns = stamp_us.map(|us| self.clock.boottime_ns(us));
-            emit(KmsgItem::Occurrence {
-                occurrence: Box::new(occurrence),
-                history,
-            });
+            emit(KmsgItem::Occurrence(Box::new(occurrence)));
         }
     }
 
@@ -359,7 +351,7 @@ impl Reader {
         }
         let mut out = Vec::new();
         self.decoder.flush(&mut out);
-        self.pass_on(out, false, emit);
+        self.pass_on(out, emit);
         false
     }
 }

@@ -173,9 +173,10 @@ pub fn call(record: &CallRecord, threshold_ns: u64, devices: &DeviceNames) -> Oc
     let text = operation.text();
     let device = devices.name(record.rdev);
     let failed = record.status != NO_STATUS && gtrace_nvrm::is_failure(record.status);
-    // What ioctl(2) itself refused, and quickly: that it took long is then no matter.
-    let refused = (record.ret < 0 && record.latency_ns < threshold_ns)
-        .then(|| errno_name(i32::try_from(-record.ret).unwrap_or(0)));
+    // A threshold of 0: no call is slow.
+    let is_slow = threshold_ns > 0 && record.latency_ns >= threshold_ns;
+    let refused =
+        (record.ret < 0 && !is_slow).then(|| errno_name(i32::try_from(-record.ret).unwrap_or(0)));
     // Without the latency, so that the same call again is a repeat.
     let how = status_text(record.status).filter(|_| failed).or(refused);
     let (kind, message) = match how {
@@ -403,6 +404,35 @@ mod tests {
             "RM_ALLOC NV01_MEMORY_LOCAL_USER on nvidiactl failed with NV_ERR_NO_MEMORY"
         );
         assert_eq!(observation.detail.api.status.as_deref(), Some("0x51"));
+    }
+
+    #[test]
+    fn a_call_that_is_refused_is_a_failure_also_where_none_is_slow() {
+        let record = CallRecord {
+            cmd: 0xc020_462a,
+            code: 0x2080_0102,
+            rdev: 195 << 20,
+            status: NO_STATUS,
+            ret: -i64::from(libc::ENODEV),
+            latency_ns: 5_000,
+            ..CallRecord::default()
+        };
+        let of = |threshold_ns| call(&record, threshold_ns, &DeviceNames::default());
+        for threshold_ns in [0, 1_000_000] {
+            let observation = of(threshold_ns);
+            assert_eq!(observation.kind, Kind::ApiError, "{threshold_ns}");
+            assert!(
+                observation
+                    .message
+                    .ends_with(" on nvidia0 failed with ENODEV")
+            );
+            let detail = &observation.detail.api;
+            assert_eq!(
+                (detail.errno, detail.threshold_ns),
+                (Some(libc::ENODEV), None)
+            );
+        }
+        assert_eq!(of(5_000).kind, Kind::SlowCall);
     }
 
     #[test]

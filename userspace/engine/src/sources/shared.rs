@@ -18,7 +18,7 @@ use gtrace_recorder::{self as recorder, What};
 
 use super::driver_modules::{DriverHold, Follower};
 use super::reported::Reported;
-use super::unload::unloads_the_driver;
+use super::unload::{may_unload, unloads_the_driver};
 use super::watched::DeviceNames;
 use super::{records, table};
 use crate::bpf::{AttachState, LoadError, Probes, Tracefs};
@@ -246,6 +246,9 @@ impl Shared {
         } else if !name.starts_with("nvidia") {
             return;
         } else if is(ModuleChange::Delete) {
+            if !may_unload(record.header.tgid) {
+                return;
+            }
             self.unload.store(true, Ordering::Relaxed);
         } else {
             let change = match is(ModuleChange::Freed) {

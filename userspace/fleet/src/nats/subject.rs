@@ -5,33 +5,22 @@ use std::str::FromStr;
 
 use crate::check_name;
 
-/// What a message is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A batch of records, as [`crate::encode`] writes it.
-    Records,
-    /// The state of a host, JSON.
-    State,
-    /// What a head has of a host: a [`super::HeadPosition`].
-    Position,
-    /// A question to a head.
-    Call,
+gtrace_event::shown_enum! {
+    /// What a message is.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Kind {
+        /// A batch of records, as [`crate::encode`] writes it.
+        Records = "records",
+        /// The state of a host, JSON.
+        State = "state",
+        /// What a head has of a host: a [`super::HeadPosition`].
+        Position = "position",
+        /// A question to a head.
+        Call = "call",
+    }
 }
 
 impl Kind {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Records, Self::State, Self::Position, Self::Call];
-
-    /// As subjects have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Records => "records",
-            Self::State => "state",
-            Self::Position => "position",
-            Self::Call => "call",
-        }
-    }
-
     /// The subjects of all hosts of all sites.
     pub fn all_hosts(self) -> String {
         format!("gtrace.*.*.{}", self.name())

@@ -28,7 +28,7 @@ pub struct Args {
     /// Who asks; by default the user who runs this, with sudo the one who ran sudo.
     #[arg(long, value_name = "NAME")]
     by: Option<String>,
-    /// Wait until the recording is complete.
+    /// Wait until the recording is complete, 90 s at most; exit 1 if it is not.
     #[arg(long)]
     wait: bool,
     /// Print the incident as JSON.

@@ -25,6 +25,13 @@ fn each_wrong_command_line_is_answered_with_cause_and_remedy() {
                 "`gtrace --help`",
             ][..],
         ),
+        // Of the commands that are alike, the most similar one that is for people.
+        ("gtrace statu", &["did you mean `status`?"]),
+        ("gtrace serv", &["did you mean `serve`?"]),
+        (
+            "gtrace report --incident x verify y",
+            &["`verify` cannot be used with --incident <ID>: leave one"],
+        ),
         (
             "gtrace baseline foo",
             &[
@@ -80,6 +87,26 @@ fn each_wrong_command_line_is_answered_with_cause_and_remedy() {
             &["--npd cannot be used with --json: leave one of them out"],
         ),
         ("gtrace health --json --json", &["--json is given twice"]),
+        (
+            "gtrace completions tcsh",
+            &["did you mean `zsh`? Use one of bash"],
+        ),
+        (
+            "gtrace token new x --rate 0",
+            &["--rate <N> does not take `0`: give a number from 1"],
+        ),
+        (
+            "gtrace token new 'a b'",
+            &["<NAME> does not take `a b`", "letters, digits and ._-@"],
+        ),
+        (
+            "gtrace serve --resume 25h",
+            &["does not take `25h`", "at most 24h"],
+        ),
+        (
+            "gtrace serve --max-clients 0",
+            &["--max-clients <N> does not take `0`: give a number from 1"],
+        ),
         (
             "gtrace capture --wait 5",
             &["`gtrace capture` takes no `5`; leave it out"],

@@ -18,6 +18,7 @@ use gtrace_engine::sources::devices::aer_source;
 use gtrace_engine::sources::kmsg;
 use gtrace_engine::sources::table::{set_state, state_of};
 use gtrace_event::WitnessName;
+use gtrace_uprobes::procfs::has_the_kernels_numbers;
 use serde::Serialize;
 
 use super::shared::{self, Exit};
@@ -272,6 +273,7 @@ fn facts(config: &Config) -> Vec<Fact> {
         ok,
         remedy: if ok { None } else { remedy },
     };
+    let numbers_fit = has_the_kernels_numbers();
     let tracefs = Tracefs::find();
     let lockdown = host::lockdown();
     let devkmsg = host::sysctl("/proc/sys/kernel/printk_devkmsg");
@@ -296,6 +298,20 @@ fn facts(config: &Config) -> Vec<Fact> {
             },
             host::may_trace(),
             Some("run with sudo, or give the binary CAP_BPF, CAP_PERFMON and CAP_SYSLOG"),
+        ),
+        fact(
+            "PID namespace",
+            if numbers_fit {
+                "the host's"
+            } else {
+                "one of its own"
+            }
+            .to_owned(),
+            numbers_fit,
+            Some(
+                "run gtrace in the host's (docker run --pid=host, hostPID: true): the probes know processes by \
+                 their numbers there, so that here none has a name and all count as ended",
+            ),
         ),
         fact(
             "tracefs",

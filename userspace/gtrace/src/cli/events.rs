@@ -52,7 +52,7 @@ pub struct Args {
     /// One event as JSON a line; with --follow again on each change, with its revision.
     #[arg(long)]
     pub json: bool,
-    /// Check the store's hash chain instead, all of it.
+    /// Check the store's hash chain instead, all of it; exit 1 if it is broken.
     #[arg(long, conflicts_with_all = ["follow", "since", "until", "kind", "gpu", "severity", "provenance", "limit", "unacked"])]
     pub verify: bool,
     /// Where daemon and store are.

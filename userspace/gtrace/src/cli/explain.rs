@@ -50,8 +50,8 @@ impl Subject {
             Some((name, code)) => (name.trim(), code.trim()),
             None if text.len() < 6 && text.bytes().all(|b| b.is_ascii_digit()) => ("", &*text),
             None => {
-                let kind = Kind::ALL.iter().find(|kind| kind.name() == text);
-                return kind.copied().map(Self::Kind);
+                let kind = Kind::ALL.into_iter().find(|kind| kind.name() == text);
+                return kind.map(Self::Kind);
             }
         };
         let code = code.parse().ok()?;

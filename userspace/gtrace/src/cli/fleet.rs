@@ -265,7 +265,7 @@ pub fn run(args: Args) -> anyhow::Result<ExitCode> {
             ..
         } => {
             shared::check_time(since, None)?;
-            let mut pairs = vec![("open", open.to_string()), ("limit", limit.to_string())];
+            let mut pairs = vec![("open", open.to_string())];
             pairs.extend(since.map(|time| ("since", time.to_string())));
             incidents(&pairs, limit, &asked)
         }
@@ -382,7 +382,8 @@ fn more(limit: u32) -> String {
 }
 
 fn incidents(pairs: &[(&str, String)], limit: u32, asked: &Asked) -> anyhow::Result<Exit> {
-    let found: Vec<FleetIncident> = asked.get(&target("/fleet/v1/incidents", pairs))?;
+    let limited = [pairs, &[("limit", limit.to_string())]].concat();
+    let found: Vec<FleetIncident> = asked.get(&target("/fleet/v1/incidents", &limited))?;
     if !asked.json {
         let path = target("/fleet/v1/outbreaks", pairs);
         match asked.client()?.get::<Vec<Outbreak>>(&path) {

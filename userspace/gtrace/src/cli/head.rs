@@ -10,7 +10,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use gtrace_api::client::Client;
 use gtrace_head::db::Place;
-use gtrace_head::http::{Gswarm, Listen, RemoteWrite, bind, serve};
+use gtrace_head::http::{Gswarm, Listen, ListenError, RemoteWrite, bind, serve};
 use gtrace_head::remediation::Remediation;
 use gtrace_head::{Nats, TokenAnswer, TokenRequest};
 use gtrace_nats::NatsUrl;
@@ -276,6 +276,10 @@ fn head(args: Args) -> anyhow::Result<ExitCode> {
             ca_file: args.remote_write_ca.clone(),
             every: args.remote_write_every,
         }),
+    });
+    let bound = bound.map_err(|error| match error {
+        ListenError::NotLoopback(_) => anyhow::Error::new(Failure::usage(error)),
+        _ => anyhow::Error::new(error),
     })?;
     let address = bound.tcp_addr();
     let (https, gswarm) = (bound.https_addr(), bound.gswarm_addr());

@@ -194,7 +194,7 @@ impl Source for Known {
     }
 
     fn runbooks(&self) -> Vec<(&'static str, &'static str)> {
-        let classes = FailureClass::ALL.iter();
+        let classes = FailureClass::ALL.into_iter();
         classes.map(|class| (class.name(), class.title())).collect()
     }
 

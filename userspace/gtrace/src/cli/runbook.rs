@@ -16,6 +16,9 @@ use crate::render::{self, ColorChoice, Style};
 ///
 /// For an incident, $GPU, $PORT and $PID in its commands are what the incident names. On a terminal the page is laid out; a
 /// pipe or file gets it as Markdown.
+///
+/// Exit status: 0 it is printed, 1 this version has no entry for the code, or there is no such incident, 2 wrong usage,
+/// 3 not possible.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// A class, a kind, a code (`xid 79`, `xid:79`, `79`), or the id of an incident; without it the classes are listed.
@@ -70,7 +73,7 @@ pub(super) fn known(name: &str) -> Option<&'static str> {
 pub fn run(args: Args) -> anyhow::Result<ExitCode> {
     let Some(subject) = args.subject.first() else {
         let lines = FailureClass::ALL
-            .iter()
+            .into_iter()
             .map(|class| format!("{:<17} {}\n", class.name(), class.title()));
         shared::print(&lines.collect::<String>())?;
         return Ok(Exit::Success.into());

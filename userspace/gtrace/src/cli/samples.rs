@@ -26,6 +26,8 @@ const SPARKS: usize = 60;
 
 /// Show samples of the past: temperatures, power, clocks, errors, links, ports, pressure. Without a metric, list
 /// the metrics that there are.
+///
+/// Exit status: 0 shown, 1 nothing matches, or no samples are kept, 2 wrong usage, 3 daemon and samples cannot be read.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// Names of metrics, as in /metrics; the `gtrace_` in front may be left out.

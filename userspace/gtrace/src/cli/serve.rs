@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{IsTerminal as _, Write as _};
+use std::num::NonZeroUsize;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -99,10 +100,10 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     max_memory: Option<u64>,
     /// Most clients at a time.
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    max_clients: usize,
+    #[arg(long, value_name = "N", default_value = "64")]
+    max_clients: NonZeroUsize,
     /// Most threads of a client that use the GPU.
-    #[arg(long, value_name = "N", default_value_t = 1024)]
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u16).range(1..))]
     max_lanes: u16,
     /// How long the calls of a client whose connection breaks are kept for it to come back, such as 60s; 0: not at all.
     #[arg(long, value_name = "TIME", value_parser = gtrace_link::parse_resume, default_value = "30s")]
@@ -221,7 +222,7 @@ fn options(args: &Args) -> anyhow::Result<Options> {
             max_lanes: args.max_lanes,
             ..defaults.limits
         },
-        max_clients: args.max_clients,
+        max_clients: args.max_clients.get(),
         image_cache: (args.image_cache_max > 0)
             .then(|| image_cache(args.image_cache.as_deref()))
             .flatten(),
@@ -245,14 +246,11 @@ fn read_token(path: &Path) -> anyhow::Result<String> {
 
 /// A folder that only this user can write to; without one, images are not kept.
 fn image_cache(chosen: Option<&Path>) -> Option<PathBuf> {
-    let user = std::env::var_os("XDG_CACHE_HOME")
-        .map(PathBuf::from)
-        .or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cache")));
     let candidates = match chosen {
         Some(dir) => vec![dir.to_owned()],
         None => [
             Some(PathBuf::from("/var/cache/gtrace/images")),
-            user.map(|dir| dir.join("gtrace/images")),
+            shared::cache_folder().map(|dir| dir.join("gtrace/images")),
         ]
         .into_iter()
         .flatten()

@@ -2,6 +2,7 @@
 
 mod times;
 
+use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
@@ -11,6 +12,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use gtrace_api::client::{Client, ClientError, Endpoint};
+use gtrace_api::text::clean_lines;
 use gtrace_api::{DEFAULT_SOCKET, Status};
 use gtrace_engine::config::{Config, ConfigError, Keys};
 use gtrace_event::Timestamp;
@@ -415,9 +417,14 @@ pub(super) fn print_error(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// A line for standard error.
+/// A line for standard error, or several.
 pub(super) fn say(text: &str) {
-    print_error(&format!("gtrace: {text}\n"));
+    print_error(&spoken(text));
+}
+
+/// What [`say`] writes. Names of files and processes are in it, which a terminal must not obey.
+fn spoken(text: &str) -> String {
+    format!("gtrace: {}\n", clean_lines(text))
 }
 
 /// `value` as one line of JSON.
@@ -504,6 +511,20 @@ pub(super) fn many_files(wanted: u64) -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
+/// This user's folder for what can be made again.
+pub(super) fn cache_folder() -> Option<PathBuf> {
+    cache_folder_by(|name| std::env::var_os(name))
+}
+
+/// By `XDG_CACHE_HOME`, else `HOME`: one that is relative, or set to nothing, counts as none (XDG Base Directory Specification).
+fn cache_folder_by(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let folder = |name: &str| {
+        let named = variable(name).map(PathBuf::from);
+        named.filter(|folder| folder.is_absolute())
+    };
+    folder("XDG_CACHE_HOME").or_else(|| Some(folder("HOME")?.join(".cache")))
+}
+
 /// Waits a little before the next attempt to reach the daemon.
 pub(super) fn pause() {
     std::thread::sleep(Duration::from_millis(250));
@@ -521,6 +542,29 @@ mod tests {
         let most = before.maximum.map_or(4096, |most| most.min(4096));
         assert_eq!(many_files(most), now.max(most));
         assert_eq!(getrlimit(Resource::Nofile).maximum, before.maximum);
+    }
+
+    #[test]
+    fn what_errors_name_changes_nothing_of_a_terminal() {
+        // The name of a mapped library is its process's choice.
+        let written = spoken("2 functions of /tmp/libcuda.so\u{1b}[2J\u{9b}31m\nnext");
+        let shown = "gtrace: 2 functions of /tmp/libcuda.so\\x1b[2J\\x9b31m\nnext\n";
+        assert_eq!(written, shown);
+    }
+
+    #[test]
+    fn a_cache_is_never_made_in_the_folder_in_which_a_command_is_started() {
+        let of = |cache: &str, home: &str| {
+            cache_folder_by(|name| match name {
+                "XDG_CACHE_HOME" => Some(cache.into()),
+                "HOME" => Some(home.into()),
+                _ => None,
+            })
+        };
+        assert_eq!(of("/c", "/h"), Some("/c".into()));
+        assert_eq!(of("", "/h"), Some("/h/.cache".into()));
+        assert_eq!(of("c", "/h"), Some("/h/.cache".into()));
+        assert_eq!(of("", ""), None);
     }
 
     #[test]

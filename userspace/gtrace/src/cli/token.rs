@@ -28,6 +28,7 @@ enum What {
     /// Make a token and print its secret, which is kept nowhere.
     New {
         /// Its name in logs: letters, digits and ._-@.
+        #[arg(value_parser = name)]
         name: String,
         /// What its holder may do: read, or operate (acknowledge, pause, capture, read evidence; run programs on GPUs).
         #[arg(long, default_value = "read")]
@@ -164,6 +165,10 @@ fn listed(path: &Path) -> Result<Vec<TokenEntry>, FileError> {
         Ok(false) => Ok(Vec::new()),
         _ => gtrace_tls::list_tokens(path),
     }
+}
+
+fn name(text: &str) -> Result<String, String> {
+    gtrace_tls::check_name(text).map(|()| text.to_owned())
 }
 
 /// A size, as it is written into the file.

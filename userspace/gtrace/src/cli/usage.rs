@@ -28,6 +28,10 @@ const PLAINER: &[(&str, &str)] = &[
         "number too small to fit in target type",
         "the number is too small",
     ),
+    (
+        "number would be zero for non-zero type",
+        "give a number from 1",
+    ),
     ("invalid float literal", "give a number, such as 0.5"),
     (
         "cannot parse float from empty string",
@@ -56,7 +60,10 @@ pub(super) fn text(error: &Error, mut root: Command, words: &[OsString]) -> Stri
                 .filter(|sub| !sub.is_hide_set())
                 .map(Command::get_name)
                 .collect();
-            let meant = suggestion(error, ContextKind::SuggestedSubcommand);
+            // Commands by which gtrace starts itself are among those that are alike.
+            let meant = suggestion(error, ContextKind::SuggestedSubcommand, |name| {
+                names.contains(&name)
+            });
             format!(
                 "`{path}` has no command `{word}`{}\ncommands: {}\n",
                 meant.unwrap_or_default(),
@@ -67,10 +74,15 @@ pub(super) fn text(error: &Error, mut root: Command, words: &[OsString]) -> Stri
             format!("{argument} needs a value\n{}", about(command, &argument))
         }
         ErrorKind::InvalidValue => {
-            let meant = suggestion(error, ContextKind::SuggestedValue).unwrap_or_default();
+            let meant = suggestion(error, ContextKind::SuggestedValue, |_| true);
+            let choose = match meant {
+                Some(_) => " Use",
+                None => "; use",
+            };
+            let meant = meant.unwrap_or_default();
             let one_of = match error.get(ContextKind::ValidValue) {
                 Some(ContextValue::Strings(values)) if !values.is_empty() => {
-                    format!("; use one of {}", values.join(", "))
+                    format!("{choose} one of {}", values.join(", "))
                 }
                 _ => String::new(),
             };
@@ -91,6 +103,11 @@ pub(super) fn text(error: &Error, mut root: Command, words: &[OsString]) -> Stri
                 Some(ContextValue::Strings(others)) => others.join(", "),
                 Some(other) => other.to_string(),
                 None => "what else is given".to_owned(),
+            };
+            // A subcommand is no argument.
+            let argument = match argument.is_empty() {
+                true => format!("`{}`", named(ContextKind::InvalidSubcommand)),
+                false => argument,
             };
             match others == argument {
                 true => format!("{argument} is given twice; give it once\n"),
@@ -157,7 +174,7 @@ fn unknown(
     let mut out = format!("`{path}` takes no `{argument}`");
     if let Some(sub) = having(command, argument) {
         let _ = write!(out, "; `{path} {sub}` does: write it after `{sub}`");
-    } else if let Some(meant) = suggestion(error, ContextKind::SuggestedArg) {
+    } else if let Some(meant) = suggestion(error, ContextKind::SuggestedArg, |_| true) {
         out.push_str(&meant);
     } else if let Some(option) = option_before(command, words, argument) {
         // `--limit -1`: clap takes the number for an option.
@@ -204,11 +221,12 @@ fn having<'a>(command: &'a Command, argument: &str) -> Option<&'a str> {
     command.get_subcommands().find(has).map(Command::get_name)
 }
 
-/// What was probably meant.
-fn suggestion(error: &Error, kind: ContextKind) -> Option<String> {
+/// What was probably meant, of what `fits`.
+fn suggestion(error: &Error, kind: ContextKind, fits: impl Fn(&str) -> bool) -> Option<String> {
     let meant = match error.get(kind)? {
-        ContextValue::String(one) => one.clone(),
-        ContextValue::Strings(several) => several.first()?.clone(),
+        ContextValue::String(one) => Some(one).filter(|one| fits(one))?,
+        // The most similar comes last.
+        ContextValue::Strings(several) => several.iter().rev().find(|one| fits(one))?,
         _ => return None,
     };
     Some(format!("; did you mean `{meant}`?"))

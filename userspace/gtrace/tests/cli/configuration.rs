@@ -116,6 +116,27 @@ fn a_variable_for_a_path_that_is_set_to_nothing_is_none() {
     // Typed it is a mistake.
     let (code, _, err) = bare(&["config", "show", "--state-dir", ""], &[]);
     assert!(code == Some(2) && err.contains("needs a value"), "{err}");
+    let here = tempfile::tempdir().unwrap();
+    let variables = [
+        ("GTRACE_SERVE_STATUS", nothing),
+        ("XDG_RUNTIME_DIR", here.path()),
+    ];
+    let (_, out, err) = bare(&["status", "--remote"], &variables);
+    assert!(
+        !out.is_empty() || err.contains("serve-status.sock"),
+        "{err}"
+    );
+}
+
+#[test]
+fn a_head_that_others_could_read_along_with_is_wrong_usage() {
+    let database = ["--database", "/nonexistent/fleet.db"];
+    let (code, _, err) = bare(
+        &[&["head", "--listen", "0.0.0.0:1"][..], &database].concat(),
+        &[],
+    );
+    assert_eq!(code, Some(2), "{err}");
+    assert!(err.contains("--listen-https"), "{err}");
 }
 
 #[test]

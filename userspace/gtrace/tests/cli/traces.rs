@@ -98,8 +98,8 @@ fn traces_that_events_advise_can_be_taken() {
     let pid = child.id().to_string();
     let catalogue = Catalogue::builtin();
     let steps = Kind::ALL
-        .iter()
-        .flat_map(|kind| catalogue.kind(*kind).steps);
+        .into_iter()
+        .flat_map(|kind| catalogue.kind(kind).steps);
     let mut advised = steps
         .filter_map(|step| Some(step.split_once("gtrace trace ")?.1))
         .peekable();

@@ -96,7 +96,8 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_reported_exact
         .unwrap();
     assert_eq!(same.repeats, 333);
     eventually("everything of the kernel log is accounted for", || {
-        let read = metric(&daemon, "gtrace_records_total{source=\"/dev/kmsg\"}") - read_before;
+        let read =
+            metric(&daemon, "gtrace_source_records_total{source=\"/dev/kmsg\"}") - read_before;
         let lost: u64 = daemon
             .events(&["--kind", "source_lost"])
             .iter()
@@ -127,7 +128,7 @@ fn root_every_xid_of_a_burst_is_stored_once_and_what_kmsg_lost_is_reported_exact
 /// second, and others log, too.
 fn settled(daemon: &Daemon) -> (u64, u64) {
     let now = || {
-        let read = metric(daemon, "gtrace_records_total{source=\"/dev/kmsg\"}");
+        let read = metric(daemon, "gtrace_source_records_total{source=\"/dev/kmsg\"}");
         (newest_seq(), read)
     };
     let mut last = now();

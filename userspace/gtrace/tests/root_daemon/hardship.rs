@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -205,6 +205,27 @@ fn root_under_lockdown_doctor_names_it_and_the_remedy() {
     let said = String::from_utf8_lossy(&output.stdout);
     let said_more = String::from_utf8_lossy(&output.stderr);
     assert!(said.contains("lockdown=integrity"), "{said}{said_more}");
+}
+
+#[test]
+fn root_in_a_pid_namespace_of_its_own_doctor_names_it_and_the_remedy() {
+    needs_root!();
+    let of = |mut command: Command| {
+        let output = command.args(["doctor", "--json"]).output().unwrap();
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let facts = report["host"].as_array().unwrap();
+        let found = facts.iter().find(|fact| fact["name"] == "PID namespace");
+        found.unwrap().clone()
+    };
+    let mut unshared = Command::new("unshare");
+    unshared.args(["--pid", "--fork", "--mount-proc", GTRACE]);
+    let fact = of(unshared);
+    assert_eq!(fact["ok"], false, "{fact}");
+    assert!(fact["remedy"].as_str().unwrap().contains("hostPID: true"));
+    // PROC_PID_INIT_INO: the tests may run in a container themselves.
+    let own = fs::metadata("/proc/self/ns/pid").unwrap().ino();
+    let fact = of(Command::new(GTRACE));
+    assert_eq!(fact["ok"], own == 0xefff_fffc, "{fact}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use super::bounds;
 use super::notes::{Took, announce};
 use super::schema::APPENDED;
 use super::sql::{DbError, Sql, Value};
-use super::{DAY_NS, Database, epoch_position, nanos, position};
+use super::{CLOCK_AHEAD_NS, DAY_NS, Database, epoch_position, nanos, position};
 
 /// Of a batch that does not follow its chain, so many faults are kept.
 const FAULTS_A_BATCH: usize = 16;
@@ -23,9 +23,6 @@ const EPOCHS_MAX: usize = 4096;
 const FAULTS_MAX: usize = 100;
 /// Gaps of a host that are kept, the newest; those first that nothing explains.
 const GAPS_MAX: usize = 100;
-
-/// Incidents of hosts whose clocks are further ahead are taken for ones of this time.
-const CLOCK_AHEAD_NS: i64 = 3_600_000_000_000;
 
 /// A batch of the host with this number.
 #[derive(Debug)]

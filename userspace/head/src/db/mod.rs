@@ -68,6 +68,9 @@ const AUDIT_NS: i64 = 365 * DAY_NS;
 /// A time that is further ahead was noted under a clock that was wrong, and holds nothing up.
 const AHEAD_NS: i64 = 60_000_000_000;
 
+/// What hosts say that is further ahead is not taken for the newest: their clocks are, or they say so.
+const CLOCK_AHEAD_NS: i64 = 3_600_000_000_000;
+
 pub(crate) fn time_of(nanos: i64) -> Timestamp {
     Timestamp::from_nanosecond(i128::from(nanos)).unwrap_or(Timestamp::MAX)
 }
@@ -150,6 +153,11 @@ pub enum EnrollError {
          with `gtrace head token --host`, else name this one differently"
     )]
     NameTaken(String),
+    /// The host was put out of the fleet, and the token is for any host: it may have kept it.
+    #[error(
+        "host `{0}` was revoked: to take it back, make a token for it with `gtrace head token --host`"
+    )]
+    Revoked(String),
     /// The database failed.
     #[error(transparent)]
     Database(#[from] DbError),
@@ -273,7 +281,7 @@ impl Database {
                 return Err(EnrollError::OtherHost(host.to_owned()));
             }
             let known = sql.rows(
-                "SELECT id, machine_id FROM hosts WHERE name = $1",
+                "SELECT id, machine_id, revoked_ns FROM hosts WHERE name = $1",
                 &[request.host.as_str().into()],
             )?;
             let credential: Value = digest(credential).as_slice().into();
@@ -284,6 +292,9 @@ impl Database {
                         && row[1].opt_text() == request.machine_id.as_deref();
                     if !same && bound.is_none() {
                         return Err(EnrollError::NameTaken(request.host.clone()));
+                    }
+                    if row[2].opt_int().is_some() && bound.is_none() {
+                        return Err(EnrollError::Revoked(request.host.clone()));
                     }
                     sql.execute(
                         "UPDATE hosts SET credential = $1, machine_id = $2, revoked_ns = NULL WHERE id = $3",
@@ -325,6 +336,8 @@ impl Database {
                 &[nanos(now).into(), host.into()],
             )?;
             if changed > 0 {
+                // It may have kept one that is good for another use.
+                sql.execute("DELETE FROM tokens WHERE host = $1", &[host.into()])?;
                 audit(sql, by, &format!("revoked the credential of {host}"))?;
             }
             Ok(changed > 0)

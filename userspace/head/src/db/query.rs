@@ -9,7 +9,7 @@ use gtrace_event::{
 use serde::{Deserialize, Serialize};
 
 use super::sql::{DbError, Value};
-use super::{DAY_NS, Database, nanos, time_of};
+use super::{CLOCK_AHEAD_NS, DAY_NS, Database, nanos, time_of};
 
 /// Which events are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -199,7 +199,8 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn events(&mut self, query: &EventQuery) -> Result<Vec<FleetEvent>, DbError> {
-        let tables = self.tables()?;
+        let days = self.days()?;
+        let tables: Vec<String> = days.iter().map(|(table, _)| table.clone()).collect();
         let hosts = match &query.hosts {
             Some(names) => Some(self.named(names)?),
             None => None,
@@ -229,28 +230,42 @@ impl Database {
             }
             severe.push(')');
         }
-        for table in &tables {
-            let mut parameters: Vec<Value> = vec![
-                query.since.map_or(i64::MIN, nanos).into(),
-                query.until.map_or(i64::MAX, nanos).into(),
+        let since = query.since.map_or(i64::MIN, nanos);
+        let until = query.until.map_or(i64::MAX, nanos);
+        for (table, day) in &days {
+            let begin = day.saturating_mul(DAY_NS);
+            // What came on a day is of no later one, unless its host's clock is ahead. Such are the first of their day: by their own time
+            // they would be the newest of the fleet for years, and hide those of all others.
+            let end = begin.saturating_add(DAY_NS + CLOCK_AHEAD_NS);
+            let ranges = [
+                (time, since, until.min(end), None),
+                // Few or none, which the index shows.
+                ("r.time_ns", since.max(end), until, Some(begin)),
             ];
-            let mut more = severe.clone();
-            if let Some(hosts) = &hosts {
-                more += &one_of("r.host", hosts.iter().map(|(id, _)| *id), &mut parameters);
-            }
-            if let Some(kind) = query.kind {
-                parameters.push(kind.to_string().into());
-                more += &format!(" AND r.kind = ${}", parameters.len());
-            }
-            let sql = format!(
-                "SELECT r.time_ns, r.host, hosts.name, r.body FROM {table} r JOIN hosts ON hosts.id = r.host \
-                 WHERE r.record = 'event' AND {time} >= $1 AND {time} < $2{more} \
-                 ORDER BY {time} DESC LIMIT {most}"
-            );
-            for row in self.sql.rows(&sql, &parameters)? {
-                if let Ok(Record::Event(event)) = serde_json::from_str(row[3].text()) {
-                    let name = row[2].text().to_owned();
-                    found.push((row[0].int(), row[1].int(), name, *event));
+            for (time, from, to, instead) in ranges {
+                if from >= to {
+                    continue;
+                }
+                let mut parameters: Vec<Value> = vec![from.into(), to.into()];
+                let mut more = severe.clone();
+                if let Some(hosts) = &hosts {
+                    more += &one_of("r.host", hosts.iter().map(|(id, _)| *id), &mut parameters);
+                }
+                if let Some(kind) = query.kind {
+                    parameters.push(kind.to_string().into());
+                    more += &format!(" AND r.kind = ${}", parameters.len());
+                }
+                let sql = format!(
+                    "SELECT r.time_ns, r.host, hosts.name, r.body FROM {table} r JOIN hosts ON hosts.id = r.host \
+                     WHERE r.record = 'event' AND {time} >= $1 AND {time} < $2{more} \
+                     ORDER BY {time} DESC LIMIT {most}"
+                );
+                for row in self.sql.rows(&sql, &parameters)? {
+                    if let Ok(Record::Event(event)) = serde_json::from_str(row[3].text()) {
+                        let name = row[2].text().to_owned();
+                        let time = instead.unwrap_or_else(|| row[0].int());
+                        found.push((time, row[1].int(), name, *event));
+                    }
                 }
             }
             // Of all days there are never more than of two.
@@ -444,8 +459,16 @@ impl Database {
 
     /// Tables of records, the oldest day first.
     pub(super) fn tables(&mut self) -> Result<Vec<String>, DbError> {
-        let rows = self.sql.rows("SELECT name FROM days ORDER BY day", &[])?;
-        Ok(rows.iter().map(|row| row[0].text().to_owned()).collect())
+        Ok(self.days()?.into_iter().map(|(table, _)| table).collect())
+    }
+
+    /// The same with their days.
+    fn days(&mut self) -> Result<Vec<(String, i64)>, DbError> {
+        let rows = self
+            .sql
+            .rows("SELECT name, day FROM days ORDER BY day", &[])?;
+        let of = |row: &Vec<Value>| (row[0].text().to_owned(), row[1].int());
+        Ok(rows.iter().map(of).collect())
     }
 }
 
@@ -455,6 +478,33 @@ mod tests {
 
     use super::*;
     use crate::db::testing::{put_first, with_hosts};
+
+    #[test]
+    fn a_host_whose_clock_is_years_ahead_does_not_hide_the_events_of_others() {
+        let (_dir, mut db) = with_hosts(&["a", "b"]);
+        let now = Timestamp::now();
+        let event = |time: Timestamp| {
+            let xid = Occurrence::new(Kind::Xid, Severity::Critical, "Xid 79".to_owned());
+            let seen = Event::seen(time, WitnessName::PrintkConsole, 1, xid);
+            Record::Event(Box::new(seen))
+        };
+        put_first(&mut db, 0, &[event(now)], now);
+        let ahead: Timestamp = "2099-01-01T00:00:00Z".parse().unwrap();
+        put_first(&mut db, 1, &[event(ahead), event(ahead), event(ahead)], now);
+        let mut hosts = |since: Option<Timestamp>, limit: u32| -> Vec<String> {
+            let query = EventQuery {
+                since,
+                limit,
+                ..EventQuery::default()
+            };
+            let found = db.events(&query).unwrap();
+            found.into_iter().map(|one| one.fleet_host).collect()
+        };
+        assert_eq!(hosts(None, 1), ["a"]);
+        // They are there, before what is known to have happened on their day.
+        assert_eq!(hosts(None, 9), ["b", "b", "b", "a"]);
+        assert_eq!(hosts(Some(ahead), 9), ["b", "b", "b"]);
+    }
 
     #[test]
     fn what_is_older_than_all_databases_know_is_the_oldest_and_is_found() {

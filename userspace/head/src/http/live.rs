@@ -34,6 +34,7 @@ const CHECK: Duration = Duration::from_secs(1);
 const GAP: &str = "event: gap\ndata: {}\n\n";
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct EventParameters {
     host: Option<String>,
     kind: Option<String>,
@@ -56,6 +57,7 @@ pub(super) async fn events(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct IncidentParameters {
     host: Option<String>,
 }

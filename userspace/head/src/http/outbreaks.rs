@@ -41,6 +41,7 @@ struct At {
 pub(super) struct Last(Arc<Mutex<Option<At>>>);
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Parameters {
     since: Option<Timestamp>,
     open: Option<bool>,

@@ -99,6 +99,7 @@ pub(super) async fn incident(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct EventParameters {
     since: Option<Timestamp>,
     until: Option<Timestamp>,
@@ -140,6 +141,7 @@ pub(super) async fn events(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct IncidentParameters {
     since: Option<Timestamp>,
     open: Option<bool>,
@@ -169,6 +171,7 @@ pub(super) async fn incidents(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct VerifyParameters {
     host: Option<String>,
 }
@@ -210,6 +213,7 @@ async fn known_label(app: &App, only: &Only, name: &str) -> Result<String, Probl
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct LemonParameters {
     by: Option<String>,
     limit: Option<usize>,
@@ -238,6 +242,7 @@ pub(super) async fn lemons(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct UsageParameters {
     by: Option<String>,
     since: Option<Timestamp>,
@@ -277,6 +282,7 @@ pub(super) async fn usage(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct LatencyParameters {
     by: Option<String>,
     since: Option<Timestamp>,
@@ -325,6 +331,7 @@ pub(super) async fn latency(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct CohortParameters {
     by: Option<String>,
 }
@@ -352,6 +359,7 @@ pub(super) async fn cohorts(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct CompareParameters {
     by: Option<String>,
     old: String,

@@ -41,6 +41,7 @@ pub struct RemediationView {
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Which {
     all: Option<bool>,
     limit: Option<u32>,

@@ -486,6 +486,7 @@ fn host(
 }
 
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct PageParameters {
     after: Option<String>,
     limit: Option<u32>,

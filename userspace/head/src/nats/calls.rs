@@ -22,6 +22,16 @@ const QUESTIONS: usize = 20_000;
 /// Bytes of them together: whoever may use the servers can ask, and is known only after that.
 const QUESTIONS_BYTES: usize = 64 << 20;
 
+/// What the subject of an answer begins with: where clients wait for answers, and what servers put in the place of that where a
+/// question comes from another account.
+const INBOXES: [&str; 2] = ["_INBOX.", "_R_."];
+
+/// Whether an answer may go there. Whoever asks names the subject, and a head may publish on more of them than a host: an empty answer to
+/// `$JS.API.STREAM.PURGE.GTRACE_RECORDS` would remove the batches of all hosts.
+fn is_inbox(reply: &str) -> bool {
+    INBOXES.iter().any(|inbox| reply.starts_with(inbox))
+}
+
 /// Answers until something fails.
 pub(super) async fn answer(
     client: &Client,
@@ -55,6 +65,10 @@ async fn one(client: &Client, intake: &Intake, router: Router, question: Message
     let Some(reply) = question.reply.clone() else {
         return;
     };
+    if !is_inbox(reply.as_str()) {
+        let why = "its answer is to go to no inbox";
+        return refuse(intake, question.subject.as_str(), why);
+    }
     let text = |name: &str| {
         let value = question.headers.as_ref()?.get(name)?;
         Some(value.as_str().to_owned())
@@ -138,5 +152,25 @@ async fn ask(
     match body {
         Ok(body) => (status, body.to_vec()),
         Err(_) => (StatusCode::INTERNAL_SERVER_ERROR, Vec::new()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_go_to_inboxes_alone() {
+        for reply in ["_INBOX.x.y", "_R_.x.y"] {
+            assert!(is_inbox(reply), "{reply}");
+        }
+        for reply in [
+            "",
+            "_INBOX",
+            "$JS.API.STREAM.PURGE.GTRACE_RECORDS",
+            "gtrace.lab.a1.position",
+        ] {
+            assert!(!is_inbox(reply), "{reply}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::{File, TryLockError};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -306,9 +306,11 @@ impl Runner {
         let mut name = path.clone().into_os_string();
         name.push("-remediation");
         let failed = |e: std::io::Error| format!("cannot lock {}: {e}", Path::new(&name).display());
+        // As the database: who can open it can lock it.
         let file = File::options()
             .create(true)
             .append(true)
+            .mode(0o600)
             .open(&name)
             .map_err(failed)?;
         match file.try_lock() {

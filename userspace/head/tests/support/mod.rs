@@ -23,13 +23,24 @@ use gtrace_store::{Options, Store};
 pub use postgres::{Postgres, Secured};
 
 /// What is found at last, within so many seconds.
-pub fn wait_for<T>(what: &str, seconds: u64, mut look: impl FnMut() -> Option<T>) -> T {
+#[track_caller]
+pub fn wait_for<T>(what: &str, seconds: u64, look: impl FnMut() -> Option<T>) -> T {
+    wait_within(seconds, &|| what.to_owned(), look)
+}
+
+/// The same; what did not come is only asked for then.
+#[track_caller]
+pub fn wait_within<T>(
+    seconds: u64,
+    what: &dyn Fn() -> String,
+    mut look: impl FnMut() -> Option<T>,
+) -> T {
     let until = Instant::now() + Duration::from_secs(seconds);
     loop {
         if let Some(found) = look() {
             return found;
         }
-        assert!(Instant::now() < until, "{what} did not come");
+        assert!(Instant::now() < until, "{} did not come", what());
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -255,6 +255,16 @@ fn a_second_writer_is_refused() {
 }
 
 #[test]
+fn nobody_but_owner_and_group_gets_into_the_directory() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let history = dir.path().join("history");
+    let _writer = open(&history);
+    let mode = std::fs::metadata(&history).unwrap().permissions().mode();
+    assert_eq!(mode & 0o007, 0);
+}
+
+#[test]
 fn a_directory_that_does_not_exist_is_absent() {
     let dir = tempfile::tempdir().unwrap();
     let error = Reader::open(&dir.path().join("none")).unwrap_err();

@@ -175,7 +175,6 @@ fn everything(format: Format) -> String {
         hub.metrics
             .count_event(&counted, Provenance::Kernel, true, 1);
     }
-    hub.metrics.count_records(WitnessName::Kmsg, 7);
     hub.metrics.count_lost("store", "queue_full", 1);
     hub.metrics.count_refused("tcp", "connections");
     let gpus = [gpu("0000:3b:00.0", true), gpu("0000:5e:00.0", false)];
@@ -364,6 +363,49 @@ fn every_metric_of_rules_and_dashboards_is_exposed_or_documented() {
     for name in recorded {
         assert!(all.matches(name).count() > 1, "nothing reads {name}");
     }
+}
+
+/// Whether a line of a page has `name`: whole, or by its end behind a name that begins alike (`gtrace_a_used`, `_free`).
+fn names_it(line: &str, name: &str) -> bool {
+    let codes = line.split('`').skip(1).step_by(2);
+    let codes: Vec<&str> = codes.filter_map(|code| code.split('{').next()).collect();
+    codes.iter().any(|code| {
+        let end = code.trim_start_matches('.');
+        match name.strip_suffix(end) {
+            Some(stem) if end.starts_with('_') => codes
+                .iter()
+                .any(|whole| whole.starts_with("gtrace_") && whole.starts_with(stem)),
+            _ => *code == name,
+        }
+    })
+}
+
+#[test]
+fn every_metric_is_documented() {
+    let docs = packaging().join("../docs");
+    let pages = [
+        "api",
+        "gpu-samples",
+        "health",
+        "incidents",
+        "remoting",
+        "samples",
+    ]
+    .map(|page| std::fs::read_to_string(docs.join(format!("{page}.md"))).unwrap())
+    .concat();
+    let text = everything(Format::Prometheus);
+    let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let names = types.filter_map(|line| line.split(' ').next());
+    let unknown: Vec<&str> = names
+        .filter(|name| name.starts_with("gtrace_"))
+        .filter(|&name| {
+            let short = name.strip_suffix("_total").unwrap_or(name);
+            !pages
+                .lines()
+                .any(|line| names_it(line, name) || names_it(line, short))
+        })
+        .collect();
+    assert_eq!(unknown, Vec::<&str>::new());
 }
 
 #[test]

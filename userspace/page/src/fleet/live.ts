@@ -1,9 +1,8 @@
 // The fleet as it is now: hosts are asked for, changes of incidents come as a stream.
 
-import { useEffect, useReducer } from "preact/hooks";
 import { Problem, get } from "../api";
+import { Feed, useFeed } from "../feed";
 import { compareTimes } from "../format";
-import type { Connection } from "../parts/frame";
 import type { FleetIncident, Host, Outbreak } from "./types";
 
 const HOSTS_MS = 5_000;
@@ -16,72 +15,21 @@ export const INCIDENTS_MAX = 1_000;
 /** Ids of incidents are unique within a host. */
 export const keyOf = (one: FleetIncident): string => `${one.fleet_host} ${one.incident.id}`;
 
-class FleetLive {
+class FleetLive extends Feed {
   hosts: Host[] | undefined;
   outbreaks: Outbreak[] | undefined;
   incidents: FleetIncident[] | undefined;
-  connection: Connection = "connecting";
 
-  /** With what each thing that is read failed last. */
-  private problems = new Map<string, Problem>();
   /** Whether incidents could not be read: the stream does not have those before it. */
   private incidentsDue = false;
   private byKey = new Map<string, FleetIncident>();
-  private listeners = new Set<() => void>();
-  private stream: EventSource | undefined;
   private due = 0;
-  private scheduled = false;
-  private stale = false;
 
   start(): void {
-    // A tab can be opened in the background.
-    if (!document.hidden) this.listen();
+    this.follow();
     void this.poll("hosts", async () => { this.hosts = await get<Host[]>("/fleet/v1/hosts"); }, HOSTS_MS);
     void this.poll("incidents", async () => { if (this.incidentsDue) await this.readIncidents(); }, HOSTS_MS);
     void this.poll("outbreaks", () => this.readOutbreaks(), OUTBREAKS_MS);
-    document.addEventListener("visibilitychange", () => {
-      // A page that nobody sees holds no stream.
-      if (document.hidden) this.close();
-      else if (!this.stream) this.listen();
-    });
-  }
-
-  /** Something that could not be read when it was last asked for. */
-  get problem(): Problem | undefined {
-    return [...this.problems.values()][0];
-  }
-
-  subscribe(listener: () => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
-  }
-
-  private changed(): void {
-    if (this.scheduled) return;
-    this.scheduled = true;
-    requestAnimationFrame(() => {
-      this.scheduled = false;
-      this.sort();
-      for (const listener of this.listeners) listener();
-    });
-  }
-
-  private async poll(name: string, read: () => Promise<void>, every: number): Promise<void> {
-    for (;;) {
-      if (!document.hidden) await this.attempt(name, read);
-      await new Promise((done) => setTimeout(done, every));
-    }
-  }
-
-  private async attempt(name: string, read: () => Promise<void>): Promise<void> {
-    try {
-      await read();
-      this.problems.delete(name);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      this.problems.set(name, error);
-    }
-    this.changed();
   }
 
   private async readOutbreaks(): Promise<void> {
@@ -106,32 +54,15 @@ class FleetLive {
     }
   }
 
-  private listen(): void {
-    const stream = new EventSource("/fleet/v1/incidents/stream");
-    this.stream = stream;
-    stream.onopen = () => {
-      this.connection = "live";
-      // Read once the stream runs: nothing falls between the two.
-      void this.attempt("incidents", () => this.readIncidents());
-    };
-    stream.onerror = () => {
-      this.connection = "lost";
-      this.changed();
-      if (stream.readyState !== EventSource.CLOSED) return;
-      this.close();
-      setTimeout(() => { if (!this.stream && !document.hidden) this.listen(); }, 5_000);
-    };
+  protected listen(): void {
+    // Read once the stream runs: nothing falls between the two.
+    const read = () => void this.attempt("incidents", () => this.readIncidents());
+    const stream = this.open("/fleet/v1/incidents/stream", read, () => 5_000);
     stream.addEventListener("incident", (message) => {
       this.take([JSON.parse((message as MessageEvent<string>).data) as FleetIncident]);
       this.settle();
     });
-    stream.addEventListener("gap", () => void this.attempt("incidents", () => this.readIncidents()));
-  }
-
-  private close(): void {
-    this.stream?.close();
-    this.stream = undefined;
-    this.connection = "lost";
+    stream.addEventListener("gap", read);
   }
 
   /** An incident can make an outbreak. */
@@ -152,10 +83,7 @@ class FleetLive {
     this.changed();
   }
 
-  /** Once a frame: in an outbreak every host has news. */
-  private sort(): void {
-    if (!this.stale) return;
-    this.stale = false;
+  protected sort(): void {
     const all = [...this.byKey.values()].sort((a, b) => compareTimes(b.incident.opened, a.incident.opened));
     this.incidents = all.filter((one, at) => at < INCIDENTS_MAX || one.incident.state !== "resolved");
     this.byKey = new Map(this.incidents.map((one) => [keyOf(one), one]));
@@ -165,8 +93,4 @@ class FleetLive {
 export const fleet = new FleetLive();
 
 /** The live state; the component is drawn again whenever it changes. */
-export function useFleet(): FleetLive {
-  const [, redraw] = useReducer<number, void>((n) => n + 1, 0);
-  useEffect(() => fleet.subscribe(() => redraw()), []);
-  return fleet;
-}
+export const useFleet = (): FleetLive => useFeed(fleet);

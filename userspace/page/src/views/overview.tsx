@@ -12,6 +12,8 @@ import { usePolled } from "../use";
 import type { GpuInfo, GpuSample, HealthState, Incident, SampleHistory, SampleSeries, SubjectHealth, VgpuLicense } from "../types";
 
 const SPAN_MS = 15 * 60_000;
+/** Incidents that are shown. */
+const SHOWN = 6;
 const SAMPLES = ["gtrace_gpu_utilization_ratio", "gtrace_gpu_memory_used_bytes", "gtrace_gpu_temperature_celsius", "gtrace_gpu_power_watts", "gtrace_pressure_ratio"];
 
 /** Reasons that lower clocks to protect the GPU. */
@@ -164,6 +166,21 @@ export function Overview() {
   // A GPU that is gone has no card.
   const hasCard = (one: SubjectHealth) => one.subject.part === "gpu" && (gpus ?? []).some((gpu) => one.subject.name === gpu.pci || one.subject.name === gpu.uuid);
   const others = (health ?? []).filter((one) => !hasCard(one) && one.subject.part !== "host" && (one.state === "degraded" || one.state === "unhealthy"));
+  // The worst first, and of one severity the newest.
+  const gravity = (one: Incident) => SEVERITIES.indexOf(one.severity);
+  const worst = [...faults].sort((a, b) => gravity(b) - gravity(a));
+  const attention = [
+    ...worst.slice(0, SHOWN).map((incident) => ({
+      weight: 2 * gravity(incident),
+      row: <a class="attention" key={incident.id} href={href("incidents", incident.id)} data-row>
+        <SeverityMark of={incident.severity} /><span class="grow">{incident.title}</span><StateMark of={incident.state} /><time class="muted" title={incident.opened}>{clock(incident.opened)}</time>
+      </a>,
+    })),
+    ...others.map((one) => ({
+      weight: one.state === "unhealthy" ? 5 : 1,
+      row: <div class="attention" key={subjectName(one)}><HealthMark of={one.state} /><span class="grow">{one.subject.part === "gpu" ? <a href={href("gpu", one.subject.name)}>{subjectName(one)}</a> : subjectName(one)}: {texts(one).join("; ")}</span><span class="muted">{one.action !== "none" ? words(one.action) : ""}</span></div>,
+    })),
+  ].sort((a, b) => b.weight - a.weight);
   const whole = health?.find((one) => one.subject.part === "host");
   const why = health?.find((one) => one.subject.part !== "host" && one.state === whole?.state);
   const maintenance = live.report?.maintenance;
@@ -183,14 +200,9 @@ export function Overview() {
           <h2>Needs somebody</h2>
           <div class="list">
             {status.store_problem && <div class="attention"><Mark shape="octagon" tone="fatal">store</Mark><span class="grow">{status.store_problem}</span></div>}
-            {others.map((one) => <div class="attention" key={subjectName(one)}><HealthMark of={one.state} /><span class="grow">{one.subject.part === "gpu" ? <a href={href("gpu", one.subject.name)}>{subjectName(one)}</a> : subjectName(one)}: {texts(one).join("; ")}</span><span class="muted">{one.action !== "none" ? words(one.action) : ""}</span></div>)}
-            {faults.slice(0, 6).map((incident) => (
-              <a class="attention" key={incident.id} href={href("incidents", incident.id)} data-row>
-                <SeverityMark of={incident.severity} /><span class="grow">{incident.title}</span><StateMark of={incident.state} /><time class="muted" title={incident.opened}>{clock(incident.opened)}</time>
-              </a>
-            ))}
+            {attention.map((one) => one.row)}
           </div>
-          {faults.length > 6 && <p><a href={href("incidents", "", { state: "open" })}>All {faults.length} incidents</a></p>}
+          {faults.length > SHOWN && <p><a href={href("incidents", "", { state: "open" })}>All {faults.length} incidents</a></p>}
         </section>
       )}
 

@@ -86,7 +86,7 @@ fn picture(material: &Material, window: Window, id: &str) -> Markup {
         div.timeline {
             div.names {
                 @for lane in &lanes {
-                    @if busy(lane) { div { (lane.title()) } } @else { div.empty { (lane.title()) ": none" } }
+                    @if busy(lane) { div { (lane.name()) } } @else { div.empty { (lane.name()) ": none" } }
                 }
             }
             div.scroll tabindex="0" role="group" aria-label="Timeline" {

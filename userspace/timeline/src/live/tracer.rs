@@ -15,6 +15,8 @@ use gtrace_engine::sources::driver_modules::Follower;
 use gtrace_engine::sources::layouts;
 use gtrace_engine::sources::watched::{self, DeviceNames};
 use gtrace_event::WitnessName;
+use gtrace_uprobes::TraceError;
+use gtrace_uprobes::procfs::has_the_kernels_numbers;
 
 use super::target::Target;
 
@@ -116,6 +118,9 @@ impl Tracer {
     ///
     /// That no probe sees such calls here.
     pub fn start(pid: u32, fixed: Option<Vec<DeviceFilter>>) -> anyhow::Result<Self> {
+        if !has_the_kernels_numbers() {
+            return Err(TraceError::OtherNumbers(pid).into());
+        }
         let tracefs = Tracefs::find().map_err(|e| anyhow::anyhow!("{e}: {}", e.remedy()))?;
         let options = ProbesOptions {
             off: WitnessName::ALL

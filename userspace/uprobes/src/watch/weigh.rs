@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use gtrace_abi::ApiKind;
 
 use super::{Unprobed, WEIGH_EVERY, Watch};
+use crate::functions::Function;
 use crate::governor::{self, Action, Load, SAMPLE_EVERY};
 use crate::instruction::Class;
 use crate::load::TraceError;
@@ -130,7 +131,7 @@ impl Watch {
     }
 
     fn act(&mut self, actions: &[Action], budget: f64) -> Result<(), TraceError> {
-        let mut shed = Vec::new();
+        let mut shed = BTreeSet::new();
         let mut most: f64 = 0.0;
         for action in actions {
             let name = |function: u32| self.tracer.functions()[function as usize].name.clone();
@@ -147,7 +148,7 @@ impl Watch {
                     ));
                 }
                 Action::Shed { function, share } => {
-                    shed.push(*function);
+                    shed.insert(*function);
                     most = most.max(*share);
                     let tracking = match self.tracer.functions()[*function as usize]
                         .tracks_allocations()
@@ -171,13 +172,7 @@ impl Watch {
         if shed.is_empty() {
             return Ok(());
         }
-        // Tracking only some allocations would report false leaks.
-        let tracks_allocations =
-            |function: &u32| self.tracer.functions()[*function as usize].tracks_allocations();
-        if shed.iter().any(tracks_allocations) {
-            shed.extend((0..self.tracer.functions().len() as u32).filter(tracks_allocations));
-            self.tracking_disabled = true;
-        }
+        self.tracking_disabled |= add_allocations(&mut shed, self.tracer.functions());
         let now = Instant::now();
         if let Some(recovery) = &mut self.recovery {
             for function in &shed {
@@ -197,7 +192,7 @@ impl Watch {
                 known.begin(at);
             }
         }
-        self.tracer.shed_functions(&shed)
+        self.tracer.shed_functions(shed)
     }
 
     /// Times all calls of functions again that were sampled, and puts probes back that were taken away,
@@ -263,5 +258,58 @@ impl Watch {
                 && described.description.kind != ApiKind::Info as u32
                 && self.tracer.way() == crate::Way::Session
         })
+    }
+}
+
+/// Adds all functions that allocate and free to those whose probes are to go, if one of them is among these; whether it is.
+/// Tracking only some allocations would report false leaks.
+fn add_allocations(shed: &mut BTreeSet<u32>, functions: &[Function]) -> bool {
+    let tracks = (0..)
+        .zip(functions)
+        .filter(|(_, function)| function.tracks_allocations());
+    let tracks: BTreeSet<u32> = tracks.map(|(number, _)| number).collect();
+    let any = !shed.is_disjoint(&tracks);
+    if any {
+        shed.extend(tracks);
+    }
+    any
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::functions::default_set;
+    use crate::recovery::Recovery;
+
+    #[test]
+    fn functions_that_allocate_and_free_come_back_together_each_time() {
+        let functions = default_set();
+        let number = |name: &str| {
+            let at = functions.iter().position(|f| f.name == name).unwrap();
+            u32::try_from(at).unwrap()
+        };
+        let mut launch = BTreeSet::from([number("cuLaunchKernel")]);
+        assert!(!add_allocations(&mut launch, &functions));
+        assert_eq!(launch.len(), 1);
+        let second = Duration::from_secs(1);
+        let mut recovery = Recovery::within(10 * second, 600 * second);
+        let mut now = Instant::now();
+        // Each trial fails, so that the next one waits for longer.
+        for _ in 0..3 {
+            let mut shed = BTreeSet::from([number("cuMemAlloc_v2")]);
+            assert!(add_allocations(&mut shed, &functions));
+            assert!(shed.contains(&number("cuMemFree_v2")));
+            for function in &shed {
+                recovery.took_away(*function, 0.02, 0.01, second, now);
+            }
+            let back = loop {
+                now += second;
+                let due = recovery.due(&[], 1e9, 0.01, now);
+                if !due.is_empty() {
+                    break due;
+                }
+            };
+            assert_eq!(back, shed.into_iter().collect::<Vec<_>>());
+        }
     }
 }

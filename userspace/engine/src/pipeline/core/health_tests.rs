@@ -15,6 +15,9 @@ use crate::hub::Command;
 use crate::input::{Input, Observation};
 use gtrace_devices::PciTree;
 
+#[path = "health_tests/flags.rs"]
+mod flags;
+
 fn tree() -> PciTree {
     PciTree::read(&FakeSysfs::with_gpu().root())
 }

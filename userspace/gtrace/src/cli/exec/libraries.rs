@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 
+use crate::cli::shared::cache_folder;
+
 /// A library that this binary carries, of the same sources.
 pub(in crate::cli) struct Library {
     /// Its content, as zstd packs it.
@@ -214,13 +216,8 @@ impl Library {
 
 /// Folders to try.
 fn places() -> Vec<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let absolute = |path: &PathBuf| path.is_absolute();
-    let cache = variable("XDG_CACHE_HOME").filter(absolute);
-    let home = || Some(variable("HOME").filter(absolute)?.join(".cache"));
     let user = rustix::process::geteuid().as_raw();
-    cache
-        .or_else(home)
+    cache_folder()
         .map(|dir| dir.join("gtrace"))
         .into_iter()
         .chain([PathBuf::from(format!("/var/tmp/gtrace-{user}"))])

@@ -1,8 +1,7 @@
 //! Which of the documented alerts would have fired, had a drill been a fault.
 
-use std::collections::BTreeMap;
-
 use gtrace_event::{FailureClass, Severity};
+use gtrace_top::Sample;
 
 use super::drills::Drill;
 
@@ -25,58 +24,17 @@ pub(super) const ALERTS: [(&str, &str); 3] = [
 /// What each alert selects.
 pub(super) type Selected = [f64; ALERTS.len()];
 
-/// A series of `/metrics`.
-#[derive(Debug, PartialEq)]
-struct Series {
-    name: String,
-    labels: BTreeMap<String, String>,
-}
-
-impl Series {
-    /// Reads `name{label="value",...}`; `=~` counts as `=`.
-    fn parse(text: &str) -> Option<Self> {
-        let (name, mut rest) = text.split_once('{')?;
-        let mut labels = BTreeMap::new();
-        while !rest.starts_with('}') {
-            let (label, after) = rest.split_once('"')?;
-            let (value, after) = quoted(after)?;
-            let label = label.trim_start_matches(',').trim_end_matches('~');
-            labels.insert(label.trim_end_matches('=').to_owned(), value);
-            rest = after;
-        }
-        Some(Self {
-            name: name.to_owned(),
-            labels,
+/// Whether `selector` selects `series` where drills are in the place of faults.
+fn selects(selector: &Sample, series: &Sample) -> bool {
+    selector.name == series.name
+        && selector.labels.iter().all(|(label, wanted)| {
+            let wanted = match (label.as_str(), wanted.as_str()) {
+                ("provenance", "kernel") => "injected",
+                ("drill", "false") => "true",
+                (_, wanted) => wanted,
+            };
+            wanted.split('|').any(|one| one == series.label(label))
         })
-    }
-
-    /// Whether this selects `series` where drills are in the place of faults.
-    fn selects(&self, series: &Self) -> bool {
-        self.name == series.name
-            && self.labels.iter().all(|(label, wanted)| {
-                let wanted = match (label.as_str(), wanted.as_str()) {
-                    ("provenance", "kernel") => "injected",
-                    ("drill", "false") => "true",
-                    (_, wanted) => wanted,
-                };
-                let value = series.labels.get(label);
-                value.is_some_and(|value| wanted.split('|').any(|one| one == value))
-            })
-    }
-}
-
-/// The text up to the next quote that is not escaped, and what follows that.
-fn quoted(text: &str) -> Option<(String, &str)> {
-    let mut value = String::new();
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '"' => return Some((value, &text[at + 1..])),
-            '\\' => value.push(chars.next()?.1),
-            c => value.push(c),
-        }
-    }
-    None
 }
 
 /// Severity and class of what a drill has become.
@@ -88,10 +46,10 @@ pub(super) struct Of {
 
 impl Of {
     /// Whether `series` can count it.
-    fn is_in(self, series: &Series) -> bool {
+    fn is_in(self, series: &Sample) -> bool {
         let fits = |label: &str, own: Option<&str>| {
-            let value = series.labels.get(label);
-            value.is_none_or(|value| own == Some(value))
+            let value = series.label(label);
+            value.is_empty() || own == Some(value)
         };
         fits("severity", Some(self.severity.name()))
             && fits("class", self.class.map(FailureClass::name))
@@ -100,19 +58,15 @@ impl Of {
 
 /// How much each alert selects of `metrics`, the text of `/metrics`, in series that can count `of`.
 pub(super) fn selected(metrics: &str, of: Of) -> Selected {
-    let selectors = ALERTS.map(|(_, selector)| Series::parse(selector));
+    // A selector is a series to which a value is added; `=~` counts as `=`.
+    let selectors =
+        ALERTS.map(|(_, selector)| Sample::parse(&(selector.replace("=~", "=") + " 0")));
     let mut sums = Selected::default();
-    for line in metrics.lines() {
-        let Some((text, value)) = line.rsplit_once(' ') else {
-            continue;
-        };
-        let (Some(series), Ok(value)) = (Series::parse(text), value.parse::<f64>()) else {
-            continue;
-        };
+    for series in metrics.lines().filter_map(Sample::parse) {
         for (sum, selector) in sums.iter_mut().zip(&selectors) {
-            let selects = selector.as_ref().is_some_and(|s| s.selects(&series));
-            if selects && of.is_in(&series) {
-                *sum += value;
+            let selected = selector.as_ref().is_some_and(|s| selects(s, &series));
+            if selected && of.is_in(&series) {
+                *sum += series.value;
             }
         }
     }

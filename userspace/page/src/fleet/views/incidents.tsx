@@ -65,7 +65,7 @@ function One({ id }: { id: string }) {
   if (!read.value) return read.problem ? <Trouble of={read.problem} /> : <Loading />;
   const { incident, events } = read.value;
   const together = outbreaks.filter((one) => one.members.some((member) => member.host === host && member.incident === number));
-  const { gpus = [], processes = [], containers = [], jobs = [] } = incident.affected ?? {};
+  const { gpus = [], processes = [], containers = [], jobs = [], remote_clients: clients = [] } = incident.affected ?? {};
   const end = incident.closed ?? incident.last_time;
   return (
     <article class="incident-page">
@@ -95,7 +95,8 @@ function One({ id }: { id: string }) {
             {processes.length > 0 && <><dt>processes</dt><dd>{processes.slice(0, 12).map((one) => `${one.comm ?? ""} ${one.pid}`).join(", ")}</dd></>}
             {containers.length > 0 && <><dt>containers</dt><dd>{containers.slice(0, 6).map((one) => one.slice(0, 12)).join(", ")}</dd></>}
             {jobs.length > 0 && <><dt>jobs</dt><dd>{jobs.join(", ")}</dd></>}
-            {gpus.length + processes.length + containers.length + jobs.length === 0 && <><dt>nobody</dt><dd>no device or process is named</dd></>}
+            {clients.length > 0 && <><dt>remote clients</dt><dd>{clients.join(", ")}</dd></>}
+            {gpus.length + processes.length + containers.length + jobs.length + clients.length === 0 && <><dt>nobody</dt><dd>no device or process is named</dd></>}
           </dl></section>
           <section><h3>Evidence on the host</h3>
             {(incident.evidence ?? []).length === 0 && <p class="muted">None is kept{incident.closed ? "" : " yet"}.</p>}
