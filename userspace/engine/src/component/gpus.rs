@@ -28,7 +28,7 @@ pub fn judge_gpus(gpus: &[GpuInfo]) -> (HealthState, Vec<String>) {
     (state, [fabric, corrupted].concat())
 }
 
-/// All GPUs of a model and a clique are connected with NVSwitches alike. Elsewhere a link may be free, as of a card without a bridge, and a
+/// All GPUs of a model and a clique are connected with NVSwitches alike. Without NVSwitches a link may be free, as of a card without a bridge, and a
 /// link whose state could not be read is not down.
 fn lacks_links(gpu: &GpuInfo, gpus: &[GpuInfo]) -> Option<String> {
     let sample = gpu.sample.as_ref()?;
