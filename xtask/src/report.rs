@@ -172,12 +172,15 @@ impl Report {
 
     /// Adds a check, which counts as one test.
     pub(crate) fn check(&mut self, name: &str, result: anyhow::Result<()>) {
-        let (counts, note) = match result {
-            Ok(()) => (one_passed(), String::new()),
-            Err(error) => (one_failed(), format!("{error:#}")),
-        };
-        if !note.is_empty() {
-            eprintln!("gtrace: {name}: {note}");
+        let mut counts = Counts::default();
+        let mut note = String::new();
+        match result {
+            Ok(()) => counts.passed = 1,
+            Err(error) => {
+                counts.failed = 1;
+                note = format!("{error:#}");
+                eprintln!("gtrace: {name}: {note}");
+            }
         }
         self.suite(name, counts, note);
     }
@@ -195,10 +198,9 @@ impl Report {
 
     /// The sum of all rows.
     pub(crate) fn total(&self) -> Counts {
-        self.rows.iter().fold(Counts::default(), |mut sum, row| {
-            sum += row.counts;
-            sum
-        })
+        let mut sum = Counts::default();
+        self.rows.iter().for_each(|row| sum += row.counts);
+        sum
     }
 
     /// Prints the tables, remarks and, as the last line, the sum; the exit code says whether all is well.
@@ -281,20 +283,6 @@ fn sum_line(total: Counts) -> String {
         "{} passed, {} failed, {} skipped",
         total.passed, total.failed, total.skipped
     )
-}
-
-fn one_passed() -> Counts {
-    Counts {
-        passed: 1,
-        ..Counts::default()
-    }
-}
-
-fn one_failed() -> Counts {
-    Counts {
-        failed: 1,
-        ..Counts::default()
-    }
 }
 
 #[cfg(test)]

@@ -9,6 +9,8 @@ mod context;
 pub use anchor::Anchor;
 pub use context::{Context, Pending, Queue};
 
+use self::anchor::Reading;
+
 /// What a handle of an event or a stream is here.
 pub type Handle = u64;
 
@@ -51,35 +53,42 @@ pub struct Span {
     pub off_ns: u64,
 }
 
-/// Calls `each` with the work that has ended, oldest first of each stream; without a reading of the clocks it stays. The events
-/// that can be used again.
+/// Calls `each` with the work that has ended, oldest first of each stream. The events that can be used again.
+///
+/// Where the GPU has never answered soon enough for a reading of both clocks, as on a host with too much to do, the work itself
+/// has to do: its times are then known less well, and that is reported.
 pub fn ended<T: Copy>(
     driver: &impl Driver,
     clock: impl Clock,
     (anchor, queues): (&mut Anchor, &mut [Queue<T>]),
-    patience_ns: u64,
     mut each: impl FnMut(T, Span),
 ) -> Vec<Handle> {
     let mut free = Vec::new();
-    if queues.iter().all(Queue::is_empty) {
+    let mut done = Vec::new();
+    for queue in queues {
+        while let Some(work) = queue.ended(driver, &mut free) {
+            done.push(work);
+        }
+    }
+    if done.is_empty() {
         return free;
     }
-    anchor.renew(driver, clock, patience_ns);
-    for queue in queues.iter_mut().filter(|_| anchor.is_read()) {
-        while let Some(pending) = queue.ended(driver, &mut free) {
-            free.extend([pending.begun, pending.ended]);
-            let at = |event| anchor.when(driver, clock, event);
-            if let (Some(start), Some(end)) = (at(pending.begun), at(pending.ended)) {
-                let off_ns = anchor.off_ns();
-                each(
-                    pending.of,
-                    Span {
-                        start,
-                        end: end.max(start),
-                        off_ns,
-                    },
-                );
-            }
+    let now = clock.now();
+    let reading = anchor
+        .renew(driver, clock)
+        .or_else(|| Reading::of_work(driver, clock, &done, now));
+    for work in done {
+        free.extend([work.begun, work.ended]);
+        let at = |event| reading?.when(driver, clock, event);
+        if let (Some(reading), Some(start), Some(end)) = (reading, at(work.begun), at(work.ended)) {
+            each(
+                work.of,
+                Span {
+                    start,
+                    end: end.max(start),
+                    off_ns: reading.off_ns,
+                },
+            );
         }
     }
     free

@@ -48,7 +48,7 @@ pub mod control {
     /// do not ask for it.
     pub const TIMES: u32 = 12;
     /// Server to client: when the GPU did what frames with [`crate::Flags::WANTS_WORK`] gave it to do, a [`crate::Works`]. It
-    /// comes before the answer to a later call.
+    /// comes before the answer to a later call, or behind one with bytes: at most so many there that the socket takes them.
     pub const WORK: u32 = 13;
     /// Client to server, in place of HELLO: a [`crate::ResumeLane`].
     pub const RESUME: u32 = 14;

@@ -69,8 +69,8 @@ pub struct WorkTimes {
 pub struct Works(pub Vec<WorkTimes>);
 
 impl Works {
-    /// Most that one frame has.
-    pub const MOST: usize = 2048;
+    /// Most that one frame has: a client remembers no more calls.
+    pub const MOST: usize = 1 << 16;
 
     /// Appends the payload.
     pub fn write(&self, writer: &mut Writer) {

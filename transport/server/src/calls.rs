@@ -231,7 +231,8 @@ pub(crate) fn call(exec: &mut Exec, op: OpId, r: &mut Reader<'_>, w: &mut Writer
                 }),
             };
             if ended {
-                session.event_lifetime.context_ended();
+                let only = context.filter(|_| op == CONTEXT_DESTROY);
+                session.event_lifetime.context_ended(only);
                 if let Some(context) = context {
                     session.objects.context_ended(context);
                 }

@@ -310,7 +310,8 @@ impl Exec {
         self.put_frame(header, payload.as_slice())
     }
 
-    fn count_out(&self, bytes: usize) {
+    /// So many bytes were sent.
+    pub(crate) fn count_out(&self, bytes: usize) {
         self.session
             .counts
             .bytes_out

@@ -50,6 +50,11 @@ pub(crate) fn note(call: &Answered) {
     });
 }
 
+/// Answers until now were to calls of this library.
+pub(crate) fn forget() {
+    ANSWERS.set(NONE);
+}
+
 /// Writes how long ago, in ns, the calling thread's first request was sent and its last answer was there since
 /// this was asked last; then the sums of the times that the requests waited in the server and were executed
 /// there. Gives the number of answers; with 0 nothing is written.

@@ -207,11 +207,15 @@ pub(crate) fn hold(session: &Session, id: u64, change: impl FnOnce(&mut Held)) {
     }
 }
 
-/// What the graph of capture `id` needs so far.
-pub(crate) fn held(session: &Session, id: u64) -> Held {
+/// Something of what the graph of capture `id` needs so far.
+pub(crate) fn find<T>(
+    session: &Session,
+    id: u64,
+    find: impl FnOnce(&Held) -> Option<T>,
+) -> Option<T> {
     let all = lock(&session.state.captures.all);
     let capture = all.iter().find(|capture| capture.id == id);
-    capture.map(|it| it.held.clone()).unwrap_or_default()
+    capture.and_then(|it| find(&it.held))
 }
 
 pub(crate) unsafe fn cuStreamIsCapturing(

@@ -115,7 +115,7 @@ pub(crate) fn done(action: impl FnOnce() -> Answer) -> CUresult {
 }
 
 /// Does `action`, whose calls answer this library and not the program: an earlier call's error waits for a call of the
-/// program, and is not taken for one of these.
+/// program, and is not taken for one of these. They are not timed as what the program's call gives a stream to do.
 pub(crate) fn holding_back<T>(session: &'static Session, action: impl FnOnce() -> T) -> T {
     struct Back(&'static Session, Answer<bool>);
     impl Drop for Back {
@@ -128,6 +128,7 @@ pub(crate) fn holding_back<T>(session: &'static Session, action: impl FnOnce() -
     fn hold(session: &'static Session, holds: bool) -> Answer<bool> {
         with_lane(session, |lane| Ok(lane.hold_back(holds)))
     }
+    let _aside = times::Aside::new();
     let _back = Back(session, hold(session, true));
     action()
 }

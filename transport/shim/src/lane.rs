@@ -395,13 +395,14 @@ impl Lane {
             true => 0,
             false => last,
         };
-        let flags = match one_way {
-            true => times::asked(frame.flags),
+        // Others are none of the program's calls.
+        let flags = match one_way && !self.apart {
+            true => {
+                times::sent(self.out.number, seq);
+                times::asked(frame.flags)
+            }
             false => frame.flags,
         };
-        if one_way {
-            times::sent(seq);
-        }
         let mut header = Header {
             op: frame.op,
             seq,
@@ -411,7 +412,7 @@ impl Lane {
             flags,
             ..Header::default()
         };
-        times::ask_for_work(&mut header, &mut self.observed);
+        times::ask_for_work(&mut header, self.out.number, &mut self.observed);
         // Both were found small enough.
         header.set_payload(frame.small.len(), frame.bulk.bytes.len());
         let len = HEADER_LEN + frame.small.len();
@@ -469,19 +470,20 @@ impl Lane {
         if header.op == control::OUTPUT {
             output::show(self.session, payload);
         } else if header.op == control::TIMES {
-            times::reported(payload);
+            times::reported(payload, self.out.number);
         } else if header.op == control::WORK {
-            times::reported_work(payload, &mut self.observed);
+            times::reported_work(payload, self.out.number, &mut self.observed);
         }
-        let reason = String::from_utf8_lossy(payload).into_owned();
+        let reason = match header.op {
+            control::GOODBYE => printable(&String::from_utf8_lossy(payload)),
+            _ => String::new(),
+        };
         self.rx.consume(len);
         self.skip(header.bulk())?;
         self.credits = self.credits.saturating_add(header.credit.into());
         self.out.received(header);
         match header.op {
-            control::GOODBYE => {
-                Err(Ended::new(self.session.peer(), End::Goodbye(printable(&reason))).into())
-            }
+            control::GOODBYE => Err(Ended::new(self.session.peer(), End::Goodbye(reason)).into()),
             control::CREDIT => {
                 self.note_sticky(header.context);
                 Ok(())

@@ -269,9 +269,11 @@ impl Managed {
         session: &'static Session,
         which: impl Fn(&Region) -> bool,
     ) -> Answer {
-        let all: Vec<u64> = self.regions.keys().copied().collect();
+        let touched = |region: &Region| region.is_touched() && which(region);
+        let all = self.regions.iter();
+        let all = all.filter(|(_, region)| touched(region));
+        let all: Vec<u64> = all.map(|(base, _)| *base).collect();
         for base in all {
-            let touched = |region: &Region| region.is_touched() && which(region);
             if self.regions.get(&base).is_some_and(touched) {
                 self.release(session, base, None)?;
             }
@@ -288,11 +290,8 @@ impl Managed {
         len: u64,
         mut action: impl FnMut(&mut Self, u64, Run) -> Answer,
     ) -> Answer {
-        let parts: Vec<(u64, Run)> = self
-            .regions
-            .range(..address.saturating_add(len))
-            .filter_map(|(base, region)| Some((*base, region.run(address, len)?)))
-            .collect();
+        let end = address.saturating_add(len);
+        let parts = reached_of(&self.regions, end, |region| region.run(address, len));
         for (base, run) in parts {
             action(self, base, run)?;
         }
@@ -391,6 +390,19 @@ pub(crate) fn before_write(session: &'static Session, address: u64, len: u64) ->
         state.release(session, base, Some(run))
     })?;
     Ok(giving)
+}
+
+/// Those of `regions` that begin before `end` and of which `part` has something: the last of them, as they lie apart.
+fn reached_of<T>(
+    regions: &BTreeMap<u64, T>,
+    end: u64,
+    part: impl Fn(&T) -> Option<Run>,
+) -> Vec<(u64, Run)> {
+    let last = regions.range(..end).rev();
+    let reached = last.map_while(|(base, region)| Some((*base, part(region)?)));
+    let mut all: Vec<(u64, Run)> = reached.collect();
+    all.reverse();
+    all
 }
 
 /// What the device has been given up to now, for [`after_wait`]: nothing where some call is still to be sent, which the
@@ -633,6 +645,32 @@ fn want(address: u64, len: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_is_found_without_a_search_of_all_regions() {
+        let page = page_size();
+        let all = (1..=10_000).map(|at| (at * 4 * page, Region::new(at * 4 * page, 2 * page, 1)));
+        let regions: BTreeMap<u64, Region> = all.collect();
+        let asked = std::cell::Cell::new(0);
+        let reached = |address: u64, len: u64| -> Vec<(u64, usize, usize)> {
+            asked.set(0);
+            let found = reached_of(&regions, address + len, |region| {
+                asked.set(asked.get() + 1);
+                region.run(address, len)
+            });
+            let place = |(base, run): (u64, Run)| (base / page, run.first, run.count);
+            found.into_iter().map(place).collect()
+        };
+        // The second page of one, all of the next, and the first page of the third.
+        let found = reached(39_981 * page, 8 * page);
+        assert_eq!(found, [(39_980, 1, 1), (39_984, 0, 2), (39_988, 0, 1)]);
+        assert_eq!(asked.get(), 4);
+        // Between two, before all and behind all.
+        for address in [39_982 * page, page, 50_000 * page] {
+            assert!(reached(address, page).is_empty());
+            assert!(asked.get() <= 1);
+        }
+    }
 
     #[test]
     fn a_call_that_is_still_to_be_sent_is_not_waited_for() {

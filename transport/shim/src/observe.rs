@@ -15,7 +15,7 @@ use gtrace_cuda::types::driver::{
     self as cuda, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, CU_FUNC_ATTRIBUTE_NUM_REGS,
     CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, CUfunction_attribute, CUresult,
 };
-use gtrace_protocol::{Features, WorkTimes};
+use gtrace_protocol::WorkTimes;
 use gtrace_recording::observe::{Begun, Ended, Observer, VERSION, number, place, stream_number};
 use gtrace_recording::{Details, kind};
 
@@ -194,13 +194,12 @@ impl Open {
             return None;
         }
         let is_timed = stream.is_some_and(|stream| {
-            let session = session::current();
-            session.is_some_and(|session| {
-                session.features.has(Features::WORK) && !session.state.captures.any()
-            }) && {
+            let session = session::current().filter(|session| !session.state.captures.any());
+            let is_timed = session.is_some_and(times::can_time);
+            if is_timed {
                 times::observe(Some((stream, token)));
-                true
             }
+            is_timed
         });
         Some(Self {
             observer,

@@ -539,19 +539,15 @@ pub(crate) fn thread_is_ending() -> bool {
 /// Asks the server for what it has not reported of GPU work that is observed, in all lanes whose thread is not in the middle of a
 /// call.
 pub(crate) fn settle_observed(session: &'static Session) {
+    let missing = |lane: &Lane| match session.is_lost() {
+        true => 0,
+        false => lane.observed.missing(),
+    };
     let settle = |lane: &mut Lane| {
-        // An answer brings a part of what there is; pauses are for what the GPU has not done.
-        let mut moments = times::MOMENTS.into_iter();
-        let mut before = 0;
-        while lane.observed.missing() > 0 && !session.is_lost() {
-            let missing = lane.observed.missing();
-            if missing >= before {
-                let Some(moment) = moments.next() else { break };
-                thread::sleep(moment);
-            }
-            before = missing;
+        times::settle(missing(lane), || {
             let _ = by_lane(lane, || check(holding_back(session, times::ask)));
-        }
+            missing(lane)
+        });
     };
     watch::each(session, settle);
     let idle = || session.idle.lock().unwrap_or_else(PoisonError::into_inner);

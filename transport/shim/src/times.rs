@@ -11,31 +11,42 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use gtrace_cuda::payload::{COLLECT, HOST_DONE, IMAGE};
+use gtrace_cuda::payload::{COLLECT, HOST_DONE, IMAGE, MAP_HOST, UNMAP_HOST};
 use gtrace_cuda::types::driver::CUresult;
 use gtrace_protocol::{Features, Flags, Header, OpId, Times, WorkTimes, Works, op_id};
 
 use crate::generated::driver::remote;
 use crate::observe::Observed;
-use crate::{clock, entry, log, observe, session};
+use crate::session::Session;
+use crate::{answers, clock, entry, log, observe, session};
 
 /// Calls whose times are not reported yet, and such whose times nobody has taken yet; what is more is not reported.
 const MOST: usize = 1 << 16;
 /// For how long a comparison of the two clocks counts, ns: they differ by some tens of microseconds a second.
 const COMPARED_NS: u64 = 1_000_000_000;
 
-/// Pauses before missing times are asked for again. The last is for a server whose host is so busy that it found no moment to compare
-/// the GPU's clock with its own.
-pub(crate) const MOMENTS: [Duration; 5] = [
+/// Pauses before missing times are asked for again: the GPU may have a moment more to work. What has ended is reported at once.
+const MOMENTS: [Duration; 4] = [
     Duration::ZERO,
     Duration::from_micros(200),
     Duration::from_millis(1),
     Duration::from_millis(5),
-    Duration::from_millis(25),
 ];
 
+/// Frames of a thread whose work is timed and none of which was answered. The library that traces remembers no more than twice as many
+/// calls.
+const UNANSWERED: u32 = 1 << 13;
+
 /// Frames that the program's call may need, and that give its stream nothing to do.
-const NO_WORK: [OpId; 4] = [IMAGE, COLLECT, HOST_DONE, op_id("cuStreamSynchronize")];
+const NO_WORK: [OpId; 7] = [
+    IMAGE,
+    COLLECT,
+    HOST_DONE,
+    MAP_HOST,
+    UNMAP_HOST,
+    op_id("cuStreamSynchronize"),
+    op_id("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags"),
+];
 
 /// The clock of the library that traces; null while nobody does.
 static TICKS: AtomicPtr<()> = AtomicPtr::new(null_mut());
@@ -98,6 +109,8 @@ struct Compared {
 
 #[derive(Debug, Default)]
 struct Kept {
+    /// The lane that the frames are of.
+    lane: u16,
     /// Frames that were sent: their numbers, and when.
     sent: VecDeque<(u64, u64)>,
     reported: VecDeque<Reported>,
@@ -111,6 +124,8 @@ thread_local! {
     static KEPT: RefCell<Kept> = RefCell::default();
     /// The program's call that is being made, if its work is to be timed.
     static TIMED: Cell<Option<Timed>> = const { Cell::new(None) };
+    /// Timed frames since the last answer by which the clocks were compared.
+    static SINCE_ANSWER: Cell<u32> = const { Cell::new(0) };
 }
 
 /// While it lives, the thread's frames are not the program's own.
@@ -152,26 +167,31 @@ pub(crate) fn asked(flags: Flags) -> Flags {
     }
 }
 
-/// A one-way frame is about to be sent.
+/// A one-way frame is about to be sent by this lane.
 #[inline]
-pub(crate) fn sent(seq: u64) {
+pub(crate) fn sent(lane: u16, seq: u64) {
     if let Some(ticks) = ticks() {
         let now = ticks();
-        with(|kept| kept.sent(seq, now));
+        with(|kept| kept.of(lane).sent(seq, now));
     }
 }
 
-/// A frame with this header is about to be sent: has what it gives its stream to do timed, if somebody wants that.
+/// The program's call that is being made, if it is to be timed and a frame of this operation gives its stream work.
+fn timed_by(op: OpId) -> Option<Timed> {
+    TIMED.get().filter(|_| !NO_WORK.contains(&op))
+}
+
+/// A frame with this header is about to be sent by lane `number`: has what it gives its stream to do timed, if somebody wants that.
 #[inline]
-pub(crate) fn ask_for_work(header: &mut Header, lane: &mut Observed) {
+pub(crate) fn ask_for_work(header: &mut Header, number: u16, lane: &mut Observed) {
     if (!TICKS.load(Ordering::Relaxed).is_null() || observe::is_on())
-        && let Some(timed) = TIMED.get()
-        && !NO_WORK.contains(&header.op)
+        && let Some(timed) = timed_by(header.op)
     {
         header.set_work_stream(timed.stream);
         if !header.flags.has(Flags::MORE) {
+            SINCE_ANSWER.set(SINCE_ANSWER.get().saturating_add(1));
             if timed.token != 0 {
-                with(|kept| kept.timed(header.seq, timed.token));
+                with(|kept| kept.of(number).timed(header.seq, timed.token));
             }
             if timed.observed != 0 {
                 lane.timed(header.seq, timed.observed);
@@ -180,12 +200,16 @@ pub(crate) fn ask_for_work(header: &mut Header, lane: &mut Observed) {
     }
 }
 
-/// A frame WORK.
-pub(crate) fn reported_work(payload: &[u8], lane: &mut Observed) {
+/// A frame WORK of lane `number`, which may be another thread's.
+pub(crate) fn reported_work(payload: &[u8], number: u16, lane: &mut Observed) {
     match Works::read(payload) {
         Ok(works) => {
             lane.reported(&works.0);
-            with(|kept| kept.reported_work(&works));
+            with(|kept| {
+                if kept.lane == number {
+                    kept.reported_work(&works);
+                }
+            });
         }
         Err(error) => log::once(
             "work",
@@ -194,10 +218,14 @@ pub(crate) fn reported_work(payload: &[u8], lane: &mut Observed) {
     }
 }
 
-/// A frame TIMES.
-pub(crate) fn reported(payload: &[u8]) {
+/// A frame TIMES, likewise.
+pub(crate) fn reported(payload: &[u8], number: u16) {
     match Times::read(payload) {
-        Ok(times) => with(|kept| kept.reported(&times)),
+        Ok(times) => with(|kept| {
+            if kept.lane == number {
+                kept.reported(&times);
+            }
+        }),
         Err(error) => log::once(
             "times",
             &format!("the server's times of calls cannot be read: {error}"),
@@ -211,9 +239,23 @@ pub(crate) fn exchanged(sent: u64, seen: u64, answer: &Header, lane: &mut Observ
     // Also what was observed a moment ago has times, whichever thread asks for them.
     let wanted = observe::is_on() || lane.missing() > 0 || ticks().is_some();
     if wanted && answer.bulk() == 0 && !answer.flags.has(Flags::MORE) {
+        SINCE_ANSWER.set(0);
         with(|kept| kept.exchanged(sent, seen, answer));
     }
-    lane.deliver(|| with(|kept| kept.compared).map(|compared| compared.ahead));
+    lane.deliver(|| with(|kept| kept.fresh(seen)).map(|compared| compared.ahead));
+}
+
+/// Whether the server times the work of this thread's next call. If nobody waits for an answer to many, it is asked for their times
+/// before: a thread may launch for ever, and neither side remembers so much.
+pub(crate) fn can_time(session: &'static Session) -> bool {
+    let can = session.features.has(Features::WORK);
+    if can && SINCE_ANSWER.get() >= UNANSWERED {
+        SINCE_ANSWER.set(0);
+        entry::guard(|| entry::holding_back(session, ask));
+        // It is none of the program's.
+        answers::forget();
+    }
+    can
 }
 
 /// What the thread's next frames give this stream to do is timed for the call of this number, until this is called again.
@@ -235,6 +277,16 @@ pub(crate) fn observe(work: Option<(u64, u64)>) {
 }
 
 impl Kept {
+    /// What is kept of this lane, which is the thread's: nothing if it was another one until now.
+    fn of(&mut self, lane: u16) -> &mut Self {
+        if self.lane != lane {
+            self.lane = lane;
+            self.sent.clear();
+            self.timed.clear();
+        }
+        self
+    }
+
     fn sent(&mut self, seq: u64, now: u64) {
         // Another connection begins anew.
         if self.sent.back().is_some_and(|(last, _)| *last >= seq) {
@@ -289,8 +341,23 @@ impl Kept {
         }
     }
 
+    /// How the clocks compare, unless that is too long ago: answers with bytes do not show it.
+    fn fresh(&self, now: u64) -> Option<Compared> {
+        let fresh = |known: &Compared| now.saturating_sub(known.at_ns) <= COMPARED_NS;
+        self.compared.filter(fresh)
+    }
+
+    /// What is not known yet, or cannot be taken.
+    fn missing(&self) -> usize {
+        let waiting = match self.fresh(clock::now()) {
+            Some(_) => 0,
+            None => self.works.len(),
+        };
+        self.sent.len() + self.timed.len() + waiting
+    }
+
     fn take_work(&mut self, now: u64) -> Option<Work> {
-        let compared = self.compared?;
+        let compared = self.fresh(now)?;
         let (token, work) = self.works.pop_front()?;
         let ago = |time: u64| now.saturating_sub(time.wrapping_sub(compared.ahead));
         Some(Work {
@@ -387,7 +454,7 @@ pub(crate) extern "C" fn gtrace_shim_time_work(stream: u64, token: u64) -> bool 
         TIMED.set(None);
         return false;
     }
-    let does = session::current().is_some_and(|session| session.features.has(Features::WORK));
+    let does = session::current().is_some_and(can_time);
     TIMED.set(does.then_some(Timed {
         stream,
         token,
@@ -415,19 +482,34 @@ pub(crate) fn ask() -> CUresult {
     unsafe { remote::cuCtxGetStreamPriorityRange(&raw mut least, &raw mut greatest) }
 }
 
+/// Asks the server for so many times that are missing, by `ask`, which answers how many still are. Pauses are for what the GPU has not
+/// done yet: a server of an earlier version sends a part of what there is with each answer.
+pub(crate) fn settle(mut missing: usize, mut ask: impl FnMut() -> usize) {
+    let mut moments = MOMENTS.into_iter();
+    let mut before = 0;
+    while missing > 0 {
+        if missing >= before {
+            let Some(moment) = moments.next() else { break };
+            thread::sleep(moment);
+        }
+        before = missing;
+        missing = ask();
+    }
+}
+
 /// Has the server say what it still has to say about the calling thread's calls, if there is something: for a thread at its
 /// end. Mostly one round trip; the GPU may need a moment more to see that it is through.
 #[unsafe(no_mangle)]
 pub(crate) extern "C" fn gtrace_shim_settle() {
     entry::guard(|| {
-        for moment in MOMENTS {
-            let missing = with(|kept| !kept.sent.is_empty() || !kept.timed.is_empty());
-            if !missing || session::current().is_none_or(|session| session.is_lost()) {
-                break;
-            }
-            thread::sleep(moment);
+        let missing = || match session::current() {
+            Some(session) if !session.is_lost() => with(|kept| kept.missing()),
+            _ => 0,
+        };
+        settle(missing(), || {
             ask();
-        }
+            missing()
+        });
         0
     });
 }
@@ -435,7 +517,7 @@ pub(crate) extern "C" fn gtrace_shim_settle() {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gtrace_protocol::CallTimes;
+    use gtrace_protocol::{CallTimes, Writer};
 
     const MS: u64 = 1_000_000;
 
@@ -512,6 +594,56 @@ mod tests {
     }
 
     #[test]
+    fn times_of_work_wait_for_a_comparison_that_is_not_too_old() {
+        let mut kept = Kept::default();
+        kept.exchanged(MS, MS + 1300, &answer(0));
+        kept.timed(3, 30);
+        kept.reported_work(&Works(vec![WorkTimes {
+            seq: 3,
+            ..WorkTimes::default()
+        }]));
+        let late = MS + 1300 + COMPARED_NS + 1;
+        assert!(kept.take_work(late).is_none());
+        kept.exchanged(late, late + 1300, &answer(0));
+        assert_eq!(kept.take_work(late + 1300).unwrap().token, 30);
+    }
+
+    #[test]
+    fn a_thread_asks_until_nothing_is_missing_or_no_more_comes() {
+        let mut missing = 3 * MOMENTS.len();
+        settle(missing, || {
+            missing -= 1;
+            missing
+        });
+        assert_eq!(missing, 0);
+        let mut asked = 0;
+        settle(5, || {
+            asked += 1;
+            5
+        });
+        assert_eq!(asked, MOMENTS.len());
+    }
+
+    /// Else their times, which come first, would be those of the launch.
+    #[test]
+    fn questions_that_a_launch_needs_answered_are_not_its_work() {
+        let launch = Timed {
+            stream: 1,
+            token: 2,
+            observed: 3,
+        };
+        TIMED.set(Some(launch));
+        assert_eq!(timed_by(op_id("cuLaunchKernel")), Some(launch));
+        assert_eq!(timed_by(MAP_HOST), None);
+        let together = "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags";
+        assert_eq!(timed_by(op_id(together)), None);
+        let aside = Aside::new();
+        assert_eq!(timed_by(op_id("cuLaunchKernel")), None);
+        drop(aside);
+        assert_eq!(timed_by(op_id("cuLaunchKernel")), Some(launch));
+    }
+
+    #[test]
     fn work_of_streams_comes_in_any_order() {
         let mut kept = Kept::default();
         for seq in [3, 5, 8, 9] {
@@ -545,6 +677,29 @@ mod tests {
         assert_eq!(kept.timed, [(5, 50), (9, 90)]);
         kept.timed(1, 2);
         assert_eq!(kept.timed, [(1, 2)]);
+    }
+
+    /// As when one asks for what the server still knows of all threads' calls.
+    #[test]
+    fn times_of_another_threads_lane_are_not_of_this_threads_calls() {
+        let work = WorkTimes {
+            seq: 5,
+            ..WorkTimes::default()
+        };
+        let (mut works, mut times) = (Writer::default(), Writer::default());
+        Works(vec![work]).write(&mut works);
+        Times(vec![call(5, 1)]).write(&mut times);
+        with(|kept| kept.of(3).timed(5, 50));
+        with(|kept| kept.of(3).sent(5, 1));
+        for (lane, missing) in [(4, 1), (3, 0)] {
+            reported_work(works.as_slice(), lane, &mut Observed::default());
+            reported(times.as_slice(), lane);
+            let left = with(|kept| (kept.timed.len(), kept.sent.len()));
+            assert_eq!(left, (missing, missing));
+        }
+        with(|kept| kept.of(3).timed(6, 60));
+        with(|kept| kept.of(7).timed(8, 80));
+        assert_eq!(with(|kept| kept.timed.clone()), [(8, 80)]);
     }
 
     #[test]

@@ -420,12 +420,59 @@ fn worn_out_on_chip_memory_is_a_replacement_and_a_repair_a_reset() {
 }
 
 #[test]
+fn what_the_fabric_manager_logs_has_steps_of_its_own() {
+    let of = |error: &str| {
+        let (severity, advice) = assess(occurrence(Kind::ServiceFailed, |d| {
+            d.host.error = Some(error.to_owned());
+        }));
+        (severity, rule(&advice).to_owned(), advice.vendor.join(" "))
+    };
+    let (severity, rule, vendor) = of("topology");
+    assert_eq!(
+        (severity, rule.as_str()),
+        (Critical, "service_failed:topology")
+    );
+    assert!(vendor.contains("lspci"), "{vendor}");
+    let (severity, rule, vendor) = of("multicast");
+    assert_eq!(
+        (severity, rule.as_str()),
+        (Warning, "service_failed:multicast")
+    );
+    assert!(vendor.contains("Fabric"), "{vendor}");
+}
+
+#[test]
 fn nvlinks_that_were_not_detected_are_no_counters_that_rose() {
     let (severity, advice) = assess(occurrence(Kind::Nvlink, |d| {
         d.host.error = Some("receiver detection failed".to_owned());
     }));
     assert_eq!((severity, rule(&advice)), (Warning, "nvlink:undetected"));
     assert!(!meaning(&advice).contains("counters"), "{advice:?}");
+}
+
+#[test]
+fn an_nvlink_with_too_many_bit_errors_and_one_that_failed_to_recover() {
+    let of = |message: &str, error: Option<&str>| {
+        let mut occ = occurrence(Kind::Nvlink, |d| {
+            d.fabric.link = Some(7);
+            d.host.error = error.map(str::to_owned);
+            d.sample.metric = Some("gtrace_gpu_nvlink_bit_error_ratio".to_owned());
+        });
+        occ.message = message.to_owned();
+        let (severity, advice) = assess(occ);
+        let about = (rule(&advice).to_owned(), meaning(&advice).to_owned());
+        (severity, about.0, about.1)
+    };
+    let (severity, rule, meaning) = of("NVLink 7 has more bit errors", Some("bit error rate"));
+    assert_eq!((severity, rule.as_str()), (Warning, "nvlink:bit_errors"));
+    assert!(meaning.contains("link 7") && meaning.contains("10^12"));
+    let (severity, rule, _) = of("none any more", Some("bit error rate is within its limit"));
+    assert_eq!((severity, rule.as_str()), (Info, "nvlink:ok"));
+    let text = "NVLink 7 could not be recovered, and went down";
+    let (severity, rule, _) = of(text, None);
+    assert_eq!((severity, rule.as_str()), (Critical, "nvlink:down"));
+    let (severity, rule, _) = of("NVLink 7 counted link_integrity errors", None);
+    assert_eq!((severity, rule.as_str()), (Warning, "nvlink"));
 }
 
 #[test]

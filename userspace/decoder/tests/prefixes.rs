@@ -11,53 +11,28 @@ use serde_json::{Value, json as j};
 
 const XID: &str =
     "NVRM: Xid (PCI:0000:3b:00): 79, pid=1122, name=python3, GPU has fallen off the bus.";
-const SAMPLES: &[(&str, &str)] = &[
-    (XID, "xid"),
-    (
-        "NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.",
-        "gpu_lost",
-    ),
-    (
-        "nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress error",
-        "sxid",
-    ),
-    (
-        "pcieport 0000:00:1c.0: AER: Corrected error received: id=00e0",
-        "aer",
-    ),
-    (
-        "Memory cgroup out of memory: Killed process 9 (my, odd (proc)) total-vm:10kB, anon-rss:5kB",
-        "oom_kill",
-    ),
-    (
-        "INFO: task python3:1234 blocked for more than 122 seconds.",
-        "hung_task",
-    ),
-    (
-        "watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [python:1234]",
-        "soft_lockup",
-    ),
-    (
-        "my app[7]: segfault at 0 ip 00007f7c sp 00007f7c error 4 in libnccl.so.2[7f+d3]",
-        "nccl_segfault",
-    ),
-    (
-        "nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context",
-        "peermem_error",
-    ),
-    (
-        "mlx5_core 0000:5d:00.0: mlx5_pcie_event:299:(pid 2): Detected insufficient power on the PCIe slot (27W).",
-        "mlx5_slot_power",
-    ),
-    (
-        "EXT4-fs (nvme0n1p1): Remounting filesystem read-only",
-        "fs_readonly",
-    ),
-    (
-        "nvme nvme0: I/O 123 QID 4 timeout, aborting",
-        "nvme_timeout",
-    ),
-];
+/// Lines beside that one, each after its kind.
+const SAMPLES: &str = "\
+gpu_lost|NVRM: GPU 0000:29:00.0: GPU has fallen off the bus.
+sxid|nvidia-nvswitch0: SXid (PCI:0000:c1:00.0): 12028, Non-fatal, Link 32 egress error
+aer|pcieport 0000:00:1c.0: AER: Corrected error received: id=00e0
+oom_kill|Memory cgroup out of memory: Killed process 9 (my, odd (proc)) total-vm:10kB, anon-rss:5kB
+hung_task|INFO: task python3:1234 blocked for more than 122 seconds.
+soft_lockup|watchdog: BUG: soft lockup - CPU#3 stuck for 23s! [python:1234]
+nccl_segfault|my app[7]: segfault at 0 ip 00007f7c sp 00007f7c error 4 in libnccl.so.2[7f+d3]
+peermem_error|nvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context
+mlx5_slot_power|mlx5_core 0000:5d:00.0: mlx5_pcie_event:299:(pid 2): Detected insufficient power on the PCIe slot (27W).
+fs_readonly|EXT4-fs (nvme0n1p1): Remounting filesystem read-only
+nvme_timeout|nvme nvme0: I/O 123 QID 4 timeout, aborting
+";
+
+fn samples() -> Vec<(&'static str, &'static str)> {
+    let rows = SAMPLES
+        .lines()
+        .map(|row| row.split_once('|').unwrap_or_else(|| panic!("{row}")));
+    let all = std::iter::once(("xid", XID)).chain(rows);
+    all.map(|(kind, line)| (line, kind)).collect()
+}
 
 /// Prefix, provenance, wall-clock time, nanoseconds since boot.
 const PREFIXES: &str = "
@@ -142,7 +117,7 @@ fn prefixes() -> Vec<(&'static str, &'static str, Value, Value)> {
 fn every_prefix_with_every_sample() {
     for (prefix, provenance, time, boot) in prefixes() {
         for ending in ["\n", "\r\n", ""] {
-            for (line, kind) in SAMPLES {
+            for (line, kind) in samples() {
                 let text = format!("{prefix}{line}{ending}");
                 let found = saved(&text);
                 assert_eq!(found.len(), 1, "{text:?}: {found:#?}");
@@ -230,7 +205,7 @@ fn wrappers() -> Vec<[&'static str; 4]> {
 fn a_line_is_read_behind_whatever_another_program_put_before_it() {
     for [before, after, host, time] in wrappers() {
         let [host, time] = [host, time].map(|is| Some(is).filter(|is| !is.is_empty()));
-        for (line, kind) in SAMPLES {
+        for (line, kind) in samples() {
             let text = format!("{before}{line}{after}\n");
             let found = saved(&text);
             assert_eq!(found.len(), 1, "{text:?}: {found:#?}");
@@ -582,7 +557,7 @@ fn kmsg_records() {
 fn however_a_log_is_cut_it_says_the_same() {
     let log: String = prefixes()
         .iter()
-        .zip(SAMPLES.iter().cycle())
+        .zip(samples().into_iter().cycle())
         .map(|((prefix, ..), (line, _))| format!("{prefix}{line}\n"))
         .collect();
     let whole = saved(&log);

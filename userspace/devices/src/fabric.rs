@@ -1,10 +1,23 @@
-//! The NVLink fabric of a GPU of an NVSwitch system.
+//! The NVLink fabric of a GPU of an NVSwitch system, and the configuration of the fabric manager.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The fabric manager registers a GPU within seconds of its own start. After so many seconds without, it does not run, or cannot.
 const REGISTERED_WITHIN_S: u64 = 300;
+
+/// Where the driver's files are: in the root of the host, and in the container that the GPU Operator has the driver in.
+pub(crate) const DRIVER_ROOTS: [&str; 2] = ["", "/run/nvidia/driver"];
+/// The fabric manager's configuration.
+pub(crate) const CONFIGURATION: &str = "/usr/share/nvidia/nvswitch/fabricmanager.cfg";
+
+/// What it sets `name` to. Of several lines the last one counts.
+pub(crate) fn setting<'a>(configuration: &'a str, name: &str) -> Option<&'a str> {
+    let lines = configuration.lines().rev();
+    let mut settings = lines.filter_map(|line| line.split_once('='));
+    let (_, value) = settings.find(|(known, _)| known.trim() == name)?;
+    Some(value.trim())
+}
 
 gtrace_event::named_enum! {
     /// Whether a GPU has been registered with its NVLink fabric.

@@ -28,6 +28,7 @@ mod fabric;
 mod host;
 mod info;
 mod metric;
+mod nvlink;
 mod nvml;
 mod observed;
 mod pci;
@@ -50,6 +51,7 @@ pub use host::{
 };
 pub use info::{GpuInfo, PciId, PcieLink, PresentIn};
 pub use metric::{Metric, MetricKind, metrics};
+pub use nvlink::{C2cLinkSample, NvLinkSample};
 pub use nvml::{
     NvmlClient, NvmlConfig, NvmlError, NvmlGpu, NvmlSnapshot, NvmlState, NvmlStatus, Readings,
     UnreadableGpu, child_main,
@@ -66,9 +68,9 @@ pub use rdma::{
 };
 pub use sample::{
     Activity, Bar1, Clocks, EccCounts, EccErrors, GpuBoard, GpuMemory, GpuProcess, GpuSample,
-    LicenseTerm, MigInstance, MigMode, NvLinkSample, Power, ProcessType, RecoveryAction,
-    RemappedRows, Repair, RetiredPages, SpareRows, SramEcc, SramErrors, SramSources, Temperature,
-    Utilization, VgpuLicense, Violations,
+    LicenseTerm, MigInstance, MigMode, Power, ProcessType, RecoveryAction, RemappedRows, Repair,
+    RetiredPages, SpareRows, SramEcc, SramErrors, SramSources, Temperature, Utilization,
+    VgpuLicense, Violations,
 };
 pub use sysfs::{ProcRoot, SysRoot};
 pub use watch::SampleWatch;

@@ -1,5 +1,7 @@
+use crate::nvlink::COUNTERS;
 use crate::{
-    Activity, EccErrors, GpuInfo, GpuSample, MigInstance, SpareRows, SramErrors, SramSources,
+    Activity, C2cLinkSample, EccErrors, GpuInfo, GpuSample, MigInstance, NvLinkSample, SpareRows,
+    SramErrors, SramSources,
 };
 
 /// Whether a metric only rises.
@@ -60,6 +62,14 @@ impl Metric {
     pub fn with(self, labels: Vec<(&'static str, String)>) -> Self {
         Self { labels, ..self }
     }
+}
+
+/// An array of [`Metric`]s without labels, a line each: kind, name, the unit that it ends with or "", what it is, and its value.
+#[macro_export]
+macro_rules! metric_table {
+    ($($kind:ident $name:literal [$unit:literal] $help:literal => $value:expr;)*) => {
+        [$($crate::Metric::$kind(($name, $unit), $help, $value)),*]
+    };
 }
 
 use MetricKind::{Counter, Gauge};
@@ -283,10 +293,20 @@ families! {
     Gauge "gtrace_gpu_pcie_link_width_limit" [""] "PCIe lanes that device and slot have" =>
         |g| gauge_one(float(g.link.and_then(|l| l.max_width)));
     Gauge "gtrace_gpu_nvlink_active" [""] "Whether an NVLink is up (link: its number)" => nvlink_active;
-    Counter "gtrace_gpu_nvlink_errors" [""] "NVLink errors (link; type: replay, recovery, crc_flit, crc_data)" =>
+    Counter "gtrace_gpu_nvlink_errors" [""] "NVLink errors (link; type: replay, recovery, crc_flit, crc_data, and those of NVLink 5)" =>
         nvlink_errors;
+    Gauge "gtrace_gpu_nvlink_bit_error_ratio" ["ratio"] "Errors of an NVLink, of all bits that it received (link; type: effective, symbol)" =>
+        nvlink_ratios;
     Counter "gtrace_gpu_nvlink_bytes" ["bytes"] "Bytes over all NVLinks (direction: tx, rx)" =>
         |g| by(g, "direction", |s| [("tx", count(s.nvlink_tx_bytes)), ("rx", count(s.nvlink_rx_bytes))]);
+    Gauge "gtrace_gpu_c2c_link_active" [""] "Whether a link to the CPU on the same module (NVLink-C2C) is up (link: its number)" =>
+        |g| of_c2c_links(g, |l| [("", flag(l.active))]);
+    Gauge "gtrace_gpu_c2c_link_limit_bytes_per_second" ["bytes_per_second"] "What a link to the CPU on the same module can carry (link)" =>
+        |g| of_c2c_links(g, |l| [("", count(l.max_bandwidth))]);
+    Counter "gtrace_gpu_c2c_link_errors" [""] "Errors of a link to the CPU on the same module (link; type: crc, replay, repeated_replay)" =>
+        |g| of_c2c_links(g, |l| [
+            ("crc", count(l.crc_errors)), ("replay", count(l.replays)), ("repeated_replay", count(l.repeated_replays)),
+        ]);
     Gauge "gtrace_gpu_processes" [""] "Processes that use the GPU" =>
         |g| one(g, |s| Some(s.processes.len() as f64));
     Gauge "gtrace_gpu_performance_state" [""] "Performance state, 0 (fastest) to 15" =>
@@ -553,19 +573,46 @@ fn nvlink_active(gpu: &GpuInfo) -> Vec<Reading> {
         .collect()
 }
 
+/// Those of NVLink 5 once they have counted something: a host of eight GPUs has 144 links.
 fn nvlink_errors(gpu: &GpuInfo) -> Vec<Reading> {
-    let mut readings = Vec::new();
-    for link in gpu.sample.iter().flat_map(|s| &s.nvlinks) {
-        let counters = [
-            ("replay", link.replay),
-            ("recovery", link.recovery),
-            ("crc_flit", link.crc_flit),
-            ("crc_data", link.crc_data),
+    let links = gpu.sample.iter().flat_map(|s| &s.nvlinks);
+    let counters = links.flat_map(|link| COUNTERS.iter().map(move |counter| (link, counter)));
+    counters
+        .filter_map(|(link, counter)| {
+            let counted = (counter.read)(link).filter(|n| counter.field.is_none() || *n > 0);
+            Some((of_link(link, counter.name), count(counted)?))
+        })
+        .collect()
+}
+
+fn nvlink_ratios(gpu: &GpuInfo) -> Vec<Reading> {
+    let links = gpu.sample.iter().flat_map(|s| &s.nvlinks);
+    let ratios = links.flat_map(|link| {
+        let of = [
+            ("effective", link.effective_ber),
+            ("symbol", link.symbol_ber.filter(|ratio| *ratio > 0.0)),
         ];
-        for (kind, n) in counters {
-            let labels = vec![("link", link.link.to_string()), ("type", kind.to_owned())];
-            readings.extend(count(n).map(|value| (labels, value)));
-        }
-    }
-    readings
+        of.map(|(kind, ratio)| Some((of_link(link, kind), ratio?)))
+    });
+    ratios.flatten().collect()
+}
+
+fn of_link(link: &NvLinkSample, kind: &str) -> Vec<(&'static str, String)> {
+    vec![("link", link.link.to_string()), ("type", kind.to_owned())]
+}
+
+/// Of each link to the CPU the values by type, or one without a type.
+fn of_c2c_links<const N: usize>(
+    gpu: &GpuInfo,
+    read: impl Fn(&C2cLinkSample) -> [(&'static str, Option<f64>); N],
+) -> Vec<Reading> {
+    let links = gpu.sample.iter().flat_map(|s| &s.c2c_links);
+    let values = links.flat_map(|link| read(link).map(|(kind, value)| (link.link, kind, value)));
+    values
+        .filter_map(|(link, kind, value)| {
+            let mut labels = vec![("link", link.to_string())];
+            labels.extend((!kind.is_empty()).then(|| ("type", kind.to_owned())));
+            Some((labels, value?))
+        })
+        .collect()
 }

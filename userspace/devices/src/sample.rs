@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{ClockEventReasons, Fabric};
+use crate::{C2cLinkSample, ClockEventReasons, Fabric, NvLinkSample};
 
 macro_rules! section {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $field:ident: $type:ty,)* }) => {
@@ -310,31 +310,6 @@ impl RetiredPages {
     }
 }
 
-/// One NVLink of a GPU.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct NvLinkSample {
-    /// Number of the link.
-    pub link: u32,
-    /// Whether it is up.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub active: Option<bool>,
-    /// NVLink version, as NVML numbers it.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub version: Option<u32>,
-    /// Data link replays. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub replay: Option<u64>,
-    /// Data link recoveries. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub recovery: Option<u64>,
-    /// CRC errors in flow control digits. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub crc_flit: Option<u64>,
-    /// CRC errors in data. A counter.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub crc_data: Option<u64>,
-}
-
 section! {
     /// Shares of the time since the sample before, from 0 to 1, by GPU performance monitoring (Hopper and later), and NVLink traffic.
     Activity {
@@ -578,6 +553,9 @@ pub struct GpuSample {
     /// NVLinks.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub nvlinks: Vec<NvLinkSample>,
+    /// Links to the CPU on the same module (NVLink-C2C).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub c2c_links: Vec<C2cLinkSample>,
     /// Processes.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub processes: Vec<GpuProcess>,

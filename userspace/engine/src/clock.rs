@@ -57,6 +57,13 @@ pub fn synchronisation() -> std::io::Result<Synchronisation> {
     })
 }
 
+/// How long the host was suspended since boot, nanoseconds: CLOCK_MONOTONIC does not count that.
+fn suspended_ns() -> i128 {
+    let monotonic = clock_gettime(ClockId::Monotonic);
+    let monotonic_ns = i128::from(monotonic.tv_sec) * 1_000_000_000 + i128::from(monotonic.tv_nsec);
+    i128::from(boottime_ns()) - monotonic_ns
+}
+
 /// Turns the kernel log's time stamps into time since boot.
 ///
 /// The kernel stamps records with the scheduler's clock, which starts a little after boot, stops
@@ -66,6 +73,8 @@ pub fn synchronisation() -> std::io::Result<Synchronisation> {
 pub struct LogClock {
     offset_ns: i128,
     learnt: bool,
+    /// How long the host had been suspended when that was learnt.
+    suspended_ns: i128,
     /// When they were read, and the distances.
     recent: [(u64, i128); Self::WINDOW],
     next: usize,
@@ -76,15 +85,16 @@ impl LogClock {
     const WINDOW: usize = 32;
     /// How long one counts, unless it is the newest: the clocks drift apart.
     const LASTS_NS: u64 = 600_000_000_000;
+    /// A suspend is longer than what lies between two readings of clocks.
+    const SUSPEND_NS: i128 = 100_000_000;
 
     /// A clock that knows nothing yet but how long the host was suspended.
     pub fn new() -> Self {
-        let monotonic = clock_gettime(ClockId::Monotonic);
-        let monotonic_ns =
-            i128::from(monotonic.tv_sec) * 1_000_000_000 + i128::from(monotonic.tv_nsec);
+        let suspended_ns = suspended_ns();
         Self {
-            offset_ns: i128::from(boottime_ns()) - monotonic_ns,
+            offset_ns: suspended_ns,
             learnt: false,
+            suspended_ns,
             recent: [(0, i128::MAX); Self::WINDOW],
             next: 0,
         }
@@ -93,6 +103,16 @@ impl LogClock {
     /// Learns from a record stamped `stamp_us` that was read at `now_ns`, just after it was
     /// logged.
     pub fn learn(&mut self, stamp_us: u64, now_ns: u64) {
+        self.learn_suspended(stamp_us, now_ns, suspended_ns());
+    }
+
+    /// The same where the host was suspended for so long in all.
+    fn learn_suspended(&mut self, stamp_us: u64, now_ns: u64, suspended_ns: i128) {
+        if suspended_ns - self.suspended_ns > Self::SUSPEND_NS {
+            // The clock of the log was stopped: distances of before are too short.
+            self.recent = [(0, i128::MAX); Self::WINDOW];
+            self.suspended_ns = suspended_ns;
+        }
         let distance = i128::from(now_ns) - i128::from(stamp_us) * 1000;
         self.recent[self.next] = (now_ns, distance);
         self.next = (self.next + 1) % Self::WINDOW;
@@ -148,6 +168,19 @@ mod tests {
         clock.learn(11 * day, at(11 * day));
         let stamp = 11 * day + 1_000_000;
         assert!(clock.boottime_ns(stamp).abs_diff(at(stamp)) < 100_000);
+    }
+
+    #[test]
+    fn what_is_logged_after_a_short_suspend_happened_then() {
+        let mut clock = LogClock::new();
+        let (before, minutes) = (clock.suspended_ns, 300_000_000_000_u64);
+        for us in 1..40 {
+            clock.learn_suspended(us, us * 1000 + 500, before);
+        }
+        assert_eq!(clock.boottime_ns(40), 40_500);
+        let resumed_ns = 40_500 + minutes;
+        clock.learn_suspended(40, resumed_ns, before + i128::from(minutes));
+        assert_eq!(clock.boottime_ns(40), resumed_ns);
     }
 
     #[test]

@@ -171,28 +171,16 @@ impl Recorder {
 
     fn metrics(&self) -> Vec<Metric> {
         let (usage, dropped) = (self.writer.usage(), self.writer.dropped());
-        let mut metrics = vec![
-            Metric::gauge(
-                ("gtrace_history_size_bytes", "bytes"),
-                "What the history of samples takes on disk",
-                usage.bytes as f64,
-            ),
-            Metric::gauge(
-                ("gtrace_history_series", ""),
-                "Series of samples in the newest minutes of the history",
-                usage.series as f64,
-            ),
-            Metric::counter(
-                ("gtrace_history_torn_files", ""),
-                "Files of the history that a crash had torn, and whose end was cut off",
-                dropped.torn as f64,
-            ),
-            Metric::counter(
-                ("gtrace_history_removed_bytes", "bytes"),
-                "Bytes of the history that went for want of room before their age",
-                dropped.bytes as f64,
-            ),
-        ];
+        let mut metrics = Vec::from(gtrace_devices::metric_table! {
+            gauge "gtrace_history_size_bytes" ["bytes"] "What the history of samples takes on disk" =>
+                usage.bytes as f64;
+            gauge "gtrace_history_series" [""] "Series of samples in the newest minutes of the history" =>
+                usage.series as f64;
+            counter "gtrace_history_torn_files" [""] "Files of the history that a crash had torn, and whose end was cut off" =>
+                dropped.torn as f64;
+            counter "gtrace_history_removed_bytes" ["bytes"] "Bytes of the history that went for want of room before their age" =>
+                dropped.bytes as f64;
+        });
         let reasons = [
             ("queue", self.queue.dropped.load(Ordering::Relaxed)),
             ("series", dropped.series),

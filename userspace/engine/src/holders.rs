@@ -15,14 +15,13 @@ use gtrace_grpc::kubelet::Allocation;
 use crate::lock::lock;
 use crate::process;
 
+use self::names::Containers;
 pub use self::names::Places;
 
 /// Holders of one GPU that are kept, and that an event names.
 pub const MOST: usize = 16;
 /// A process that is gone is remembered so long, for events that come after its end.
 const REMEMBERED: Duration = Duration::from_secs(120);
-/// Runtimes of containers are asked for names for so long in one reading.
-const PATIENCE: Duration = Duration::from_secs(10);
 /// Processes that are known at most.
 const PROCESSES: usize = 4096;
 
@@ -204,14 +203,11 @@ pub fn next(before: &Table, reading: &Reading<'_>, places: &Places, now: Instant
     }
     let mut processes = before.processes.clone();
     processes.retain(|_, (_, seen)| now.saturating_duration_since(*seen) < REMEMBERED);
-    let mut containers = Containers {
-        known: BTreeMap::new(),
-        until: Instant::now() + PATIENCE,
-    };
+    let mut containers = Containers::of(places);
     let users: BTreeSet<u32> = reading.clients.iter().map(|client| client.pid).collect();
     places.forget_others(|pid| users.contains(&pid));
     for client in reading.clients {
-        let mut holder = identify(client.pid, places, &mut containers);
+        let mut holder = identify(client.pid, &mut containers);
         holder.remote_client = reading.remote_clients.get(&client.pid).cloned();
         if holder.is_empty() {
             continue;
@@ -332,33 +328,14 @@ fn leading_number(text: &str) -> Option<u32> {
     text.get(..end.unwrap_or(text.len()))?.parse().ok()
 }
 
-/// Containers of one reading: each is asked for once, and none once the runtimes have taken too long.
-struct Containers {
-    known: BTreeMap<String, Option<String>>,
-    until: Instant,
-}
-
-impl Containers {
-    fn name_of(&mut self, id: &str, places: &Places) -> Option<String> {
-        if let Some(known) = self.known.get(id) {
-            return known.clone();
-        }
-        let name = (Instant::now() < self.until)
-            .then(|| places.name_of(id))
-            .flatten();
-        self.known.insert(id.to_owned(), name.clone());
-        name
-    }
-}
-
 /// What control group and environment of a process say of its container or job.
-fn identify(pid: u32, places: &Places, containers: &mut Containers) -> Holder {
+fn identify(pid: u32, containers: &mut Containers<'_>) -> Holder {
     let process = process::of(pid);
     let mut holder = Holder {
         job: process.cgroup.as_deref().and_then(gtrace_incident::job_of),
         ..Holder::default()
     };
-    let slurm = places.slurm_of(pid);
+    let slurm = containers.places.slurm_of(pid);
     match &holder.job {
         Some(job)
             if slurm.job.as_ref() == job.strip_prefix("slurm:").map(str::to_owned).as_ref() =>
@@ -377,12 +354,12 @@ fn identify(pid: u32, places: &Places, containers: &mut Containers) -> Holder {
         holder.step = Some(step);
     }
     if let Some(id) = &process.container {
-        match places.pod_of(id) {
+        match containers.pod_of(id) {
             Some((namespace, pod, container)) => {
                 (holder.namespace, holder.pod) = (Some(namespace), Some(pod));
                 holder.container_name = Some(container);
             }
-            None if !is_pod(&holder) => holder.container_name = containers.name_of(id, places),
+            None if !is_pod(&holder) => holder.container_name = containers.name_of(id),
             None => {}
         }
     }

@@ -22,6 +22,8 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use crate::checks::{Checked, Looked};
 use crate::flight::Recorder;
 use crate::holders;
+pub use crate::incident_table::INCIDENTS_MAX;
+use crate::incident_table::IncidentTable;
 use crate::latency::Latencies;
 use crate::lock::lock;
 use crate::metrics::Metrics;
@@ -32,9 +34,6 @@ use crate::tally::Tally;
 /// How many published records a live reader may lag behind before it has to read the store. They stay in
 /// memory until the slowest live reader has taken them.
 const STREAM_DEPTH: usize = 2048;
-
-/// Incidents that are known one by one; the store has them all.
-pub const INCIDENTS_MAX: usize = 256;
 
 /// What a live reader begins with, all of one moment.
 #[derive(Debug)]
@@ -203,7 +202,7 @@ pub struct Hub {
     seen: Mutex<BTreeMap<&'static str, Timestamp>>,
     remote: Mutex<Option<(RemoteAnswer, Instant)>>,
     /// Those that are not resolved, and some that were, as they are now.
-    incidents: Mutex<BTreeMap<IncidentId, Incident>>,
+    incidents: Mutex<IncidentTable>,
     /// The health of host and parts, as the core saw it last.
     health_report: Mutex<Option<Arc<HealthReport>>>,
     /// Whether the health of earlier runs was read back.
@@ -401,14 +400,13 @@ impl Hub {
 
     /// Shows the incident as it is now, whether or not the store has it yet.
     pub fn set_incident(&self, incident: Incident) {
-        let mut all = lock(&self.incidents);
-        all.insert(incident.id, incident);
-        while all.len() > INCIDENTS_MAX {
-            // What is resolved goes first, then drills, then the mildest; of these the oldest.
-            let least = all.values().min_by_key(|i| i.rank()).map(|i| i.id);
-            least.and_then(|id| all.remove(&id));
+        let id = incident.id;
+        let gone = lock(&self.incidents).insert(incident);
+        // One that changes and has no room as before was counted then.
+        let is_news = |gone: &Incident| gone.id != id || gone.revision == 0;
+        if gone.is_some_and(|gone| gone.rank().is_some() && is_news(&gone)) {
+            self.metrics.count_lost("incidents", "no_room", 1);
         }
-        drop(all);
         self.tasks.wake(names::ALERTMANAGER);
     }
 
@@ -419,7 +417,7 @@ impl Hub {
 
     /// The incident `id`, if it is one of those that it keeps.
     pub fn incident(&self, id: IncidentId) -> Option<Incident> {
-        lock(&self.incidents).get(&id).cloned()
+        lock(&self.incidents).get(id).cloned()
     }
 
     /// Has the store's thread check the file, if `error` of a reader says that it is damaged.

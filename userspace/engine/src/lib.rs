@@ -25,6 +25,7 @@ pub mod history;
 pub mod holders;
 pub mod host;
 pub mod hub;
+mod incident_table;
 pub mod input;
 pub mod latency;
 mod lock;

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gtrace_devices::Metric;
 use gtrace_event::{
     HealthAction, HealthReason, HealthReport, HealthState, ReasonStatus, SubjectHealth,
     SubjectKind, Timestamp,
@@ -312,18 +311,11 @@ pub fn start(hub: &Arc<Hub>, options: Options) -> io::Result<()> {
             of_task.samples.publish_now(
                 names::NVSENTINEL,
                 LONGEST,
-                vec![
-                    Metric::counter(
-                        ("gtrace_nvsentinel_events", ""),
-                        "Health events that NVSentinel took",
-                        taken as f64,
-                    ),
-                    Metric::counter(
-                        ("gtrace_nvsentinel_failures", ""),
-                        "Attempts to tell NVSentinel that failed",
-                        failures as f64,
-                    ),
-                ],
+                Vec::from(gtrace_devices::metric_table! {
+                    counter "gtrace_nvsentinel_events" [""] "Health events that NVSentinel took" => taken as f64;
+                    counter "gtrace_nvsentinel_failures" [""] "Attempts to tell NVSentinel that failed" =>
+                        failures as f64;
+                }),
             );
             pulse.wait(wait);
         }

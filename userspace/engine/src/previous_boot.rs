@@ -56,17 +56,17 @@ impl PreviousBoot {
             }
             _ => None,
         };
-        this.note("running");
+        this.note("running", File::sync_all);
         let input = found.map(|occurrence| Input::once(WitnessName::Gtrace, occurrence));
         (this, input)
     }
 
-    /// Notes that gtrace was asked to stop.
+    /// Notes that gtrace was asked to stop. A shutdown in order puts that on disk; what is left to do does not wait for it.
     pub fn stopped(&self) {
-        self.note("stopped");
+        self.note("stopped", |_| Ok(()));
     }
 
-    fn note(&self, state: &str) {
+    fn note(&self, state: &str, sync: impl FnOnce(&File) -> io::Result<()>) {
         let text = format!("{} {state}\n", self.boot_id);
         // Over the state before, which is as long: a full disk has room for that, and a power failure leaves one of the two.
         let mut options = File::options();
@@ -74,7 +74,7 @@ impl PreviousBoot {
         let written = options.open(&self.path).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.set_len(text.len() as u64)?;
-            file.sync_all()
+            sync(&file)
         });
         if let Err(error) = written {
             let path = self.path.display();

@@ -93,13 +93,21 @@ pub fn set_cgroup(process: &mut Process, path: Option<String>) {
     }
 }
 
-/// The system calls that open a file.
-const OPENING: &[libc::c_long] = &[
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_open,
-    libc::SYS_openat,
-    libc::SYS_openat2,
+/// System calls by the numbers of programs for 64 bits, and by those of programs for 32 bits on x86-64 (arch/x86/entry/syscalls/syscall_32.tbl).
+type Numbers = [&'static [libc::c_long]; 2];
+/// Those that open a file.
+const OPENING: Numbers = [
+    &[
+        #[cfg(target_arch = "x86_64")]
+        libc::SYS_open,
+        libc::SYS_openat,
+        libc::SYS_openat2,
+    ],
+    &[5, 295, 437],
 ];
+const MAPPING: Numbers = [&[libc::SYS_mmap], &[90, 192]];
+const CLOSING: Numbers = [&[libc::SYS_close, libc::SYS_close_range], &[6, 436]];
+const IOCTL: Numbers = [&[libc::SYS_ioctl], &[54]];
 /// `PF_EXITING` (include/linux/sched.h): the thread ends or has ended.
 const EXITING: u64 = 0x4;
 
@@ -112,22 +120,34 @@ fn waits_at_its_end(stat: &str) -> bool {
     matches!(state, Some("D" | "S")) && flags.is_some_and(|flags| flags & EXITING != 0)
 }
 
+/// Whether a thread waits in one of these calls, by its file syscall (proc_pid_syscall(5)): number, arguments, stack and program counter.
+/// A running thread shows no number.
+fn waits_in([long, short]: Numbers, syscall: &str) -> bool {
+    let mut words = syscall.split_whitespace();
+    let number = words.next().and_then(|number| number.parse().ok());
+    let is_low = |word: &str| {
+        let address = word.strip_prefix("0x");
+        address.is_some_and(|address| u32::from_str_radix(address, 16).is_ok())
+    };
+    // Only a program for 32 bits has both there, or one for 64 that is linked to a fixed address and gives its threads such stacks.
+    let may_be_short = words.rev().take(2).all(is_low);
+    number.is_some_and(|number| long.contains(&number) || may_be_short && short.contains(&number))
+}
+
 /// Whether thread `id` (`tgid << 32 | tid`) is right now in a system call that can be the driver call `cmd`, as
 /// [`CallStart::cmd`](gtrace_abi::CallStart::cmd) has it. A running thread shows no system call and counts as not.
 pub fn is_in_call(id: u64, cmd: u32) -> bool {
     let (tgid, tid) = (id >> 32, id & u64::from(u32::MAX));
     let thread = format!("/proc/{tgid}/task/{tid}");
-    let text = read(format!("{thread}/syscall")).unwrap_or_default();
-    let number = text.split(' ').next().and_then(|n| n.parse().ok());
-    let is_in = |calls: &[libc::c_long]| number.is_some_and(|number| calls.contains(&number));
+    let syscall = read(format!("{thread}/syscall")).unwrap_or_default();
     match cmd {
-        CMD_OPEN => is_in(OPENING),
-        CMD_MMAP => is_in(&[libc::SYS_mmap]),
+        CMD_OPEN => waits_in(OPENING, &syscall),
+        CMD_MMAP => waits_in(MAPPING, &syscall),
         CMD_CLOSE => {
-            is_in(&[libc::SYS_close, libc::SYS_close_range])
+            waits_in(CLOSING, &syscall)
                 || read(format!("{thread}/stat")).is_some_and(|stat| waits_at_its_end(&stat))
         }
-        _ => is_in(&[libc::SYS_ioctl]),
+        _ => waits_in(IOCTL, &syscall),
     }
 }
 
@@ -182,7 +202,7 @@ mod tests {
 
     use super::*;
 
-    const IOCTL: u32 = 0xc020_462a;
+    const RM_CONTROL: u32 = 0xc020_462a;
 
     fn until(what: &str, is: impl Fn() -> bool) {
         let deadline = Instant::now() + Duration::from_secs(60);
@@ -210,7 +230,7 @@ mod tests {
         let mut child = Command::new("cat").arg(&fifo).spawn().unwrap();
         let pid = child.id();
         let id = u64::from(pid) << 32 | u64::from(pid);
-        let calls = [CMD_OPEN, CMD_MMAP, CMD_CLOSE, IOCTL];
+        let calls = [CMD_OPEN, CMD_MMAP, CMD_CLOSE, RM_CONTROL];
         until("it is not seen in open(2), and in nothing else", || {
             calls
                 .iter()
@@ -224,6 +244,28 @@ mod tests {
         assert!(!is_in_call(id, CMD_CLOSE));
         child.wait().unwrap();
         assert!(!calls.iter().any(|cmd| is_in_call(id, *cmd)));
+    }
+
+    #[test]
+    fn a_call_of_a_program_for_32_bits_is_known_by_its_own_number() {
+        // As Linux 6.18 shows both.
+        let short = |number: libc::c_long| {
+            format!("{number} 0x3 0x0 0x0 0x0 0x0 0x0 0xffc0b800 0x8048062\n")
+        };
+        let long = |number: libc::c_long| {
+            format!("{number} 0x3 0x0 0x0 0x0 0x0 0x0 0x7ffdd5a53c38 0x7ffb3eb012ad\n")
+        };
+        let calls = [OPENING, MAPPING, CLOSING, IOCTL];
+        for (number, of) in [(5, 0), (295, 0), (192, 1), (6, 2), (54, 3)] {
+            let text = short(number);
+            let is_in = |i: usize| waits_in(calls[i], &text);
+            assert_eq!([0, 1, 2, 3].map(is_in), [0, 1, 2, 3].map(|i| i == of));
+            // setsockopt(2) and the like.
+            let text = long(number);
+            assert!(!calls.iter().any(|one| waits_in(*one, &text)), "{text}");
+        }
+        assert!(waits_in(IOCTL, &long(libc::SYS_ioctl)));
+        assert!(!waits_in(IOCTL, "running\n") && !waits_in(IOCTL, ""));
     }
 
     #[test]

@@ -611,58 +611,28 @@ impl<'a> Keeper<'a> {
             (nanoseconds(clock::boottime_ns()).saturating_sub(oldest)) as f64 / 1e9
         });
         let refused = self.counts.refused + self.hub.recorder.refused();
-        vec![
-            Metric::gauge(
-                ("gtrace_recorder_memory_bytes", "bytes"),
-                "What the flight recorder holds in memory",
-                ring_bytes as f64,
-            ),
-            Metric::gauge(
-                ("gtrace_recorder_span_seconds", "seconds"),
-                "Age of the oldest entry that the flight recorder holds in memory",
-                span,
-            ),
-            Metric::counter(
-                ("gtrace_recorder_dropped_entries", ""),
-                "Entries of the flight recorder that went for want of room before their age",
-                ring_dropped as f64,
-            ),
-            Metric::counter(
-                ("gtrace_recorder_unwritable_bytes", "bytes"),
-                "Bytes of the flight recorder that could not be put on disk",
-                self.counts.unwritable_bytes as f64,
-            ),
-            Metric::counter(
-                ("gtrace_recorder_recordings", ""),
-                "Recordings of incidents that were begun",
-                self.counts.recordings as f64,
-            ),
-            Metric::counter(
-                ("gtrace_recorder_refused_recordings", ""),
-                "Incidents that were not recorded, as too many were under way",
-                refused as f64,
-            ),
-            Metric::counter(
-                ("gtrace_recorder_failed_recordings", ""),
-                "Incidents whose recording could not be written",
-                self.counts.failed as f64,
-            ),
-            Metric::counter(
-                ("gtrace_recorder_interrupted_recordings", ""),
-                "Recordings that an earlier process had left unfinished",
-                self.counts.interrupted as f64,
-            ),
-            Metric::gauge(
-                ("gtrace_recorder_evidence_bytes", "bytes"),
-                "What is kept on disk of incidents",
-                self.usage.bytes as f64,
-            ),
-            Metric::counter(
-                ("gtrace_recorder_removed_bytes", "bytes"),
-                "Bytes of evidence that were removed for their age or for want of room",
-                self.counts.removed_bytes as f64,
-            ),
-        ]
+        Vec::from(gtrace_devices::metric_table! {
+            gauge "gtrace_recorder_memory_bytes" ["bytes"] "What the flight recorder holds in memory" =>
+                ring_bytes as f64;
+            gauge "gtrace_recorder_span_seconds" ["seconds"] "Age of the oldest entry that the flight recorder holds in memory" =>
+                span;
+            counter "gtrace_recorder_dropped_entries" [""] "Entries of the flight recorder that went for want of room before their age" =>
+                ring_dropped as f64;
+            counter "gtrace_recorder_unwritable_bytes" ["bytes"] "Bytes of the flight recorder that could not be put on disk" =>
+                self.counts.unwritable_bytes as f64;
+            counter "gtrace_recorder_recordings" [""] "Recordings of incidents that were begun" =>
+                self.counts.recordings as f64;
+            counter "gtrace_recorder_refused_recordings" [""] "Incidents that were not recorded, as too many were under way" =>
+                refused as f64;
+            counter "gtrace_recorder_failed_recordings" [""] "Incidents whose recording could not be written" =>
+                self.counts.failed as f64;
+            counter "gtrace_recorder_interrupted_recordings" [""] "Recordings that an earlier process had left unfinished" =>
+                self.counts.interrupted as f64;
+            gauge "gtrace_recorder_evidence_bytes" ["bytes"] "What is kept on disk of incidents" =>
+                self.usage.bytes as f64;
+            counter "gtrace_recorder_removed_bytes" ["bytes"] "Bytes of evidence that were removed for their age or for want of room" =>
+                self.counts.removed_bytes as f64;
+        })
     }
 }
 

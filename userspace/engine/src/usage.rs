@@ -1,5 +1,7 @@
 //! How long each holder had which GPU, and how busy it was meanwhile: counted from the readings of holders.
 
+use std::cell::LazyCell;
+use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::sync::Mutex;
@@ -42,8 +44,9 @@ impl Usage {
         proc_root: &Path,
         now: (Timestamp, Instant),
     ) {
-        let holders = gpus.iter().map(|gpu| (gpu, owners(gpu, table, proc_root)));
-        lock(&self.0).observe(holders, now);
+        let known = || std::fs::read("/etc/passwd").unwrap_or_default();
+        let holders = with_owners(gpus, table, proc_root, known);
+        lock(&self.0).observe(holders.into_iter(), now);
     }
 
     /// Rows that were seen last at `since` or later, by day and GPU.
@@ -131,8 +134,28 @@ impl Counted {
     }
 }
 
+/// Names of users by their numbers.
+type Users = HashMap<u32, String>;
+
+/// GPUs with who has them. `known` reads /etc/passwd, once for all processes, if at all.
+fn with_owners<'a>(
+    gpus: &'a [GpuInfo],
+    table: &Table,
+    proc_root: &Path,
+    known: impl FnOnce() -> Vec<u8>,
+) -> Vec<(&'a GpuInfo, Vec<Holder>)> {
+    let users = LazyCell::new(|| names_of(&known()));
+    let with_owners = |gpu| (gpu, owners(gpu, table, proc_root, &users));
+    gpus.iter().map(with_owners).collect()
+}
+
 /// Who has the GPU: containers, jobs and remote clients; without them the users of the processes that compute on it.
-fn owners(gpu: &GpuInfo, table: &Table, proc_root: &Path) -> Vec<Holder> {
+fn owners<F: FnOnce() -> Users>(
+    gpu: &GpuInfo,
+    table: &Table,
+    proc_root: &Path,
+    users: &LazyCell<Users, F>,
+) -> Vec<Holder> {
     let named = Gpu {
         pci: Some(gpu.pci),
         ..Gpu::default()
@@ -140,7 +163,7 @@ fn owners(gpu: &GpuInfo, table: &Table, proc_root: &Path) -> Vec<Holder> {
     let mut owners: Vec<Holder> = table.of_gpu(Some(&named)).iter().map(owner).collect();
     if owners.is_empty() {
         let users = gpu.processes().iter().map(|process| Holder {
-            user: user_of(proc_root, process.pid),
+            user: user_of(proc_root, process.pid, users),
             ..Holder::default()
         });
         owners = users.collect();
@@ -166,27 +189,34 @@ fn owner(holder: &Holder) -> Holder {
 }
 
 /// The user that a process runs as: its name in /etc/passwd, or its number.
-fn user_of(proc_root: &Path, pid: u32) -> Option<String> {
+fn user_of<F: FnOnce() -> Users>(
+    proc_root: &Path,
+    pid: u32,
+    users: &LazyCell<Users, F>,
+) -> Option<String> {
     let uid = std::fs::metadata(proc_root.join(pid.to_string()))
         .ok()?
         .uid();
-    let known = std::fs::read("/etc/passwd").unwrap_or_default();
-    Some(name_of(&known, uid).unwrap_or_else(|| uid.to_string()))
+    let name = users.get(&uid).cloned();
+    Some(name.unwrap_or_else(|| uid.to_string()))
 }
 
-/// The name of a user in /etc/passwd, where full names need not be UTF-8.
-fn name_of(known: &[u8], uid: u32) -> Option<String> {
-    let known = String::from_utf8_lossy(known);
-    known.lines().find_map(|line| {
+/// The users of /etc/passwd, where full names need not be UTF-8. Of several with one number it is the first.
+fn names_of(known: &[u8]) -> Users {
+    let mut users = Users::new();
+    for line in String::from_utf8_lossy(known).lines() {
         let mut fields = line.split(':');
-        let (name, number) = (fields.next()?, fields.nth(1)?);
-        (number.parse() == Ok(uid)).then(|| name.to_owned())
-    })
+        let (name, number) = (fields.next(), fields.nth(1));
+        if let (Some(name), Some(Ok(uid))) = (name, number.map(str::parse)) {
+            users.entry(uid).or_insert_with(|| name.to_owned());
+        }
+    }
+    users
 }
 
 #[cfg(test)]
 mod tests {
-    use gtrace_devices::GpuSample;
+    use gtrace_devices::{GpuProcess, GpuSample, ProcessType};
 
     use super::*;
 
@@ -323,12 +353,40 @@ mod tests {
     }
 
     #[test]
+    fn users_are_read_once_for_all_processes() {
+        let mut busy = gpu("0000:3b:00.0", Some(100));
+        let process = GpuProcess {
+            pid: std::process::id(),
+            comm: None,
+            used_memory: None,
+            kind: ProcessType::Compute,
+            mig_gi: None,
+            mig_ci: None,
+        };
+        busy.sample.as_mut().unwrap().processes = vec![process; 3];
+        let gpus = [busy.clone(), busy];
+        let uid = std::fs::metadata("/proc/self").unwrap().uid();
+        let known = || format!("ada:x:{uid}:1::/:\n").into_bytes();
+        // A function that can be called once alone.
+        let found = with_owners(&gpus, &Table::default(), Path::new("/proc"), known);
+        for (_, owners) in found {
+            assert_eq!(owners.len(), 1);
+            assert_eq!(owners[0].user.as_deref(), Some("ada"));
+        }
+        // Without processes they are not read.
+        let idle = [gpu("0000:3b:00.0", Some(0))];
+        let never = || -> Vec<u8> { panic!("users are read") };
+        let found = with_owners(&idle, &Table::default(), Path::new("/proc"), never);
+        assert!(found[0].1.is_empty());
+    }
+
+    #[test]
     fn a_process_outside_jobs_is_its_users() {
-        let name = user_of(Path::new("/proc"), std::process::id()).unwrap();
-        assert!(!name.is_empty());
-        let known = b"+::::::\njm:x:7:7:J\xfcrgen M:/home/jm:/bin/sh\nada:x:8:8::/:\n";
-        let names = [7, 8, 9].map(|uid| name_of(known, uid));
-        assert_eq!(names, [Some("jm".to_owned()), Some("ada".to_owned()), None]);
+        let known =
+            b"+::::::\njm:x:7:7:J\xfcrgen M:/home/jm:/bin/sh\nada:x:8:8::/:\neve:x:8:8::/:\n";
+        let users = names_of(known);
+        let names = [7, 8, 9].map(|uid| users.get(&uid).map(String::as_str));
+        assert_eq!(names, [Some("jm"), Some("ada"), None]);
         let holder = Holder {
             remote_client: Some("client-7: python3 (4711)".to_owned()),
             job: Some("slurm:9".to_owned()),

@@ -123,9 +123,12 @@ struct Stratum<'a> {
     incidents: Vec<At<'a>>,
     /// For each host the probability that it has one within each window.
     odds: Vec<[f64; WINDOWS_S.len()]>,
+    /// What was found in each set, by its number, while its incidents are the same.
+    known: BTreeMap<usize, Option<Found>>,
 }
 
 /// A window that has more hosts than chance gives.
+#[derive(Clone, Copy)]
 struct Found {
     ln_odds: f64,
     set: usize,
@@ -142,12 +145,7 @@ pub fn find(
 ) -> Vec<Outbreak> {
     let index: BTreeMap<&str, usize> = hosts.keys().map(String::as_str).zip(0..).collect();
     let sets = sets(hosts);
-    let mut of_host: Vec<Vec<usize>> = vec![Vec::new(); hosts.len()];
-    for (n, set) in sets.iter().enumerate() {
-        for host in &set.hosts {
-            of_host[*host].push(n);
-        }
-    }
+    let of_host = of_hosts(&sets, hosts.len());
     let mut classes: BTreeMap<(FailureClass, bool), Vec<At<'_>>> = BTreeMap::new();
     let mut windows = 0_usize;
     let latest = nanos(now);
@@ -166,7 +164,11 @@ pub fn find(
     for mut incidents in classes.into_values() {
         incidents.sort_by_key(|(time, host, member)| (*time, *host, member.id));
         let odds = odds(&incidents, hosts, now);
-        let mut stratum = Stratum { incidents, odds };
+        let mut stratum = Stratum {
+            incidents,
+            odds,
+            known: BTreeMap::new(),
+        };
         for _ in 0..OUTBREAKS_MAX {
             let Some(best) = stratum.best(&sets, &of_host) else {
                 break;
@@ -176,12 +178,7 @@ pub fn find(
                 break;
             }
             let set = &sets[best.set];
-            let (taken, left) = stratum.incidents.iter().partition(|(time, host, _)| {
-                (best.from..=best.until).contains(time) && set.hosts.binary_search(host).is_ok()
-            });
-            stratum.incidents = left;
-            let taken: Vec<At<'_>> = taken;
-            let taken: Vec<&Member> = taken.into_iter().map(|(_, _, member)| member).collect();
+            let taken = stratum.take(&best, set, &of_host);
             outbreaks.push(outbreak(&taken, set, by_chance));
         }
     }
@@ -207,6 +204,17 @@ fn sets(hosts: &BTreeMap<String, Host>) -> Vec<Set> {
     by_hosts.insert((0..hosts.len()).collect(), Vec::new());
     let set = |(hosts, labels)| Set { labels, hosts };
     by_hosts.into_iter().map(set).collect()
+}
+
+/// The numbers of the sets of each host.
+fn of_hosts(sets: &[Set], hosts: usize) -> Vec<Vec<usize>> {
+    let mut of_host: Vec<Vec<usize>> = vec![Vec::new(); hosts];
+    for (n, set) in sets.iter().enumerate() {
+        for host in &set.hosts {
+            of_host[*host].push(n);
+        }
+    }
+    of_host
 }
 
 /// For each host the probability that it has an incident of this class within each window.
@@ -243,41 +251,70 @@ fn odds(
     units.iter().map(of).collect()
 }
 
-impl Stratum<'_> {
+impl<'a> Stratum<'a> {
     /// The window that chance explains least.
-    fn best(&self, sets: &[Set], of_host: &[Vec<usize>]) -> Option<Found> {
+    fn best(&mut self, sets: &[Set], of_host: &[Vec<usize>]) -> Option<Found> {
         let mut of_set: BTreeMap<usize, Vec<(i64, usize)>> = BTreeMap::new();
         for (time, host, _) in &self.incidents {
-            for set in &of_host[*host] {
+            for set in of_host[*host]
+                .iter()
+                .filter(|n| !self.known.contains_key(*n))
+            {
                 of_set.entry(*set).or_default().push((*time, *host));
             }
         }
-        let mut best: Option<Found> = None;
         for (n, incidents) in of_set {
-            let set = &sets[n];
-            for (w, length) in WINDOWS_S.iter().enumerate() {
-                let mut mean = None;
-                for (from, until, first, count) in crowded(&incidents, length * 1_000_000_000) {
-                    let odds = |host: &usize| self.odds[*host][w];
-                    let all = *mean.get_or_insert_with(|| set.hosts.iter().map(odds).sum::<f64>());
-                    let ln_odds = ln_tail(count - 1, all - odds(&first));
-                    // Of what is as probable, the smaller set says more.
-                    let better = best.as_ref().is_none_or(|best| {
-                        let smaller = set.hosts.len() < sets[best.set].hosts.len();
-                        ln_odds < best.ln_odds || ln_odds == best.ln_odds && smaller
+            let found = self.best_of((n, &sets[n]), &incidents);
+            self.known.insert(n, found);
+        }
+        let mut best: Option<Found> = None;
+        for found in self.known.values().flatten() {
+            // Of what is as probable, the smaller set says more.
+            let better = best.as_ref().is_none_or(|best| {
+                let smaller = sets[found.set].hosts.len() < sets[best.set].hosts.len();
+                found.ln_odds < best.ln_odds || found.ln_odds == best.ln_odds && smaller
+            });
+            if better {
+                best = Some(*found);
+            }
+        }
+        best
+    }
+
+    /// The window of one set that chance explains least, of those with enough hosts.
+    fn best_of(&self, (n, set): (usize, &Set), incidents: &[(i64, usize)]) -> Option<Found> {
+        let mut best: Option<Found> = None;
+        for (w, length) in WINDOWS_S.iter().enumerate() {
+            let mut mean = None;
+            for (from, until, first, count) in crowded(incidents, length * 1_000_000_000) {
+                let odds = |host: &usize| self.odds[*host][w];
+                let all = *mean.get_or_insert_with(|| set.hosts.iter().map(odds).sum::<f64>());
+                let ln_odds = ln_tail(count - 1, all - odds(&first));
+                if best.as_ref().is_none_or(|best| ln_odds < best.ln_odds) {
+                    best = Some(Found {
+                        ln_odds,
+                        set: n,
+                        from,
+                        until,
                     });
-                    if better {
-                        best = Some(Found {
-                            ln_odds,
-                            set: n,
-                            from,
-                            until,
-                        });
-                    }
                 }
             }
         }
         best
+    }
+
+    /// Takes the incidents of a window out. Sets without their hosts are as they were.
+    fn take(&mut self, found: &Found, set: &Set, of_host: &[Vec<usize>]) -> Vec<&'a Member> {
+        let is_of_it = |(time, host, _): &At<'a>| {
+            (found.from..=found.until).contains(time) && set.hosts.binary_search(host).is_ok()
+        };
+        let all = std::mem::take(&mut self.incidents);
+        let (taken, left): (Vec<At<'a>>, Vec<At<'a>>) = all.into_iter().partition(is_of_it);
+        self.incidents = left;
+        for n in taken.iter().flat_map(|(_, host, _)| &of_host[*host]) {
+            self.known.remove(n);
+        }
+        taken.into_iter().map(|(_, _, member)| member).collect()
     }
 }
 
@@ -445,6 +482,37 @@ mod tests {
         let feed: Vec<Member> = (0..32).map(|n| member(n * 2, Host, DAY_S + 5)).collect();
         assert_eq!(found(&feed), [(Host, vec!["feed=feed0".to_owned()], 32)]);
         assert_eq!(found(&[]), []);
+    }
+
+    #[test]
+    fn sets_without_a_host_of_an_outbreak_are_not_weighed_again_after_it() {
+        let class = FailureClass::Pcie;
+        let of_rack = |first: usize, day: i64| {
+            (first..first + 7).map(move |host| member(host, class, day * DAY_S))
+        };
+        let members: Vec<Member> = of_rack(8, 3).chain(of_rack(40, 5)).collect();
+        let hosts = fleet(64);
+        let sets = sets(&hosts);
+        let of_host = of_hosts(&sets, hosts.len());
+        let at = |member: &Member| member.host[1..].parse::<usize>().unwrap();
+        let incidents = members.iter();
+        let incidents = incidents.map(|member| (nanos(member.opened), at(member), member));
+        let incidents: Vec<At<'_>> = incidents.collect();
+        let now = Timestamp::from_second(BEGIN + 7 * DAY_S).unwrap();
+        let mut stratum = Stratum {
+            odds: odds(&incidents, &hosts, now),
+            incidents,
+            known: BTreeMap::new(),
+        };
+        let best = stratum.best(&sets, &of_host).unwrap();
+        // Two racks, their switches, both feeds and the fleet.
+        assert_eq!(stratum.known.len(), 7);
+        assert_eq!(stratum.take(&best, &sets[best.set], &of_host).len(), 7);
+        // The other rack and its switch.
+        assert_eq!(stratum.known.len(), 2);
+        let other = stratum.best(&sets, &of_host).unwrap();
+        assert_eq!(sets[other.set].hosts.len(), 8);
+        assert_ne!(other.set, best.set);
     }
 
     /// A month of 128 hosts, whose rates differ as an exponential distribution around one incident in 500 h.

@@ -127,7 +127,30 @@ fn incidents_are_listed_from_hub_and_store_and_their_state_is_changed_over_the_u
         panic!("{refused:?}");
     };
     assert!(refused.unwrap_err().to_string().contains("--open"));
+    assert_eq!(ask("?open=true").unwrap(), std::slice::from_ref(&second));
+    // Nor is it read for that: whoever reads it meets damage.
+    for of_it in ["store.db-wal", "store.db-shm"] {
+        std::fs::remove_file(daemon.dir.path().join(of_it)).unwrap();
+    }
+    std::fs::write(&store, "no database").unwrap();
     assert_eq!(ask("?open=true").unwrap(), [second]);
+    assert!(!daemon.hub.take_store_suspicion());
+    assert!(ask("?since=2026-03-01T00:00:00Z").is_err());
+    assert!(daemon.hub.take_store_suspicion());
+}
+
+#[test]
+fn a_daemon_that_started_under_a_clock_far_behind_hides_no_incident_of_before() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = incident_of(&fault("0000:3b:00.0", "2026-03-03T04:05:06Z"));
+    let mut store = Store::open(&dir.path().join("store.db"), Options::default()).unwrap();
+    let record = Record::Incident(Box::new(before.clone()));
+    store.append(&[record], &[]).unwrap();
+    store.close();
+    // By its clock it started at midnight.
+    let daemon = Daemon::start_in(dir);
+    let since = incidents(&daemon, "?since=2026-03-03T01:00:00Z");
+    assert_eq!(since, [before]);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! It links neither BPF nor the transport of GPU-over-IP, and not the daemon's engine.
 #![forbid(unsafe_code)]
 
+mod committed;
 pub mod db;
 pub mod http;
 mod intake;

@@ -7,7 +7,7 @@ use gtrace_fleet::outbreak::{self, Outbreak};
 use gtrace_fleet::{Offset, fits_host};
 use serde::{Deserialize, Serialize};
 
-use crate::db::{HostRow, MARKS_OF_HOST, Mark};
+use crate::db::{AHEAD_NS, HostRow, MARKS_OF_HOST, Mark};
 
 /// A host that has said nothing for so long is silent, in seconds. Agents say something every 10 s.
 const SILENT_S: i64 = 35;
@@ -85,6 +85,9 @@ impl HostView {
             health = HealthState::Unknown;
         } else if silent {
             let since = match row.seen {
+                Some(seen) if is_ahead(seen, now) => {
+                    "it has said nothing since the head's clock was set back".to_owned()
+                }
                 Some(seen) => format!("silent since {seen:.0}"),
                 None => "it has said nothing yet".to_owned(),
             };
@@ -129,8 +132,15 @@ impl HostView {
 
 /// Whether a host has said nothing for so long that nobody knows how it is.
 pub(crate) fn is_silent(row: &HostRow, now: Timestamp) -> bool {
-    row.seen
-        .is_none_or(|seen| now.duration_since(seen).as_secs() >= SILENT_S)
+    row.seen.is_none_or(|seen| {
+        let age = now.duration_since(seen);
+        age.as_secs() >= SILENT_S || is_ahead(seen, now)
+    })
+}
+
+/// Whether a time was noted before the head's clock was set back: who was seen then has said nothing since.
+fn is_ahead(seen: Timestamp, now: Timestamp) -> bool {
+    seen.duration_since(now).as_nanos() > i128::from(AHEAD_NS)
 }
 
 /// Incidents of several hosts that are one, and that chance does not explain. Incidents from `from` on are known.
@@ -203,10 +213,8 @@ pub(crate) fn is_meant(row: &HostRow, one: &str) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_host_needs_attention_until_it_is_revoked() {
-        let now = Timestamp::now();
-        let mut row = HostRow {
+    fn row(now: Timestamp) -> HostRow {
+        HostRow {
             id: 0,
             name: "a".to_owned(),
             machine_id: None,
@@ -221,7 +229,31 @@ mod tests {
             forks: 0,
             open_gaps: 0,
             faults: Vec::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_host_that_has_gone_is_silent_though_the_clock_of_the_head_was_set_back() {
+        let now = Timestamp::now();
+        let mut row = row(now);
+        for (ahead_s, silent) in [
+            (-36, true),
+            (-34, false),
+            (59, false),
+            (61, true),
+            (7200, true),
+        ] {
+            row.seen = Some(now + jiff::SignedDuration::from_secs(ahead_s));
+            assert_eq!(is_silent(&row, now), silent, "{ahead_s}");
+        }
+        let view = HostView::new(&row, now);
+        assert!(view.reasons[0].contains("clock"), "{:?}", view.reasons);
+    }
+
+    #[test]
+    fn a_host_needs_attention_until_it_is_revoked() {
+        let now = Timestamp::now();
+        let mut row = row(now);
         assert!(HostView::new(&row, now).needs_attention());
         row.revoked = Some(now);
         assert!(!HostView::new(&row, now).needs_attention());

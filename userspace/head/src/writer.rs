@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use gtrace_event::Timestamp;
 use tokio::sync::{broadcast, mpsc, oneshot};
 
+use crate::committed::Committed;
 use crate::db::{Arrived, Database, DbError, Ingested, NewFrames, NewState};
 
 /// Jobs that wait; those who send more wait themselves.
@@ -54,8 +55,8 @@ pub(crate) struct Counters {
 /// What readers of live streams get.
 #[derive(Clone)]
 pub(crate) enum Sent {
-    /// A record that was committed: its host and its JSON, which a large one goes without.
-    Record(i64, Option<Arc<str>>),
+    /// A record that was committed, and its host; a large one is not there.
+    Record(i64, Option<Arc<Committed>>),
     /// Some that other heads committed do not come.
     Gap,
 }
@@ -77,8 +78,9 @@ impl Live {
             _ => return,
         };
         if to.receiver_count() > 0 {
-            let body = (body.len() <= LIVE_BYTES).then(|| body.into());
-            let _ = to.send(Sent::Record(host, body));
+            let is_small = body.len() <= LIVE_BYTES;
+            let record = is_small.then(|| Arc::new(Committed::new(body)));
+            let _ = to.send(Sent::Record(host, record));
         }
     }
 

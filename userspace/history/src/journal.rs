@@ -155,6 +155,11 @@ impl Journal {
         self.numbers.len()
     }
 
+    /// Blocks of this generation are there: what is in the journal came later.
+    pub(crate) fn come_after(&mut self, generation: u64) {
+        self.generation = self.generation.max(generation + 1);
+    }
+
     /// All of it that can be read; nothing, and torn, where somebody has emptied the file.
     pub(crate) fn contents(&self) -> io::Result<Contents> {
         let contents = read(&self.file)?.unwrap_or_else(|| Contents {

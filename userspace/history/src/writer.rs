@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -239,6 +239,7 @@ impl Writer {
         if self.journal.is_empty() {
             return Ok(());
         }
+        self.find_again()?;
         let before: Vec<Option<(PathBuf, u64)>> = self
             .current
             .iter()
@@ -253,6 +254,24 @@ impl Writer {
         }
         self.clock.note(now_ms);
         self.remove_expired(now_ms)
+    }
+
+    /// Somebody may have removed the directory or files in it, or have mounted another one there: what is written to files that are not
+    /// at their place is lost. All is read anew then, except for the journal, which can be read all the same.
+    fn find_again(&mut self) -> Result<(), HistoryError> {
+        let dir = &self.dir;
+        let is_there = |current: &Current| is_at(&current.file, &current.name.path(dir));
+        let is_gone = dir.try_exists().is_ok_and(|there| !there);
+        if !is_gone && self.current.iter().flatten().all(is_there) {
+            return Ok(());
+        }
+        if is_gone {
+            self._lock = WriterLock::take(dir)?;
+        }
+        let opened = Opened::read(dir, &self.options, None)?;
+        (self.current, self.segments) = (opened.current, opened.segments);
+        self.journal.come_after(opened.generation);
+        Ok(())
     }
 
     /// What is not in the history.
@@ -621,6 +640,16 @@ fn continued(name: SegmentName, file: File, index: &Index) -> io::Result<Option<
         length: index.end,
         numbers,
     }))
+}
+
+/// Whether `file` is the one at `path`, as far as that can be found out.
+fn is_at(file: &File, path: &Path) -> bool {
+    let id = |found: fs::Metadata| (found.dev(), found.ino());
+    match (file.metadata().map(id), fs::metadata(path).map(id)) {
+        (Ok(written), Ok(found)) => written == found,
+        (_, Err(error)) => error.kind() != io::ErrorKind::NotFound,
+        (Err(_), Ok(_)) => true,
+    }
 }
 
 fn lock(dir: &Path) -> Result<File, HistoryError> {

@@ -1,6 +1,13 @@
 //! `/metrics`: the daemon's counters and what the hub knows, as OpenMetrics 1.0.0 or as the
 //! Prometheus text format 0.0.4.
 
+/// An array of families, a line each: kind, name without prefix and unit, the unit or "", what it is, its value or its values by labels.
+macro_rules! families {
+    ($($kind:ident $name:literal [$unit:literal] $help:literal => $of:ident($values:expr);)*) => {
+        [$(Family::$kind($name, $unit, $help).$of($values)),*]
+    };
+}
+
 mod cuda;
 pub(super) mod dcgm;
 mod health;
@@ -215,20 +222,11 @@ impl Collector for Snapshot {
         encoder
             .encode_descriptor("build", "Version of gtrace", None, MetricType::Info)?
             .encode_info(&version)?;
-        let readers = Family::gauge(
-            "stream_readers",
-            "",
-            "Connected readers of the event stream",
-        );
-        let unanswered = Family::counter(
-            "remote_status_unanswered",
-            "",
-            "Scrapes for which gtrace serve of this host did not answer within 0.5 s",
-        );
-        let mut families = vec![
-            readers.value(self.clients.readers as f64),
-            unanswered.value(self.clients.unanswered as f64),
-        ];
+        let mut families = Vec::from(families! {
+            gauge "stream_readers" [""] "Connected readers of the event stream" => value(self.clients.readers as f64);
+            counter "remote_status_unanswered" [""] "Scrapes for which gtrace serve of this host did not answer within 0.5 s" =>
+                value(self.clients.unanswered as f64);
+        });
         families.extend(of_status(&status));
         families.push(open_incidents(&self.hub.incidents()));
         families.extend(of_sources(&status));
@@ -291,35 +289,15 @@ fn of_status(status: &Status) -> [Family; 6] {
             })
         });
     let problem = f64::from(status.store_problem.is_some());
-    [
-        Family::gauge(
-            "start_time",
-            "seconds",
-            "When the daemon started, Unix time",
-        )
-        .value(status.started.as_second() as f64),
-        Family::gauge("paused", "", "1 while the probes are detached on request")
-            .value(f64::from(status.paused)),
-        Family::gauge(
-            "open_events",
-            "",
-            "Events since start that nobody acknowledged",
-        )
-        .values(open),
-        Family::counter(
-            "store_records",
-            "",
-            "Records in the store, pruned ones included",
-        )
-        .value(status.last_seq as f64),
-        Family::gauge(
-            "device_users",
-            "",
-            "Processes that have the driver's devices open",
-        )
-        .value(status.gpu_processes.len() as f64),
-        Family::gauge("store_problem", "", "1 while the store cannot be written").value(problem),
-    ]
+    families! {
+        gauge "start_time" ["seconds"] "When the daemon started, Unix time" => value(status.started.as_second() as f64);
+        gauge "paused" [""] "1 while the probes are detached on request" => value(f64::from(status.paused));
+        gauge "open_events" [""] "Events since start that nobody acknowledged" => values(open);
+        counter "store_records" [""] "Records in the store, pruned ones included" => value(status.last_seq as f64);
+        gauge "device_users" [""] "Processes that have the driver's devices open" =>
+            value(status.gpu_processes.len() as f64);
+        gauge "store_problem" [""] "1 while the store cannot be written" => value(problem);
+    }
 }
 
 fn open_incidents(incidents: &[Incident]) -> Family {
@@ -371,17 +349,11 @@ fn of_sources(status: &Status) -> [Family; 3] {
             .iter()
             .map(move |s| (vec![("source", s.name.clone())], value(s) as f64))
     };
-    [
-        Family::gauge("source_state", "", "1 for the state that a source is in").values(state),
-        Family::counter(
-            "source_records",
-            "",
-            "Records read by source, events or not",
-        )
-        .values(named(|s| s.records)),
-        Family::counter("source_lost", "", "Records known to be lost, by source")
-            .values(named(|s| s.lost)),
-    ]
+    families! {
+        gauge "source_state" [""] "1 for the state that a source is in" => values(state);
+        counter "source_records" [""] "Records read by source, events or not" => values(named(|s| s.records));
+        counter "source_lost" [""] "Records known to be lost, by source" => values(named(|s| s.lost));
+    }
 }
 
 fn of_components(status: &Status) -> [Family; 5] {
@@ -406,38 +378,16 @@ fn of_components(status: &Status) -> [Family; 5] {
         let components = status.components.iter();
         components.filter_map(move |c| Some((vec![("component", c.name.clone())], value(c)?)))
     };
-    [
-        Family::gauge(
-            "component_health",
-            "",
-            "1 for the health that a component sees of what it watches",
-        )
-        .values(samples),
-        Family::gauge(
-            "host_health",
-            "",
-            "1 for the worst health that a component sees",
-        )
-        .values(host),
-        Family::gauge(
-            "component_last_seen",
-            "seconds",
-            "When a component last delivered an observation or a sample, Unix time",
-        )
-        .values(named(|c| Some(c.last_seen?.as_millisecond() as f64 / 1e3))),
-        Family::gauge(
-            "component_core",
-            "ratio",
-            "Share of one core that the BPF programs of a component took in the newest window",
-        )
-        .values(named(|c| c.cost?.core_share)),
-        Family::counter(
-            "component_cpu",
-            "seconds",
-            "CPU time of the thread of a component that shares it with no other",
-        )
-        .values(named(|c| c.cost?.cpu_seconds)),
-    ]
+    families! {
+        gauge "component_health" [""] "1 for the health that a component sees of what it watches" => values(samples);
+        gauge "host_health" [""] "1 for the worst health that a component sees" => values(host);
+        gauge "component_last_seen" ["seconds"] "When a component last delivered an observation or a sample, Unix time" =>
+            values(named(|c| Some(c.last_seen?.as_millisecond() as f64 / 1e3)));
+        gauge "component_core" ["ratio"] "Share of one core that the BPF programs of a component took in the newest window" =>
+            values(named(|c| c.cost?.core_share));
+        counter "component_cpu" ["seconds"] "CPU time of the thread of a component that shares it with no other" =>
+            values(named(|c| c.cost?.cpu_seconds));
+    }
 }
 
 fn of_tasks(status: &Status) -> [Family; 3] {
@@ -447,22 +397,13 @@ fn of_tasks(status: &Status) -> [Family; 3] {
             .iter()
             .map(move |task| (vec![("task", task.name.clone())], value(task)))
     };
-    [
-        Family::gauge("task_up", "", "1 while a thread of the daemon runs")
-            .values(named(|task| f64::from(task.is_up()))),
-        Family::counter(
-            "task_restarts",
-            "",
-            "How often a thread of the daemon was started again after it had failed",
-        )
-        .values(named(|task| task.restarts as f64)),
-        Family::gauge(
-            "task_heartbeat_age",
-            "seconds",
-            "Time since a thread of the daemon gave a heartbeat",
-        )
-        .values(named(|task| task.last_seen_ms as f64 / 1e3)),
-    ]
+    families! {
+        gauge "task_up" [""] "1 while a thread of the daemon runs" => values(named(|task| f64::from(task.is_up())));
+        counter "task_restarts" [""] "How often a thread of the daemon was started again after it had failed" =>
+            values(named(|task| task.restarts as f64));
+        gauge "task_heartbeat_age" ["seconds"] "Time since a thread of the daemon gave a heartbeat" =>
+            values(named(|task| task.last_seen_ms as f64 / 1e3));
+    }
 }
 
 fn of_costs(status: &Status) -> [Family; 7] {
@@ -473,37 +414,18 @@ fn of_costs(status: &Status) -> [Family; 7] {
             .filter_map(move |p| Some((vec![("probe", p.probe.clone())], value(p)?)))
     };
     let own = &status.footprint;
-    [
-        Family::gauge(
-            "probe_run_mean",
-            "seconds",
-            "Mean time of one run of a BPF program",
-        )
-        .values(named(|p| p.mean_ns.map(|ns| ns / 1e9))),
-        Family::gauge(
-            "probe_runs_per_second",
-            "",
-            "Runs of a BPF program in the newest window",
-        )
-        .values(named(|p| p.runs_per_second)),
-        Family::gauge(
-            "probe_core",
-            "ratio",
-            "Share of one core that a BPF program took",
-        )
-        .values(named(|p| p.core_share)),
-        Family::counter(
-            "probe_missed",
-            "",
-            "Runs of a BPF program that the kernel skipped",
-        )
-        .values(named(|p| Some(p.missed as f64))),
-        Family::gauge("self_rss_anon", "bytes", "Own resident anonymous memory")
-            .value(own.rss_anon_bytes as f64),
-        Family::counter("self_cpu", "seconds", "Own CPU time").value(own.cpu_seconds),
-        Family::gauge("self_bpf_maps", "bytes", "Kernel memory of the BPF maps")
-            .value(own.map_bytes as f64),
-    ]
+    families! {
+        gauge "probe_run_mean" ["seconds"] "Mean time of one run of a BPF program" =>
+            values(named(|p| p.mean_ns.map(|ns| ns / 1e9)));
+        gauge "probe_runs_per_second" [""] "Runs of a BPF program in the newest window" =>
+            values(named(|p| p.runs_per_second));
+        gauge "probe_core" ["ratio"] "Share of one core that a BPF program took" => values(named(|p| p.core_share));
+        counter "probe_missed" [""] "Runs of a BPF program that the kernel skipped" =>
+            values(named(|p| Some(p.missed as f64)));
+        gauge "self_rss_anon" ["bytes"] "Own resident anonymous memory" => value(own.rss_anon_bytes as f64);
+        counter "self_cpu" ["seconds"] "Own CPU time" => value(own.cpu_seconds);
+        gauge "self_bpf_maps" ["bytes"] "Kernel memory of the BPF maps" => value(own.map_bytes as f64);
+    }
 }
 
 #[derive(Default)]
@@ -569,30 +491,17 @@ fn of_calls(calls: &[CallStats]) -> [Family; 5] {
             (labels, *count as f64)
         })
     });
-    [
-        Family::counter("driver_calls", "", "Driver calls by operation and device")
-            .values(named(|c| c.count as f64)),
-        Family::counter(
-            "driver_call_errors",
-            "",
-            "Driver calls whose ioctl(2) returned an error",
-        )
-        .values(named(|c| c.errors as f64)),
-        Family::counter(
-            "driver_call_failures",
-            "",
-            "Driver calls that the driver failed, by NV_STATUS; ioctl(2) returned 0",
-        )
-        .values(failures),
-        Family::counter("driver_call_time", "seconds", "Time spent in driver calls")
-            .values(named(|c| c.total_ns as f64 / 1e9)),
-        Family::gauge(
-            "driver_call_latency",
-            "seconds",
-            "Percentiles of a driver call's time in the process where it is slowest",
-        )
-        .values(percentiles),
-    ]
+    families! {
+        counter "driver_calls" [""] "Driver calls by operation and device" => values(named(|c| c.count as f64));
+        counter "driver_call_errors" [""] "Driver calls whose ioctl(2) returned an error" =>
+            values(named(|c| c.errors as f64));
+        counter "driver_call_failures" [""] "Driver calls that the driver failed, by NV_STATUS; ioctl(2) returned 0" =>
+            values(failures);
+        counter "driver_call_time" ["seconds"] "Time spent in driver calls" =>
+            values(named(|c| c.total_ns as f64 / 1e9));
+        gauge "driver_call_latency" ["seconds"] "Percentiles of a driver call's time in the process where it is slowest" =>
+            values(percentiles);
+    }
 }
 
 fn of_samples(hub: &Hub) -> Vec<Family> {

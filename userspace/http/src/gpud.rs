@@ -395,6 +395,7 @@ fn of_component(name: &str) -> &'static str {
         "disk" | "nvme" => "disk",
         "memory" | "pressure" | "cgroups" => "memory",
         "isolation" => "pci",
+        "fabric_manager" => "accelerator-nvidia-fabric-manager",
         "network_file_systems" => "nfs",
         "kernel" | "tasks" | "limits" | "/dev/kmsg" | "printk:console" => "os",
         "driver_modules" => "kernel-module",

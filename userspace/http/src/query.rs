@@ -162,6 +162,14 @@ pub(super) const fn parameter(
     }
 }
 
+/// An array of parameters, a line each: name, meaning, and what it can be.
+macro_rules! parameters {
+    ($($name:literal $meaning:literal => $values:expr;)*) => {
+        [$(crate::query::parameter($name, $meaning, $values)),*]
+    };
+}
+pub(super) use parameters;
+
 /// How many events an answer has at most.
 pub(super) const LIMIT: Values = Values::Integer {
     min: 1,
@@ -170,44 +178,17 @@ pub(super) const LIMIT: Values = Values::Integer {
 };
 
 /// Parameters of [`EventQuery`], in the order of the documentation.
-pub const PARAMETERS: [Parameter; 8] = [
-    parameter(
-        "since",
-        "Events that first happened at or after this time: RFC 3339, or an age (30s, 30m, 1h30m, 2d, 1w)",
-        Values::Time,
-    ),
-    parameter(
-        "until",
-        "Events before this time: RFC 3339, or an age",
-        Values::Time,
-    ),
-    parameter(
-        "kind",
-        "Event kinds, separated by commas; may be repeated",
-        Values::Kinds,
-    ),
-    parameter(
-        "gpu",
-        "PCI address or its beginning, NVML index, or UUID or its beginning",
-        Values::Gpu,
-    ),
-    parameter("severity", "Lowest severity", Values::Severity),
-    parameter(
-        "provenance",
-        "Who wrote the text of the event",
-        Values::Provenance,
-    ),
-    parameter(
-        "limit",
-        "At most so many events, the newest that match",
-        LIMIT,
-    ),
-    parameter(
-        "unacked",
-        "Only events that nobody acknowledged",
-        Values::Flag,
-    ),
-];
+pub const PARAMETERS: [Parameter; 8] = parameters! {
+    "since" "Events that first happened at or after this time: RFC 3339, or an age (30s, 30m, 1h30m, 2d, 1w)" =>
+        Values::Time;
+    "until" "Events before this time: RFC 3339, or an age" => Values::Time;
+    "kind" "Event kinds, separated by commas; may be repeated" => Values::Kinds;
+    "gpu" "PCI address or its beginning, NVML index, or UUID or its beginning" => Values::Gpu;
+    "severity" "Lowest severity" => Values::Severity;
+    "provenance" "Who wrote the text of the event" => Values::Provenance;
+    "limit" "At most so many events, the newest that match" => LIMIT;
+    "unacked" "Only events that nobody acknowledged" => Values::Flag;
+};
 
 /// The parameter of answers with histograms.
 pub(super) const BUCKETS: Parameter = parameter(
@@ -217,32 +198,14 @@ pub(super) const BUCKETS: Parameter = parameter(
 );
 
 /// Parameters of the list of incidents.
-pub(super) const INCIDENT_PARAMETERS: [Parameter; 4] = [
-    parameter(
-        "since",
-        "Incidents that something happened to at or after this time: RFC 3339, or an age (30s, 30m, 1h30m, 2d, 1w)",
-        Values::Time,
-    ),
-    parameter(
-        "until",
-        "Incidents that began before this time: RFC 3339, or an age",
-        Values::Time,
-    ),
-    parameter(
-        "open",
-        "Only incidents that nobody has resolved",
-        Values::Flag,
-    ),
-    parameter(
-        "limit",
-        "At most so many incidents, the newest that match",
-        Values::Integer {
-            min: 1,
-            max: MAX_INCIDENTS as u64,
-            default: DEFAULT_INCIDENTS as u64,
-        },
-    ),
-];
+pub(super) const INCIDENT_PARAMETERS: [Parameter; 4] = parameters! {
+    "since" "Incidents that something happened to at or after this time: RFC 3339, or an age (30s, 30m, 1h30m, 2d, 1w)" =>
+        Values::Time;
+    "until" "Incidents that began before this time: RFC 3339, or an age" => Values::Time;
+    "open" "Only incidents that nobody has resolved" => Values::Flag;
+    "limit" "At most so many incidents, the newest that match" =>
+        Values::Integer { min: 1, max: MAX_INCIDENTS as u64, default: DEFAULT_INCIDENTS as u64 };
+};
 
 /// Reads the parameters of the list of incidents. Ages count back from `now`.
 ///

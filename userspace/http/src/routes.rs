@@ -114,308 +114,95 @@ const STREAM_PARAMETERS: [Parameter; 8] = [
     PARAMETERS[7],
 ];
 
-/// Every route, in the order of the documentation.
-pub(super) static ROUTES: &[Route] = &[
-    read(
-        "/healthz",
-        "Whether sources and store work",
-        Answer::Verdict(of::<Health>),
-        || get(handlers::healthz),
-    ),
-    read(
-        "/readyz",
-        "Whether a fault that happens now would be seen and kept",
-        Answer::Verdict(of::<Ready>),
-        || get(handlers::readyz),
-    ),
-    read(
-        "/version",
-        "The daemon's version, and those of the API that it answers",
-        Answer::Json(of::<Version>),
-        || get(handlers::version),
-    ),
-    read(
-        "/metrics",
-        "Metrics, as OpenMetrics 1.0.0 or, if Accept asks for it, Prometheus text 0.0.4",
-        Answer::Text("application/openmetrics-text; version=1.0.0; charset=utf-8"),
-        || get(handlers::metrics),
-    ),
-    read(
-        "/metrics/dcgm",
-        "GPUs under the names of dcgm-exporter, Prometheus text 0.0.4",
-        Answer::Text("text/plain; version=0.0.4"),
-        || get(handlers::dcgm),
-    ),
-    Route {
-        parameters: &PARAMETERS,
-        errors: &[400],
-        ..read(
-            "/api/v1/events",
-            "Events with all amendments applied, oldest first",
-            Answer::Json(of::<Vec<Event>>),
-            || get(handlers::events),
-        )
-    },
-    Route {
-        parameters: &STREAM_PARAMETERS,
-        resumes: true,
-        errors: &[400],
-        ..read(
-            "/api/v1/events/stream",
-            "Records as they come, as server-sent events; since gives history first, \
-             Last-Event-ID resumes",
-            Answer::Stream(of::<Published>),
-            || get(handlers::events_stream),
-        )
-    },
-    Route {
-        errors: &[400, 404],
-        ..read(
-            "/api/v1/events/{id}",
-            "One event",
-            Answer::Json(of::<Event>),
-            || get(handlers::event),
-        )
-    },
-    Route {
-        body: Some(of::<AckRequest>),
-        errors: &[400, 404, 408, 413],
-        ..change(
-            "/api/v1/events/{id}/ack",
-            "Acknowledges an event",
-            Answer::Json(of::<Event>),
-            || post(handlers::ack),
-        )
-    },
-    Route {
-        parameters: &INCIDENT_PARAMETERS,
-        errors: &[400],
-        ..read(
-            "/api/v1/incidents",
-            "Incidents as they are now, the one that began first at the front",
-            Answer::Json(of::<Vec<Incident>>),
-            || get(handlers::incidents::list),
-        )
-    },
-    Route {
-        parameters: &[AFTER],
-        resumes: true,
-        errors: &[400],
-        ..read(
-            "/api/v1/incidents/stream",
-            "Changes of incidents as they come, as server-sent events; Last-Event-ID resumes",
-            Answer::Stream(of::<PublishedIncident>),
-            || get(handlers::incidents::follow),
-        )
-    },
-    Route {
-        errors: &[400, 404],
-        ..read(
-            "/api/v1/incidents/{id}",
-            "One incident",
-            Answer::Json(of::<Incident>),
-            || get(handlers::incidents::one),
-        )
-    },
-    Route {
-        body: Some(of::<IncidentRequest>),
-        errors: &[400, 404, 408, 409, 413],
-        ..change(
-            "/api/v1/incidents/{id}/state",
-            "Changes the state of an incident",
-            Answer::Json(of::<Incident>),
-            || post(handlers::incidents::change),
-        )
-    },
-    Route {
-        needs: Role::Operate,
-        errors: &[400, 404],
-        ..read(
-            "/api/v1/incidents/{id}/evidence/{*name}",
-            "A file that was kept of an incident, as its field evidence names it",
-            Answer::File("application/octet-stream"),
-            || get(handlers::evidence::get),
-        )
-    },
-    Route {
-        takes_file: true,
-        errors: &[400, 404, 408, 413],
-        ..change(
-            "/api/v1/incidents/{id}/evidence/{*name}",
-            "Adds a file to the recording of an incident, while that is under way: calls-NUMBER.pftrace.zst",
-            Answer::Nothing,
-            || post(handlers::evidence::add).layer(DefaultBodyLimit::max(ATTACHED_MAX)),
-        )
-    },
-    Route {
-        body: Some(of::<CaptureRequest>),
-        ..change(
-            "/api/v1/capture",
-            "Keeps the state of the host: opens an incident, whose recording is complete half a minute later",
-            Answer::Json(of::<Incident>),
-            || post(handlers::incidents::capture),
-        )
-    },
-    read(
-        "/api/v1/health",
-        "The health of the host and of its parts: state, reasons, what to do",
-        Answer::Json(of::<HealthReport>),
-        || get(handlers::health::report),
-    ),
-    Route {
-        body: Some(of::<MaintenanceRequest>),
-        errors: &[400, 408, 409, 413],
-        ..change(
-            "/api/v1/maintenance",
-            "Begins a maintenance window, or ends the one that is on",
-            Answer::Json(of::<MaintenanceWindow>),
-            || post(handlers::health::maintain),
-        )
-    },
-    Route {
-        errors: &[],
-        ..change(
-            "/api/v1/flush",
-            "Makes what was captured so far durable and readable in the store",
-            Answer::Nothing,
-            || post(handlers::flush),
-        )
-    },
-    Route {
-        body: Some(of::<PauseRequest>),
-        ..change(
-            "/api/v1/pause",
-            "Detaches every probe, or attaches them again",
-            Answer::Nothing,
-            || post(handlers::pause),
-        )
-    },
-    read(
-        "/api/v1/status",
-        "The daemon, its sources, costs and store",
-        Answer::Json(of::<Status>),
-        || get(handlers::status),
-    ),
-    read(
-        "/api/v1/sources",
-        "Every source and whether it works",
-        Answer::Json(of::<Vec<SourceStatus>>),
-        || get(handlers::sources),
-    ),
-    read(
-        "/api/v1/gpus",
-        "The GPUs of this host, with the newest sample",
-        Answer::Json(of::<Vec<GpuInfo>>),
-        || get(handlers::gpus),
-    ),
-    read(
-        "/api/v1/usage",
-        "How long each pod, job, remote client or user had which GPU since the start of the daemon, and how busy it was",
-        Answer::Json(of::<Vec<GpuUsage>>),
-        || get(handlers::usage),
-    ),
-    read(
-        "/api/v1/usage/ends",
-        "How the processes of each pod and job ended that had a GPU's device file open, since the start of the daemon",
-        Answer::Json(of::<Vec<ProcessEnds>>),
-        || get(handlers::process_ends),
-    ),
-    read(
-        "/api/v1/latency",
-        "How long driver and CUDA calls of all processes took since the start of the daemon, by day: histograms, those first that took the most time",
-        Answer::Json(of::<Vec<DailyCalls>>),
-        || get(handlers::latency),
-    ),
-    Route {
-        parameters: &SAMPLE_PARAMETERS,
-        errors: &[400, 404],
-        ..read(
-            "/api/v1/samples",
-            "Samples of the past, in the resolution that is left; without a metric, the metrics that there are",
-            Answer::Json(of::<SampleHistory>),
-            || get(handlers::samples::list),
-        )
-    },
-    Route {
-        parameters: &[BUCKETS],
-        errors: &[400],
-        ..read(
-            "/api/v1/histograms",
-            "Driver calls by process and operation, with percentiles",
-            Answer::Json(of::<Vec<CallStats>>),
-            || get(handlers::histograms),
-        )
-    },
-    Route {
-        parameters: &[BUCKETS],
-        errors: &[400],
-        ..read(
-            "/api/v1/processes",
-            "Live processes that use a GPU: host CPU, CUDA and driver calls, device memory, container",
-            Answer::Json(of::<Vec<ProcessUse>>),
-            || get(handlers::processes),
-        )
-    },
-    Route {
-        parameters: &[BUCKETS],
-        errors: &[400],
-        ..read(
-            "/api/v1/cuda",
-            "CUDA calls by process and function, with percentiles; device memory by process; what \
-             the probes cost",
-            Answer::Json(of::<CudaReport>),
-            || get(handlers::cuda),
-        )
-    },
-    read(
-        "/api/v1/remote",
-        "The clients of gtrace serve on this host, with the time of their calls in queue and driver",
-        Answer::Object,
-        || get(handlers::remote::show),
-    ),
-    read(
-        "/api/v1/schema/event",
-        "JSON schema of an event",
-        Answer::Object,
-        || get(handlers::event_schema),
-    ),
-    read(
-        "/api/openapi.json",
-        "This API as OpenAPI 3.1",
-        Answer::Object,
-        || get(handlers::openapi_json),
-    ),
-    read(
-        "/",
-        "The page for people",
-        Answer::File("text/html"),
-        || get(page::index),
-    ),
-    read(
-        "/page/app.js",
-        "Its script",
-        Answer::File("text/javascript"),
-        || get(page::script),
-    ),
-    read(
-        "/page/app.css",
-        "Its style sheet",
-        Answer::File("text/css"),
-        || get(page::style),
-    ),
-    read(
-        "/page/icon.svg",
-        "Its icon",
-        Answer::File("image/svg+xml"),
-        || get(page::icon),
-    ),
-    read(
-        "/page/routes.json",
-        "The paths of this API, for the page",
-        Answer::File("application/json"),
-        || get(page::routes),
-    ),
-];
+/// Every route, in the order of the documentation: what it is for, its path and summary; its answer and handler, and what it
+/// has beside that.
+macro_rules! routes {
+    ($($how:ident $path:literal $summary:literal $answer:ident $(($of:expr))? => $handler:expr $(, $field:ident: $value:expr)*;)*) => {
+        pub(super) static ROUTES: &[Route] = &[$(Route {
+            $($field: $value,)*
+            ..$how($path, $summary, Answer::$answer $(($of))?, || $handler)
+        }),*];
+    };
+}
+
+routes! {
+    read "/healthz" "Whether sources and store work"
+        Verdict(of::<Health>) => get(handlers::healthz);
+    read "/readyz" "Whether a fault that happens now would be seen and kept"
+        Verdict(of::<Ready>) => get(handlers::readyz);
+    read "/version" "The daemon's version, and those of the API that it answers"
+        Json(of::<Version>) => get(handlers::version);
+    read "/metrics" "Metrics, as OpenMetrics 1.0.0 or, if Accept asks for it, Prometheus text 0.0.4"
+        Text("application/openmetrics-text; version=1.0.0; charset=utf-8") => get(handlers::metrics);
+    read "/metrics/dcgm" "GPUs under the names of dcgm-exporter, Prometheus text 0.0.4"
+        Text("text/plain; version=0.0.4") => get(handlers::dcgm);
+    read "/api/v1/events" "Events with all amendments applied, oldest first"
+        Json(of::<Vec<Event>>) => get(handlers::events), parameters: &PARAMETERS, errors: &[400];
+    read "/api/v1/events/stream" "Records as they come, as server-sent events; since gives history first, Last-Event-ID resumes"
+        Stream(of::<Published>) => get(handlers::events_stream), parameters: &STREAM_PARAMETERS, resumes: true, errors: &[400];
+    read "/api/v1/events/{id}" "One event"
+        Json(of::<Event>) => get(handlers::event), errors: &[400, 404];
+    change "/api/v1/events/{id}/ack" "Acknowledges an event"
+        Json(of::<Event>) => post(handlers::ack), body: Some(of::<AckRequest>), errors: &[400, 404, 408, 413];
+    read "/api/v1/incidents" "Incidents as they are now, the one that began first at the front"
+        Json(of::<Vec<Incident>>) => get(handlers::incidents::list), parameters: &INCIDENT_PARAMETERS, errors: &[400];
+    read "/api/v1/incidents/stream" "Changes of incidents as they come, as server-sent events; Last-Event-ID resumes"
+        Stream(of::<PublishedIncident>) => get(handlers::incidents::follow), parameters: &[AFTER], resumes: true, errors: &[400];
+    read "/api/v1/incidents/{id}" "One incident"
+        Json(of::<Incident>) => get(handlers::incidents::one), errors: &[400, 404];
+    change "/api/v1/incidents/{id}/state" "Changes the state of an incident"
+        Json(of::<Incident>) => post(handlers::incidents::change), body: Some(of::<IncidentRequest>), errors: &[400, 404, 408, 409, 413];
+    read "/api/v1/incidents/{id}/evidence/{*name}" "A file that was kept of an incident, as its field evidence names it"
+        File("application/octet-stream") => get(handlers::evidence::get), needs: Role::Operate, errors: &[400, 404];
+    change "/api/v1/incidents/{id}/evidence/{*name}" "Adds a file to the recording of an incident, while that is under way: calls-NUMBER.pftrace.zst"
+        Nothing => post(handlers::evidence::add).layer(DefaultBodyLimit::max(ATTACHED_MAX)), takes_file: true, errors: &[400, 404, 408, 413];
+    change "/api/v1/capture" "Keeps the state of the host: opens an incident, whose recording is complete half a minute later"
+        Json(of::<Incident>) => post(handlers::incidents::capture), body: Some(of::<CaptureRequest>);
+    read "/api/v1/health" "The health of the host and of its parts: state, reasons, what to do"
+        Json(of::<HealthReport>) => get(handlers::health::report);
+    change "/api/v1/maintenance" "Begins a maintenance window, or ends the one that is on"
+        Json(of::<MaintenanceWindow>) => post(handlers::health::maintain), body: Some(of::<MaintenanceRequest>), errors: &[400, 408, 409, 413];
+    change "/api/v1/flush" "Makes what was captured so far durable and readable in the store"
+        Nothing => post(handlers::flush), errors: &[];
+    change "/api/v1/pause" "Detaches every probe, or attaches them again"
+        Nothing => post(handlers::pause), body: Some(of::<PauseRequest>);
+    read "/api/v1/status" "The daemon, its sources, costs and store"
+        Json(of::<Status>) => get(handlers::status);
+    read "/api/v1/sources" "Every source and whether it works"
+        Json(of::<Vec<SourceStatus>>) => get(handlers::sources);
+    read "/api/v1/gpus" "The GPUs of this host, with the newest sample"
+        Json(of::<Vec<GpuInfo>>) => get(handlers::gpus);
+    read "/api/v1/usage" "How long each pod, job, remote client or user had which GPU since the start of the daemon, and how busy it was"
+        Json(of::<Vec<GpuUsage>>) => get(handlers::usage);
+    read "/api/v1/usage/ends" "How the processes of each pod and job ended that had a GPU's device file open, since the start of the daemon"
+        Json(of::<Vec<ProcessEnds>>) => get(handlers::process_ends);
+    read "/api/v1/latency" "How long driver and CUDA calls of all processes took since the start of the daemon, by day: histograms, those first that took the most time"
+        Json(of::<Vec<DailyCalls>>) => get(handlers::latency);
+    read "/api/v1/samples" "Samples of the past, in the resolution that is left; without a metric, the metrics that there are"
+        Json(of::<SampleHistory>) => get(handlers::samples::list), parameters: &SAMPLE_PARAMETERS, errors: &[400, 404];
+    read "/api/v1/histograms" "Driver calls by process and operation, with percentiles"
+        Json(of::<Vec<CallStats>>) => get(handlers::histograms), parameters: &[BUCKETS], errors: &[400];
+    read "/api/v1/processes" "Live processes that use a GPU: host CPU, CUDA and driver calls, device memory, container"
+        Json(of::<Vec<ProcessUse>>) => get(handlers::processes), parameters: &[BUCKETS], errors: &[400];
+    read "/api/v1/cuda" "CUDA calls by process and function, with percentiles; device memory by process; what the probes cost"
+        Json(of::<CudaReport>) => get(handlers::cuda), parameters: &[BUCKETS], errors: &[400];
+    read "/api/v1/remote" "The clients of gtrace serve on this host, with the time of their calls in queue and driver"
+        Object => get(handlers::remote::show);
+    read "/api/v1/schema/event" "JSON schema of an event"
+        Object => get(handlers::event_schema);
+    read "/api/openapi.json" "This API as OpenAPI 3.1"
+        Object => get(handlers::openapi_json);
+    read "/" "The page for people"
+        File("text/html") => get(page::index);
+    read "/page/app.js" "Its script"
+        File("text/javascript") => get(page::script);
+    read "/page/app.css" "Its style sheet"
+        File("text/css") => get(page::style);
+    read "/page/icon.svg" "Its icon"
+        File("image/svg+xml") => get(page::icon);
+    read "/page/routes.json" "The paths of this API, for the page"
+        File("application/json") => get(page::routes);
+}
 
 /// What a client must be to use the path of a route, whatever the method.
 pub(super) fn needed(path: &str) -> Role {

@@ -12,7 +12,7 @@ use gtrace_history::{
 };
 
 use crate::query::{
-    BadParameter, GpuSelector, Parameter, Values, none_of, parameter, parse_time, set_each,
+    BadParameter, GpuSelector, Parameter, Values, none_of, parameters, parse_time, set_each,
 };
 
 /// Most points of one answer.
@@ -25,51 +25,19 @@ const DEFAULT_RANGE_MS: i64 = 3_600_000;
 const MAX_STEP_S: u64 = 366 * 86_400;
 
 /// Parameters of [`SampleQuery`].
-pub(crate) const SAMPLE_PARAMETERS: [Parameter; 7] = [
-    parameter(
-        "metric",
-        "Name of a metric, without _total; may be repeated. Without it the answer lists the metrics",
-        Values::Text,
-    ),
-    parameter(
-        "gpu",
-        "PCI address or its beginning, NVML index, or UUID or its beginning",
-        Values::Gpu,
-    ),
-    parameter(
-        "label",
-        "NAME=VALUE of a label that a series must have; may be repeated",
-        Values::Text,
-    ),
-    parameter(
-        "since",
-        "Samples at or after this time: RFC 3339, or an age (30s, 30m, 1h, 2d, 1w); 1h if not given",
-        Values::Time,
-    ),
-    parameter(
-        "until",
-        "Samples before this time: RFC 3339, or an age",
-        Values::Time,
-    ),
-    parameter(
-        "step",
-        "Seconds that a point stands for; the finest that there is if not given",
-        Values::Integer {
-            min: 1,
-            max: MAX_STEP_S,
-            default: 1,
-        },
-    ),
-    parameter(
-        "limit",
-        "At most so many points; where there are more, the step is doubled until there are not",
-        Values::Integer {
-            min: 1,
-            max: MAX_POINTS as u64,
-            default: DEFAULT_POINTS as u64,
-        },
-    ),
-];
+pub(crate) const SAMPLE_PARAMETERS: [Parameter; 7] = parameters! {
+    "metric" "Name of a metric, without _total; may be repeated. Without it the answer lists the metrics" =>
+        Values::Text;
+    "gpu" "PCI address or its beginning, NVML index, or UUID or its beginning" => Values::Gpu;
+    "label" "NAME=VALUE of a label that a series must have; may be repeated" => Values::Text;
+    "since" "Samples at or after this time: RFC 3339, or an age (30s, 30m, 1h, 2d, 1w); 1h if not given" =>
+        Values::Time;
+    "until" "Samples before this time: RFC 3339, or an age" => Values::Time;
+    "step" "Seconds that a point stands for; the finest that there is if not given" =>
+        Values::Integer { min: 1, max: MAX_STEP_S, default: 1 };
+    "limit" "At most so many points; where there are more, the step is doubled until there are not" =>
+        Values::Integer { min: 1, max: MAX_POINTS as u64, default: DEFAULT_POINTS as u64 };
+};
 
 /// Which samples are asked for, on the command line and over HTTP.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

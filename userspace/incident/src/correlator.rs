@@ -1,5 +1,6 @@
 //! The correlator: which incident an event belongs to.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,9 +9,10 @@ use gtrace_event::{Event, EventId, Incident, IncidentId, IncidentState, StateCha
 use jiff::SignedDuration;
 
 use crate::chain::connects;
-use crate::live::Live;
+use crate::live::{AHEAD, Live};
 use crate::member::Member;
 use crate::rules::Rules;
+use crate::storm::Storms;
 
 /// For so long after it was resolved an incident is known: what is learnt late of its events belongs to it, and a repeat of one
 /// opens another, which begins then.
@@ -27,7 +29,7 @@ pub struct Options {
     pub longest: Duration,
     /// The same fault again belongs to the same incident for so long, while nobody has resolved that.
     pub recurs_within: Duration,
-    /// Incidents that may still change. Beyond, the oldest are let go of as they are.
+    /// Incidents that may still change. Beyond, the oldest of the largest storm are let go of as they are.
     pub incidents: usize,
     /// Events of the last moments that have opened nothing yet.
     pub recent: usize,
@@ -63,6 +65,8 @@ pub struct Correlator {
     recent_ids: HashSet<EventId>,
     /// The wall clock at the newest tick.
     now: Option<Timestamp>,
+    /// The same when it was last set.
+    set: Option<Timestamp>,
 }
 
 impl Correlator {
@@ -77,6 +81,7 @@ impl Correlator {
             recent: VecDeque::new(),
             recent_ids: HashSet::new(),
             now: None,
+            set: None,
         }
     }
 
@@ -313,19 +318,26 @@ impl Correlator {
         }
     }
 
-    /// Lets go of incidents that nothing more can change, and of the oldest beyond the limit.
+    /// Lets go of incidents beyond the limit: of what is resolved first, then of the largest storm, and of these of the one to which
+    /// nothing has happened for longest.
     fn let_go(&mut self) {
         while self.live.len() > self.options.incidents {
-            let resolved = self
-                .live
-                .values()
-                .find(|live| live.incident.state == IncidentState::Resolved);
-            let oldest = resolved
-                .or_else(|| self.live.values().min_by_key(|live| live.last))
-                .map(|live| live.incident.id);
-            let Some(id) = oldest else { break };
+            let storms = Storms::of(self.live.values().map(|live| &live.incident));
+            let rank = |live: &&Live| {
+                let is_open = live.incident.state != IncidentState::Resolved;
+                is_open.then(|| (Reverse(storms.size(&live.incident)), live.last))
+            };
+            let least = self.live.values().min_by_key(rank);
+            let Some(id) = least.map(|live| live.incident.id) else {
+                break;
+            };
             self.forget(id);
         }
+    }
+
+    /// The wall clock was set, and shows `now`. How long it has been quiet is counted from then on: times of before say nothing of it.
+    pub fn set_clock(&mut self, now: Timestamp) {
+        self.set = Some(now);
     }
 
     /// Resolves what has been quiet for long enough, by its class, and lets go of what was resolved an hour ago.
@@ -334,7 +346,18 @@ impl Correlator {
         let mut changed = Vec::new();
         let mut gone = Vec::new();
         for (id, live) in &mut self.live {
-            let quiet = now.duration_since(live.stirred()).as_secs();
+            let is_ahead = |time: Timestamp| time.duration_since(now) > AHEAD;
+            if self.set.is_some() && is_ahead(live.last) {
+                // The clock was set back, or an event of before that has happened again since the tick before.
+                live.last = now;
+            }
+            let stirred = live.stirred();
+            let since = match self.set {
+                Some(set) if is_ahead(stirred) => live.last.max(set),
+                Some(set) => stirred.max(set),
+                None => stirred,
+            };
+            let quiet = now.duration_since(since).as_secs();
             let incident = &mut live.incident;
             if incident.state == IncidentState::Resolved {
                 let is_over = |at| now.duration_since(at) > RESOLVED_FOR;

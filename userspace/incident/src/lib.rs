@@ -11,8 +11,10 @@ mod jobs;
 mod live;
 mod member;
 mod rules;
+mod storm;
 mod title;
 
 pub use correlator::{Correlator, Options, RESOLVED_FOR};
 pub use jobs::job_of;
 pub use rules::{RuleError, Rules};
+pub use storm::Storms;

@@ -19,8 +19,8 @@ const EVENTS: usize = 256;
 const AFFECTED: usize = 64;
 /// Things that further events may have in common with it.
 const KEYS: usize = 512;
-/// What was resolved so long after the newest tick was so by a clock that was set back since: ticks come every few seconds.
-const AHEAD: SignedDuration = SignedDuration::from_secs(60);
+/// What happened or was resolved so long after the newest tick was so by a clock that was set back since: ticks come every few seconds.
+pub(crate) const AHEAD: SignedDuration = SignedDuration::from_secs(60);
 
 /// See the module.
 #[derive(Clone, Debug)]

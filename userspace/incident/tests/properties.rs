@@ -287,6 +287,38 @@ fn what_is_quiet_is_resolved_by_itself_by_its_class() {
 }
 
 #[test]
+fn a_clock_that_was_set_resolves_nothing_before_an_hour_has_passed() {
+    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    // Set forward by hours, as after a start with a wrong time, and back.
+    for (first, set) in [(0, 5 * 3600), (10 * 3600, 0)] {
+        let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+        correlator.ingest(&xid(13, first));
+        assert!(correlator.tick(after(first + 60)).is_empty());
+        correlator.set_clock(after(set));
+        assert!(correlator.tick(after(set)).is_empty(), "{first}");
+        assert!(correlator.tick(after(set + 3599)).is_empty(), "{first}");
+        assert_eq!(correlator.tick(after(set + 3600)).len(), 1, "{first}");
+    }
+}
+
+#[test]
+fn what_repeats_after_the_clock_was_set_back_is_not_quiet() {
+    let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let mut event = xid(13, 10 * 3600);
+    let opened = correlator.ingest(&event).remove(0);
+    assert!(correlator.tick(after(10 * 3600 + 60)).is_empty());
+    correlator.set_clock(after(0));
+    assert!(correlator.tick(after(0)).is_empty());
+    (event.repeats, event.last_time) = (1, Some(after(3000)));
+    let repeated = correlator.ingest(&event).remove(0);
+    assert_eq!(repeated.id, opened.id);
+    assert!(correlator.tick(after(3000)).is_empty());
+    assert!(correlator.tick(after(6599)).is_empty());
+    assert_eq!(correlator.tick(after(6600)).len(), 1);
+}
+
+#[test]
 fn an_incident_is_not_quiet_while_one_of_its_many_events_repeats() {
     let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
     let after = |seconds: i64| begin() + jiff::SignedDuration::from_secs(seconds);
@@ -341,6 +373,31 @@ fn a_storm_stays_bounded() {
     assert!(incident.events.len() <= 256 && incident.affected.processes.len() <= 64);
     let size = serde_json::to_string(&incident).unwrap().len();
     assert!(size < 64 << 10, "{size} bytes");
+}
+
+#[test]
+fn a_storm_of_incidents_leaves_those_of_other_gpus_that_may_change() {
+    let mut correlator = Correlator::new(Rules::builtin().unwrap(), Options::default());
+    let fault = |code: u32, bus: u8, minute: u32| {
+        event(&Given {
+            kind: Kind::Xid,
+            code,
+            bus,
+            pid: minute + 1,
+            ms: i64::from(minute) * 60_000,
+            provenance: Provenance::Kernel,
+            repeats: 0,
+        })
+    };
+    let first = correlator.ingest(&fault(48, 2, 0)).remove(0);
+    // Every two minutes another program fails on another GPU.
+    for nth in 1..=300 {
+        correlator.ingest(&fault(31, 1, 2 * nth));
+    }
+    let most = Options::default().incidents;
+    assert_eq!(correlator.incidents().count(), most);
+    let again = correlator.ingest(&fault(48, 2, 602)).remove(0);
+    assert_eq!((again.id, again.event_count), (first.id, 2));
 }
 
 #[test]

@@ -95,98 +95,44 @@ impl Tool {
     }
 }
 
-/// Every tool, in the order in which they are listed.
-pub(crate) const TOOLS: &[Tool] = &[
-    Tool {
-        name: "get_health",
-        title: "Health of the host",
-        description: "Whether the host is fit for work: the state of the host and of each GPU, NVSwitch, port and component, with reasons, since when, and what to do.",
-        arguments: schema::<Nothing>,
-        call: |source, arguments| {
-            let Nothing {} = parsed(arguments)?;
-            Found::of(source.health()?)
-        },
-    },
-    Tool {
-        name: "list_incidents",
-        title: "Incidents",
-        description: "Incidents, the newest first: events that belong together, with their class of failure, causes, who is affected, and what to do.",
-        arguments: schema::<Incidents>,
-        call: list_incidents,
-    },
-    Tool {
-        name: "get_incident",
-        title: "One incident with its evidence",
-        description: "One incident: its events, what led to what, the files that were kept of that time (names, sizes, hashes), and a postmortem that is filled in as far as the evidence goes.",
-        arguments: schema::<OneIncident>,
-        call: get_incident,
-    },
-    Tool {
-        name: "list_events",
-        title: "Events",
-        description: "Events, the newest first: Xid, PCIe and ECC errors, lost GPUs, slow and failed driver calls, processes that died, faults of the host. `provenance` says who wrote an event's text: only `kernel` is the kernel's own.",
-        arguments: schema::<Events>,
-        call: list_events,
-    },
-    Tool {
-        name: "get_event",
-        title: "One event",
-        description: "One event with everything that is known of it: witnesses, occurrences, process, decoded details, advice.",
-        arguments: schema::<OneEvent>,
-        call: |source, arguments| {
-            let OneEvent { id } = parsed(arguments)?;
-            Found::of(source.event(&id)?)
-        },
-    },
-    Tool {
-        name: "get_samples",
-        title: "Samples of the past",
-        description: "What GPUs, links, ports and the host measured in the past 14 days. Without `metrics` it lists the metrics that there are, with their units.",
-        arguments: schema::<Samples>,
-        call: get_samples,
-    },
-    Tool {
-        name: "get_driver_calls",
-        title: "Profile of driver calls",
-        description: "Latency of calls into the NVIDIA driver since the daemon started, by process, device and operation: count, errors, percentiles in nanoseconds. Needs the running daemon.",
-        arguments: schema::<Calls>,
-        call: get_driver_calls,
-    },
-    Tool {
-        name: "list_gpus",
-        title: "GPUs",
-        description: "The GPUs of the host: address, UUID, model, driver, and what was measured last. Needs the running daemon.",
-        arguments: schema::<Nothing>,
-        call: |source, arguments| {
-            let Nothing {} = parsed(arguments)?;
-            Found::of(source.gpus()?)
-        },
-    },
-    Tool {
-        name: "get_status",
-        title: "What gtrace sees and what it lost",
-        description: "The state of the daemon and of each source of events: whether it works, why not, how many records it gave and lost. What no source watches has no events. Needs the running daemon.",
-        arguments: schema::<Nothing>,
-        call: |source, arguments| {
-            let Nothing {} = parsed(arguments)?;
-            Found::of(source.status()?)
-        },
-    },
-    Tool {
-        name: "explain",
-        title: "Meaning of a code or kind",
-        description: "What an Xid, an SXid or a kind of event means, how bad it is, what the vendor's public documents advise and what this site's policy asks for. Give exactly one argument.",
-        arguments: schema::<Explain>,
-        call: |source, arguments| Found::of(explain::explain(source, &parsed(arguments)?)?),
-    },
-    Tool {
-        name: "get_runbook",
-        title: "Runbook",
-        description: "The steps for a class of failure such as `pcie`, or the page of a kind of event such as `xid`; Markdown. Without a name it lists the classes.",
-        arguments: schema::<Runbook>,
-        call: get_runbook,
-    },
-];
+macro_rules! tools {
+    ($($name:ident $title:literal $arguments:ident => $call:expr, $description:literal;)*) => {
+        &[$(Tool {
+            name: stringify!($name), title: $title, description: $description, arguments: schema::<$arguments>, call: $call,
+        }),*]
+    };
+}
+
+/// Every tool, in the order in which they are listed: name, title, arguments, how it is called, and what it is for.
+pub(crate) const TOOLS: &[Tool] = tools! {
+    get_health "Health of the host" Nothing =>
+        |source, arguments| { let Nothing {} = parsed(arguments)?; Found::of(source.health()?) },
+        "Whether the host is fit for work: the state of the host and of each GPU, NVSwitch, port and component, with reasons, since when, and what to do.";
+    list_incidents "Incidents" Incidents => list_incidents,
+        "Incidents, the newest first: events that belong together, with their class of failure, causes, who is affected, and what to do.";
+    get_incident "One incident with its evidence" OneIncident => get_incident,
+        "One incident: its events, what led to what, the files that were kept of that time (names, sizes, hashes), and a postmortem that is filled in as far as the evidence goes.";
+    list_events "Events" Events => list_events,
+        "Events, the newest first: Xid, PCIe and ECC errors, lost GPUs, slow and failed driver calls, processes that died, faults of the host. `provenance` says who wrote an event's text: only `kernel` is the kernel's own.";
+    get_event "One event" OneEvent =>
+        |source, arguments| { let OneEvent { id } = parsed(arguments)?; Found::of(source.event(&id)?) },
+        "One event with everything that is known of it: witnesses, occurrences, process, decoded details, advice.";
+    get_samples "Samples of the past" Samples => get_samples,
+        "What GPUs, links, ports and the host measured in the past 14 days. Without `metrics` it lists the metrics that there are, with their units.";
+    get_driver_calls "Profile of driver calls" Calls => get_driver_calls,
+        "Latency of calls into the NVIDIA driver since the daemon started, by process, device and operation: count, errors, percentiles in nanoseconds. Needs the running daemon.";
+    list_gpus "GPUs" Nothing =>
+        |source, arguments| { let Nothing {} = parsed(arguments)?; Found::of(source.gpus()?) },
+        "The GPUs of the host: address, UUID, model, driver, and what was measured last. Needs the running daemon.";
+    get_status "What gtrace sees and what it lost" Nothing =>
+        |source, arguments| { let Nothing {} = parsed(arguments)?; Found::of(source.status()?) },
+        "The state of the daemon and of each source of events: whether it works, why not, how many records it gave and lost. What no source watches has no events. Needs the running daemon.";
+    explain "Meaning of a code or kind" Explain =>
+        |source, arguments| Found::of(explain::explain(source, &parsed(arguments)?)?),
+        "What an Xid, an SXid or a kind of event means, how bad it is, what the vendor's public documents advise and what this site's policy asks for. Give exactly one argument.";
+    get_runbook "Runbook" Runbook => get_runbook,
+        "The steps for a class of failure such as `pcie`, or the page of a kind of event such as `xid`; Markdown. Without a name it lists the classes.";
+};
 
 fn schema<T: JsonSchema>() -> Schema {
     schema_for!(T)

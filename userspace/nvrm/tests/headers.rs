@@ -18,133 +18,37 @@ const TABLES: [&str; 2] = [
 ];
 
 /// Escapes: the number's macro, the structure, and its fields for the client, the object, the code and the status.
-const ESCAPES: [(&str, &str, [&str; 4]); 24] = [
-    (
-        "NV_ESC_RM_ALLOC_MEMORY",
-        "nv_ioctl_nvos02_parameters_with_fd",
-        [
-            "params.hRoot",
-            "params.hObjectNew",
-            "params.hClass",
-            "params.status",
-        ],
-    ),
-    (
-        "NV_ESC_RM_ALLOC_OBJECT",
-        "NVOS05_PARAMETERS",
-        ["hRoot", "hObjectNew", "hClass", "status"],
-    ),
-    (
-        "NV_ESC_RM_FREE",
-        "NVOS00_PARAMETERS",
-        ["hRoot", "hObjectOld", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_CONTROL",
-        "NVOS54_PARAMETERS",
-        ["hClient", "hObject", "cmd", "status"],
-    ),
-    (
-        "NV_ESC_RM_ALLOC",
-        "NVOS21_PARAMETERS",
-        ["hRoot", "hObjectNew", "hClass", "status"],
-    ),
-    (
-        "NV_ESC_RM_ALLOC",
-        "NVOS64_PARAMETERS",
-        ["hRoot", "hObjectNew", "hClass", "status"],
-    ),
-    (
-        "NV_ESC_RM_DUP_OBJECT",
-        "NVOS55_PARAMETERS",
-        ["hClient", "hObject", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_SHARE",
-        "NVOS57_PARAMETERS",
-        ["hClient", "hObject", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_I2C_ACCESS",
-        "NVOS_I2C_ACCESS_PARAMS",
-        ["hClient", "hDevice", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_IDLE_CHANNELS",
-        "NVOS30_PARAMETERS",
-        ["hClient", "hDevice", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_VID_HEAP_CONTROL",
-        "NVOS32_PARAMETERS",
-        ["hRoot", "hObjectParent", "function", "status"],
-    ),
-    (
-        "NV_ESC_RM_ACCESS_REGISTRY",
-        "NVOS38_PARAMETERS",
-        ["hClient", "hObject", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_MAP_MEMORY",
-        "nv_ioctl_nvos33_parameters_with_fd",
-        ["params.hClient", "params.hDevice", "", "params.status"],
-    ),
-    (
-        "NV_ESC_RM_UNMAP_MEMORY",
-        "NVOS34_PARAMETERS",
-        ["hClient", "hDevice", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_GET_EVENT_DATA",
-        "NVOS41_PARAMETERS",
-        ["", "", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_ALLOC_CONTEXT_DMA2",
-        "NVOS39_PARAMETERS",
-        ["", "hObjectNew", "hClass", "status"],
-    ),
-    (
-        "NV_ESC_RM_MAP_MEMORY_DMA",
-        "NVOS46_PARAMETERS",
-        ["hClient", "hDevice", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_UNMAP_MEMORY_DMA",
-        "NVOS47_PARAMETERS",
-        ["hClient", "hDevice", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_BIND_CONTEXT_DMA",
-        "NVOS49_PARAMETERS",
-        ["hClient", "hChannel", "", "status"],
-    ),
-    (
-        "NV_ESC_RM_UPDATE_DEVICE_MAPPING_INFO",
-        "NVOS56_PARAMETERS",
-        ["hClient", "hDevice", "", "status"],
-    ),
-    (
-        "NV_ESC_ALLOC_OS_EVENT",
-        "nv_ioctl_alloc_os_event_t",
-        ["hClient", "hDevice", "", "Status"],
-    ),
-    (
-        "NV_ESC_FREE_OS_EVENT",
-        "nv_ioctl_free_os_event_t",
-        ["hClient", "hDevice", "", "Status"],
-    ),
-    (
-        "NV_ESC_EXPORT_TO_DMABUF_FD",
-        "nv_ioctl_export_to_dma_buf_fd_t",
-        ["", "", "", "status"],
-    ),
-    (
-        "NV_ESC_IOCTL_XFER_CMD",
-        "nv_ioctl_xfer_t",
-        ["cmd", "size", "ptr", ""],
-    ),
-];
+const ESCAPES: &str = "\
+NV_ESC_RM_ALLOC_MEMORY|nv_ioctl_nvos02_parameters_with_fd|params.hRoot|params.hObjectNew|params.hClass|params.status
+NV_ESC_RM_ALLOC_OBJECT|NVOS05_PARAMETERS|hRoot|hObjectNew|hClass|status
+NV_ESC_RM_FREE|NVOS00_PARAMETERS|hRoot|hObjectOld||status
+NV_ESC_RM_CONTROL|NVOS54_PARAMETERS|hClient|hObject|cmd|status
+NV_ESC_RM_ALLOC|NVOS21_PARAMETERS|hRoot|hObjectNew|hClass|status
+NV_ESC_RM_ALLOC|NVOS64_PARAMETERS|hRoot|hObjectNew|hClass|status
+NV_ESC_RM_DUP_OBJECT|NVOS55_PARAMETERS|hClient|hObject||status
+NV_ESC_RM_SHARE|NVOS57_PARAMETERS|hClient|hObject||status
+NV_ESC_RM_I2C_ACCESS|NVOS_I2C_ACCESS_PARAMS|hClient|hDevice||status
+NV_ESC_RM_IDLE_CHANNELS|NVOS30_PARAMETERS|hClient|hDevice||status
+NV_ESC_RM_VID_HEAP_CONTROL|NVOS32_PARAMETERS|hRoot|hObjectParent|function|status
+NV_ESC_RM_ACCESS_REGISTRY|NVOS38_PARAMETERS|hClient|hObject||status
+NV_ESC_RM_MAP_MEMORY|nv_ioctl_nvos33_parameters_with_fd|params.hClient|params.hDevice||params.status
+NV_ESC_RM_UNMAP_MEMORY|NVOS34_PARAMETERS|hClient|hDevice||status
+NV_ESC_RM_GET_EVENT_DATA|NVOS41_PARAMETERS||||status
+NV_ESC_RM_ALLOC_CONTEXT_DMA2|NVOS39_PARAMETERS||hObjectNew|hClass|status
+NV_ESC_RM_MAP_MEMORY_DMA|NVOS46_PARAMETERS|hClient|hDevice||status
+NV_ESC_RM_UNMAP_MEMORY_DMA|NVOS47_PARAMETERS|hClient|hDevice||status
+NV_ESC_RM_BIND_CONTEXT_DMA|NVOS49_PARAMETERS|hClient|hChannel||status
+NV_ESC_RM_UPDATE_DEVICE_MAPPING_INFO|NVOS56_PARAMETERS|hClient|hDevice||status
+NV_ESC_ALLOC_OS_EVENT|nv_ioctl_alloc_os_event_t|hClient|hDevice||Status
+NV_ESC_FREE_OS_EVENT|nv_ioctl_free_os_event_t|hClient|hDevice||Status
+NV_ESC_EXPORT_TO_DMABUF_FD|nv_ioctl_export_to_dma_buf_fd_t||||status
+NV_ESC_IOCTL_XFER_CMD|nv_ioctl_xfer_t|cmd|size|ptr|
+";
+
+fn escape_rows() -> impl Iterator<Item = [&'static str; 6]> {
+    let rows = ESCAPES.lines();
+    rows.map(|row| row.split('|').collect::<Vec<_>>().try_into().unwrap())
+}
 
 /// A row of the table: the request's number, and where a field of its structure stands. The whole structure has none.
 #[derive(Debug)]
@@ -195,7 +99,7 @@ fn escapes_are_laid_out_as_in_the_headers() {
 fn escapes_are_laid_out_as_in(text: &'static str) {
     let table = rows(text);
     let (major, _) = version(text);
-    for (name, structure, [client, object, code, status]) in ESCAPES {
+    for [name, structure, client, object, code, status] in escape_rows() {
         let rows = &table[structure];
         let (nr, size) = (rows[0].request, rows[0].size);
         assert_eq!(rows[0].field, "");
@@ -296,7 +200,7 @@ fn a_table_is_what_a_compiler_makes_of_the_headers() {
         }
         program.push_str("#endif\n");
     };
-    for (request, structure, fields) in ESCAPES {
+    for [request, structure, fields @ ..] in escape_rows() {
         add(request, structure, &fields);
     }
     for structure in uvm_structures(&uvm) {

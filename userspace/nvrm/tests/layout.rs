@@ -58,10 +58,10 @@ structures! {
 
 /// Checks the size and the status of a structure, and its code if it has one.
 macro_rules! escape {
-    ($nr:expr, $major:expr, $structure:ident, $status:expr) => {
+    ($nr:expr, $major:expr, $structure:ident, $($status:tt)+) => {
         assert_eq!(
             status_offset($nr, size_of::<$structure>() as u32, $major),
-            Some($status as u32),
+            Some(offset_of!($structure, $($status)+) as u32),
             stringify!($structure)
         );
     };
@@ -69,149 +69,39 @@ macro_rules! escape {
 
 #[test]
 fn escapes() {
-    escape!(NR_RM_FREE, None, Nvos00, offset_of!(Nvos00, status));
-    escape!(
-        NR_RM_ALLOC_MEMORY,
-        None,
-        Nvos02WithFd,
-        offset_of!(Nvos02WithFd, parameters.status)
-    );
-    escape!(NR_RM_ALLOC_OBJECT, None, Nvos05, offset_of!(Nvos05, status));
+    escape!(NR_RM_FREE, None, Nvos00, status);
+    escape!(NR_RM_ALLOC_MEMORY, None, Nvos02WithFd, parameters.status);
+    escape!(NR_RM_ALLOC_OBJECT, None, Nvos05, status);
     for major in [515, 525] {
-        escape!(
-            NR_RM_ALLOC,
-            Some(major),
-            Nvos21At515,
-            offset_of!(Nvos21At515, status)
-        );
+        escape!(NR_RM_ALLOC, Some(major), Nvos21At515, status);
     }
-    escape!(
-        NR_RM_ALLOC,
-        Some(515),
-        Nvos64At515,
-        offset_of!(Nvos64At515, status)
-    );
-    escape!(
-        NR_RM_ALLOC,
-        Some(525),
-        Nvos64At525,
-        offset_of!(Nvos64At525, status)
-    );
+    escape!(NR_RM_ALLOC, Some(515), Nvos64At515, status);
+    escape!(NR_RM_ALLOC, Some(525), Nvos64At525, status);
     for major in [535, 550, 570, 580, 595] {
-        escape!(
-            NR_RM_ALLOC,
-            Some(major),
-            Nvos21At535,
-            offset_of!(Nvos21At535, status)
-        );
-        escape!(
-            NR_RM_ALLOC,
-            Some(major),
-            Nvos64At535,
-            offset_of!(Nvos64At535, status)
-        );
+        escape!(NR_RM_ALLOC, Some(major), Nvos21At535, status);
+        escape!(NR_RM_ALLOC, Some(major), Nvos64At535, status);
     }
-    escape!(
-        NR_RM_IDLE_CHANNELS,
-        None,
-        Nvos30,
-        offset_of!(Nvos30, status)
-    );
-    escape!(
-        NR_RM_VID_HEAP_CONTROL,
-        None,
-        Nvos32Head,
-        offset_of!(Nvos32Head, status)
-    );
-    escape!(
-        NR_RM_MAP_MEMORY,
-        None,
-        Nvos33WithFd,
-        offset_of!(Nvos33WithFd, parameters.status)
-    );
-    escape!(NR_RM_UNMAP_MEMORY, None, Nvos34, offset_of!(Nvos34, status));
-    escape!(
-        NR_RM_ACCESS_REGISTRY,
-        None,
-        Nvos38,
-        offset_of!(Nvos38, status)
-    );
-    escape!(
-        NR_RM_ALLOC_CONTEXT_DMA2,
-        None,
-        Nvos39,
-        offset_of!(Nvos39, status)
-    );
-    escape!(
-        NR_RM_GET_EVENT_DATA,
-        None,
-        Nvos41,
-        offset_of!(Nvos41, status)
-    );
-    escape!(
-        NR_RM_MAP_MEMORY_DMA,
-        None,
-        Nvos46At515,
-        offset_of!(Nvos46At515, status)
-    );
-    escape!(
-        NR_RM_MAP_MEMORY_DMA,
-        None,
-        Nvos46At580,
-        offset_of!(Nvos46At580, status)
-    );
-    escape!(
-        NR_RM_UNMAP_MEMORY_DMA,
-        None,
-        Nvos47At515,
-        offset_of!(Nvos47At515, status)
-    );
-    escape!(
-        NR_RM_UNMAP_MEMORY_DMA,
-        None,
-        Nvos47At550,
-        offset_of!(Nvos47At550, status)
-    );
-    escape!(
-        NR_RM_BIND_CONTEXT_DMA,
-        None,
-        Nvos49,
-        offset_of!(Nvos49, status)
-    );
-    escape!(NR_RM_CONTROL, None, Nvos54, offset_of!(Nvos54, status));
-    escape!(NR_RM_DUP_OBJECT, None, Nvos55, offset_of!(Nvos55, status));
-    escape!(
-        NR_RM_UPDATE_DEVICE_MAPPING_INFO,
-        None,
-        Nvos56,
-        offset_of!(Nvos56, status)
-    );
-    escape!(NR_RM_SHARE, None, Nvos57, offset_of!(Nvos57, status));
-    escape!(
-        NR_RM_I2C_ACCESS,
-        None,
-        I2cAccess,
-        offset_of!(I2cAccess, status)
-    );
-    escape!(
-        NR_ALLOC_OS_EVENT,
-        None,
-        OsEvent,
-        offset_of!(OsEvent, status)
-    );
-    escape!(NR_FREE_OS_EVENT, None, OsEvent, offset_of!(OsEvent, status));
-    escape!(
-        NR_EXPORT_TO_DMABUF_FD,
-        None,
-        DmaBufAt535,
-        offset_of!(DmaBufAt535, status)
-    );
-    escape!(
-        NR_EXPORT_TO_DMABUF_FD,
-        None,
-        DmaBufAt570,
-        offset_of!(DmaBufAt570, status)
-    );
+    escape!(NR_RM_IDLE_CHANNELS, None, Nvos30, status);
+    escape!(NR_RM_VID_HEAP_CONTROL, None, Nvos32Head, status);
+    escape!(NR_RM_MAP_MEMORY, None, Nvos33WithFd, parameters.status);
+    escape!(NR_RM_UNMAP_MEMORY, None, Nvos34, status);
+    escape!(NR_RM_ACCESS_REGISTRY, None, Nvos38, status);
+    escape!(NR_RM_ALLOC_CONTEXT_DMA2, None, Nvos39, status);
+    escape!(NR_RM_GET_EVENT_DATA, None, Nvos41, status);
+    escape!(NR_RM_MAP_MEMORY_DMA, None, Nvos46At515, status);
+    escape!(NR_RM_MAP_MEMORY_DMA, None, Nvos46At580, status);
+    escape!(NR_RM_UNMAP_MEMORY_DMA, None, Nvos47At515, status);
+    escape!(NR_RM_UNMAP_MEMORY_DMA, None, Nvos47At550, status);
+    escape!(NR_RM_BIND_CONTEXT_DMA, None, Nvos49, status);
+    escape!(NR_RM_CONTROL, None, Nvos54, status);
+    escape!(NR_RM_DUP_OBJECT, None, Nvos55, status);
+    escape!(NR_RM_UPDATE_DEVICE_MAPPING_INFO, None, Nvos56, status);
+    escape!(NR_RM_SHARE, None, Nvos57, status);
+    escape!(NR_RM_I2C_ACCESS, None, I2cAccess, status);
+    escape!(NR_ALLOC_OS_EVENT, None, OsEvent, status);
+    escape!(NR_FREE_OS_EVENT, None, OsEvent, status);
+    escape!(NR_EXPORT_TO_DMABUF_FD, None, DmaBufAt535, status);
+    escape!(NR_EXPORT_TO_DMABUF_FD, None, DmaBufAt570, status);
 }
 
 #[test]

@@ -79,17 +79,17 @@ class Live extends Feed {
     this.gpus = await get<GpuInfo[]>("/api/v1/gpus");
   }
 
-  /** The newest incidents, and those that nobody has resolved, which may be older than all of these. */
-  private async readIncidents(): Promise<void> {
-    await this.readNewIncidents(await get<Incident[]>("/api/v1/incidents", [["open", "true"], ["limit", "1000"]]));
+  /** The newest incidents, and those that nobody has resolved, which may be older than all of these; `anew` of another store, which counts revisions from what it has. */
+  private async readIncidents(anew = false): Promise<void> {
+    await this.readNewIncidents(await get<Incident[]>("/api/v1/incidents", [["open", "true"], ["limit", "1000"]]), anew);
   }
 
   /** The newest incidents, beside those that are known. */
-  private async readNewIncidents(known?: Incident[]): Promise<void> {
+  private async readNewIncidents(known?: Incident[], anew = false): Promise<void> {
     const newest = await get<Incident[]>("/api/v1/incidents", [["limit", "500"]]);
     const all = new Map([...known ?? this.incidents ?? [], ...newest].map((one) => [one.id, one]));
     // Another reading may have begun later and ended first.
-    for (const one of this.incidents ?? []) if ((all.get(one.id)?.revision ?? one.revision) < one.revision) all.set(one.id, one);
+    for (const one of anew ? [] : this.incidents ?? []) if ((all.get(one.id)?.revision ?? one.revision) < one.revision) all.set(one.id, one);
     this.incidents = [...all.values()].sort((a, b) => compareTimes(b.opened, a.opened));
   }
 
@@ -137,6 +137,8 @@ class Live extends Feed {
       for (const [id, event] of before) if (this.byId.get(id) === event) this.byId.delete(id);
       this.eventsRead = false;
       this.takeNewest(found, PAGE);
+      this.changed();
+      await this.readIncidents(true);
       this.changed();
     } catch (error) {
       if (!(error instanceof Problem)) throw error;

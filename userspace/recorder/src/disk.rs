@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use gtrace_event::Timestamp;
@@ -31,6 +31,21 @@ struct Current {
     file: File,
     path: PathBuf,
     length: u64,
+}
+
+impl Current {
+    /// Whether it is certainly not the file at its path.
+    fn is_displaced(&self) -> bool {
+        let id = |found: fs::Metadata| (found.dev(), found.ino());
+        match (
+            self.file.metadata().map(id),
+            fs::metadata(&self.path).map(id),
+        ) {
+            (Ok(written), Ok(found)) => written != found,
+            (_, Err(error)) => error.kind() == std::io::ErrorKind::NotFound,
+            (Err(_), Ok(_)) => false,
+        }
+    }
 }
 
 impl Disk {
@@ -61,6 +76,10 @@ impl Disk {
     pub fn append(&mut self, lines: &[u8]) -> Result<(), FileError> {
         if lines.is_empty() {
             return Ok(());
+        }
+        if self.current.as_ref().is_some_and(Current::is_displaced) {
+            // Somebody has removed the file or the directory, or another one is there: what is written to it is lost.
+            *self = Self::open(&self.dir.clone(), self.limit)?;
         }
         if self.current.is_none() {
             // A host that starts again and again keeps what was before.
@@ -292,6 +311,26 @@ mod tests {
         let read = Disk::read(dir.path(), at(0), at(200)).unwrap();
         assert_eq!(read.entries, (0..120).map(entry).collect::<Vec<_>>());
         assert_eq!(read.unreadable, 0);
+    }
+
+    #[test]
+    fn what_comes_after_somebody_has_removed_all_is_there() {
+        for with_directory in [true, false] {
+            let parent = tempfile::tempdir().unwrap();
+            let dir = parent.path().join("recorder");
+            let mut disk = Disk::open(&dir, 1 << 20).unwrap();
+            disk.append(&line(&entry(0))).unwrap();
+            fs::remove_dir_all(&dir).unwrap();
+            if !with_directory {
+                fs::create_dir(&dir).unwrap();
+            }
+            for second in 1..4 {
+                disk.append(&line(&entry(second))).unwrap();
+            }
+            disk.sync().unwrap();
+            let read = Disk::read(&dir, at(0), at(9)).unwrap();
+            assert_eq!(read.entries, [entry(1), entry(2), entry(3)]);
+        }
     }
 
     #[test]

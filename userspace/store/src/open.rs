@@ -118,6 +118,12 @@ fn connect(path: &Path, busy: Duration) -> Result<Opened, StoreError> {
         quick_check(&conn, path)?;
     }
     let days = days(&conn, path)?;
+    for day in &days {
+        let index = day.incident_index();
+        let index = index.replacen("INDEX", "INDEX IF NOT EXISTS", 1);
+        // Without it, as on a full disk, incidents are found more slowly.
+        let _ = conn.execute_batch(&index);
+    }
     let beginning_is_there = days.first().is_none_or(|day| day.first_seq == 1);
     let mut unrecorded = false;
     if let Identity::Store(found) = identity

@@ -9,7 +9,9 @@ use rusqlite::{Connection, OpenFlags, Transaction};
 
 use crate::open::CACHE_KIB;
 use crate::query::{Order, Walk};
-use crate::schema::{Day, Identity, SCHEMA_WITHOUT_EPOCHS, beside, days, head, identify, sql_int};
+use crate::schema::{
+    Day, Identity, SCHEMA_WITHOUT_EPOCHS, beside, cursor, days, head, identify, sql_int,
+};
 use crate::{Epochs, Filter, Hash, StoreError};
 
 const BUSY: Duration = Duration::from_secs(5);
@@ -282,6 +284,15 @@ impl Reader {
             Identity::Empty | Identity::Store(SCHEMA_WITHOUT_EPOCHS) => Ok(Epochs::default()),
             Identity::Store(_) => Epochs::read(&self.conn).map_err(|e| self.sqlite(e)),
         }
+    }
+
+    /// The cursor `name`, as the last append left it.
+    ///
+    /// # Errors
+    /// Any that reading gives.
+    pub fn cursor(&self, name: &str) -> Result<Option<String>, StoreError> {
+        let (tx, _) = self.snapshot()?;
+        cursor(&tx, name).map_err(|e| self.sqlite(e))
     }
 
     /// Number of the last record; 0 if there is none yet.

@@ -100,6 +100,12 @@ CREATE INDEX \"{t}_later\" ON \"{t}\"(event_id) WHERE record <> 'event';
         )
     }
 
+    /// The index of incidents, which are few among all that comes after events. Tables of before lack it until a writer opens the store.
+    pub(crate) fn incident_index(&self) -> String {
+        let t = &self.name;
+        format!("CREATE INDEX \"{t}_incident\" ON \"{t}\"(event_id) WHERE record = 'incident'")
+    }
+
     pub(crate) fn insert_sql(&self) -> String {
         format!(
             "INSERT INTO \"{}\"(seq, record, event_id, time_ns, kind, severity, pci, body, hash)
@@ -172,6 +178,12 @@ pub(crate) fn bytes_of(conn: &Connection, day: &Day) -> rusqlite::Result<u64> {
         day.name
     );
     conn.query_row(&sql, [], |row| unsigned(row, 0))
+}
+
+/// The cursor `name`, as the last append left it.
+pub(crate) fn cursor(conn: &Connection, name: &str) -> rusqlite::Result<Option<String>> {
+    let value = "SELECT value FROM cursors WHERE name = ?1";
+    conn.query_row(value, [name], |row| row.get(0)).optional()
 }
 
 /// The last record's number and hash.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use gtrace_event::{Epoch, Event, Record, RecordId, RemovalCause, Severity, Timestamp};
-use rusqlite::{Connection, OptionalExtension};
+use rusqlite::Connection;
 
 use crate::encoded::Encoded;
 use crate::epochs::{self, Epochs};
@@ -17,7 +17,7 @@ use crate::open::{
     sync_each_commit,
 };
 use crate::removal::{Range, Removal};
-use crate::schema::{SCHEMA, beside};
+use crate::schema::{SCHEMA, beside, cursor};
 use crate::sync::{Syncer, sync_wal};
 use crate::tip::Tip;
 use crate::{Hash, MovedAside, StoreError};
@@ -478,12 +478,7 @@ impl Store {
     /// # Errors
     /// Any that reading gives.
     pub fn cursor(&self, name: &str) -> Result<Option<String>, StoreError> {
-        self.conn
-            .query_row("SELECT value FROM cursors WHERE name = ?1", [name], |row| {
-                row.get(0)
-            })
-            .optional()
-            .map_err(|e| self.sqlite(e))
+        cursor(&self.conn, name).map_err(|e| self.sqlite(e))
     }
 
     /// Folds the WAL into the file and empties it, as far as readers let it; waits for them up to

@@ -81,6 +81,7 @@ impl Tip {
             opening: self.hash,
         };
         tx.execute_batch(&day.create_sql())?;
+        tx.execute_batch(&day.incident_index())?;
         tx.execute(
             "INSERT INTO days(n, unix_day, name, first_seq, opening_hash) VALUES (?1, ?2, ?3, ?4, ?5)",
             (day.n, day.unix_day, &day.name, sql_int(day.first_seq), &day.opening.0[..]),

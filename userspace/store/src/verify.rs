@@ -228,6 +228,15 @@ impl Walk {
                 }
             }
         }
+        for day in days {
+            let sql = day.incident_index();
+            let name = name_of(&sql);
+            // No query says that it is there.
+            if found.remove(name).is_some_and(|found| found != sql) {
+                self.fault(None, Some(day), Why::Schema(name.to_owned()));
+                return Ok(());
+            }
+        }
         if let Some(name) = found.into_keys().min() {
             self.fault(None, None, Why::Unlisted(name));
         }

@@ -2,7 +2,7 @@
 //! or not.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io::{self, BufRead, BufReader, Read as _};
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
@@ -25,6 +25,15 @@ pub struct FileId {
     pub device: u64,
     /// Inode.
     pub inode: u64,
+}
+
+impl FileId {
+    fn of(metadata: &Metadata) -> Self {
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
 }
 
 /// A mapping of a file in a process.
@@ -54,6 +63,8 @@ pub struct Library {
     pub file: File,
     /// Which file it is.
     pub id: FileId,
+    /// Whose it is (user id).
+    pub owner: u32,
     /// Its path in the mount namespace of the process.
     pub path: PathBuf,
     /// Whether it was deleted or replaced on disk since the process mapped it.
@@ -70,8 +81,10 @@ impl Library {
     /// If it cannot be opened.
     pub fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path)?;
+        let metadata = file.metadata()?;
         Ok(Self {
-            id: id_of(&file)?,
+            id: FileId::of(&metadata),
+            owner: metadata.uid(),
             file,
             path: path.to_owned(),
             deleted: false,
@@ -170,9 +183,10 @@ fn parse_line(line: &[u8], name: &str) -> Option<Mapping> {
 /// If neither can be opened.
 pub fn open(proc_root: &Path, pid: u32, mapping: &Mapping) -> Result<Library, LibraryError> {
     let process = proc_root.join(pid.to_string());
-    let library = |file: File, id| Library {
+    let library = |file: File, metadata: &Metadata| Library {
         file,
-        id,
+        id: FileId::of(metadata),
+        owner: metadata.uid(),
         path: mapping.path.clone(),
         deleted: mapping.deleted,
         pid,
@@ -180,14 +194,14 @@ pub fn open(proc_root: &Path, pid: u32, mapping: &Mapping) -> Result<Library, Li
     if !mapping.deleted {
         let relative = mapping.path.strip_prefix("/").unwrap_or(&mapping.path);
         // The device in maps is another one than stat's on overlayfs and btrfs: the inode must do.
-        if let Ok((file, id)) = open_regular(&process.join("root").join(relative))
-            && id.inode == mapping.inode
+        if let Ok((file, metadata)) = open_regular(&process.join("root").join(relative))
+            && metadata.ino() == mapping.inode
         {
-            return Ok(library(file, id));
+            return Ok(library(file, &metadata));
         }
     }
     match open_regular(&process.join("map_files").join(&mapping.range)) {
-        Ok((file, id)) => Ok(library(file, id)),
+        Ok((file, metadata)) => Ok(library(file, &metadata)),
         Err(source) => Err(LibraryError {
             pid,
             path: mapping.path.clone(),
@@ -199,7 +213,7 @@ pub fn open(proc_root: &Path, pid: u32, mapping: &Mapping) -> Result<Library, Li
 /// Opens a regular file, and nothing else. Another user's process can put anything in the place of its library, also a link to a
 /// device of the host: links are followed from the reader's root. A device may do something when it is opened (a watchdog starts, a
 /// tape rewinds), and O_PATH opens none.
-fn open_regular(path: &Path) -> io::Result<(File, FileId)> {
+fn open_regular(path: &Path) -> io::Result<(File, Metadata)> {
     let place = File::options()
         .read(true)
         .custom_flags(libc::O_PATH)
@@ -212,16 +226,8 @@ fn open_regular(path: &Path) -> io::Result<(File, FileId)> {
         .read(true)
         .custom_flags(libc::O_NONBLOCK)
         .open(format!("/proc/self/fd/{}", place.as_raw_fd()))?;
-    let id = id_of(&file)?;
-    Ok((file, id))
-}
-
-fn id_of(file: &File) -> io::Result<FileId> {
     let metadata = file.metadata()?;
-    Ok(FileId {
-        device: metadata.dev(),
-        inode: metadata.ino(),
-    })
+    Ok((file, metadata))
 }
 
 /// The processes of a procfs.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::os::fd::AsFd as _;
 use std::path::PathBuf;
+use std::time::Instant;
 
 use gtrace_abi::{API_LIBRARIES, ApiConfig, ApiFunction, ApiRecord, CALIBRATION};
 use libbpf_rs::{Link, MapCore as _, MapFlags, Object, RingBufferBuilder};
@@ -38,6 +39,7 @@ pub struct Probed {
     /// What is probed in it, or could be.
     pub sites: Vec<Site>,
     library: Library,
+    since: Instant,
     slot: usize,
     generation: u32,
     links: Vec<Link>,
@@ -205,17 +207,23 @@ impl Tracer {
         described.map_or(1, |function| function.time_every.max(1))
     }
 
-    /// Probes a library. Does nothing if that file is probed already.
+    /// Probes a library. Does nothing if that file is probed already. Where there is no place, one whose owner has most may give its own
+    /// to it, and is returned: its probes go with it.
     ///
     /// # Errors
     ///
     /// If it has none of the functions, or the kernel refuses.
-    pub fn attach(&mut self, library: Library) -> Result<(), TraceError> {
+    pub fn attach(&mut self, library: Library) -> Result<Option<Probed>, TraceError> {
         if self.has(library.id) {
-            return Ok(());
+            return Ok(None);
         }
         let taken: BTreeSet<usize> = self.libraries.values().map(|l| l.slot).collect();
-        let Some(slot) = (0..API_LIBRARIES).find(|slot| !taken.contains(slot)) else {
+        let free = (0..API_LIBRARIES).find(|slot| !taken.contains(slot));
+        let displaced = match free {
+            Some(_) => None,
+            None => self.gives_way_to(library.owner),
+        };
+        let Some(slot) = free.or_else(|| Some(self.libraries.get(&displaced?)?.slot)) else {
             return Err(TraceError::TooMany(library.path));
         };
         let sites = self.sites(&library)?;
@@ -224,13 +232,25 @@ impl Tracer {
             deleted: library.deleted,
             sites,
             library,
+            since: Instant::now(),
             slot,
             generation: self.config.generations[slot],
             links: Vec::new(),
         };
+        // Where it fails, the one that has the place keeps it.
         self.link(&mut probed)?;
+        let displaced = displaced.and_then(|id| self.libraries.remove(&id));
         self.libraries.insert(probed.library.id, probed);
-        Ok(())
+        Ok(displaced)
+    }
+
+    fn gives_way_to(&self, owner: u32) -> Option<FileId> {
+        let mut probed: Vec<&Probed> = self.libraries.values().collect();
+        probed.sort_by_key(|probed| probed.since);
+        let places = probed
+            .iter()
+            .map(|probed| (probed.id(), probed.library.owner));
+        gives_way(&places.collect::<Vec<_>>(), owner)
     }
 
     /// Takes the probes of a library away.
@@ -432,6 +452,17 @@ impl Tracer {
     }
 }
 
+/// Which library gives its place to one more of `owner`, where all are taken: the newest of the user who has most of them, if he keeps as
+/// many as `owner` then has. `places`: libraries and the owners of their files, the oldest first. Root's give way to none: a user can
+/// have files under as many subordinate ids as he likes.
+fn gives_way<T: Copy>(places: &[(T, u32)], owner: u32) -> Option<T> {
+    const ROOT: u32 = 0;
+    let has = |of: u32| places.iter().filter(|(_, owner)| *owner == of).count();
+    let others = places.iter().filter(|(_, of)| *of != ROOT);
+    let (newest, most) = others.max_by_key(|(_, of)| has(*of))?;
+    (has(*most) > has(owner) + 1).then_some(*newest)
+}
+
 /// The memory of a map as the kernel reports it; kernels before 6.4 report none for a ring.
 fn accounted(info: &str) -> u64 {
     const RINGBUF: u64 = 27;
@@ -489,6 +520,34 @@ mod tests {
             let bucket = gtrace_abi::bucket_of(value) as u64;
             assert_eq!(in_kernel(value), bucket, "{value}");
         }
+    }
+
+    #[test]
+    fn places_are_shared_among_the_owners_of_libraries() {
+        let places = |owners: &[u32]| owners.iter().copied().enumerate().collect::<Vec<_>>();
+        let full = places(&[0, 7, 7, 0, 7, 7, 8, 0]);
+        // 7 has four, 0 three, 8 one.
+        assert_eq!(gives_way(&full, 9), Some(5));
+        assert_eq!(gives_way(&full, 8), Some(5));
+        assert_eq!(gives_way(&full, 7), None);
+        assert_eq!(gives_way(&full, 0), None);
+        // Each the same, whoever comes.
+        let even = places(&[7, 8, 7, 8]);
+        assert_eq!(
+            [7, 8, 0].map(|owner| gives_way(&even, owner)),
+            [None, None, Some(3)]
+        );
+        assert_eq!(gives_way(&places(&[7, 8, 9]), 10), None);
+        // Root's stay.
+        assert_eq!(gives_way(&places(&[0, 0, 0, 0]), 9), None);
+        // It goes on until nobody gains.
+        let mut owners = vec![7; API_LIBRARIES];
+        while let Some(at) = gives_way(&places(&owners), 8) {
+            owners[at] = 8;
+        }
+        let has = |of| owners.iter().filter(|owner| **owner == of).count();
+        assert_eq!((has(7), has(8)), (16, 16));
+        assert_eq!(gives_way(&places(&owners), 7), None);
     }
 
     #[test]

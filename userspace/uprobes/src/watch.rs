@@ -9,10 +9,10 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use gtrace_abi::{ApiRecord, Ledger};
+use gtrace_abi::{API_LIBRARIES, ApiRecord, Ledger};
 
 pub use self::report::{Cost, ENDED, MemoryReport, Report, Settings};
 use crate::collect::Row;
@@ -24,7 +24,7 @@ use crate::mappings::{Mapped, Mappings};
 use crate::procfs::{self, Identity};
 use crate::recovery::Recovery;
 use crate::run_stats::{self, Statistics};
-use crate::tracer::Tracer;
+use crate::tracer::{Probed, Tracer};
 
 /// How often a poll of the processes is worth it.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(200);
@@ -51,6 +51,8 @@ pub struct Watch {
     unopened: BTreeSet<(u64, PathBuf)>,
     /// Files that wait until another library gives up its place, and the processes that have them mapped.
     waiting: BTreeMap<FileId, BTreeSet<u32>>,
+    /// Times that a file began to wait.
+    refused: u64,
     /// Of each process, how large its address space was when it was looked through.
     looked: HashMap<u32, u64>,
     /// What processes map, as the kernel reports it; `None` where it does not, or one process is followed.
@@ -122,6 +124,7 @@ impl Watch {
             untraceable: BTreeSet::new(),
             unopened: BTreeSet::new(),
             waiting: BTreeMap::new(),
+            refused: 0,
             looked: HashMap::new(),
             mappings: None,
             scanned: now,
@@ -345,6 +348,7 @@ impl Watch {
                     let is_first = processes.is_empty();
                     processes.insert(pid);
                     if is_first {
+                        self.refused += 1;
                         self.say(error.to_string());
                     }
                 }
@@ -366,7 +370,9 @@ impl Watch {
             true => ", which was replaced or deleted since it was opened",
             false => "",
         };
-        self.tracer.attach(library)?;
+        if let Some(displaced) = self.tracer.attach(library)? {
+            self.wait(&displaced, &path);
+        }
         let probed = self.tracer.libraries().find(|probed| probed.id() == id);
         let sites = probed.map_or(&[][..], |probed| &probed.sites);
         let stepped = sites
@@ -392,6 +398,22 @@ impl Watch {
         }
         self.say(text);
         Ok(())
+    }
+
+    /// A library has given its place to the one at `path`.
+    fn wait(&mut self, displaced: &Probed, path: &Path) {
+        let id = displaced.id();
+        let users = self.users.iter().filter(|(_, files)| files.contains(&id));
+        self.waiting
+            .insert(id, users.map(|(pid, _)| *pid).collect());
+        self.unused.remove(&id);
+        self.refused += 1;
+        self.say(format!(
+            "{} is not traced any more: {} takes its place, as {API_LIBRARIES} versions of the library are traced, \
+             of which its owner has most",
+            displaced.path.display(),
+            path.display(),
+        ));
     }
 
     fn say(&mut self, text: String) {
@@ -481,6 +503,7 @@ impl Watch {
             tracking_disabled: self.tracking_disabled,
             cpu_ns: self.cpu_ns,
             counters: counted.counters,
+            refused: self.refused,
         })
     }
 

@@ -191,6 +191,30 @@ fn tiny_library(folder: &Path, function: &str) -> std::path::PathBuf {
     built
 }
 
+/// A process that has a copy of a library open. The copy belongs to a user.
+fn open_copy(built: &Path, path: &Path, owner: u32) -> Caller {
+    std::fs::copy(built, path).unwrap();
+    std::os::unix::fs::chown(path, Some(owner), None).unwrap();
+    let mut command = std::process::Command::new("sh");
+    command
+        .args(["-c", "echo open; read line"])
+        .env("LD_PRELOAD", path);
+    let mut process = Caller::spawn(&mut command);
+    process.until("open");
+    process
+}
+
+/// Polls until it says this of a file.
+fn poll_until_said(watch: &mut Watch, file: &Path, what: &str) {
+    let mut words = String::new();
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !words.contains(&format!("{} {what}", file.display())) {
+        assert!(Instant::now() < deadline, "{words}");
+        watch.poll().unwrap();
+        words.push_str(&watch.take_words().join("\n"));
+    }
+}
+
 #[test]
 fn root_a_library_that_finds_no_place_is_traced_once_another_gives_up_its_own() {
     if !is_root() {
@@ -199,16 +223,7 @@ fn root_a_library_that_finds_no_place_is_traced_once_another_gives_up_its_own() 
     let folder = tempfile::tempdir().unwrap();
     let built = tiny_library(folder.path(), "cuCtxSynchronize");
     let path = |n: usize| folder.path().join(format!("libtiny-places.so.{n}"));
-    let open = |n: usize| {
-        std::fs::copy(&built, path(n)).unwrap();
-        let mut command = std::process::Command::new("sh");
-        command
-            .args(["-c", "echo open; read line"])
-            .env("LD_PRELOAD", path(n));
-        let mut process = Caller::spawn(&mut command);
-        process.until("open");
-        process
-    };
+    let open = |n: usize| open_copy(&built, &path(n), 0);
     let mut processes: Vec<_> = (0..API_LIBRARIES).map(open).collect();
     let settings = Settings {
         budget: None,
@@ -221,15 +236,8 @@ fn root_a_library_that_finds_no_place_is_traced_once_another_gives_up_its_own() 
     });
     watch.take_words();
     processes.push(open(API_LIBRARIES));
-    let mut words = String::new();
     let last = path(API_LIBRARIES);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !words.contains("is not traced yet") {
-        assert!(Instant::now() < deadline, "{words}");
-        watch.poll().unwrap();
-        words.push_str(&watch.take_words().join("\n"));
-    }
-    assert!(words.contains(last.to_str().unwrap()), "{words}");
+    poll_until_said(&mut watch, &last, "is not traced yet");
     // A process of another library ends.
     processes.remove(0);
     poll_until(&mut watch, "the last one still waits", |watch| {
@@ -237,6 +245,43 @@ fn root_a_library_that_finds_no_place_is_traced_once_another_gives_up_its_own() 
         probed.any(|probed| probed.path == last)
     });
     assert_eq!(libraries(&watch), API_LIBRARIES);
+}
+
+#[test]
+fn root_the_libraries_of_one_user_leave_places_to_those_of_others() {
+    if !is_root() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let built = tiny_library(folder.path(), "cuCtxSynchronize");
+    let path = |n: usize| folder.path().join(format!("libtiny-owners.so.{n}"));
+    let open = |n: usize, owner: u32| open_copy(&built, &path(n), owner);
+    let mut processes: Vec<_> = (0..API_LIBRARIES).map(|n| open(n, 1)).collect();
+    let settings = Settings {
+        budget: None,
+        library: "libtiny-owners.so".to_owned(),
+        ..Settings::default()
+    };
+    let mut watch = Watch::start(Options::new(None, default_set()), settings).unwrap();
+    poll_until(&mut watch, "not all are traced", |watch| {
+        libraries(watch) == API_LIBRARIES
+    });
+    let of_another = path(API_LIBRARIES);
+    processes.push(open(API_LIBRARIES, 2));
+    let is_traced = |watch: &Watch| {
+        let mut probed = watch.tracer().libraries();
+        probed.any(|probed| probed.path == of_another)
+    };
+    poll_until(&mut watch, "another user's is not traced", is_traced);
+    assert_eq!(libraries(&watch), API_LIBRARIES);
+    assert_eq!(watch.so_far().unwrap().refused, 1);
+    processes.push(open(API_LIBRARIES + 1, 1));
+    let too_many = path(API_LIBRARIES + 1);
+    poll_until_said(&mut watch, &too_many, "is not traced yet");
+    assert!(is_traced(&watch));
+    let report = watch.so_far().unwrap();
+    let lost: Vec<_> = report.lost().collect();
+    assert!(lost.contains(&("api_libraries_full", 2)), "{lost:?}");
 }
 
 #[test]

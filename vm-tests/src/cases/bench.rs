@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::BUSYBOX;
-use gtrace_vm_tests::scenario::{SHARE_DIR, Scenario, bench_rounds};
+use gtrace_vm_tests::scenario::{SHARE_DIR, bench_rounds};
 
-use super::Case;
 use super::calls::{rows, source_is};
 use crate::guest::nvrm::{GET_INFO, NvDevice};
 use crate::guest::stub::Generation;
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] =
-    &[Case::new("bench_driver_ioctl", Scenario::Bench, driver_ioctl).patience(600)];
+cases! {
+    Bench "bench_driver_ioctl" => driver_ioctl, patience(600);
+}
 
 /// Parts of one measurement; the fastest counts, so that an interruption does not.
 const PARTS: u32 = 7;

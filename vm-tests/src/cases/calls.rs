@@ -7,10 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::GTRACE;
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use crate::guest::daemon::Daemon;
 use crate::guest::nvrm::{
     AllocForm, GET_INFO, NV_ERR_NO_MEMORY, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, Uvm,
@@ -20,30 +18,20 @@ use crate::guest::process::Helper;
 use crate::guest::stub::{Counter, GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, stable, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("calls_are_counted_exactly", Scenario::Driver, exactly)
-        .core()
-        .patience(180),
-    Case::new("calls_of_an_older_driver", Scenario::Driver, older),
-    Case::new(
-        "calls_without_probes_on_the_driver",
-        Scenario::Driver,
-        tracepoints,
-    ),
-    Case::new(
-        "calls_of_named_devices_are_counted_once",
-        Scenario::Driver,
-        named_devices,
-    ),
-    Case::new("calls_status_at_exit", Scenario::Driver, status_at_exit),
-    Case::new("calls_alloc_of_driver_515", Scenario::Driver, alloc_515),
-    Case::new("calls_alloc_of_driver_525", Scenario::Driver, alloc_525),
-    Case::new("calls_that_fail_are_events", Scenario::Driver, failing).core(),
-    Case::new("calls_of_uvm", Scenario::Driver, uvm),
-    Case::new("calls_in_profile_and_metrics", Scenario::Driver, profile),
-    Case::new("calls_traced_live", Scenario::Driver, traced),
-    Case::new("calls_show_who_has_a_gpu_open", Scenario::Driver, users),
-];
+cases! {
+    Driver "calls_are_counted_exactly" => exactly, core, patience(180);
+    Driver "calls_of_an_older_driver" => older;
+    Driver "calls_without_probes_on_the_driver" => tracepoints;
+    Driver "calls_of_named_devices_are_counted_once" => named_devices;
+    Driver "calls_status_at_exit" => status_at_exit;
+    Driver "calls_alloc_of_driver_515" => alloc_515;
+    Driver "calls_alloc_of_driver_525" => alloc_525;
+    Driver "calls_that_fail_are_events" => failing, core;
+    Driver "calls_of_uvm" => uvm;
+    Driver "calls_in_profile_and_metrics" => profile;
+    Driver "calls_traced_live" => traced;
+    Driver "calls_show_who_has_a_gpu_open" => users;
+}
 
 pub(super) const HELPERS: &[super::Helper] = &[("controls", controls), ("hold", hold)];
 

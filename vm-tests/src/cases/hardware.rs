@@ -4,18 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::xid::witnesses;
 use crate::guest::Guest;
 
-pub(super) const CASES: &[Case] = &[Case::new(
-    "hardware_machine_check_is_one_event",
-    Scenario::Driver,
-    machine_check,
-)];
+cases! {
+    Driver "hardware_machine_check_is_one_event" => machine_check;
+}
 
 const INJECT: &str = "/sys/kernel/debug/mce-inject";
 /// Valid, enabled, address valid, corrected; a cache error (Intel SDM 3B, 17.9): none of a memory controller.

@@ -7,11 +7,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::FAKE_NVML;
-use gtrace_vm_tests::scenario::Scenario;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::Case;
 use super::calls::source_is;
 use super::pcie::{COMPLETION_TIMEOUT, GPU, inject, watched_with};
 use super::process::group;
@@ -22,27 +20,18 @@ use crate::guest::process::Helper;
 use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new(
-        "incident_of_pcie_gpu_and_process",
-        Scenario::PcieInject,
-        pcie,
-    )
-    .core(),
-    Case::new("incident_of_a_hung_call", Scenario::Driver, hung),
-    Case::new("incident_of_a_full_group", Scenario::Driver, full_group),
-    Case::new("incident_of_a_leak", Scenario::Driver, leak).patience(240),
-    Case::new("incident_of_heat", Scenario::Driver, heat),
-    Case::new(
-        "incident_of_an_upgrade_under_a_program",
-        Scenario::Driver,
-        upgrade,
-    ),
-    Case::new("incident_of_a_link_and_its_peer", Scenario::Driver, link),
-    Case::new("incident_of_an_application", Scenario::Driver, application),
-    Case::new("incidents_of_two_faults_at_once", Scenario::Driver, two),
-    Case::new("incidents_of_a_storm", Scenario::Driver, storm).patience(300),
-];
+cases! {
+    PcieInject "incident_of_pcie_gpu_and_process" => pcie, core;
+    Driver "incident_of_a_hung_call" => hung;
+    Driver "incident_of_a_full_group" => full_group;
+    Driver "incident_of_a_leak" => leak, patience(240);
+    Driver "incident_of_heat" => heat;
+    Driver "incident_of_an_upgrade_under_a_program" => upgrade;
+    Driver "incident_of_a_link_and_its_peer" => link;
+    Driver "incident_of_an_application" => application;
+    Driver "incidents_of_two_faults_at_once" => two;
+    Driver "incidents_of_a_storm" => storm, patience(300);
+}
 
 pub(super) const HELPERS: &[super::Helper] =
     &[("use", use_it), ("leak", leak_it), ("mismatch", mismatch)];

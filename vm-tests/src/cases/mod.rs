@@ -4,6 +4,16 @@
 //! that an earlier case left in order: no processes but PID 1, no stub loaded, an empty directory,
 //! nothing of theirs in the kernel's log.
 
+/// The cases of a topic, in the order in which they run, a line each: the machine, the name, what it does, and what it has beside that.
+macro_rules! cases {
+    ($($scenario:ident $name:literal => $run:expr $(, $with:ident $(($value:literal))?)*;)*) => {
+        pub(super) const CASES: &[super::Case] = &[$(
+            super::Case::new($name, gtrace_vm_tests::scenario::Scenario::$scenario, $run)
+                $(.$with($($value)?))*
+        ),*];
+    };
+}
+
 mod bench;
 mod calls;
 mod hardware;

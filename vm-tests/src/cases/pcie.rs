@@ -8,28 +8,24 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::xid::witnesses;
 use crate::guest::daemon::Daemon;
 use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, stable, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("pcie_corrected_error", Scenario::PcieInject, corrected).core(),
-    Case::new("pcie_nonfatal_error", Scenario::PcieInject, nonfatal),
-    Case::new("pcie_error_of_the_port_above", Scenario::PcieInject, port),
-    Case::new("pcie_storm_is_one_event", Scenario::PcieInject, storm).patience(240),
-    Case::new("pcie_fatal_error", Scenario::PcieMonitor, fatal).core(),
-    Case::new("pcie_surprise_down", Scenario::PcieMonitor, surprise_down),
-    Case::new("pcie_card_pulled_and_put_back", Scenario::Hotplug, hotplug)
-        .core()
-        .patience(120),
-    Case::new("pcie_card_vanishes", Scenario::Hotplug, vanishes),
-    Case::new("pcie_narrow_link", Scenario::Driver, narrow),
-];
+cases! {
+    PcieInject "pcie_corrected_error" => corrected, core;
+    PcieInject "pcie_nonfatal_error" => nonfatal;
+    PcieInject "pcie_error_of_the_port_above" => port;
+    PcieInject "pcie_storm_is_one_event" => storm, patience(240);
+    PcieMonitor "pcie_fatal_error" => fatal, core;
+    PcieMonitor "pcie_surprise_down" => surprise_down;
+    Hotplug "pcie_card_pulled_and_put_back" => hotplug, core, patience(120);
+    Hotplug "pcie_card_vanishes" => vanishes;
+    Driver "pcie_narrow_link" => narrow;
+}
 
 /// The kernel's thread that reads errors has come to the last one by then.
 const A_MOMENT: Duration = Duration::from_millis(500);

@@ -6,16 +6,15 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde_json::Value;
 
-use super::Case;
 use crate::guest::daemon::Daemon;
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] =
-    &[Case::new("power_loss_in_a_recording", Scenario::Power, recording).patience(180)];
+cases! {
+    Power "power_loss_in_a_recording" => recording, patience(180);
+}
 
 const DISK: &str = "/disk";
 

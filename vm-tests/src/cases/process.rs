@@ -4,20 +4,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use crate::guest::nvrm::{GET_INFO, NvDevice};
 use crate::guest::process::Helper;
 use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("process_exit_with_a_gpu_open", Scenario::Driver, exit).core(),
-    Case::new("process_killed_for_lack_of_memory", Scenario::Driver, oom).core(),
-    Case::new("process_hung_in_the_driver", Scenario::Driver, hung).patience(120),
-];
+cases! {
+    Driver "process_exit_with_a_gpu_open" => exit, core;
+    Driver "process_killed_for_lack_of_memory" => oom, core;
+    Driver "process_hung_in_the_driver" => hung, patience(120);
+}
 
 pub(super) const HELPERS: &[super::Helper] = &[("exit", exit_with), ("eat", eat), ("call", call)];
 

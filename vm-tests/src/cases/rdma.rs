@@ -13,24 +13,20 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{BUSYBOX, COHERENCE, GTRACE, RDMA, RDMA_PROGRAMS, RDMA_STRICT};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("rdma_links", Scenario::Rdma, links)
-        .core()
-        .patience(300),
+cases! {
+    Rdma "rdma_links" => links, core, patience(300);
     // In three cases, which different runs take.
-    Case::new("rdma_programs_1", Scenario::Rdma, programs::<0>).patience(300),
-    Case::new("rdma_programs_2", Scenario::Rdma, programs::<1>).patience(300),
-    Case::new("rdma_programs_3", Scenario::Rdma, programs::<2>).patience(300),
-    Case::new("rdma_coherence", Scenario::Rdma, coherence).patience(300),
-    Case::new("rdma_fallbacks", Scenario::Rdma, fallbacks).patience(300),
-    Case::new("rdma_doctor", Scenario::Rdma, doctor),
-];
+    Rdma "rdma_programs_1" => programs::<0>, patience(300);
+    Rdma "rdma_programs_2" => programs::<1>, patience(300);
+    Rdma "rdma_programs_3" => programs::<2>, patience(300);
+    Rdma "rdma_coherence" => coherence, patience(300);
+    Rdma "rdma_fallbacks" => fallbacks, patience(300);
+    Rdma "rdma_doctor" => doctor;
+}
 
 /// Address of the card, and of the RDMA device that is made on it.
 pub(super) const ADDRESS: &str = "10.0.2.15";

@@ -7,18 +7,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use gtrace_vm_tests::layout::{GTRACE, RDMA};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::rdma::{ADDRESS, DEVICE, Server, TRUSTING, device_up};
 use crate::guest::Guest;
 use crate::guest::process::Killed;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("rdma_bench", Scenario::Rdma, beside_perftest).patience(300),
-    Case::new("rdma_counted", Scenario::RdmaCounted, counted).patience(300),
-];
+cases! {
+    Rdma "rdma_bench" => beside_perftest, patience(300);
+    RdmaCounted "rdma_counted" => counted, patience(300);
+}
 
 /// Index of the card's address among the GIDs of the device.
 const GID_INDEX: &str = "1";

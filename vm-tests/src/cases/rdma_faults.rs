@@ -10,25 +10,21 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{BUSYBOX, RDMA};
-use gtrace_vm_tests::scenario::Scenario;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::Case;
 use super::rdma::{
     ADDRESS, CARD, DEVICE, Server, TRUSTING, card_up, device_up, direct, same, status_of, tool,
 };
 use super::rdma_load::{Lanes, Load, failed_back, shows_rdma_again, shows_tcp, times};
 use crate::guest::{Guest, PATIENCE, stable, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("rdma_port_down", Scenario::Rdma, port_down)
-        .core()
-        .patience(600),
-    Case::new("rdma_device_deleted", Scenario::Rdma, device_deleted).patience(600),
-    Case::new("rdma_then_tcp_lost", Scenario::Rdma, then_tcp_lost).patience(400),
-    Case::new("rdma_server_killed", Scenario::Rdma, server_killed).patience(300),
-    Case::new("rdma_server_frozen", Scenario::Rdma, server_frozen).patience(300),
-];
+cases! {
+    Rdma "rdma_port_down" => port_down, core, patience(600);
+    Rdma "rdma_device_deleted" => device_deleted, patience(600);
+    Rdma "rdma_then_tcp_lost" => then_tcp_lost, patience(400);
+    Rdma "rdma_server_killed" => server_killed, patience(300);
+    Rdma "rdma_server_frozen" => server_frozen, patience(300);
+}
 
 fn card_down() -> Result<()> {
     tool(BUSYBOX, &["ifconfig", CARD, "down"])

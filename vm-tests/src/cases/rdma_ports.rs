@@ -3,16 +3,16 @@
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::BUSYBOX;
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::rdma::{CARD, DEVICE, card_up, device_gone, device_up, tool};
 use super::xid::witnesses;
 use crate::guest::daemon::Daemon;
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] = &[Case::new("rdma_ports", Scenario::Rdma, ports).patience(120)];
+cases! {
+    Rdma "rdma_ports" => ports, patience(120);
+}
 
 /// Waits for an event that this rule decided.
 fn reported(daemon: &Daemon, rule: &str) -> Result<Value> {

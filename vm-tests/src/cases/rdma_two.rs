@@ -4,20 +4,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{RDMA, RDMA_PROGRAMS};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::rdma::{CARD, DEVICE, SHARING, TRUSTING, device_up, direct, same};
 use super::rdma_load::{Lanes, Load, failed_back, shows_rdma, shows_rdma_again, shows_tcp, times};
 use crate::agent::{Remote, remote};
 use crate::guest::{Guest, PATIENCE, stable, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("rdma_two_programs", Scenario::RdmaTwo, programs).patience(400),
-    Case::new("rdma_two_device_deleted", Scenario::RdmaTwo, device_deleted).patience(600),
-    Case::new("rdma_two_partition", Scenario::RdmaTwo, partition).patience(600),
-];
+cases! {
+    RdmaTwo "rdma_two_programs_1" => programs::<0>, patience(300);
+    RdmaTwo "rdma_two_programs_2" => programs::<1>, patience(300);
+    RdmaTwo "rdma_two_programs_3" => programs::<2>, patience(300);
+    RdmaTwo "rdma_two_device_deleted" => device_deleted, patience(600);
+    RdmaTwo "rdma_two_partition" => partition, patience(600);
+}
 
 /// Address of the second machine's card.
 const SERVER: &str = "10.0.2.16";
@@ -82,9 +82,9 @@ fn far_is_well() -> Result<()> {
     remote("! dmesg | grep -E 'WARNING: CPU|BUG:|refcount_t:|blocked for more than'").map(|_| ())
 }
 
-fn programs(guest: &mut Guest) -> Result<()> {
+fn programs<const PART: usize>(guest: &mut Guest) -> Result<()> {
     let mut far = Far::start()?;
-    for name in RDMA_PROGRAMS {
+    for name in RDMA_PROGRAMS.into_iter().skip(PART).step_by(3) {
         if name == SHARING {
             drop(far);
             far = Far::with("--sandbox off")?;

@@ -7,10 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{REAL_CALLER, REAL_MODULES};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::calls::{counted, rows, source_is};
 pub(super) use super::real_judged::compare;
 use super::xid::{ALL_THREE, of_code, witnessed, witnesses};
@@ -19,30 +17,18 @@ use crate::guest::process::Helper;
 use crate::guest::real::{GPU, version};
 use crate::guest::{Guest, PATIENCE, kmsg, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("real_failed_start_is_xid_143", Scenario::Real, failed_start).core(),
-    Case::new(
-        "real_xid_79_when_the_gpu_is_gone",
-        Scenario::Real,
-        fallen_off,
-    ),
-    Case::new(
-        "real_xid_140_of_memory_errors",
-        Scenario::Real,
-        memory_errors,
-    ),
-    Case::new("real_xid_110_of_security", Scenario::Real, security),
-    Case::new("real_dead_gpu_at_load", Scenario::Real, dead_at_load),
-    Case::new("real_calls_are_counted_exactly", Scenario::Real, exactly).patience(180),
-    Case::new("real_mismatch_of_versions", Scenario::Real, mismatch),
-    Case::new("real_reload_under_load", Scenario::Real, reload).patience(240),
-    Case::new("real_xid_after_kill_9", Scenario::Real, after_kill),
-    Case::new(
-        "real_gpu_taken_off_the_bus",
-        Scenario::Real,
-        taken_off_the_bus,
-    ),
-];
+cases! {
+    Real "real_failed_start_is_xid_143" => failed_start, core;
+    Real "real_xid_79_when_the_gpu_is_gone" => fallen_off;
+    Real "real_xid_140_of_memory_errors" => memory_errors;
+    Real "real_xid_110_of_security" => security;
+    Real "real_dead_gpu_at_load" => dead_at_load;
+    Real "real_calls_are_counted_exactly" => exactly, patience(180);
+    Real "real_mismatch_of_versions" => mismatch;
+    Real "real_reload_under_load" => reload, patience(240);
+    Real "real_xid_after_kill_9" => after_kill;
+    Real "real_gpu_taken_off_the_bus" => taken_off_the_bus;
+}
 
 /// A daemon that is attached to the driver, which was loaded before.
 pub(super) fn daemon(guest: &mut Guest) -> Result<Daemon> {

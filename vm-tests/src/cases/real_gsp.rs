@@ -9,10 +9,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use gtrace_catalogue::Catalogue;
 use gtrace_vm_tests::layout::{REAL_LIBRARIES, REAL_SMI};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::real::{compare, events, find, seen_so_far, sources_are};
 use super::real_gsp_process::Program;
 use super::xid::{ALL_THREE, of_code, witnesses};
@@ -20,19 +18,12 @@ use crate::guest::daemon::Daemon;
 use crate::guest::real::{GPU, is_before_545, version};
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("real_gsp_opens", Scenario::Real, opens).patience(180),
-    Case::new("real_gsp_xids", Scenario::Real, xids).patience(300),
-    Case::new("real_gsp_silent", Scenario::Real, silent)
-        .patience(300)
-        .idle(),
-    Case::new(
-        "real_gsp_nvidia_smi_agrees_with_a_judge",
-        Scenario::Real,
-        judged,
-    )
-    .patience(180),
-];
+cases! {
+    Real "real_gsp_opens" => opens, patience(180);
+    Real "real_gsp_xids" => xids, patience(300);
+    Real "real_gsp_silent" => silent, patience(300), idle;
+    Real "real_gsp_nvidia_smi_agrees_with_a_judge" => judged, patience(180);
+}
 
 pub(super) const UUID: &str = "GPU-00112233-4455-6677-8899-aabbccddeeff";
 pub(super) const NAME: &str = "NVIDIA H100 80GB HBM3";

@@ -1,14 +1,13 @@
 //! NVIDIA's own programs while the daemon's probes are in the driver: they run as without.
 
 use anyhow::{Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 
-use super::Case;
 use super::real_gsp::{NAME, SAMPLE, UUID, daemon, smi};
 use crate::guest::Guest;
 
-pub(super) const CASES: &[Case] =
-    &[Case::new("real_gsp_nvidia_smi_under_the_daemon", Scenario::Real, all).patience(240)];
+cases! {
+    Real "real_gsp_nvidia_smi_under_the_daemon" => all, patience(240);
+}
 
 /// What is run, and something that it prints of this GPU.
 const RUNS: &[(&[&str], &str)] = &[

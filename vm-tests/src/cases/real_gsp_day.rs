@@ -8,16 +8,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{GTRACE, REAL_LIBRARIES};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::reload::held;
 use crate::guest::Guest;
 use crate::skip;
 
-pub(super) const CASES: &[Case] =
-    &[Case::new("real_gsp_readings_of_a_day", Scenario::Real, day).patience(180)];
+cases! {
+    Real "real_gsp_readings_of_a_day" => day, patience(180);
+}
 
 /// Of 24 hours at the interval that gtrace has by default, 10 s.
 const READINGS: u64 = 24 * 3600 / 10;

@@ -1,10 +1,8 @@
 //! From a reading of NVIDIA's own NVML to an event, and from the driver's own Xids to what is to be done.
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::real::{events, one, seen_so_far};
 use super::real_gsp::{SAMPLE, UUID, daemon, daemon_every};
 use super::xid::witnesses;
@@ -12,16 +10,11 @@ use crate::guest::Guest;
 use crate::guest::daemon::Daemon;
 use crate::guest::real::{GPU, is_before_545, version};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new(
-        "real_gsp_readings_become_events",
-        Scenario::Real,
-        from_readings,
-    )
-    .patience(180),
-    Case::new("real_gsp_xid_154_asks_for_a_reset", Scenario::Real, reset).patience(180),
-    Case::new("real_gsp_gpu_falls_off_the_bus", Scenario::Real, falls_off).patience(240),
-];
+cases! {
+    Real "real_gsp_readings_become_events" => from_readings, patience(180);
+    Real "real_gsp_xid_154_asks_for_a_reset" => reset, patience(180);
+    Real "real_gsp_gpu_falls_off_the_bus" => falls_off, patience(240);
+}
 
 /// What is changed, and the event that comes of it.
 struct Change {
@@ -35,54 +28,23 @@ struct Change {
     count: u64,
 }
 
+macro_rules! changes {
+    ($($line:literal: $count:literal $kind:literal $severity:literal $says:literal;)*) => {
+        &[$(Change { line: $line, kind: $kind, severity: $severity, says: $says, count: $count }),*]
+    };
+}
+
 /// In this order: each begins where the one before ended.
-const CHANGES: &[Change] = &[
-    Change {
-        line: "reading ecc_corrected 3",
-        kind: "ecc",
-        severity: "info",
-        says: "counted corrected errors",
-        count: 3,
-    },
-    Change {
-        line: "reading ecc_uncorrected 1",
-        kind: "ecc",
-        severity: "critical",
-        says: "counted uncorrected errors",
-        count: 1,
-    },
-    Change {
-        line: "reading remapped_uncorrectable 1",
-        kind: "row_remap",
-        severity: "warning",
-        says: "uncorrectable",
-        count: 1,
-    },
-    Change {
-        line: "reading remap_pending 1",
-        kind: "row_remap",
-        severity: "warning",
-        says: "waits for a GPU reset",
-        count: 1,
-    },
+const CHANGES: &[Change] = changes! {
+    "reading ecc_corrected 3": 3 "ecc" "info" "counted corrected errors";
+    "reading ecc_uncorrected 1": 1 "ecc" "critical" "counted uncorrected errors";
+    "reading remapped_uncorrectable 1": 1 "row_remap" "warning" "uncorrectable";
+    "reading remap_pending 1": 1 "row_remap" "warning" "waits for a GPU reset";
     // Thermal slowdown by hardware: the GPU is too hot.
-    Change {
-        line: "reading throttle_reasons 0x40",
-        kind: "throttle",
-        severity: "critical",
-        says: "the GPU is too hot",
-        count: 1,
-    },
-    // The power limit.
-    Change {
-        // Without the reason before it: of several that hold, the worst decides.
-        line: "reading throttle_reasons 0\nreading violation_power 1500",
-        kind: "throttle",
-        severity: "info",
-        says: "the power limit is reached",
-        count: 1,
-    },
-];
+    "reading throttle_reasons 0x40": 1 "throttle" "critical" "the GPU is too hot";
+    // The power limit, without the reason before it: of several that hold, the worst decides.
+    "reading throttle_reasons 0\nreading violation_power 1500": 1 "throttle" "info" "the power limit is reached";
+};
 
 /// The events of the GPU but calls that took long, as many do where the processor is emulated.
 fn faults(daemon: &Daemon) -> Result<Vec<Value>> {

@@ -3,19 +3,17 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 
-use super::Case;
 use super::real_gsp::{FIRST_SAMPLE, SAMPLE, daemon_every, smi};
 use super::real_gsp_readings::{element, metric};
 use crate::guest::daemon::Daemon;
 use crate::guest::real::{is_before_545, version};
 use crate::guest::{Guest, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("real_gsp_nvlinks", Scenario::Real, links).patience(240),
-    Case::new("real_gsp_mig_mode", Scenario::Real, mig).patience(180),
-];
+cases! {
+    Real "real_gsp_nvlinks" => links, patience(240);
+    Real "real_gsp_mig_mode" => mig, patience(180);
+}
 
 /// As an H100 has.
 const LINKS: usize = 18;

@@ -5,10 +5,8 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::Helper as HelperFn;
 use super::real::one;
 use super::real_gsp::{FIRST_SAMPLE, SAMPLE, UUID, daemon_every, gpu, smi};
@@ -17,8 +15,9 @@ use crate::guest::process::Helper;
 use crate::guest::real::{is_before_545, version};
 use crate::guest::{Guest, within};
 
-pub(super) const CASES: &[Case] =
-    &[Case::new("real_gsp_processes", Scenario::Real, processes).patience(240)];
+cases! {
+    Real "real_gsp_processes" => processes, patience(240);
+}
 
 pub(super) const HELPERS: &[HelperFn] = &[("channel", hold)];
 

@@ -2,15 +2,14 @@
 //! shows are the same.
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 
-use super::Case;
 use super::real_gsp::{SAMPLE, daemon, gpu, smi};
 use crate::guest::Guest;
 use crate::guest::real::{GPU, is_before_545, version};
 
-pub(super) const CASES: &[Case] =
-    &[Case::new("real_gsp_readings", Scenario::Real, readings).patience(180)];
+cases! {
+    Real "real_gsp_readings" => readings, patience(180);
+}
 
 /// A reading of the stand-in, as nvidia-smi and gtrace show it.
 struct Reading {

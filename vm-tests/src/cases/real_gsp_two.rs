@@ -1,10 +1,8 @@
 //! Two GPUs that are made of memory, and NVIDIA's own driver: what is one's is not reported of the other.
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::calls::source_is;
 use super::real::{one, seen_so_far};
 use super::real_gsp::{FIRST_SAMPLE, SAMPLE, UUID, daemon, gpu_at, smi};
@@ -13,16 +11,10 @@ use crate::guest::daemon::Daemon;
 use crate::guest::real::{GPU, SECOND_GPU};
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("real_gsp_two_gpus", Scenario::Real, two).patience(300),
-    Case::new(
-        "real_gsp_two_of_which_one_is_silent",
-        Scenario::Real,
-        one_is_silent,
-    )
-    .patience(300)
-    .idle(),
-];
+cases! {
+    Real "real_gsp_two_gpus" => two, patience(300);
+    Real "real_gsp_two_of_which_one_is_silent" => one_is_silent, patience(300), idle;
+}
 
 /// One more in the last byte, which began at 0xff.
 const SECOND_UUID: &str = "GPU-00112233-4455-6677-8899-aabbccddee00";

@@ -11,31 +11,16 @@ use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{
     BUSYBOX, GTRACE, REAL_CALLER, REAL_JUDGE, REAL_LIBRARIES, REAL_SMI, REAL_UVM,
 };
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use crate::guest::Guest;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("real_calls_agree_with_a_judge", Scenario::Real, judged),
-    Case::new(
-        "real_nvidia_smi_agrees_with_a_judge",
-        Scenario::Real,
-        judged_smi,
-    ),
-    Case::new(
-        "real_cuinit_agrees_with_a_judge",
-        Scenario::Real,
-        judged_cuda,
-    )
-    .patience(300),
-    Case::new(
-        "real_uvm_calls_agree_with_the_drivers_headers",
-        Scenario::Real,
-        judged_uvm,
-    ),
-];
+cases! {
+    Real "real_calls_agree_with_a_judge" => judged;
+    Real "real_nvidia_smi_agrees_with_a_judge" => judged_smi;
+    Real "real_cuinit_agrees_with_a_judge" => judged_cuda, patience(300);
+    Real "real_uvm_calls_agree_with_the_drivers_headers" => judged_uvm;
+}
 
 /// A call as judge and gtrace both describe it: device, request, code, status, what was returned, and the request's name,
 /// which not every judge knows.

@@ -7,23 +7,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::REAL_LIBRARIES;
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::calls::{source_is, state};
 use super::real::seen_so_far;
 use super::xid::of_code;
 use crate::guest::daemon::Daemon;
 use crate::guest::{Guest, within};
 
-pub(super) const CASES: &[Case] = &[Case::new(
-    "real_nvml_leaves_a_gpu_alone_that_does_not_start",
-    Scenario::Real,
-    left_alone,
-)
-.patience(420)
-.idle()];
+cases! {
+    Real "real_nvml_leaves_a_gpu_alone_that_does_not_start" => left_alone, patience(420), idle;
+}
 
 /// The daemon waits a minute after the first attempt and two after the second. An Xid is logged when an attempt ends,
 /// which a busy host delays, so that the times between two are measured with so much to spare.

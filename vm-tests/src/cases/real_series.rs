@@ -4,10 +4,8 @@ use std::fs::{self, File};
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::calls::{counted, rows, source_is};
 use super::real::{CODE, call, call_many, find, seen_so_far, sources_are};
 use super::xid::{ALL_THREE, of_code, witnesses};
@@ -16,15 +14,11 @@ use crate::guest::real::{GPU, is_before_545, other_version, version};
 use crate::guest::{Guest, PATIENCE, within};
 use crate::skip;
 
-pub(super) const CASES: &[Case] = &[
-    Case::new(
-        "real_probes_are_on_the_functions_of_the_series",
-        Scenario::Real,
-        probed,
-    ),
-    Case::new("real_change_of_series", Scenario::Real, change_of_series).patience(180),
-    Case::new("real_modeset_beside", Scenario::Real, modeset),
-];
+cases! {
+    Real "real_probes_are_on_the_functions_of_the_series" => probed;
+    Real "real_change_of_series" => change_of_series, patience(180);
+    Real "real_modeset_beside" => modeset;
+}
 
 /// Every function that something is attached to, one a line, whatever the kind of probe.
 const ATTACHED: &str = "/sys/kernel/tracing/enabled_functions";

@@ -5,9 +5,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 
-use super::Case;
 use super::calls::{counted, row, rows, source_is};
 use crate::guest::daemon::Daemon;
 use crate::guest::modules::remove_within;
@@ -16,17 +14,12 @@ use crate::guest::process::Helper;
 use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new(
-        "reload_is_followed_within_a_second",
-        Scenario::Driver,
-        followed,
-    )
-    .core(),
-    Case::new("reload_leaks_nothing", Scenario::Driver, leaks_nothing).patience(120),
-    Case::new("reload_under_traffic", Scenario::Driver, under_traffic).patience(120),
-    Case::new("reload_while_paused", Scenario::Driver, paused),
-];
+cases! {
+    Driver "reload_is_followed_within_a_second" => followed, core;
+    Driver "reload_leaks_nothing" => leaks_nothing, patience(120);
+    Driver "reload_under_traffic" => under_traffic, patience(120);
+    Driver "reload_while_paused" => paused;
+}
 
 pub(super) const HELPERS: &[super::Helper] = &[("reopen", reopen)];
 

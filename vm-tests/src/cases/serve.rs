@@ -8,16 +8,15 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
 use gtrace_vm_tests::layout::{BUSYBOX, GTRACE, LIMITS, RDMA};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::rdma::status_of;
 use crate::guest::process::Killed;
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] =
-    &[Case::new("serve_worker_limits", Scenario::Rdma, worker_limits).patience(300)];
+cases! {
+    Rdma "serve_worker_limits" => worker_limits, patience(300);
+}
 
 const ROOT: &str = "/sys/fs/cgroup";
 /// The server's group.

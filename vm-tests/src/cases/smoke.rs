@@ -4,22 +4,20 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use crate::guest::nvrm::{NV_OK, NvDevice};
 use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, kmsg};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("smoke_kernel", Scenario::Driver, kernel).core(),
-    Case::new("smoke_doctor", Scenario::Driver, doctor).core(),
-    Case::new("smoke_events", Scenario::Driver, events).core(),
-    Case::new("smoke_log_is_empty", Scenario::Driver, log_is_empty).core(),
-    Case::new("smoke_restart", Scenario::Driver, restart),
-    Case::new("smoke_stub", Scenario::Driver, stub).core(),
-];
+cases! {
+    Driver "smoke_kernel" => kernel, core;
+    Driver "smoke_doctor" => doctor, core;
+    Driver "smoke_events" => events, core;
+    Driver "smoke_log_is_empty" => log_is_empty, core;
+    Driver "smoke_restart" => restart;
+    Driver "smoke_stub" => stub, core;
+}
 
 /// The card that the stub adopts.
 const DEVICE: &str = "/sys/bus/pci/devices/0000:01:00.0";

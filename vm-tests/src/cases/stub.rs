@@ -4,10 +4,8 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use rustix::process::Signal;
 
-use super::Case;
 use crate::guest::nvrm::{
     AllocForm, GET_INFO, NV_ERR_NO_MEMORY, NV_OK, NV01_MEMORY_LOCAL_USER, NvDevice, Uvm,
     memory_params,
@@ -16,13 +14,13 @@ use crate::guest::process::Helper;
 use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("stub_memory", Scenario::Driver, memory),
-    Case::new("stub_status", Scenario::Driver, status).core(),
-    Case::new("stub_uvm", Scenario::Driver, uvm),
-    Case::new("stub_log", Scenario::Driver, log),
-    Case::new("stub_hang", Scenario::Driver, hang).patience(90),
-];
+cases! {
+    Driver "stub_memory" => memory;
+    Driver "stub_status" => status, core;
+    Driver "stub_uvm" => uvm;
+    Driver "stub_log" => log;
+    Driver "stub_hang" => hang, patience(90);
+}
 
 /// A status that the stub does not give by itself: NV_ERR_TIMEOUT.
 const NV_ERR_TIMEOUT: u32 = 0x65;

@@ -5,10 +5,8 @@ use std::sync::Barrier;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use super::calls::{READ_AGAIN, counted, rows, source_is};
 use crate::guest::daemon::Daemon;
 use crate::guest::nvrm::{GET_INFO, NvDevice};
@@ -16,15 +14,11 @@ use crate::guest::process::Helper;
 use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE, stable, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("calls_that_are_slow_are_events", Scenario::Driver, slow),
-    Case::new("calls_whose_return_is_missed", Scenario::Driver, missed),
-    Case::new(
-        "calls_after_pause_are_not_hung",
-        Scenario::Driver,
-        after_pause,
-    ),
-];
+cases! {
+    Driver "calls_that_are_slow_are_events" => slow;
+    Driver "calls_whose_return_is_missed" => missed;
+    Driver "calls_after_pause_are_not_hung" => after_pause;
+}
 
 pub(super) const HELPERS: &[super::Helper] = &[("sleepers", sleepers), ("traffic", traffic)];
 

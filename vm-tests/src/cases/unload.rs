@@ -9,9 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use gtrace_vm_tests::layout::{BUSYBOX, FAKE_NVML};
-use gtrace_vm_tests::scenario::Scenario;
 
-use super::Case;
 use super::calls::source_is;
 use super::reload::load;
 use crate::guest::daemon::Daemon;
@@ -19,19 +17,12 @@ use crate::guest::modules::remove_within;
 use crate::guest::process::Helper;
 use crate::guest::{Guest, PATIENCE, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("unload_with_nvml_open", Scenario::Driver, nvml)
-        .core()
-        .patience(240),
-    Case::new(
-        "unload_of_both_in_one_process",
-        Scenario::Driver,
-        both_in_one_process,
-    )
-    .patience(180),
-    Case::new("unload_of_another_module", Scenario::Driver, another_module),
-    Case::new("unload_with_the_tracepoint", Scenario::Driver, tracepoint),
-];
+cases! {
+    Driver "unload_with_nvml_open" => nvml, core, patience(240);
+    Driver "unload_of_both_in_one_process" => both_in_one_process, patience(180);
+    Driver "unload_of_another_module" => another_module;
+    Driver "unload_with_the_tracepoint" => tracepoint;
+}
 
 pub(super) const HELPERS: &[super::Helper] = &[("unload", unload)];
 

@@ -9,20 +9,16 @@ use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use gtrace_vm_tests::layout::{CUDA_CALLER, CUDA_LIBRARY, GTRACE};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use crate::guest::process::Killed;
 use crate::guest::{Guest, LOGGED, PATIENCE, within};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("uprobes_count_exactly", Scenario::Driver, exact)
-        .core()
-        .patience(300),
-    Case::new("uprobes_go_while_calls_run", Scenario::Driver, detach).patience(300),
-    Case::new("uprobes_doctor", Scenario::Driver, doctor),
-];
+cases! {
+    Driver "uprobes_count_exactly" => exact, core, patience(300);
+    Driver "uprobes_go_while_calls_run" => detach, patience(300);
+    Driver "uprobes_doctor" => doctor;
+}
 
 /// How gtrace attaches on this kernel.
 fn way(guest: &Guest) -> &'static str {

@@ -2,21 +2,15 @@
 //! does not is the case's message.
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 
-use super::Case;
 use super::calls::source_is;
 use crate::guest::stub::Generation;
 use crate::guest::{Guest, LOGGED, doctor};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("verifier_takes_every_program", Scenario::Driver, production).core(),
-    Case::new(
-        "verifier_takes_the_logging_programs",
-        Scenario::Driver,
-        logging,
-    ),
-];
+cases! {
+    Driver "verifier_takes_every_program" => production, core;
+    Driver "verifier_takes_the_logging_programs" => logging;
+}
 
 /// Sources fed by programs that need no driver.
 const KERNEL: [&str; 8] = [

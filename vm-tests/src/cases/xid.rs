@@ -1,24 +1,22 @@
 //! Xids of the stub of the driver: one event each, whoever saw it.
 
 use anyhow::{Context as _, Result, ensure};
-use gtrace_vm_tests::scenario::Scenario;
 use serde_json::Value;
 
-use super::Case;
 use crate::guest::daemon::Daemon;
 use crate::guest::stub::{GPUS, Generation};
 use crate::guest::{Guest, PATIENCE};
 
-pub(super) const CASES: &[Case] = &[
-    Case::new("xid_three_witnesses", Scenario::Driver, three_witnesses).core(),
-    Case::new("xid_in_pieces", Scenario::Driver, in_pieces),
-    Case::new("xid_of_an_older_driver", Scenario::Driver, older_driver).core(),
-    Case::new("xid_without_probes", Scenario::Driver, without_probes),
-    Case::new("xid_that_is_not_logged", Scenario::Driver, not_logged),
-    Case::new("xid_by_the_tracepoint", Scenario::Driver, tracepoint),
-    Case::new("xid_twice", Scenario::Driver, twice),
-    Case::new("xid_of_a_switch", Scenario::Driver, switch),
-];
+cases! {
+    Driver "xid_three_witnesses" => three_witnesses, core;
+    Driver "xid_in_pieces" => in_pieces;
+    Driver "xid_of_an_older_driver" => older_driver, core;
+    Driver "xid_without_probes" => without_probes;
+    Driver "xid_that_is_not_logged" => not_logged;
+    Driver "xid_by_the_tracepoint" => tracepoint;
+    Driver "xid_twice" => twice;
+    Driver "xid_of_a_switch" => switch;
+}
 
 const GPU: &str = "0000:01:00.0";
 

@@ -38,7 +38,7 @@ const FILES: [&str; 6] = [
 const NOTICES: [&str; 2] = ["THIRD-PARTY.txt", "rust-standard-library.html"];
 
 /// Where things go in a package: from the repository, to a folder of the system, or to a file `.conf` there.
-const PLACES: [(&str, &str); 29] = [
+const PLACES: [(&str, &str); 30] = [
     ("packaging/gtrace.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-serve.service", "usr/lib/systemd/system"),
     ("packaging/gtrace-head.service", "usr/lib/systemd/system"),
@@ -63,6 +63,7 @@ const PLACES: [(&str, &str); 29] = [
     ("packaging/slurm/gtrace-epilog.sh", SLURM),
     ("packaging/slurm/gtrace-healthcheck.sh", SLURM),
     ("packaging/slurm/README.md", SLURM),
+    ("packaging/plugins/imex.sh", "usr/share/gtrace/plugins"),
     ("packaging/kubernetes", EXAMPLES),
     ("packaging/fleet", EXAMPLES),
     ("packaging/prometheus", EXAMPLES),

@@ -42,7 +42,7 @@ pub struct Download {
 }
 
 /// What one side of a copy is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SideKind {
     /// The client's memory: the bytes travel, packed, without gaps between rows and slices.
     Client,
@@ -53,7 +53,7 @@ pub enum SideKind {
 }
 
 /// One side of a pitched copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Side {
     /// What it is.
     pub kind: SideKind,
@@ -90,7 +90,7 @@ impl Side {
 }
 
 /// How much a pitched copy takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Extent {
     /// Bytes of a row.
     pub width: u64,

@@ -1,19 +1,69 @@
 //! A moment of the GPU and of the host at once, from which the GPU's times are reported.
 
-use super::{Clock, Driver, Handle};
+use super::{Clock, Driver, Handle, Pending};
 
 /// Readings of which the best counts.
 const READINGS: u32 = 5;
+/// How long they may take: a GPU that is full does not answer at once, nor does one on a host with too much to do.
+const PATIENCE_NS: u64 = 2_000_000;
 /// An anchor is renewed after this time. Milliseconds are reported with 24 bits: after a second to 60 ns.
 const LASTS_NS: u64 = 1_000_000_000;
 
 /// When an event happened by the host's clock.
 #[derive(Clone, Copy, Debug)]
-struct Reading {
+pub(super) struct Reading {
     event: Handle,
     at: u64,
     /// By how much that may be wrong, either way.
-    off_ns: u64,
+    pub(super) off_ns: u64,
+}
+
+impl Reading {
+    /// By `work` that had ended at `now`: none of it began before it was given, and all of it was over by then. What began at
+    /// once when it was given has its times to some microseconds, and the others have theirs with it.
+    pub(super) fn of_work<T>(
+        driver: &impl Driver,
+        clock: impl Clock,
+        work: &[Pending<T>],
+        now: u64,
+    ) -> Option<Self> {
+        let event = work.first()?.begun;
+        let earliest = work.iter().filter_map(|one| {
+            let after = driver.nanos(one.begun, event)?;
+            Some(moved(clock, one.given, after))
+        });
+        let mut reading = Self {
+            event,
+            at: earliest.max()?,
+            off_ns: 0,
+        };
+        let ends = work
+            .iter()
+            .filter_map(|one| reading.when(driver, clock, one.ended));
+        let over = ends.max()?;
+        reading.off_ns = clock.nanos(now.saturating_sub(over)) + 1;
+        Some(reading)
+    }
+
+    /// When an event that has happened did so.
+    pub(super) fn when(
+        &self,
+        driver: &impl Driver,
+        clock: impl Clock,
+        event: Handle,
+    ) -> Option<u64> {
+        let since = driver.nanos(self.event, event)?;
+        Some(moved(clock, self.at, since))
+    }
+}
+
+/// So many nanoseconds after `at`, or before it.
+fn moved(clock: impl Clock, at: u64, nanos: f64) -> u64 {
+    let counts = clock.counts(nanos.abs() as u64);
+    match nanos < 0.0 {
+        true => at.saturating_sub(counts),
+        false => at.saturating_add(counts),
+    }
 }
 
 /// A stream of its own, that waits for no other, and what was read there last.
@@ -52,16 +102,16 @@ impl Anchor {
         driver.destroy_stream(self.stream);
     }
 
-    /// Reads both clocks, unless that was done a moment ago. A GPU that is full does not answer at once: then what
-    /// was read before counts on. The thread's context need not be this one's.
-    pub fn renew(&mut self, driver: &impl Driver, clock: impl Clock, patience_ns: u64) {
+    /// What both clocks read, once they were read: now, unless that was a moment ago. If the GPU does not answer at once, what was
+    /// read before counts on. The thread's context need not be this one's.
+    pub(super) fn renew(&mut self, driver: &impl Driver, clock: impl Clock) -> Option<Reading> {
         let begun = clock.now();
         let since = |at: u64| clock.nanos(begun.saturating_sub(at));
         if self
             .reading
             .is_some_and(|reading| since(reading.at) <= LASTS_NS)
         {
-            return;
+            return self.reading;
         }
         let mut best: Option<Reading> = None;
         for _ in 0..READINGS {
@@ -71,25 +121,20 @@ impl Anchor {
                 .into_iter()
                 .find(|event| !kept.contains(&Some(*event)));
             let Some(event) = free else { break };
-            match self.read(driver, clock, event, patience_ns) {
+            match self.read(driver, clock, event) {
                 Some(new) if best.is_none_or(|best| new.off_ns < best.off_ns) => best = Some(new),
                 Some(_) => {}
                 None => break,
             }
-            if clock.nanos(clock.now().saturating_sub(begun)) > patience_ns {
+            if clock.nanos(clock.now().saturating_sub(begun)) > PATIENCE_NS {
                 break;
             }
         }
         self.reading = best.or(self.reading);
+        self.reading
     }
 
-    fn read(
-        &self,
-        driver: &impl Driver,
-        clock: impl Clock,
-        event: Handle,
-        patience_ns: u64,
-    ) -> Option<Reading> {
+    fn read(&self, driver: &impl Driver, clock: impl Clock, event: Handle) -> Option<Reading> {
         let before = clock.now();
         if !driver.record(event, self.stream) {
             return None;
@@ -104,31 +149,10 @@ impl Anchor {
                     off_ns: clock.nanos(took) / 2 + 1,
                 });
             }
-            if clock.nanos(took) > patience_ns {
+            if clock.nanos(took) > PATIENCE_NS {
                 return None;
             }
             std::hint::spin_loop();
         }
-    }
-
-    /// Whether times can be reported.
-    pub fn is_read(&self) -> bool {
-        self.reading.is_some()
-    }
-
-    /// By how much times may be wrong, either way.
-    pub fn off_ns(&self) -> u64 {
-        self.reading.map_or(0, |reading| reading.off_ns)
-    }
-
-    /// When an event that has happened did so.
-    pub fn when(&self, driver: &impl Driver, clock: impl Clock, event: Handle) -> Option<u64> {
-        let reading = self.reading?;
-        let since = driver.nanos(reading.event, event)?;
-        let counts = clock.counts(since.abs() as u64);
-        Some(match since < 0.0 {
-            true => reading.at.saturating_sub(counts),
-            false => reading.at.saturating_add(counts),
-        })
     }
 }

@@ -15,6 +15,8 @@ pub struct Pending<T> {
     pub begun: Handle,
     /// Lies behind it.
     pub ended: Handle,
+    /// What the host's clock counted when the event before it was recorded.
+    pub given: u64,
     /// Which it is.
     pub of: T,
 }
@@ -120,11 +122,6 @@ impl<T: Copy> Context<T> {
 }
 
 impl<T: Copy> Queue<T> {
-    /// Whether there is no work.
-    pub fn is_empty(&self) -> bool {
-        self.pending.is_empty()
-    }
-
     /// The oldest work, if it has ended; what will never be known to have ended is dropped into `lost`.
     pub fn ended(&mut self, driver: &impl Driver, lost: &mut Vec<Handle>) -> Option<Pending<T>> {
         loop {

@@ -116,12 +116,14 @@ fn give(gpu: &Gpu, context: &mut Context<u64>, (stream, takes): (Handle, u64), o
         Err(_) => gpu.create_event().unwrap(),
     };
     let (begun, behind) = (event(), event());
+    let given = gpu.now.get();
     gpu.record(begun, stream);
     gpu.work(stream, takes);
     gpu.record(behind, stream);
     let pending = Pending {
         begun,
         ended: behind,
+        given,
         of,
     };
     context.push(stream, pending);
@@ -132,7 +134,7 @@ fn look(gpu: &Gpu, context: &mut Context<u64>) -> Vec<(u64, u64, u64, u64)> {
     let mut traced = Vec::new();
     let mut queues = context.take();
     let between = (&mut context.anchor, &mut queues[..]);
-    let free = ended(gpu, gpu, between, MS, |of, span| {
+    let free = ended(gpu, gpu, between, |of, span| {
         traced.push((of, span.start, span.end - span.start, span.off_ns));
     });
     context.put_back(queues);
@@ -173,30 +175,55 @@ fn work_is_reported_by_the_hosts_clock_once_it_has_ended() {
     assert_eq!(gpu.live.get(), 0);
 }
 
+/// The anchor's stream is the first that is made.
+const ANCHOR: Handle = 1001;
+
 /// What was read before counts on while a GPU that is full does not answer at once.
 #[test]
 fn a_gpu_that_does_not_answer_is_not_waited_for() {
     let gpu = Gpu::new();
     let mut context = Context::new(&gpu, 1, 0).unwrap();
-    // The anchor's stream is the first that was made.
-    gpu.work(1001, 500 * MS);
-    give(&gpu, &mut context, (5, MS), 10);
-    gpu.now.set(gpu.now.get() + 2 * MS);
-    let before = gpu.now.get();
-    assert_eq!(look(&gpu, &mut context), [], "no clock was read");
-    assert!(gpu.now.get() - before < 3 * MS);
-    gpu.now.set(before + 600 * MS);
-    assert_eq!(look(&gpu, &mut context).len(), 1);
+    let off = |gpu: &Gpu, context: &mut Context<u64>| {
+        give(gpu, context, (5, MS), 10);
+        gpu.now.set(gpu.now.get() + 2 * MS);
+        let before = gpu.now.get();
+        let ended = look(gpu, context);
+        assert!(gpu.now.get() - before < 3 * MS);
+        assert_eq!(ended.len(), 1);
+        ended[0].3
+    };
+    gpu.work(ANCHOR, 500 * MS);
+    assert!(off(&gpu, &mut context) > 2 * CALL, "no clock was read");
+    gpu.now.set(gpu.now.get() + 600 * MS);
+    assert!(off(&gpu, &mut context) <= 2 * CALL);
     // A second later it is full again.
     gpu.now.set(gpu.now.get() + 2000 * MS);
-    gpu.work(1001, 500 * MS);
+    gpu.work(ANCHOR, 500 * MS);
+    let counts_on = off(&gpu, &mut context) <= 2 * CALL;
+    assert!(counts_on, "the reading before counts");
+}
+
+/// As on a host that is so busy that the GPU never answers soon enough.
+#[test]
+fn work_has_times_though_the_clocks_are_never_read() {
+    let gpu = Gpu::new();
+    let mut context = Context::new(&gpu, 1, 0).unwrap();
+    gpu.work(ANCHOR, 1 << 60);
+    // Its two events are made before.
+    let given = gpu.now.get() + 2 * CALL;
+    give(&gpu, &mut context, (5, 3 * MS), 10);
     give(&gpu, &mut context, (5, MS), 11);
-    gpu.now.set(gpu.now.get() + 2 * MS);
-    assert_eq!(
-        look(&gpu, &mut context).len(),
-        1,
-        "the reading before counts"
-    );
+    give(&gpu, &mut context, (6, MS), 12);
+    gpu.now.set(given + 9 * MS);
+    let ended = look(&gpu, &mut context);
+    let times: Vec<_> = ended.iter().map(|one| (one.0, one.1, one.2)).collect();
+    // The first began a call after it was given, which nobody knows; the second when the first had ended.
+    let second = (11, given + 3 * MS + CALL, MS);
+    let third = (12, given + 10 * CALL, MS + CALL);
+    assert_eq!(times, [(10, given, 3 * MS + CALL), second, third]);
+    // The second had ended 5 ms before.
+    let off: Vec<_> = ended.iter().map(|one| one.3).collect();
+    assert!(off.iter().all(|off| off / MS == 5), "{off:?}");
 }
 
 #[test]

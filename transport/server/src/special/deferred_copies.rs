@@ -1,10 +1,11 @@
 //! Copies to page-locked memory of the client that it takes when it has waited for something.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
 use gtrace_cuda::Kind;
-use gtrace_cuda::payload::{BLOCK, DeferredCopy, Payload as _, Piece, Taken};
+use gtrace_cuda::payload::{DeferredCopy, Payload as _, Piece, Taken};
 use gtrace_link::LinkError;
 use gtrace_protocol::{HEADER_LEN, Reader, Writer};
 
@@ -79,13 +80,19 @@ pub(crate) fn take(exec: &mut Exec, r: &mut Reader<'_>) -> Called {
         pause = (pause * 2).min(POLL_LATER);
     }
     let ready = session.deferred_copies.take(look, exec.number);
-    let mut outcome = Ok(());
+    let mut answered = Ok(());
+    let mut lent = VecDeque::new();
     for (ticket, bytes) in ready.bytes {
-        outcome = outcome.and_then(|()| send(exec, ticket, &bytes));
+        answered = answered.and_then(|()| send(exec, ticket, &bytes, &mut lent));
+        lent.push_back(bytes);
+    }
+    // All of it at once: the client has it before what it has not read by then is copied, so that the memory becomes free.
+    let answered = answered.and_then(|()| finish(exec, &ready.rest));
+    for bytes in lent.into_iter().rev() {
+        bytes.take_back(&mut *exec.link.tx);
         session.deferred_copies.sent(bytes);
     }
-    outcome?;
-    finish(exec, &ready.rest)?;
+    answered?;
     Ok(SUCCESS)
 }
 
@@ -102,22 +109,29 @@ pub(crate) fn settle_copies(exec: &Exec) {
     }
 }
 
-fn send(exec: &mut Exec, ticket: u64, bytes: &Bytes) -> Result<(), LinkError> {
-    for piece in 0..bytes.pieces() {
-        let part = bytes.piece(piece);
+/// Sends a copy. Those in `lent`, which were sent before, are given back as soon as the client has read them: it may use their
+/// room while the rest travels.
+fn send(
+    exec: &mut Exec,
+    ticket: u64,
+    bytes: &Bytes,
+    lent: &mut VecDeque<Bytes>,
+) -> Result<(), LinkError> {
+    for piece in bytes.pieces() {
         let mut small = Writer::default();
-        Piece {
-            ticket,
-            at: (piece * BLOCK) as u64,
-        }
-        .write(&mut small);
+        let at = piece.at as u64;
+        Piece { ticket, at }.write(&mut small);
         let mut header = exec.reply_header();
-        exec.fill_header(&mut header, Ok(()), false, (small.len(), part.len()));
+        exec.fill_header(&mut header, Ok(()), false, (small.len(), piece.len()));
         exec.sending(true, |exec| {
             exec.put_bytes(&header, small.as_slice())?;
-            exec.put_bulk(part)
+            piece.send(&mut *exec.link.tx)
         })?;
-        exec.moved += part.len();
+        exec.count_out(piece.len());
+        exec.moved += piece.len();
+        while let Some(read) = lent.pop_front_if(|first| !first.is_lent(&mut *exec.link.tx)) {
+            exec.session.deferred_copies.sent(read);
+        }
     }
     Ok(())
 }
@@ -129,5 +143,5 @@ fn finish(exec: &mut Exec, rest: &Taken) -> Result<(), LinkError> {
     exec.fill_header(&mut header, Ok(()), true, (small.len(), 0));
     exec.put_bytes(&header, small.as_slice())?;
     exec.replied = true;
-    Ok(())
+    exec.sending(true, |exec| exec.link.tx.flush())
 }

@@ -10,7 +10,7 @@ use gtrace_protocol::{Preamble, RefusalKind};
 use tracing::{debug, info, warn};
 
 use super::access::{Known, Stranger};
-use super::listen::{Begun, Pending, Route, Securing};
+use super::listen::{Begun, Pending, Route, Securing, gives_way};
 use super::workers::{self, Worker};
 use super::{PENDING_MAX, Supervisor, share};
 use crate::control::{Start, ToWorker};
@@ -21,18 +21,27 @@ impl Supervisor {
         let Some(listener) = self.listeners.get(at) else {
             return;
         };
-        while self.pending.len() < PENDING_MAX {
+        // Then those are read that have come.
+        for _ in 0..PENDING_MAX {
             match listener.accept() {
-                Ok((fd, peer)) => {
+                Ok((fd, peer, origin)) => {
                     self.counters.accepted += 1;
+                    if self.pending.len() >= PENDING_MAX {
+                        let pending = self.pending.iter();
+                        let pending = pending.map(|pending| (pending.origin, pending.deadline));
+                        if let Some(at) = gives_way(pending, origin) {
+                            let crowding = self.pending.swap_remove(at);
+                            debug!("{}: closed, as others want its place", crowding.peer);
+                            self.counters.refuse("crowd");
+                        }
+                    }
                     let deadline = Instant::now() + self.options.preamble_deadline;
                     let tls = self.options.tls.is_some() && listener.is_tcp();
                     match gtrace_link::new_greeting(tls, self.access.asks()) {
                         Ok(mut greeting) => {
                             greeting.certificate = tls && self.access.takes_certificates();
                             let greeting = greeting.to_bytes();
-                            let is_tcp = listener.is_tcp();
-                            let pending = Pending::new(fd, (peer, is_tcp), greeting, deadline);
+                            let pending = Pending::new(fd, (peer, origin), greeting, deadline);
                             self.pending.push(pending);
                         }
                         Err(error) => {
@@ -148,7 +157,7 @@ impl Supervisor {
             }
         };
         let config = self.access.tls();
-        let is_tcp = pending.is_tcp;
+        let is_tcp = pending.is_tcp();
         if let Some(reason) = gtrace_link::tls_mismatch(config.is_some(), is_tcp, preamble.tls) {
             return self.refuse(RefusalKind::Tls, pending, None, reason);
         }

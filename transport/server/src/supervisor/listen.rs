@@ -1,7 +1,9 @@
 //! Listening sockets, and connections whose preamble has not come yet.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::io;
-use std::net::TcpListener;
+use std::net::{IpAddr, TcpListener};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -75,26 +77,26 @@ impl Listener {
         }
     }
 
-    /// Takes a connection: its descriptor, and where it comes from.
-    pub(super) fn accept(&self) -> io::Result<(OwnedFd, String)> {
+    /// Takes a connection: its descriptor, where it comes from, and whose it is.
+    pub(super) fn accept(&self) -> io::Result<(OwnedFd, String, Origin)> {
         match self {
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept()?;
                 stream.set_nonblocking(true)?;
-                Ok((stream.into(), address.to_string()))
+                let origin = Origin::of(address.ip());
+                Ok((stream.into(), address.to_string(), origin))
             }
             Self::Unix(listener, _) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
-                let peer = match rustix::net::sockopt::socket_peercred(&stream) {
-                    Ok(cred) => format!(
-                        "pid {} (uid {})",
-                        cred.pid.as_raw_nonzero(),
-                        cred.uid.as_raw()
-                    ),
-                    Err(_) => "a local process".into(),
+                let (peer, user) = match rustix::net::sockopt::socket_peercred(&stream) {
+                    Ok(cred) => {
+                        let (pid, uid) = (cred.pid.as_raw_nonzero(), cred.uid.as_raw());
+                        (format!("pid {pid} (uid {uid})"), uid)
+                    }
+                    Err(_) => ("a local process".into(), u32::MAX),
                 };
-                Ok((stream.into(), peer))
+                Ok((stream.into(), peer, Origin::User(user)))
             }
         }
     }
@@ -131,12 +133,50 @@ fn bind_unix(path: &Path, mode: u32) -> io::Result<Listener> {
     Ok(Listener::Unix(listener, path.to_owned()))
 }
 
+/// Whose a connection is, as far as the system says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Origin {
+    /// An address; with IPv6 its network of 64 bits, in which a host has any address that it likes.
+    Host(IpAddr),
+    /// A user of this host.
+    User(u32),
+}
+
+impl Origin {
+    fn of(address: IpAddr) -> Self {
+        Self::Host(match address.to_canonical() {
+            IpAddr::V6(address) => {
+                let network = u128::from(address) & !u128::from(u64::MAX);
+                IpAddr::V6(network.into())
+            }
+            address => address,
+        })
+    }
+}
+
+/// Which connection gives its place to one more of `newcomer`, where all are taken: of those who have most, the newcomer's own counted,
+/// the one that has been waited for longest. `pending`: whose each is, and how long it is waited for. Who answers has done so long before as many
+/// others have come.
+pub(super) fn gives_way(
+    pending: impl Iterator<Item = (Origin, Instant)> + Clone,
+    newcomer: Origin,
+) -> Option<usize> {
+    let mut counts = HashMap::from([(newcomer, 1)]);
+    for (origin, _) in pending.clone() {
+        *counts.entry(origin).or_default() += 1;
+    }
+    let crowding = |(_, (origin, deadline)): &(usize, (Origin, Instant))| {
+        (counts.get(origin).copied(), Reverse(*deadline))
+    };
+    pending.enumerate().max_by_key(crowding).map(|(at, _)| at)
+}
+
 /// A connection whose preamble has not come whole.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) fd: OwnedFd,
     pub(super) peer: String,
-    pub(super) is_tcp: bool,
+    pub(super) origin: Origin,
     greeting: [u8; GREETING_LEN],
     bytes: [u8; PREAMBLE_LEN],
     got: usize,
@@ -184,7 +224,7 @@ impl Pending {
     /// Greets who has connected. A new connection has room for that.
     pub(super) fn new(
         fd: OwnedFd,
-        (peer, is_tcp): (String, bool),
+        (peer, origin): (String, Origin),
         greeting: [u8; GREETING_LEN],
         deadline: Instant,
     ) -> Self {
@@ -194,7 +234,7 @@ impl Pending {
         Self {
             fd,
             peer,
-            is_tcp,
+            origin,
             greeting,
             bytes: [0; PREAMBLE_LEN],
             got: 0,
@@ -239,6 +279,10 @@ impl Pending {
         Begun::Garbage(PreambleError::Magic(magic))
     }
 
+    pub(super) const fn is_tcp(&self) -> bool {
+        matches!(self.origin, Origin::Host(_))
+    }
+
     /// Whether it waits for room in the socket, and not for bytes from it.
     pub(super) fn wants_write(&self) -> bool {
         let securing = self.securing.as_ref();
@@ -259,7 +303,34 @@ impl AsFd for Pending {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    #[test]
+    fn who_has_most_places_gives_up_the_oldest() {
+        let host = |text: &str| Origin::of(text.parse().unwrap());
+        let [a, b, c] = ["192.0.2.1", "192.0.2.2", "192.0.2.3"].map(host);
+        let now = Instant::now();
+        let gives_way = |pending: &[(Origin, u64)], newcomer| {
+            let pending = pending.iter();
+            let pending = pending.map(|(origin, at)| (*origin, now + Duration::from_secs(*at)));
+            super::gives_way(pending, newcomer)
+        };
+        let crowd = [(b, 0), (a, 2), (a, 1), (a, 3)];
+        assert_eq!(
+            [a, b, c].map(|newcomer| gives_way(&crowd, newcomer)),
+            [Some(2); 3]
+        );
+        // All have as many.
+        let even = [(b, 4), (a, 1), (Origin::User(7), 0)];
+        assert_eq!(gives_way(&even, c), Some(2));
+        assert_eq!(gives_way(&even, b), Some(0));
+        assert_eq!(gives_way(&[], a), None);
+        let [one, same, other] = ["2001:db8::1", "2001:db8::2:3:4:5", "2001:db8:0:1::1"].map(host);
+        assert!(one == same && one != other);
+        assert_eq!(host("::ffff:192.0.2.1"), a);
+    }
 
     #[test]
     fn a_socket_that_is_taken_names_the_option_that_chooses_another() {

@@ -37,7 +37,7 @@ pub use self::listen::ListenError;
 pub use self::status::{Counters, Device, DriverInfo, ServerStatus, SessionStatus};
 pub use self::workers::WorkerCommand;
 
-/// Most connections whose preamble is awaited. Others stay in the listener's queue meanwhile.
+/// Most connections whose preamble is awaited. One more takes the place of one of those: [`listen::gives_way`].
 const PENDING_MAX: usize = 256;
 /// Most threads that send a status, or a client the reason of its refusal.
 const ASIDE_MAX: usize = 16;
@@ -280,7 +280,6 @@ impl Supervisor {
     }
 
     fn wait(&self) -> io::Result<Vec<Ready>> {
-        let full = self.pending.len() >= PENDING_MAX;
         let mut places = vec![Ready::Stop, Ready::Reload];
         let mut fds = vec![
             PollFd::new(&self.stop.0, PollFlags::IN),
@@ -290,11 +289,9 @@ impl Supervisor {
             places.push(Ready::Status);
             fds.push(PollFd::new(status, PollFlags::IN));
         }
-        if !full {
-            for (at, listener) in self.listeners.iter().enumerate() {
-                places.push(Ready::Listener(at));
-                fds.push(PollFd::new(listener, PollFlags::IN));
-            }
+        for (at, listener) in self.listeners.iter().enumerate() {
+            places.push(Ready::Listener(at));
+            fds.push(PollFd::new(listener, PollFlags::IN));
         }
         for (at, pending) in self.pending.iter().enumerate() {
             places.push(Ready::Pending(at));
@@ -393,7 +390,7 @@ impl Supervisor {
         let Some(listener) = &self.status else {
             return;
         };
-        let Ok((fd, _)) = listener.accept() else {
+        let Ok((fd, ..)) = listener.accept() else {
             return;
         };
         let status = self.status();

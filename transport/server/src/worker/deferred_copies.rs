@@ -16,11 +16,13 @@ use std::time::Duration;
 use gtrace_cuda::Kind;
 use gtrace_cuda::payload::{BLOCK, BLOCKS, Taken};
 use gtrace_cuda::types::driver::{self as cuda, CUevent, CUstream};
+use gtrace_link::{LinkError, Tx};
 
 use super::handles::{Code, Handles};
 use super::watermark::{EventLifetimeLock, relaxed};
 use crate::generated::driver::Driver;
 use crate::special;
+use crate::staging::PART;
 
 /// `CU_MEMHOSTREGISTER_PORTABLE`: page-locked for all contexts.
 const PORTABLE: u32 = 1;
@@ -28,6 +30,8 @@ const PORTABLE: u32 = 1;
 const SENDING_MOST: Duration = Duration::from_secs(10);
 /// Failures that are kept until they are reported.
 const FAILED_MAX: usize = 4096;
+/// Most blocks that are sent at once.
+const PIECE: usize = PART / BLOCK;
 const LAYOUT: Layout = match Layout::from_size_align(BLOCKS * BLOCK, 4096) {
     Ok(layout) => layout,
     Err(_) => panic!("not a layout"),
@@ -84,23 +88,61 @@ pub(crate) struct Bytes {
 unsafe impl Send for Bytes {}
 
 impl Bytes {
-    /// They lie in so many pieces.
-    pub(crate) fn pieces(&self) -> usize {
-        self.blocks.len()
+    /// Where they lie: the offset of each part, its beginning and its length. A part is at most `most` blocks in a row.
+    fn parts(&self, most: usize) -> impl Iterator<Item = (usize, *mut u8, usize)> {
+        let rows = self.blocks.chunk_by(|block, next| block + 1 == *next);
+        let mut at = 0;
+        rows.flat_map(move |row| row.chunks(most)).map(move |part| {
+            let offset = at;
+            let len = (part.len() * BLOCK).min(self.len - offset);
+            at += len;
+            // SAFETY: a block of the memory.
+            let start = unsafe { self.start.as_ptr().add(part[0] * BLOCK) };
+            (offset, start, len)
+        })
     }
 
-    fn at(&self, piece: usize) -> (*mut u8, usize) {
-        let len = (self.len - piece * BLOCK).min(BLOCK);
-        // SAFETY: a block of the memory.
-        let start = unsafe { self.start.as_ptr().add(self.blocks[piece] * BLOCK) };
-        (start, len)
+    /// Pieces to be sent; the copy is complete.
+    pub(crate) fn pieces(&self) -> impl Iterator<Item = Sendable<'_>> {
+        self.parts(PIECE).map(|(at, start, len)| {
+            // SAFETY: blocks in a row, which the device is done with and nobody else has.
+            let bytes = unsafe { std::slice::from_raw_parts(start, len) };
+            Sendable { at, bytes }
+        })
     }
 
-    /// The bytes of a piece; the copy is complete.
-    pub(crate) fn piece(&self, piece: usize) -> &[u8] {
-        let (start, len) = self.at(piece);
-        // SAFETY: within a block, which the device is done with and nobody else has.
-        unsafe { std::slice::from_raw_parts(start, len) }
+    /// Whether `tx`, which was given all pieces to send, may still do so from where they lie.
+    pub(crate) fn is_lent(&self, tx: &mut dyn Tx) -> bool {
+        self.pieces().any(|piece| tx.is_lent(piece.bytes))
+    }
+
+    /// Pieces that `tx` was given to send may be written to from now on. The last are copied first, while the client reads the
+    /// others.
+    pub(crate) fn take_back(&self, tx: &mut dyn Tx) {
+        let pieces: Vec<_> = self.pieces().collect();
+        for piece in pieces.iter().rev() {
+            tx.take_back(Some(piece.bytes));
+        }
+    }
+}
+
+/// A piece of a complete copy.
+pub(crate) struct Sendable<'a> {
+    /// Where it begins in the copy.
+    pub(crate) at: usize,
+    bytes: &'a [u8],
+}
+
+impl Sendable<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Sends it by `tx`, which may go on sending from there until it is lent no more ([`Bytes::is_lent`]) or taken back
+    /// ([`Bytes::take_back`]), and so before the bytes are given back.
+    pub(crate) fn send(&self, tx: &mut dyn Tx) -> Result<(), LinkError> {
+        // SAFETY: the blocks are written to only after that, and stay until the end of the process.
+        unsafe { tx.bulk_lent(self.bytes) }
     }
 }
 
@@ -288,9 +330,12 @@ impl DeferredCopies {
         let Some(left) = memory.free.len().checked_sub(count) else {
             return Err(cuda::CUDA_ERROR_OUT_OF_MEMORY.cast_signed());
         };
+        let mut blocks = memory.free.split_off(left);
+        // Those that lie in a row are copied at once.
+        blocks.sort_unstable();
         Ok(Bytes {
             start: memory.start,
-            blocks: memory.free.split_off(left),
+            blocks,
             len: copy.len,
         })
     }
@@ -418,10 +463,9 @@ fn make(driver: &Driver, bytes: &Bytes, copy: Copy) -> Result<Option<CUevent>, C
         return Err(special::NOT_SUPPORTED);
     };
     let mut status = 0;
-    for piece in 0..bytes.pieces() {
-        let (to, len) = bytes.at(piece);
-        let from = copy.from.wrapping_add((piece * BLOCK) as u64);
-        // SAFETY: a block that is this copy's until its event was seen, or the stream is synchronised.
+    for (at, to, len) in bytes.parts(BLOCKS) {
+        let from = copy.from.wrapping_add(at as u64);
+        // SAFETY: blocks in a row that are this copy's until its event was seen, or the stream is synchronised.
         status = unsafe { call(to.cast(), from, len, copy.stream) };
         if status != 0 {
             break;
@@ -470,12 +514,39 @@ mod tests {
         );
         deferred_copies.lock().sending = BLOCKS;
         std::thread::scope(|scope| {
-            let waits = scope.spawn(|| room(3, 1).map(|bytes| bytes.pieces()));
+            let waits = scope.spawn(|| room(3, 1).map(|bytes| bytes.len));
             std::thread::sleep(Duration::from_millis(20));
             assert!(!waits.is_finished());
             deferred_copies.sent(all);
-            assert_eq!(waits.join().unwrap(), Ok(1));
+            assert_eq!(waits.join().unwrap(), Ok(BLOCK));
         });
         assert_eq!(deferred_copies.lock().sending, 0);
+    }
+
+    #[test]
+    fn blocks_in_a_row_are_copied_and_sent_at_once() {
+        let deferred_copies = DeferredCopies::default();
+        let room = |ticket, blocks| {
+            let copy = copy(ticket, blocks);
+            deferred_copies.room(copy, |_| {}).unwrap()
+        };
+        let rows = |bytes: &Bytes| -> Vec<_> {
+            let parts = bytes.parts(BLOCKS);
+            parts
+                .map(|(at, _, len)| (at / BLOCK, len / BLOCK))
+                .collect()
+        };
+        let (first, second) = (room(1, 6), room(2, 2));
+        assert_eq!((rows(&first), rows(&second)), (vec![(0, 6)], vec![(0, 2)]));
+        let pieces = first.pieces().map(|piece| (piece.at, piece.len()));
+        let lengths: Vec<_> = pieces.collect();
+        assert_eq!(lengths, [(0, 4 * BLOCK), (4 * BLOCK, 2 * BLOCK)]);
+        // The second lies behind the first, and in front of what is free.
+        deferred_copies.give_back(first);
+        let mut third = room(3, 8);
+        assert_eq!(rows(&third), [(0, 6), (6, 2)]);
+        third.len -= BLOCK + 5;
+        let parts: Vec<_> = third.parts(BLOCKS).map(|(at, _, len)| (at, len)).collect();
+        assert_eq!(parts, [(0, 6 * BLOCK), (6 * BLOCK, BLOCK - 5)]);
     }
 }

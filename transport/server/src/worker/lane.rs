@@ -9,7 +9,7 @@ use gtrace_cuda::{Attributes, attributes};
 use gtrace_link::{Link, LinkError, Tx};
 use gtrace_protocol::{
     After, CallTimes, DecodeError, FirstCall, Flags, FrameError, HEADER_LEN, Header, OpId, Reader,
-    Times, Writer, control,
+    Times, Works, Writer, control,
 };
 use tracing::debug;
 
@@ -28,6 +28,9 @@ const PEEKED_MOST: usize = 4096;
 
 /// How long a lane has nothing to do before it gives memory of its copies back.
 const REST: Duration = Duration::from_secs(5);
+
+/// Most times of work that are sent while the client may be sending, and not reading, itself: a socket takes as much.
+const WORKS_BEHIND: usize = 2048;
 
 /// CUDA_ERROR_OUT_OF_MEMORY
 const OUT_OF_MEMORY: Code = 2;
@@ -316,8 +319,9 @@ impl Lane {
         if is_timed {
             self.work.before(&mut self.exec);
         }
+        // A context may be about to end, and with it what lies around its work.
         if attributes.ends_events() {
-            self.work.look_last(&self.exec);
+            self.work.look(&self.exec);
         }
         // A clock costs as much as looking a handle up.
         let begun = match waited && header.after == 0 && !is_timed {
@@ -374,19 +378,22 @@ impl Lane {
             }
             return Ok(());
         }
-        if !self.exec.replied {
-            let printed = &self.exec.session.output;
-            let printed = printed.get().is_some_and(|it| it.is_possible());
-            if printed && !nvml && prints(attributes) {
-                self.exec.send_output()?;
-            }
-            self.send_work()?;
-            let mut reply = self.exec.reply_header();
-            reply.status = code.cast_unsigned();
-            reply.queue_ns = time::short(queue);
-            reply.exec_ns = time::short(driver);
-            self.exec.put_frame(reply, self.answer.as_slice())?;
+        if self.exec.replied {
+            // Behind the answer, whose bytes were not to wait for it.
+            self.send_work(WORKS_BEHIND)?;
+            return Ok(());
         }
+        let printed = &self.exec.session.output;
+        let printed = printed.get().is_some_and(|it| it.is_possible());
+        if printed && !nvml && prints(attributes) {
+            self.exec.send_output()?;
+        }
+        self.send_work(Works::MOST)?;
+        let mut reply = self.exec.reply_header();
+        reply.status = code.cast_unsigned();
+        reply.queue_ns = time::short(queue);
+        reply.exec_ns = time::short(driver);
+        self.exec.put_frame(reply, self.answer.as_slice())?;
         Ok(())
     }
 
@@ -488,8 +495,8 @@ impl Lane {
         self.put_control(control::TIMES, &payload)
     }
 
-    fn send_work(&mut self) -> Result<(), LinkError> {
-        let Some(works) = self.work.ended(&self.exec) else {
+    fn send_work(&mut self, most: usize) -> Result<(), LinkError> {
+        let Some(works) = self.work.ended(&self.exec, most) else {
             return Ok(());
         };
         let mut payload = Writer::default();

@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use gtrace_cuda::Kind;
 use gtrace_cuda::types::driver::{
@@ -29,6 +29,8 @@ const PAUSE_NS: u64 = 20_000;
 const MANY: usize = 1024;
 /// Most records that are kept: more than the driver's queues hold.
 const MOST: usize = 64 << 10;
+/// So many of the contexts that have ended are known by their numbers.
+const ENDED: usize = 64;
 
 /// `cuEventQuery`.
 pub(crate) type Query = unsafe extern "C" fn(CUevent) -> CUresult;
@@ -56,6 +58,8 @@ pub(crate) struct EventLifetimeLock {
     events: RwLock<()>,
     /// Contexts that have ended, with all their events.
     contexts_ended: AtomicU64,
+    /// The last of them, as frames name them; none where it was a primary one, which may have other names.
+    last_ended: Mutex<VecDeque<Option<u32>>>,
     /// Streams that are being captured.
     captures: AtomicU32,
     /// Memory that the driver has for work in streams.
@@ -86,9 +90,28 @@ impl EventLifetimeLock {
         }
     }
 
-    /// A context has ended; [`EventLifetimeLock::destroying`] is held.
-    pub(crate) fn context_ended(&self) {
+    /// A context has ended, of which this is the only name; [`EventLifetimeLock::destroying`] is held.
+    pub(crate) fn context_ended(&self, context: Option<u32>) {
+        let mut last = self
+            .last_ended
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if last.len() == ENDED {
+            last.pop_front();
+        }
+        last.push_back(context);
         self.contexts_ended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Which have since so many had, if it is known of each.
+    pub(crate) fn ended_since(&self, count: u64) -> Option<Vec<u32>> {
+        let last = self
+            .last_ended
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let new = usize::try_from(self.contexts_ended() - count).ok()?;
+        let from = last.len().checked_sub(new)?;
+        last.range(from..).copied().collect()
     }
 
     /// How many have.
@@ -335,11 +358,11 @@ mod tests {
         let mut world = World::new(2);
         world.complete_below(100);
         let mut empty = Records::default();
-        world.event_lifetime.context_ended();
+        world.event_lifetime.context_ended(None);
         assert_eq!(empty.watermark(world.look(), 7), 7);
         let mut ended = records(&mut world, 1..=2);
         drop(world.event_lifetime.destroying());
-        world.event_lifetime.context_ended();
+        world.event_lifetime.context_ended(None);
         assert_eq!(ended.watermark(world.look(), 30), 9);
         ended.add(world.look(), 31, Kind::Event.handle(3));
         assert_eq!(ended.watermark(world.look(), 40), 9);
@@ -348,6 +371,23 @@ mod tests {
         assert_eq!(failed.watermark(world.look(), 60), 39);
         world.complete_below(100);
         assert_eq!(failed.watermark(world.look(), 61), 39);
+    }
+
+    #[test]
+    fn it_is_known_which_of_the_last_contexts_have_ended() {
+        let lifetime = EventLifetimeLock::default();
+        assert_eq!(lifetime.ended_since(0), Some(vec![]));
+        lifetime.context_ended(None);
+        assert_eq!(lifetime.ended_since(0), None);
+        for context in 0..ENDED as u32 {
+            lifetime.context_ended(Some(context));
+        }
+        let all: Vec<_> = (0..ENDED as u32).collect();
+        assert_eq!(lifetime.ended_since(1), Some(all));
+        assert_eq!(lifetime.ended_since(63), Some(vec![62, 63]));
+        assert_eq!(lifetime.ended_since(65), Some(vec![]));
+        lifetime.context_ended(Some(7));
+        assert_eq!(lifetime.ended_since(1), None, "too many");
     }
 
     #[test]

@@ -22,14 +22,8 @@ use super::time;
 use crate::exec::Exec;
 use crate::generated::driver::Driver;
 
-/// How long a reading of both clocks may take.
-const PATIENCE_NS: u64 = 2_000_000;
-/// The same where there is no later time.
-const LAST_PATIENCE_NS: u64 = 100_000_000;
 /// So many calls are timed before it is seen to which have ended, though none was answered: there are not so many events.
 const UNSEEN: usize = 1024;
-/// Times that wait for an answer: a client remembers no more calls.
-const FINISHED: usize = 1 << 16;
 
 impl work::Driver for Driver {
     fn create_event(&self) -> Option<Handle> {
@@ -111,6 +105,8 @@ struct Begun {
     context: Handle,
     stream: Handle,
     event: Handle,
+    /// When it was recorded, ns.
+    given_ns: u64,
 }
 
 /// The call that gave work.
@@ -153,8 +149,8 @@ impl Work {
             return;
         }
         self.unseen += 1;
-        if self.unseen > UNSEEN && self.finished.len() < FINISHED {
-            self.look(exec, PATIENCE_NS);
+        if self.unseen > UNSEEN {
+            self.look(exec);
         }
         self.forget_ended(exec);
         let Some(event) = self.event(exec.driver, context) else {
@@ -164,6 +160,7 @@ impl Work {
             context,
             stream,
             event,
+            given_ns: time::now_ns(),
         };
         self.begun = Some(begun);
         if !exec.driver.record(event, stream) {
@@ -191,6 +188,7 @@ impl Work {
         let pending = Pending {
             begun: begun.event,
             ended,
+            given: begun.given_ns,
             of: Asked {
                 seq: exec.request.seq,
                 done_ns: match exec.replied {
@@ -204,21 +202,17 @@ impl Work {
         }
     }
 
-    /// What has ended since this was asked last, at most as much as a frame has.
-    pub(crate) fn ended(&mut self, exec: &Exec) -> Option<Works> {
-        self.look(exec, PATIENCE_NS);
-        let most = self.finished.len().min(Works::MOST);
+    /// What has ended since this was asked last, at most so much of it.
+    pub(crate) fn ended(&mut self, exec: &Exec, most: usize) -> Option<Works> {
+        self.look(exec);
+        let most = self.finished.len().min(most);
         (most > 0).then(|| Works(self.finished.drain(..most).collect()))
     }
 
-    /// A context may be about to end: collects the part of its work that has ended.
-    pub(crate) fn look_last(&mut self, exec: &Exec) {
-        self.look(exec, LAST_PATIENCE_NS);
-    }
-
-    fn look(&mut self, exec: &Exec, patience_ns: u64) {
+    /// Collects the part of the work that has ended, unless more waits to be sent than a client remembers.
+    pub(crate) fn look(&mut self, exec: &Exec) {
         self.unseen = 0;
-        if self.contexts.is_empty() {
+        if self.contexts.is_empty() || self.finished.len() >= Works::MOST {
             return;
         }
         let _reading = exec.session.event_lifetime.reading();
@@ -232,20 +226,14 @@ impl Work {
         for context in contexts {
             let mut queues = context.take();
             let between = (&mut context.anchor, &mut queues[..]);
-            let free = work::ended(
-                exec.driver,
-                Monotonic,
-                between,
-                patience_ns,
-                |asked: Asked, span| {
-                    finished.push(WorkTimes {
-                        seq: asked.seq,
-                        begun_ns: span.start,
-                        ended_ns: span.end.min(asked.done_ns).max(span.start),
-                        off_ns: time::short(span.off_ns),
-                    });
-                },
-            );
+            let free = work::ended(exec.driver, Monotonic, between, |asked: Asked, span| {
+                finished.push(WorkTimes {
+                    seq: asked.seq,
+                    begun_ns: span.start,
+                    ended_ns: span.end.min(asked.done_ns).max(span.start),
+                    off_ns: time::short(span.off_ns),
+                });
+            });
             context.put_back(queues);
             context.give_back(&free);
         }
@@ -261,14 +249,21 @@ impl Work {
             .for_each(|context| context.end(exec.driver));
     }
 
-    /// Events end with their context, of which it is not known which it was.
+    /// Events end with their context. Where it is not known which has ended, they all may have.
     fn forget_ended(&mut self, exec: &Exec) {
-        let ended = exec.session.event_lifetime.contexts_ended();
-        if self.contexts_ended != ended {
-            self.contexts_ended = ended;
-            self.contexts.clear();
-            self.begun = None;
+        let lifetime = &exec.session.event_lifetime;
+        let ended = lifetime.contexts_ended();
+        if self.contexts_ended == ended {
+            return;
         }
+        let which = lifetime.ended_since(self.contexts_ended);
+        self.contexts_ended = ended;
+        let lives = |context: Handle| {
+            let which = which.as_deref();
+            which.is_some_and(|ended| ended.iter().all(|one| Handle::from(*one) != context))
+        };
+        self.contexts.retain(|context| lives(context.handle));
+        self.begun = self.begun.filter(|begun| lives(begun.context));
     }
 
     fn context(&mut self, handle: Handle) -> Option<&mut Context<Asked>> {

@@ -1,6 +1,6 @@
 //! Before a client is let in, and while its lanes choose their links.
 
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
@@ -47,6 +47,28 @@ fn what_is_no_client_is_closed_and_counted() {
     counted(&server, "timeout", 101);
     serves(&server);
     assert!(server.status().counters.accepted >= 104);
+}
+
+#[test]
+fn connections_that_say_nothing_leave_places_to_others() {
+    // So that none is closed by it.
+    let server = Server::start(|options| options.preamble_deadline = Duration::from_secs(3600));
+    let connect = |_| TcpStream::connect(server.tcp()).unwrap();
+    let mut silent: Vec<TcpStream> = (0..300).map(connect).collect();
+    serves(&server);
+    // From the same address.
+    drop(Client::ready(server.tcp(), "tcp"));
+    counted(&server, "crowd", 44);
+    let first = &mut silent[0];
+    greeted(first);
+    assert_eq!(first.read(&mut [0; 1]).unwrap(), 0);
+    let last = &mut silent[299];
+    greeted(last);
+    last.set_nonblocking(true).unwrap();
+    let waited_for = last.read(&mut [0; 1]).unwrap_err();
+    assert_eq!(waited_for.kind(), ErrorKind::WouldBlock);
+    let refused = server.status().counters.refused;
+    assert_eq!(refused.keys().collect::<Vec<_>>(), ["crowd"]);
 }
 
 #[test]

@@ -24,28 +24,25 @@ fn take(client: &mut Client, ticket: u64) -> (Vec<(u64, usize)>, payload::Taken)
     }
 }
 
+/// Has the server keep a copy; the status.
+fn defer_copy(client: &mut Client, ticket: u64, from: u64, len: u64, stream: u64) -> u32 {
+    let small = bytes(&payload::DeferredCopy {
+        ticket,
+        from,
+        len,
+        stream,
+    });
+    let answer = client.call_op(payload::DEFER_COPY, &small, &[]);
+    answer.header.status
+}
+
 #[test]
 fn asynchronous_copies_are_bounded_and_checked() {
     let server = Server::start(|_| {});
     let mut client = Client::ready(server.unix(), "unix");
     let all = (payload::BLOCK * payload::BLOCKS) as u64;
     let at = client.alloc(2 * all).unwrap();
-    let deferred_copy = |ticket, from, len, stream| {
-        bytes(&payload::DeferredCopy {
-            ticket,
-            from,
-            len,
-            stream,
-        })
-    };
     // One that is good, and what is wrong with others.
-    let defer_copy = |client: &mut Client, ticket, from, len, stream| {
-        let small = deferred_copy(ticket, from, len, stream);
-        client
-            .call_op(payload::DEFER_COPY, &small, &[])
-            .header
-            .status
-    };
     assert_eq!(defer_copy(&mut client, 1, at, 100_000, 0), 0);
     assert_eq!(defer_copy(&mut client, 1, at, 1, 0), 1, "a ticket in use");
     assert_eq!(defer_copy(&mut client, 0, at, 1, 0), 1);
@@ -55,14 +52,15 @@ fn asynchronous_copies_are_bounded_and_checked() {
     assert_eq!(defer_copy(&mut client, 5, at, u64::MAX, 0), 2);
     assert_eq!(defer_copy(&mut client, 6, 64, 10, 0), 1, "no such memory");
     let (pieces, taken) = take(&mut client, 1);
-    assert_eq!(pieces, [(1, payload::BLOCK), (1, 100_000 - payload::BLOCK)]);
+    assert_eq!(pieces, [(1, 100_000)]);
     assert_eq!(taken.failed, [1, 0, 2, 3, 4, 5, 6]);
     assert!(taken.in_flight_on_other_lanes.is_empty());
-    // Its room is free again, in whatever pieces.
+    // Its room is free again, in whatever order.
     for ticket in 10..20 {
         assert_eq!(defer_copy(&mut client, ticket, at, all, 0), 0);
         let (pieces, _) = take(&mut client, ticket);
-        assert_eq!(pieces.len(), payload::BLOCKS);
+        let four = (ticket, 4 * payload::BLOCK);
+        assert_eq!(pieces, [four; payload::BLOCKS / 4]);
     }
     assert_eq!(
         take(&mut client, 77),
@@ -87,6 +85,29 @@ fn asynchronous_copies_are_bounded_and_checked() {
     drop(client);
     server.wait_for("no sessions", |status| status.sessions.is_empty());
     serves(&server);
+}
+
+/// A client that reads an answer with two copies, and stops in the second: it uses the room of the first by another lane.
+#[test]
+fn room_of_an_asynchronous_copy_is_free_once_it_is_read() {
+    let server = Server::start(|_| {});
+    let mut client = Client::ready(server.unix(), "unix");
+    let half = (payload::BLOCK * payload::BLOCKS / 2) as u64;
+    let at = client.alloc(half).unwrap();
+    let two = Client::open(&target(server.unix(), "unix"), Some(&client.session));
+    let mut two = two.unwrap();
+    two.context = 1;
+    for ticket in [1, 2] {
+        assert_eq!(defer_copy(&mut client, ticket, at, half, 0), 0);
+    }
+    let header = client.header(payload::COLLECT, Flags::default());
+    client.send(header, &2u64.to_le_bytes(), &[]).unwrap();
+    let mut read = 0;
+    while read < half + half / 2 {
+        read += client.receive().unwrap().bulk.len() as u64;
+    }
+    assert_eq!(defer_copy(&mut two, 3, at, half, 0), 0);
+    while client.receive().unwrap().header.flags.has(Flags::MORE) {}
 }
 
 #[test]

@@ -77,7 +77,8 @@ pub(super) fn need_of(session: &'static Session, node: u64) -> Option<(u64, Need
                 if graphs.moved_into(|(_, of)| of == node).is_empty() =>
             {
                 let own = graphs.own(graph);
-                Need::Part(plan::part(session, node, &own, &mut HashMap::new())?)
+                let copies = own.copies.by_ends();
+                Need::Part(plan::part(session, node, &copies, &mut HashMap::new())?)
             }
             _ => return Ok(None),
         }))
@@ -149,7 +150,6 @@ pub(super) unsafe fn set_memcpy(
         _ => 0,
     };
     let in_graph = query::copy_of(session, node)?;
-    let all = (exec == 0).then(|| graphs.held(graph));
     let mut held = match exec {
         0 => graphs.own(graph),
         exec => held_by(session, exec),
@@ -157,11 +157,11 @@ pub(super) unsafe fn set_memcpy(
     let old = held.copied.get(&node).copied().unwrap_or(in_graph);
     let gone = take(&mut held, node, &old);
     // Graphs that were moved into this one may copy the same memory.
-    let beside = copies::Beside {
-        held: all.as_ref().unwrap_or(&held),
-        exec,
+    let beside = |shape: &copies::Shape| match exec {
+        0 => graphs.place(graph, shape),
+        exec => held.copies.place(shape, exec),
     };
-    let copy = copies::stage(session, beside, &given, node)?;
+    let copy = copies::stage(session, &beside, &given, node)?;
     let is_held = copy.reads() || copy.writes();
     if is_held && exec == 0 && graph == 0 {
         log::once(
@@ -363,6 +363,7 @@ pub(crate) unsafe fn cuGraphNodeSetEnabled(
 mod tests {
     use gtrace_cuda::payload::SideKind;
 
+    use super::super::places::Copies;
     use super::*;
 
     #[test]
@@ -370,10 +371,10 @@ mod tests {
         let given = copies::linear((SideKind::Device, 0x1000), (SideKind::Client, 0x2000), 8);
         let within = copies::linear((SideKind::Device, 0x1000), (SideKind::Device, 0x2000), 8);
         let held = |node| Held {
-            copies: vec![
+            copies: Copies::from_iter([
                 copies::HostCopy::unstaged(4, within),
                 copies::HostCopy::writing(node, given),
-            ],
+            ]),
             ..Held::default()
         };
         let never = || -> Option<Pitched> { panic!("it is known without a question") };
@@ -389,7 +390,7 @@ mod tests {
     fn a_clone_keeps_the_copy_of_a_node_that_goes() {
         let copy = copies::linear((SideKind::Device, 0x1000), (SideKind::Device, 0x2000), 8);
         let held = |node| Held {
-            copies: vec![copies::HostCopy::unstaged(node, copy)],
+            copies: Copies::from_iter([copies::HostCopy::unstaged(node, copy)]),
             ..Held::default()
         };
         let mut all = HashMap::from([(1, held(5)), (2, held(0))]);

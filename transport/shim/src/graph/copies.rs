@@ -3,13 +3,13 @@
 // Memory of the program goes to and fro.
 #![allow(unsafe_code)]
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use gtrace_cuda::payload::{Extent, Pitched, SYNCHRONOUS, Side, SideKind};
 use gtrace_cuda::types::driver::{self as cuda, CUstream};
 use gtrace_protocol::{OpId, op_id};
 
-use super::Held;
 use super::pairs::Names;
 use crate::capture;
 use crate::entry::{Answer, check};
@@ -20,8 +20,8 @@ use crate::spare::Piece;
 use crate::{copy, memory, pitched};
 
 /// Where memory of the client lies that a graph copies: first byte, and distances of rows and slices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Shape {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Shape {
     place: Side,
     extent: Extent,
 }
@@ -33,6 +33,14 @@ pub(crate) struct Staging {
     shape: Shape,
     /// What was instantiated with nodes that copy it.
     owner: Owner,
+}
+
+/// Where the server's copy goes from and to, and how much of it.
+pub(super) type Ends = ((SideKind, u64), (SideKind, u64), Extent);
+
+pub(super) fn ends(copy: &Pitched) -> Ends {
+    let place = |side: &Side| (side.kind, side.place);
+    (place(&copy.from), place(&copy.to), copy.extent)
 }
 
 impl Drop for Staging {
@@ -125,18 +133,17 @@ impl HostCopy {
 
     /// Whether the server's copy of `copy` is this one.
     pub(super) fn is(&self, copy: &Pitched) -> bool {
-        let staged = self.staged();
-        let place = |side: &Side| (side.kind, side.place);
-        (place(&staged.from), place(&staged.to)) == (place(&copy.from), place(&copy.to))
-            && staged.extent == copy.extent
+        self.ends() == ends(copy)
     }
 
-    /// Whether the two are of the same places.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        self.is(&other.staged())
+    /// Those of the server's copy.
+    pub(super) fn ends(&self) -> Ends {
+        ends(&self.staged())
     }
 
-    fn places(&self) -> impl Iterator<Item = &Arc<Staging>> {
+    pub(super) fn places(&self) -> impl Iterator<Item = &Arc<Staging>> {
+        #[cfg(test)]
+        super::places::tests::ASKED.with(|count| count.set(count.get() + 1));
         self.from.iter().chain(self.to.iter())
     }
 
@@ -162,6 +169,15 @@ impl HostCopy {
 }
 
 impl Staging {
+    pub(super) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// Whether it is of something else that was instantiated than `exec`.
+    pub(super) fn is_other(&self, exec: u64) -> bool {
+        self.owner.is_other(exec)
+    }
+
     fn side(&self) -> Side {
         Side {
             pitch: self.shape.extent.width,
@@ -181,12 +197,8 @@ fn is_linear(shape: &Shape) -> bool {
     is_first && shape.extent.height == 1 && shape.extent.depth == 1
 }
 
-/// Other copies of a graph, or of what is instantiated from it (`exec`; else 0): those of the same memory have the same place.
-#[derive(Clone, Copy)]
-pub(super) struct Beside<'a> {
-    pub(super) held: &'a Held,
-    pub(super) exec: u64,
-}
+/// The place that other copies of a graph, or of what is instantiated from it, have of the same memory.
+pub(super) type Beside<'a> = &'a dyn Fn(&Shape) -> Option<Arc<Staging>>;
 
 /// Memory of the client at a side of a copy: its place, the same if another copy has it.
 fn place(
@@ -203,9 +215,8 @@ fn place(
         extent,
     };
     pitched::check_client(&side, &extent)?;
-    let mut all = beside.held.copies.iter().flat_map(HostCopy::places);
-    if let Some(own) = all.find(|own| own.shape == shape && !own.owner.is_other(beside.exec)) {
-        return Ok(Some(Arc::clone(own)));
+    if let Some(own) = beside(&shape) {
+        return Ok(Some(own));
     }
     let bytes = extent.bytes().ok_or(cuda::CUDA_ERROR_INVALID_VALUE)?;
     let bytes = usize::try_from(bytes).map_err(|_| cuda::CUDA_ERROR_INVALID_VALUE)?;
@@ -262,12 +273,8 @@ pub(crate) fn captured_copy(
     if given.extent.bytes() == Some(0) {
         return Ok(true);
     }
-    let held = capture::held(session, id);
-    let beside = Beside {
-        held: &held,
-        exec: 0,
-    };
-    let copy = stage(session, beside, given, 0)?;
+    let beside = |shape: &Shape| capture::find(session, id, |held| held.copies.place(shape, 0));
+    let copy = stage(session, &beside, given, 0)?;
     let staged = Pitched {
         stream: copy::stream(stream),
         ..copy.staged()
@@ -373,10 +380,9 @@ fn each<'a>(
     places: impl Iterator<Item = &'a Arc<Staging>>,
     mut act: impl FnMut(&Staging) -> Answer,
 ) -> Answer {
-    let mut seen: Vec<u64> = Vec::new();
+    let mut seen = HashSet::new();
     for staging in places {
-        if !seen.contains(&staging.memory.address) {
-            seen.push(staging.memory.address);
+        if seen.insert(staging.memory.address) {
             act(staging)?;
         }
     }

@@ -3,6 +3,7 @@
 // A handle and a path of the program.
 #![allow(unsafe_code)]
 
+use std::collections::HashMap;
 use std::ffi::{CStr, OsStr, c_char, c_uint};
 use std::fmt::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -79,9 +80,9 @@ fn text(session: &'static Session, graph: CUgraph, flags: c_uint) -> Answer<Stri
             "  \"{at}\" [shape=\"box\" label=\"{at}\\n{name}{more}\"];"
         );
     }
-    let place = |node: u64| nodes.iter().position(|own| *own == node);
+    let places: HashMap<u64, usize> = nodes.into_iter().zip(0..).collect();
     for (from, to) in query::edges(graph)? {
-        if let (Some(from), Some(to)) = (place(from), place(to)) {
+        if let (Some(from), Some(to)) = (places.get(&from), places.get(&to)) {
             let _ = writeln!(text, "  \"{from}\" -> \"{to}\";");
         }
     }

@@ -23,6 +23,7 @@ use crate::entry::{Answer, Call, check, ending, exchange, holding_back, mint, wr
 use crate::generated::driver::remote;
 use crate::session::{self, Session, with_lane};
 use crate::state::lock;
+use crate::times::Aside;
 use crate::{capture, clock, copy, memory};
 
 /// A call whose answer is there whatever its status.
@@ -365,11 +366,12 @@ fn launch_with(
         check(unsafe { remote::cuStreamSynchronize(stream) })?;
     }
     let plans = plan::of(session, exec);
-    let first = held
-        .copies
-        .iter()
-        .filter(|copy| !plan::is_sent(&plans, held, copy));
-    copies::send(session, first, copy::stream(stream))?;
+    let first = plan::unsent(&plans, held);
+    {
+        // What is timed is the launch.
+        let _aside = Aside::new();
+        copies::send(session, first, copy::stream(stream))?;
+    }
     functions.expect(session, exec, held.functions.len())?;
     let launched = launch();
     if launched.is_err() {
@@ -380,10 +382,8 @@ fn launch_with(
         holding_back(session, || note_launch(session, exec, stream))?;
     }
     // What came before a function is there when that runs, and the function may have changed it.
-    let last = held
-        .copies
-        .iter()
-        .filter(|copy| !plan::is_received(&plans, held, copy));
+    let last = plan::not_received(&plans, held);
+    let _aside = Aside::new();
     copies::receive(session, last, copy::stream(stream))
 }
 

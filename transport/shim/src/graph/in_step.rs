@@ -128,11 +128,8 @@ fn bring_node(session: &'static Session, node: u64, held: &mut Held, instance: I
     };
     let before = &held.copies[at];
     let given = pitched::with_managed(before.given());
-    let beside = copies::Beside {
-        held,
-        exec: instance.exec,
-    };
-    let copy = copies::stage(session, beside, &given, before.node)?;
+    let beside = |shape: &copies::Shape| held.copies.place(shape, instance.exec);
+    let copy = copies::stage(session, &beside, &given, before.node)?;
     let work = NodeWork::Memcpy {
         copy: copy.staged(),
         context: 0,
@@ -141,7 +138,7 @@ fn bring_node(session: &'static Session, node: u64, held: &mut Held, instance: I
     send_call(session, &NodeCall { place, work })?;
     session.state.graphs.still_copies(node, &is);
     match copy.reads() || copy.writes() {
-        true => held.copies[at] = copy,
+        true => drop(held.copies.replace(at, copy)),
         false => drop(held.copies.remove(at)),
     }
     Ok(())

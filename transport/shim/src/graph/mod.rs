@@ -16,8 +16,10 @@ mod kernel;
 mod leaving;
 mod nodes;
 mod objects;
+mod order;
 mod pairs;
 mod params;
+mod places;
 mod plan;
 mod query;
 mod within;
@@ -50,7 +52,7 @@ pub(crate) use within::*;
 #[derive(Clone, Default)]
 pub(crate) struct Held {
     /// Copies of the client's memory.
-    pub(crate) copies: Vec<HostCopy>,
+    pub(crate) copies: places::Copies,
     /// Functions of the client, each as often as nodes call it.
     pub(crate) functions: Vec<Arc<Kept>>,
     /// Numbers of functions that nodes call where their graph was instantiated, by node, if they were changed there or in the graph.
@@ -67,9 +69,8 @@ impl Held {
 
     /// Needs what `other` needs as well.
     pub(crate) fn extend(&mut self, other: &Self) {
-        for copy in &other.copies {
-            self.copies.push(copy.without_node());
-        }
+        let copies = other.copies.iter();
+        self.copies.extend(copies.map(HostCopy::without_node));
         self.functions.extend_from_slice(&other.functions);
         self.objects.extend(&other.objects);
     }
@@ -168,6 +169,20 @@ impl Graphs {
     /// What graph `graph` needs itself, without graphs that were moved into it.
     fn own(&self, graph: u64) -> Held {
         lock(&self.graphs).get(&graph).cloned().unwrap_or_default()
+    }
+
+    /// The place of memory of the client that graph `graph` has, or a graph that was moved into it.
+    fn place(&self, graph: u64, shape: &copies::Shape) -> Option<Arc<copies::Staging>> {
+        let own = {
+            let graphs = lock(&self.graphs);
+            graphs
+                .get(&graph)
+                .and_then(|own| own.copies.place(shape, 0))
+        };
+        own.or_else(|| {
+            let mut within = self.moved_into(|(of, _)| of == graph).into_iter();
+            within.find_map(|child| self.place(child, shape))
+        })
     }
 
     /// What graph `graph` needs, with graphs that were moved into it.
@@ -439,11 +454,11 @@ mod tests {
         let copy = |host| copies::linear((SideKind::Device, 0x1000), (SideKind::Client, host), 8);
         let of_child = HostCopy::writing(0, copy(0x2000));
         let mut held = Held {
-            copies: vec![
+            copies: places::Copies::from_iter([
                 HostCopy::writing(4, copy(0x2000)),
                 of_child.clone(),
                 HostCopy::unstaged(0, copy(0x3000)),
-            ],
+            ]),
             functions: [7, 8, 7].map(Kept::numbered).into(),
             ..Held::default()
         };

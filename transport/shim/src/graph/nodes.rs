@@ -146,11 +146,8 @@ pub(super) unsafe fn add_memcpy(
     // SAFETY: parameters of the program.
     let given = unsafe { given_copy(session, params) }?;
     let graph = within::holder(session, number(wanted.graph));
-    let beside = copies::Beside {
-        held: &graphs.held(graph),
-        exec: 0,
-    };
-    let copy = copies::stage(session, beside, &given, 0)?;
+    let beside = |shape: &copies::Shape| graphs.place(graph, shape);
+    let copy = copies::stage(session, &beside, &given, 0)?;
     let context = number(ctx);
     let copy_of_device = copy.staged();
     let work = NodeWork::Memcpy {

@@ -82,7 +82,7 @@ pub(super) fn rename(
         }
         names.insert(pair.new, pair.own);
     }
-    held.copies.iter_mut().for_each(|copy| copy.rename(&names));
+    held.copies.rename(&names);
     Ok(names)
 }
 

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use gtrace_cuda::types::driver::{self as cuda, CUgraph, CUstream};
 
+use super::copies::Ends;
+use super::order::{self, Mark};
 use super::pairs::Names;
 use super::{Graphs, Held, HostCopy, Kept, copies, number, query};
 use crate::context::{self, Current};
@@ -99,24 +101,46 @@ pub(super) fn has_any(graphs: &Graphs, functions: &[Arc<Kept>]) -> bool {
         .any(|own| plans.contains_key(&own.ticket()))
 }
 
-/// Whether every node that makes this copy follows a function, and then takes what the function left.
-pub(super) fn is_sent(plans: &[Arc<Plan>], held: &Held, copy: &HostCopy) -> bool {
-    are_all(held, copy, plans.iter().flat_map(|plan| plan.after.iter()))
+/// Copies of which not every node follows a function: one that does takes what the function left.
+pub(super) fn unsent<'a>(
+    plans: &[Arc<Plan>],
+    held: &'a Held,
+) -> impl Iterator<Item = &'a HostCopy> {
+    rest_of(held, plans.iter().flat_map(|plan| plan.after.iter()))
 }
 
-/// Whether every node that makes this copy precedes a function.
-pub(super) fn is_received(plans: &[Arc<Plan>], held: &Held, copy: &HostCopy) -> bool {
-    are_all(held, copy, plans.iter().flat_map(|plan| plan.before.iter()))
+/// Copies of which not every node precedes a function.
+pub(super) fn not_received<'a>(
+    plans: &[Arc<Plan>],
+    held: &'a Held,
+) -> impl Iterator<Item = &'a HostCopy> {
+    rest_of(held, plans.iter().flat_map(|plan| plan.before.iter()))
 }
 
-/// Whether as many nodes of `planned` make a copy as of all that is held.
-fn are_all<'a>(held: &Held, copy: &HostCopy, planned: impl Iterator<Item = &'a HostCopy>) -> bool {
-    let nodes: HashSet<u64> = planned
-        .filter(|own| own.is_same(copy))
-        .map(|own| own.node)
-        .collect();
-    let all = held.copies.iter().filter(|own| own.is_same(copy));
-    !nodes.is_empty() && nodes.len() >= all.count()
+/// Copies that more of what is held makes than nodes of `planned` do.
+fn rest_of<'a, 'b>(
+    held: &'a Held,
+    planned: impl Iterator<Item = &'b HostCopy>,
+) -> impl Iterator<Item = &'a HostCopy> {
+    let mut nodes: HashMap<Ends, HashSet<u64>> = HashMap::new();
+    for copy in planned {
+        nodes.entry(copy.ends()).or_default().insert(copy.node);
+    }
+    let mut made: HashMap<Ends, usize> = HashMap::new();
+    // Each launch asks, and of most graphs nothing is planned.
+    if !nodes.is_empty() {
+        for copy in held.copies.iter() {
+            *made.entry(copy.ends()).or_default() += 1;
+        }
+    }
+    let is_left = move |copy: &&HostCopy| {
+        nodes.is_empty() || {
+            let ends = copy.ends();
+            let planned = nodes.get(&ends).map_or(0, HashSet::len);
+            planned < made.get(&ends).copied().unwrap_or_default()
+        }
+    };
+    held.copies.iter().filter(is_left)
 }
 
 /// A node copies `new` where its graph was instantiated as `exec`, or nothing of the client's, and so do the plans of the functions
@@ -145,6 +169,10 @@ pub(super) struct Part {
 }
 
 impl Part {
+    fn is_empty(&self) -> bool {
+        self.functions.is_empty() && self.reads.is_empty() && self.writes.is_empty()
+    }
+
     /// All that it copies of the client's.
     pub(super) fn copies(&self) -> impl Iterator<Item = &HostCopy> {
         let only_write = self.writes.iter().filter(|copy| !copy.reads());
@@ -188,7 +216,7 @@ pub(super) fn make(
     exec: u64,
 ) -> Answer {
     let mut plans: HashMap<u64, Plan> = HashMap::new();
-    visit(session, graph, held, &mut plans)?;
+    visit(session, graph, &held.copies.by_ends(), &mut plans)?;
     for plan in plans.values_mut() {
         let copies = plan.before.iter_mut().chain(&mut plan.after);
         copies.for_each(|copy| copy.rename(names));
@@ -202,77 +230,77 @@ pub(super) fn make(
     Ok(())
 }
 
-/// What the nodes of a graph need, of what `held` has, and the plans of its functions.
+/// What the nodes of a graph need, of the copies that it holds, and the plans of its functions.
 pub(super) fn visit(
     session: &'static Session,
     graph: u64,
-    held: &Held,
+    held: &HashMap<Ends, &HostCopy>,
     plans: &mut HashMap<u64, Plan>,
 ) -> Answer<Part> {
     let handle: CUgraph = without_provenance_mut(graph as usize);
     let nodes = query::nodes(handle)?;
-    let mut parts: HashMap<u64, Part> = HashMap::new();
+    let (mut parts, mut marked) = (Vec::<Part>::new(), HashMap::new());
+    let mut calling: Vec<usize> = Vec::new();
     for node in &nodes {
-        parts.insert(*node, part(session, *node, held, plans)?);
+        let part = part(session, *node, held, plans)?;
+        if part.is_empty() {
+            continue;
+        }
+        let at = parts.len();
+        let call = (!part.functions.is_empty()).then_some(calling.len());
+        calling.extend(call.map(|_| at));
+        marked.insert(*node, Mark { at, call });
+        parts.push(part);
     }
     let edges = query::edges(handle)?;
-    let ahead = |at: u64| -> Vec<u64> {
-        let edges = edges.iter().filter(|edge| edge.1 == at);
-        edges.map(|edge| edge.0).collect()
-    };
-    let behind = |at: u64| -> Vec<u64> {
-        let edges = edges.iter().filter(|edge| edge.0 == at);
-        edges.map(|edge| edge.1).collect()
-    };
-    let calling = nodes.iter();
-    let calling = calling.filter(|node| !parts[*node].functions.is_empty());
-    let before: HashMap<u64, HashSet<u64>> =
-        calling.map(|node| (*node, reach(*node, ahead))).collect();
-    for (node, own) in &before {
-        // An earlier function has it, and may have changed it.
-        let is_had = |other: &u64| {
-            let mut earlier = own.iter().filter_map(|at| before.get(at));
-            earlier.any(|had| had.contains(other))
-        };
-        let after = reach(*node, behind);
-        for ticket in &parts[node].functions {
-            let plan = plans.entry(*ticket).or_insert_with(|| Plan {
-                before: Vec::new(),
-                after: Vec::new(),
-                context: context::top(),
-            });
-            for other in &after {
-                plan.after.extend(parts[other].reads.iter().cloned());
-            }
-            if !parts[node].first.contains(ticket) {
-                continue;
-            }
-            for other in own.iter().filter(|other| !is_had(other)) {
-                plan.before.extend(parts[other].left.iter().cloned());
-            }
-        }
-    }
+    let before = order::nearest(&nodes, edges.iter().copied(), &marked);
+    let back = edges.iter().map(|(from, to)| (*to, *from));
+    let behind = order::nearest(&nodes, back, &marked);
     let mut whole = Part::default();
-    for (node, part) in parts {
-        let own = before.get(&node);
-        if own.is_some_and(|own| !own.iter().any(|at| before.contains_key(at))) {
-            whole.first.extend(part.first);
+    for (part, (before, behind)) in parts.iter().zip(before.iter().zip(&behind)) {
+        for ticket in &part.functions {
+            plan_of(plans, *ticket);
         }
-        if !before.values().any(|own| own.contains(&node)) {
-            whole.left.extend(part.left);
+        // A later function sends what an earlier one would: memory is then as both have left it.
+        for last in before {
+            for ticket in &parts[calling[*last]].functions {
+                let after = &mut plan_of(plans, *ticket).after;
+                after.extend(part.reads.iter().cloned());
+            }
         }
-        whole.functions.extend(part.functions);
-        whole.reads.extend(part.reads);
-        whole.writes.extend(part.writes);
+        // An earlier function takes in what a later one would, and may have changed it.
+        for first in behind {
+            for ticket in &parts[calling[*first]].first {
+                let before = &mut plan_of(plans, *ticket).before;
+                before.extend(part.left.iter().cloned());
+            }
+        }
+        if before.is_empty() {
+            whole.first.extend(&part.first);
+        }
+        if behind.is_empty() {
+            whole.left.extend(part.left.iter().cloned());
+        }
+        whole.functions.extend(&part.functions);
+        whole.reads.extend(part.reads.iter().cloned());
+        whole.writes.extend(part.writes.iter().cloned());
     }
     Ok(whole)
 }
 
-/// What a node needs, of what its graph holds.
+fn plan_of(plans: &mut HashMap<u64, Plan>, ticket: u64) -> &mut Plan {
+    plans.entry(ticket).or_insert_with(|| Plan {
+        before: Vec::new(),
+        after: Vec::new(),
+        context: context::top(),
+    })
+}
+
+/// What a node needs, of the copies that its graph holds.
 pub(super) fn part(
     session: &'static Session,
     node: u64,
-    held: &Held,
+    held: &HashMap<Ends, &HostCopy>,
     plans: &mut HashMap<u64, Plan>,
 ) -> Answer<Part> {
     let mut part = Part::default();
@@ -283,7 +311,7 @@ pub(super) fn part(
         }
         cuda::CU_GRAPH_NODE_TYPE_MEMCPY => {
             let copy = query::copy_of(session, node)?;
-            let own = held.copies.iter().find(|own| own.is(&copy));
+            let own = held.get(&copies::ends(&copy));
             let own = own.map(|own| own.of_node(node));
             part.reads.extend(own.clone().filter(HostCopy::reads));
             part.writes.extend(own.filter(HostCopy::writes));
@@ -297,22 +325,9 @@ pub(super) fn part(
     Ok(part)
 }
 
-/// All that is reached by `next` from `start`, without it.
-fn reach(start: u64, next: impl Fn(u64) -> Vec<u64>) -> HashSet<u64> {
-    let mut seen = HashSet::new();
-    let mut open = vec![start];
-    while let Some(at) = open.pop() {
-        for other in next(at) {
-            if other != start && seen.insert(other) {
-                open.push(other);
-            }
-        }
-    }
-    seen
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::places::Copies;
     use super::*;
 
     fn plan() -> Arc<Plan> {
@@ -353,15 +368,34 @@ mod tests {
         };
         // Captured nodes are not known.
         let held = Held {
-            copies: vec![of_node(0), of_node(0)],
+            copies: Copies::from_iter([of_node(0), of_node(0)]),
             ..Held::default()
         };
-        let received = |plans: &[Arc<Plan>]| is_received(plans, &held, &held.copies[0]);
+        let received = |plans: &[Arc<Plan>]| not_received(plans, &held).next().is_none();
         assert!(!received(&[]));
         // Two functions behind the same node.
         assert!(!received(&[plan(&[5]), plan(&[5])]));
         assert!(received(&[plan(&[5]), plan(&[5, 6])]));
-        assert!(!is_sent(&[plan(&[5, 6])], &held, &held.copies[0]));
+        assert_eq!(unsent(&[plan(&[5, 6])], &held).count(), 2);
+    }
+
+    #[test]
+    fn a_launch_goes_over_what_is_planned_once() {
+        use gtrace_cuda::payload::SideKind;
+        let copy = |node| {
+            let to = (SideKind::Device, 0x1000 * node);
+            HostCopy::unstaged(node, copies::linear((SideKind::Device, 0x1000), to, 8))
+        };
+        let held = Held {
+            copies: (1..=1_000).map(copy).collect(),
+            ..Held::default()
+        };
+        let planned: Vec<HostCopy> = (501..=1_000).map(copy).collect();
+        let mut seen = 0;
+        let left = rest_of(&held, planned.iter().inspect(|_| seen += 1));
+        let left: Vec<u64> = left.map(|copy| copy.node).collect();
+        assert_eq!(left, (1..=500).collect::<Vec<u64>>());
+        assert_eq!(seen, planned.len());
     }
 
     #[test]

@@ -79,7 +79,7 @@ pub(super) fn need(session: &'static Session, graph: u64) -> Answer<Held> {
     }
     // Of a copy within a node it is a part.
     let part = holding_back(session, || {
-        plan::visit(session, graph, &held, &mut HashMap::new())
+        plan::visit(session, graph, &held.copies.by_ends(), &mut HashMap::new())
     })?;
     Ok(held.part(&part))
 }

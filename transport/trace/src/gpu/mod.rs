@@ -23,11 +23,6 @@ use crate::{session, threads};
 /// Work that was begun since it was last looked up what has ended.
 const POLL_INTERVAL: u32 = 64;
 
-/// How long a reading of both clocks may take.
-const PATIENCE_NS: u64 = 2_000_000;
-/// The same where there is no later time.
-const LAST_PATIENCE_NS: u64 = 100_000_000;
-
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
@@ -98,6 +93,8 @@ pub(crate) enum Begun {
         context: Handle,
         stream: Handle,
         event: Handle,
+        /// When it was recorded, in ticks.
+        given: u64,
     },
     /// The server times it.
     Elsewhere(u64),
@@ -136,7 +133,7 @@ fn at_exit() {
     extern "C" fn ending() {
         let _ = catch_unwind(|| {
             let _looking = Looking::wait();
-            look(None, LAST_PATIENCE_NS);
+            look(None);
         });
     }
     // SAFETY: a function of this library, which is never unmapped.
@@ -196,6 +193,7 @@ fn record_before(stream: u64) -> Begun {
             Stream::Foreign => return None,
         }
         let event = event(driver, context)?;
+        let given = session::variables().scale.ticks();
         if !driver.record(event, stream) {
             give_back(context, &[event]);
             return None;
@@ -204,6 +202,7 @@ fn record_before(stream: u64) -> Begun {
             context,
             stream,
             event,
+            given,
         })
     };
     recorded().unwrap_or(Begun::Failed)
@@ -218,7 +217,7 @@ pub(crate) fn end(begun: Begun, recorder: &Recorder, code: u32, submitted: &Subm
 }
 
 fn record_behind(begun: Begun, recorder: &Recorder, code: u32, submitted: &Submitted) {
-    let (context, stream, begun) = match begun {
+    let (context, stream, begun, given) = match begun {
         Begun::Untimed => return,
         // A call that failed has given nothing to do.
         Begun::Failed if code != 0 => return,
@@ -234,7 +233,8 @@ fn record_behind(begun: Begun, recorder: &Recorder, code: u32, submitted: &Submi
             context,
             stream,
             event,
-        } => (context, stream, event),
+            given,
+        } => (context, stream, event, given),
     };
     let Some(driver) = Driver::get() else { return };
     if code != 0 {
@@ -260,6 +260,7 @@ fn record_behind(begun: Begun, recorder: &Recorder, code: u32, submitted: &Submi
     let pending = Pending {
         begun,
         ended,
+        given,
         of: *submitted,
     };
     with(context, |context| context.push(stream, pending));
@@ -282,7 +283,7 @@ pub(crate) fn leave(context: Option<u64>, device: Option<i32>) {
     if STATE.load(Ordering::Relaxed) == ON {
         let _ = catch_unwind(|| {
             let _looking = Looking::wait();
-            look(None, LAST_PATIENCE_NS);
+            look(None);
             let is_one =
                 |one: &mut Context| Some(one.handle) == context || Some(one.device) == device;
             let gone: Vec<_> = CONTEXTS.with(|all| all.extract_if(.., is_one).collect());
@@ -379,22 +380,21 @@ fn event(driver: &Driver, handle: Handle) -> Option<Handle> {
 /// As [`look`], unless another thread does.
 fn look_if_free(recorder: Option<&Recorder>) {
     if let Some(_looking) = Looking::now() {
-        look(recorder, PATIENCE_NS);
+        look(recorder);
     }
 }
 
-/// Reports the work that has ended, by who is [`Looking`]. `recorder`: the thread's, if it is at hand; `patience_ns`: how
-/// long a reading of both clocks may take.
-fn look(recorder: Option<&Recorder>, patience_ns: u64) {
+/// Reports the work that has ended, by who is [`Looking`]. `recorder`: the thread's, if it is at hand.
+fn look(recorder: Option<&Recorder>) {
     SINCE_LOOK.store(0, Ordering::Relaxed);
     let Some(driver) = Driver::get() else { return };
     match recorder {
-        Some(recorder) => look_with(driver, recorder, patience_ns),
+        Some(recorder) => look_with(driver, recorder),
         None => {
             let Some((recorder, way)) = threads::recorder() else {
                 return;
             };
-            look_with(driver, recorder, patience_ns);
+            look_with(driver, recorder);
             if way == threads::Way::Borrowed {
                 threads::give_back(recorder);
             }
@@ -402,7 +402,7 @@ fn look(recorder: Option<&Recorder>, patience_ns: u64) {
     }
 }
 
-fn look_with(driver: &Driver, recorder: &Recorder, patience_ns: u64) {
+fn look_with(driver: &Driver, recorder: &Recorder) {
     let Some(_quiet) = Quiet::new(driver) else {
         return;
     };
@@ -414,13 +414,7 @@ fn look_with(driver: &Driver, recorder: &Recorder, patience_ns: u64) {
             continue;
         };
         let reported = |of: Submitted, span: Span| recorder.work(&of.work(span));
-        let free = work::ended(
-            driver,
-            clock,
-            (&mut anchor, &mut queues),
-            patience_ns,
-            reported,
-        );
+        let free = work::ended(driver, clock, (&mut anchor, &mut queues), reported);
         with(handle, |context| {
             context.put_back(queues);
             context.give_back(&free);

@@ -1,6 +1,7 @@
 use gtrace_event::{Occurrence, RemovalCause, Severity};
 
 use super::Verdict;
+use crate::steps::HOST_EVIDENCE;
 
 pub(super) fn oom_kill(occ: &Occurrence, v: Verdict) -> Verdict {
     match occ.detail.host.constraint.as_deref() {
@@ -184,6 +185,23 @@ pub(super) fn service_failed(occ: &Occurrence, v: Verdict) -> Verdict {
         "restarts" => v
             .refined("restarts", Severity::Warning)
             .and("It ends soon after each start."),
+        "topology" => v
+            .refined("topology", Severity::Critical)
+            .meaning("The fabric manager has given up: the NVSwitches that it finds are those of no system that it knows, as where one is missing or failed. Without it they carry nothing, and CUDA starts on no GPU.")
+            .steps(&[
+                "Compare the NVSwitches with those that the host should have: lspci -d 10de: | grep -i bridge, ls /dev/nvidia-nvswitch*.",
+                "Look for SXids and PCIe errors of the one that is missing since the boot.",
+                HOST_EVIDENCE,
+                "Restart the host; if one is still missing, cut its power. If that does not help, have the board inspected.",
+            ]),
+        "multicast" => v
+            .refined("multicast", Severity::Warning)
+            .meaning("A program asked for multicast over NVLink (NVLink SHARP), with a GPU that the fabric manager does not know. Its collective operations fail, or run without multicast.")
+            .steps(&[
+                "See which GPU is not registered with the fabric: nvidia-smi -q, Fabric; gtrace status.",
+                "Look for an Xid, an SXid or a reset of a GPU before it.",
+                "Once no job runs: systemctl restart nvidia-fabricmanager, and reset the GPUs together.",
+            ]),
         _ if occ.severity >= Severity::Critical => v.refined("fabric", Severity::Critical).and(
             "Without it the NVSwitches of this host carry nothing, and CUDA starts on no GPU.",
         ),

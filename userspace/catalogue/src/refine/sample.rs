@@ -145,6 +145,25 @@ pub(super) fn nvlink(occ: &Occurrence, v: Verdict) -> Verdict {
         Some(link) if link >= 0 => v.and(&format!("It is link {link}.")),
         _ => v,
     };
+    match occ.detail.host.error.as_deref() {
+        Some("bit error rate") => {
+            return v
+                .refined("bit_errors", Severity::Warning)
+                .and("More than one bit in 10^12 is wrong after correction, for a minute or longer: packets are sent again, and jobs over several GPUs get slower.")
+                .steps(&[
+                    "Read the rates: nvidia-smi nvlink -e.",
+                    "Compare the two ends of the link; if it stays with one link, check seating and cable.",
+                    EVIDENCE,
+                    "Drain the GPU and reset it: the link is trained anew. If it comes back, run the field diagnostic.",
+                ]);
+        }
+        Some("bit error rate is within its limit") => {
+            return v
+                .refined("ok", Severity::Info)
+                .meaning("No NVLink of the GPU has too many bit errors any more.");
+        }
+        _ => {}
+    }
     let text = words(occ);
     let state = text.contains("state") || text.contains("active");
     let off = state && occ.detail.sample.value == Some(0.0);

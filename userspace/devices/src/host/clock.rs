@@ -40,24 +40,14 @@ impl Part for Clock {
             }
         })?;
         let mut reading = HostReading::default();
-        reading.gauge(
-            ("gtrace_clock_synchronised", ""),
-            "Whether the clock of the host is synchronised (1) or not (0)",
-            &[],
-            f64::from(u8::from(clock.synchronised)),
-        );
-        reading.gauge(
-            ("gtrace_clock_max_error_seconds", "seconds"),
-            "How wrong the clock of the host may be",
-            &[],
-            clock.max_error.as_secs_f64(),
-        );
-        reading.gauge(
-            ("gtrace_clock_offset_seconds", "seconds"),
-            "How far the clock of the host is off, as its daemon estimates",
-            &[],
-            clock.offset_ns as f64 / 1e9,
-        );
+        reading.metrics.extend(crate::metric_table! {
+            gauge "gtrace_clock_synchronised" [""] "Whether the clock of the host is synchronised (1) or not (0)" =>
+                f64::from(u8::from(clock.synchronised));
+            gauge "gtrace_clock_max_error_seconds" ["seconds"] "How wrong the clock of the host may be" =>
+                clock.max_error.as_secs_f64();
+            gauge "gtrace_clock_offset_seconds" ["seconds"] "How far the clock of the host is off, as its daemon estimates" =>
+                clock.offset_ns as f64 / 1e9;
+        });
         if !clock.synchronised {
             let reason = "the clock is not synchronised: times cannot be compared with other hosts";
             reading.find(HostState::Degraded, reason.to_owned());

@@ -29,7 +29,7 @@ struct Course {
 const INIT: &str =
     "1 (init) S 0 1 1 0 -1 4194560 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 18446744073709551615\n";
 
-const COURSES: [Course; 8] = [
+const COURSES: [Course; 9] = [
     Course {
         name: "disk",
         working: &[("proc/1/mounts", "/dev/sda1 / ext4 rw 0 0\n")],
@@ -94,6 +94,18 @@ const COURSES: [Course; 8] = [
             "populated 0\n",
         )],
         hangs: "sys/fs/cgroup/system.slice/docker.service/cgroup.events",
+    },
+    Course {
+        name: "fabric_manager",
+        working: &[
+            ("proc/1/root/var/log/fabricmanager.log", ""),
+            (
+                "proc/1/root/usr/share/nvidia/nvswitch/fabricmanager.cfg",
+                "LOG_LEVEL=4\n",
+            ),
+        ],
+        broken: &[],
+        hangs: "proc/1/root/usr/share/nvidia/nvswitch/fabricmanager.cfg",
     },
     Course {
         name: "isolation",

@@ -33,33 +33,18 @@ impl Part for Limits {
             return Err(Unread::Failed(why));
         };
         let mut reading = HostReading::default();
-        reading.gauge(
-            ("gtrace_file_handles", ""),
-            "File handles of the host in use",
-            &[],
-            files,
-        );
-        reading.gauge(
-            ("gtrace_file_handles_limit", ""),
-            "File handles that there can be (fs.file-max)",
-            &[],
-            most,
-        );
+        reading.metrics.extend(crate::metric_table! {
+            gauge "gtrace_file_handles" [""] "File handles of the host in use" => files;
+            gauge "gtrace_file_handles_limit" [""] "File handles that there can be (fs.file-max)" => most;
+        });
         let of_files = "file handles (fs.file-max)";
         judge(roots, &mut reading, files, most, of_files);
         if let Some((tasks, most)) = tasks(roots) {
-            reading.gauge(
-                ("gtrace_host_tasks", ""),
-                "Tasks (threads) of the host",
-                &[],
-                tasks,
-            );
-            reading.gauge(
-                ("gtrace_host_tasks_limit", ""),
-                "Tasks that there can be: the lower of kernel.threads-max and kernel.pid_max",
-                &[],
-                most,
-            );
+            reading.metrics.extend(crate::metric_table! {
+                gauge "gtrace_host_tasks" [""] "Tasks (threads) of the host" => tasks;
+                gauge "gtrace_host_tasks_limit" [""] "Tasks that there can be: the lower of kernel.threads-max and kernel.pid_max" =>
+                    most;
+            });
             judge(
                 roots,
                 &mut reading,
@@ -69,18 +54,11 @@ impl Part for Limits {
             );
         }
         if let Some((tracked, most)) = connections(roots) {
-            reading.gauge(
-                ("gtrace_conntrack_entries", ""),
-                "Connections that netfilter tracks",
-                &[],
-                tracked,
-            );
-            reading.gauge(
-                ("gtrace_conntrack_entries_limit", ""),
-                "Connections that netfilter can track; beyond, packets of new ones are dropped",
-                &[],
-                most,
-            );
+            reading.metrics.extend(crate::metric_table! {
+                gauge "gtrace_conntrack_entries" [""] "Connections that netfilter tracks" => tracked;
+                gauge "gtrace_conntrack_entries_limit" [""] "Connections that netfilter can track; beyond, packets of new ones are dropped" =>
+                    most;
+            });
             let of_connections = "tracked connections (net.netfilter.nf_conntrack_max)";
             judge(roots, &mut reading, tracked, most, of_connections);
         }

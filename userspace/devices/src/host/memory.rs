@@ -52,18 +52,11 @@ impl Part for Memory {
             return Err(Unread::Failed(why));
         };
         let mut reading = HostReading::default();
-        reading.gauge(
-            ("gtrace_memory_size_bytes", "bytes"),
-            "Memory of the host",
-            &[],
-            size as f64,
-        );
-        reading.gauge(
-            ("gtrace_memory_available_bytes", "bytes"),
-            "Memory that programs can get without swapping (MemAvailable)",
-            &[],
-            available as f64,
-        );
+        reading.metrics.extend(crate::metric_table! {
+            gauge "gtrace_memory_size_bytes" ["bytes"] "Memory of the host" => size as f64;
+            gauge "gtrace_memory_available_bytes" ["bytes"] "Memory that programs can get without swapping (MemAvailable)" =>
+                available as f64;
+        });
         let share = available as f64 / size.max(1) as f64;
         if share < roots.thresholds.memory_low {
             let reason = format!("{:.1} % of the memory is available", share * 100.0);

@@ -5,6 +5,7 @@ mod arrays;
 mod clock;
 mod cpu;
 mod disk;
+mod fabric_manager;
 mod isolation;
 mod kernel;
 mod limits;
@@ -27,7 +28,7 @@ pub use watch::{HostOutcome, HostWatch};
 use part::Part;
 
 /// Every part, in the order of `gtrace doctor`.
-pub const PARTS: [PartInfo; 11] = [
+pub const PARTS: [PartInfo; 12] = [
     disk::INFO,
     nvme::INFO,
     limits::INFO,
@@ -38,6 +39,7 @@ pub const PARTS: [PartInfo; 11] = [
     network::INFO,
     kernel::INFO,
     services::INFO,
+    fabric_manager::INFO,
     isolation::INFO,
 ];
 
@@ -55,6 +57,7 @@ fn part(name: &str, clock: fn() -> std::io::Result<ClockReading>) -> Option<Box<
         "network_file_systems" => Box::new(network::NetworkFs::default()),
         "kernel" => Box::new(kernel::Kernel),
         "services" => Box::new(services::Services::default()),
+        "fabric_manager" => Box::new(fabric_manager::FabricManager::default()),
         _ => return None,
     })
 }

@@ -100,30 +100,16 @@ fn of_disk(disk: &str, folder: &Path, log: &[u8; LOG], reading: &mut HostReading
     let [warning, low, high, spare, threshold, used, ..] = *log;
     let kelvin = u16::from_le_bytes([low, high]);
     let percent = |value: u8| f64::from(value) / 100.0;
-    let gauges = [
-        (
-            ("gtrace_nvme_used_ratio", "ratio"),
-            "Wear: share of the life that the maker gives it; above 1 it goes on without a promise",
-            percent(used),
-        ),
-        (
-            ("gtrace_nvme_spare_ratio", "ratio"),
-            "Spare blocks that are left",
-            percent(spare),
-        ),
-        (
-            ("gtrace_nvme_spare_threshold_ratio", "ratio"),
-            "Spare blocks below which the disk warns",
-            percent(threshold),
-        ),
-        (
-            ("gtrace_nvme_critical_warning", ""),
-            "The disk's own warnings, as bits",
-            f64::from(warning),
-        ),
-    ];
-    for (name, help, value) in gauges {
-        reading.gauge(name, help, &labels, value);
+    let gauges = crate::metric_table! {
+        gauge "gtrace_nvme_used_ratio" ["ratio"] "Wear: share of the life that the maker gives it; above 1 it goes on without a promise" =>
+            percent(used);
+        gauge "gtrace_nvme_spare_ratio" ["ratio"] "Spare blocks that are left" => percent(spare);
+        gauge "gtrace_nvme_spare_threshold_ratio" ["ratio"] "Spare blocks below which the disk warns" =>
+            percent(threshold);
+        gauge "gtrace_nvme_critical_warning" [""] "The disk's own warnings, as bits" => f64::from(warning);
+    };
+    for metric in gauges {
+        reading.add(metric, &labels);
     }
     // Disks of clouds report none.
     if kelvin != 0 {
@@ -131,35 +117,16 @@ fn of_disk(disk: &str, folder: &Path, log: &[u8; LOG], reading: &mut HostReading
         let celsius = f64::from(kelvin) - 273.0;
         reading.gauge(name, "Temperature of a disk", &labels, celsius);
     }
-    let counters = [
-        (
-            ("gtrace_nvme_read_bytes", "bytes"),
-            "Bytes read from a disk in its life",
-            wide(log, 32) * UNIT,
-        ),
-        (
-            ("gtrace_nvme_written_bytes", "bytes"),
-            "Bytes written to a disk in its life",
-            wide(log, 48) * UNIT,
-        ),
-        (
-            ("gtrace_nvme_power_on_seconds", "seconds"),
-            "Time that a disk was on in its life",
-            wide(log, 128) * 3600.0,
-        ),
-        (
-            ("gtrace_nvme_unsafe_shutdowns", ""),
-            "Losses of power without a shutdown",
-            wide(log, 144),
-        ),
-        (
-            ("gtrace_nvme_media_errors", ""),
-            "Errors of data that the disk could not correct",
-            wide(log, 160),
-        ),
-    ];
-    for (name, help, value) in counters {
-        reading.counter(name, help, &labels, value);
+    let counters = crate::metric_table! {
+        counter "gtrace_nvme_read_bytes" ["bytes"] "Bytes read from a disk in its life" => wide(log, 32) * UNIT;
+        counter "gtrace_nvme_written_bytes" ["bytes"] "Bytes written to a disk in its life" => wide(log, 48) * UNIT;
+        counter "gtrace_nvme_power_on_seconds" ["seconds"] "Time that a disk was on in its life" =>
+            wide(log, 128) * 3600.0;
+        counter "gtrace_nvme_unsafe_shutdowns" [""] "Losses of power without a shutdown" => wide(log, 144);
+        counter "gtrace_nvme_media_errors" [""] "Errors of data that the disk could not correct" => wide(log, 160);
+    };
+    for metric in counters {
+        reading.add(metric, &labels);
     }
     for (bit, what, state) in WARNINGS {
         if warning & bit != 0 {

@@ -127,12 +127,24 @@ pub struct HostReading {
     pub news: Vec<HostNews>,
 }
 
-/// Something that happened to a part of the host, as an event: a service failed, or runs again. After a restart it is reported anew:
-/// whoever takes it knows the events before, and whether this one is news.
+/// Something that happened to a part of the host, as an event: a service failed, or runs again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostNews {
     /// The event; its detail has unit and error.
     pub occurrence: Occurrence,
+    /// It was seen to happen. Else it is how things are, which is reported anew after a restart: whoever takes it knows the events before,
+    /// and whether this one is news.
+    pub happened: bool,
+}
+
+impl HostNews {
+    /// How things are.
+    pub fn stands(occurrence: Occurrence) -> Self {
+        Self {
+            occurrence,
+            happened: false,
+        }
+    }
 }
 
 impl HostReading {
@@ -161,7 +173,7 @@ impl HostReading {
         self.add(Metric::counter(named, help, value), labels);
     }
 
-    fn add(&mut self, metric: Metric, labels: &[(&'static str, &str)]) {
+    pub(super) fn add(&mut self, metric: Metric, labels: &[(&'static str, &str)]) {
         let labels = labels.iter().map(|(k, v)| (*k, (*v).to_owned())).collect();
         self.metrics.push(metric.with(labels));
     }

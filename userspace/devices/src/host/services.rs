@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,8 @@ const STANDS: Duration = Duration::from_secs(300);
 pub const RUNS_AGAIN: &str = "runs again";
 /// Without it, the NVSwitches of a host carry nothing.
 const FABRIC_MANAGER: &str = "nvidia-fabricmanager";
+/// Its program, nv-fabricmanager, as the kernel cuts the name.
+const FABRIC_MANAGER_COMM: &str = "nv-fabricmanage";
 
 #[derive(Debug)]
 pub(super) struct Services {
@@ -123,7 +126,8 @@ impl Part for Services {
                 continue;
             }
             let said = said.get(unit);
-            let enabled = is_enabled(&roots.root, unit);
+            let masked = said.is_some_and(|said| said.masked);
+            let enabled = !masked && is_enabled(&roots.root, unit);
             let running = match said {
                 Some(said) => said.active == Active::On,
                 None => is_running(&slice, unit),
@@ -154,7 +158,12 @@ impl Part for Services {
                     "{unit}.service is enabled and has not run for {} s",
                     down.as_secs()
                 );
-                reading.find(HostState::Degraded, reason);
+                let state = match said.map(|said| said.active) {
+                    // It can take minutes; systemd ends what takes too long.
+                    Some(Active::Between) => HostState::Degraded,
+                    _ => without(unit, roots),
+                };
+                reading.find(state, reason);
             }
         }
         Ok(reading)
@@ -238,7 +247,6 @@ impl Services {
         let first_on = said.active == Active::On && self.seen_on.insert(unit);
         // One that somebody has masked, or that nobody starts, fails nobody. What udev or another unit starts has no link.
         let matters = !said.masked && (enabled || self.seen_on.contains(unit));
-        let needs_fabric = unit == FABRIC_MANAGER && has_nvswitch(&roots.sysfs);
         let within = RESTARTS_WITHIN.as_secs() / 60;
         let wrong = match (failed && matters, restarts >= RESTARTS && !said.masked) {
             (true, _) => {
@@ -266,12 +274,12 @@ impl Services {
                 self.reported.retain(|(of, _)| *of != unit);
                 let text = format!("{unit}.service {RUNS_AGAIN}");
                 let occurrence = occurrence(unit, RUNS_AGAIN, Severity::Info, text);
-                reading.news.push(HostNews { occurrence });
+                reading.news.push(HostNews::stands(occurrence));
             }
             return false;
         };
-        let state = match needs_fabric && failed {
-            true => HostState::Unhealthy,
+        let state = match failed {
+            true => without(unit, roots),
             false => HostState::Degraded,
         };
         if self.reported.insert((unit, error)) {
@@ -282,7 +290,7 @@ impl Services {
             let mut occurrence = occurrence(unit, error, severity, format!("{reason}{counts}"));
             occurrence.detail.host.result.clone_from(&said.result);
             occurrence.detail.host.restarts = (restarts > 0).then_some(restarts);
-            reading.news.push(HostNews { occurrence });
+            reading.news.push(HostNews::stands(occurrence));
         }
         self.judged.insert(unit, (state, reason.clone()));
         reading.find(state, reason);
@@ -298,14 +306,38 @@ fn occurrence(unit: &str, error: &str, severity: Severity, text: String) -> Occu
     occurrence
 }
 
-/// Whether the host has an NVSwitch on PCI: a bridge of NVIDIA's that is none of PCI.
+/// How the host is without the service. A fabric manager in a container, as the GPU Operator has it, does the work of the unit.
+fn without(unit: &str, roots: &HostRoots) -> HostState {
+    let is_missed = unit == FABRIC_MANAGER
+        && has_nvswitch(&roots.sysfs)
+        && !has_process(&roots.proc, FABRIC_MANAGER_COMM);
+    match is_missed {
+        true => HostState::Unhealthy,
+        false => HostState::Degraded,
+    }
+}
+
+/// Whether the user of process 1 has a process of this name.
+fn has_process(proc: &Path, name: &str) -> bool {
+    let user = |process: &Path| fs::metadata(process).ok().map(|about| about.uid());
+    let root = user(&proc.join("1"));
+    let processes = fs::read_dir(proc).into_iter().flatten().flatten();
+    processes.map(|entry| entry.path()).any(|process| {
+        sysfs::text(&process.join("comm")).is_some_and(|comm| comm == name)
+            && user(&process) == root
+    })
+}
+
+/// Whether the host has an NVSwitch on PCI: a bridge of NVIDIA's that is none of PCI. One that a virtual machine has needs no fabric manager here.
 fn has_nvswitch(sysfs: &Path) -> bool {
     let devices = fs::read_dir(sysfs.join("bus/pci/devices"));
     devices.into_iter().flatten().flatten().any(|device| {
         let is = |file: &str, wanted: &str| {
             sysfs::text(&device.path().join(file)).is_some_and(|text| text.starts_with(wanted))
         };
-        is("class", "0x0680") && is("vendor", "0x10de")
+        let driver = fs::read_link(device.path().join("driver"));
+        let is_passed_through = driver.is_ok_and(|driver| driver.ends_with("vfio-pci"));
+        is("class", "0x0680") && is("vendor", "0x10de") && !is_passed_through
     })
 }
 
@@ -465,6 +497,36 @@ pub(super) mod tests {
             host.read(&mut services, at(120)).unwrap().state,
             HostState::Healthy
         );
+    }
+
+    #[test]
+    fn nvswitches_need_their_fabric_manager_unless_a_virtual_machine_has_them() {
+        let host = Host::new();
+        host.run("nvidia-fabricmanager", 0);
+        host.enable("nvidia-fabricmanager");
+        let switch = host.0.path().join("sys/bus/pci/devices/0000:86:00.0");
+        let state = || {
+            let (mut services, now) = (Services::default(), Instant::now());
+            host.read(&mut services, now).unwrap();
+            let later = now + Duration::from_secs(61);
+            host.read(&mut services, later).unwrap().state
+        };
+        assert_eq!(state(), HostState::Degraded);
+        fs::create_dir_all(&switch).unwrap();
+        fs::write(switch.join("class"), "0x068000\n").unwrap();
+        fs::write(switch.join("vendor"), "0x10de\n").unwrap();
+        symlink("../../drivers/nvidia-nvswitch", switch.join("driver")).unwrap();
+        assert_eq!(state(), HostState::Unhealthy);
+        // One in a container does the work.
+        let process = host.0.path().join("proc/4711");
+        fs::create_dir_all(&process).unwrap();
+        fs::write(process.join("comm"), "nv-fabricmanage\n").unwrap();
+        assert_eq!(state(), HostState::Degraded);
+        fs::remove_dir_all(&process).unwrap();
+        assert_eq!(state(), HostState::Unhealthy);
+        fs::remove_file(switch.join("driver")).unwrap();
+        symlink("../../drivers/vfio-pci", switch.join("driver")).unwrap();
+        assert_eq!(state(), HostState::Degraded);
     }
 
     #[test]

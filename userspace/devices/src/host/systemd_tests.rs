@@ -366,11 +366,30 @@ fn what_systemd_says_counts_and_control_groups_do_where_it_says_nothing() {
     let masked = at(820);
     assert_eq!(masked.state, HostState::Healthy);
     assert_eq!(value(&masked, "gtrace_service_failed", &docker), Some(1.0));
+    // A link that enables it does not start it either.
+    host.enable("docker");
+    at(830);
+    let masked = at(900);
+    assert_eq!(masked.state, HostState::Healthy);
+    assert_eq!(value(&masked, "gtrace_service_enabled", &docker), Some(0.0));
+    let link = "etc/systemd/system/multi-user.target.wants/docker.service";
+    fs::remove_file(root.join(link)).unwrap();
     // Of one that did not run, and that nothing starts, it is a value alone.
     *services.borrow_mut() = Services::default();
     services.borrow_mut().deadline = patient;
     systemd.is(Mode::Answers(vec![failed, mends]));
-    let unused = at(850);
+    let unused = at(910);
     assert_eq!((unused.state, news(&unused).len()), (HostState::Healthy, 1));
     assert_eq!(value(&unused, "gtrace_service_failed", &docker), Some(1.0));
+
+    // A fabric manager that is being started, as after a boot, is late and not missing.
+    let fabric = |active, sub| {
+        let fabric = ("nvidia-fabricmanager", active, sub, "success", 0);
+        systemd.is(Mode::Answers(vec![works, fabric]));
+    };
+    fabric("activating", "start");
+    assert_eq!(at(940).state, HostState::Healthy);
+    assert_eq!(at(1001).state, HostState::Degraded);
+    fabric("inactive", "dead");
+    assert_eq!(at(1002).state, HostState::Unhealthy);
 }

@@ -252,7 +252,7 @@ mod tests {
             let text = format!("reading {}", self.readings);
             let occurrence = Occurrence::new(Kind::ServiceFailed, Severity::Warning, text);
             Ok(HostReading {
-                news: vec![HostNews { occurrence }],
+                news: vec![HostNews::stands(occurrence)],
                 ..HostReading::default()
             })
         }

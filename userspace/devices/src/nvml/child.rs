@@ -11,6 +11,7 @@ use rustix::process::Signal;
 use super::collect::{self, Beside, Boards};
 use super::fabric::FabricReader;
 use super::gpm::Gpm;
+use super::links::LinkErrors;
 use super::protocol::{Answer, ChildError, MAX_LINE, Op, Request, Response};
 
 /// The library's soname. Without a path, the dynamic linker searches LD_LIBRARY_PATH, its
@@ -96,6 +97,7 @@ fn sample(
             gpm: Gpm::default(),
             fabric: FabricReader::open(library),
             boards: Boards::default(),
+            links: LinkErrors::default(),
         });
         collect::snapshot(nvml, beside, request, send)
     });

@@ -17,6 +17,7 @@ use nvml_wrapper::{Device, Nvml};
 use super::fabric::FabricReader;
 use super::fields::Fields;
 use super::gpm::Gpm;
+use super::links::LinkErrors;
 use super::protocol::{Answer, Asked, NvmlGpu, NvmlSnapshot, Op, Request, UnreadableGpu};
 use super::reader::{Reader, is_lost};
 use super::{beyond, license, mig, processes};
@@ -30,6 +31,7 @@ pub(crate) struct Beside {
     pub(super) gpm: Gpm,
     pub(super) fabric: FabricReader,
     pub(super) boards: Boards,
+    pub(super) links: LinkErrors,
 }
 
 /// A board is read again after so long: another firmware may have been written to it.
@@ -77,6 +79,7 @@ impl Beside {
         gpu.sample.activity = activity.unwrap_or_default();
         if !reader.lost {
             gpu.sample.fabric = self.fabric.read(device, gpu.pci);
+            self.links.read(&mut reader, gpu);
         }
         let license = reader.must("licence of the vGPU", |device| license::read(nvml, device));
         gpu.sample.vgpu_license_unread = license.is_none();
@@ -325,6 +328,7 @@ impl Reader<'_, '_> {
         let links = 0..fields.links();
         sample.nvlinks = links.filter_map(|link| self.nvlink(link)).collect();
         Fields::nvlink_recoveries(self, &mut sample.nvlinks);
+        sample.c2c_links = fields.c2c_links(self);
         (sample.nvlink_tx_bytes, sample.nvlink_rx_bytes) = fields.nvlink_bytes(self);
         sample.processes = processes::of_gpu(self);
         // 32 is "unknown".

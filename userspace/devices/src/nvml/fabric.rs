@@ -17,6 +17,7 @@ use nvml_wrapper_sys::bindings::{
     NvmlLib, nvmlGpuFabricInfo_t, nvmlGpuFabricInfo_v2_t, nvmlGpuFabricInfoV_t,
 };
 
+use crate::fabric::{CONFIGURATION, DRIVER_ROOTS, setting};
 use crate::{Fabric, FabricState};
 
 /// nvmlReturn_t.
@@ -31,11 +32,6 @@ const FAULTS: [(u32, &str); 4] = [
 
 /// What process 1 sees, as gtrace may run in a container; what gtrace sees, where it may not look there.
 const ROOTS: [&str; 2] = ["/proc/1/root", ""];
-/// The fabric manager's configuration: of the host, and of the container that the GPU Operator has the driver in.
-const CONFIGURATIONS: [&str; 2] = [
-    "/usr/share/nvidia/nvswitch/fabricmanager.cfg",
-    "/run/nvidia/driver/usr/share/nvidia/nvswitch/fabricmanager.cfg",
-];
 
 /// The functions, where the library has them.
 pub(super) struct FabricReader {
@@ -119,17 +115,14 @@ fn is_of_hypervisor(device: &Device<'_>) -> bool {
 
 /// Whether tenants share the NVSwitches: a GPU is registered once a partition with it is activated.
 fn is_shared() -> bool {
-    let below = |root: &'static str| CONFIGURATIONS.map(|path| format!("{root}{path}"));
+    let below = |root: &str| DRIVER_ROOTS.map(|driver| format!("{root}{driver}{CONFIGURATION}"));
     let mut found = ROOTS.into_iter().flat_map(below).map(fs::read_to_string);
     found.any(|text| text.is_ok_and(|text| shares(&text)))
 }
 
 /// FABRIC_MODE is 0 for one tenant, 1 for several, 2 for vGPUs.
 fn shares(configuration: &str) -> bool {
-    let lines = configuration.lines().rev();
-    let mut settings = lines.filter_map(|line| line.split_once('='));
-    let mode = settings.find(|(name, _)| name.trim() == "FABRIC_MODE");
-    mode.is_some_and(|(_, mode)| matches!(mode.trim(), "1" | "2"))
+    matches!(setting(configuration, "FABRIC_MODE"), Some("1" | "2"))
 }
 
 /// What bits 8 to 11 of the health mask say of the configuration: 0 where that does not apply, 1 for nothing.

@@ -17,7 +17,7 @@ use nvml_wrapper_sys::bindings::{
 };
 
 use super::reader::Reader;
-use crate::NvLinkSample;
+use crate::{C2cLinkSample, NvLinkSample};
 
 /// Field and scope.
 type Id = (u32, u32);
@@ -43,7 +43,7 @@ const TRAFFIC: [Id; 3] = [
 /// More NVLinks than any GPU has; a guard against a nonsense count.
 const MAX_LINKS: u32 = 72;
 
-const WANTED: [Id; 16] = [
+const WANTED: [Id; 17] = [
     TRAFFIC[0],
     TRAFFIC[1],
     TRAFFIC[2],
@@ -53,6 +53,7 @@ const WANTED: [Id; 16] = [
     (field::NVML_FI_DEV_REMAPPED_PENDING, 0),
     (field::NVML_FI_DEV_REMAPPED_FAILURE, 0),
     (field::NVML_FI_DEV_GET_GPU_RECOVERY_ACTION, 0),
+    (field::NVML_FI_DEV_C2C_LINK_COUNT, 0),
     (field::NVML_FI_DEV_CLOCKS_EVENT_REASON_SW_THERM_SLOWDOWN, 0),
     (field::NVML_FI_DEV_CLOCKS_EVENT_REASON_HW_THERM_SLOWDOWN, 0),
     (
@@ -80,7 +81,8 @@ impl Fields {
         Self::of(reader, &TRAFFIC)
     }
 
-    fn of(reader: &mut Reader<'_, '_>, wanted: &[Id]) -> Self {
+    /// Those of the list.
+    pub(super) fn of(reader: &mut Reader<'_, '_>, wanted: &[Id]) -> Self {
         let values = reader.get("field values", |device| ask(device, wanted));
         let mut found = BTreeMap::new();
         // The answers come in the order of the questions.
@@ -96,6 +98,11 @@ impl Fields {
     /// Of the whole GPU.
     pub(super) fn get(&self, field: u32) -> Option<u64> {
         self.0.get(&(field, 0)).copied()
+    }
+
+    /// Of a link.
+    pub(super) fn of_link(&self, field: u32, link: u32) -> Option<u64> {
+        self.0.get(&(field, link)).copied()
     }
 
     /// NVLinks of the GPU, up or not.
@@ -142,6 +149,38 @@ impl Fields {
                 link.recovery = Some(*count);
             }
         }
+    }
+
+    /// Links to the CPU. A GPU without any is not asked. Errors since driver 575.
+    pub(super) fn c2c_links(&self, reader: &mut Reader<'_, '_>) -> Vec<C2cLinkSample> {
+        const OF_LINK: [u32; 5] = [
+            field::NVML_FI_DEV_C2C_LINK_GET_STATUS,
+            field::NVML_FI_DEV_C2C_LINK_GET_MAX_BW,
+            field::NVML_FI_DEV_C2C_LINK_ERROR_INTR,
+            field::NVML_FI_DEV_C2C_LINK_ERROR_REPLAY,
+            field::NVML_FI_DEV_C2C_LINK_ERROR_REPLAY_B2B,
+        ];
+        let links = self.get(field::NVML_FI_DEV_C2C_LINK_COUNT).unwrap_or(0);
+        let links = 0..u32::try_from(links).unwrap_or(0).min(MAX_LINKS);
+        if links.is_empty() {
+            return Vec::new();
+        }
+        let ids = links.clone();
+        let wanted = ids.flat_map(|link| OF_LINK.map(|field| (field, link)));
+        let found = Self::of(reader, &wanted.collect::<Vec<Id>>());
+        let of_link = |link| {
+            let of = OF_LINK.map(|field| found.of_link(field, link));
+            let [status, megabytes, crc_errors, replays, repeated_replays] = of;
+            C2cLinkSample {
+                link,
+                active: status.map(|status| status == 1),
+                max_bandwidth: megabytes.map(|mb| mb.saturating_mul(1_000_000)),
+                crc_errors,
+                replays,
+                repeated_replays,
+            }
+        };
+        links.map(of_link).collect()
     }
 
     /// Drawn by the device memory, milliwatts.

@@ -13,6 +13,7 @@ mod fabric;
 mod fields;
 mod gpm;
 mod license;
+mod links;
 mod machine;
 mod mig;
 mod processes;

@@ -14,51 +14,29 @@ struct Flag {
 /// GPUs before Ampere can retire 64 pages; at one less DCGM's health check fails.
 const MAX_RETIRED_PAGES: u64 = 63;
 
-const FLAGS: [Flag; 7] = [
-    Flag {
-        read: |s| s.remapped_rows.failure,
-        what: (Kind::RowRemap, Severity::Critical),
-        metric: "gtrace_gpu_remapped_rows_failure",
-        text: "A row of GPU memory could not be remapped: no spare row is left",
-    },
-    Flag {
-        read: |s| s.ecc.sram.as_ref()?.threshold_exceeded,
-        what: (Kind::Ecc, Severity::Critical),
-        metric: "gtrace_gpu_sram_threshold_exceeded",
-        text: "On-chip memory (SRAM) had more uncorrected errors than a GPU may have",
-    },
-    Flag {
-        read: |s| s.retired_pages.total().map(|n| n >= MAX_RETIRED_PAGES),
-        what: (Kind::RowRemap, Severity::Critical),
-        metric: "gtrace_gpu_retired_pages",
-        text: "Nearly all pages of GPU memory that can be retired are",
-    },
-    Flag {
-        read: |s| s.remapped_rows.pending,
-        what: (Kind::RowRemap, Severity::Warning),
-        metric: "gtrace_gpu_remapped_rows_pending",
-        text: "A row of GPU memory waits for a GPU reset to be remapped",
-    },
+macro_rules! flags {
+    ($($kind:ident $severity:ident $metric:literal $text:literal => $read:expr;)*) => {
+        [$(Flag { read: $read, what: (Kind::$kind, Severity::$severity), metric: $metric, text: $text }),*]
+    };
+}
+
+const FLAGS: [Flag; 7] = flags! {
+    RowRemap Critical "gtrace_gpu_remapped_rows_failure" "A row of GPU memory could not be remapped: no spare row is left" =>
+        |s| s.remapped_rows.failure;
+    Ecc Critical "gtrace_gpu_sram_threshold_exceeded" "On-chip memory (SRAM) had more uncorrected errors than a GPU may have" =>
+        |s| s.ecc.sram.as_ref()?.threshold_exceeded;
+    RowRemap Critical "gtrace_gpu_retired_pages" "Nearly all pages of GPU memory that can be retired are" =>
+        |s| s.retired_pages.total().map(|n| n >= MAX_RETIRED_PAGES);
+    RowRemap Warning "gtrace_gpu_remapped_rows_pending" "A row of GPU memory waits for a GPU reset to be remapped" =>
+        |s| s.remapped_rows.pending;
     // What GPUs before Ampere have instead of remapped rows; the same kind of event.
-    Flag {
-        read: |s| s.retired_pages.pending,
-        what: (Kind::RowRemap, Severity::Warning),
-        metric: "gtrace_gpu_retired_pages_pending",
-        text: "A page of GPU memory waits for the driver to be loaded anew to be retired",
-    },
-    Flag {
-        read: |s| s.repair.channel_pending,
-        what: (Kind::RowRemap, Severity::Warning),
-        metric: "gtrace_gpu_repair_pending",
-        text: "A channel of GPU memory waits for a GPU reset to be repaired",
-    },
-    Flag {
-        read: |s| s.repair.tpc_pending,
-        what: (Kind::RowRemap, Severity::Warning),
-        metric: "gtrace_gpu_repair_pending",
-        text: "A group of multiprocessors (TPC) waits for a GPU reset to be repaired",
-    },
-];
+    RowRemap Warning "gtrace_gpu_retired_pages_pending" "A page of GPU memory waits for the driver to be loaded anew to be retired" =>
+        |s| s.retired_pages.pending;
+    RowRemap Warning "gtrace_gpu_repair_pending" "A channel of GPU memory waits for a GPU reset to be repaired" =>
+        |s| s.repair.channel_pending;
+    RowRemap Warning "gtrace_gpu_repair_pending" "A group of multiprocessors (TPC) waits for a GPU reset to be repaired" =>
+        |s| s.repair.tpc_pending;
+};
 
 /// What is known of each flag.
 #[derive(Debug, Default)]

@@ -4,6 +4,7 @@ use std::time::Duration;
 use gtrace_event::{Kind, Severity, Timestamp};
 
 use super::{Findings, Reading, rise};
+use crate::nvlink::COUNTERS;
 use crate::{GpuSample, NvLinkSample};
 
 /// NVLink states and error counters.
@@ -27,25 +28,28 @@ pub(super) fn observe(last: Option<&GpuSample>, now: &GpuSample, found: &mut Fin
     }
 }
 
+/// Effective and symbol errors are judged by their share of all bits. A packet that was not sent had its error before.
+const NO_EVENT: [&str; 3] = ["effective", "symbol", "transmit_discard"];
+
 fn errors(old: &NvLinkSample, new: &NvLinkSample, found: &mut Findings<'_>) {
-    let counters = [
-        ("recovery", old.recovery, new.recovery),
-        ("replay", old.replay, new.replay),
-        ("crc_flit", old.crc_flit, new.crc_flit),
-        ("crc_data", old.crc_data, new.crc_data),
-    ];
-    for (name, old_count, new_count) in counters {
+    let counters = COUNTERS.iter().filter(|c| !NO_EVENT.contains(&c.name));
+    for counter in counters {
+        let (old_count, new_count) = ((counter.read)(old), (counter.read)(new));
         if let (count @ 1.., Some(value)) = (rise(old_count, new_count), new_count) {
-            // A recovery trains the link anew; the others repeat a packet.
-            let severity = if name == "recovery" {
-                Severity::Warning
-            } else {
-                Severity::Info
+            let (link, name) = (new.link, counter.name);
+            let text = match name {
+                "failed_recovery" => format!("NVLink {link} could not be recovered, and went down"),
+                _ => format!("NVLink {link} counted {name} errors"),
             };
-            let text = format!("NVLink {} counted {name} errors", new.link);
+            let severity = match name {
+                "failed_recovery" => Severity::Critical,
+                // The packet is sent again; the others train the link anew, or lose it.
+                "replay" | "crc_flit" | "crc_data" => Severity::Info,
+                _ => Severity::Warning,
+            };
             let reading = Reading::counter("gtrace_gpu_nvlink_errors", old_count, value);
             let event = found.add((Kind::Nvlink, severity), text, reading, count);
-            event.detail.fabric.link = Some(i64::from(new.link));
+            event.detail.fabric.link = Some(i64::from(link));
         }
     }
 }
@@ -95,5 +99,59 @@ impl Replays {
             let text = "The PCIe replay counter rose faster than 8 a minute";
             found.add((Kind::PcieLink, Severity::Warning), text, reading, rose);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use gtrace_event::Gpu;
+
+    use super::*;
+
+    #[test]
+    fn counters_of_nvlink_5_are_events_but_for_those_that_a_ratio_judges() {
+        let sample = |count: u64| {
+            let mut link = NvLinkSample {
+                link: 7,
+                active: Some(true),
+                ..NvLinkSample::default()
+            };
+            for counter in COUNTERS.iter().filter(|counter| counter.field.is_some()) {
+                (counter.set)(&mut link, Some(count));
+            }
+            let mut sample = GpuSample::at(Timestamp::UNIX_EPOCH);
+            sample.nvlinks = vec![link];
+            sample
+        };
+        let gpu = Gpu::at("0000:3b:00.0".parse().unwrap());
+        let mut found = Findings {
+            gpu: &gpu,
+            events: Vec::new(),
+            standing: Vec::new(),
+        };
+        // A GPU that was asked for the first time, and one that counted nothing.
+        observe(
+            Some(&GpuSample::at(Timestamp::UNIX_EPOCH)),
+            &sample(9),
+            &mut found,
+        );
+        observe(Some(&sample(9)), &sample(9), &mut found);
+        assert!(found.events.is_empty());
+        observe(Some(&sample(9)), &sample(11), &mut found);
+        let events = found.events.iter().map(|found| &found.occurrence);
+        let events: Vec<_> = events.map(|e| (e.severity, e.message.as_str())).collect();
+        let counted = [
+            "NVLink 7 counted malformed_packet errors",
+            "NVLink 7 counted buffer_overrun errors",
+            "NVLink 7 counted receive errors",
+            "NVLink 7 counted remote errors",
+            "NVLink 7 counted general errors",
+            "NVLink 7 counted link_integrity errors",
+        ];
+        let down = "NVLink 7 could not be recovered, and went down";
+        let mut wanted = vec![(Severity::Critical, down)];
+        wanted.extend(counted.map(|text| (Severity::Warning, text)));
+        assert_eq!(events, wanted);
+        assert!(found.events.iter().all(|found| found.count == 2));
     }
 }

@@ -1,5 +1,6 @@
 //! Findings in NVML samples: what changed between one and the next, and what is trouble now.
 
+mod bit_errors;
 mod flags;
 mod growth;
 mod license;
@@ -44,6 +45,7 @@ struct State {
     license: license::License,
     recovery: recovery::Recovery,
     flags: flags::Flags,
+    bit_errors: bit_errors::BitErrors,
 }
 
 impl SampleWatch {
@@ -79,11 +81,11 @@ impl SampleWatch {
                 state.replays,
                 state.growth,
                 state.mig,
-                (state.license, state.recovery, state.flags),
+                (state.license, state.recovery, state.flags, state.bit_errors),
             ),
             None => Default::default(),
         };
-        let (mut license, mut recovery, mut flags) = watched;
+        let (mut license, mut recovery, mut flags, mut bit_errors) = watched;
         let mut found = Findings {
             gpu,
             events: Vec::new(),
@@ -93,6 +95,7 @@ impl SampleWatch {
         memory::observe(last.as_ref(), sample, &mut found);
         flags.observe(sample, &mut found);
         links::observe(last.as_ref(), sample, &mut found);
+        bit_errors.observe(sample, &mut found);
         replays.observe(sample, &mut found);
         mig.observe(sample, &mut found);
         license.observe(sample, &mut found);
@@ -114,6 +117,7 @@ impl SampleWatch {
             license,
             recovery,
             flags,
+            bit_errors,
         };
         self.gpus.insert(pci, state);
         events

@@ -69,6 +69,7 @@ fn every_metric() -> Vec<&'static str> {
     s.nvlinks = vec![NvLinkSample {
         active: Some(true),
         replay: Some(0),
+        effective_ber: Some(0.0),
         ..Default::default()
     }];
     gpu.sample = Some(s);

@@ -35,50 +35,28 @@ fn thermal_policy(sample: &GpuSample) -> Option<u64> {
     (shown == 0).then_some(thermal)?
 }
 
-const CAUSES: [Cause; 6] = [
-    Cause {
-        reason: Reasons::HW_THERMAL_SLOWDOWN,
-        severity: Severity::Warning,
-        text: "Hardware halved the clocks or more: the GPU is too hot",
-        metric: "gtrace_gpu_violation_seconds",
-        counter: |s| s.violations.hw_thermal_slowdown,
-    },
-    Cause {
-        reason: Reasons::HW_POWER_BRAKE_SLOWDOWN,
-        severity: Severity::Warning,
-        text: "Hardware halved the clocks or more: the system's power supply asked for it",
-        metric: "gtrace_gpu_violation_seconds",
-        counter: |s| s.violations.hw_power_brake_slowdown,
-    },
-    Cause {
-        reason: Reasons::SW_THERMAL_SLOWDOWN,
-        severity: Severity::Warning,
-        text: "The driver lowered the clocks: GPU or memory is too hot",
-        metric: "gtrace_gpu_violation_seconds",
-        counter: |s| s.violations.sw_thermal_slowdown,
-    },
-    Cause {
-        reason: Reasons(0),
-        severity: Severity::Warning,
-        text: "Clocks were lowered for heat",
-        metric: "gtrace_gpu_violation_seconds",
-        counter: thermal_policy,
-    },
-    Cause {
-        reason: Reasons::HW_SLOWDOWN,
-        severity: Severity::Warning,
-        text: "Hardware halved the clocks or more",
-        metric: "gtrace_gpu_clock_event_reason",
-        counter: |_| None,
-    },
-    Cause {
-        reason: Reasons::SW_POWER_CAP,
-        severity: Severity::Info,
-        text: "The driver lowered the clocks: the power limit is reached",
-        metric: "gtrace_gpu_violation_seconds",
-        counter: |s| s.violations.power,
-    },
-];
+macro_rules! causes {
+    ($($severity:ident $metric:literal $text:literal ($reason:expr) => $counter:expr;)*) => {
+        [$(Cause {
+            reason: $reason, severity: Severity::$severity, text: $text, metric: $metric, counter: $counter,
+        }),*]
+    };
+}
+
+const CAUSES: [Cause; 6] = causes! {
+    Warning "gtrace_gpu_violation_seconds" "Hardware halved the clocks or more: the GPU is too hot"
+        (Reasons::HW_THERMAL_SLOWDOWN) => |s| s.violations.hw_thermal_slowdown;
+    Warning "gtrace_gpu_violation_seconds" "Hardware halved the clocks or more: the system's power supply asked for it"
+        (Reasons::HW_POWER_BRAKE_SLOWDOWN) => |s| s.violations.hw_power_brake_slowdown;
+    Warning "gtrace_gpu_violation_seconds" "The driver lowered the clocks: GPU or memory is too hot"
+        (Reasons::SW_THERMAL_SLOWDOWN) => |s| s.violations.sw_thermal_slowdown;
+    Warning "gtrace_gpu_violation_seconds" "Clocks were lowered for heat"
+        (Reasons(0)) => thermal_policy;
+    Warning "gtrace_gpu_clock_event_reason" "Hardware halved the clocks or more"
+        (Reasons::HW_SLOWDOWN) => |_| None;
+    Info "gtrace_gpu_violation_seconds" "The driver lowered the clocks: the power limit is reached"
+        (Reasons::SW_POWER_CAP) => |s| s.violations.power;
+};
 
 /// When each cause was last seen.
 #[derive(Debug, Default)]

@@ -17,11 +17,12 @@
  *                            pid and memory (of the process that computes), fabric (state), fabric_status, fabric_health,
  *                            mig (layout of the first GPU: 1 has two GPU instances, one with two compute instances; 2 one),
  *                            mig_error (what its last place answers instead), mig_plain (place whose name lacks the profile),
- *                            default_limit (of power, milliwatts), recovery_action, repair_tpc, sram_threshold,
+ *                            default_limit (of power, milliwatts), recovery_action, repair_tpc, sram_threshold, ber (of NVLink 5, encoded),
+ *                            link_errors (0: NVLink 5 has no errors and ratios), c2c (number of links to the CPU),
  *                            inforom (what its check answers),
  *                            license (of vGPUs: 0 none, 1 until 2027-03-31, 2 permanent)
  *   FAKE_NVML_ALONE=1        processes of all instances together are not listed, as for who is not privileged
- *   FAKE_NVML_NVLINK5=1      traffic and recoveries of NVLinks are fields of each link
+ *   FAKE_NVML_NVLINK5=1      traffic, errors and recoveries of NVLinks are fields of each link
  *   FAKE_NVML_OLD=1          no GPM, and the fabric by the first version of its call only
  */
 #include <fcntl.h>
@@ -462,11 +463,17 @@ int nvmlDeviceGetFieldValues(device_t d, int n, struct field_value *values) {
             if (v->scope > 1 || getenv("FAKE_NVML_NVLINK5") == NULL)
                 v->result = NOT_SUPPORTED;
             break;
-        case 215: /* recoveries of a link, NVLink 5 */
+        case 206: case 207: case 208: case 209: case 210: case 211: case 212: case 214: case 219: case 220: case 221: case 222:
+        case 215: /* errors of a link, its recoveries, effective and symbol BER (220, 222), NVLink 5 */
             v->type = 3;
-            v->value.ull = 5;
-            if (v->scope > 1 || getenv("FAKE_NVML_NVLINK5") == NULL)
+            v->value.ull = v->field == 215 ? 5 : v->field == 220 ? reading("ber", 4095) : v->field == 222 ? 4095 : v->field;
+            if (v->scope > 1 || getenv("FAKE_NVML_NVLINK5") == NULL || (v->field != 215 && !reading("link_errors", 1)))
                 v->result = NOT_SUPPORTED;
+            break;
+        case 170: /* C2C links: number, state, MB/s, CRC errors, replays */
+        case 171: case 172: case 231: case 232:
+            v->value.u = v->field == 170 ? (u32)reading("c2c", 0) : v->field == 171 ? v->scope == 0 : v->field + v->scope;
+            v->result = reading("c2c", 0) > v->scope ? OK : NOT_SUPPORTED;
             break;
         case 142: v->value.u = 3; break;  /* rows remapped, correctable */
         case 143: v->value.u = 1; break;  /* uncorrectable */
@@ -656,30 +663,17 @@ int nvmlDeviceValidateInforom(device_t d) {
 int nvmlDeviceGetSerial(device_t d, char *out, u32 n) { return text(d, out, n, "1650522003820"); }
 int nvmlDeviceGetVbiosVersion(device_t d, char *out, u32 n) { return text(d, out, n, "96.00.74.00.01"); }
 int nvmlDeviceGetGspFirmwareVersion(device_t d, char *out) { return text(d, out, 80, "535.129.03"); }
-int nvmlDeviceGetEncoderUtilization(device_t d, u32 *out, u32 *period) {
-    READING(d);
-    *out = 12;
-    *period = 1000;
-    return OK;
-}
-int nvmlDeviceGetJpgUtilization(device_t d, u32 *out, u32 *period) {
-    READING(d);
-    *out = 5;
-    *period = 1000;
-    return OK;
-}
-int nvmlDeviceGetOfaUtilization(device_t d, u32 *out, u32 *period) {
-    READING(d);
-    *out = 3;
-    *period = 1000;
-    return OK;
-}
-int nvmlDeviceGetDecoderUtilization(device_t d, u32 *out, u32 *period) {
-    READING(d);
-    *out = 7;
-    *period = 1000;
-    return OK;
-}
+#define UTILIZATION(name, percent)                                                                 \
+    int name(device_t d, u32 *out, u32 *period) {                                                  \
+        READING(d);                                                                                \
+        *out = percent;                                                                            \
+        *period = 1000;                                                                            \
+        return OK;                                                                                 \
+    }
+UTILIZATION(nvmlDeviceGetEncoderUtilization, 12)
+UTILIZATION(nvmlDeviceGetJpgUtilization, 5)
+UTILIZATION(nvmlDeviceGetOfaUtilization, 3)
+UTILIZATION(nvmlDeviceGetDecoderUtilization, 7)
 VALUE(nvmlDeviceGetNumFans, u32, 2)
 int nvmlDeviceGetFanSpeed_v2(device_t d, u32 fan, u32 *out) {
     READING(d);

@@ -1,8 +1,8 @@
 //! What a sample has, in which unit, and when it is read.
 
 use gtrace_devices::{
-    Activity, ClockEventReasons, FabricState, GpuInfo, LicenseTerm, ProcessType, Readings,
-    SramErrors, metrics,
+    Activity, C2cLinkSample, ClockEventReasons, FabricState, GpuInfo, LicenseTerm, Metric,
+    ProcessType, Readings, SramErrors, metrics,
 };
 
 use super::*;
@@ -65,6 +65,135 @@ fn recoveries_of_nvlink_5_are_a_field_of_each_link() {
     let counts: Vec<_> = links.map(|l| (l.active, l.recovery, l.replay)).collect();
     let down = (Some(false), None, None);
     assert_eq!(counts, [(Some(true), Some(5), None), down]);
+}
+
+#[test]
+fn errors_and_ratios_of_nvlink_5_are_read_once_a_minute_and_not_at_all_where_there_are_none() {
+    let dir = tempfile::tempdir().unwrap();
+    let readings = dir.path().join("readings");
+    let env = [
+        ("FAKE_NVML_READINGS", readings.to_str().unwrap()),
+        ("FAKE_NVML_NVLINK5", "1"),
+    ];
+    // Mantissa 3, exponent 12.
+    std::fs::write(&readings, "ber 780\n").unwrap();
+    let with = client(config(&env));
+    let gpu = with.sample().unwrap().gpus.remove(0);
+    assert_eq!(gpu.errors, Vec::<String>::new());
+    let link = &gpu.sample.nvlinks[0];
+    let packets = [
+        link.malformed_packets,
+        link.buffer_overruns,
+        link.receive_errors,
+        link.remote_errors,
+        link.general_errors,
+        link.integrity_errors,
+        link.discards,
+    ];
+    assert_eq!(
+        packets.map(Option::unwrap),
+        [206, 207, 208, 209, 210, 211, 212]
+    );
+    let others = [
+        link.recovery,
+        link.failed_recoveries,
+        link.effective_errors,
+        link.symbol_errors,
+    ];
+    assert_eq!(others.map(Option::unwrap), [5, 214, 219, 221]);
+    assert_eq!(
+        (link.effective_ber, link.symbol_ber),
+        (Some(3e-12), Some(0.0))
+    );
+    let down = &gpu.sample.nvlinks[1];
+    assert_eq!((down.receive_errors, down.effective_ber), (None, None));
+    let info = GpuInfo {
+        sample: Some(gpu.sample.clone()),
+        ..GpuInfo::at(gpu.pci)
+    };
+    let all = metrics(&[info]);
+    let value = |name: &str, of: &str| {
+        let mut found = all.iter().filter(|m| m.name == name);
+        let found = found.find(|m| m.labels.iter().any(|(_, v)| v == of));
+        found.map(|m| m.value)
+    };
+    let ratio = value("gtrace_gpu_nvlink_bit_error_ratio", "effective");
+    assert_eq!(ratio, Some(3e-12));
+    let failed = value("gtrace_gpu_nvlink_errors", "failed_recovery");
+    assert_eq!(failed, Some(214.0));
+    // Without errors there is a series for the ratio that is judged alone.
+    assert_eq!(value("gtrace_gpu_nvlink_bit_error_ratio", "symbol"), None);
+    let mut clean = gpu.sample.clone();
+    clean.nvlinks[0].failed_recoveries = Some(0);
+    let info = GpuInfo {
+        sample: Some(clean),
+        ..GpuInfo::at(gpu.pci)
+    };
+    let all = metrics(&[info]);
+    let shown = |m: &Metric| m.labels.iter().any(|(_, v)| v == "failed_recovery");
+    assert!(!all.iter().any(shown));
+
+    std::fs::write(&readings, "ber 4095\n").unwrap();
+    let again = with.sample().unwrap().gpus.remove(0).sample;
+    assert_eq!(again.nvlinks, gpu.sample.nvlinks);
+
+    // An older driver.
+    std::fs::write(&readings, "link_errors 0\n").unwrap();
+    let without = client(config(&env));
+    let of = |client: &NvmlClient| client.sample().unwrap().gpus.remove(0).sample.nvlinks;
+    let found = of(&without);
+    assert_eq!(
+        (found[0].recovery, found[0].receive_errors),
+        (Some(5), None)
+    );
+    std::fs::write(&readings, "").unwrap();
+    assert_eq!(of(&without), found, "it is not asked again");
+}
+
+#[test]
+fn links_to_the_cpu_are_read_where_there_are_some() {
+    let dir = tempfile::tempdir().unwrap();
+    let readings = dir.path().join("readings");
+    let env = [("FAKE_NVML_READINGS", readings.to_str().unwrap())];
+    let client = client(config(&env));
+    let gpu = client.sample().unwrap().gpus.remove(0);
+    assert!(gpu.sample.c2c_links.is_empty() && gpu.errors.is_empty());
+    std::fs::write(&readings, "c2c 2\n").unwrap();
+    let gpu = client.sample().unwrap().gpus.remove(0);
+    assert_eq!(gpu.errors, Vec::<String>::new());
+    let link = |link: u32, active| C2cLinkSample {
+        link,
+        active: Some(active),
+        max_bandwidth: Some(u64::from(172 + link) * 1_000_000),
+        crc_errors: Some(u64::from(231 + link)),
+        replays: Some(u64::from(232 + link)),
+        // This driver does not count them.
+        repeated_replays: None,
+    };
+    assert_eq!(gpu.sample.c2c_links, [link(0, true), link(1, false)]);
+    let info = GpuInfo {
+        sample: Some(gpu.sample),
+        ..GpuInfo::at(gpu.pci)
+    };
+    let all = metrics(&[info]);
+    let values = |name: &str| {
+        let found = all.iter().filter(|m| m.name == name);
+        let of = |m: &Metric| (m.labels.last().unwrap().1.clone(), m.value);
+        found.map(of).collect::<Vec<_>>()
+    };
+    let of = |label: &str, value: f64| (label.to_owned(), value);
+    let active = values("gtrace_gpu_c2c_link_active");
+    assert_eq!(active, [of("0", 1.0), of("1", 0.0)]);
+    let limit = values("gtrace_gpu_c2c_link_limit_bytes_per_second");
+    assert_eq!(limit, [of("0", 172e6), of("1", 173e6)]);
+    let errors = values("gtrace_gpu_c2c_link_errors");
+    let wanted = [
+        ("crc", 231.0),
+        ("replay", 232.0),
+        ("crc", 232.0),
+        ("replay", 233.0),
+    ];
+    assert_eq!(errors, wanted.map(|(kind, count)| of(kind, count)));
 }
 
 #[test]

@@ -312,6 +312,24 @@ fn many_incidents_are_bounded_and_what_nobody_could_be_told_counts() {
     }
     assert_eq!(setup.sender.alerts.len(), 256);
     assert_eq!(setup.counts(&url), [0, 0, 44]);
+    assert_eq!(setup.hub.metrics.lost_of("incidents"), 44);
+}
+
+#[test]
+fn an_incident_that_has_no_room_counts_once_however_often_it_changes() {
+    let setup = Setup::new(&[], |_| {});
+    let mut oldest = incident("0000:3b:00.0");
+    oldest.id = IncidentId::new(1);
+    setup.hub.set_incident(oldest.clone());
+    for _ in 0..256 {
+        setup.hub.set_incident(incident("0000:3b:00.0"));
+    }
+    for revision in 1..=3 {
+        oldest.revision = revision;
+        setup.hub.set_incident(oldest.clone());
+    }
+    assert!(setup.hub.incident(oldest.id).is_none());
+    assert_eq!(setup.hub.metrics.lost_of("incidents"), 1);
 }
 
 #[test]

@@ -142,23 +142,14 @@ fn round(context: &Context) {
 }
 
 fn measured(name: &str, group: &Group) -> [Metric; 3] {
-    [
-        Metric::gauge(
-            ("gtrace_cgroup_memory_ratio", "ratio"),
-            "Share of a control group's limit of memory that is in use, less pages of files and objects of the kernel that it can take back",
-            group.share,
-        ),
-        Metric::gauge(
-            ("gtrace_cgroup_memory_limit_bytes", "bytes"),
-            "Memory that a control group may have: that of GPU processes, or the one above with the tightest limit",
-            group.limit,
-        ),
-        Metric::counter(
-            ("gtrace_cgroup_oom_kills", ""),
-            "Processes that the kernel has killed in a control group for lack of memory",
-            group.kills,
-        ),
-    ]
+    gtrace_devices::metric_table! {
+        gauge "gtrace_cgroup_memory_ratio" ["ratio"] "Share of a control group's limit of memory that is in use, less pages of files and objects of the kernel that it can take back" =>
+            group.share;
+        gauge "gtrace_cgroup_memory_limit_bytes" ["bytes"] "Memory that a control group may have: that of GPU processes, or the one above with the tightest limit" =>
+            group.limit;
+        counter "gtrace_cgroup_oom_kills" [""] "Processes that the kernel has killed in a control group for lack of memory" =>
+            group.kills;
+    }
     .map(|metric| metric.with(vec![("cgroup", name.to_owned())]))
 }
 

@@ -186,18 +186,12 @@ fn round(context: &Context) {
 }
 
 fn measured(name: &str, answers: bool, took: Duration) -> [Metric; 2] {
-    [
-        Metric::gauge(
-            ("gtrace_runtime_answers", ""),
-            "Whether a container runtime or the kubelet answers on its socket (1) or not (0)",
-            f64::from(u8::from(answers)),
-        ),
-        Metric::gauge(
-            ("gtrace_runtime_answer_seconds", "seconds"),
-            "How long a container runtime or the kubelet took to answer, or was waited for",
-            took.as_secs_f64(),
-        ),
-    ]
+    gtrace_devices::metric_table! {
+        gauge "gtrace_runtime_answers" [""] "Whether a container runtime or the kubelet answers on its socket (1) or not (0)" =>
+            f64::from(u8::from(answers));
+        gauge "gtrace_runtime_answer_seconds" ["seconds"] "How long a container runtime or the kubelet took to answer, or was waited for" =>
+            took.as_secs_f64();
+    }
     .map(|metric| metric.with(vec![("runtime", name.to_owned())]))
 }
 

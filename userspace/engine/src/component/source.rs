@@ -30,129 +30,86 @@ pub struct Source {
     pub remedy: &'static str,
 }
 
+macro_rules! sources {
+    ($($witness:ident by $task:ident gives $gives:literal needs $needs:literal remedy $remedy:literal;)*) => {
+        [$(Source {
+            witness: WitnessName::$witness, task: names::$task, gives: $gives, needs: $needs, remedy: $remedy,
+        }),*]
+    };
+}
+
 /// Every source, in the order of `gtrace doctor`.
-pub const SOURCES: [Source; 17] = [
-    Source {
-        witness: WitnessName::PrintkConsole,
-        task: names::DRAIN,
-        gives: "every kernel log record as it is logged, whatever the console level",
-        needs: "tracefs, CAP_BPF and CAP_PERFMON (or root)",
-        remedy: "run as root; mount tracefs: mount -t tracefs tracefs /sys/kernel/tracing",
-    },
-    Source {
-        witness: WitnessName::Kmsg,
-        task: names::KMSG,
-        gives: "kernel log history, who wrote a record, exact count of lost records",
-        needs: "/dev/kmsg, and CAP_SYSLOG where kernel.dmesg_restrict=1",
-        remedy: "run as root or with CAP_SYSLOG",
-    },
-    Source {
-        witness: WitnessName::RasAer,
-        task: names::DRAIN,
-        gives: "PCIe errors with device, status and TLP header",
-        needs: "tracepoint ras:aer_event (CONFIG_RAS, CONFIG_PCIEAER)",
-        remedy: "a kernel with PCIe AER; until then the sysfs counters and the kernel log serve",
-    },
-    Source {
-        witness: WitnessName::RasMemory,
-        task: names::DRAIN,
-        gives: "errors of the host's memory modules with module and address, also those that the kernel does not log",
-        needs: "tracepoint ras:mc_event (CONFIG_RAS); an EDAC driver of the memory controller fires it",
-        remedy: "a kernel with CONFIG_RAS and an EDAC driver (lsmod | grep edac); until then the kernel log serves",
-    },
-    Source {
-        witness: WitnessName::MceRecord,
-        task: names::DRAIN,
-        gives: "machine checks with CPU, bank, status and address, also those that the kernel does not log",
-        needs: "tracepoint mce:mce_record (x86, CONFIG_X86_MCE)",
-        remedy: "none on other CPUs than x86; until then the kernel log serves",
-    },
-    Source {
-        witness: WitnessName::RasFirmware,
-        task: names::DRAIN,
-        gives: "hardware errors that the firmware reports (APEI): of Arm's CPUs, and of vendors' own kinds",
-        needs: "tracepoint ras:non_standard_event (CONFIG_RAS); ras:arm_event where the kernel has it",
-        remedy: "a kernel with CONFIG_RAS; until then the kernel log serves",
-    },
-    Source {
-        witness: WitnessName::SysfsAer,
-        task: names::DEVICES,
-        gives: "PCIe error counters of GPUs and the ports above them, polled",
-        needs: "aer_dev_* files of the PCI devices in sysfs",
-        remedy: "a kernel with CONFIG_PCIEAER, and AER left to the OS by the firmware (pcie_ports=native)",
-    },
-    Source {
-        witness: WitnessName::OomVictim,
-        task: names::DRAIN,
-        gives: "processes killed by the kernel for lack of memory, at once",
-        needs: "tracepoint oom:mark_victim",
-        remedy: "run as root with tracefs mounted; until then the kernel log serves",
-    },
-    Source {
-        witness: WitnessName::ProcessExit,
-        task: names::DRAIN,
-        gives: "exit status or signal of processes that had a GPU device open",
-        needs: "tracepoint sched:sched_process_exit and BTF (/sys/kernel/btf/vmlinux)",
-        remedy: "a kernel with CONFIG_DEBUG_INFO_BTF; run as root with tracefs mounted",
-    },
-    Source {
-        witness: WitnessName::Module,
-        task: names::DRAIN,
-        gives: "loads and unloads of the driver's modules, at once",
-        needs: "tracepoints module:module_load and module:module_free (CONFIG_MODULES)",
-        remedy: "none needed: devices are looked for every 2 s anyway",
-    },
-    Source {
-        witness: WitnessName::SyscallIoctl,
-        task: names::DRAIN,
-        gives: "latency histograms of driver calls, slow calls",
-        needs: "tracepoints syscalls:sys_enter_ioctl and sys_exit_ioctl (CONFIG_FTRACE_SYSCALLS), BTF",
-        remedy: "a kernel with CONFIG_FTRACE_SYSCALLS and CONFIG_DEBUG_INFO_BTF; run as root",
-    },
-    Source {
-        witness: WitnessName::DriverIoctl,
-        task: names::DRAIN,
-        gives: "every driver call with its control command or class and NV_STATUS, who has a GPU open",
-        needs: "a loaded NVIDIA driver and kprobes (CONFIG_KPROBES), BTF",
-        remedy: "the NVIDIA driver (modprobe nvidia) on a kernel with CONFIG_KPROBES and CONFIG_KPROBE_EVENTS; until then syscalls:ioctl serves",
-    },
-    Source {
-        witness: WitnessName::ReportError,
-        task: names::DRAIN,
-        gives: "every Xid with its GPU, at once, logged or not",
-        needs: "a loaded NVIDIA driver, kprobes (CONFIG_KPROBES) and BTF",
-        remedy: "the NVIDIA driver (modprobe nvidia) on a kernel with CONFIG_KPROBES and CONFIG_KPROBE_EVENTS; until then the kernel log serves",
-    },
-    Source {
-        witness: WitnessName::DevXid,
-        task: names::DRAIN,
-        gives: "every Xid with its text, logged or not",
-        needs: "NVIDIA driver 575.51.02 or later, and dev_xid_tracepoint = true",
-        remedy: "a newer driver; nv_report_error and the kernel log serve as well",
-    },
-    Source {
-        witness: WitnessName::Nvml,
-        task: names::DEVICES,
-        gives: "utilisation, memory, temperature, power, clocks, ECC, NVLink, processes",
-        needs: "libnvidia-ml.so.1 and a loaded NVIDIA driver",
-        remedy: "install the NVIDIA driver, which gtrace finds when it appears; where NVML fails or hangs, `gtrace events` \
-                 says what is wrong with the GPU, and `gtrace pause` and `gtrace resume` ask again at once",
-    },
-    Source {
-        witness: WitnessName::SysfsPci,
-        task: names::DEVICES,
-        gives: "which GPUs PCI has, their link speed and width, GPUs that vanish",
-        needs: "sysfs",
-        remedy: "mount sysfs at /sys",
-    },
-    Source {
-        witness: WitnessName::ProcDriver,
-        task: names::DEVICES,
-        gives: "driver version, GPUs as the driver sees them",
-        needs: "/proc/driver/nvidia (a loaded NVIDIA driver)",
-        remedy: "load the NVIDIA driver: modprobe nvidia",
-    },
-];
+pub const SOURCES: [Source; 17] = sources! {
+    PrintkConsole by DRAIN
+        gives "every kernel log record as it is logged, whatever the console level"
+        needs "tracefs, CAP_BPF and CAP_PERFMON (or root)"
+        remedy "run as root; mount tracefs: mount -t tracefs tracefs /sys/kernel/tracing";
+    Kmsg by KMSG
+        gives "kernel log history, who wrote a record, exact count of lost records"
+        needs "/dev/kmsg, and CAP_SYSLOG where kernel.dmesg_restrict=1"
+        remedy "run as root or with CAP_SYSLOG";
+    RasAer by DRAIN
+        gives "PCIe errors with device, status and TLP header"
+        needs "tracepoint ras:aer_event (CONFIG_RAS, CONFIG_PCIEAER)"
+        remedy "a kernel with PCIe AER; until then the sysfs counters and the kernel log serve";
+    RasMemory by DRAIN
+        gives "errors of the host's memory modules with module and address, also those that the kernel does not log"
+        needs "tracepoint ras:mc_event (CONFIG_RAS); an EDAC driver of the memory controller fires it"
+        remedy "a kernel with CONFIG_RAS and an EDAC driver (lsmod | grep edac); until then the kernel log serves";
+    MceRecord by DRAIN
+        gives "machine checks with CPU, bank, status and address, also those that the kernel does not log"
+        needs "tracepoint mce:mce_record (x86, CONFIG_X86_MCE)"
+        remedy "none on other CPUs than x86; until then the kernel log serves";
+    RasFirmware by DRAIN
+        gives "hardware errors that the firmware reports (APEI): of Arm's CPUs, and of vendors' own kinds"
+        needs "tracepoint ras:non_standard_event (CONFIG_RAS); ras:arm_event where the kernel has it"
+        remedy "a kernel with CONFIG_RAS; until then the kernel log serves";
+    SysfsAer by DEVICES
+        gives "PCIe error counters of GPUs and the ports above them, polled"
+        needs "aer_dev_* files of the PCI devices in sysfs"
+        remedy "a kernel with CONFIG_PCIEAER, and AER left to the OS by the firmware (pcie_ports=native)";
+    OomVictim by DRAIN
+        gives "processes killed by the kernel for lack of memory, at once"
+        needs "tracepoint oom:mark_victim"
+        remedy "run as root with tracefs mounted; until then the kernel log serves";
+    ProcessExit by DRAIN
+        gives "exit status or signal of processes that had a GPU device open"
+        needs "tracepoint sched:sched_process_exit and BTF (/sys/kernel/btf/vmlinux)"
+        remedy "a kernel with CONFIG_DEBUG_INFO_BTF; run as root with tracefs mounted";
+    Module by DRAIN
+        gives "loads and unloads of the driver's modules, at once"
+        needs "tracepoints module:module_load and module:module_free (CONFIG_MODULES)"
+        remedy "none needed: devices are looked for every 2 s anyway";
+    SyscallIoctl by DRAIN
+        gives "latency histograms of driver calls, slow calls"
+        needs "tracepoints syscalls:sys_enter_ioctl and sys_exit_ioctl (CONFIG_FTRACE_SYSCALLS), BTF"
+        remedy "a kernel with CONFIG_FTRACE_SYSCALLS and CONFIG_DEBUG_INFO_BTF; run as root";
+    DriverIoctl by DRAIN
+        gives "every driver call with its control command or class and NV_STATUS, who has a GPU open"
+        needs "a loaded NVIDIA driver and kprobes (CONFIG_KPROBES), BTF"
+        remedy "the NVIDIA driver (modprobe nvidia) on a kernel with CONFIG_KPROBES and CONFIG_KPROBE_EVENTS; until then syscalls:ioctl serves";
+    ReportError by DRAIN
+        gives "every Xid with its GPU, at once, logged or not"
+        needs "a loaded NVIDIA driver, kprobes (CONFIG_KPROBES) and BTF"
+        remedy "the NVIDIA driver (modprobe nvidia) on a kernel with CONFIG_KPROBES and CONFIG_KPROBE_EVENTS; until then the kernel log serves";
+    DevXid by DRAIN
+        gives "every Xid with its text, logged or not"
+        needs "NVIDIA driver 575.51.02 or later, and dev_xid_tracepoint = true"
+        remedy "a newer driver; nv_report_error and the kernel log serve as well";
+    Nvml by DEVICES
+        gives "utilisation, memory, temperature, power, clocks, ECC, NVLink, processes"
+        needs "libnvidia-ml.so.1 and a loaded NVIDIA driver"
+        remedy "install the NVIDIA driver, which gtrace finds when it appears; where NVML fails or hangs, `gtrace events` \
+                 says what is wrong with the GPU, and `gtrace pause` and `gtrace resume` ask again at once";
+    SysfsPci by DEVICES
+        gives "which GPUs PCI has, their link speed and width, GPUs that vanish"
+        needs "sysfs"
+        remedy "mount sysfs at /sys";
+    ProcDriver by DEVICES
+        gives "driver version, GPUs as the driver sees them"
+        needs "/proc/driver/nvidia (a loaded NVIDIA driver)"
+        remedy "load the NVIDIA driver: modprobe nvidia";
+};
 
 impl Component for Source {
     fn about(&self) -> About {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use gtrace_abi::ApiCounter;
 use gtrace_api::{
     Coverage, CudaCalls, CudaCost, CudaLibrary, CudaMemory, CudaReport, CudaState, FunctionCost,
 };
@@ -114,8 +113,7 @@ pub fn report_of(
         detached: cost.shed,
         unseen_s: cost.unseen.as_secs_f64(),
     });
-    let lost = report.counters.iter();
-    let lost = lost.filter(|(counter, n)| *n > 0 && *counter != ApiCounter::Sent);
+    let lost = report.lost().filter(|(_, n)| *n > 0);
     CudaReport {
         state: CudaState::Active,
         reason: None,
@@ -136,9 +134,7 @@ pub fn report_of(
             functions: functions.collect(),
         },
         map_bytes: tracer.map_bytes(),
-        lost: lost
-            .map(|(counter, n)| (counter.name().to_owned(), *n))
-            .collect(),
+        lost: lost.map(|(what, n)| (what.to_owned(), n)).collect(),
         notes,
     }
 }

@@ -335,11 +335,10 @@ impl Counting<'_> {
     fn report(&mut self) -> Result<(), TraceError> {
         self.watch.set_device_free(free_memory(&self.hub.gpus()));
         let report = self.watch.so_far()?;
-        for (counter, value) in &report.counters {
-            let before = self.lost.insert(counter.name(), *value).unwrap_or(0);
-            if *value > before && *counter != gtrace_abi::ApiCounter::Sent {
-                let metrics = &self.hub.metrics;
-                metrics.count_lost(SOURCE, counter.name(), *value - before);
+        for (what, value) in report.lost() {
+            let before = self.lost.insert(what, value).unwrap_or(0);
+            if value > before {
+                self.hub.metrics.count_lost(SOURCE, what, value - before);
             }
         }
         let notes = self.notes.iter().cloned().collect();

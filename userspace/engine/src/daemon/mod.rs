@@ -273,6 +273,10 @@ impl Daemon {
             notify(&[sd_notify::NotifyState::Ready]);
             let lost = watch_over(&hub, &inputs, asked).await?;
             notify(&[sd_notify::NotifyState::Stopping]);
+            if lost.is_none() {
+                // Before anything that may take longer than systemd waits.
+                previous_boot.stopped();
+            }
             tracing::info!("stopping");
             anyhow::Ok(lost)
         })?;
@@ -296,7 +300,6 @@ impl Daemon {
             (None, Some(name)) => Ended::Hung(name),
             (None, None) => {
                 core.finish();
-                previous_boot.stopped();
                 Ended::InOrder
             }
         })

@@ -1,7 +1,7 @@
 //! Names of containers and steps: by the kubelet's log folder, by the sockets of Docker and Podman, by the environment that Slurm
 //! gives to a step.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
@@ -16,6 +16,10 @@ use crate::woken::Woken;
 
 /// How long a socket has to answer, from connecting to the end of the answer.
 const DEADLINE: Duration = Duration::from_secs(1);
+/// Runtimes of containers are asked for names for so long in one reading.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// A name that a runtime gave is good for so long: an operator can change it.
+const NAMED_FOR: Duration = Duration::from_secs(600);
 /// How long the environment of a process may take: a process that holds its memory's lock and hangs keeps the reader for ever.
 const ENVIRONMENT_DEADLINE: Duration = Duration::from_millis(250);
 /// Readers of environments that have not ended, at most.
@@ -36,6 +40,8 @@ pub struct Places {
     pub sockets: Vec<RuntimeSocket>,
     /// Questions to these sockets; with the answer comes the container that was asked for.
     runtimes: Arc<Patient<PathBuf, (String, Option<String>)>>,
+    /// What they answered, by container, and when.
+    names: Arc<Mutex<BTreeMap<String, (String, Instant)>>>,
     environments: Arc<Environments>,
 }
 
@@ -72,27 +78,32 @@ impl Default for Places {
             container_logs: "/var/log/containers".into(),
             sockets: Vec::new(),
             runtimes: Arc::new(Patient::new(DEADLINE, READERS)),
+            names: Arc::default(),
             environments: Arc::default(),
         }
     }
 }
 
 impl Places {
-    /// Namespace, pod and name of the container `id` of a pod.
-    pub fn pod_of(&self, id: &str) -> Option<(String, String, String)> {
-        let end = format!("-{id}.log");
-        let entries = fs::read_dir(&self.container_logs).ok()?;
-        let name = entries
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .find(|name| name.ends_with(&end))?;
-        let mut parts = name.strip_suffix(&end)?.splitn(3, '_');
-        let (pod, namespace, container) = (parts.next()?, parts.next()?, parts.next()?);
-        Some((namespace.to_owned(), pod.to_owned(), container.to_owned()))
+    /// The containers of pods that have a log, by id.
+    fn pods(&self) -> HashMap<String, Pod> {
+        let entries = fs::read_dir(&self.container_logs).into_iter().flatten();
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        names.filter_map(|name| pod_of(&name)).collect()
     }
 
     /// The name of the container `id` of Docker or Podman, of those that run.
-    pub fn name_of(&self, id: &str) -> Option<String> {
+    fn name_of(&self, id: &str) -> Option<String> {
+        let known = lock(&self.names).get(id).cloned();
+        if let Some((name, _)) = known.filter(|(_, at)| at.elapsed() < NAMED_FOR) {
+            return Some(name);
+        }
+        let name = self.asked_for(id)?;
+        lock(&self.names).insert(id.to_owned(), (name.clone(), Instant::now()));
+        Some(name)
+    }
+
+    fn asked_for(&self, id: &str) -> Option<String> {
         let running = self.sockets.iter().filter(|socket| {
             let service = socket.service.as_ref();
             service.is_none_or(|(name, woken)| woken.runs(name))
@@ -114,9 +125,59 @@ impl Places {
         self.environments.of(pid)
     }
 
-    /// Forgets the environments of processes that use no GPU any more.
+    /// Forgets the environments of processes that use no GPU any more, and names of long ago.
     pub(super) fn forget_others(&self, uses_a_gpu: impl Fn(u32) -> bool) {
+        lock(&self.names).retain(|_, (_, at)| at.elapsed() < NAMED_FOR);
         self.environments.retain(uses_a_gpu);
+    }
+}
+
+/// Namespace, pod and name of a container.
+pub(super) type Pod = (String, String, String);
+
+/// Of which container of which pod a log is; its id has no `-`.
+fn pod_of(log: &str) -> Option<(String, Pod)> {
+    let (names, id) = log.strip_suffix(".log")?.rsplit_once('-')?;
+    let mut parts = names.splitn(3, '_').map(str::to_owned);
+    let (pod, namespace, container) = (parts.next()?, parts.next()?, parts.next()?);
+    Some((id.to_owned(), (namespace, pod, container)))
+}
+
+/// Containers of one reading. A host has thousands, and as many processes: their logs are listed once, each is asked for once, and none
+/// once the runtimes have taken too long.
+pub(super) struct Containers<'a> {
+    pub(super) places: &'a Places,
+    pods: Option<HashMap<String, Pod>>,
+    names: BTreeMap<String, Option<String>>,
+    until: Instant,
+}
+
+impl<'a> Containers<'a> {
+    pub(super) fn of(places: &'a Places) -> Self {
+        Self {
+            places,
+            pods: None,
+            names: BTreeMap::new(),
+            until: Instant::now() + PATIENCE,
+        }
+    }
+
+    /// The container `id` of a pod.
+    pub(super) fn pod_of(&mut self, id: &str) -> Option<Pod> {
+        let pods = self.pods.get_or_insert_with(|| self.places.pods());
+        pods.get(id).cloned()
+    }
+
+    /// The name of the container `id` of a runtime.
+    pub(super) fn name_of(&mut self, id: &str) -> Option<String> {
+        if let Some(known) = self.names.get(id) {
+            return known.clone();
+        }
+        let name = (Instant::now() < self.until)
+            .then(|| self.places.name_of(id))
+            .flatten();
+        self.names.insert(id.to_owned(), name.clone());
+        name
     }
 }
 
@@ -327,7 +388,7 @@ mod tests {
             sockets: Vec::new(),
             ..Places::default()
         };
-        assert_eq!(places.pod_of(ID), None);
+        assert_eq!(Containers::of(&places).pod_of(ID), None);
         fs::write(dir.path().join(format!("train-0_ml_main-{ID}.log")), "").unwrap();
         fs::write(
             dir.path()
@@ -335,11 +396,17 @@ mod tests {
             "",
         )
         .unwrap();
-        let (namespace, pod, container) = places.pod_of(ID).unwrap();
+        let mut containers = Containers::of(&places);
+        let (namespace, pod, container) = containers.pod_of(ID).unwrap();
         assert_eq!(
             (&namespace[..], &pod[..], &container[..]),
             ("ml", "train-0", "main")
         );
+        // The folder is not read again for each process.
+        dir.close().unwrap();
+        assert!(containers.pod_of(ID).is_some());
+        assert_eq!(containers.pod_of("f"), None);
+        assert_eq!(Containers::of(&places).pod_of(ID), None);
     }
 
     #[test]
@@ -371,6 +438,8 @@ mod tests {
                 .unwrap()
                 .starts_with(&format!("GET /containers/{ID}/json "))
         );
+        // Nobody is there to be asked again.
+        assert_eq!(places.name_of(ID).as_deref(), Some("vllm"));
         let refused = b"HTTP/1.0 404 Not Found\r\n\r\n{\"Name\":\"/x\"}";
         assert_eq!(parse(refused), None);
         for wrong in [&b""[..], b"HTTP/1.0 200 OK", b"HTTP/1.0 200 OK\r\n\r\n[]"] {

@@ -7,7 +7,7 @@ mod ingest;
 mod publish;
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::thread::JoinHandle;
@@ -91,16 +91,40 @@ impl Core {
     }
 }
 
+/// The kernel log's sequence number of a cursor, if that is of this boot.
+fn seq_of(cursor: Option<String>, boot_id: &str) -> Option<u64> {
+    let cursor: Cursor = serde_json::from_str(&cursor?).ok()?;
+    (cursor.boot_id == boot_id).then_some(cursor.seq)
+}
+
+/// The same of a store that was found damaged. An error where nothing may be taken over from it: what the kernel log of this boot has led
+/// to would count twice without the cursor, and not at all without health.
+fn seq_of_damaged(file: &Path, boot_id: &str) -> Result<Option<u64>, StoreError> {
+    let reader = Reader::open(file)?;
+    let seq = seq_of(reader.cursor(KMSG_CURSOR)?, boot_id);
+    if seq.is_some() {
+        reader.health(|_| ())?;
+    }
+    Ok(seq)
+}
+
 /// Starts the core, with the events that an earlier run of this boot left unfinished.
 pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
     let author = writer::author(&options);
     options.store.set_author(author);
-    let cursor: Option<Cursor> = options
-        .store
-        .cursor(KMSG_CURSOR)?
-        .and_then(|text| serde_json::from_str(&text).ok())
-        .filter(|cursor: &Cursor| cursor.boot_id == options.boot_id);
-    let kmsg_after = cursor.as_ref().map(|c| c.seq);
+    let (kmsg_after, damaged) = match options.store.moved_aside() {
+        None => {
+            let cursor = options.store.cursor(KMSG_CURSOR)?;
+            (seq_of(cursor, &options.boot_id), None)
+        }
+        Some(moved) => match seq_of_damaged(&moved.to, &options.boot_id) {
+            Ok(seq) => (seq, Some(moved.to.clone())),
+            Err(error) => {
+                tracing::warn!("nothing is taken over from the damaged store: {error}");
+                (None, None)
+            }
+        },
+    };
     let dedup_window_ns = u64::try_from(options.dedup_window.as_nanos()).unwrap_or(u64::MAX);
     let mut state = State {
         fold: Fold::new(dedup_window_ns),
@@ -122,7 +146,8 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
         unnamed: VecDeque::new(),
         holders_wanted: false,
         kmsg_seq: kmsg_after,
-        kmsg_stored: kmsg_after,
+        // A new store does not have it yet.
+        kmsg_stored: kmsg_after.filter(|_| damaged.is_none()),
         cursor_at: Instant::now(),
         amend_at: None,
         expired_at: Instant::now(),
@@ -134,7 +159,10 @@ pub fn spawn(mut options: CoreOptions) -> anyhow::Result<Core> {
     };
     state.adopt();
     state.adopt_incidents();
-    state.adopt_health();
+    if let Some(damaged) = &damaged {
+        state.adopt_damaged(damaged);
+    }
+    state.adopt_health(damaged.as_deref());
     let (inputs, received) = sync_channel(INPUT_DEPTH);
     let tasks = state.hub.tasks.clone();
     let task = Task::needed("core", SILENCE, Vec::new());
@@ -261,6 +289,7 @@ impl State {
                 self.hub.tasks.wake(HOLDERS);
             }
             self.writer.announce_overdue();
+            self.record_what_holds();
             self.tick_incidents();
             self.tick_health();
             let due = [self.amend_at, self.incidents_at()];
@@ -272,6 +301,7 @@ impl State {
         self.ingest_overdue(Instant::now() + IDLE);
         // What has happened again changes incidents.
         self.record_changes();
+        self.record_what_holds();
         self.record_incidents(true);
         self.amend();
         self.end_health();

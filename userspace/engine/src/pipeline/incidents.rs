@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use gtrace_event::{Incident, IncidentId};
+use gtrace_event::{Incident, IncidentId, Timestamp};
 use gtrace_incident::{Correlator, Options, RuleError, Rules};
 
 /// After a record of an incident the next one waits for so long; twice as long after each that follows at once, as a
@@ -15,12 +15,21 @@ const RECORD_AT_LEAST_EVERY: Duration = Duration::from_secs(64);
 const REMEMBERED: usize = 1024;
 /// Between checks for what has been quiet for long.
 const TICK_EVERY: Duration = Duration::from_secs(5);
+/// By more between two ticks the wall clock was set; less is drift.
+const SET_NS: i128 = 60_000_000_000;
+/// Unresolved incidents are recorded again after so long: retention drops whole days, with the only record that one may have.
+const RENEW_EVERY: Duration = Duration::from_secs(24 * 3600);
+/// The same after a start: a host may never run for longer than a day.
+const RENEW_FIRST: Duration = Duration::from_secs(3600);
 
 /// See the module.
 pub(super) struct Incidents {
     pub(super) correlator: Correlator,
     pub(super) changes: Changes,
     ticked: Instant,
+    renew_at: Instant,
+    /// How far the wall clock was ahead of the time since boot at the last tick, ns.
+    ahead: Option<i128>,
 }
 
 impl Incidents {
@@ -29,6 +38,8 @@ impl Incidents {
             correlator: Correlator::new(Rules::builtin()?, Options::default()),
             changes: Changes::default(),
             ticked: Instant::now(),
+            renew_at: Instant::now() + RENEW_FIRST,
+            ahead: None,
         })
     }
 
@@ -36,6 +47,25 @@ impl Incidents {
         let due = now.saturating_duration_since(self.ticked) >= TICK_EVERY;
         if due {
             self.ticked = now;
+        }
+        due
+    }
+
+    /// Resolves what has been quiet for long by the wall clock, which says `now` at `boot_ns` since boot.
+    pub(super) fn tick(&mut self, now: Timestamp, boot_ns: u64) -> Vec<Incident> {
+        let ahead = now.as_nanosecond() - i128::from(boot_ns);
+        let before = self.ahead.replace(ahead).unwrap_or(ahead);
+        if (ahead - before).abs() > SET_NS {
+            self.correlator.set_clock(now);
+        }
+        self.correlator.tick(now)
+    }
+
+    /// Whether the incidents that nobody has resolved are to be recorded again.
+    pub(super) fn is_renewal_due(&mut self, now: Instant) -> bool {
+        let due = now >= self.renew_at;
+        if due {
+            self.renew_at = now + RENEW_EVERY;
         }
         due
     }
@@ -103,7 +133,7 @@ impl Changes {
 
 #[cfg(test)]
 mod tests {
-    use gtrace_event::{Event, Kind, Occurrence, Provenance, Severity, Timestamp, WitnessName};
+    use gtrace_event::{Event, Kind, Occurrence, Provenance, Severity, WitnessName};
 
     use super::*;
 
@@ -115,6 +145,33 @@ mod tests {
         let mut incidents = Incidents::new().unwrap();
         let opened = incidents.correlator.ingest(&event);
         opened.into_iter().next().unwrap()
+    }
+
+    #[test]
+    fn a_drill_is_not_over_because_the_clock_was_set_forward() {
+        let mut occurrence = Occurrence::new(Kind::GpuLost, Severity::Fatal, "gone");
+        occurrence.provenance = Provenance::Injected;
+        let event = Event::seen(Timestamp::UNIX_EPOCH, WitnessName::Kmsg, 1, occurrence);
+        let mut incidents = Incidents::new().unwrap();
+        assert_eq!(incidents.correlator.ingest(&event).len(), 1);
+        let mut resolved = |minute: i64, since_boot: u64| {
+            let now = Timestamp::from_second(minute * 60).unwrap();
+            let boot_ns = since_boot * 60_000_000_000;
+            incidents.tick(now, boot_ns).len()
+        };
+        assert_eq!((resolved(1, 1), resolved(2, 2)), (0, 0));
+        // By five hours. It is over half an hour later.
+        assert_eq!((resolved(303, 3), resolved(332, 32)), (0, 0));
+        assert_eq!(resolved(333, 33), 1);
+    }
+
+    #[test]
+    fn what_nobody_resolves_is_due_an_hour_after_a_start_and_once_a_day() {
+        let mut incidents = Incidents::new().unwrap();
+        let begin = Instant::now();
+        let hour = Duration::from_secs(3600);
+        let due = (0..50_u32).filter(|n| incidents.is_renewal_due(begin + hour * *n));
+        assert_eq!(due.collect::<Vec<_>>(), [1, 25, 49]);
     }
 
     #[test]

@@ -102,6 +102,8 @@ struct Queue {
     records: usize,
     /// Why the store took nothing the last time.
     problem: Option<String>,
+    /// A new store was begun in the place of the one before.
+    renewed: bool,
     closed: bool,
 }
 
@@ -178,6 +180,16 @@ impl Outbox {
         if self.overdue_at().is_some_and(|at| at <= Instant::now()) {
             self.lock().announce(hub);
         }
+    }
+
+    /// A new store was begun: it has nothing of what it was given before.
+    pub(super) fn set_renewed(&self) {
+        self.lock().renewed = true;
+    }
+
+    /// Whether a new store was begun since the last call.
+    pub(super) fn take_renewed(&self) -> bool {
+        std::mem::take(&mut self.lock().renewed)
     }
 
     /// No more will come.

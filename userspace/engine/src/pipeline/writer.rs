@@ -117,6 +117,11 @@ impl Writer {
         self.outbox.0.announce_overdue(&self.hub);
     }
 
+    /// Whether a new store was begun since the last call.
+    pub(super) fn take_renewed(&self) -> bool {
+        self.outbox.0.take_renewed()
+    }
+
     /// Writes what waits and closes the store.
     pub(super) fn finish(self) {
         drop(self.outbox);
@@ -236,6 +241,7 @@ impl State {
                     if !removed {
                         self.replaced = Some(Instant::now());
                     }
+                    self.outbox.set_renewed();
                     self.publish_removals();
                     self.disk.committed();
                     self.works_again();

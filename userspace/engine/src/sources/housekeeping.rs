@@ -1,7 +1,6 @@
 //! Housekeeping of the probes: keeps their filters up to date, counts what they lose, reads their
 //! histograms, measures what they cost.
 
-use std::collections::BTreeSet;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
@@ -9,8 +8,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use gtrace_abi::{
-    CMD_CLOSE, CallKey, CallStart, Config as ProbeConfig, Counter, Decode, DeviceFilter,
-    MAX_DEVICES, STATUS_BITS,
+    CMD_CLOSE, CallKey, Config as ProbeConfig, Counter, Decode, DeviceFilter, MAX_DEVICES,
+    STATUS_BITS,
 };
 use gtrace_api::{CallStats, DeviceUser, ProbeCost};
 use gtrace_decoder::DriverVersion;
@@ -20,7 +19,7 @@ use gtrace_profile::Histogram;
 use gtrace_recorder::{ProcessChange, What};
 
 use super::calls::{self, Calls};
-use super::reported::Reported;
+use super::reported::{Reported, call_of};
 use super::shared::Shared;
 use super::users::Users;
 use super::watched::{DeviceNames, NamesPoll};
@@ -351,14 +350,12 @@ impl<'a> ProbeHousekeeping<'a> {
         let limit_ns = u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX);
         let now_ns = boottime_ns();
         let mut hung = self.shared.lock().calls_under_way();
-        hung.retain(|(_, start)| now_ns.saturating_sub(start.boottime_ns) >= limit_ns);
-        let call = |(id, start): &(u64, CallStart)| (*id, start.boottime_ns);
-        let calls: BTreeSet<_> = hung.iter().map(call).collect();
-        let new = self.reported().not_yet_hung(&calls);
+        let new = self.reported().not_yet_hung(&hung, now_ns, limit_ns);
         // A return that was missed leaves a start without an end. The lock is not held meanwhile: a thread that is stuck in execve(2)
         // lets nobody read what it does.
-        hung.retain(|one| new.contains(&call(one)) && process::is_in_call(one.0, one.1.cmd));
-        self.reported().add_hung(&hung.iter().map(call).collect());
+        hung.retain(|one| new.contains(&call_of(one)) && process::is_in_call(one.0, one.1.cmd));
+        self.reported()
+            .add_hung(&hung.iter().map(call_of).collect());
         let names = self.shared.device_names();
         for (id, start) in &hung {
             let observation = records::call_under_way(*id, start, now_ns, limit_ns, &names);

@@ -228,22 +228,61 @@ fn root_in_a_pid_namespace_of_its_own_doctor_names_it_and_the_remedy() {
     assert_eq!(fact["ok"], own == 0xefff_fffc, "{fact}");
 }
 
+fn mount(args: &[&str]) {
+    let status = Command::new("mount").args(args).status().unwrap();
+    assert!(status.success(), "{args:?}");
+}
+
+/// Makes a file system of 24 MiB.
+fn small_disk(at: &Path) -> Unmount {
+    fs::create_dir(at).unwrap();
+    let at = at.to_str().unwrap();
+    mount(&["-t", "tmpfs", "-o", "size=24m", "none", at]);
+    Unmount(at.to_owned())
+}
+
+/// Whatever room is left goes to this file.
+fn fill(filler: &Path) {
+    let _ = Command::new("dd")
+        .arg("if=/dev/zero")
+        .arg(format!("of={}", filler.display()))
+        .args(["bs=4k"])
+        .stderr(Stdio::null())
+        .status();
+}
+
+#[test]
+fn root_a_stop_that_takes_too_long_was_asked_for_all_the_same() {
+    let Some(_turn) = Turn::take() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let state = dir.path().join("state");
+    let _unmount = small_disk(&state);
+    let daemon = Daemon::start_in(dir.path(), &["--state-dir", state.to_str().unwrap()]);
+    let boot = || fs::read_to_string(state.join("boot")).unwrap();
+    assert!(boot().ends_with(" running\n"), "{}", boot());
+    // At its end it tries for seconds to get rid of what waits.
+    fill(&state.join("filler"));
+    let gpu = fresh_gpu();
+    let mut log = KernelLog::open();
+    for n in 0..2000 {
+        log.write(&format!("NVRM: Xid (PCI:{gpu}): 31, number {n}"));
+    }
+    eventually("records wait", || daemon.status().store_problem);
+    let pid = rustix::process::Pid::from_child(&daemon.child);
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    let stops = || daemon.log().contains("stopping").then_some(());
+    eventually("it stops", stops);
+    // As systemd does after TimeoutStopSec.
+    daemon.kill9();
+    assert!(boot().ends_with(" stopped\n"), "{}", boot());
+}
+
 #[test]
 fn root_a_full_disk_is_said_and_nothing_is_lost_once_there_is_room() {
     let Some(_turn) = Turn::take() else { return };
     let dir = tempfile::tempdir().unwrap();
     let state = dir.path().join("state");
-    fs::create_dir(&state).unwrap();
-    let mount = |args: &[&str]| Command::new("mount").args(args).status().unwrap().success();
-    assert!(mount(&[
-        "-t",
-        "tmpfs",
-        "-o",
-        "size=24m",
-        "none",
-        state.to_str().unwrap()
-    ]));
-    let _unmount = Unmount(state.to_str().unwrap().to_owned());
+    let _unmount = small_disk(&state);
     let state_arg = state.to_str().unwrap();
     let daemon = Daemon::start_in(dir.path(), &["--state-dir", state_arg]);
     let gpu = fresh_gpu();
@@ -253,14 +292,8 @@ fn root_a_full_disk_is_said_and_nothing_is_lost_once_there_is_room() {
     eventually("the first is stored", || {
         (stored().len() == 1).then_some(())
     });
-    // Whatever room is left goes to a file.
     let filler = state.join("filler");
-    let _ = Command::new("dd")
-        .arg("if=/dev/zero")
-        .arg(format!("of={}", filler.display()))
-        .args(["bs=4k"])
-        .stderr(Stdio::null())
-        .status();
+    fill(&filler);
     for n in 0..2000 {
         log.write(&format!("NVRM: Xid (PCI:{gpu}): 31, number {n}"));
     }

@@ -9,11 +9,14 @@ use gtrace_store::Hash;
 use serde::Deserialize;
 
 use super::bounds;
+use super::lost;
 use super::notes::{Took, announce};
 use super::schema::APPENDED;
 use super::sql::{DbError, Sql, Value};
 use super::{CLOCK_AHEAD_NS, DAY_NS, Database, epoch_position, nanos, position};
 
+/// 2024-01-01, in days since 1970: there was no gtrace before.
+const FIRST_DAY: i64 = 19_723;
 /// Of a batch that does not follow its chain, so many faults are kept.
 const FAULTS_A_BATCH: usize = 16;
 /// Epochs of a host that are known, those whose records came last; those of one batch stay together. The beginning of a store whose
@@ -115,7 +118,7 @@ impl Database {
     ) -> Result<Vec<Ingested>, DbError> {
         let head = self.head.clone();
         self.transaction(|sql| {
-            let day = nanos(now).div_euclid(DAY_NS);
+            let day = day_of(sql, now)?;
             let mut ingest = Ingest {
                 table: day_table(sql, day)?,
                 sql,
@@ -207,6 +210,12 @@ impl Ingest<'_> {
         batch: &Batch,
         taken: &Taken,
     ) -> Result<(), DbError> {
+        if taken.forked {
+            // Before what the batch says of them. Those that came before in this transaction are written first.
+            self.put_incidents()?;
+            let lost = lost::incidents(self.sql, host, super::time_of(self.now))?;
+            self.incidents.extend(lost);
+        }
         // The hash that a reader of the database has before the first row: that of the row before it.
         let mut previous = known.cursor.map(|cursor| cursor.hash);
         let mut epochs = Vec::new();
@@ -385,8 +394,9 @@ impl Ingest<'_> {
         ]);
     }
 
-    /// Writes changes of incidents. They have a number that is taken at the end of the transaction, under a lock until its end: who has
-    /// read up to a number misses nothing.
+    /// Writes changes of incidents, of which the last that came is the newest: a store that lost its newest records counts revisions anew from
+    /// those that are left. They have a number that is taken at the end of the transaction, under a lock until its end: who has read up to a
+    /// number misses nothing.
     fn put_incidents(&mut self) -> Result<(), DbError> {
         let incidents = std::mem::take(&mut self.incidents);
         if incidents.is_empty() {
@@ -403,7 +413,7 @@ impl Ingest<'_> {
                  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) \
                  ON CONFLICT (host, id) DO UPDATE SET revision = excluded.revision, last_ns = excluded.last_ns, \
                  state = excluded.state, class = excluded.class, drill = excluded.drill, body = excluded.body, \
-                 changed = excluded.changed WHERE excluded.revision >= incidents.revision",
+                 changed = excluded.changed",
                 &row,
             )?;
         }
@@ -511,6 +521,17 @@ fn no_host(host: i64) -> DbError {
     DbError::Corrupt(format!("no host {host}"))
 }
 
+/// The day whose table takes what comes now: by a clock that cannot be right yet the newest that there is, as retention would drop another
+/// one as soon as the clock is.
+fn day_of(sql: &mut dyn Sql, now: Timestamp) -> Result<i64, DbError> {
+    let day = nanos(now).div_euclid(DAY_NS);
+    if day >= FIRST_DAY {
+        return Ok(day);
+    }
+    let newest = sql.rows("SELECT coalesce(max(day), 0) FROM days", &[])?;
+    Ok(newest.first().map_or(0, |row| row[0].int()).max(FIRST_DAY))
+}
+
 /// The table of the day, made where it is not there yet.
 fn day_table(sql: &mut dyn Sql, day: i64) -> Result<String, DbError> {
     let rows = sql.rows("SELECT name FROM days WHERE day = $1", &[day.into()])?;
@@ -528,7 +549,8 @@ fn day_table(sql: &mut dyn Sql, day: i64) -> Result<String, DbError> {
         let table = sql.day_table(&name, day);
         sql.batch(&format!(
             "{table} CREATE INDEX {name}_time ON {name}(time_ns) WHERE record = 'event'; \
-             CREATE INDEX {name}_later ON {name}(subject) WHERE record = 'amendment' OR record = 'ack';"
+             CREATE INDEX {name}_later ON {name}(subject) WHERE record = 'amendment' OR record = 'ack'; \
+             CREATE INDEX {name}_raised ON {name}(severity, subject) WHERE record = 'amendment' AND severity IS NOT NULL;"
         ))?;
     }
     Ok(name)
@@ -582,6 +604,20 @@ mod tests {
         fn bytes_type(&self) -> &'static str {
             self.0.bytes_type()
         }
+    }
+
+    #[test]
+    fn what_came_before_the_clock_was_right_is_not_dropped_as_old() {
+        let (_dir, mut database) = with_hosts(&["a", "b"]);
+        let now = Timestamp::now();
+        // The head starts in 1970, for a minute.
+        for (host, now) in [(0, now), (1, Timestamp::UNIX_EPOCH)] {
+            let batch = first_batch(host, std::iter::once("{}".to_owned()), now);
+            database.ingest(now, &[batch]).unwrap();
+        }
+        let today = nanos(now).div_euclid(DAY_NS);
+        assert_eq!(database.retain(today - 30).unwrap(), 0);
+        assert_eq!(database.verify(1, "b").unwrap().records, 1);
     }
 
     #[test]

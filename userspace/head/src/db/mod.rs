@@ -5,6 +5,7 @@ mod cohorts;
 mod ingest;
 mod latency;
 mod lemons;
+mod lost;
 mod notes;
 mod postgres;
 mod postgres_server;
@@ -25,6 +26,7 @@ mod tests;
 mod usage;
 mod verify;
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 pub(crate) use gtrace_event::nanos;
@@ -66,7 +68,7 @@ const DAY_NS: i64 = 86_400_000_000_000;
 const AUDIT_NS: i64 = 365 * DAY_NS;
 
 /// A time that is further ahead was noted under a clock that was wrong, and holds nothing up.
-const AHEAD_NS: i64 = 60_000_000_000;
+pub(crate) const AHEAD_NS: i64 = 60_000_000_000;
 
 /// What hosts say that is further ahead is not taken for the newest: their clocks are, or they say so.
 const CLOCK_AHEAD_NS: i64 = 3_600_000_000_000;
@@ -199,6 +201,7 @@ impl Database {
         &mut self,
         work: impl FnOnce(&mut dyn Sql) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.sql.check_place()?;
         self.sql.batch(match self.sql.bytes_type() {
             "BLOB" => "BEGIN IMMEDIATE",
             _ => "BEGIN",
@@ -372,7 +375,29 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn hosts(&mut self) -> Result<Vec<HostRow>, DbError> {
-        self.hosts_of(None)
+        self.hosts_of(None, &|_| true)
+    }
+
+    /// All hosts, by name, with the states of those that are `wanted`: they are most of what there is to read.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub(crate) fn hosts_with_states(
+        &mut self,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<HostRow>, DbError> {
+        self.hosts_of(None, &wanted)
+    }
+
+    /// Machine-ids of hosts by their names, where they have said so.
+    ///
+    /// # Errors
+    /// [`DbError`].
+    pub(crate) fn machines(&mut self) -> Result<BTreeMap<String, String>, DbError> {
+        let machines = "SELECT name, machine_id FROM hosts WHERE machine_id IS NOT NULL";
+        let rows = self.sql.rows(machines, &[])?;
+        let of = |row: &Vec<Value>| (row[0].text().to_owned(), row[1].text().to_owned());
+        Ok(rows.iter().map(of).collect())
     }
 
     /// How many hosts there are.
@@ -389,10 +414,14 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn host(&mut self, name: &str) -> Result<Option<HostRow>, DbError> {
-        Ok(self.hosts_of(Some(name))?.pop())
+        Ok(self.hosts_of(Some(name), &|_| true)?.pop())
     }
 
-    fn hosts_of(&mut self, name: Option<&str>) -> Result<Vec<HostRow>, DbError> {
+    fn hosts_of(
+        &mut self,
+        name: Option<&str>,
+        has_state: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<HostRow>, DbError> {
         let (only, of_it, parameters) = match name {
             Some(name) => (
                 "WHERE name = $1",
@@ -408,7 +437,7 @@ impl Database {
             ),
             &parameters,
         )?;
-        let mut faults = std::collections::BTreeMap::<i64, Vec<String>>::new();
+        let mut faults = BTreeMap::<i64, Vec<String>>::new();
         self.sql.query(
             &format!(
                 "SELECT host, text FROM (SELECT host, text, row_number() OVER (PARTITION BY host ORDER BY time_ns DESC) AS k \
@@ -431,7 +460,10 @@ impl Database {
             enrolled: time_of(row[4].int()),
             revoked: row[5].opt_int().map(time_of),
             seen: row[6].opt_int().map(time_of),
-            state: row[7].opt_text().and_then(|t| serde_json::from_str(t).ok()),
+            state: row[7]
+                .opt_text()
+                .filter(|_| has_state(row[1].text()))
+                .and_then(|t| serde_json::from_str(t).ok()),
             cursor: position(&row[8]),
             taken: row[9].int().unsigned_abs(),
             tip: row[10].int().unsigned_abs(),

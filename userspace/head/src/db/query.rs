@@ -95,6 +95,13 @@ const FOLDED: usize = 500;
 /// Events of a host that are looked at for the kinds of an incident, at most.
 const KIND_ROWS: u32 = 200_000;
 
+/// That nobody has resolved an incident.
+const OPEN: &str = " AND i.state <> 'resolved'";
+
+/// How many incidents nobody has resolved, by class.
+const OPEN_BY_CLASS: &str = "SELECT class, drill, count(*) FROM incidents JOIN hosts ON hosts.id = incidents.host \
+     WHERE incidents.state <> 'resolved' AND hosts.revoked_ns IS NULL GROUP BY class, drill";
+
 /// Of its host's name and its record; `None` where this version cannot read it.
 fn fleet_incident(row: &[Value]) -> Option<FleetIncident> {
     match serde_json::from_str(row[1].text()) {
@@ -121,6 +128,47 @@ fn one_of<T: Into<Value>>(
         true => " AND 1 = 0".to_owned(),
         false => format!(" AND {column} IN ({})", places.join(", ")),
     }
+}
+
+/// The newest so many incidents.
+fn newest(more: &str, limit: u32) -> String {
+    format!(
+        "SELECT hosts.name, i.body FROM incidents i JOIN hosts ON hosts.id = i.host \
+         WHERE i.last_ns >= $1{more} ORDER BY i.last_ns DESC LIMIT {limit}"
+    )
+}
+
+/// Incidents for which there is no plan.
+fn unplanned() -> String {
+    // The key as `plan_key` makes it.
+    format!(
+        "SELECT name, body FROM ( \
+         SELECT hosts.name, i.body, i.last_ns, row_number() OVER (PARTITION BY i.host ORDER BY i.last_ns DESC) AS nth \
+         FROM incidents i JOIN hosts ON hosts.id = i.host WHERE hosts.revoked_ns IS NULL{OPEN} \
+         AND NOT EXISTS (SELECT 1 FROM plans p WHERE p.key = \
+         CASE WHEN $1 = 1 OR i.drill <> 0 THEN 'dry:' ELSE '' END || 'incident:' || hosts.name || ':' || i.id)) AS newest \
+         WHERE nth <= {UNPLANNED_OF_HOST} ORDER BY nth, last_ns DESC LIMIT {UNPLANNED}"
+    )
+}
+
+/// A condition that an event is at least so severe, or an amendment in one of `tables` makes it so.
+fn severe(tables: &[String], least: Severity) -> String {
+    let names = Severity::ALL.iter().filter(|severity| **severity >= least);
+    let names: Vec<String> = names.map(|s| format!("'{}'", s.name())).collect();
+    let names = names.join(", ");
+    let mut severe = format!(" AND (r.severity IN ({names})");
+    let raised = |table: &String| {
+        format!(
+            "r.subject IN (SELECT subject FROM {table} WHERE record = 'amendment' AND severity IN ({names}))"
+        )
+    };
+    // Each OR makes an expression deeper by one, and SQLite takes no deeper ones than 1000.
+    for some in tables.chunks(100) {
+        let some: Vec<String> = some.iter().map(raised).collect();
+        severe += &format!(" OR ({})", some.join(" OR "));
+    }
+    severe.push(')');
+    severe
 }
 
 impl Database {
@@ -217,26 +265,22 @@ impl Database {
             Some(_) => query.limit.saturating_mul(2).max(5_000),
             None => query.limit,
         };
-        let mut severe = String::new();
-        if let Some(least) = query.severity {
-            let names = Severity::ALL.iter().filter(|severity| **severity >= least);
-            let names: Vec<String> = names.map(|s| format!("'{}'", s.name())).collect();
-            let names = names.join(", ");
-            severe = format!(" AND (r.severity IN ({names})");
-            for table in &tables {
-                severe += &format!(
-                    " OR r.subject IN (SELECT subject FROM {table} WHERE record = 'amendment' AND severity IN ({names}))"
-                );
-            }
-            severe.push(')');
-        }
         let since = query.since.map_or(i64::MIN, nanos);
         let until = query.until.map_or(i64::MAX, nanos);
-        for (table, day) in &days {
+        let mut oldest = days.len();
+        for (at, (table, day)) in days.iter().enumerate().rev() {
             let begin = day.saturating_mul(DAY_NS);
             // What came on a day is of no later one, unless its host's clock is ahead. Such are the first of their day: by their own time
             // they would be the newest of the fleet for years, and hide those of all others.
             let end = begin.saturating_add(DAY_NS + CLOCK_AHEAD_NS);
+            // All of this day, and of those before it, are older than what there is enough of.
+            let is_later = |(time, ..): &(i64, i64, String, Event)| *time >= end;
+            if found.len() >= most as usize && found.last().is_none_or(is_later) {
+                break;
+            }
+            // What changes an event comes after it, by clocks of heads that may differ.
+            oldest = at.saturating_sub(1);
+            let severe = query.severity.map(|least| severe(&tables[oldest..], least));
             let ranges = [
                 (time, since, until.min(end), None),
                 // Few or none, which the index shows.
@@ -247,7 +291,7 @@ impl Database {
                     continue;
                 }
                 let mut parameters: Vec<Value> = vec![from.into(), to.into()];
-                let mut more = severe.clone();
+                let mut more = severe.clone().unwrap_or_default();
                 if let Some(hosts) = &hosts {
                     more += &one_of("r.host", hosts.iter().map(|(id, _)| *id), &mut parameters);
                 }
@@ -272,7 +316,7 @@ impl Database {
             found.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
             found.truncate(most as usize);
         }
-        self.fold(&tables, &mut found)?;
+        self.fold(&tables[oldest..], &mut found)?;
         let is_wanted = |event: &Event| query.severity.is_none_or(|least| event.severity >= least);
         found.retain(|(.., event)| is_wanted(event));
         found.truncate(query.limit as usize);
@@ -380,12 +424,11 @@ impl Database {
     /// # Errors
     /// [`DbError`].
     pub fn incidents(&mut self, query: &IncidentQuery) -> Result<Vec<FleetIncident>, DbError> {
-        let open = match query.unresolved {
-            true => " AND i.state <> 'resolved'",
-            false => "",
-        };
         let mut parameters: Vec<Value> = vec![query.since.map_or(i64::MIN, nanos).into()];
-        let mut more = open.to_owned();
+        let mut more = match query.unresolved {
+            true => OPEN.to_owned(),
+            false => String::new(),
+        };
         if let Some(hosts) = &query.hosts {
             let names = hosts.iter().map(String::as_str);
             more += &one_of("hosts.name", names, &mut parameters);
@@ -394,14 +437,7 @@ impl Database {
             parameters.push(id.to_string().into());
             more += &format!(" AND i.id = ${}", parameters.len());
         }
-        let rows = self.sql.rows(
-            &format!(
-                "SELECT hosts.name, i.body FROM incidents i JOIN hosts ON hosts.id = i.host \
-                 WHERE i.last_ns >= $1{more} ORDER BY i.last_ns DESC LIMIT {}",
-                query.limit
-            ),
-            &parameters,
-        )?;
+        let rows = self.sql.rows(&newest(&more, query.limit), &parameters)?;
         let incidents = rows.iter().filter_map(|row| fleet_incident(row));
         let mut found: Vec<FleetIncident> = incidents.collect();
         found.sort_by_key(|found| (found.incident.opened, found.incident.id));
@@ -416,18 +452,7 @@ impl Database {
         &mut self,
         is_dry: bool,
     ) -> Result<Vec<FleetIncident>, DbError> {
-        // The key as `plan_key` makes it.
-        let rows = self.sql.rows(
-            &format!(
-                "SELECT name, body FROM ( \
-                 SELECT hosts.name, i.body, i.last_ns, row_number() OVER (PARTITION BY i.host ORDER BY i.last_ns DESC) AS nth \
-                 FROM incidents i JOIN hosts ON hosts.id = i.host WHERE hosts.revoked_ns IS NULL AND i.state <> 'resolved' \
-                 AND NOT EXISTS (SELECT 1 FROM plans p WHERE p.key = \
-                 CASE WHEN $1 = 1 OR i.drill <> 0 THEN 'dry:' ELSE '' END || 'incident:' || hosts.name || ':' || i.id)) AS newest \
-                 WHERE nth <= {UNPLANNED_OF_HOST} ORDER BY nth, last_ns DESC LIMIT {UNPLANNED}"
-            ),
-            &[i64::from(is_dry).into()],
-        )?;
+        let rows = self.sql.rows(&unplanned(), &[i64::from(is_dry).into()])?;
         let incidents = rows.iter().filter_map(|row| fleet_incident(row));
         let mut found: Vec<FleetIncident> = incidents.collect();
         // That of the longest standing gets its plan first.
@@ -444,16 +469,11 @@ impl Database {
         &mut self,
     ) -> Result<BTreeMap<(FailureClass, bool), u64>, DbError> {
         let mut counts: BTreeMap<(FailureClass, bool), u64> = BTreeMap::new();
-        self.sql.query(
-            "SELECT class, drill, count(*) FROM incidents JOIN hosts ON hosts.id = incidents.host \
-             WHERE incidents.state <> 'resolved' AND hosts.revoked_ns IS NULL GROUP BY class, drill",
-            &[],
-            &mut |row| {
-                let class = row[0].text().parse().unwrap_or(FailureClass::Unknown);
-                *counts.entry((class, row[1].int() != 0)).or_default() += row[2].int().unsigned_abs();
-                true
-            },
-        )?;
+        self.sql.query(OPEN_BY_CLASS, &[], &mut |row| {
+            let class = row[0].text().parse().unwrap_or(FailureClass::Unknown);
+            *counts.entry((class, row[1].int() != 0)).or_default() += row[2].int().unsigned_abs();
+            true
+        })?;
         Ok(counts)
     }
 
@@ -478,6 +498,89 @@ mod tests {
 
     use super::*;
     use crate::db::testing::{put_first, with_hosts};
+
+    /// Noon of a day, of which the first is in October 2024.
+    fn at(day: i64) -> Timestamp {
+        time_of((20_000 + day) * DAY_NS + DAY_NS / 2)
+    }
+
+    fn of_time(time: Timestamp, severity: Severity) -> Event {
+        let xid = Occurrence::new(Kind::Xid, severity, "Xid 79".to_owned());
+        Event::seen(time, WitnessName::PrintkConsole, 1, xid)
+    }
+
+    #[test]
+    fn days_before_the_newest_events_are_not_read() {
+        let hosts: Vec<String> = (0..30).map(|n| format!("host{n}")).collect();
+        let (_dir, mut db) = with_hosts(&hosts.iter().map(String::as_str).collect::<Vec<_>>());
+        for day in 0..30 {
+            let critical = || Record::Event(Box::new(of_time(at(day), Severity::Critical)));
+            let records: Vec<Record> = (0..4).map(|_| critical()).collect();
+            put_first(&mut db, day, &records, at(day));
+        }
+        let tables = db.tables().unwrap();
+        assert_eq!(tables.len(), 30);
+        // Three of them are left; whoever reads another one fails.
+        for table in &tables[..27] {
+            db.sql.batch(&format!("DROP TABLE {table}")).unwrap();
+        }
+        let newest = EventQuery {
+            limit: 4,
+            ..EventQuery::default()
+        };
+        let found = db.events(&newest).unwrap();
+        assert_eq!(found.len(), 4);
+        assert!(found.iter().all(|one| one.fleet_host == "host29"));
+        // The day before the last that is read may have what changes its events.
+        let more = EventQuery { limit: 5, ..newest };
+        assert_eq!(db.events(&more).unwrap()[0].fleet_host, "host28");
+        let all = EventQuery {
+            limit: 9,
+            ..EventQuery::default()
+        };
+        assert!(db.events(&all).is_err());
+    }
+
+    #[test]
+    fn what_raised_a_severity_is_found_without_reading_other_amendments() {
+        let (_dir, mut db) = with_hosts(&["a"]);
+        let event = of_time(at(7), Severity::Info);
+        put_first(&mut db, 0, &[Record::Event(Box::new(event))], at(7));
+        let tables = db.tables().unwrap();
+        let is_severe = severe(&tables, Severity::Critical);
+        let plan = format!(
+            "EXPLAIN QUERY PLAN SELECT body FROM {} r WHERE r.record = 'event'{is_severe}",
+            tables[0]
+        );
+        let plan = db.sql.rows(&plan, &[]).unwrap();
+        let mut steps = plan.iter().map(|row| row[3].text());
+        assert!(steps.any(|step| step.contains("_raised (severity=?)")));
+        // Of ten years, which are kept where nothing is removed.
+        let years = vec![tables[0].clone(); 3_653];
+        let is_severe = severe(&years, Severity::Critical);
+        let severe = format!(
+            "SELECT body FROM {} r WHERE r.record = 'event'{is_severe}",
+            tables[0]
+        );
+        assert!(db.sql.rows(&severe, &[]).unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_nobody_has_resolved_is_found_without_reading_what_was() {
+        let (_dir, mut db) = with_hosts(&["a"]);
+        let one: [Value; 1] = [0_i64.into()];
+        for (statement, parameters) in [
+            (newest(OPEN, 1000), &one[..]),
+            (unplanned(), &one[..]),
+            (OPEN_BY_CLASS.to_owned(), &one[..0]),
+        ] {
+            let plan = format!("EXPLAIN QUERY PLAN {statement}");
+            let plan = db.sql.rows(&plan, parameters).unwrap();
+            let mut steps = plan.iter().map(|row| row[3].text());
+            let is_by_index = steps.any(|step| step.contains("incidents_open"));
+            assert!(is_by_index, "{statement}");
+        }
+    }
 
     #[test]
     fn a_host_whose_clock_is_years_ahead_does_not_hide_the_events_of_others() {

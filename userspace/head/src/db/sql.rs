@@ -161,6 +161,14 @@ pub(crate) trait Sql: Send {
         Ok(())
     }
 
+    /// Whether what is written goes where the next start reads it.
+    ///
+    /// # Errors
+    /// [`DbError::Statement`]: a file is no longer at its place.
+    fn check_place(&self) -> Result<(), DbError> {
+        Ok(())
+    }
+
     /// Statements that make the table `name` for the records of `day` (days since 1970-01-01).
     fn day_table(&self, name: &str, day: i64) -> String;
 

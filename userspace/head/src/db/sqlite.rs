@@ -2,7 +2,7 @@
 
 use std::fs::{File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -16,7 +16,12 @@ const CACHE_KIB: i64 = 4 * 1024;
 /// `gtFt`: no store of a host, and not some other program's file.
 const APPLICATION_ID: i32 = 0x6774_4674;
 
-pub(super) struct Sqlite(Connection);
+pub(super) struct Sqlite {
+    conn: Connection,
+    path: PathBuf,
+    /// Device and inode of what was opened.
+    file: (u64, u64),
+}
 
 impl Sqlite {
     pub(super) fn open(path: &Path) -> Result<Self, DbError> {
@@ -49,7 +54,12 @@ impl Sqlite {
         };
         set_up().map_err(|e| failed(e.to_string()))?;
         conn.set_prepared_statement_cache_capacity(64);
-        Ok(Self(conn))
+        let file = std::fs::metadata(path).map_err(|e| failed(e.to_string()))?;
+        Ok(Self {
+            conn,
+            path: path.to_owned(),
+            file: (file.dev(), file.ino()),
+        })
     }
 }
 
@@ -107,7 +117,7 @@ fn failed(error: rusqlite::Error) -> DbError {
 
 impl Sql for Sqlite {
     fn execute(&mut self, sql: &str, parameters: &[Value]) -> Result<u64, DbError> {
-        let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
+        let mut statement = self.conn.prepare_cached(sql).map_err(failed)?;
         let changed = statement.execute(rusqlite::params_from_iter(parameters));
         changed.map(|n| n as u64).map_err(failed)
     }
@@ -118,7 +128,7 @@ impl Sql for Sqlite {
         parameters: &[Value],
         row: &mut dyn FnMut(Vec<Value>) -> bool,
     ) -> Result<(), DbError> {
-        let mut statement = self.0.prepare_cached(sql).map_err(failed)?;
+        let mut statement = self.conn.prepare_cached(sql).map_err(failed)?;
         let columns = statement.column_count();
         let mut rows = statement
             .query(rusqlite::params_from_iter(parameters))
@@ -136,7 +146,7 @@ impl Sql for Sqlite {
     }
 
     fn batch(&mut self, sql: &str) -> Result<(), DbError> {
-        self.0.execute_batch(sql).map_err(failed)
+        self.conn.execute_batch(sql).map_err(failed)
     }
 
     fn append(
@@ -152,13 +162,29 @@ impl Sql for Sqlite {
             names.join(", "),
             places.join(", ")
         );
-        let mut statement = self.0.prepare_cached(&sql).map_err(failed)?;
+        let mut statement = self.conn.prepare_cached(&sql).map_err(failed)?;
         for row in rows {
             statement
                 .execute(rusqlite::params_from_iter(row))
                 .map_err(failed)?;
         }
         Ok(())
+    }
+
+    fn check_place(&self) -> Result<(), DbError> {
+        let is_there = match std::fs::metadata(&self.path) {
+            Ok(file) => (file.dev(), file.ino()) == self.file,
+            // Who cannot tell goes on.
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        };
+        match is_there {
+            true => Ok(()),
+            false => Err(DbError::Statement(format!(
+                "{} is gone, or another file is in its place: what is written now would be lost when the head ends; \
+                 put it back, or restart the head with what is there",
+                self.path.display()
+            ))),
+        }
     }
 
     fn day_table(&self, name: &str, _day: i64) -> String {
@@ -176,6 +202,22 @@ impl Sql for Sqlite {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_no_longer_at_its_place_is_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let [path, aside] = ["fleet.db", "aside"].map(|name| dir.path().join(name));
+        let sql = Sqlite::open(&path).unwrap();
+        sql.check_place().unwrap();
+        std::fs::rename(&path, &aside).unwrap();
+        sql.check_place().unwrap_err();
+        // Somebody puts another one there meanwhile.
+        std::fs::write(&path, "").unwrap();
+        let error = sql.check_place().unwrap_err().to_string();
+        assert!(error.contains("fleet.db is gone"), "{error}");
+        std::fs::rename(&aside, &path).unwrap();
+        sql.check_place().unwrap();
+    }
 
     #[test]
     fn only_its_owner_may_read_a_database() {

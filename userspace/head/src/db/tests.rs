@@ -1,4 +1,4 @@
-use gtrace_event::{FailureClass, Record};
+use gtrace_event::{FailureClass, IncidentState, Record};
 use gtrace_fleet::Metric;
 use gtrace_fleet::remedy::{Order, Step};
 
@@ -226,6 +226,19 @@ fn events_of_hosts_are_the_same_whether_they_are_found_by_host_or_by_time() {
 }
 
 #[test]
+fn states_are_read_of_those_hosts_that_are_wanted() {
+    let (_dir, mut database) = with_hosts(&["a", "b"]);
+    let state = r#"{"time":"2026-01-01T00:00:00Z","version":"1"}"#;
+    let said = "UPDATE hosts SET state = $1, machine_id = 'm' || name";
+    database.sql.execute(said, &[state.into()]).unwrap();
+    let rows = database.hosts_with_states(|name| name == "b").unwrap();
+    let have: Vec<bool> = rows.iter().map(|row| row.state.is_some()).collect();
+    assert_eq!(have, [false, true]);
+    assert!(database.hosts().unwrap()[0].state.is_some());
+    assert_eq!(database.machines().unwrap()["a"], "ma");
+}
+
+#[test]
 fn amendments_that_raise_no_severity_hide_no_severe_event() {
     use gtrace_event::{Event, Kind, Occurrence, Severity, WitnessName};
     let (_dir, mut database) = with_hosts(&["a"]);
@@ -267,6 +280,37 @@ fn amendments_that_raise_no_severity_hide_no_severe_event() {
     };
     assert_eq!(messages(Some(Severity::Critical), 10), ["0", "1"]);
     assert_eq!(messages(None, 2), ["5001", "5002"]);
+}
+
+#[test]
+fn what_came_on_the_day_before_by_another_heads_clock_changes_an_event() {
+    use gtrace_event::{Event, Kind, Occurrence, Severity, WitnessName};
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let noon = |day: i64| time_of(day * DAY_NS + DAY_NS / 2);
+    let xid = Occurrence::new(Kind::Xid, Severity::Info, "Xid 79");
+    let event = Event::seen(noon(20_000), WitnessName::PrintkConsole, 1, xid);
+    let amendment = serde_json::json!({
+        "record": "amendment", "id": event.id, "revision": 1, "time": event.time,
+        "witnesses": event.witnesses, "severity": Severity::Critical,
+    });
+    let amendment: Record = serde_json::from_value(amendment).unwrap();
+    let bodies = [Record::Event(Box::new(event)), amendment]
+        .map(|record| serde_json::to_string(&record).unwrap());
+    let Arrived { batch, .. } = first_batch(0, bodies.into_iter(), noon(20_000));
+    let mut after = None;
+    for (one, day) in batch.records.into_iter().zip([20_000, 19_999]) {
+        put_next(&mut database, &mut after, 2, vec![one], noon(day));
+    }
+    for severity in [Some(Severity::Critical), None] {
+        let query = EventQuery {
+            severity,
+            limit: 1,
+            ..EventQuery::default()
+        };
+        let found = database.events(&query).unwrap();
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].event.severity, Severity::Critical);
+    }
 }
 
 #[test]
@@ -509,6 +553,40 @@ fn epochs_gaps_and_faults_of_a_host_are_bounded_and_its_newest_stay() {
 }
 
 #[test]
+fn an_incident_ends_though_its_host_lost_the_newest_of_it_in_a_power_cut() {
+    let (_dir, mut database) = with_hosts(&["a"]);
+    let now = Timestamp::now();
+    let first = incident(now, FailureClass::Pcie, &[]);
+    let record = |revision: u32, state: IncidentState| {
+        let one = gtrace_event::Incident {
+            revision,
+            state,
+            ..first.clone()
+        };
+        serde_json::to_string(&Record::Incident(Box::new(one))).unwrap()
+    };
+    // The second is of a storm, and was taken before the host's disk had it.
+    let bodies = [
+        record(0, IncidentState::Open),
+        record(9000, IncidentState::Open),
+    ];
+    let arrived = first_batch(0, bodies.into_iter(), now);
+    let left = arrived.batch.records[0].position();
+    database.ingest(now, &[arrived]).unwrap();
+    let open = IncidentQuery {
+        unresolved: true,
+        limit: 9,
+        ..IncidentQuery::default()
+    };
+    assert_eq!(database.incidents(&open).unwrap().len(), 1);
+    let epoch = gtrace_event::Epoch::from_bytes([99; 16]);
+    let next = gtrace_fleet::Carried::new(epoch, 2, left.hash, record(1, IncidentState::Resolved));
+    put_next(&mut database, &mut Some(left), 2, vec![next], now);
+    assert!(database.incidents(&open).unwrap().is_empty());
+    assert_eq!(database.host("a").unwrap().unwrap().forks, 1);
+}
+
+#[test]
 fn incidents_of_a_host_are_bounded_and_take_no_other_hosts() {
     let (_dir, mut database) = with_hosts(&["a", "b"]);
     let now = Timestamp::now();
@@ -630,6 +708,18 @@ fn what_goes_of_far_too_many_records_leaves_no_hole() {
         let rows = database.sql.rows(&count, &[]).unwrap();
         assert_eq!(rows[0][0].int(), kept);
     }
+}
+
+#[test]
+fn nothing_is_taken_while_the_file_is_not_at_its_place() {
+    let (dir, mut database) = with_hosts(&["a"]);
+    let [path, aside] = ["fleet.db", "aside"].map(|name| dir.path().join(name));
+    std::fs::rename(&path, &aside).unwrap();
+    let now = Timestamp::now();
+    let batch = || [first_batch(0, std::iter::once("{}".to_owned()), now)];
+    database.ingest(now, &batch()).unwrap_err();
+    std::fs::rename(&aside, &path).unwrap();
+    assert_eq!(database.ingest(now, &batch()).unwrap()[0].taken, 1);
 }
 
 #[test]

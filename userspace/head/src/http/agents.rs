@@ -63,8 +63,7 @@ impl FromRequestParts<App> for Host {
             None => by_credential(parts, app).await?,
         };
         let too_many = || {
-            Problem::new(
-                StatusCode::TOO_MANY_REQUESTS,
+            Problem::too_many(
                 "not taken",
                 format!("the host has {UNDER_WAY} requests under way, which is the most"),
                 "send it again once some have ended",
@@ -125,12 +124,7 @@ pub(super) async fn enroll(
         Err(error) => {
             app.intake.refuse();
             let remedy = "ask whoever runs the head for a token: `gtrace head token`";
-            Err(Problem::new(
-                StatusCode::FORBIDDEN,
-                "not enrolled",
-                error,
-                remedy,
-            ))
+            Err(Problem::forbidden("not enrolled", error, remedy))
         }
     }
 }

@@ -21,9 +21,9 @@ use tokio::sync::watch;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 
-use super::App;
 use super::agents::InTime;
 use super::problem::Problem;
+use super::{App, seen};
 use crate::db::HostRow;
 use crate::view::is_meant;
 
@@ -208,17 +208,11 @@ pub(super) async fn people(mut request: Request, next: Next) -> Response {
     if !is_own_host(&request) {
         let cause = "the header Host does not name this machine's loopback";
         let remedy = "use 127.0.0.1 or localhost";
-        return Problem::new(StatusCode::FORBIDDEN, "not let in", cause, remedy).into_response();
+        return Problem::forbidden("not let in", cause, remedy).into_response();
     }
     if request.method() != Method::GET {
         let remedy = "use the head's Unix socket (--socket)";
-        return Problem::new(
-            StatusCode::FORBIDDEN,
-            "not allowed",
-            "TCP only reads",
-            remedy,
-        )
-        .into_response();
+        return Problem::forbidden("not allowed", "TCP only reads", remedy).into_response();
     }
     next.run(request).await
 }
@@ -263,8 +257,7 @@ fn is_for_some(request: &Request) -> bool {
 }
 
 fn for_some(credential: &Credential) -> Problem {
-    Problem::new(
-        StatusCode::FORBIDDEN,
+    Problem::forbidden(
         "not allowed",
         format!(
             "{credential} is for some hosts, and this is about the fleet, or changes something"
@@ -321,9 +314,9 @@ impl Only {
         if self.is_all() {
             return Ok(None);
         }
-        let rows = app.hosts().await?;
-        let seen = rows.into_iter().filter(|row| self.has(row));
-        Ok(Some(seen.map(|row| row.name).collect()))
+        let rows = seen::hosts(app).await?.rows;
+        let seen = rows.iter().filter(|row| self.has(row));
+        Ok(Some(seen.map(|row| row.name.clone()).collect()))
     }
 }
 
@@ -345,16 +338,14 @@ fn with_credential(
             let rate = known.requests_per_minute.unwrap_or(PER_MINUTE);
             match secured.door.rates.take(&known, rate, Instant::now()) {
                 Ok(()) => Ok(known),
-                Err(wait) => Err(Problem::new(
-                    StatusCode::TOO_MANY_REQUESTS,
+                Err(wait) => Err(Problem::too_many(
                     "too often",
                     format!("{known} may ask {rate} times a minute"),
                     &format!("ask again in {} s", wait.as_secs() + 1),
                 )),
             }
         }
-        Ok(known) => Err(Problem::new(
-            StatusCode::FORBIDDEN,
+        Ok(known) => Err(Problem::forbidden(
             "not allowed",
             format!("{known} may read"),
             "use a credential with the role operate, or the head's Unix socket",

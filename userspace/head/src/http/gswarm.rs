@@ -220,7 +220,7 @@ fn write(db: &mut Database, session: &Session, path: &Path) -> io::Result<()> {
 /// What its clients ask before they connect, as far as a head without such clients has it.
 async fn state(State(shared): State<Shared>) -> Answer {
     let on = current(&shared).await?;
-    let hosts = shared.app.hosts().await?;
+    let hosts = super::seen::hosts(&shared.app).await?.rows;
     let frames = match &on {
         Some(session) => {
             let view = view(&shared.app, session.clone()).await?;

@@ -9,7 +9,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use gtrace_event::{Kind, Record, Severity};
+use gtrace_event::{Kind, Severity};
 use serde::Deserialize;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;
@@ -18,10 +18,12 @@ use tokio::time::interval;
 use super::App;
 use super::ending::over;
 use super::gate::{Known, Only};
+use super::named;
 use super::people::kind_and_severity;
 use super::problem::Problem;
 use super::query::Query;
-use crate::db::{FleetEvent, FleetIncident, HostRow};
+use crate::committed::{Committed, Shown, What};
+use crate::db::HostRow;
 use crate::writer::Sent;
 
 /// Messages that a reader's connection may be behind, beside those of the channel that all readers share.
@@ -93,34 +95,29 @@ enum Of {
 
 impl Wanted {
     /// A message, if the reader wants this record. One that is large does not come.
-    fn message(&self, host: &str, body: Option<&str>) -> Option<String> {
+    fn message(&self, host: &str, record: Option<&Committed>) -> Option<String> {
         if self.host.as_ref().is_some_and(|wanted| wanted != host) {
             return None;
         }
-        let Some(body) = body else {
+        let Some(record) = record else {
             return Some(GAP.to_owned());
         };
-        let fleet_host = host.to_owned();
-        let (name, json) = match (serde_json::from_str(body).ok()?, &self.of) {
-            (Record::Incident(incident), Of::Incidents) => {
-                let incident = *incident;
-                let found = FleetIncident {
-                    fleet_host,
-                    incident,
-                };
-                ("incident", serde_json::to_string(&found))
-            }
-            (Record::Event(event), Of::Events { kind, severity })
-                if kind.as_ref().is_none_or(|kind| *kind == event.kind)
-                    && severity.is_none_or(|severity| event.severity >= severity) =>
+        let Shown { what, json } = record.shown()?;
+        let name = match (what, &self.of) {
+            (What::Incident, Of::Incidents) => "incident",
+            (What::Event(of, found), Of::Events { kind, severity })
+                if kind.as_ref().is_none_or(|kind| kind == of)
+                    && severity.is_none_or(|least| *found >= least) =>
             {
-                let event = *event;
-                let found = FleetEvent { fleet_host, event };
-                ("event", serde_json::to_string(&found))
+                "event"
             }
             _ => return None,
         };
-        Some(format!("event: {name}\ndata: {}\n\n", json.ok()?))
+        // As a [`crate::db::FleetEvent`] or [`crate::db::FleetIncident`].
+        let host = serde_json::to_string(host).ok()?;
+        Some(format!(
+            "event: {name}\ndata: {{\"fleet_host\":{host},\"{name}\":{json}}}\n\n"
+        ))
     }
 }
 
@@ -160,18 +157,18 @@ async fn follow(
                     ": \n\n".to_owned()
                 }
                 received = live.recv() => match received {
-                    Ok(Sent::Record(host, body)) => {
+                    Ok(Sent::Record(host, record)) => {
                         if !names.contains_key(&host)
-                            && let Ok(rows) = app.hosts().await
+                            && let Ok(rows) = named::hosts(&app, host).await
                         {
-                            let name = |row: HostRow| (row.id, only.has(&row).then_some(row.name));
-                            names = rows.into_iter().map(name).collect();
+                            let name = |row: &HostRow| (row.id, only.has(row).then(|| row.name.clone()));
+                            names = rows.iter().map(name).collect();
                         }
                         let name = match names.get(&host) {
                             Some(name) => name.as_deref(),
                             None => only.is_all().then_some(""),
                         };
-                        let Some(message) = name.and_then(|name| wanted.message(name, body.as_deref())) else {
+                        let Some(message) = name.and_then(|name| wanted.message(name, record.as_deref())) else {
                             continue;
                         };
                         message

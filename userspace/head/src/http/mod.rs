@@ -6,6 +6,7 @@ mod gate;
 mod gswarm;
 mod live;
 mod metrics;
+mod named;
 mod others;
 mod outbreaks;
 mod page;
@@ -17,6 +18,7 @@ mod reads;
 mod remediation;
 mod remote_write;
 mod requests;
+mod seen;
 mod server;
 mod sessions;
 
@@ -67,6 +69,8 @@ struct App {
     agent_readers: Arc<Readers>,
     sessions: sessions::On,
     outbreaks: outbreaks::Last,
+    named: named::Named,
+    seen: seen::Last,
     /// What lemons and versions are counted from.
     tallies: Arc<Mutex<Tallies>>,
     /// How it stands with remediation, where there is a policy.
@@ -104,6 +108,8 @@ impl App {
             writer,
             sessions: sessions::On::default(),
             outbreaks: outbreaks::Last::default(),
+            named: named::Named::default(),
+            seen: seen::Last::default(),
             tallies: Arc::default(),
             remediation,
             answering: Arc::new(Semaphore::new(ANSWERING)),

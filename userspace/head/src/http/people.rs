@@ -12,11 +12,11 @@ use gtrace_fleet::{HostState, check_name};
 use gtrace_profile::Layer;
 use serde::{Deserialize, Serialize};
 
-use super::App;
 use super::agents::InTime;
 use super::gate::{self, Named, Only};
 use super::problem::Problem;
 use super::query::Query;
+use super::{App, seen};
 use crate::db::{
     ChainReport, Database, EventQuery, Factor, FleetEvent, FleetIncident, IncidentQuery, LatencyBy,
     LatencyQuery, LatencyReport, Unit, UsageBy, UsageQuery, UsageReport,
@@ -47,10 +47,10 @@ pub(super) async fn hosts(
     State(app): State<App>,
     only: Only,
 ) -> Result<Json<Vec<HostView>>, Problem> {
-    let now = Timestamp::now();
-    let rows = app.hosts().await?;
-    let seen = rows.iter().filter(|row| only.has(row));
-    Ok(Json(seen.map(|row| HostView::new(row, now)).collect()))
+    let all = seen::hosts(&app).await?;
+    let seen = all.rows.iter().zip(&*all.views);
+    let seen = seen.filter(|(row, _)| only.has(row));
+    Ok(Json(seen.map(|(_, view)| view.clone()).collect()))
 }
 
 /// A host, with what it said last.
@@ -197,7 +197,7 @@ pub(super) async fn verify(
 
 /// A label that a host has. By another, all hosts would be left out.
 async fn known_label(app: &App, only: &Only, name: &str) -> Result<String, Problem> {
-    let rows = app.hosts().await?;
+    let rows = seen::hosts(app).await?.rows;
     let seen = rows.iter().filter(|row| only.has(row));
     let known: BTreeSet<&String> = seen.flat_map(|row| labels(row).keys()).collect();
     if known.iter().any(|known| *known == name) {

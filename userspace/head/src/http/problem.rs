@@ -47,6 +47,18 @@ impl Problem {
         Self::new(StatusCode::UNAUTHORIZED, "not let in", cause, remedy)
     }
 
+    pub(super) fn forbidden(error: &str, cause: impl ToString, remedy: &str) -> Self {
+        Self::new(StatusCode::FORBIDDEN, error, cause, remedy)
+    }
+
+    pub(super) fn conflict(error: &str, cause: impl ToString, remedy: &str) -> Self {
+        Self::new(StatusCode::CONFLICT, error, cause, remedy)
+    }
+
+    pub(super) fn too_many(error: &str, cause: impl ToString, remedy: &str) -> Self {
+        Self::new(StatusCode::TOO_MANY_REQUESTS, error, cause, remedy)
+    }
+
     pub(super) fn not_found(cause: impl ToString, remedy: &str) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not found", cause, remedy)
     }

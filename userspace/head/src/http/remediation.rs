@@ -4,7 +4,6 @@ use std::sync::PoisonError;
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::StatusCode;
 use gtrace_event::Timestamp;
 use gtrace_fleet::remedy::{Mode, Plan};
 use serde::{Deserialize, Serialize};
@@ -83,8 +82,7 @@ pub(super) async fn show(
     let found = app.read(move |db| db.plan(id)).await?;
     match found.ok_or_else(|| no_plan(id))? {
         Ok(plan) => Ok(Json(plan)),
-        Err(unreadable) => Err(Problem::new(
-            StatusCode::CONFLICT,
+        Err(unreadable) => Err(Problem::conflict(
             "cannot be read",
             format!("plan {id} cannot be read: {}", unreadable.why),
             "a head of the version that wrote it can",
@@ -100,7 +98,7 @@ async fn change(app: App, id: i64, change: Change, by: String) -> Result<Json<Pl
         .map_err(|e| Problem::unavailable("cannot change the plan", e))?;
     let conflict = |why: String| {
         let remedy = "`gtrace fleet remediation show` says how far it is";
-        Problem::new(StatusCode::CONFLICT, "not changed", why, remedy)
+        Problem::conflict("not changed", why, remedy)
     };
     let done = done.ok_or_else(|| no_plan(id))?;
     done.map(Json).map_err(conflict)

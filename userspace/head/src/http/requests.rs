@@ -69,9 +69,7 @@ async fn asked(
 ) -> Result<Json<Request>, Problem> {
     let row = only.host(&app, &host).await?;
     let now = Timestamp::now();
-    let conflict = |cause: String, remedy: &str| {
-        Problem::new(StatusCode::CONFLICT, "not asked", cause, remedy)
-    };
+    let conflict = |cause: String, remedy: &str| Problem::conflict("not asked", cause, remedy);
     if is_silent(&row, now) {
         let cause = format!("host `{host}` is silent");
         let remedy = "ask again once its agent is back, or use gtrace there";
@@ -88,12 +86,7 @@ async fn asked(
             }
             _ => "`gtrace agent run --allow report`, or head_reports = true of its daemon, does",
         };
-        return Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "not asked",
-            cause,
-            remedy,
-        ));
+        return Err(Problem::forbidden("not asked", cause, remedy));
     }
     let deadline = now.saturating_add(jiff::SignedDuration::from_secs(BEGIN_S));
     let new = NewRequest {
@@ -144,12 +137,7 @@ pub(super) async fn file(
     if !gate::may_operate(&extensions) {
         let cause = "reports and traces are for those who may ask for them";
         let remedy = "use the head's Unix socket (--socket), or a credential with the role operate";
-        return Err(Problem::new(
-            StatusCode::FORBIDDEN,
-            "not allowed",
-            cause,
-            remedy,
-        ));
+        return Err(Problem::forbidden("not allowed", cause, remedy));
     }
     let Json(request) = show(State(app.clone()), only, Path(id)).await?;
     let found = app.read(move |db| db.request_file(id)).await?;
@@ -241,8 +229,7 @@ pub(super) async fn answer(
         return Err(not_awaited());
     }
     let Some(_one) = app.answering_hosts.take(host, 1) else {
-        return Err(Problem::new(
-            StatusCode::TOO_MANY_REQUESTS,
+        return Err(Problem::too_many(
             "not taken",
             "another answer of this host is being taken",
             "send it again once that has ended",

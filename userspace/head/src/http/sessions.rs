@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::{Path, State};
-use axum::http::{Extensions, StatusCode};
+use axum::http::Extensions;
 use gtrace_event::Timestamp;
 use gtrace_fleet::{
     HostRequest, INTERVAL_MS, Measure, MeasureAnswer, Metric, REQUESTS_MAX, SESSIONS_MAX,
@@ -320,13 +320,13 @@ pub(super) async fn begin(
         NotStarted::IsOn => {
             let cause = format!("a session `{}` is on", asked.name);
             let remedy = "stop it, or choose another name";
-            Problem::new(StatusCode::CONFLICT, "not started", cause, remedy)
+            Problem::conflict("not started", cause, remedy)
         }
         NotStarted::Full(host) => {
             let of = host.map_or("every host".to_owned(), |host| format!("host `{host}`"));
             let cause = format!("{of} takes part in {SESSIONS_MAX} sessions, which is the most");
             let remedy = "stop one of them (`gtrace session list`), or choose other hosts";
-            Problem::new(StatusCode::TOO_MANY_REQUESTS, "not started", cause, remedy)
+            Problem::too_many("not started", cause, remedy)
         }
     })
 }
@@ -372,8 +372,7 @@ pub(super) async fn end(app: &App, session: &Session, by: String) -> Result<Sess
     }
     stopped.ok_or_else(|| {
         let cause = format!("session `{}` is not on", session.name);
-        Problem::new(
-            StatusCode::CONFLICT,
+        Problem::conflict(
             "not stopped",
             cause,
             "`gtrace session list` says when it ended",
@@ -419,10 +418,13 @@ pub(super) async fn show(
 /// What came of a session.
 pub(super) async fn view(app: &App, session: Session) -> Result<SessionView, Problem> {
     let id = session.id;
+    let of = session.clone();
     // All of its frames are counted.
-    let (delivered, rows) = app
-        .read_long(move |db| Ok((db.delivered(id)?, db.hosts()?)))
-        .await?;
+    let found = app.read_long(move |db| {
+        let rows = db.hosts_with_states(|name| of.includes(name))?;
+        Ok((db.delivered(id)?, rows))
+    });
+    let (delivered, rows) = found.await?;
     let now = Timestamp::now();
     let slots = session.slots(now);
     let mut hosts: BTreeMap<String, SessionHost> = BTreeMap::new();

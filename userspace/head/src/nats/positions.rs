@@ -17,7 +17,8 @@ use crate::readers::Unread;
 /// quiet host would not ask.
 pub(super) async fn renew(jetstream: &Context, intake: &Intake) -> Result<(), NatsError> {
     let unread = |Unread(cause)| failed(cause);
-    let hosts = intake.readers.read(|db| db.hosts()).await.map_err(unread)?;
+    let hosts = intake.readers.read(|db| db.hosts_with_states(|_| false));
+    let hosts = hosts.await.map_err(unread)?;
     let ids: HashMap<String, i64> = hosts.into_iter().map(|row| (row.name, row.id)).collect();
     let stream = jetstream.get_stream_no_info(POSITIONS).await;
     let stream = stream.map_err(failed)?;

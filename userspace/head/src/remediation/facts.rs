@@ -166,22 +166,29 @@ pub(super) fn facts(
         out_unknown: None,
         of: BTreeMap::new(),
     };
+    let by_name: BTreeMap<&str, &HostRow> = members
+        .iter()
+        .map(|row| (row.name.as_str(), *row))
+        .collect();
+    let mut before: Option<Known<'_>> = None;
     for plan in plans {
         let Some(known) = polls.of(plan, policy) else {
             continue;
         };
-        match out(&known) {
-            Ok(names) => {
-                let out = members
-                    .iter()
-                    .filter(|row| names.contains(row.name.as_str()));
-                facts.out.extend(out.map(|row| row.name.clone()));
+        // Most plans know the same, of as many hosts as there are.
+        if !before.as_ref().is_some_and(|before| before.is_same(&known)) {
+            match out(&known) {
+                Ok(names) => {
+                    let out = names.iter().filter(|name| by_name.contains_key(*name));
+                    facts.out.extend(out.map(|name| (*name).to_owned()));
+                }
+                Err(why) => facts.out_unknown = Some(why),
             }
-            Err(why) => facts.out_unknown = Some(why),
         }
-        let row = members.iter().find(|row| row.name == plan.host).copied();
+        let row = by_name.get(plan.host.as_str()).copied();
         let of = of_plan(db, &known, plan, row, now)?;
         facts.of.insert(plan.id, of);
+        before = Some(known);
     }
     Ok(facts)
 }

@@ -170,6 +170,22 @@ pub(super) struct Known<'a> {
     pub(super) slurm: Option<Result<&'a BTreeMap<String, Node>, String>>,
 }
 
+impl Known<'_> {
+    /// Whether it is of the same answers.
+    pub(super) fn is_same(&self, other: &Known<'_>) -> bool {
+        is_same(self.kubernetes.as_ref(), other.kubernetes.as_ref())
+            && is_same(self.slurm.as_ref(), other.slurm.as_ref())
+    }
+}
+
+fn is_same<T>(one: Option<&Result<&T, String>>, other: Option<&Result<&T, String>>) -> bool {
+    match (one, other) {
+        (Some(Ok(one)), Some(Ok(other))) => std::ptr::eq(*one, *other),
+        (Some(Err(one)), Some(Err(other))) => one == other,
+        (one, other) => one.is_none() && other.is_none(),
+    }
+}
+
 impl Polls {
     /// Polls those that are not being polled. `machine` knows the machine of a host.
     pub(super) fn begin(
@@ -374,6 +390,35 @@ mod tests {
             }
         }
         assert_eq!(order, ["a", "b", "c"]);
+    }
+
+    #[test]
+    fn plans_that_know_the_same_answers_say_so() {
+        let policy = policy();
+        let plans = [1, 2, 3].map(|id| plan(id, "a", &[Step::Cordon]));
+        let mut polls = Polls::default();
+        let mut poll = |serial, answer| {
+            let versions = plans.iter().map(|plan| (plan.id, plan.version)).collect();
+            polls.kubernetes.running = Some(Begun {
+                serial,
+                at: Instant::now(),
+                versions,
+            });
+            polls.take_kubernetes(serial, answer);
+            let known = plans
+                .each_ref()
+                .map(|plan| polls.of(plan, &policy).unwrap());
+            (known[0].is_same(&known[1]), known[1].is_same(&known[2]))
+        };
+        assert_eq!(poll(1, Ok(Nodes::default())), (true, true));
+        assert_eq!(poll(2, Err("away".to_owned())), (true, true));
+        let nodes = [Nodes::default(), Nodes::default()];
+        let of = |nodes| Known {
+            kubernetes: Some(nodes),
+            slurm: None,
+        };
+        assert!(!of(Ok(&nodes[0])).is_same(&of(Ok(&nodes[1]))));
+        assert!(!of(Ok(&nodes[0])).is_same(&of(Err("away".to_owned()))));
     }
 
     #[test]

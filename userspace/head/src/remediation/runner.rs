@@ -335,12 +335,8 @@ impl Runner {
         if plans.is_empty() {
             return Ok(self.searches());
         }
-        let rows = self.connection.with(Database::hosts)?;
-        let machines: BTreeMap<&str, &str> = rows
-            .iter()
-            .filter_map(|row| Some((row.name.as_str(), row.machine_id.as_deref()?)))
-            .collect();
-        let machine = |host: &str| machines.get(host).map(|id| (*id).to_owned());
+        let machines = self.connection.with(Database::machines)?;
+        let machine = |host: &str| machines.get(host).cloned();
         self.polls
             .begin(&self.policy, &plans, machine, &self.messages.0);
         Ok(true)
@@ -352,15 +348,20 @@ impl Runner {
             return Ok(());
         };
         let plans = self.connection.with(|db| db.plans(false, 2000))?;
-        let rows = self.connection.with(Database::hosts)?;
         let mut policy = self.policy.clone();
         // The file says that it is dry, and is not taken over yet: nothing new begins, and what waits is withdrawn.
         let turns_dry = self.is_dry.load(Ordering::Relaxed) && policy.mode != Mode::Dry;
         if turns_dry {
             policy.mode = Mode::Dry;
         }
+        let searches = !turns_dry && self.searches();
+        // Each host may be found ill. Else those count that have plans.
+        let hosts: BTreeSet<&str> = plans.plans.iter().map(|plan| plan.host.as_str()).collect();
+        let rows = self
+            .connection
+            .with(|db| db.hosts_with_states(|host| searches || hosts.contains(host)))?;
         let mut wishes = Vec::new();
-        if !turns_dry && self.searches() {
+        if searches {
             wishes = self
                 .connection
                 .with(|db| facts::wishes(db, &policy, &rows))?;

@@ -3,7 +3,7 @@ use std::process::{Command, Stdio};
 
 use gtrace_history::{Options, Samples, Writer};
 
-use crate::common::{SECOND, START, everything, gauge, points, query};
+use crate::common::{MINUTE, SECOND, START, everything, fill, gauge, open, points, query, seconds};
 
 const DIR_ENV: &str = "GTRACE_HISTORY_TEST_DIR";
 
@@ -122,5 +122,50 @@ fn a_block_that_cannot_be_written_stays_in_the_journal() {
     assert_eq!(
         points(&query(dir.path(), &everything()), "temperature"),
         before
+    );
+}
+
+#[test]
+fn a_history_that_somebody_removes_goes_on_with_what_the_journal_had() {
+    for with_directory in [true, false] {
+        let parent = tempfile::tempdir().unwrap();
+        let dir = parent.path().join("samples");
+        let mut writer = open(&dir);
+        let (removed, end) = (START + 10 * MINUTE, START + 30 * MINUTE);
+        fill(&mut writer, START, removed, SECOND);
+        std::fs::remove_dir_all(&dir).unwrap();
+        if !with_directory {
+            std::fs::create_dir(&dir).unwrap();
+        }
+        fill(&mut writer, removed, end, SECOND);
+        drop(writer);
+        // A block of the first five minutes is gone with its file.
+        let found = points(&query(&dir, &everything()), "temperature");
+        assert_eq!(found, seconds(START + 5 * MINUTE, end), "{with_directory}");
+    }
+}
+
+#[test]
+fn a_history_that_is_at_its_place_again_keeps_its_blocks_and_goes_on() {
+    let parent = tempfile::tempdir().unwrap();
+    let [dir, aside] = ["samples", "aside"].map(|name| parent.path().join(name));
+    let mut writer = open(&dir);
+    let minute = |n: i64| START + n * MINUTE;
+    fill(&mut writer, START, minute(30), SECOND);
+    // As a file system that is unmounted, and mounted again while what came meanwhile is below it.
+    std::fs::rename(&dir, &aside).unwrap();
+    fill(&mut writer, minute(30), minute(40), SECOND);
+    std::fs::remove_dir_all(&dir).unwrap();
+    std::fs::rename(&aside, &dir).unwrap();
+    fill(&mut writer, minute(40), minute(60), SECOND);
+    drop(writer);
+    let found = points(&query(&dir, &everything()), "temperature");
+    let times: Vec<i64> = found.iter().map(|(time, _)| *time).collect();
+    // What was below it is gone, and so is the journal from before it.
+    let all = |from: i64, until: i64| (minute(from)..minute(until)).step_by(SECOND as usize);
+    assert!(
+        all(0, 25)
+            .chain(all(35, 60))
+            .all(|time| times.binary_search(&time).is_ok())
     );
 }

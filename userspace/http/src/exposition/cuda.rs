@@ -41,72 +41,27 @@ pub(super) fn families(report: &CudaReport, tally: &Tally) -> Vec<Family> {
             .map(|cost| (vec![("function", cost.function.clone())], value(cost)))
             .collect()
     };
-    let mut families = vec![
-        Family::gauge(
-            "cuda_api_state",
-            "",
-            "1 for the state that counting CUDA calls is in",
-        )
-        .values(states),
-        Family::counter(
-            "cuda_calls",
-            "",
-            "CUDA calls by process name and function, of those seen: none while \
-             gtrace_cuda_sample_interval of the function is 0",
-        )
-        .values(named(|series| series.calls as f64)),
-        Family::counter(
-            "cuda_call_errors",
-            "",
-            "CUDA calls that failed, of those timed: see gtrace_cuda_sample_interval",
-        )
-        .values(named(|series| series.errors as f64)),
-        Family::counter(
-            "cuda_call_data",
-            "bytes",
-            "Bytes that CUDA calls copied, set or allocated, of those timed",
-        )
-        .values(named(|series| series.bytes as f64)),
-        Family::counter(
-            "cuda_probe_cost",
-            "seconds",
-            "CPU time that the probes of a function took from the traced processes",
-        )
-        .values(functions(|cost| cost.seconds)),
-        Family::gauge(
-            "cuda_sample_interval",
-            "",
-            "One call in so many is timed; 0 where the probes were taken away for their cost",
-        )
-        .values(functions(|cost| match cost.detached {
-            true => 0.0,
-            false => f64::from(cost.time_every),
-        })),
-        Family::counter(
-            "cuda_unseen",
-            "seconds",
-            "How long calls of a function were not seen, as its probes were taken away for their cost",
-        )
-        .values(functions(|cost| cost.unseen_s)),
-        Family::gauge(
-            "cuda_probe_share",
-            "ratio",
-            "Share of the traced processes' CPU time that all probes took since start",
-        )
-        .value(report.cost.share.unwrap_or(0.0)),
-        Family::gauge(
-            "cuda_probe_maps",
-            "bytes",
-            "Kernel memory of the maps of the probes on CUDA calls",
-        )
-        .value(report.map_bytes as f64),
-        Family::gauge(
-            "cuda_memory_tracking_disabled",
-            "",
-            "1 where device memory is no longer followed, as its probes cost too much",
-        )
-        .value(f64::from(report.memory_ends_early)),
-    ];
+    let mut families = Vec::from(families! {
+        gauge "cuda_api_state" [""] "1 for the state that counting CUDA calls is in" => values(states);
+        counter "cuda_calls" [""] "CUDA calls by process name and function, of those seen: none while gtrace_cuda_sample_interval of the function is 0" =>
+            values(named(|series| series.calls as f64));
+        counter "cuda_call_errors" [""] "CUDA calls that failed, of those timed: see gtrace_cuda_sample_interval" =>
+            values(named(|series| series.errors as f64));
+        counter "cuda_call_data" ["bytes"] "Bytes that CUDA calls copied, set or allocated, of those timed" =>
+            values(named(|series| series.bytes as f64));
+        counter "cuda_probe_cost" ["seconds"] "CPU time that the probes of a function took from the traced processes" =>
+            values(functions(|cost| cost.seconds));
+        gauge "cuda_sample_interval" [""] "One call in so many is timed; 0 where the probes were taken away for their cost" =>
+            values(functions(|cost| if cost.detached { 0.0 } else { f64::from(cost.time_every) }));
+        counter "cuda_unseen" ["seconds"] "How long calls of a function were not seen, as its probes were taken away for their cost" =>
+            values(functions(|cost| cost.unseen_s));
+        gauge "cuda_probe_share" ["ratio"] "Share of the traced processes' CPU time that all probes took since start" =>
+            value(report.cost.share.unwrap_or(0.0));
+        gauge "cuda_probe_maps" ["bytes"] "Kernel memory of the maps of the probes on CUDA calls" =>
+            value(report.map_bytes as f64);
+        gauge "cuda_memory_tracking_disabled" [""] "1 where device memory is no longer followed, as its probes cost too much" =>
+            value(f64::from(report.memory_ends_early));
+    });
     families.extend(of_memory(&report.memory));
     families
 }
@@ -130,32 +85,15 @@ fn of_memory(memory: &[CudaMemory]) -> [Family; 4] {
         let labels = vec![("process", "other".to_owned()), ("pid", String::new())];
         live.push((labels, rest.iter().map(|m| m.live_bytes as f64).sum()));
     }
-    [
-        Family::gauge(
-            "cuda_memory_live",
-            "bytes",
-            "Device memory that a process has allocated and not freed",
-        )
-        .values(live),
-        Family::gauge(
-            "cuda_memory_peak",
-            "bytes",
-            "Most device memory that a process had allocated at once",
-        )
-        .values(named(|memory| Some(memory.peak_bytes as f64))),
-        Family::gauge(
-            "cuda_memory_growth",
-            "bytes_per_second",
-            "Growth of a process's device memory over the last two minutes",
-        )
-        .values(named(|memory| memory.bytes_per_second)),
-        Family::gauge(
-            "cuda_memory_full_in",
-            "seconds",
-            "When the device's memory is full if a process goes on allocating as it does",
-        )
-        .values(named(|memory| memory.full_in_s)),
-    ]
+    families! {
+        gauge "cuda_memory_live" ["bytes"] "Device memory that a process has allocated and not freed" => values(live);
+        gauge "cuda_memory_peak" ["bytes"] "Most device memory that a process had allocated at once" =>
+            values(named(|memory| Some(memory.peak_bytes as f64)));
+        gauge "cuda_memory_growth" ["bytes_per_second"] "Growth of a process's device memory over the last two minutes" =>
+            values(named(|memory| memory.bytes_per_second));
+        gauge "cuda_memory_full_in" ["seconds"] "When the device's memory is full if a process goes on allocating as it does" =>
+            values(named(|memory| memory.full_in_s));
+    }
 }
 
 /// Latencies of timed calls.

@@ -38,21 +38,11 @@ pub(super) fn families(hub: &Hub) -> Vec<Family> {
         labels.push(("action", known.action.name().to_owned()));
         (labels, 1.0)
     });
-    vec![
-        Family::gauge(
-            "health_state",
-            "",
-            "1 for the state that host, GPU, NVSwitch, port or component is in",
-        )
-        .values(states),
-        Family::gauge("health_action", "", "1 for what is suggested, if anything").values(actions),
-        Family::gauge("maintenance", "", "1 while a maintenance window is on")
-            .value(f64::from(report.maintenance.is_some())),
-        Family::counter(
-            "health_dropped",
-            "",
-            "Parts and reasons of health that found no room",
-        )
-        .value(hub.health_dropped() as f64),
-    ]
+    Vec::from(families! {
+        gauge "health_state" [""] "1 for the state that host, GPU, NVSwitch, port or component is in" => values(states);
+        gauge "health_action" [""] "1 for what is suggested, if anything" => values(actions);
+        gauge "maintenance" [""] "1 while a maintenance window is on" => value(f64::from(report.maintenance.is_some()));
+        counter "health_dropped" [""] "Parts and reasons of health that found no room" =>
+            value(hub.health_dropped() as f64);
+    })
 }

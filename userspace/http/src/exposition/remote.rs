@@ -48,116 +48,47 @@ fn of_sessions(status: &ServerStatus) -> [Family; 4] {
             ("credential", client.credential.unwrap_or_default()),
         ]
     };
-    [
-        Family::gauge("remote_sessions", "", "Clients of gtrace serve")
-            .value(sessions().count() as f64),
-        Family::gauge("remote_lanes", "", "Their open lanes")
-            .values(sessions().map(|s| (labels(s), f64::from(s.stats.lanes)))),
-        Family::gauge(
-            "remote_memory",
-            "bytes",
-            "Device memory that they allocated",
-        )
-        .values(sessions().map(|s| (labels(s), s.stats.memory as f64))),
-        Family::gauge(
-            "remote_calls_per_second",
-            "",
-            "Their calls, over the last second",
-        )
-        .values(sessions().map(|s| (labels(s), s.calls_per_second))),
-    ]
+    families! {
+        gauge "remote_sessions" [""] "Clients of gtrace serve" => value(sessions().count() as f64);
+        gauge "remote_lanes" [""] "Their open lanes" =>
+            values(sessions().map(|s| (labels(s), f64::from(s.stats.lanes))));
+        gauge "remote_memory" ["bytes"] "Device memory that they allocated" =>
+            values(sessions().map(|s| (labels(s), s.stats.memory as f64)));
+        gauge "remote_calls_per_second" [""] "Their calls, over the last second" =>
+            values(sessions().map(|s| (labels(s), s.calls_per_second)));
+    }
 }
 
 fn of_totals(totals: &Counters) -> [Family; 16] {
-    let counter =
-        |name, unit, help, value: u64| Family::counter(name, unit, help).value(value as f64);
     let refused = totals
         .refused
         .iter()
         .map(|(reason, count)| (vec![("reason", reason.clone())], *count as f64));
-    [
-        counter(
-            "remote_connections",
-            "",
-            "Connections to gtrace serve",
-            totals.accepted,
-        ),
-        Family::counter("remote_refused", "", "Those not let in, by reason").values(refused),
-        counter(
-            "remote_sessions_opened",
-            "",
-            "Clients let in",
-            totals.sessions,
-        ),
-        counter("remote_lanes_opened", "", "Lanes let in", totals.lanes),
-        Family::counter(
-            "remote_credential_sessions",
-            "",
-            "Clients let in, by the credential of which they are",
-        )
-        .values(
-            totals
-                .by_credential
-                .iter()
-                .map(|(name, count)| (vec![("credential", name.clone())], *count as f64)),
-        ),
-        counter(
-            "remote_sessions_revoked",
-            "",
-            "Clients ended because their credential was revoked or had expired",
-            totals.sessions_revoked,
-        ),
-        counter(
-            "remote_workers_failed",
-            "",
-            "Workers that ended by a signal or an error",
-            totals.workers_failed,
-        ),
-        counter("remote_frames", "", "Frames executed", totals.frames),
-        counter(
-            "remote_received",
-            "bytes",
-            "Bytes of requests",
-            totals.bytes_in,
-        ),
-        counter("remote_sent", "bytes", "Bytes of replies", totals.bytes_out),
-        counter(
-            "remote_lanes_broken",
-            "",
-            "Lanes closed because their client did not keep to the protocol",
-            totals.lanes_broken,
-        ),
-        counter(
-            "remote_rdma_refused",
-            "",
-            "Times that RDMA was asked for and not agreed upon",
-            totals.rdma_refused,
-        ),
-        counter(
-            "remote_rdma_failovers",
-            "",
-            "Times that a lane gave RDMA up for its connection",
-            totals.failovers,
-        ),
-        counter(
-            "remote_rdma_failbacks",
-            "",
-            "Times that a lane took RDMA again",
-            totals.failbacks,
-        ),
-        counter(
-            "remote_lanes_severed",
-            "",
-            "Times that the connection of a lane broke",
-            totals.severed,
-        ),
-        counter(
-            "remote_lanes_resumed",
-            "",
-            "Times that another connection took its place",
-            totals.resumed,
-        ),
-    ]
+    families! {
+        counter "remote_connections" [""] "Connections to gtrace serve" => value(totals.accepted as f64);
+        counter "remote_refused" [""] "Those not let in, by reason" => values(refused);
+        counter "remote_sessions_opened" [""] "Clients let in" => value(totals.sessions as f64);
+        counter "remote_lanes_opened" [""] "Lanes let in" => value(totals.lanes as f64);
+        counter "remote_credential_sessions" [""] "Clients let in, by the credential of which they are" =>
+            values(totals.by_credential.iter().map(|(name, count)| (vec![("credential", name.clone())], *count as f64)));
+        counter "remote_sessions_revoked" [""] "Clients ended because their credential was revoked or had expired" =>
+            value(totals.sessions_revoked as f64);
+        counter "remote_workers_failed" [""] "Workers that ended by a signal or an error" =>
+            value(totals.workers_failed as f64);
+        counter "remote_frames" [""] "Frames executed" => value(totals.frames as f64);
+        counter "remote_received" ["bytes"] "Bytes of requests" => value(totals.bytes_in as f64);
+        counter "remote_sent" ["bytes"] "Bytes of replies" => value(totals.bytes_out as f64);
+        counter "remote_lanes_broken" [""] "Lanes closed because their client did not keep to the protocol" =>
+            value(totals.lanes_broken as f64);
+        counter "remote_rdma_refused" [""] "Times that RDMA was asked for and not agreed upon" =>
+            value(totals.rdma_refused as f64);
+        counter "remote_rdma_failovers" [""] "Times that a lane gave RDMA up for its connection" =>
+            value(totals.failovers as f64);
+        counter "remote_rdma_failbacks" [""] "Times that a lane took RDMA again" => value(totals.failbacks as f64);
+        counter "remote_lanes_severed" [""] "Times that the connection of a lane broke" => value(totals.severed as f64);
+        counter "remote_lanes_resumed" [""] "Times that another connection took its place" =>
+            value(totals.resumed as f64);
+    }
 }
 
 fn of_operations(totals: &Counters) -> [Family; 3] {
@@ -168,18 +99,12 @@ fn of_operations(totals: &Counters) -> [Family; 3] {
             .map(|op| (vec![("op", op.name.clone())], value(op)))
             .collect()
     };
-    [
-        Family::counter("remote_calls", "", "Remote calls by operation")
-            .values(named(|op| op.driver.count as f64)),
-        Family::counter("remote_call_errors", "", "Remote calls that failed")
-            .values(named(|op| op.errors as f64)),
-        Family::counter(
-            "remote_call_time",
-            "seconds",
-            "Time of remote calls in the driver",
-        )
-        .values(named(|op| op.driver.sum_ns as f64 / 1e9)),
-    ]
+    families! {
+        counter "remote_calls" [""] "Remote calls by operation" => values(named(|op| op.driver.count as f64));
+        counter "remote_call_errors" [""] "Remote calls that failed" => values(named(|op| op.errors as f64));
+        counter "remote_call_time" ["seconds"] "Time of remote calls in the driver" =>
+            values(named(|op| op.driver.sum_ns as f64 / 1e9));
+    }
 }
 
 fn histogram(

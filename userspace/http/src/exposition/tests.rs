@@ -10,8 +10,8 @@ use gtrace_api::{
     ComponentHealth, CudaCalls, CudaMemory, CudaReport, CudaState, DeviceUser, FunctionCost,
 };
 use gtrace_devices::{
-    ClockEventReasons, GpuInfo, GpuProcess, GpuSample, MigInstance, MigMode, NvLinkSample,
-    ProcessType, VgpuLicense,
+    C2cLinkSample, ClockEventReasons, GpuInfo, GpuProcess, GpuSample, MigInstance, MigMode,
+    NvLinkSample, ProcessType, VgpuLicense,
 };
 use gtrace_engine::metrics::Counted;
 use gtrace_engine::samples::Batch;
@@ -76,7 +76,14 @@ fn gpu(address: &str, mig: bool) -> GpuInfo {
         active: Some(true),
         replay: Some(1),
         crc_flit: Some(2),
+        effective_ber: Some(1e-13),
         ..NvLinkSample::default()
+    }];
+    sample.c2c_links = vec![C2cLinkSample {
+        active: Some(true),
+        max_bandwidth: Some(number),
+        crc_errors: Some(0),
+        ..C2cLinkSample::default()
     }];
     sample.processes = vec![GpuProcess {
         pid: 42,

@@ -12,6 +12,7 @@ use gtrace_event::{IdError, Incident, IncidentId, StateChange, Timestamp};
 use gtrace_store::IncidentFilter;
 
 use super::super::AppState;
+use super::super::archive::Archive;
 use super::super::body::Sent;
 use super::super::peer::Peer;
 use super::super::problem::Problem;
@@ -29,15 +30,19 @@ pub(in super::super) async fn list(
         .map(|(name, value)| (name.as_str(), value.as_str()));
     let filter =
         incident_filter(given, Timestamp::now()).map_err(|e| bad_parameter(e.to_string()))?;
-    // What waits for the store is known here; what is older is known there. A store that cannot be read hides nothing
-    // of what is going on now; a part of what was asked for is no answer.
-    let (newest, is_enough) = (state.hub.incidents(), is_known(&state, &filter));
-    let stored = state
-        .read(peer, move |archive| archive.incidents(&filter))
-        .await;
+    // What waits for the store is known here; what is older is known there. What is open is not read there once it was read back: a page
+    // asks for that every few seconds. A store that cannot be read hides nothing of what is going on now; a part of what was asked for is
+    // no answer.
+    let is_open = filter.unresolved && state.hub.has_taken_up_incidents() && has_all(&state);
+    let newest = state.hub.incidents();
+    let read = move |archive: &Archive| archive.incidents(&filter);
+    let stored = match is_open {
+        true => Ok(Vec::new()),
+        false => state.read(peer, read).await,
+    };
     let stored = match stored {
         Ok(stored) => stored,
-        Err(_) if is_enough => Vec::new(),
+        Err(_) if is_known(&state, &filter) => Vec::new(),
         Err(mut problem) => {
             let remedy = &mut problem.body.remedy;
             remedy.push_str("; `gtrace incidents --open` shows what nobody has resolved");
@@ -64,14 +69,16 @@ pub(in super::super) async fn list(
     Ok(Json(found))
 }
 
-/// Whether the daemon knows all that a filter asks for without its store.
+/// Whether the daemon knows all that a filter asks for without its store, by the clock that it started under: that may have been years
+/// behind.
 fn is_known(state: &AppState, filter: &IncidentFilter) -> bool {
-    let hub = &state.hub;
-    let is_new = filter
-        .since
-        .is_some_and(|since| since >= hub.status().started);
-    let has_all = hub.incidents().len() < INCIDENTS_MAX;
-    has_all && (is_new || filter.unresolved && hub.has_taken_up_incidents())
+    let started = state.hub.status().started;
+    filter.since.is_some_and(|since| since >= started) && has_all(state)
+}
+
+/// Whether the daemon has let go of no incident that it had.
+fn has_all(state: &AppState) -> bool {
+    state.hub.incidents().len() < INCIDENTS_MAX
 }
 
 pub(in super::super) async fn one(

@@ -20,16 +20,27 @@ class FleetLive extends Feed {
   outbreaks: Outbreak[] | undefined;
   incidents: FleetIncident[] | undefined;
 
-  /** Whether incidents could not be read: the stream does not have those before it. */
+  /** Whether incidents are to be read again: they could not be, or the stream does not have a change. */
   private incidentsDue = false;
+  /** While incidents are read: those that the stream brings meanwhile, which are newer. */
+  private streamed: Set<string> | undefined;
+  /** How often stores of hosts were replaced or put back: the head resolves what they have lost, of which there is no record. */
+  private forks: number | undefined;
   private byKey = new Map<string, FleetIncident>();
   private due = 0;
 
   start(): void {
     this.follow();
-    void this.poll("hosts", async () => { this.hosts = await get<Host[]>("/fleet/v1/hosts"); }, HOSTS_MS);
+    void this.poll("hosts", () => this.readHosts(), HOSTS_MS);
     void this.poll("incidents", async () => { if (this.incidentsDue) await this.readIncidents(); }, HOSTS_MS);
     void this.poll("outbreaks", () => this.readOutbreaks(), OUTBREAKS_MS);
+  }
+
+  private async readHosts(): Promise<void> {
+    const hosts = this.hosts = await get<Host[]>("/fleet/v1/hosts");
+    const forks = hosts.reduce((sum, host) => sum + host.forks, 0);
+    if (this.forks !== undefined && this.forks !== forks) this.incidentsDue = true;
+    this.forks = forks;
   }
 
   private async readOutbreaks(): Promise<void> {
@@ -43,14 +54,23 @@ class FleetLive extends Feed {
   }
 
   private async readIncidents(): Promise<void> {
-    this.incidentsDue = false;
+    // One reading at a time: an earlier one does not end last. The poll reads them anew.
+    this.incidentsDue = this.streamed !== undefined;
+    if (this.incidentsDue) return;
+    const streamed = this.streamed = new Set<string>();
     try {
       const limit: [string, string] = ["limit", String(INCIDENTS_MAX)];
-      this.take(await get<FleetIncident[]>("/fleet/v1/incidents", [["open", "true"], limit]));
-      this.take(await get<FleetIncident[]>("/fleet/v1/incidents", [limit]));
+      const read = async (asked: [string, string][]) => {
+        const found = await get<FleetIncident[]>("/fleet/v1/incidents", asked);
+        this.take(found.filter((one) => !streamed.has(keyOf(one))));
+      };
+      await read([["open", "true"], limit]);
+      await read([limit]);
     } catch (error) {
       this.incidentsDue = true;
       throw error;
+    } finally {
+      this.streamed = undefined;
     }
   }
 
@@ -59,7 +79,9 @@ class FleetLive extends Feed {
     const read = () => void this.attempt("incidents", () => this.readIncidents());
     const stream = this.open("/fleet/v1/incidents/stream", read, () => 5_000);
     stream.addEventListener("incident", (message) => {
-      this.take([JSON.parse((message as MessageEvent<string>).data) as FleetIncident]);
+      const one = JSON.parse((message as MessageEvent<string>).data) as FleetIncident;
+      this.streamed?.add(keyOf(one));
+      this.take([one]);
       this.settle();
     });
     stream.addEventListener("gap", read);
@@ -74,11 +96,9 @@ class FleetLive extends Feed {
     }, SETTLE_MS);
   }
 
+  /** What came last is the newest, whatever its revision: a store that lost its newest records counts from an older one. */
   private take(found: FleetIncident[]): void {
-    for (const one of found) {
-      const known = this.byKey.get(keyOf(one));
-      if (!known || known.incident.revision <= one.incident.revision) this.byKey.set(keyOf(one), one);
-    }
+    for (const one of found) this.byKey.set(keyOf(one), one);
     this.stale = true;
     this.changed();
   }

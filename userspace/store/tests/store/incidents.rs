@@ -103,6 +103,30 @@ fn an_incident_of_which_a_newer_gtrace_says_something_else_is_listed() {
 }
 
 #[test]
+fn a_table_of_before_is_read_without_its_index_of_incidents_and_gets_it_from_a_writer() {
+    let place = Place::new();
+    let mut store = place.store();
+    let one = incident(day(0), Vec::new());
+    put(&mut store, 0, &[record(&one)]);
+    store.close();
+    let conn = rusqlite::Connection::open(&place.path).unwrap();
+    conn.execute_batch("DROP INDEX records_20261121_incident")
+        .unwrap();
+    let check = || {
+        let reader = place.reader();
+        let all = reader.incidents(&IncidentFilter::default());
+        assert_eq!(all.unwrap(), std::slice::from_ref(&one));
+        assert_eq!(reader.verify().unwrap().fault, None);
+    };
+    check();
+    place.store().close();
+    check();
+    let index = "SELECT sql FROM sqlite_master WHERE name = 'records_20261121_incident'";
+    let sql: String = conn.query_row(index, [], |row| row.get(0)).unwrap();
+    assert!(sql.ends_with("WHERE record = 'incident'"), "{sql}");
+}
+
+#[test]
 fn many_events_are_read_by_their_ids_in_the_order_asked_for() {
     let place = Place::new();
     let mut store = place.store();

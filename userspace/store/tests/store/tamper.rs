@@ -208,11 +208,17 @@ fn what_would_hide_records_from_queries_or_change_them_later_is_found() {
     let place = whole();
     let index = format!("{}_time", D[1]);
     let changed = Why::Schema(index.clone());
-    let other_rows = format!(
-        "PRAGMA writable_schema = 1;
-         UPDATE sqlite_master SET sql = replace(sql, '''event''', '''none''') WHERE name = '{index}'"
-    );
-    assert_found(&place, &other_rows, None, changed.clone());
+    let other_rows = |index: &str, of: &str| {
+        format!(
+            "PRAGMA writable_schema = 1;
+             UPDATE sqlite_master SET sql = replace(sql, '''{of}''', '''none''') WHERE name = '{index}'"
+        )
+    };
+    let of_incidents = format!("{}_incident", D[1]);
+    let other_incidents = other_rows(&of_incidents, "incident");
+    assert_found(&place, &other_incidents, None, Why::Schema(of_incidents));
+    let other_events = other_rows(&index, "event");
+    assert_found(&place, &other_events, None, changed.clone());
     assert_found(&place, &format!("DROP INDEX {index}"), None, changed);
     let trigger = format!(
         "CREATE TRIGGER forget AFTER INSERT ON {} BEGIN DELETE FROM cursors; END",

@@ -57,6 +57,18 @@ pub struct Report {
     pub cpu_ns: f64,
     /// What was dropped.
     pub counters: Vec<(ApiCounter, u64)>,
+    /// Times that a library found no place, or had to give up its own.
+    pub refused: u64,
+}
+
+impl Report {
+    /// What was lost of calls, by name.
+    pub fn lost(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let dropped = self.counters.iter();
+        let dropped = dropped.filter(|(counter, _)| *counter != ApiCounter::Sent);
+        let dropped = dropped.map(|(counter, n)| (counter.name(), *n));
+        dropped.chain([("api_libraries_full", self.refused)])
+    }
 }
 
 /// What the watch does besides counting.

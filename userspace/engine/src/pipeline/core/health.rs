@@ -5,6 +5,7 @@
 mod judgements;
 
 use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gtrace_devices::{GpuInfo, HostNews, RUNS_AGAIN};
@@ -173,15 +174,17 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 impl State {
-    /// Takes up what earlier runs knew.
-    pub(super) fn adopt_health(&mut self) {
-        let read = Reader::open(&self.store_path)
+    /// Takes up what earlier runs knew; where the store was found damaged, of the damaged file.
+    pub(super) fn adopt_health(&mut self, damaged: Option<&Path>) {
+        let read = Reader::open(damaged.unwrap_or(&self.store_path))
             .and_then(|reader| replay(&mut self.health.fold, &reader, Some(&self.boot_id)));
         match read {
             Ok(true) => self.hub.set_health_restored(),
             Ok(false) => {}
             Err(error) => {
-                self.hub.suspect_store(&error);
+                if damaged.is_none() {
+                    self.hub.suspect_store(&error);
+                }
                 tracing::warn!("the health of earlier runs cannot be read back: {error}");
             }
         }
@@ -190,7 +193,9 @@ impl State {
         if boot.map_or(any, |boot| boot != self.boot_id) {
             self.observe_boot();
         }
-        if any {
+        if damaged.is_some() {
+            self.record_health_again();
+        } else if any {
             self.snapshot_health();
         }
         // Before anything is judged by others.
@@ -320,6 +325,15 @@ impl State {
         (self.health.since_snapshot, self.health.snapshot_at) = (0, Instant::now());
     }
 
+    /// For a store that has nothing of it.
+    pub(super) fn record_health_again(&mut self) {
+        let fold = &self.health.fold;
+        let has_subjects = fold.subjects().next().is_some();
+        if has_subjects || fold.maintenance().is_some() || fold.site_rules().is_some() {
+            self.snapshot_health();
+        }
+    }
+
     /// What time and components have changed.
     pub(super) fn tick_health(&mut self) {
         let now = Instant::now();
@@ -379,12 +393,16 @@ impl State {
         }
     }
 
-    /// Something happened to a service of the host. What the events of this boot say already, as from before a restart, is no news:
+    /// Something happened to a service of the host. How things are is no news where the events of this boot say so already, as from before a restart:
     /// an error that was reported since the service last ran again, and that it runs again where nothing was wrong.
     pub(super) fn take_host_news(&mut self, news: HostNews) {
         let mut occurrence = news.occurrence;
-        let wrong = self.wrong_with(&occurrence);
+        let wrong = match news.happened {
+            true => Vec::new(),
+            false => self.wrong_with(&occurrence),
+        };
         let is_news = match occurrence.detail.host.error.as_deref() {
+            _ if news.happened => true,
             Some(RUNS_AGAIN) => !wrong.is_empty(),
             error => !wrong.iter().any(|known| Some(known.as_str()) == error),
         };

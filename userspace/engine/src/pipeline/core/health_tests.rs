@@ -730,7 +730,7 @@ fn what_happened_to_a_service_is_one_event_over_a_restart_and_another_after_it_r
         let mut occurrence = fault(Kind::ServiceFailed, Severity::Critical, &message);
         occurrence.detail.host.unit = Some("nvidia-fabricmanager".to_owned());
         occurrence.detail.host.error = Some(error.to_owned());
-        let news = gtrace_devices::HostNews { occurrence };
+        let news = gtrace_devices::HostNews::stands(occurrence);
         world.send(Input::Command(Command::HostNews(Box::new(news))));
         world.happened(Kind::ServiceFailed)
     };

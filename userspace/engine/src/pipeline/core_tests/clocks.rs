@@ -1,5 +1,7 @@
 //! A wall clock that was set between two runs of the daemon.
 
+use gtrace_devices::HostNews;
+
 use super::*;
 
 const S: u64 = 1_000_000_000;
@@ -64,7 +66,16 @@ fn a_service_that_ran_again_does_so_once_though_the_clock_was_set_back_after_its
     let over = || happened(gtrace_devices::RUNS_AGAIN);
     let failed = earlier(happened("failed"), 20, 2);
     let world = world_after(vec![failed, earlier(over(), 10, 0)]);
-    let news = gtrace_devices::HostNews { occurrence: over() };
-    world.send(Input::Command(Command::HostNews(Box::new(news))));
+    let send = |news| world.send(Input::Command(Command::HostNews(Box::new(news))));
+    send(HostNews::stands(over()));
     assert_eq!(world.happened(Kind::ServiceFailed), 2);
+    // What was seen to happen is news each time, and how things are once.
+    let line = |seen| HostNews {
+        occurrence: happened("topology"),
+        happened: seen,
+    };
+    for (seen, events) in [(false, 3), (false, 3), (true, 4), (true, 5), (false, 5)] {
+        send(line(seen));
+        assert_eq!(world.happened(Kind::ServiceFailed), events);
+    }
 }

@@ -1,7 +1,7 @@
 //! A store that takes nothing, is damaged, or is gone.
 
 use gtrace_devices::{Difference, Setting};
-use gtrace_event::{Gpu, HealthState, HealthSubject, PortChange, SubjectKind};
+use gtrace_event::{Gpu, HealthState, HealthSubject, MaintenanceWindow, PortChange, SubjectKind};
 
 use super::*;
 use crate::baseline::Judgement;
@@ -75,12 +75,17 @@ fn an_acknowledgement_is_answered_once_it_can_be_read_in_the_store() {
 
 /// Damages an index of the store under a running writer, which reads it again before its next append.
 fn damage(store: &std::path::Path) {
+    damage_root(store, "records_*_event");
+}
+
+/// The same of the table or index of this name.
+fn damage_root(store: &std::path::Path, name: &str) {
     use std::os::unix::fs::FileExt as _;
     let conn = rusqlite::Connection::open(store).unwrap();
     let folded = conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     folded.unwrap();
-    let sql = "SELECT rootpage FROM sqlite_master WHERE name GLOB 'records_*_event'";
-    let page: u32 = conn.query_row(sql, [], |row| row.get(0)).unwrap();
+    let sql = "SELECT rootpage FROM sqlite_master WHERE name GLOB ?1";
+    let page: u32 = conn.query_row(sql, [name], |row| row.get(0)).unwrap();
     let file = std::fs::OpenOptions::new().write(true).open(store).unwrap();
     file.write_all_at(&[0x5a; 100], u64::from(page - 1) * 4096)
         .unwrap();
@@ -158,6 +163,101 @@ fn nothing_that_comes_after_the_store_was_removed_is_lost_however_often_that_is(
     let files = std::fs::read_dir(world.dir.path()).unwrap();
     let mut contents = files.map(|file| std::fs::read(file.unwrap().path()).unwrap());
     assert!(contents.any(|content| content == b"not a store"));
+}
+
+fn tree() -> PciTree {
+    PciTree::read(&FakeSysfs::with_gpu().root())
+}
+
+/// A core whose GPU has fallen off the bus.
+fn fallen() -> World {
+    let world = World::new(tree());
+    let mut fallen = xid_79(Some(0), clock::boottime_ns());
+    fallen.provenance = Provenance::Kernel;
+    fallen.gpu = Some(Gpu::at(pci(GPU)));
+    world.ingest_one(KMSG, fallen);
+    world.flush();
+    world
+}
+
+/// The incidents that nobody has resolved, and the GPU's health.
+fn what_holds(world: &World) -> (Vec<gtrace_event::IncidentId>, HealthState) {
+    let incidents = world.hub.incidents();
+    let gpu = HealthSubject::new(SubjectKind::Gpu, GPU);
+    let report = world.hub.health_report().unwrap();
+    let known = report.subjects.iter().find(|known| known.subject == gpu);
+    (
+        incidents.iter().map(|one| one.id).collect(),
+        known.unwrap().state,
+    )
+}
+
+#[test]
+fn what_holds_since_before_a_store_was_begun_anew_is_known_after_a_restart() {
+    // It begins with a snapshot of health, after which nothing changes.
+    let world = fallen().restart(tree());
+    let before = what_holds(&world);
+    assert_eq!((before.0.len(), before.1), (1, HealthState::Unhealthy));
+    std::fs::remove_file(world.dir.path().join("store.db")).unwrap();
+    world.send(Input::KmsgProgress(7));
+    world.flush();
+
+    let world = world.restart(tree());
+    assert_eq!(what_holds(&world), before);
+}
+
+#[test]
+fn what_holds_is_taken_up_of_a_store_that_is_damaged_at_the_start() {
+    let world = fallen();
+    let before = what_holds(&world);
+    assert_eq!((before.0.len(), before.1), (1, HealthState::Unhealthy));
+    world.send(Input::KmsgProgress(7));
+    world.flush();
+    let World { dir, core, .. } = world;
+    core.finish();
+    damage(&dir.path().join("store.db"));
+    let mut world = World::start(dir, tree());
+    // Twice, as the new store has it.
+    for _ in 0..2 {
+        assert_eq!(what_holds(&world), before);
+        assert_eq!(world.core.kmsg_after, Some(7), "it would be counted again");
+        world = world.restart(tree());
+    }
+}
+
+#[test]
+fn the_kernel_log_is_read_anew_where_health_cannot_be_read_of_a_damaged_store() {
+    let world = fallen();
+    world.send(Input::KmsgProgress(7));
+    world.flush();
+    let World { dir, core, .. } = world;
+    core.finish();
+    // The table itself: no name of an index ends in a digit.
+    damage_root(&dir.path().join("store.db"), "records_*[0-9]");
+    let world = World::start(dir, tree());
+    assert_eq!(world.core.kmsg_after, None);
+    assert!(world.hub.incidents().is_empty());
+}
+
+#[test]
+fn a_maintenance_window_is_taken_up_though_no_part_is_known() {
+    let world = World::new(tree());
+    world.ingest_one(KMSG, xid("Xid 13, the first"));
+    let from = Timestamp::now();
+    let window = MaintenanceWindow {
+        from,
+        until: from + jiff::SignedDuration::from_hours(1),
+        by: "alice".to_owned(),
+        note: String::new(),
+    };
+    let (answer, done) = oneshot::channel();
+    world.send(Input::Command(Command::Maintenance(window, answer)));
+    done.blocking_recv().unwrap().unwrap();
+    let World { dir, core, .. } = world;
+    core.finish();
+    damage(&dir.path().join("store.db"));
+    let world = World::start(dir, tree()).restart(tree());
+    assert!(world.hub.is_in_maintenance(Timestamp::now()));
 }
 
 #[test]

@@ -55,7 +55,8 @@ function One({ id }: { id: string }) {
   const { incidents, outbreaks = [] } = useFleet();
   const [host = "", number = ""] = id.split("~");
   const known = incidents?.find((one) => one.fleet_host === host && one.incident.id === number);
-  const read = usePolled(`${id} ${known?.incident.revision ?? ""}`, async () => {
+  // A revision can come again, of another time.
+  const read = usePolled(`${id} ${known?.incident.revision ?? ""} ${known?.incident.time ?? ""}`, async () => {
     const found = known ?? await get<FleetIncident>(`/fleet/v1/hosts/${encodeURIComponent(host)}/incidents/${encodeURIComponent(number)}`);
     const [begin, end] = [Date.parse(found.incident.opened) - 600e3, Date.parse(found.incident.last_time) + 1000].map((time) => new Date(time).toISOString());
     const all = await get<FleetEvent[]>("/fleet/v1/events", [["host", host], ["since", begin ?? ""], ["until", end ?? ""], ["limit", "2000"]]);
