@@ -11,7 +11,7 @@ const MAX_RATIO: f64 = 1e-12;
 /// For so long samples have to show a link above it: the ratio counts from when the link came up, and one error is many of the bits of its
 /// first seconds. A sample has a ratio that was read up to a minute before, so that the last one was read a minute after the first or
 /// later: a link of 200 Gb/s has carried 12 * 10^12 bits by then.
-const LASTS: Duration = Duration::from_secs(120);
+const SUSTAINED: Duration = Duration::from_secs(120);
 
 /// What `detail.error` of the event says: a rule of health goes by it.
 const TOO_MANY: &str = "bit error rate";
@@ -43,9 +43,12 @@ impl BitErrors {
             self.above.entry(*link).or_insert(now.time);
         }
         let age = |at: Timestamp| now.time.duration_since(at).unsigned_abs();
-        let lasting = self.above.iter().filter(|(_, since)| age(**since) >= LASTS);
-        let lasting = lasting.filter_map(|(link, _)| Some((*link, *known.get(link)?)));
-        let worst = lasting.max_by(|(_, one), (_, other)| one.total_cmp(other));
+        let sustained = self
+            .above
+            .iter()
+            .filter(|(_, since)| age(**since) >= SUSTAINED);
+        let sustained = sustained.filter_map(|(link, _)| Some((*link, *known.get(link)?)));
+        let worst = sustained.max_by(|(_, one), (_, other)| one.total_cmp(other));
         if worst.is_none() && !self.above.is_empty() {
             return;
         }
